@@ -1,0 +1,167 @@
+/**
+ * The store port: everything the rest of signalbox knows about etcd. It knows nothing of gRPC or HTTP.
+ *
+ * Shapes. Keys are "binary strings": one character a byte (latin1), so that any key put by hand survives a
+ * round trip. Values are UTF-8 text; bytes that are no UTF-8 become U+FFFD. Revisions and session ids are
+ * bigint. Times to live are whole seconds.
+ *
+ * Delivery. A call may be applied not at all, once, or more than once before it answers or fails: adapters
+ * retry on another member and hedge. So every mutation must be safe to repeat: transactions by their
+ * compares, grants by the client-chosen id, revokes by nature.
+ */
+export interface Store {
+  /**
+   * Grants a session with this id.
+   * @throws StoreError `exists` when the id is taken: by an earlier copy of this call, when the id is random
+   */
+  grant(id: bigint, ttl: number, signal?: AbortSignal): Promise<Header & { ttl: number }>;
+  /** Renews a session once. `ttl` is what the server states now. @throws StoreError `noSession` when it is gone */
+  renew(id: bigint, signal?: AbortSignal): Promise<Header & { ttl: number }>;
+  /** Ends a session and deletes its keys. One that is gone already is no error. */
+  revoke(id: bigint, signal?: AbortSignal): Promise<void>;
+  /** Reads keys at one revision, linearizable unless `revision` is given. Pages of `limit`. */
+  range(range: RangeOp & { revision?: bigint }, signal?: AbortSignal): Promise<Header & RangeResult>;
+  /** One guarded transaction. Reads in it are linearizable. */
+  txn(txn: Txn, signal?: AbortSignal): Promise<TxnAnswer>;
+  /**
+   * Follows keys from a revision on, in batches of one revision or more, in order, none left out.
+   * Ends only by throwing: the signal's reason, or StoreError (`compacted`, `unavailable`, …). The caller reads
+   * the ranges again and watches anew; a watch is a hint, and can die in silence.
+   */
+  watch(request: WatchRequest, signal: AbortSignal): AsyncIterable<WatchBatch>;
+  /** What each configured member says of itself, or why it does not answer. */
+  status(signal?: AbortSignal): Promise<MemberStatus[]>;
+  /** Closes connections. Calls under way fail as `unavailable`. */
+  close(): void;
+}
+
+/** In every answer: the revision it is true at, and the raft term of the member that gave it. */
+export interface Header {
+  revision: bigint;
+  raftTerm: bigint;
+}
+
+export interface KeyValue {
+  key: string;
+  value: string;
+  createRevision: bigint;
+  modRevision: bigint;
+  /** The session the key lives under; 0n for none. */
+  session: bigint;
+}
+
+/** Keys from `key` up to `rangeEnd` (exclusive), or `key` alone. */
+export interface KeyRange {
+  key: string;
+  rangeEnd?: string;
+}
+
+/** A comparison over one key or over every key of a range. A missing key compares as revision 0. */
+export type Compare = KeyRange & { is: "equal" | "notEqual" | "less" | "greater" } & (
+    | { target: "create" | "mod" | "session"; value: bigint }
+    | { target: "value"; value: string }
+  );
+
+export type RangeOp = KeyRange & {
+  limit?: number;
+  sort?: { by: "key" | "create" | "mod"; order: "ascend" | "descend" };
+  minCreateRevision?: bigint;
+  maxCreateRevision?: bigint;
+  keysOnly?: boolean;
+  countOnly?: boolean;
+};
+
+export type Op =
+  | ({ op: "range" } & RangeOp)
+  | { op: "put"; key: string; value: string; session?: bigint; keepSession?: boolean }
+  | ({ op: "delete" } & KeyRange)
+  | { op: "txn"; txn: Txn };
+
+export interface Txn {
+  compare: Compare[];
+  success: Op[];
+  failure: Op[];
+}
+
+export interface RangeResult {
+  kvs: KeyValue[];
+  /** Keys in the whole range, whatever the limit. */
+  count: number;
+  more: boolean;
+}
+
+export type OpResult =
+  | ({ op: "range" } & RangeResult)
+  | { op: "put" }
+  | { op: "delete"; deleted: number }
+  | ({ op: "txn" } & TxnResult);
+
+export interface TxnResult {
+  succeeded: boolean;
+  /** One result an operation of the branch that ran, in its order. */
+  results: OpResult[];
+}
+
+export type TxnAnswer = Header & TxnResult;
+
+export interface WatchRequest {
+  ranges: (KeyRange & { only?: "puts" | "deletes" })[];
+  /** First revision to deliver: that of the read which justified the wait, plus one. */
+  from: bigint;
+}
+
+export interface WatchBatch {
+  revision: bigint;
+  events: WatchEvent[];
+}
+
+export type WatchEvent = { type: "put"; kv: KeyValue } | { type: "delete"; key: string; revision: bigint };
+
+export type MemberStatus =
+  | {
+      endpoint: string;
+      ok: true;
+      version: string;
+      memberId: bigint;
+      leaderId: bigint;
+      revision: bigint;
+      raftTerm: bigint;
+      raftIndex: bigint;
+      dbSize: number;
+      errors: string[];
+      /** Round trip of the answer in milliseconds. */
+      millis: number;
+    }
+  | { endpoint: string; ok: false; error: StoreError };
+
+export type StoreErrorKind =
+  | "unavailable" // no answer in time from any member; may or may not have been applied
+  | "exists" // the session id is taken
+  | "noSession" // the session is gone, or was never there
+  | "compacted" // the revision asked for has been compacted
+  | "unauthenticated" // user, password or token refused
+  | "permission" // the role does not allow it
+  | "noSpace" // the server's quota is exhausted; reads, leases and deletes still work
+  | "invalid"; // the server does not understand the call: a defect, or a server too old
+
+/** A call that failed. Only `unavailable` may succeed when repeated as it is. */
+export class StoreError extends Error {
+  readonly kind: StoreErrorKind;
+
+  constructor(kind: StoreErrorKind, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.name = "StoreError";
+    this.kind = kind;
+  }
+}
+
+/** The end of the range of all keys that begin with `prefix`. */
+export function prefixEnd(prefix: string): string {
+  const last = prefix.length - 1;
+  return prefix.slice(0, last) + String.fromCharCode(prefix.charCodeAt(last) + 1);
+}
+
+/** The range of all keys that begin with `prefix` (which must not be empty nor end in byte 0xff). */
+export function prefixRange(prefix: string): Required<KeyRange> {
+  return { key: prefix, rangeEnd: prefixEnd(prefix) };
+}
