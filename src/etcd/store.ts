@@ -1,4 +1,12 @@
-import type { Header, KeyRange, KeyValue, RangeOp, RangeResult, Txn, TxnAnswer } from "../protocol/txn.ts";
+import type {
+  Header,
+  KeyValue,
+  RangeOp,
+  RangeResult,
+  Txn,
+  TxnAnswer,
+  WatchRequest,
+} from "../protocol/txn.ts";
 
 export type * from "../protocol/txn.ts";
 export { prefixRange } from "../protocol/txn.ts";
@@ -38,12 +46,6 @@ export interface Store {
   status(signal?: AbortSignal): Promise<MemberStatus[]>;
   /** Closes connections. Calls under way fail as `unavailable`. */
   close(): void;
-}
-
-export interface WatchRequest {
-  ranges: (KeyRange & { only?: "puts" | "deletes" })[];
-  /** First revision to deliver: that of the read which justified the wait, plus one. */
-  from: bigint;
 }
 
 export interface WatchBatch {

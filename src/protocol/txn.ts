@@ -72,6 +72,12 @@ export interface TxnResult {
 
 export type TxnAnswer = Header & TxnResult;
 
+export interface WatchRequest {
+  ranges: (KeyRange & { only?: "puts" | "deletes" })[];
+  /** First revision to deliver: that of the read which justified the wait, plus one. */
+  from: bigint;
+}
+
 /** The end of the range of all keys that begin with `prefix`. */
 export function prefixEnd(prefix: string): string {
   const last = prefix.length - 1;

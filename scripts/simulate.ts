@@ -1,0 +1,36 @@
+/**
+ * Plays random schedules of the real `work/` code and checks the invariants of docs/safety.md at every step.
+ * npm run simulate -- [--count N] [--seed S] [--verbose]; a violation prints the seed that replays it.
+ */
+import { parseArgs } from "node:util";
+import { playSchedule } from "../fixtures/simulation/schedule.ts";
+
+const { values } = parseArgs({
+  options: { count: { type: "string" }, seed: { type: "string" }, verbose: { type: "boolean" } },
+});
+const count = Number(values.count ?? (values.seed === undefined ? 1_000_000 : 1));
+const first = Number(values.seed ?? 1);
+const exits = new Map<number | string, number>();
+let bad = 0;
+let grants = 0;
+const started = performance.now();
+
+for (let seed = first; seed < first + count; seed += 1) {
+  const report = await playSchedule(seed);
+  grants += report.grants;
+  for (const [exit, times] of report.exits) exits.set(exit, (exits.get(exit) ?? 0) + times);
+  if (report.violations.length > 0) {
+    bad += 1;
+    console.log(`seed ${seed}:\n  ${report.violations.slice(0, 5).join("\n  ")}`);
+    if (bad >= 10) break;
+  }
+  if ((seed - first + 1) % 10_000 === 0) progress(seed - first + 1);
+}
+progress(count);
+console.log(`exit codes: ${[...exits].map(([exit, times]) => `${exit}: ${times}`).join(", ")}`);
+process.exitCode = bad > 0 ? 1 : 0;
+
+function progress(done: number): void {
+  const seconds = (performance.now() - started) / 1000;
+  console.log(`${done} schedules, ${grants} grants, ${bad} bad, ${seconds.toFixed(1)} s`);
+}

@@ -1,0 +1,52 @@
+/** Runs that a lock's history remembers. */
+export const HISTORY_LENGTH = 20;
+
+/** One finished run of a lock. Wall clocks in ms since the epoch, durations in ms. */
+export interface PastRun {
+  run: string;
+  host: string;
+  pid: number;
+  command: string;
+  label?: string;
+  token: string;
+  enqueuedAt: number;
+  grantedAt: number;
+  endedAt: number;
+  waited: number;
+  held: number;
+  exit: number;
+  /** Why signalbox ended the command, where it did. */
+  reason?: string;
+}
+
+/** A lock's history with one run more. What cannot be read of the old one is dropped. */
+export function appended(text: string | undefined, past: PastRun): string {
+  return JSON.stringify({ v: 1, runs: [past, ...pastRuns(text)].slice(0, HISTORY_LENGTH) });
+}
+
+/** The remembered runs, newest first; empty where the text is none of ours. */
+export function pastRuns(text: string | undefined): PastRun[] {
+  if (text === undefined) return [];
+  try {
+    const value = JSON.parse(text);
+    return Array.isArray(value?.runs) ? value.runs.filter(isPastRun) : [];
+  } catch {
+    return [];
+  }
+}
+
+function isPastRun(value: unknown): value is PastRun {
+  if (typeof value !== "object" || value === null) return false;
+  const past = value as Record<string, unknown>;
+  const texts = [past.run, past.host, past.command, past.token];
+  const numbers = [
+    past.pid,
+    past.enqueuedAt,
+    past.grantedAt,
+    past.endedAt,
+    past.waited,
+    past.held,
+    past.exit,
+  ];
+  return texts.every((text) => typeof text === "string") && numbers.every(Number.isFinite);
+}

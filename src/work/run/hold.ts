@@ -1,0 +1,188 @@
+import { changed } from "../../etcd/changed.ts";
+import type { Keeper, Proof, Session, SessionLost } from "../../etcd/session.ts";
+import { StoreError } from "../../etcd/store.ts";
+import type { CommandExit, GuardedCommand } from "../../process/command.ts";
+import type { Grant } from "./acquire.ts";
+import { inspect, type Loss } from "./inspect.ts";
+import type { RunPorts, RunRequest } from "./request.ts";
+import type { SignalTarget } from "./signals.ts";
+
+/** How long a command gets to end itself when its claim is gone already, in ms: every one of them is a risk. */
+const WHEN_GONE = 1_000;
+
+/** Why the command was terminated. `signal`: the user asked for it, so its own exit code counts. */
+export interface Ending {
+  kind: "lost" | "timeout" | "signal";
+  why: string;
+}
+
+const TOO_LATE: Ending = { kind: "lost", why: "the session could not be renewed in time" };
+
+/** How a held command ended. Nothing of it is left, unless it left it behind by its own will. */
+export interface Outcome {
+  exit: CommandExit;
+  ending: Ending | undefined;
+}
+
+/** Holds a claim while its command runs, and ends the command when the claim cannot be relied on any more. */
+export class Holding implements Keeper, SignalTarget {
+  readonly #ports: RunPorts;
+  readonly #request: RunRequest;
+  readonly #grant: Grant;
+  readonly #session: Session;
+  readonly #command: GuardedCommand;
+  readonly #over = new AbortController();
+  readonly #terminated = Promise.withResolvers<"terminated">();
+  #ending: Ending | undefined;
+  #isStopping = false;
+
+  constructor(ports: RunPorts, request: RunRequest, grant: Grant, command: GuardedCommand) {
+    this.#ports = ports;
+    this.#request = request;
+    this.#grant = grant;
+    this.#session = grant.attempt.session;
+    this.#command = command;
+  }
+
+  /** For the session: whether the claim still stands. A reset is noticed here too, should the watch be dead. */
+  async prove(): Promise<Proof> {
+    const signal = AbortSignal.any([this.#session.signal, this.#over.signal]);
+    const { raftTerm, loss } = await inspect(this.#ports, this.#request, this.#grant.places, signal);
+    if (loss !== undefined) this.#lose(loss);
+    return { raftTerm, fault: loss?.kind === "gone" ? loss.why : undefined };
+  }
+
+  /** For the session: the horizon has moved, the command may live longer. */
+  extended(): void {
+    const killAt = this.#session.horizon;
+    this.#command.arm({ termAt: killAt - this.#request.terminationTimeout, killAt });
+  }
+
+  /** A signal sent to the runner: forwarded; after TERM and INT the command has the termination timeout to end. */
+  forward(name: NodeJS.Signals): void {
+    this.#command.signal(name);
+    if (name !== "SIGTERM" && name !== "SIGINT") return;
+    this.#isStopping = true;
+    this.#after(this.#request.terminationTimeout, () => this.#terminate({ kind: "signal", why: name }, 0));
+  }
+
+  /**
+   * Starts the command and stays until it has ended.
+   * @param env  variables for the command beside those of its specification
+   * @throws SignalboxError 125 to 127 when the command could not be started
+   */
+  async run(env: Record<string, string>): Promise<Outcome> {
+    try {
+      await this.#enoughHorizon();
+      this.extended();
+      const grantedAt = this.#ports.clock.now();
+      const pid = await this.#command.start(env);
+      this.#ports.log.info("started", { command: this.#request.identity.command, pid });
+      this.#guard(grantedAt);
+      await Promise.race([this.#command.exited, this.#terminated.promise]);
+      return await this.#ended();
+    } finally {
+      this.#over.abort();
+    }
+  }
+
+  /** A command that would have to be terminated at once is not started: the next renewal makes room, or none does. */
+  async #enoughHorizon(): Promise<void> {
+    const { clock } = this.#ports;
+    while (this.#session.horizon - this.#request.terminationTimeout <= clock.now()) {
+      await clock.sleep(100, this.#session.signal);
+    }
+    this.#session.signal.throwIfAborted();
+  }
+
+  #guard(grantedAt: number): void {
+    const { timeout, maxHold } = this.#request;
+    this.#session.signal.addEventListener("abort", () => this.#sessionLost(), { once: true });
+    if (this.#session.signal.aborted) this.#sessionLost();
+    void this.#watchHorizon();
+    void this.#watchClaim();
+    const expire = (why: string) =>
+      this.#terminate({ kind: "timeout", why }, this.#request.terminationTimeout);
+    if (timeout !== undefined) this.#after(timeout, () => expire("its timeout has passed"));
+    if (maxHold === undefined) return;
+    this.#after(grantedAt + maxHold - this.#ports.clock.now(), () =>
+      expire("it has held its claim too long"),
+    );
+  }
+
+  /** Waits until nothing is left of a command that was ended; what one left behind of its own will may live on. */
+  async #ended(): Promise<Outcome> {
+    if (this.#ending !== undefined) await this.#command.gone;
+    const exit = await this.#command.exited;
+    if (this.#ending === undefined && exit.terminated) {
+      this.#ending = TOO_LATE;
+      await this.#command.gone;
+    } else if (this.#ending === undefined && exit.leftovers && this.#endsLeftovers()) {
+      this.#ports.log.info("ending what the command left behind");
+      this.#command.terminate(this.#ports.clock.now() + this.#request.terminationTimeout);
+      await this.#command.gone;
+    }
+    return { exit, ending: this.#ending };
+  }
+
+  #endsLeftovers(): boolean {
+    return this.#request.killLeftovers || this.#isStopping;
+  }
+
+  #lose({ kind, why }: Loss): void {
+    const grace = kind === "gone" ? Math.min(WHEN_GONE, this.#request.terminationTimeout) : undefined;
+    this.#terminate({ kind: "lost", why }, grace ?? this.#request.terminationTimeout);
+  }
+
+  #sessionLost(): void {
+    const { kind, message } = this.#session.signal.reason as SessionLost;
+    if (kind === "horizon") this.#terminate({ kind: "lost", why: message }, 0);
+    else this.#lose({ kind: "gone", why: message });
+  }
+
+  /** @param within  ms until SIGKILL; the horizon comes first if it is earlier */
+  #terminate(ending: Ending, within: number): void {
+    if (this.#over.signal.aborted || this.#ending !== undefined) return;
+    this.#ending = ending;
+    this.#ports.log.warn("terminating the command", { why: ending.why });
+    this.#command.terminate(Math.min(this.#ports.clock.now() + within, this.#session.horizon));
+    this.#terminated.resolve("terminated");
+  }
+
+  /** The guardian sends SIGTERM at the same instant by itself; this is how the runner comes to know why. */
+  async #watchHorizon(): Promise<void> {
+    const { clock } = this.#ports;
+    const termAt = () => this.#session.horizon - this.#request.terminationTimeout;
+    while (!this.#over.signal.aborted && clock.now() < termAt()) {
+      await clock.sleep(termAt() - clock.now(), this.#over.signal).catch(() => {});
+    }
+    this.#terminate(TOO_LATE, this.#request.terminationTimeout);
+  }
+
+  async #watchClaim(): Promise<void> {
+    const signal = AbortSignal.any([this.#session.signal, this.#over.signal]);
+    while (!signal.aborted) {
+      await this.#watchOnce(signal).catch((error) => this.#watchFailed(error, signal));
+    }
+  }
+
+  async #watchOnce(signal: AbortSignal): Promise<void> {
+    const { places } = this.#grant;
+    const { revision, loss } = await inspect(this.#ports, this.#request, places, signal);
+    if (loss !== undefined) this.#lose(loss);
+    const groups = this.#request.group === undefined ? [] : [this.#ports.keys.groups()];
+    const ranges = [...places.map(({ key }) => ({ key })), ...groups];
+    await changed(this.#ports, { ranges, from: revision + 1n }, this.#session.ttl, signal);
+  }
+
+  async #watchFailed(error: unknown, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return;
+    const isExpected = error instanceof StoreError && error.kind === "unavailable";
+    if (!isExpected) this.#ports.log.warn("watching the claim failed", { error: String(error) });
+    await this.#ports.clock.sleep(500, signal).catch(() => {});
+  }
+
+  #after(ms: number, act: () => void): void {
+    void this.#ports.clock.sleep(ms, this.#over.signal).then(act, () => {});
+  }
+}

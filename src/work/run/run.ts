@@ -1,0 +1,122 @@
+import { EXIT, SignalboxError } from "../../base/errors.ts";
+import { SessionLost } from "../../etcd/session.ts";
+import type { GuardedCommand } from "../../process/command.ts";
+import type { PastRun } from "../../protocol/history.ts";
+import type { Grant } from "./acquire.ts";
+import { claim } from "./claim.ts";
+import { finish } from "./finish.ts";
+import { Holding, type Outcome } from "./hold.ts";
+import { refused } from "./refused.ts";
+import type { Memory } from "./remember.ts";
+import type { RunPorts, RunRequest } from "./request.ts";
+import { Interrupted, SignalDesk } from "./signals.ts";
+
+/**
+ * `signalbox run`: claims, runs the command while the claim is held, frees the claim.
+ * @returns the exit code
+ * @throws SignalboxError or StoreError when the command was not run
+ */
+export async function run(ports: RunPorts, request: RunRequest): Promise<number> {
+  const desk = new SignalDesk(ports, request.logReopens ? ["SIGUSR2"] : []);
+  const preparing = ports.commands.prepare(request.command);
+  preparing.catch(() => {}); // reported where it is awaited
+  try {
+    const claimed = await claim(ports, request, desk.signal);
+    if (claimed.kind === "refused") return refused(ports, request, claimed.refusal);
+    return await runHeld(ports, request, claimed.grant, preparing, desk);
+  } catch (error) {
+    if (error instanceof Interrupted) return error.exitCode;
+    throw error;
+  } finally {
+    desk.close();
+    await preparing.then((command) => command.release()).catch(() => {});
+  }
+}
+
+async function runHeld(
+  ports: RunPorts,
+  request: RunRequest,
+  grant: Grant,
+  preparing: Promise<GuardedCommand>,
+  desk: SignalDesk,
+): Promise<number> {
+  try {
+    const holding = new Holding(ports, request, grant, await preparing);
+    grant.attempt.session.keep(holding);
+    desk.forwardTo(holding);
+    const outcome = await holding.run(commandEnv(request, grant));
+    const code = exitCodeOf(outcome);
+    const isLost = outcome.ending?.kind === "lost";
+    await finish(ports, {
+      grant,
+      memory: memoryOf(ports, request, grant, code, outcome.ending?.why),
+      graceUntil: request.grace === undefined || isLost ? undefined : grant.grantedAt + request.grace,
+    });
+    report(ports, outcome, code);
+    return code;
+  } catch (error) {
+    const failure = startFailure(error);
+    const code = failure instanceof SignalboxError ? failure.exitCode : EXIT.internal;
+    const memory = memoryOf(ports, request, grant, code, failure.message);
+    await finish(ports, { grant, memory, graceUntil: undefined });
+    throw failure;
+  }
+}
+
+function startFailure(error: unknown): Error {
+  if (error instanceof SessionLost) {
+    const message = `the session was lost before the command could be started: ${error.message}`;
+    return new SignalboxError(EXIT.unreachable, message, { cause: error });
+  }
+  return error instanceof Error ? error : new Error(String(error));
+}
+
+/** What the command is told about its claim; nothing of it is a credential. */
+function commandEnv(request: RunRequest, { attempt, places }: Grant): Record<string, string> {
+  const leases = request.leases.map(({ resource, count }) => [resource, count]);
+  return {
+    SIGNALBOX_TOKEN: String(places[0]?.createRevision),
+    ...(attempt.lockKey !== undefined && { SIGNALBOX_LOCK_KEY: attempt.lockKey }),
+    SIGNALBOX_RUN: attempt.run,
+    SIGNALBOX_HOST: request.identity.host,
+    SIGNALBOX_LEASES: JSON.stringify(Object.fromEntries(leases)),
+  };
+}
+
+function exitCodeOf({ exit, ending }: Outcome): number {
+  if (ending?.kind === "lost") return EXIT.lost;
+  if (ending?.kind === "timeout") return EXIT.timeout;
+  return exit.code ?? 128 + (exit.signal ?? 0);
+}
+
+function report(ports: RunPorts, { ending }: Outcome, code: number): void {
+  if (ending?.kind === "lost")
+    ports.log.error("the claim was lost, the command was terminated", { why: ending.why });
+  else if (ending?.kind === "timeout") ports.log.error("the command was terminated", { why: ending.why });
+  else ports.log.info("finished", { code });
+}
+
+function memoryOf(
+  ports: RunPorts,
+  request: RunRequest,
+  grant: Grant,
+  exit: number,
+  reason: string | undefined,
+): Memory | undefined {
+  if (!request.history || request.lock === undefined) return undefined;
+  const { attempt, grantedAt, places } = grant;
+  const { host, pid, command, label } = request.identity;
+  const endedAt = ports.clock.wall();
+  const past: PastRun = {
+    ...{ run: attempt.run, host, pid, command, exit },
+    ...(label !== undefined && { label }),
+    ...(reason !== undefined && { reason }),
+    token: String(places[0]?.createRevision),
+    enqueuedAt: attempt.enqueuedAt,
+    grantedAt,
+    endedAt,
+    waited: grantedAt - attempt.enqueuedAt,
+    held: endedAt - grantedAt,
+  };
+  return { key: ports.keys.history(request.lock), past, known: grant.history };
+}
