@@ -1,12 +1,17 @@
 /**
  * Plays random schedules of the real `work/` code and checks the invariants of docs/safety.md at every step.
- * npm run simulate -- [--count N] [--seed S] [--verbose]; a violation prints the seed that replays it.
+ * npm run simulate -- [--count N] [--seed S] [--bail] [--trace]; a violation prints the seed that replays it.
  */
 import { parseArgs } from "node:util";
 import { playSchedule } from "../fixtures/simulation/schedule.ts";
 
 const { values } = parseArgs({
-  options: { count: { type: "string" }, seed: { type: "string" }, verbose: { type: "boolean" } },
+  options: {
+    count: { type: "string" },
+    seed: { type: "string" },
+    bail: { type: "boolean" },
+    trace: { type: "boolean" },
+  },
 });
 const count = Number(values.count ?? (values.seed === undefined ? 1_000_000 : 1));
 const first = Number(values.seed ?? 1);
@@ -16,19 +21,23 @@ let grants = 0;
 const started = performance.now();
 
 for (let seed = first; seed < first + count; seed += 1) {
-  const report = await playSchedule(seed);
+  const report = await playSchedule(seed, values.trace ? tell : undefined);
   grants += report.grants;
-  for (const [exit, times] of report.exits) exits.set(exit, (exits.get(exit) ?? 0) + times);
+  for (const exit of report.exits) exits.set(exit, (exits.get(exit) ?? 0) + 1);
   if (report.violations.length > 0) {
     bad += 1;
     console.log(`seed ${seed}:\n  ${report.violations.slice(0, 5).join("\n  ")}`);
-    if (bad >= 10) break;
+    if (bad >= (values.bail ? 1 : 10)) break;
   }
   if ((seed - first + 1) % 10_000 === 0) progress(seed - first + 1);
 }
 progress(count);
 console.log(`exit codes: ${[...exits].map(([exit, times]) => `${exit}: ${times}`).join(", ")}`);
 process.exitCode = bad > 0 ? 1 : 0;
+
+function tell(now: number, text: string): void {
+  console.log(`${now.toFixed(0).padStart(7)} ${text}`);
+}
 
 function progress(done: number): void {
   const seconds = (performance.now() - started) / 1000;
