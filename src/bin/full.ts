@@ -1,0 +1,45 @@
+import { EXIT, UsageError } from "../base/errors.ts";
+import { nearest, quoted } from "../base/text.ts";
+import { overview } from "../commands/help.ts";
+import { COMMANDS } from "../commands/registry.ts";
+import type { Command, Surroundings } from "../commands/spec.ts";
+import { fail, runCommand } from "./main.ts";
+import { VERSION } from "./version.ts";
+
+/** Everything but `signalbox run …`. @returns the exit code */
+export async function runOther(argv: readonly string[], world: Surroundings): Promise<number> {
+  const [first = "", second = ""] = argv;
+  if (["", "help", "--help", "-h"].includes(first)) return help(argv.slice(1), world);
+  if (["version", "--version", "-V"].includes(first)) {
+    world.out(`signalbox ${VERSION}\n`);
+    return EXIT.ok;
+  }
+  const two = COMMANDS.find(({ id }) => id === `${first} ${second}`);
+  const one = COMMANDS.find(({ id }) => id === first);
+  if (two !== undefined) return runCommand(two, argv.slice(2), world);
+  if (one !== undefined) return runCommand(one, argv.slice(1), world);
+  return fail(unknown(first, second), world, 0);
+}
+
+async function help(argv: readonly string[], world: Surroundings): Promise<number> {
+  const wanted = COMMANDS.find(({ id }) => id === argv.join(" "));
+  if (wanted !== undefined) return runCommand(wanted, ["--help"], world);
+  world.out(overview(COMMANDS));
+  return EXIT.ok;
+}
+
+function unknown(first: string, second: string): UsageError {
+  const family = COMMANDS.filter(({ id }: Command) => id.startsWith(`${first} `)).map(({ id }) => id);
+  if (family.length > 0) {
+    return new UsageError(
+      `${quoted(`${first} ${second}`.trim())} is not complete; there are: ${family.join(", ")}`,
+    );
+  }
+  const meant = nearest(
+    first,
+    COMMANDS.map(({ id }) => id),
+  );
+  return new UsageError(
+    `${quoted(first)} is not a command; ${meant === undefined ? "see: signalbox --help" : `did you mean ${quoted(meant)}?`}`,
+  );
+}

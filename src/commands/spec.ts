@@ -1,0 +1,97 @@
+import type { SettingKey } from "../config/settings.ts";
+
+/** A flag that is no setting: it belongs to one command. */
+export interface Flag {
+  /** Without dashes. */
+  name: string;
+  short?: string;
+  aliases?: readonly string[];
+  /** What its value is called in help; a flag without one is a switch. */
+  value?: string;
+  /** The value may be left out; if it is given, then as `--flag=VALUE`. */
+  isOptional?: true;
+  isRepeatable?: true;
+  help: string;
+}
+
+/** An argument of a command, in its order. */
+export interface Argument {
+  name: string;
+  isOptional?: true;
+  /** Takes all that is left. */
+  isRest?: true;
+  help: string;
+}
+
+/**
+ * A command, declared once: parsing, help, completions and docs read this, and nothing of its work is loaded before
+ * it is wanted.
+ */
+export interface Command {
+  /** What is typed after `signalbox`: one word or two. */
+  id: string;
+  brief: string;
+  /** Paragraphs of help. */
+  about?: readonly string[];
+  args?: readonly Argument[];
+  /** Whether what stands after `--` is a command to run. */
+  takesCommand?: true;
+  flags?: readonly Flag[];
+  /** Settings that can be given as flags. */
+  settings?: readonly SettingKey[];
+  examples: readonly (readonly [line: string, what: string])[];
+  load: () => Promise<{ execute: Execute }>;
+}
+
+/** The work of a command. @returns the exit code */
+export type Execute = (call: Call, world: Surroundings) => Promise<number>;
+
+/** A command line, parsed. */
+export interface Call {
+  /** Values by flag name: a text, a list where it is repeatable, true for a switch. */
+  flags: Readonly<Record<string, string | true | readonly string[]>>;
+  /** Values of settings' flags, and `config`. */
+  settings: Readonly<Partial<Record<SettingKey | "config", string | boolean | readonly string[]>>>;
+  args: readonly string[];
+  /** What stood after `--`. */
+  command: readonly string[];
+  /** How talkative: -1 quiet, 0, 1 with `-v`, 2 with `-vv`. */
+  verbosity: number;
+}
+
+/** What a command sees of its process. */
+export interface Surroundings {
+  env: Readonly<Record<string, string | undefined>>;
+  /** Writes to standard output. */
+  out(text: string): void;
+  /** Writes to standard error. */
+  err(text: string): void;
+  onSignal(listener: (name: NodeJS.Signals) => void): () => void;
+}
+
+/** Settings that say how to reach etcd; every command that does takes them. */
+export const CONNECTION: readonly SettingKey[] = [
+  "endpoints",
+  "prefix",
+  "transport",
+  "connectTimeout",
+  "user",
+  "passwordFile",
+  "allowPlaintextPassword",
+  "cacert",
+  "cert",
+  "key",
+  "serverName",
+  "insecureSkipTlsVerify",
+];
+
+/** Settings that say what is logged where. */
+export const LOGGING: readonly SettingKey[] = ["logFile", "logLevel", "logFormat"];
+
+/** Flags that every command has. */
+export const COMMON: readonly Flag[] = [
+  { name: "config", short: "c", value: "FILE", help: "read this configuration file, and no other" },
+  { name: "verbose", short: "v", isRepeatable: true, help: "say more on standard error; -vv says all" },
+  { name: "quiet", short: "q", help: "say nothing on standard error, not even errors" },
+  { name: "help", short: "h", help: "show this help" },
+];

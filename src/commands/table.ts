@@ -1,0 +1,26 @@
+import { clean, displayWidth } from "../base/text.ts";
+
+/** A table for people: columns as wide as they need be, other people's text made harmless. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = [head, ...rows].map((row) => row.map((cell) => clean(cell) || "-"));
+  const widths = head.map((_, column) => Math.max(...lines.map((line) => displayWidth(line[column] ?? ""))));
+  return lines
+    .map(
+      (line) =>
+        `${line
+          .map((cell, column) => padded(cell, widths[column] ?? 0))
+          .join("  ")
+          .trimEnd()}\n`,
+    )
+    .join("");
+}
+
+function padded(cell: string, width: number): string {
+  return cell + " ".repeat(Math.max(0, width - displayWidth(cell)));
+}
+
+/** A document for programs: one line, with the version of its shape. */
+export function json(document: object): string {
+  const plain = (_: string, value: unknown) => (typeof value === "bigint" ? String(value) : value);
+  return `${JSON.stringify({ version: 1, ...document }, plain)}\n`;
+}
