@@ -2,6 +2,7 @@ import type { Clock } from "../base/clock.ts";
 import { newSessionId } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
 import type { Random } from "../base/random.ts";
+import { marginOf, renewalPeriod } from "../config/ttl.ts";
 import { isUnavailable, persist } from "./persist.ts";
 import { type Store, StoreError } from "./store.ts";
 
@@ -39,15 +40,8 @@ export interface SessionPorts {
   log: Log;
 }
 
-/** Renewals per time to live. */
-const RENEWALS = 6;
 /** Renewals in a row while the raft term changes under them. */
 const AT_ONCE = 3;
-
-/** Safety margin of the horizon in ms, for a time to live in ms: clocks run at slightly different speeds. */
-export function marginOf(ttl: number): number {
-  return Math.max(1_000, ttl * 0.02);
-}
 
 /**
  * A session and its horizon: the instant after which it may have expired on the server.
@@ -130,9 +124,9 @@ export class Session {
 
   async #renewals(): Promise<void> {
     const { clock } = this.#ports;
-    for (let due = clock.now() + this.#ttl / RENEWALS; !this.#stop.signal.aborted; ) {
+    for (let due = clock.now() + renewalPeriod(this.#ttl); !this.#stop.signal.aborted; ) {
       await clock.sleep(Math.max(0, due - clock.now()), this.#stop.signal);
-      due = clock.now() + this.#ttl / RENEWALS;
+      due = clock.now() + renewalPeriod(this.#ttl);
       try {
         const steady = await this.#renewSteadily();
         if (this.#stop.signal.aborted) return;
@@ -140,7 +134,7 @@ export class Session {
         else due = clock.now();
       } catch (error) {
         this.#renewalFailed(error);
-        due = clock.now() + Math.min(500, this.#ttl / RENEWALS);
+        due = clock.now() + Math.min(500, renewalPeriod(this.#ttl));
       }
     }
   }

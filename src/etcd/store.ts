@@ -32,12 +32,17 @@ export interface Store {
   renew(id: bigint, signal?: AbortSignal): Promise<Header & { ttl: number }>;
   /** Ends a session and deletes its keys. One that is gone already is no error. */
   revoke(id: bigint, signal?: AbortSignal): Promise<void>;
-  /** Reads keys at one revision, linearizable unless `revision` is given. Pages of `limit`. */
+  /**
+   * Reads keys at one revision, linearizable unless `revision` is given, which the answer then states as its own.
+   * Pages of `limit`. Keys equal in what they are sorted by come in any order.
+   */
   range(range: RangeOp & { revision?: bigint }, signal?: AbortSignal): Promise<Header & RangeResult>;
   /** One guarded transaction. Reads in it are linearizable. */
   txn(txn: Txn, signal?: AbortSignal): Promise<TxnAnswer>;
   /**
-   * Follows keys from a revision on, in batches of one revision or more, in order, none left out.
+   * Follows keys from a revision on, in batches of one revision or more, in order, none left out. A batch has all
+   * events of its revisions in one range; of several ranges each is in order by itself, so while they catch up, a batch
+   * of one may come before an older one of another.
    * Ends only by throwing: the signal's reason, or StoreError (`compacted`, `unavailable`, …). The caller reads
    * the ranges again and watches anew; a watch is a hint, and can die in silence.
    */
@@ -79,7 +84,7 @@ export type StoreErrorKind =
   | "compacted" // the revision asked for has been compacted
   | "unauthenticated" // user, password or token refused
   | "permission" // the role does not allow it
-  | "noSpace" // the server's quota is exhausted; reads, leases and deletes still work
+  | "noSpace" // the server's quota is exhausted: no puts, no new sessions; reads, renewals, revokes and deletes work
   | "invalid"; // the server does not understand the call: a defect, or a server too old
 
 /** A call that failed. Only `unavailable` may succeed when repeated as it is. */

@@ -72,7 +72,7 @@ export function applies(drain: Drain, reach: Reach): boolean {
     case "resource":
       return reach.resources.includes(drain.name);
     case "host":
-      return drain.name === reach.host;
+      return drain.name.toLowerCase() === reach.host.toLowerCase();
     case "group":
       return reach.groups.includes(drain.name);
   }

@@ -1,0 +1,106 @@
+#define _GNU_SOURCE
+#include "launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+/* What the command is to get back; empty: never changed. */
+static char oom_before[16];
+static int nice_before;
+
+static ssize_t oom_file(int flags, char *text, size_t length) {
+  int fd = open("/proc/self/oom_score_adj", flags | O_CLOEXEC);
+  if (fd < 0) return -1;
+  ssize_t n = flags == O_RDONLY ? read(fd, text, length) : write(fd, text, length);
+  close(fd);
+  return n;
+}
+
+void take_shelter(void) {
+  char low[] = "-900";
+  ssize_t n = oom_file(O_RDONLY, oom_before, sizeof oom_before - 1);
+  if (n <= 0 || atoi(oom_before) <= atoi(low) || oom_file(O_WRONLY, low, strlen(low)) < 0) oom_before[0] = '\0';
+  nice_before = getpriority(PRIO_PROCESS, 0);
+  setpriority(PRIO_PROCESS, 0, -15);
+}
+
+static void leave_shelter(void) {
+  if (oom_before[0]) oom_file(O_WRONLY, oom_before, strlen(oom_before));
+  setpriority(PRIO_PROCESS, 0, nice_before); /* down is always allowed, and a no-op where the way up was not */
+}
+
+void drop_stdio(void) {
+  int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+  for (int i = 0; i < 3; i++) {
+    if (fd < 0) close(i);
+    else if (fd != i) dup2(fd, i);
+  }
+  if (fd > 2) close(fd);
+}
+
+static void add_environment(char *extra, size_t length) {
+  for (char *end = extra + length; extra < end;) {
+    char *next = extra + strlen(extra) + 1;
+    char *equals = strchr(extra, '=');
+    if (equals) {
+      *equals = '\0';
+      setenv(extra, equals + 1, 1);
+    }
+    extra = next;
+  }
+}
+
+/* Node ignores SIGPIPE and whoever started it may have blocked or ignored others: the command gets none of that. */
+static void default_signals(void) {
+  sigset_t none;
+  for (int sig = 1; sig < NSIG; sig++) signal(sig, SIG_DFL);
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+/*
+ * The child's way to the command; returns only on failure.
+ *
+ * PDEATHSIG is for the one case in which no guardian is left to act. It is set before the parent is looked at, so that
+ * a parent that died in between is noticed one way or the other. execvp(3) searches the command's PATH, and gives a
+ * script without "#!" to /bin/sh, as env(1), nohup(1) and timeout(1) do: a crontab's line means the same with us before it.
+ */
+static void become(char **argv, char *extra, size_t length, pid_t guardian) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != guardian) _exit(1);
+  setpgid(0, 0);
+  leave_shelter();
+  add_environment(extra, length);
+  default_signals();
+  execvp(argv[0], argv);
+}
+
+pid_t launch(char **argv, const char *extra, size_t length, int *outcome) {
+  int ends[2];
+  pid_t guardian = getpid();
+  char *copy = malloc(length + 1); /* terminated, whatever the runner sent */
+  if (!copy || pipe2(ends, O_CLOEXEC) < 0) return -1;
+  memcpy(copy, extra, length);
+  copy[length] = '\0';
+  pid_t pid = fork();
+  if (pid == 0) {
+    become(argv, copy, length, guardian);
+    int error = errno;
+    if (write(ends[1], &error, sizeof error) < 0) error = 0; /* nobody left to tell */
+    _exit(127);
+  }
+  int error = errno;
+  free(copy);
+  close(ends[1]);
+  if (pid < 0) close(ends[0]);
+  else setpgid(pid, pid); /* here too: a signal for the group may come before the child has made it */
+  *outcome = ends[0];
+  errno = error;
+  return pid;
+}

@@ -1,0 +1,53 @@
+#define _GNU_SOURCE
+#include "talk.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+
+static unsigned char in[sizeof(struct frame) + WIRE_BLOCK_MAX];
+static size_t filled;
+
+/* Little endian to this machine's order, or back. */
+static struct frame swapped(struct frame f) {
+  return (struct frame){
+      .kind = le32toh(f.kind),
+      .length = le32toh(f.length),
+      .a = (int64_t)le64toh((uint64_t)f.a),
+      .b = (int64_t)le64toh((uint64_t)f.b),
+  };
+}
+
+void tell(int sock, uint32_t kind, int64_t a, int64_t b) {
+  struct frame f = swapped((struct frame){.kind = kind, .a = a, .b = b});
+  send(sock, &f, sizeof f, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+static struct frame frame_at(size_t at) {
+  struct frame f;
+  memcpy(&f, in + at, sizeof f);
+  return swapped(f);
+}
+
+int listen_to(int sock) {
+  ssize_t n;
+  do {
+    n = recv(sock, in + filled, sizeof in - filled, MSG_DONTWAIT);
+    if (n > 0) filled += (size_t)n;
+    if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) return 0;
+  } while (n > 0 && filled < sizeof in);
+  return filled < sizeof(struct frame) || frame_at(0).length <= WIRE_BLOCK_MAX;
+}
+
+void take_frames(obey_t *obey) {
+  size_t at = 0;
+  while (filled - at >= sizeof(struct frame)) {
+    struct frame f = frame_at(at);
+    if (f.length > filled - at - sizeof f) break;
+    obey(&f, in + at + sizeof f);
+    at += sizeof f + f.length;
+  }
+  memmove(in, in + at, filled - at);
+  filled -= at;
+}

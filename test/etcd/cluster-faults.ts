@@ -1,0 +1,109 @@
+/** What a cluster in trouble does to a store, on either transport: members frozen and killed for real. */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { type EtcdMember, type RunningEtcd, startCluster } from "../../fixtures/etcd/index.ts";
+import type { Store } from "../../src/etcd/store.ts";
+import { kindOf, write } from "./contract/index.ts";
+import { newId, newKey, put, runningWatch, timed } from "./faults-helpers.ts";
+import { open, type Transport } from "./served.ts";
+
+export function clusterFaults(transport: Transport): void {
+  describe(`${transport} over a cluster in trouble`, () => {
+    const HEDGE = 400;
+    let cluster: RunningEtcd;
+    const stores: Store[] = [];
+    beforeAll(async () => {
+      cluster = await startCluster(3);
+    });
+    afterEach(async () => {
+      for (const store of stores.splice(0)) store.close();
+      for (const member of cluster.members) member.thaw();
+      await Promise.all(cluster.members.map((member) => member.ready()));
+    });
+    afterAll(() => cluster?.stop());
+
+    /** A store that starts with this member. */
+    const startingAt = async (member: EtcdMember): Promise<Store> => {
+      const others = cluster.endpoints.filter((endpoint) => endpoint !== member.clientUrl);
+      const timeouts = { attempt: 2_000, hedge: HEDGE, total: 10_000 };
+      const store = await open({ endpoints: [member.clientUrl, ...others], transport, timeouts });
+      stores.push(store);
+      await store.range({ key: "warm up" });
+      return store;
+    };
+
+    const member = async (role: "leader" | "follower"): Promise<EtcdMember> => {
+      const store = await open({ endpoints: cluster.endpoints, transport });
+      const all = await store.status();
+      store.close();
+      const found = all.findIndex((one) => one.ok && (one.memberId === one.leaderId) === (role === "leader"));
+      const chosen = cluster.members[found];
+      if (!chosen) throw new Error(`no ${role} found`);
+      return chosen;
+    };
+
+    it("pays the hedge once for a frozen follower, then stays away from it", async () => {
+      const follower = await member("follower");
+      const store = await startingAt(follower);
+      follower.freeze();
+      expect(await timed(write(store, put(newKey())))).toBeLessThan(HEDGE + 1_500);
+      expect(await timed(write(store, put(newKey())))).toBeLessThan(HEDGE);
+    });
+
+    it("breaks a watch on a frozen follower as soon as a call has noticed", async () => {
+      const follower = await member("follower");
+      const store = await startingAt(follower);
+      const watch = await runningWatch(store, store, new AbortController().signal);
+      const next = kindOf(watch.next());
+      follower.freeze();
+      await store.range({ key: "a" });
+      expect(await next).toBe("unavailable");
+    });
+
+    it("goes on after a frozen leader was replaced", async () => {
+      const leader = await member("leader");
+      const store = await startingAt(leader);
+      const id = newId();
+      await store.grant(id, 60);
+      leader.freeze();
+      await write(store, put(newKey()));
+      expect((await store.renew(id)).ttl).toBe(60);
+    });
+
+    it("goes on after the leader was killed, and says so in its status", async () => {
+      const leader = await member("leader");
+      const store = await startingAt(leader);
+      const { raftTerm } = await store.range({ key: "a" });
+      await leader.kill();
+      const answer = await write(store, put(newKey()));
+      expect(answer.raftTerm).toBeGreaterThan(raftTerm);
+      const all = await store.status();
+      expect(all.map(({ ok }) => ok).sort()).toEqual([false, true, true]);
+      expect(all.find((one) => !one.ok)).toMatchObject({
+        endpoint: leader.clientUrl,
+        error: { kind: "unavailable" },
+      });
+      await leader.restart();
+    });
+
+    it("says unavailable in time when there is no quorum, and recovers", async () => {
+      const [first, second, third] = cluster.members;
+      if (!first || !second || !third) throw new Error("three members");
+      const store = await startingAt(third);
+      const hasty = await open({
+        endpoints: cluster.endpoints,
+        transport,
+        timeouts: { attempt: 500, hedge: 200, total: 1_500 },
+      });
+      stores.push(hasty);
+      first.freeze();
+      second.freeze();
+      const elapsed = await timed(
+        kindOf(write(hasty, put(newKey()))).then((kind) => expect(kind).toBe("unavailable")),
+      );
+      expect(elapsed).toBeLessThan(5_000);
+      first.thaw();
+      second.thaw();
+      await write(store, put(newKey()));
+    });
+  });
+}

@@ -1,0 +1,74 @@
+import { expect } from "vitest";
+import {
+  type Compare,
+  type Op,
+  type Store,
+  StoreError,
+  type StoreErrorKind,
+  type TxnAnswer,
+  type WatchBatch,
+  type WatchEvent,
+  type WatchRequest,
+} from "../../../src/etcd/store.ts";
+
+export interface Subject {
+  store: Store;
+  /** Forgets the revisions before this one. */
+  compact(revision: bigint): Promise<void>;
+  /** Lets time pass for the server, where it does not pass by itself. */
+  pass(ms: number): Promise<void>;
+  /** Puts bytes as they are, and reads them; undefined where a store holds text. */
+  raw?: { put(key: Buffer, value: Buffer): Promise<void> };
+  stop(): Promise<void>;
+}
+
+export const MAX_INT64 = 0x7fff_ffff_ffff_ffffn;
+let lastId = 1000n;
+export const newId = () => ++lastId;
+let lastPlace = 0;
+/** A prefix of its own for each test. */
+export const place = () => `/contract/${++lastPlace}/`;
+
+export const put = (key: string, value = "", session?: bigint): Op => ({
+  op: "put",
+  key,
+  value,
+  ...(session && { session }),
+});
+export const absent = (key: string): Compare => ({ key, target: "create", is: "equal", value: 0n });
+
+/** The kind of a refusal; fails the test when nothing was refused or something else was thrown. */
+export async function kindOf(call: Promise<unknown>): Promise<StoreErrorKind> {
+  const error = await call.then(
+    (value) => expect.fail(`was not refused: ${String(value)}`),
+    (thrown: unknown) => thrown,
+  );
+  if (!(error instanceof StoreError)) throw error;
+  expect(error.message).not.toBe("");
+  return error.kind;
+}
+
+export function write(store: Store, ...ops: Op[]): Promise<TxnAnswer> {
+  return store.txn({ compare: [], success: ops, failure: [] });
+}
+
+/** Follows a watch until `enough` says so. */
+export async function follow(
+  store: Store,
+  request: WatchRequest,
+  enough: (events: WatchEvent[]) => boolean,
+): Promise<WatchBatch[]> {
+  const batches: WatchBatch[] = [];
+  const stop = new AbortController();
+  for await (const batch of store.watch(request, stop.signal)) {
+    batches.push(batch);
+    if (enough(batches.flatMap(({ events }) => events))) break;
+  }
+  stop.abort();
+  return batches;
+}
+
+export const name = (event: WatchEvent) =>
+  event.type === "put" ? `put ${event.kv.key}` : `delete ${event.key}`;
+export const revisionOf = (event: WatchEvent) =>
+  event.type === "put" ? event.kv.modRevision : event.revision;

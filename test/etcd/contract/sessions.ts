@@ -1,0 +1,96 @@
+import { expect, it } from "vitest";
+import { prefixRange } from "../../../src/etcd/store.ts";
+import { follow, kindOf, MAX_INT64, newId, place, put, type Subject, write } from "./helpers.ts";
+
+/** Sessions: granted, renewed, revoked, expired. */
+export function sessions(on: Subject): void {
+  it("grants a session with the id we chose, and renews it", async () => {
+    const id = newId();
+    const granted = await on.store.grant(id, 30);
+    expect(granted.ttl).toBe(30);
+    expect(granted.raftTerm).toBeGreaterThan(0n);
+    expect((await on.store.renew(id)).ttl).toBe(30);
+  });
+
+  it("refuses to grant the same id twice, and the first grant still lives", async () => {
+    const id = newId();
+    await on.store.grant(id, 30);
+    expect(await kindOf(on.store.grant(id, 30))).toBe("exists");
+    expect((await on.store.renew(id)).ttl).toBe(30);
+  });
+
+  it("states the TTL that the server gives, when it is more than was asked for", async () => {
+    expect((await on.store.grant(newId(), 0)).ttl).toBeGreaterThan(0);
+  });
+
+  it.each([MAX_INT64, 1n << 62n, (1n << 53n) + 1n])("takes the id %s", async (id) => {
+    await on.store.grant(id, 30);
+    const key = `${place()}k`;
+    await write(on.store, put(key, "v", id));
+    expect((await on.store.range({ key })).kvs[0]?.session).toBe(id);
+    await on.store.revoke(id);
+    expect((await on.store.range({ key })).count).toBe(0);
+  });
+
+  it("says that a session is gone: never there, or revoked", async () => {
+    const id = newId();
+    expect(await kindOf(on.store.renew(id))).toBe("noSession");
+    await on.store.grant(id, 30);
+    await on.store.revoke(id);
+    expect(await kindOf(on.store.renew(id))).toBe("noSession");
+    expect(await kindOf(write(on.store, put(place(), "v", id)))).toBe("noSession");
+  });
+
+  it("revokes twice without complaint, and deletes the keys once, in one revision", async () => {
+    const at = place();
+    const id = newId();
+    await on.store.grant(id, 30);
+    const { revision } = await write(on.store, put(`${at}a`, "", id), put(`${at}b`, "", id), put(`${at}c`));
+    await on.store.revoke(id);
+    await on.store.revoke(id);
+    const rest = await on.store.range(prefixRange(at));
+    expect(rest.kvs.map(({ key }) => key)).toEqual([`${at}c`]);
+    expect(rest.revision).toBe(revision + 1n);
+  });
+
+  it("ends a session that nobody renews, and its keys with it", async () => {
+    const at = place();
+    const id = newId();
+    await on.store.grant(id, 1);
+    const { revision } = await write(on.store, put(`${at}k`, "v", id));
+    const gone = follow(
+      on.store,
+      { ranges: [prefixRange(at)], from: revision + 1n },
+      (seen) => seen.length === 1,
+    );
+    await on.pass(3000);
+    const [batch] = await gone;
+    expect(batch?.events).toEqual([{ type: "delete", key: `${at}k`, revision: batch?.revision }]);
+    expect(await kindOf(on.store.renew(id))).toBe("noSession");
+  });
+
+  it("detaches a key from its session when it is put without one, keeps it with keepSession", async () => {
+    const at = place();
+    const id = newId();
+    await on.store.grant(id, 30);
+    await write(on.store, put(`${at}kept`, "1", id), put(`${at}freed`, "1", id));
+    await write(
+      on.store,
+      { op: "put", key: `${at}kept`, value: "2", keepSession: true },
+      put(`${at}freed`, "2"),
+    );
+    const { kvs } = await on.store.range(prefixRange(at));
+    expect(kvs.map(({ key, value, session }) => [key, value, session])).toEqual([
+      [`${at}freed`, "2", 0n],
+      [`${at}kept`, "2", id],
+    ]);
+    await on.store.revoke(id);
+    expect((await on.store.range(prefixRange(at))).kvs.map(({ key }) => key)).toEqual([`${at}freed`]);
+  });
+
+  it("refuses keepSession on a key that is not there", async () => {
+    expect(await kindOf(write(on.store, { op: "put", key: place(), value: "", keepSession: true }))).toBe(
+      "invalid",
+    );
+  });
+}

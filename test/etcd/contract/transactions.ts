@@ -1,0 +1,110 @@
+import { expect, it } from "vitest";
+import { type Op, prefixRange } from "../../../src/etcd/store.ts";
+import { absent, kindOf, newId, place, put, type Subject, write } from "./helpers.ts";
+
+/** Transactions: atomic, nested, refused. */
+export function transactions(on: Subject): void {
+  it("gives all puts of a transaction one revision, and keeps create_revision on later puts", async () => {
+    const at = place();
+    const first = await write(on.store, put(`${at}a`, "1"), put(`${at}b`, "1"));
+    const second = await write(on.store, put(`${at}a`, "2"));
+    expect(second.revision).toBe(first.revision + 1n);
+    expect((await on.store.range(prefixRange(at))).kvs).toEqual([
+      {
+        key: `${at}a`,
+        value: "2",
+        createRevision: first.revision,
+        modRevision: second.revision,
+        session: 0n,
+      },
+      {
+        key: `${at}b`,
+        value: "1",
+        createRevision: first.revision,
+        modRevision: first.revision,
+        session: 0n,
+      },
+    ]);
+  });
+
+  it("takes the failure branch and reads there when a comparison fails; nothing is written", async () => {
+    const key = place();
+    const { revision } = await write(on.store, put(key, "1"));
+    const failure: Op[] = [{ op: "range", key }];
+    const answer = await on.store.txn({ compare: [absent(key)], success: [put(key, "2")], failure });
+    expect(answer).toMatchObject({ succeeded: false, revision });
+    expect(answer.results).toMatchObject([{ op: "range", count: 1, kvs: [{ key, value: "1" }] }]);
+  });
+
+  it("answers each operation in its place, also in nested transactions", async () => {
+    const at = place();
+    await write(on.store, put(`${at}old`, "x"));
+    const nested: Op = {
+      op: "txn",
+      txn: {
+        compare: [absent(`${at}old`)],
+        success: [],
+        failure: [{ op: "range", key: `${at}new` }, put(`${at}deep`, "d")],
+      },
+    };
+    const answer = await write(on.store, put(`${at}new`, "n"), { op: "delete", key: `${at}old` }, nested);
+    expect(answer.succeeded).toBe(true);
+    expect(answer.results).toMatchObject([
+      { op: "put" },
+      { op: "delete", deleted: 1 },
+      { op: "txn", succeeded: false, results: [{ op: "range", kvs: [{ value: "n" }] }, { op: "put" }] },
+    ]);
+  });
+
+  it("settles nested comparisons before anything is written", async () => {
+    const at = place();
+    const nested: Op = {
+      op: "txn",
+      txn: { compare: [absent(`${at}a`)], success: [put(`${at}b`)], failure: [] },
+    };
+    const answer = await write(on.store, put(`${at}a`), nested);
+    expect(answer.results[1]).toMatchObject({ op: "txn", succeeded: true });
+  });
+
+  it("deletes a range, says how many, and makes no revision when there was none", async () => {
+    const at = place();
+    const { revision } = await write(on.store, put(`${at}a`), put(`${at}b`));
+    const remove: Op = { op: "delete", ...prefixRange(at) };
+    expect((await write(on.store, remove)).results).toEqual([{ op: "delete", deleted: 2 }]);
+    const again = await write(on.store, remove);
+    expect(again).toMatchObject({ results: [{ op: "delete", deleted: 0 }], revision: revision + 1n });
+  });
+
+  it("refuses a key put twice, or put and deleted, in one transaction", async () => {
+    const at = place();
+    const nested: Op = { op: "txn", txn: { compare: [], success: [put(at)], failure: [] } };
+    expect(await kindOf(write(on.store, put(at, "1"), put(at, "2")))).toBe("invalid");
+    expect(await kindOf(write(on.store, put(at), { op: "delete", ...prefixRange(at) }))).toBe("invalid");
+    expect(await kindOf(write(on.store, put(at), nested))).toBe("invalid");
+    expect((await on.store.range({ key: at })).count).toBe(0);
+  });
+
+  it("lets the two branches of a nested transaction put the same key", async () => {
+    const at = place();
+    const nested: Op = {
+      op: "txn",
+      txn: { compare: [], success: [put(at, "y")], failure: [put(at, "n")] },
+    };
+    await write(on.store, nested);
+    expect((await on.store.range({ key: at })).kvs[0]?.value).toBe("y");
+  });
+
+  it("refuses more than 128 operations, and a key that is empty", async () => {
+    const at = place();
+    const many = Array.from({ length: 129 }, (_, i) => put(`${at}${i}`));
+    expect(await kindOf(write(on.store, ...many))).toBe("invalid");
+    expect((await write(on.store, ...many.slice(0, 128))).results).toHaveLength(128);
+    expect(await kindOf(write(on.store, put("")))).toBe("invalid");
+  });
+
+  it("writes nothing when one put names a session that is gone", async () => {
+    const at = place();
+    expect(await kindOf(write(on.store, put(`${at}a`), put(`${at}b`, "", newId())))).toBe("noSession");
+    expect((await on.store.range(prefixRange(at))).count).toBe(0);
+  });
+}

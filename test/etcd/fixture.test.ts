@@ -1,0 +1,97 @@
+/** The throw-away etcd itself: it must leave nothing behind, however its user ends. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
+import path from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { type EtcdMember, startCluster, startEtcd } from "../../fixtures/etcd/index.ts";
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+  const state = existsSync(`/proc/${pid}/stat`) ? readFileSync(`/proc/${pid}/stat`, "latin1") : "";
+  return !/\) Z /.test(state); // a zombie waits for a reaper that is not ours
+}
+
+async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+const pidOf = (member: EtcdMember): number => {
+  if (member.pid === undefined) throw new Error("it was not started");
+  return member.pid;
+};
+
+describe("the throw-away etcd", () => {
+  let etcd: EtcdMember | undefined;
+  let cli: ChildProcess | undefined;
+  afterEach(async () => {
+    cli?.kill("SIGKILL");
+    await etcd?.stop();
+  });
+
+  it("serves, keeps its data over a restart, and leaves nothing when it is stopped", async () => {
+    etcd = await startEtcd();
+    const pid = pidOf(etcd);
+    await etcd.etcdctl("put", "a", "kept");
+    await etcd.restart();
+    expect(pidOf(etcd)).not.toBe(pid);
+    expect(await etcd.etcdctl("get", "a", "--print-value-only")).toBe("kept\n");
+    const last = pidOf(etcd);
+    await etcd.stop();
+    expect([isAlive(pid), isAlive(last), existsSync(etcd.dataDir)]).toEqual([false, false, false]);
+  });
+
+  it("can be frozen and stopped in that state", async () => {
+    etcd = await startEtcd();
+    etcd.freeze();
+    expect(await etcd.isHealthy()).toBe(false);
+    etcd.thaw();
+    await etcd.ready();
+    etcd.freeze();
+    await etcd.stop();
+    expect(isAlive(pidOf(etcd))).toBe(false);
+  });
+
+  it("starts clusters side by side without a clash", async () => {
+    const clusters = await Promise.all([startCluster(2), startCluster(1), startCluster(1)]);
+    const endpoints = clusters.flatMap((cluster) => cluster.endpoints);
+    expect(new Set(endpoints).size).toBe(4);
+    await Promise.all(clusters.map((cluster) => cluster.stop()));
+  });
+
+  it("says what etcd said when it does not start", async () => {
+    await expect(startEtcd({ args: ["--no-such-flag"] })).rejects.toThrow(/no-such-flag/);
+  });
+
+  it.each(["SIGINT", "SIGKILL"] as const)(
+    "runs from the command line until %s, and is gone then",
+    async (signal) => {
+      cli = spawn(process.execPath, [path.resolve("scripts/etcd.ts"), "start"], {
+        stdio: ["ignore", "pipe", "ignore"],
+      });
+      let output = "";
+      cli.stdout?.on("data", (chunk) => {
+        output += chunk;
+      });
+      await until(() => output.includes("SIGNALBOX_ENDPOINTS="));
+      const [, endpoint] = /SIGNALBOX_ENDPOINTS=(\S+)/.exec(output) ?? [];
+      expect(await (await fetch(`${endpoint}/health`)).json()).toMatchObject({ health: "true" });
+      cli.kill(signal);
+      await once(cli, "exit");
+      await expect
+        .poll(
+          async () =>
+            await fetch(`${endpoint}/health`).then(
+              () => "serves",
+              () => "gone",
+            ),
+          { timeout: 10_000 },
+        )
+        .toBe("gone");
+    },
+  );
+});

@@ -1,0 +1,124 @@
+/** The lean transport against servers that are no etcd, or one without a gateway. */
+import { execFile } from "node:child_process";
+import { once } from "node:events";
+import { createServer, type RequestListener, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import path from "node:path";
+import { promisify } from "node:util";
+import { afterEach, describe, expect, it } from "vitest";
+import { startEtcd } from "../../fixtures/etcd/index.ts";
+import { type Store, StoreError } from "../../src/etcd/store.ts";
+import { open } from "./served.ts";
+
+const HEADER = { revision: "7", raft_term: "3" };
+
+describe("the lean transport", () => {
+  let server: Server | undefined;
+  let store: Store | undefined;
+  afterEach(() => {
+    store?.close();
+    server?.closeAllConnections();
+    server?.close();
+  });
+
+  const against = async (listener: RequestListener): Promise<Store> => {
+    server = createServer(listener).listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    store = await open({
+      endpoints: [`127.0.0.1:${port}`],
+      timeouts: { attempt: 300, hedge: 100, total: 400 },
+    });
+    return store;
+  };
+  const refusal = async (call: Promise<unknown>) => {
+    const error = await call.catch((thrown: unknown) => thrown);
+    if (!(error instanceof StoreError)) throw new Error(`no StoreError: ${String(error)}`);
+    return error;
+  };
+
+  it("says that the gateway is off, and what to do", async () => {
+    const etcd = await startEtcd({ gateway: false });
+    store = await open({ endpoints: etcd.endpoints });
+    const error = await refusal(store.range({ key: "a" }));
+    expect(error).toMatchObject({ kind: "invalid", message: expect.stringContaining("transport grpc") });
+    const watch = store.watch({ ranges: [{ key: "a" }], from: 1n }, new AbortController().signal);
+    expect((await refusal(watch[Symbol.asyncIterator]().next())).kind).toBe("invalid");
+    await etcd.stop();
+  });
+
+  it.each<[what: string, status: number, body: string]>([
+    ["a page of a proxy", 502, "<html>Bad Gateway</html>"],
+    ["an answer that is no JSON", 200, "<html>Welcome</html>"],
+    ["an empty answer", 200, ""],
+    ["a number", 200, "7"],
+  ])("takes %s for unavailable", async (_what, status, body) => {
+    const bad = await against((_request, response) => response.writeHead(status).end(body));
+    expect((await refusal(bad.range({ key: "a" }))).kind).toBe("unavailable");
+  });
+
+  it("does not take any JSON for etcd's", async () => {
+    const other = await against((_request, response) => response.end('{"hello":"world"}'));
+    expect((await refusal(other.range({ key: "a" }))).message).toMatch(/is that etcd/);
+  });
+
+  it.each<[code: number, text: string, kind: string]>([
+    [14, "etcdserver: no leader", "unavailable"],
+    [14, "etcdserver: request timed out", "unavailable"],
+    [4, "context deadline exceeded", "unavailable"],
+    [1, "context canceled", "unavailable"],
+    [2, "something new", "unavailable"],
+    [8, "etcdserver: too many requests", "unavailable"],
+    [8, "etcdserver: mvcc: database space exceeded", "noSpace"],
+    [12, "unknown method", "invalid"],
+    [3, "etcdserver: authentication failed, invalid user ID or password", "unauthenticated"],
+    [16, "etcdserver: invalid auth token", "unauthenticated"],
+    [7, "etcdserver: permission denied", "permission"],
+  ])("reads code %i, %j as %s", async (code, message, kind) => {
+    const failing = await against((_request, response) => {
+      response.writeHead(500).end(JSON.stringify({ error: message, message, code }));
+    });
+    expect((await refusal(failing.range({ key: "a" }))).kind).toBe(kind);
+  });
+
+  it("reads a watch wherever its chunks are cut", async () => {
+    const key = Buffer.from("k\u00fc").toString("base64");
+    const event = { kv: { key, create_revision: "7", mod_revision: "7", value: "dg==" } };
+    const lines = [
+      { result: { header: HEADER, created: true } },
+      { result: { header: HEADER } },
+      { result: { header: HEADER, events: [event, { type: "DELETE", kv: { key, mod_revision: "7" } }] } },
+      { error: { grpc_code: 14, http_code: 503, message: "etcdserver: no leader" } },
+    ].map((line) => JSON.stringify(line));
+    const cut = await against(async (_request, response) => {
+      for (const byte of Buffer.from(lines.join("\n"))) {
+        response.write(Buffer.from([byte]));
+        if (byte % 7 === 0) await new Promise((resolve) => setImmediate(resolve));
+      }
+      response.end();
+    });
+    const watch = cut
+      .watch({ ranges: [{ key: "k" }], from: 7n }, new AbortController().signal)
+      [Symbol.asyncIterator]();
+    const { value } = await watch.next();
+    expect(value).toMatchObject({
+      revision: 7n,
+      events: [{ type: "put", kv: { value: "v" } }, { type: "delete" }],
+    });
+    expect((await refusal(watch.next())).message).toContain("no leader");
+  });
+
+  it("loads nothing but node:http on its way to a plaintext etcd", async () => {
+    const script = `
+      const seen = [];
+      require("node:module").registerHooks({
+        resolve: (specifier, context, next) => (seen.push(specifier), next(specifier, context)),
+      });
+      import(${JSON.stringify(path.resolve("src/etcd/open.ts"))}).then(async ({ openStore }) => {
+        await openStore({ endpoints: ["localhost"] }, { clock: {} });
+        console.log(JSON.stringify(seen.filter((specifier) => !/^[./]/.test(specifier))));
+      });`;
+    const { stdout } = await promisify(execFile)(process.execPath, ["-e", script]);
+    expect(new Set(JSON.parse(stdout))).toEqual(new Set(["node:events", "node:http"]));
+  });
+});

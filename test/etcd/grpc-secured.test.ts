@@ -1,0 +1,4 @@
+import { overTls, withPasswords } from "./secured.ts";
+
+overTls("grpc");
+withPasswords("grpc");

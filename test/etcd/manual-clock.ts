@@ -1,0 +1,52 @@
+import type { Clock } from "../../src/base/clock.ts";
+
+/** A clock that a test moves by hand. */
+export class ManualClock implements Clock {
+  #now = 0;
+  #sleepers: { at: number; wake: () => void }[] = [];
+
+  now(): number {
+    return this.#now;
+  }
+
+  wall(): number {
+    return this.#now;
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason);
+      const sleeper = { at: this.#now + ms, wake: resolve };
+      this.#sleepers.push(sleeper);
+      signal?.addEventListener("abort", () => {
+        this.#sleepers = this.#sleepers.filter((other) => other !== sleeper);
+        reject(signal.reason);
+      });
+    });
+  }
+
+  /** Sleepers now. */
+  get pending(): number {
+    return this.#sleepers.length;
+  }
+
+  /** Moves the time on, waking sleepers in order and letting everyone act in between. */
+  async advance(ms: number): Promise<void> {
+    const end = this.#now + ms;
+    await settled();
+    for (;;) {
+      const [next] = this.#sleepers.filter(({ at }) => at <= end).sort((a, b) => a.at - b.at);
+      if (!next) break;
+      this.#now = Math.max(this.#now, next.at);
+      this.#sleepers = this.#sleepers.filter((other) => other !== next);
+      next.wake();
+      await settled();
+    }
+    this.#now = end;
+  }
+}
+
+/** Resolves when all that could go on without time has done so. */
+export function settled(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

@@ -1,0 +1,206 @@
+/** What a bad network does to a store, on either transport, through a proxy that misbehaves. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { type EtcdMember, startEtcd } from "../../fixtures/etcd/index.ts";
+import { FaultProxy } from "../../fixtures/proxy.ts";
+import type { StoreOptions } from "../../src/etcd/open.ts";
+import { prefixRange, type Store, StoreError } from "../../src/etcd/store.ts";
+import { kindOf, write } from "./contract/index.ts";
+import { ANYTHING, newId, newKey, put, runningWatch, timed } from "./faults-helpers.ts";
+import { open, type Transport } from "./served.ts";
+
+export function networkFaults(transport: Transport): void {
+  describe(`${transport} over a bad network`, () => {
+    let etcd: EtcdMember;
+    let proxy: FaultProxy;
+    let store: Store;
+    /** A store that does not go through the proxy. */
+    let direct: Store;
+    beforeAll(async () => {
+      etcd = await startEtcd();
+      direct = await open({ endpoints: etcd.endpoints, transport });
+    });
+    afterAll(async () => {
+      direct?.close();
+      await etcd?.stop();
+    });
+    beforeEach(async () => {
+      proxy = await FaultProxy.start(etcd.clientUrl);
+      store = await through({ attempt: 400, hedge: 150, total: 1200 });
+      await store.range({ key: "warm up" });
+    });
+    afterEach(async () => {
+      store.close();
+      await proxy.close();
+    });
+    const through = (timeouts: NonNullable<StoreOptions["timeouts"]>) => {
+      return open({ endpoints: [proxy.address], transport, timeouts });
+    };
+
+    it("repeats a transaction whose answer was lost; the comparison then fails on what it wrote itself", async () => {
+      const key = newKey();
+      const lost = proxy.swallowAnswerTo(ANYTHING);
+      const answer = await store.txn({
+        compare: [{ key, target: "create", is: "equal", value: 0n }],
+        success: [put(key, "mine")],
+        failure: [{ op: "range", key }],
+      });
+      await lost;
+      expect(answer.succeeded).toBe(false);
+      expect(answer.results).toMatchObject([{ kvs: [{ value: "mine", createRevision: answer.revision }] }]);
+    });
+
+    it("finds the session there when the answer to its grant was lost, and may revoke it twice", async () => {
+      const id = newId();
+      const lost = proxy.swallowAnswerTo(ANYTHING);
+      expect(await kindOf(store.grant(id, 30))).toBe("exists");
+      await lost;
+      expect((await store.renew(id)).ttl).toBe(30);
+      const again = proxy.swallowAnswerTo(ANYTHING);
+      await store.revoke(id);
+      await again;
+      expect(await kindOf(store.renew(id))).toBe("noSession");
+    });
+
+    it("renews although an answer was lost", async () => {
+      const id = newId();
+      await store.grant(id, 30);
+      const lost = proxy.swallowAnswerTo(ANYTHING);
+      expect((await store.renew(id)).ttl).toBe(30);
+      await lost;
+    });
+
+    it("goes on at once, on a new connection, when its connection was reset while it was idle", async () => {
+      const patient = await through({ attempt: 20_000, hedge: 20_000, total: 30_000 });
+      await patient.range({ key: "warm up" });
+      proxy.reset();
+      expect(await timed(write(patient, put(newKey())))).toBeLessThan(5_000);
+      patient.close();
+    });
+
+    it("needs only the hedge when its connection has silently died", async () => {
+      const patient = await through({ attempt: 20_000, hedge: 200, total: 30_000 });
+      await patient.range({ key: "warm up" });
+      proxy.strand();
+      expect(await timed(write(patient, put(newKey())))).toBeLessThan(5_000);
+      patient.close();
+    });
+
+    it.each(["drop", "drop-requests", "drop-answers"] as const)(
+      "says unavailable in time when the network swallows (%s), and recovers",
+      async (mode) => {
+        proxy.mode = mode;
+        const elapsed = await timed(
+          kindOf(store.range({ key: "a" })).then((kind) => expect(kind).toBe("unavailable")),
+        );
+        expect(elapsed).toBeGreaterThan(1_000);
+        expect(elapsed).toBeLessThan(4_000);
+        proxy.mode = "forward";
+        await store.range({ key: "a" });
+      },
+    );
+
+    it("says unavailable, and why, when every connection is refused", async () => {
+      proxy.mode = "refuse";
+      proxy.reset();
+      const error = await store.range({ key: "a" }).catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(StoreError);
+      expect(error).toMatchObject({ kind: "unavailable", message: expect.stringContaining(proxy.address) });
+    });
+
+    it("reads again when an answer is cut in the middle", async () => {
+      const at = newKey();
+      for (let i = 0; i < 3; i += 1) await write(direct, put(`${at}/${i}`, "0123456789".repeat(50_000)));
+      proxy.cutAfter = 700_000;
+      const { kvs } = await store.range(prefixRange(`${at}/`));
+      expect(kvs.map(({ value }) => value.length)).toEqual([500_000, 500_000, 500_000]);
+    });
+
+    it("uses whichever answer comes when all are slow", async () => {
+      const slow = await through({ attempt: 10_000, hedge: 50, total: 20_000 });
+      proxy.delay = 300;
+      const key = newKey();
+      await write(slow, put(key, "v"));
+      expect((await slow.range({ key })).kvs[0]?.value).toBe("v");
+      slow.close();
+    });
+
+    it("turns to the next endpoint at once when one is refused, and stays there", async () => {
+      proxy.mode = "refuse";
+      const endpoints = [proxy.address, etcd.clientUrl];
+      const timeouts = { attempt: 20_000, hedge: 20_000, total: 30_000 };
+      const two = await open({ endpoints, transport, timeouts });
+      expect(await timed(two.range({ key: "a" }))).toBeLessThan(5_000);
+      const { accepted } = proxy;
+      await two.range({ key: "a" });
+      expect(proxy.accepted).toBe(accepted);
+      two.close();
+    });
+
+    it("breaks a watch whose connection is reset", async () => {
+      const watch = await runningWatch(store, direct, new AbortController().signal);
+      const next = kindOf(watch.next());
+      proxy.reset();
+      expect(await next).toBe("unavailable");
+    });
+
+    it("breaks a watch whose connection has silently died, though nobody calls", async () => {
+      const wary = await through({ probe: 100 });
+      const watch = await runningWatch(wary, direct, new AbortController().signal);
+      const next = kindOf(watch.next());
+      await new Promise((resolve) => setTimeout(resolve, 300)); // probes are answered meanwhile
+      proxy.strand();
+      expect(await next).toBe("unavailable");
+      wary.close();
+    });
+
+    it("breaks a watch on a member that let a call hang", async () => {
+      const timeouts = { attempt: 20_000, hedge: 100, total: 30_000 };
+      const two = await open({ endpoints: [proxy.address, etcd.clientUrl], transport, timeouts });
+      const watch = await runningWatch(two, direct, new AbortController().signal);
+      const next = kindOf(watch.next());
+      proxy.mode = "drop";
+      await two.range({ key: "a" });
+      expect(await next).toBe("unavailable");
+      two.close();
+    });
+
+    it("opens a watch elsewhere when one endpoint swallows it", async () => {
+      const timeouts = { attempt: 20_000, hedge: 100, total: 30_000 };
+      const two = await open({ endpoints: [proxy.address, etcd.clientUrl], transport, timeouts });
+      proxy.mode = "drop";
+      await runningWatch(two, direct, new AbortController().signal);
+      two.close();
+    });
+
+    it("cannot open a watch for ever", async () => {
+      proxy.mode = "drop";
+      const watch = store.watch({ ranges: [{ key: "a" }], from: 1n }, new AbortController().signal);
+      expect(await kindOf(watch[Symbol.asyncIterator]().next())).toBe("unavailable");
+    });
+
+    it("frees every connection: of a watch when it ends, all when the store closes", async () => {
+      const before = proxy.open;
+      const stop = new AbortController();
+      const watch = await runningWatch(store, direct, stop.signal);
+      const ended = watch.next().catch((error: unknown) => error);
+      stop.abort(new Error("enough"));
+      expect(await ended).toBe(stop.signal.reason);
+      if (transport === "http")
+        while (proxy.open > before) await new Promise((resolve) => setTimeout(resolve, 5));
+      store.close();
+      await proxy.drained();
+    });
+
+    it("gives up a call at once when its signal is aborted", async () => {
+      proxy.mode = "drop";
+      const stop = new AbortController();
+      setTimeout(() => stop.abort(new Error("enough")), 50);
+      const call = store.txn({ compare: [], success: [], failure: [] }, stop.signal);
+      await expect(call).rejects.toBe(
+        await new Promise((resolve) => {
+          stop.signal.addEventListener("abort", () => resolve(stop.signal.reason));
+        }),
+      );
+    });
+  });
+}

@@ -1,0 +1,225 @@
+/** TLS, client certificates, passwords and roles, a full server and a gateway that is off, on either transport. */
+import { readFile } from "node:fs/promises";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { clientTls, type EtcdMember, startEtcd } from "../../fixtures/etcd/index.ts";
+import type { StoreOptions } from "../../src/etcd/open.ts";
+import { type Op, prefixRange, type Store, StoreError } from "../../src/etcd/store.ts";
+import { kindOf, write } from "./contract/index.ts";
+import { open, type Transport } from "./served.ts";
+
+const put = (key: string, value = ""): Op => ({ op: "put", key, value });
+
+/** Opens stores that are closed after each test. */
+function opener(transport: Transport): (options: StoreOptions) => Promise<Store> {
+  const stores: Store[] = [];
+  afterEach(() => {
+    for (const store of stores.splice(0)) store.close();
+  });
+  return async (options) => {
+    const store = await open({ transport, timeouts: { total: 3_000 }, ...options });
+    stores.push(store);
+    return store;
+  };
+}
+
+async function errorOf(call: Promise<unknown>): Promise<StoreError> {
+  const error = await call.catch((thrown: unknown) => thrown);
+  if (!(error instanceof StoreError)) throw new Error(`no StoreError: ${String(error)}`);
+  return error;
+}
+
+/** What a server's certificate says is settled at once, long before the deadline of a call. */
+const AT_ONCE_MS = 2_500;
+
+export function overTls(transport: Transport): void {
+  describe(`${transport} over TLS`, () => {
+    let etcd: EtcdMember;
+    let ca: string;
+    beforeAll(async () => {
+      etcd = await startEtcd({ tls: {} });
+      if (!etcd.certificates) throw new Error("no certificates");
+      ca = (await clientTls(etcd.certificates)).ca;
+    });
+    afterAll(() => etcd?.stop());
+    const connect = opener(transport);
+
+    it("trusts the configured authority, for calls and for watches", async () => {
+      const store = await connect({ endpoints: etcd.endpoints, tls: { ca } });
+      const { revision } = await write(store, put("a"));
+      for await (const batch of store.watch(
+        { ranges: [{ key: "a" }], from: revision },
+        new AbortController().signal,
+      )) {
+        expect(batch.revision).toBe(revision);
+        break;
+      }
+    });
+
+    it("takes an endpoint without a scheme for a TLS one when TLS is configured", async () => {
+      const store = await connect({ endpoints: [new URL(etcd.clientUrl).host], tls: { ca } });
+      await store.range({ key: "a" });
+    });
+
+    it("checks the name in the server's certificate, or the one that is configured", async () => {
+      await (await connect({ endpoints: etcd.endpoints, tls: { ca, serverName: "etcd.test" } })).range({
+        key: "a",
+      });
+      const other = await connect({ endpoints: etcd.endpoints, tls: { ca, serverName: "other.test" } });
+      const start = performance.now();
+      expect((await errorOf(other.range({ key: "a" }))).message).toMatch(/other\.test/);
+      expect(performance.now() - start).toBeLessThan(AT_ONCE_MS);
+    });
+
+    it("does not believe a server whose authority it does not know", async () => {
+      const store = await connect({ endpoints: etcd.endpoints });
+      const start = performance.now();
+      const error = await errorOf(store.range({ key: "a" }));
+      expect(error).toMatchObject({ kind: "unavailable", message: expect.stringMatching(/certificate/) });
+      expect(performance.now() - start).toBeLessThan(AT_ONCE_MS);
+    });
+
+    it("fails in time, and with a hint where there can be one, when plaintext meets TLS", async () => {
+      const plain = await connect({ endpoints: [etcd.clientUrl.replace("https", "http")] });
+      const error = await errorOf(plain.range({ key: "a" }));
+      expect(error.kind).toBe("unavailable");
+      if (transport === "http") expect(error.message).toContain("https");
+    });
+  });
+
+  describe(`${transport} with client certificates`, () => {
+    let etcd: EtcdMember;
+    beforeAll(async () => {
+      etcd = await startEtcd({ tls: { clientCertAuth: true } });
+    });
+    afterAll(() => etcd?.stop());
+    const connect = opener(transport);
+
+    it("shows its certificate, and is refused without one", async () => {
+      const { certificates } = etcd;
+      if (!certificates) throw new Error("no certificates");
+      const identity = await certificates.client("someone");
+      const tls = await clientTls(certificates, identity);
+      const store = await connect({ endpoints: etcd.endpoints, tls });
+      await write(store, put("a"));
+      expect(await readFile(identity.cert, "utf8")).toBe(tls.cert);
+      const nobody = await connect({ endpoints: etcd.endpoints, tls: { ca: tls.ca } });
+      expect(["unauthenticated", "unavailable"]).toContain(await kindOf(nobody.range({ key: "a" })));
+    });
+  });
+
+  if (transport === "grpc") identityByCertificate();
+}
+
+/** The gateway cannot do this: it shows etcd its own certificate, not the client's. */
+function identityByCertificate(): void {
+  describe("grpc with the identity in the client's certificate", () => {
+    let etcd: EtcdMember;
+    beforeAll(async () => {
+      const auth = { rootPassword: "r00t", user: "runner", password: "unused", prefix: "/jobs/" };
+      etcd = await startEtcd({ tls: { clientCertAuth: true }, auth });
+    });
+    afterAll(() => etcd?.stop());
+    const connect = opener("grpc");
+
+    it("is the user whom the common name says, and `auto` chooses grpc for it", async () => {
+      const { certificates } = etcd;
+      if (!certificates) throw new Error("no certificates");
+      const tls = await clientTls(certificates, await certificates.client("runner"));
+      const store = await connect({ endpoints: etcd.endpoints, tls, transport: "auto" });
+      await write(store, put("/jobs/a"));
+      expect(await kindOf(write(store, put("/other")))).toBe("permission");
+    });
+  });
+}
+
+export function withPasswords(transport: Transport): void {
+  describe(`${transport} with user and password`, () => {
+    const user = "runner";
+    const password = "s3cret";
+    const allowed = { user, password, allowPlaintextPassword: true };
+    let etcd: EtcdMember;
+    beforeAll(async () => {
+      const auth = { rootPassword: "r00t", user, password, prefix: "/jobs/" };
+      etcd = await startEtcd({ auth });
+    });
+    afterAll(() => etcd?.stop());
+    const connect = opener(transport);
+
+    it("does what the role allows, and is told what it does not", async () => {
+      const store = await connect({ endpoints: etcd.endpoints, ...allowed });
+      const { revision } = await write(store, put("/jobs/a", "1"));
+      expect((await store.range(prefixRange("/jobs/"))).count).toBe(1);
+      expect(await kindOf(write(store, put("/other/a")))).toBe("permission");
+      expect(await kindOf(store.range({ key: "/other/a" }))).toBe("permission");
+      const { signal } = new AbortController();
+      const own = store.watch({ ranges: [prefixRange("/jobs/")], from: revision }, signal);
+      expect((await own[Symbol.asyncIterator]().next()).value).toMatchObject({ revision });
+      const other = store.watch({ ranges: [prefixRange("/other/")], from: revision }, signal);
+      expect(await kindOf(other[Symbol.asyncIterator]().next())).toBe("permission");
+    });
+
+    it("holds sessions", async () => {
+      const store = await connect({ endpoints: etcd.endpoints, ...allowed });
+      await store.grant(4711n, 30);
+      await write(store, { op: "put", key: "/jobs/held", value: "", session: 4711n });
+      expect((await store.renew(4711n)).ttl).toBe(30);
+      await store.revoke(4711n);
+      expect((await store.range({ key: "/jobs/held" })).count).toBe(0);
+    });
+
+    it("is refused with a wrong password, and without one", async () => {
+      const wrong = await connect({ endpoints: etcd.endpoints, ...allowed, password: "guess" });
+      expect(await kindOf(wrong.range({ key: "/jobs/a" }))).toBe("unauthenticated");
+      expect(await kindOf(wrong.grant(1n, 5))).toBe("unauthenticated");
+      const anonymous = await connect({ endpoints: etcd.endpoints });
+      expect(await kindOf(anonymous.range({ key: "/jobs/a" }))).toBe("unauthenticated");
+    });
+
+    it("logs in again after the server has forgotten its tokens, for calls and for watches", async () => {
+      const store = await connect({ endpoints: etcd.endpoints, ...allowed, timeouts: { total: 10_000 } });
+      const watcher = await connect({ endpoints: etcd.endpoints, ...allowed, timeouts: { total: 10_000 } });
+      const { revision } = await write(store, put("/jobs/a"));
+      await watcher.range({ key: "/jobs/a" });
+      await etcd.restart();
+      const watch = watcher.watch(
+        { ranges: [{ key: "/jobs/a" }], from: revision },
+        new AbortController().signal,
+      );
+      expect((await watch[Symbol.asyncIterator]().next()).value).toMatchObject({ revision });
+      await Promise.all([1, 2, 3].map((i) => write(store, put(`/jobs/${i}`))));
+    });
+  });
+
+  describe(`${transport} where authentication is off`, () => {
+    let etcd: EtcdMember;
+    beforeAll(async () => {
+      etcd = await startEtcd({ quotaBytes: 4 * 1024 * 1024 });
+    });
+    afterAll(() => etcd?.stop());
+    const connect = opener(transport);
+
+    it("works although a user is configured", async () => {
+      const login = { user: "runner", password: "s3cret", allowPlaintextPassword: true };
+      const store = await connect({ endpoints: etcd.endpoints, ...login });
+      await write(store, put("a"));
+    });
+
+    it("says that the server is full; reads, renewals, revokes and deletes go on", async () => {
+      const store = await connect({ endpoints: etcd.endpoints });
+      await store.grant(99n, 60);
+      await write(store, { op: "put", key: "held", value: "", session: 99n });
+      const fill = async () => {
+        for (let i = 0; i < 40; i += 1) await write(store, put(`fill/${i}`, "x".repeat(400_000)));
+      };
+      expect(await kindOf(fill())).toBe("noSpace");
+      expect(await kindOf(store.grant(100n, 60))).toBe("noSpace");
+      expect((await store.renew(99n)).ttl).toBe(60);
+      const answer = await write(store, { op: "delete", key: "fill/0" }, { op: "range", key: "held" });
+      expect(answer.results).toMatchObject([{ deleted: 1 }, { count: 1 }]);
+      const [status] = await store.status();
+      expect(status).toMatchObject({ ok: true, errors: [expect.stringMatching(/NOSPACE/)] });
+      await store.revoke(99n);
+      expect((await store.range({ key: "held" })).count).toBe(0);
+    });
+  });
+}

@@ -1,0 +1,35 @@
+import { startEtcd } from "../../fixtures/etcd/index.ts";
+import { openStore, type StoreOptions } from "../../src/etcd/open.ts";
+import type { Store } from "../../src/etcd/store.ts";
+import { realClock } from "../../src/process/clock.ts";
+import type { Subject } from "./contract/index.ts";
+
+export type Transport = "http" | "grpc";
+
+/** A store with the real clock. */
+export function open(options: StoreOptions): Promise<Store> {
+  return openStore(options, { clock: realClock() });
+}
+
+/** One member and a store over it. */
+export async function servedSubject(transport: Transport): Promise<Subject> {
+  const etcd = await startEtcd();
+  const store = await open({ endpoints: etcd.endpoints, transport });
+  return {
+    store,
+    compact: async (revision) => {
+      await etcd.etcdctl("compact", String(revision));
+    },
+    pass: async () => {},
+    raw: {
+      put: async (key, value) => {
+        const body = JSON.stringify({ key: key.toString("base64"), value: value.toString("base64") });
+        await fetch(`${etcd.clientUrl}/v3/kv/put`, { method: "POST", body });
+      },
+    },
+    stop: async () => {
+      store.close();
+      await etcd.stop();
+    },
+  };
+}

@@ -1,0 +1,220 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { ConfigError } from "../../src/base/errors.ts";
+import { cycles, groupNotes } from "../../src/fleet/group-notes.ts";
+import {
+  canonicalHost,
+  checkedMembers,
+  type Groups,
+  groupsOf,
+  groupText,
+  hostsOf,
+  membership,
+  parseGroup,
+} from "../../src/fleet/groups.ts";
+
+const groups = (all: Record<string, string[]>): Groups => new Map(Object.entries(all));
+
+const fleet = groups({
+  web: ["web1.example.com", "web2.example.com"],
+  db: ["db1.example.com"],
+  all: ["web", "db", "web", "spare.example.com"],
+  loop: ["pool", "a.example.com"],
+  pool: ["loop", "b.example.com"],
+  self: ["self"],
+  empty: [],
+});
+
+describe("membership", () => {
+  test.each([
+    ["web", "web1.example.com", ["web"]],
+    ["all", "db1.example.com", ["all", "db"]],
+    ["all", "spare.example.com", ["all"]],
+    ["loop", "b.example.com", ["loop", "pool"]],
+    ["pool", "a.example.com", ["pool", "loop"]],
+    ["web", "db1.example.com", undefined],
+    ["self", "self", undefined],
+    ["empty", "web1.example.com", undefined],
+    ["all", "web", undefined],
+    ["web", "web1", undefined],
+    ["web", "web1.example.org", undefined],
+    ["web", "WEB1.Example.COM.", ["web"]],
+  ])("%s, asked for %s: %j", (group, host, path) => {
+    expect(membership(fleet, group, host)).toEqual(path);
+  });
+
+  test("the chain is the shortest", () => {
+    const deep = groups({ top: ["long", "short"], long: ["longer"], longer: ["h.x"], short: ["h.x"] });
+    expect(membership(deep, "top", "h.x")).toEqual(["top", "short"]);
+  });
+
+  test("a group that is not there is an error, with the one that was probably meant", () => {
+    expect(() => membership(fleet, "wep", "web1.example.com")).toThrow(ConfigError);
+    expect(() => membership(fleet, "wep", "web1.example.com")).toThrow(
+      'there is no group "wep"; did you mean "web"?',
+    );
+    expect(() => hostsOf(fleet, "nothing like it")).toThrow("see: signalbox group list");
+  });
+});
+
+/** Small random fleets: names g0…g5 are groups where they stand as keys, else hosts, as h0…h3 always are. */
+const name = fc.constantFrom("g0", "g1", "g2", "g3", "g4", "g5", "h0", "h1", "h2", "h3");
+const anyFleet = fc.dictionary(
+  fc.constantFrom("g0", "g1", "g2", "g3", "g4", "g5"),
+  fc.array(name, { maxLength: 4 }),
+);
+
+/** Hosts of a group by repeating what a group is until nothing changes. */
+function closure(all: Record<string, string[]>, group: string): Set<string> {
+  let reached = new Set([group]);
+  for (;;) {
+    const more = new Set([...reached].flatMap((one) => [one, ...(all[one] ?? [])]));
+    if (more.size === reached.size) return new Set([...reached].filter((one) => all[one] === undefined));
+    reached = more;
+  }
+}
+
+describe("against the closure", () => {
+  test("membership, groupsOf and hostsOf say the same as it does", () => {
+    fc.assert(
+      fc.property(anyFleet, name, (all, host) => {
+        const known = Object.keys(all);
+        const holding = known.filter((group) => closure(all, group).has(host));
+        expect(groupsOf(groups(all), host).toSorted()).toEqual(holding.toSorted());
+        for (const group of known) {
+          expect(membership(groups(all), group, host) !== undefined).toBe(holding.includes(group));
+          expect(new Set(hostsOf(groups(all), group))).toEqual(closure(all, group));
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test("a chain is a proof: each group names the next, the last one the host, and no group twice", () => {
+    fc.assert(
+      fc.property(anyFleet, name, (all, host) => {
+        for (const group of Object.keys(all)) {
+          const path = membership(groups(all), group, host) ?? [];
+          if (path.length === 0) continue;
+          expect(path[0]).toBe(group);
+          expect(new Set(path).size).toBe(path.length);
+          for (const [index, one] of path.entries()) expect(all[one]).toContain(path[index + 1] ?? host);
+        }
+      }),
+    );
+  });
+
+  test("there are cycles exactly when some group reaches itself, and each is one", () => {
+    fc.assert(
+      fc.property(anyFleet, (all) => {
+        const reachesItself = Object.keys(all).some((group) =>
+          (all[group] ?? []).some((member) => all[member] !== undefined && reaches(all, member, group)),
+        );
+        const found = cycles(groups(all));
+        expect(found.length > 0).toBe(reachesItself);
+        for (const cycle of found) {
+          expect(cycle.at(0)).toBe(cycle.at(-1));
+          for (const [index, one] of cycle.slice(0, -1).entries())
+            expect(all[one]).toContain(cycle[index + 1]);
+        }
+      }),
+    );
+  });
+});
+
+function reaches(all: Record<string, string[]>, from: string, to: string): boolean {
+  const seen = new Set([from]);
+  for (const one of seen)
+    for (const member of all[one] ?? []) if (all[member] !== undefined) seen.add(member);
+  return seen.has(to);
+}
+
+test("10,000 groups deep, and one named by 10,000 others, need neither stack nor time", () => {
+  const size = 10_000;
+  const chain = new Map(
+    Array.from({ length: size }, (_, i) => [`g${i}`, [`g${(i + 1) % size}`]] as [string, string[]]),
+  );
+  chain.set("end", ["h.x"]);
+  chain.set(`g${size - 1}`, ["end", "g0"]);
+  const star = new Map(Array.from({ length: size }, (_, i) => [`s${i}`, ["hub"]] as [string, string[]]));
+  star.set("hub", Array.from({ length: size }, (_, i) => `s${i}`).concat("h.x"));
+  const started = performance.now();
+  expect(membership(chain, "g0", "h.x")).toHaveLength(size + 1);
+  expect(groupsOf(chain, "h.x")).toHaveLength(size + 1);
+  expect(cycles(chain)[0]).toHaveLength(size + 1);
+  expect(groupsOf(star, "h.x")).toHaveLength(size + 1);
+  expect(cycles(star)).not.toHaveLength(0);
+  expect(performance.now() - started).toBeLessThan(2_000);
+});
+
+test("groups that share groups are searched once each, however many ways lead to them", () => {
+  const ladder = new Map(
+    Array.from({ length: 60 }, (_, i): [string, string[]] => [`g${i}`, [`g${i + 1}`, `x${i}`]]).concat(
+      Array.from({ length: 60 }, (_, i): [string, string[]] => [`x${i}`, [`g${i + 1}`]]),
+    ),
+  );
+  const started = performance.now();
+  expect(cycles(ladder)).toEqual([]);
+  expect(membership(ladder, "g0", "g60")).toHaveLength(60);
+  expect(groupsOf(ladder, "g60")).toHaveLength(120);
+  expect(performance.now() - started).toBeLessThan(1_000);
+});
+
+describe("a group's value", () => {
+  test.each([
+    ['["web1.example.com", "db"]', ["web1.example.com", "db"]],
+    ['"web1.example.com"', ["web1.example.com"]],
+    ["[]", []],
+    ['{"v": 1, "members": ["a"], "note": "later"}', ["a"]],
+    ['{"members": "a"}', ["a"]],
+  ])("%s", (text, members) => {
+    expect(parseGroup(text)).toEqual(members);
+  });
+
+  test.each([
+    ["", "not a JSON list"],
+    ["web1", "not a JSON list"],
+    ["null", "not a JSON list"],
+    ["4", "not a JSON list"],
+    ["{}", "not a JSON list"],
+    ["[4]", '"4" is not a name'],
+    ['["a", null]', '"null" is not a name'],
+    ['[""]', 'member "" cannot be used: it is empty'],
+    ['["a\\nb"]', 'member "a\\nb" cannot be used: it holds a control character'],
+  ])("%j: %s", (text, why) => {
+    expect(parseGroup(text)).toBeUndefined();
+    expect(checkedMembers(text)).toHaveProperty("fault", expect.stringContaining(why));
+  });
+
+  test("is read back as it was written, each member once", () => {
+    const members = fc.array(fc.string({ minLength: 1, unit: fc.constantFrom("a", "b", "é", '"', ".") }));
+    fc.assert(
+      fc.property(members, (some) => {
+        expect(parseGroup(groupText(some))).toEqual([...new Set(some)]);
+      }),
+    );
+  });
+});
+
+describe("notes", () => {
+  test("tell of circles, of empty groups, and of groups named like hosts", () => {
+    const notes = groupNotes(groups({ a: ["b"], b: ["a"], none: [], "web1.example.com": ["x.y"] }));
+    expect(notes).toEqual([
+      'group "none" is empty: nothing asked for in it can run',
+      'group "web1.example.com" is named like a host: a member "web1.example.com" means the group',
+      'groups name each other in a circle ("a" > "b" > "a"): all of them hold the same hosts',
+    ]);
+  });
+
+  test("have nothing to say of an ordinary fleet", () => {
+    expect(groupNotes(groups({ web: ["web1.example.com"], all: ["web"] }))).toEqual([]);
+  });
+});
+
+test("a host's name is compared without case and last dot", () => {
+  expect(["Web1.Example.COM", "web1.example.com.", "."].map(canonicalHost)).toEqual([
+    "web1.example.com",
+    "web1.example.com",
+    ".",
+  ]);
+});

@@ -1,0 +1,127 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { ConfigError } from "../../src/base/errors.ts";
+import { type MacroFacts, macrosOf } from "../../src/fleet/macros.ts";
+
+const facts: MacroFacts = { fqdn: "web1.example.com", host: "web1", cpu: 4, memMb: 7976, macros: {} };
+const withOwn = (macros: MacroFacts["macros"]) => macrosOf({ ...facts, macros });
+
+describe("names", () => {
+  test.each([
+    ["FQDN_mem", "web1.example.com_mem"],
+    ["FQDN", "web1.example.com"],
+    ["HOST:disk", "web1:disk"],
+    ["cpu_CPU_MEMMB", "cpu_4_7976"],
+    ["FQDN/HOST", "web1.example.com/web1"],
+    ["webFQDN", "webweb1.example.com"],
+    ["HOSTs", "web1s"],
+    ["CPUSET", "CPUSET"],
+    ["HOST2", "HOST2"],
+    ["2HOST", "2HOST"],
+    ["MYHOST", "MYHOST"],
+    ["FQDNCPU", "FQDNCPU"],
+    ["DB_main", "DB_main"],
+    ["fqdn", "fqdn"],
+    ["", ""],
+  ])("%s becomes %s", (name, expanded) => {
+    expect(macrosOf(facts).expand(name)).toBe(expanded);
+  });
+
+  test("own macros stand in names, texts as well as numbers", () => {
+    expect(withOwn({ RACK: "r12", DISKS: 4 }).expand("RACK_DISKS_HOST")).toBe("r12_4_web1");
+  });
+
+  test("of two that fit, the longer one wins", () => {
+    const macros = withOwn({ HOST_RACK: "long", RACK: "short" });
+    expect(macros.expand("HOST_RACK_db")).toBe("long_db");
+    expect(macros.expand("HOST_RACKS")).toBe("web1_RACKS");
+    expect(macros.expand("FQDN_RACK")).toBe("web1.example.com_short");
+  });
+
+  test("what was put in is not expanded again", () => {
+    const macros = withOwn({ A: "B_CPU", B: "A", C: "$&$1$$" });
+    expect(macros.expand("A_B_C")).toBe("B_CPU_A_$&$1$$");
+  });
+
+  test("a name without capital letters is left alone", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary" }), (name) => {
+        fc.pre(!/[A-Z]/.test(name));
+        expect(macrosOf(facts).expand(name)).toBe(name);
+      }),
+    );
+  });
+
+  test("words between separators are expanded exactly when they are macros", () => {
+    const word = fc.constantFrom(
+      "FQDN",
+      "HOST",
+      "CPU",
+      "MEMMB",
+      "CPUSET",
+      "XCPU",
+      "CPU1",
+      "HOSTFQDN",
+      "ab",
+      "7",
+    );
+    const separator = fc.constantFrom("_", "-", ".", ":", "/", " ", "é");
+    const meaning = new Map([
+      ["FQDN", "web1.example.com"],
+      ["HOST", "web1"],
+      ["CPU", "4"],
+      ["MEMMB", "7976"],
+    ]);
+    fc.assert(
+      fc.property(fc.array(fc.tuple(word, separator)), (parts) => {
+        const name = parts.flat().join("");
+        const expected = parts.map(([one, between]) => (meaning.get(one) ?? one) + between).join("");
+        expect(macrosOf(facts).expand(name)).toBe(expected);
+      }),
+    );
+  });
+
+  test("10 kB of macros take no time", () => {
+    const started = performance.now();
+    expect(macrosOf(facts).expand("CPU_".repeat(2_500))).toBe("4_".repeat(2_500));
+    expect(performance.now() - started).toBeLessThan(200);
+  });
+});
+
+describe("numbers", () => {
+  test.each([
+    ["CPU", 4],
+    ["MEMMB", 7976],
+    ["FQDN", "web1.example.com"],
+    ["DISKS", 3],
+    ["constructor", undefined],
+    ["__proto__", undefined],
+    ["cpu", undefined],
+  ])("%s is %s", (name, value) => {
+    expect(withOwn({ DISKS: 3 }).lookup(name)).toBe(value);
+  });
+
+  test("facts are looked at only when a macro asks for them", () => {
+    const lazy: MacroFacts = {
+      ...facts,
+      get cpu(): number {
+        throw new Error("looked at");
+      },
+    };
+    const macros = macrosOf(Object.defineProperty({ ...facts }, "cpu", { get: () => lazy.cpu }));
+    expect(macros.expand("FQDN_mem")).toBe("web1.example.com_mem");
+    expect(() => macros.lookup("CPU")).toThrow("looked at");
+  });
+});
+
+describe("own macros", () => {
+  test.each([
+    [{ CPU: 2 }, "CPU is built in"],
+    [{ lower: 2 }, '"lower" cannot be a macro\'s name'],
+    [{ "A|B": 2 }, "cannot be a macro's name"],
+    [{ X: "a\nb" }, "X cannot be part of a name: it holds a control character"],
+  ])("%j is refused", (macros, message) => {
+    expect(() => withOwn(macros as MacroFacts["macros"])).toThrow(ConfigError);
+    expect(() => withOwn(macros as MacroFacts["macros"])).toThrow(message);
+  });
+});

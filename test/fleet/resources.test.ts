@@ -1,0 +1,40 @@
+import { describe, expect, test } from "vitest";
+import { ConfigError } from "../../src/base/errors.ts";
+import { macrosOf } from "../../src/fleet/macros.ts";
+import { configuredTotal, parseResource, resourceText } from "../../src/fleet/resources.ts";
+
+const macros = macrosOf({ fqdn: "web1.example.com", host: "web1", cpu: 4, memMb: 7976, macros: {} });
+
+test.each([
+  ["10", 10],
+  [" 10\n", 10],
+  ['"CPU*2"', 8],
+  ["int(MEMMB/1024)", 7],
+  ['{"v": 1, "total": 10}', 10],
+  ['{"v": 9, "total": "CPU", "later": true}', 4],
+])("%j is a total of %d", (text, total) => {
+  expect(configuredTotal(text, macros)).toBe(total);
+});
+
+test.each([
+  ["", "a number is missing"],
+  ["0", "is 0, it must be 1 or more"],
+  ["1.5", "not a whole number"],
+  ["RAM", "there is no macro"],
+  ["null", "has no total"],
+  ["[]", "has no total"],
+  ['{"total": true}', "has no total"],
+  ["{", '"{" stands where a number is wanted'],
+])("%j is none: %s", (text, why) => {
+  expect(() => configuredTotal(text, macros)).toThrow(ConfigError);
+  expect(() => configuredTotal(text, macros)).toThrow(why);
+});
+
+describe("what is kept", () => {
+  test.each([{ total: "10" }, { total: "CPU*2", order: 3, note: 'a "note"' }])(
+    "%j is read back",
+    (config) => {
+      expect(parseResource(resourceText(config))).toEqual({ value: config });
+    },
+  );
+});

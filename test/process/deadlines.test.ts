@@ -1,0 +1,136 @@
+import { expect, test } from "vitest";
+import { guardianHost } from "../../src/process/host.ts";
+import {
+  brood,
+  clock,
+  fixture,
+  guarded,
+  marked,
+  newMark,
+  newOutput,
+  remains,
+  started,
+  until,
+  untilDead,
+} from "./helpers.ts";
+
+const sh = (script: string): [string, ...string[]] => ["sh", "-c", script];
+
+test("at termAt a command gets SIGTERM, and may clean up", async () => {
+  const out = newOutput();
+  const it = await guarded(newMark(), sh(`trap 'echo bye >>$OUT; exit 3' TERM; sleep 30 & wait`), {
+    OUT: out.path,
+  });
+  it.arm({ termAt: clock.now() + 200, killAt: clock.now() + 5000 });
+  await it.start({});
+  expect(await it.exited).toMatchObject({ code: 3, terminated: true });
+  await it.gone;
+  expect(out.lines()).toEqual(["bye"]);
+});
+
+test("at killAt a command that ignores SIGTERM is killed", async () => {
+  const it = await guarded(newMark(), sh(`trap "" TERM; while :; do sleep 0.05; done`));
+  const killAt = clock.now() + 500;
+  it.arm({ termAt: clock.now() + 100, killAt });
+  await it.start({});
+  expect(await it.exited).toMatchObject({ signal: 9, terminated: true });
+  await it.gone;
+  expect(clock.now()).toBeGreaterThan(killAt - 30);
+  expect(clock.now()).toBeLessThan(killAt + 1000);
+});
+
+test("descendants that ignore SIGTERM, in sessions of their own, are killed after the first process obeyed", async () => {
+  const mark = newMark();
+  const { it } = await started(
+    mark,
+    sh(`(trap "" TERM; setsid sleep 30 & setsid sleep 30 &); exec sleep 30`),
+  );
+  await until("descendants", () => marked(mark).filter(({ name }) => name === "sleep").length === 3);
+  const killAt = clock.now() + 400;
+  it.terminate(killAt);
+  expect(await it.exited).toMatchObject({ signal: 15, leftovers: true, terminated: true });
+  expect(clock.now()).toBeLessThan(killAt);
+  await it.gone;
+  expect(clock.now()).toBeGreaterThan(killAt - 30);
+  expect(remains(mark)).toEqual([]);
+});
+
+test("renewed deadlines keep a command alive", async () => {
+  const { it } = await started(newMark(), sh("sleep 0.5; exit 4"));
+  for (let i = 0; i < 8; i++) {
+    it.arm({ termAt: clock.now() + 200, killAt: clock.now() + 300 });
+    await clock.sleep(50);
+  }
+  it.arm({ termAt: clock.now() + 20_000, killAt: clock.now() + 20_000 });
+  expect(await it.exited).toMatchObject({ code: 4, terminated: false });
+  await it.release();
+});
+
+test("a termination that has begun is not undone by a renewal, and heeds the earlier of its limits", async () => {
+  const { it } = await started(newMark(), sh(`trap "" TERM; while :; do sleep 0.05; done`));
+  const killAt = clock.now() + 300;
+  it.arm({ termAt: clock.now() + 100, killAt });
+  it.terminate(clock.now() + 20_000);
+  await it.gone;
+  expect(clock.now()).toBeLessThan(killAt + 1000);
+
+  const { it: other } = await started(newMark(), sh(`trap "" TERM; while :; do sleep 0.05; done`));
+  const limit = clock.now() + 300;
+  other.terminate(limit);
+  other.arm({ termAt: clock.now() + 20_000, killAt: clock.now() + 20_000 });
+  await other.gone;
+  expect(clock.now()).toBeLessThan(limit + 1000);
+});
+
+test("a stopped command dies of SIGTERM all the same", async () => {
+  const { it, pid } = await started(newMark(), ["sleep", "30"]);
+  process.kill(pid, "SIGSTOP");
+  it.terminate(clock.now() + 5000);
+  expect(await it.exited).toMatchObject({ signal: 15 });
+  await it.gone;
+});
+
+test("a brood that left by every door is killed", async () => {
+  const mark = newMark();
+  const { it } = await brood(mark);
+  it.terminate(clock.now() + 100);
+  await it.gone;
+  expect(remains(mark)).toEqual([]);
+});
+
+test("what keeps forking is killed", async () => {
+  const mark = newMark();
+  const { it } = await started(mark, [fixture("chain.sh"), "100"]);
+  const seen = new Set<number>();
+  await until("generations", () => marked(mark).some((link) => seen.add(link.pid).size > 100));
+  it.terminate(clock.now());
+  await it.gone;
+  await untilDead(mark, 100);
+});
+
+test("nothing is started without a deadline, nor after one", async () => {
+  const spec = { file: "true", args: [], env: { ...process.env, TEST_MARK: newMark() } };
+  const unarmed = await guardianHost(clock).prepare(spec);
+  await expect(unarmed.start({})).rejects.toMatchObject({ exitCode: 70 });
+  await unarmed.release();
+
+  const late = await guardianHost(clock).prepare(spec);
+  late.arm({ termAt: clock.now() - 1, killAt: clock.now() + 1000 });
+  await expect(late.start({})).rejects.toMatchObject({ exitCode: 125 });
+  await late.release();
+});
+
+test("a termination before the start leaves nothing to start", async () => {
+  const it = await guarded(newMark(), ["true"]);
+  it.terminate(clock.now() + 1000);
+  await it.gone;
+  await expect(it.start({})).rejects.toMatchObject({ exitCode: 70 });
+  await it.release();
+});
+
+test("a guardian that is not needed is released", async () => {
+  const mark = newMark();
+  const it = await guarded(mark, ["true"]);
+  await it.release();
+  expect(remains(mark)).toEqual([]);
+});

@@ -1,0 +1,96 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { guardianHost } from "../../src/process/host.ts";
+import { locateGuardian } from "../../src/process/locate.ts";
+import { clock, guarded, newMark, newOutput, until } from "./helpers.ts";
+
+let folder = "";
+const file = (name: string, text: string, mode: number) => {
+  writeFileSync(join(folder, name), text);
+  chmodSync(join(folder, name), mode);
+};
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "signalbox-failures-"));
+  file("plain", "text", 0o644);
+  file("orphan", "#!/no/such/interpreter\n", 0o755);
+  file("bare", "exit 9\n", 0o755);
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+test.each([
+  ["no-such-command", 127, "ENOENT"],
+  ["/no/such/path", 127, "ENOENT"],
+  ["orphan", 127, "ENOENT"],
+  ["plain", 126, "EACCES"],
+  [".", 126, "EACCES"],
+])("%s cannot be run: %i", async (name, exitCode, reason) => {
+  const path = name.startsWith("no-such") || name.startsWith("/") ? name : join(folder, name);
+  const it = await guarded(newMark(), [path]);
+  await expect(it.start({})).rejects.toMatchObject({ exitCode, message: expect.stringContaining(reason) });
+  await it.gone;
+  await it.release();
+});
+
+test("a script without an interpreter line runs by sh, as under env, nohup and timeout", async () => {
+  const it = await guarded(newMark(), ["bare"], { PATH: `${folder}:/usr/bin:/bin` });
+  await it.start({});
+  expect(await it.exited).toMatchObject({ code: 9 });
+  await it.release();
+});
+
+test("the command is looked up in its own PATH, additions included", async () => {
+  const it = await guarded(newMark(), ["bare"], { PATH: "/nowhere" });
+  await it.start({ PATH: `${folder}:/bin` });
+  expect(await it.exited).toMatchObject({ code: 9 });
+  await it.release();
+});
+
+test("arguments that do not fit are the command's fault", async () => {
+  const tooLong = "x".repeat(200_000);
+  await expect(guarded(newMark(), ["true", tooLong])).rejects.toMatchObject({ exitCode: 126 });
+  await expect(guarded(newMark(), ["true", "a\0b"])).rejects.toMatchObject({ exitCode: 126 });
+});
+
+test("additions that are no environment start nothing, and the guardian can still be released", async () => {
+  const it = await guarded(newMark(), ["true"]);
+  await expect(it.start({ NAME: "a\0b" })).rejects.toThrow(RangeError);
+  await it.release();
+});
+
+test("without a guardian nothing is run, and the remedy is named", async () => {
+  expect(() => locateGuardian(folder)).toThrow(/npm run build/);
+  const spec = { file: "true", args: [], env: process.env };
+  for (const guardian of [
+    join(folder, "nothing"),
+    join(folder, "plain"),
+    join(folder, "garbage"),
+    "/bin/true",
+  ])
+    await expect(guardianHost(clock, guardian).prepare(spec)).rejects.toHaveProperty("exitCode");
+});
+
+test("a guardian of another version is turned away, and ends", async () => {
+  const hello = "\\101\\0\\0\\0\\0\\0\\0\\0\\1\\0\\0\\0\\0\\0\\0\\0\\11\\0\\0\\0\\0\\0\\0\\0"; // version 9
+  file("stale", `#!/bin/sh\nprintf '${hello}' >&3\ncat <&3 >"$OUT"; echo ended >"$OUT"\n`, 0o755);
+  const out = newOutput();
+  const spec = { file: "true", args: [], env: { ...process.env, OUT: out.path } };
+  const stale = guardianHost(clock, join(folder, "stale")).prepare(spec);
+  await expect(stale).rejects.toMatchObject({ exitCode: 78, message: expect.stringContaining("version 9") });
+  await until("its end", () => out.lines().includes("ended"));
+});
+
+test("a guardian that cannot guard here is a matter of configuration", async () => {
+  file("helpless", "#!/bin/sh\nexit 5\n", 0o755);
+  const spec = { file: "true", args: [], env: process.env };
+  const helpless = guardianHost(clock, join(folder, "helpless")).prepare(spec);
+  await expect(helpless).rejects.toMatchObject({ exitCode: 78, message: expect.stringContaining("/proc") });
+});
+
+test("a guardian started by hand says who should", async () => {
+  const { spawnSync } = await import("node:child_process");
+  const { status, stderr } = spawnSync(locateGuardian(), [], { encoding: "utf8" });
+  expect({ status, stderr }).toEqual({ status: 5, stderr: "signalbox-guard: started by signalbox only\n" });
+});

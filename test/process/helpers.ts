@@ -1,0 +1,220 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
+import { onTestFinished } from "vitest";
+import type { RunnerOrder } from "../../fixtures/process/runner.ts";
+import { realClock } from "../../src/process/clock.ts";
+import type { GuardedCommand } from "../../src/process/command.ts";
+import { guardianHost } from "../../src/process/host.ts";
+
+export const fixture = (name: string) => resolve(import.meta.dirname, "../../fixtures/process", name);
+
+export interface Marked {
+  pid: number;
+  parent: number;
+  session: number;
+  name: string;
+}
+
+/**
+ * What bears a mark in its environment and lives (a zombie does not), and the descendants of what bears it.
+ * The mark is how a test finds all of its processes, wherever they went.
+ */
+export function marked(mark: string): Marked[] {
+  const all = readdirSync("/proc").flatMap((pid) => (/^\d+$/.test(pid) ? (look(pid, mark) ?? []) : []));
+  const ours = new Set(all.filter((it) => it.bears).map((it) => it.pid));
+  for (let size = 0; size < ours.size; ) {
+    size = ours.size;
+    for (const it of all) if (ours.has(it.parent)) ours.add(it.pid);
+  }
+  return all.filter((it) => ours.has(it.pid));
+}
+
+function look(pid: string, mark: string): (Marked & { bears: boolean }) | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    const name = stat.slice(stat.indexOf("(") + 1, stat.lastIndexOf(")"));
+    const [state, parent, , session] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    if (state === "Z" || state === "X") return undefined;
+    const bears = readFileSync(`/proc/${pid}/environ`, "latin1").includes(`TEST_MARK=${mark}\0`);
+    return { pid: Number(pid), parent: Number(parent), session: Number(session), name, bears };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Polls until something holds. @throws Error naming it when it does not within `ms` */
+export async function until<T>(what: string, holds: () => T | undefined | false, ms = 5000): Promise<T> {
+  const limit = performance.now() + ms;
+  for (;;) {
+    const value = holds();
+    if (value !== undefined && value !== false) return value;
+    if (performance.now() > limit) throw new Error(`not within ${ms} ms: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+/** Names of what lives of a marked command; its guardians, who may just be leaving, are not of it. */
+export function remains(mark: string): string[] {
+  return marked(mark).flatMap(({ name }) => (name === GUARDIAN ? [] : [name]));
+}
+
+const GUARDIAN = "signalbox-guard";
+
+/** Waits until nothing bears the mark, but what is excepted. @returns the milliseconds that took */
+export async function untilDead(mark: string, ms: number, except: number[] = []): Promise<number> {
+  const since = performance.now();
+  const alive = () => marked(mark).filter(({ pid }) => !except.includes(pid));
+  let quiet = 0; // a process in the middle of its exec shows no environment: look more than once
+  const silent = () => {
+    quiet = alive().length === 0 ? quiet + 1 : 0;
+    return quiet === 3;
+  };
+  await until("all dead", silent, ms).catch((cause) => {
+    throw new Error(`still alive: ${JSON.stringify(alive())}`, { cause });
+  });
+  return performance.now() - since;
+}
+
+/** A mark of its own for a test; whatever still bears it at the end of the test is killed, by process id. */
+export function newMark(): string {
+  const mark = randomUUID();
+  onTestFinished(async () => {
+    for (let quiet = 0; quiet < 3; quiet++) {
+      for (const { pid } of marked(mark)) kill(pid, "SIGKILL");
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+  });
+  return mark;
+}
+
+export function kill(pid: number | undefined, signal: NodeJS.Signals): void {
+  if (!pid) throw new Error("no process to signal");
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // it has just ended
+  }
+}
+
+/** A brood that is complete: eight sleepers in four sessions, one of them without the mark, and a stopped shell. */
+export async function brood(mark: string): Promise<{ it: GuardedCommand; pids: number[] }> {
+  const { it } = await started(mark, [fixture("brood.sh")]);
+  await until("a brood", () => marked(mark).filter(({ name }) => name === "sleep").length === 8);
+  return { it, pids: marked(mark).map(({ pid }) => pid) };
+}
+
+/** A folder of its own for a test, with a file in it that commands write to as $OUT. */
+export function newOutput(): { path: string; lines: () => string[] } {
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-process-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const path = join(folder, "out");
+  return { path, lines: () => read(path).split("\n").filter(Boolean) };
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+export const clock = realClock();
+
+/** A command guarded by the test's own process, armed to be terminated in 20 s. */
+export async function guarded(
+  mark: string,
+  command: [string, ...string[]],
+  env: Record<string, string> = {},
+) {
+  const [file, ...args] = command;
+  const spec = { file, args, env: { ...process.env, ...env, TEST_MARK: mark } };
+  const it = await guardianHost(clock).prepare(spec);
+  onTestFinished(() => it.terminate(0));
+  it.arm({ termAt: clock.now() + 20_000, killAt: clock.now() + 21_000 });
+  return it;
+}
+
+/** Starts a guarded command under a run id, as a run does. */
+export async function started(
+  mark: string,
+  command: [string, ...string[]],
+  env: Record<string, string> = {},
+) {
+  const it: GuardedCommand = await guarded(mark, command, env);
+  return { it, pid: await it.start({ SIGNALBOX_RUN: mark }) };
+}
+
+/** The outer and the inner guardian of the marked command. */
+export function guardians(mark: string, runner = process.pid): { outer: Marked; inner: Marked } {
+  const all = marked(mark).filter(({ name }) => name === GUARDIAN);
+  const outer = all.find(({ parent }) => parent === runner);
+  const inner = all.find(({ parent }) => parent === outer?.pid);
+  if (!outer || !inner) throw new Error(`no guardians: ${JSON.stringify(all)}`);
+  return { outer, inner };
+}
+
+export interface RunnerEvent {
+  event: string;
+  pid?: number;
+  killAtUptime?: number;
+}
+
+export interface Runner {
+  process: ChildProcess;
+  pid: number;
+  /** Resolves with the event, now or when it comes. Rejects when the runner ends before. */
+  event(name: string): Promise<RunnerEvent>;
+  /** Exit code and all output, when the runner has ended. */
+  ended: Promise<{ code: number | null; signal: string | null; stdout: Buffer; stderr: Buffer }>;
+}
+
+/** The fixture's runner as a process; stdin is a pipe that the test may end. */
+export function runner(
+  mark: string,
+  order: Partial<RunnerOrder> & Pick<RunnerOrder, "command">,
+  env = {},
+): Runner {
+  const text = JSON.stringify({ termIn: 20_000, killIn: 21_000, ...order });
+  const child = spawn(process.execPath, [fixture("runner.ts"), text], {
+    env: { ...process.env, ...env, TEST_MARK: mark },
+    stdio: ["pipe", "pipe", "pipe", "pipe"],
+  });
+  const seen = new Map<string, RunnerEvent>();
+  createInterface({ input: child.stdio[3] as Readable }).on("line", (line) => {
+    const event: RunnerEvent = JSON.parse(line);
+    seen.set(event.event, event);
+    child.emit(`runner:${event.event}`);
+  });
+  return { process: child, pid: child.pid ?? 0, event: (name) => next(child, seen, name), ended: end(child) };
+}
+
+function next(child: ChildProcess, seen: Map<string, RunnerEvent>, name: string): Promise<RunnerEvent> {
+  return new Promise((resolve, reject) => {
+    const look = () => {
+      const event = seen.get(name);
+      if (event) resolve(event);
+      return event !== undefined;
+    };
+    if (look()) return;
+    child.once(`runner:${name}`, look);
+    child.once("close", () => look() || reject(new Error(`the runner ended before "${name}"`)));
+  });
+}
+
+function end(child: ChildProcess): Runner["ended"] {
+  const stdout: Buffer[] = [];
+  const stderr: Buffer[] = [];
+  child.stdout?.on("data", (chunk) => stdout.push(chunk));
+  child.stderr?.on("data", (chunk) => stderr.push(chunk));
+  return new Promise((resolve) => {
+    child.once("close", (code, signal) =>
+      resolve({ code, signal, stdout: Buffer.concat(stdout), stderr: Buffer.concat(stderr) }),
+    );
+  });
+}

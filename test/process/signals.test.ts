@@ -1,0 +1,52 @@
+import { expect, test } from "vitest";
+import { kill, newMark, newOutput, runner, started, until } from "./helpers.ts";
+
+/** A first process and a child of it in its group; each writes which signals it gets. */
+const PAIR = `
+exec 2>/dev/null # bash tells which of its sleeps a signal ended
+tell() { for name; do trap "echo $who $name >>$OUT" $name; done; echo $who up >>$OUT; }
+who=child; (tell TERM INT HUP QUIT USR2 WINCH; while [ ! -e $OUT.end ]; do sleep 0.02; done) &
+who=first; tell TERM INT HUP QUIT USR2 WINCH
+while [ ! -e $OUT.end ]; do sleep 0.02; done`;
+
+async function pair() {
+  const out = newOutput();
+  const { it } = await started(newMark(), ["bash", "-c", PAIR], { OUT: out.path });
+  await until("both up", () => out.lines().length === 2);
+  return { it, heard: () => out.lines().filter((line) => !line.endsWith("up")) };
+}
+
+test.each(["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"] as const)("%s goes to the whole group", async (name) => {
+  const { it, heard } = await pair();
+  it.signal(name);
+  const short = name.slice(3);
+  await until(
+    "both heard it",
+    () => heard().includes(`child ${short}`) && heard().includes(`first ${short}`),
+  );
+});
+
+test.each(["SIGUSR2", "SIGWINCH"] as const)("%s goes to the first process only", async (name) => {
+  const { it, heard } = await pair();
+  it.signal(name);
+  await until("the first heard it", () => heard().includes(`first ${name.slice(3)}`));
+  it.signal("SIGHUP"); // by the time that the child has heard this, it would have heard the other
+  await until("the child heard HUP", () => heard().includes("child HUP"));
+  expect(heard()).not.toContain(`child ${name.slice(3)}`);
+});
+
+test("a runner's signals reach the command, and its answer comes back", async () => {
+  const run = runner(newMark(), {
+    command: ["sh", "-c", "trap 'exit 33' TERM; echo up; while :; do sleep 0.02; done"],
+  });
+  run.process.stdout?.once("data", () => kill(run.pid, "SIGTERM"));
+  expect((await run.ended).code).toBe(33);
+});
+
+test("after the end of the first process nobody is signalled", async () => {
+  const { it } = await started(newMark(), ["sh", "-c", "sleep 0.4 & exit 0"]);
+  expect(await it.exited).toMatchObject({ leftovers: true });
+  it.signal("SIGTERM");
+  it.signal("SIGUSR1");
+  await it.gone;
+});
