@@ -1,8 +1,9 @@
 /**
  * Plays random schedules of the real `work/` code and checks the invariants of docs/safety.md at every step.
- * npm run simulate -- [--count N] [--seed S] [--bail] [--trace]; a violation prints the seed that replays it.
+ * npm run simulate -- [--count N] [--seed S] [--bail] [--trace] | --scenario NAME; a violation prints the seed that replays it.
  */
 import { parseArgs } from "node:util";
+import { SCENARIOS } from "../fixtures/simulation/scenarios.ts";
 import { playSchedule } from "../fixtures/simulation/schedule.ts";
 
 const { values } = parseArgs({
@@ -11,8 +12,14 @@ const { values } = parseArgs({
     seed: { type: "string" },
     bail: { type: "boolean" },
     trace: { type: "boolean" },
+    scenario: { type: "string" },
   },
 });
+if (values.scenario !== undefined) {
+  const violations = (await SCENARIOS[values.scenario]?.()) ?? [`there is no scenario ${values.scenario}`];
+  console.log(violations.map((violation) => `scenario ${values.scenario}:\n  ${violation}`).join("\n"));
+  process.exit(violations.length > 0 ? 1 : 0);
+}
 const count = Number(values.count ?? (values.seed === undefined ? 1_000_000 : 1));
 const first = Number(values.seed ?? 1);
 const exits = new Map<number | string, number>();

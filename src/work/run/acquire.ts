@@ -34,6 +34,9 @@ export interface Limits {
   wait: number;
 }
 
+/** Longest pause after a call without an answer, in ms: one that fails fast must not be repeated in a tight loop. */
+const AFTER_SILENCE = 100;
+
 /**
  * Gets a claim: look, decide, act or wait, look again. Answers may be lost: a call that got none is followed by a look,
  * which shows whether it was applied.
@@ -108,6 +111,7 @@ export class Acquisition implements Keeper {
     } catch (error) {
       this.#signal.throwIfAborted();
       if (!isUnavailable(error)) throw error;
+      await this.#ports.clock.sleep(AFTER_SILENCE * this.#ports.random.unit(), this.#signal);
       return undefined;
     }
   }
