@@ -28,7 +28,7 @@ export async function runCommand(
 export function fail(error: unknown, world: Surroundings, verbosity: number): number {
   const { exitCode, message } = explained(error);
   if (verbosity >= 0) world.err(`signalbox: ${clean(message)}\n`);
-  if (verbosity > 0) world.err(`${clean(String((error as Error)?.stack ?? error))}\n`);
+  if (verbosity > 1) world.err(`${clean(String((error as Error)?.stack ?? error))}\n`);
   return exitCode;
 }
 
@@ -37,7 +37,7 @@ function explained(error: unknown): { exitCode: number; message: string } {
   if (!(error instanceof StoreError)) {
     return {
       exitCode: EXIT.internal,
-      message: `this is a defect of signalbox: ${String(error)} (-v says where)`,
+      message: `this is a defect of signalbox: ${String(error)} (-vv says where)`,
     };
   }
   const { kind, message } = error;

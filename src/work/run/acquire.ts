@@ -51,6 +51,8 @@ export class Acquisition implements Keeper {
   #hasAnswered = false;
   #isGranted = false;
   #leasesUntil: number | undefined;
+  /** What it waited for last; said once, not at every look. */
+  #why: string | undefined;
 
   /** @param signal aborted when the run is to leave at once, or its session is lost */
   constructor(ports: RunPorts, request: RunRequest, attempt: Attempt, limits: Limits, signal: AbortSignal) {
@@ -134,7 +136,8 @@ export class Acquisition implements Keeper {
     const { clock, random, log } = this.#ports;
     const left = this.#patienceEnds() - clock.now();
     if (left <= 0) return { kind: "refused", refusal: { kind: "timeout", why: step.why } };
-    log.info("waiting", { why: step.why });
+    if (step.why !== this.#why) log.info("waiting", { why: step.why });
+    this.#why = step.why;
     const reread = (this.#attempt.session.ttl / 3) * (0.5 + random.unit() / 2);
     const over =
       step.until === undefined ? Number.POSITIVE_INFINITY : Math.max(0, step.until - clock.wall()) + 1;
