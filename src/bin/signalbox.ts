@@ -1,7 +1,10 @@
 import { run } from "../commands/run.ts";
+import { checkNode, endOnDefects } from "./guardrails.ts";
 import { runCommand } from "./main.ts";
 import { surroundings } from "./surroundings.ts";
 
+checkNode();
+endOnDefects();
 const argv = process.argv.slice(2);
 
 // Cron starts `run` every minute on every host, so it is all that this bundle holds; the rest is loaded when asked for.

@@ -56,7 +56,8 @@ async function runHeld(
     return code;
   } catch (error) {
     const failure = startFailure(error);
-    const code = failure instanceof SignalboxError ? failure.exitCode : EXIT.internal;
+    const known = failure instanceof SignalboxError || failure instanceof Interrupted;
+    const code = known ? failure.exitCode : EXIT.internal;
     const memory = memoryOf(ports, request, grant, code, failure.message);
     await finish(ports, { grant, memory, graceUntil: undefined });
     throw failure;
