@@ -75,7 +75,7 @@ export const SETTINGS = {
   history: setting(
     kinds.flag,
     true,
-    "record the run in the lock's history; without it a run costs one write less",
+    "the lock's history; kept by default, a run without it costs one write less",
     { flag: "no-history" },
   ),
   killLeftovers: setting(kinds.flag, false, "end what the command left behind before the lock is freed"),
