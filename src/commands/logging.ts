@@ -2,6 +2,7 @@ import { closeSync, openSync, writeSync } from "node:fs";
 import { ConfigError } from "../base/errors.ts";
 import type { Log, LogFields, LogLevel } from "../base/log.ts";
 import { clean } from "../base/text.ts";
+import { jsonLine } from "./table.ts";
 
 const LEVELS: readonly LogLevel[] = ["debug", "info", "warn", "error"];
 
@@ -30,16 +31,20 @@ export function openLog(options: LogOptions, wall: () => number): LogSink {
     const time = new Date(wall()).toISOString();
     const line =
       format === "json"
-        ? jsonLine(time, level, message, fields)
+        ? jsonLine({ time, level, message, ...fields })
         : textLine(file ? time : "", level, message, fields);
     writeLine(descriptor, line);
   };
   const at = (level: LogLevel) => (message: string, fields?: LogFields) => write(level, message, fields);
   const reopen = () => {
     if (file === undefined) return;
-    const before = descriptor;
-    descriptor = openFile(file);
-    closeSync(before);
+    try {
+      const before = descriptor;
+      descriptor = openFile(file);
+      closeSync(before);
+    } catch (error) {
+      write("error", (error as Error).message); // into the file that was moved: the run matters more than its log
+    }
   };
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error"), reopen };
 }
@@ -50,14 +55,6 @@ function openFile(path: string): number {
   } catch (cause) {
     throw new ConfigError(`the log file cannot be opened: ${(cause as Error).message}`, { cause });
   }
-}
-
-function jsonLine(time: string, level: LogLevel, message: string, fields: LogFields): string {
-  const plain = Object.entries(fields).map(([key, value]) => [
-    key,
-    typeof value === "bigint" ? String(value) : value,
-  ]);
-  return `${JSON.stringify({ time, level, message, ...Object.fromEntries(plain) })}\n`;
 }
 
 function textLine(time: string, level: LogLevel, message: string, fields: LogFields): string {

@@ -77,8 +77,12 @@ function settingFlag(setting: SettingKey): Known {
 }
 
 /** `--no-history` turns its setting off, other switches turn theirs on. */
-function settingValue({ name }: Known, value: string | true): string | true {
-  return value === true && name.startsWith("no-") ? "false" : value;
+function settingValue(known: Known, value: string | true): string | true {
+  return turnsOff(known) ? "false" : value;
+}
+
+function turnsOff({ name, takesValue }: Known): boolean {
+  return !takesValue && name.startsWith("no-");
 }
 
 /** The flag a word names, with the value that stands in the same word. Clustered short flags are taken apart. */
@@ -92,7 +96,7 @@ function recognised(
   const equals = isLong ? word.indexOf("=") : -1;
   const name = isLong ? word.slice(0, equals < 0 ? undefined : equals) : word.slice(0, 2);
   const known = table.get(name);
-  if (known === undefined) throw unknownFlag(spec, table, name);
+  if (known === undefined) throw unknownFlag(spec, table, name, word);
   if (isLong) return [known, equals < 0 ? undefined : word.slice(equals + 1)];
   const rest = word.slice(2);
   if (rest === "" || known.takesValue) return [known, rest === "" ? undefined : rest];
@@ -102,7 +106,7 @@ function recognised(
 
 function flagValue(known: Known, inline: string | undefined, words: string[]): string | true {
   if (inline !== undefined) {
-    if (!known.takesValue && known.setting === undefined)
+    if (!known.takesValue && (known.setting === undefined || turnsOff(known)))
       throw new UsageError(`--${known.name} takes no value; ${quoted(inline)} was given`);
     return inline;
   }
@@ -141,8 +145,15 @@ function checkArguments(spec: Command, args: readonly string[], command: readonl
   }
 }
 
-function unknownFlag(spec: Command, table: ReadonlyMap<string, Known>, name: string): UsageError {
-  const meant = nearest(name, table.keys());
+/** One letter is near to every other, so nothing is guessed from it; `-lock` was probably meant as `--lock`. */
+function unknownFlag(
+  spec: Command,
+  table: ReadonlyMap<string, Known>,
+  name: string,
+  word: string,
+): UsageError {
+  const long = word.startsWith("--") ? name : `-${word}`;
+  const meant = nearest(long, table.keys());
   const hint = meant === undefined ? `see: signalbox ${spec.id} --help` : `did you mean ${meant}?`;
   return new UsageError(`${quoted(name)} is not a flag of signalbox ${spec.id}; ${hint}`);
 }

@@ -39,6 +39,7 @@ export const execute: Execute = async (call, world) => {
 
 function requestOf(call: Call, { settings, facts }: Connection, world: Surroundings): RunRequest {
   const [file = "", ...args] = call.command;
+  if (file === "") throw new UsageError("the command is empty; put its name after --");
   const lock = lockName(call, file);
   const leases = parseLeases(list(call.flags.lease), macrosOf(facts));
   if (lock === undefined && leases.length === 0) {
@@ -46,7 +47,6 @@ function requestOf(call: Call, { settings, facts }: Connection, world: Surroundi
       "--no-lock without --lease leaves nothing to hold; name a lease, or leave --no-lock out",
     );
   }
-  if (file === "") throw new UsageError("the command is empty; put its name after --");
   return {
     ...(lock !== undefined && { lock }),
     leases,

@@ -21,6 +21,17 @@ function padded(cell: string, width: number): string {
 
 /** A document for programs: one line, with the version of its shape. */
 export function json(document: object): string {
+  return jsonLine({ version: 1, ...document });
+}
+
+/** One line of JSON, bigint as decimal text. What a terminal would act on is escaped, which programs read all the same. */
+export function jsonLine(document: object): string {
   const plain = (_: string, value: unknown) => (typeof value === "bigint" ? String(value) : value);
-  return `${JSON.stringify({ version: 1, ...document }, plain)}\n`;
+  const unseen = /[\x7f-\x9f\u2028\u2029\p{Default_Ignorable_Code_Point}]/gu; // not made before it is needed
+  return `${JSON.stringify(document, plain).replace(unseen, escaped)}\n`;
+}
+
+function escaped(char: string): string {
+  const units = char.split("").map((unit) => unit.charCodeAt(0).toString(16).padStart(4, "0"));
+  return units.map((unit) => `\\u${unit}`).join("");
 }

@@ -26,13 +26,13 @@ export interface Occupant {
   isMalformed: boolean;
 }
 
-/** Folds tickets into rows, locks first, by name. Keys that are no tickets are left out. */
+/** Folds tickets into rows, locks first, by name. Keys that stand in no queue are left out. */
 export function listing(keys: Keys, kvs: readonly KeyValue[]): QueueRow[] {
   const queues = new Map<string, { kind: "lock" | "resource"; name: string; kvs: KeyValue[] }>();
   for (const kv of kvs) {
-    const parsed = keys.parse(kv.key);
-    if (parsed.kind !== "lock" && parsed.kind !== "resource") continue;
-    const { kind, name } = parsed;
+    const at = keys.queueAt(kv.key);
+    if (at === undefined) continue;
+    const { kind, name } = at;
     const id = `${kind}/${name}`;
     const queue = queues.get(id) ?? { kind, name, kvs: [] };
     queue.kvs.push(kv);

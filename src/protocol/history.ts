@@ -29,7 +29,7 @@ export function pastRuns(text: string | undefined): PastRun[] {
   if (text === undefined) return [];
   try {
     const value = JSON.parse(text);
-    return Array.isArray(value?.runs) ? value.runs.filter(isPastRun) : [];
+    return Array.isArray(value?.runs) ? value.runs.filter(isPastRun).slice(0, HISTORY_LENGTH) : [];
   } catch {
     return [];
   }
@@ -48,5 +48,6 @@ function isPastRun(value: unknown): value is PastRun {
     past.held,
     past.exit,
   ];
-  return texts.every((text) => typeof text === "string") && numbers.every(Number.isFinite);
+  const optional = [past.label, past.reason].filter((text) => text !== undefined);
+  return [...texts, ...optional].every((text) => typeof text === "string") && numbers.every(Number.isFinite);
 }

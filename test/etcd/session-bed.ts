@@ -1,0 +1,152 @@
+/** A session on the in-memory etcd, under a clock that a test moves, with answers that a test delays or loses. */
+import { MemoryEtcd, type MemoryEtcdOptions, MemoryStore } from "../../fixtures/memory-store.ts";
+import { silentLog } from "../../src/base/log.ts";
+import { type Proof, Session } from "../../src/etcd/session.ts";
+import { StoreError } from "../../src/etcd/store.ts";
+import { ManualClock } from "./manual-clock.ts";
+
+/** What becomes of one call; `call` is what etcd would do. */
+export type Fate = <T>(call: () => Promise<T>) => Promise<T>;
+
+type Named = "grant" | "renew" | "revoke" | "prove";
+
+export const TICKET = "/signalbox/locks/a/0123456789abcdef";
+
+export class Bed {
+  readonly clock = new ManualClock();
+  readonly etcd: MemoryEtcd;
+  readonly store: ScriptedStore;
+  /** When each call was sent, ms. */
+  readonly sent: Record<Named, number[]> = { grant: [], renew: [], revoke: [], prove: [] };
+  /** What becomes of the next calls, one each; after those, they are answered at once. */
+  readonly fates: Partial<Record<Named, Fate[]>> = {};
+  /** What becomes of every call for which there is no fate. */
+  always: Partial<Record<Named, Fate>> = {};
+  /** The TTLs in s that the server states at the next renewals, where they are not those of the session. */
+  readonly stated: number[] = [];
+  /** The raft terms in which the next renewals are answered, where that is not the present one. */
+  readonly terms: bigint[] = [];
+  /** Horizons, in the order in which the keeper was told of them. */
+  readonly extended: number[] = [];
+  readonly #random = { bytes: (n: number) => new Uint8Array(n).fill(7), unit: () => 1 };
+
+  /** How far the clock has jumped without waking anybody, as when a machine was suspended. */
+  skipped = 0;
+
+  constructor(options: Omit<MemoryEtcdOptions, "now"> = {}) {
+    this.etcd = new MemoryEtcd({ now: () => this.clock.now(), ...options });
+    this.store = new ScriptedStore(this.etcd, this);
+  }
+
+  get ports() {
+    const clock = {
+      now: () => this.clock.now() + this.skipped,
+      wall: () => this.clock.wall(),
+      sleep: (ms: number, signal?: AbortSignal) => this.clock.sleep(ms, signal),
+    };
+    return { store: this.store, clock, random: this.#random, log: silentLog };
+  }
+
+  /** A session with a ticket on it, and a keeper who looks at the ticket. */
+  async kept(ttl: number): Promise<Session> {
+    const session = await Session.open(this.ports, ttl, 10_000);
+    this.putTicket(session.id);
+    session.keep(this.keeper(session));
+    return session;
+  }
+
+  putTicket(session: bigint): void {
+    const put = { op: "put", key: TICKET, value: "", session } as const;
+    this.etcd.apply({ compare: [], success: [put], failure: [] });
+  }
+
+  removeTicket(): void {
+    this.etcd.apply({ compare: [], success: [{ op: "delete", key: TICKET }], failure: [] });
+  }
+
+  keeper(session: Session) {
+    return {
+      prove: () =>
+        this.called("prove", async (): Promise<Proof> => {
+          const { count, raftTerm } = this.etcd.range({ key: TICKET });
+          return { raftTerm, fault: count === 0 ? "the ticket is gone" : undefined };
+        }),
+      extended: () => void this.extended.push(session.horizon),
+    };
+  }
+
+  called<T>(name: Named, call: () => Promise<T>): Promise<T> {
+    this.sent[name].push(this.clock.now());
+    const fate = this.fates[name]?.shift() ?? this.always[name];
+    return fate === undefined ? call() : fate(call);
+  }
+
+  /** Applied, and answered so much later. */
+  slow(ms: number): Fate {
+    return async (call) => {
+      const answer = await call();
+      await this.clock.sleep(ms);
+      return answer;
+    };
+  }
+
+  /** Applied, but the answer is lost, which is known so much later. */
+  lost(ms: number): Fate {
+    return async (call) => {
+      await call();
+      return this.unanswered(ms)(call);
+    };
+  }
+
+  /** Not applied, and not answered either, which is known so much later. */
+  unanswered(ms = 0): Fate {
+    return async () => {
+      if (ms > 0) await this.clock.sleep(ms);
+      throw new StoreError("unavailable", "no answer");
+    };
+  }
+
+  /** A new leader first. */
+  elects(): Fate {
+    return async (call) => {
+      this.etcd.electLeader();
+      return call();
+    };
+  }
+
+  /** Refused with this error. */
+  refused(kind: StoreError["kind"]): Fate {
+    return () => Promise.reject(new StoreError(kind, "refused"));
+  }
+}
+
+class ScriptedStore extends MemoryStore {
+  readonly #bed: Bed;
+
+  constructor(etcd: MemoryEtcd, bed: Bed) {
+    super(etcd);
+    this.#bed = bed;
+  }
+
+  override grant(...args: Parameters<MemoryStore["grant"]>) {
+    return this.#bed.called("grant", () => super.grant(...args));
+  }
+
+  override renew(...args: Parameters<MemoryStore["renew"]>) {
+    const renew = async () => {
+      const answer = await super.renew(...args);
+      const { stated, terms } = this.#bed;
+      return { ...answer, ttl: stated.shift() ?? answer.ttl, raftTerm: terms.shift() ?? answer.raftTerm };
+    };
+    return this.#bed.called("renew", renew);
+  }
+
+  override revoke(...args: Parameters<MemoryStore["revoke"]>) {
+    return this.#bed.called("revoke", () => super.revoke(...args));
+  }
+}
+
+/** The kind of a session's loss; undefined while it is not lost. */
+export function lossOf(session: Session): string | undefined {
+  return session.signal.aborted ? session.signal.reason.kind : undefined;
+}

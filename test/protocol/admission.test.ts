@@ -1,0 +1,194 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { admit, holds } from "../../src/protocol/admission.ts";
+import type { Place, Queue, Ticket } from "../../src/protocol/ticket.ts";
+import { placeWith } from "./samples.ts";
+
+type Short =
+  | readonly [run: string, count: number, state?: Ticket["state"], total?: number]
+  | readonly [run: string];
+
+/** A queue in the order given; a run alone is malformed. Totals are 100 unless told. */
+function queue(...shorts: Short[]): Queue {
+  return shorts.map(([run, count, state = "waiting", total = 100], at) =>
+    placeWith(run, at + 1, count === undefined ? undefined : { count, state, total }),
+  );
+}
+
+describe("first come, first served", () => {
+  test.each<[string, Queue, number, string, object]>([
+    ["alone", queue(["a", 2]), 2, "a", { kind: "admitted", total: 2 }],
+    ["both fit", queue(["a", 1], ["b", 1]), 2, "b", { kind: "admitted", total: 2 }],
+    ["one unit short", queue(["a", 1], ["b", 2]), 2, "b", { kind: "waiting", missing: 1, total: 2 }],
+    ["behind a large one that waits", queue(["a", 3, "held"], ["b", 3], ["c", 1]), 4, "c", { missing: 3 }],
+    ["held, though lowered since", queue(["a", 3, "held"]), 1, "a", { kind: "admitted", total: 1 }],
+    ["in grace, though lowered since", queue(["a", 3, "grace"]), 1, "a", { kind: "admitted", total: 1 }],
+    [
+      "more than there are now",
+      queue(["a", 3, "admitted"]),
+      2,
+      "a",
+      { kind: "impossible", count: 3, total: 2 },
+    ],
+    ["as many as there are now", queue(["a", 3]), 3, "a", { kind: "admitted" }],
+    ["held behind, in the way", queue(["a", 2], ["b", 2, "held"]), 3, "a", { kind: "waiting", missing: 1 }],
+    ["grace behind, in the way", queue(["a", 2], ["b", 2, "grace"]), 3, "a", { kind: "waiting", missing: 1 }],
+    ["held behind, not in the way", queue(["a", 2], ["b", 2, "held"]), 4, "a", { kind: "admitted" }],
+    ["admitted behind holds nothing", queue(["a", 2], ["b", 2, "admitted"]), 2, "a", { kind: "admitted" }],
+    ["malformed ahead weighs all", queue(["a"], ["b", 1]), 100, "b", { kind: "waiting", missing: 1 }],
+    ["malformed behind is nothing", queue(["a", 1], ["b"]), 1, "a", { kind: "admitted" }],
+    ["malformed itself", queue(["a"], ["b", 1]), 1, "a", { kind: "gone" }],
+    ["not there", queue(["a", 1]), 1, "x", { kind: "gone" }],
+  ])("%s", (_, places, total, run, expected) => {
+    expect(admit(places, run, total)).toMatchObject(expected);
+  });
+
+  test("who waits is told who is ahead, the nearest first", () => {
+    const places = queue(["a", 1, "held"], ["b"], ["c", 1], ["d", 1], ["e", 1, "held"]);
+    expect(admit(places, "d", 9)).toMatchObject({ ahead: [places[2], places[1], places[0]] });
+    expect(places.map(({ run }) => run)).toEqual(["a", "b", "c", "d", "e"]);
+  });
+});
+
+describe("without a configured total", () => {
+  test.each<[string, Queue, string, object]>([
+    ["the own one counts", queue(["a", 2, "waiting", 3]), "a", { kind: "admitted", total: 3 }],
+    [
+      "a smaller one ahead counts",
+      queue(["a", 1, "held", 2], ["b", 2, "waiting", 9]),
+      "b",
+      { total: 2, missing: 1 },
+    ],
+    ["a larger one ahead does not", queue(["a", 1, "held", 9], ["b", 1, "waiting", 1]), "b", { total: 1 }],
+    [
+      "one behind does not",
+      queue(["a", 2, "waiting", 2], ["b", 1, "waiting", 1]),
+      "a",
+      { kind: "admitted", total: 2 },
+    ],
+    [
+      "malformed ahead weighs what there is",
+      queue(["a"], ["b", 1, "waiting", 4]),
+      "b",
+      { missing: 1, total: 4 },
+    ],
+    [
+      "a count above another's total waits",
+      queue(["a", 1, "held", 1], ["b", 2, "waiting", 2]),
+      "b",
+      { missing: 2 },
+    ],
+  ])("%s", (_, places, run, expected) => {
+    expect(admit(places, run)).toMatchObject(expected);
+  });
+});
+
+describe("a total that is lowered and raised with holders behind", () => {
+  /** a waits at the head with 3 of 4; b and c hold 2 in all, granted while the total was 6. */
+  const places = queue(["a", 3], ["b", 1, "held"], ["c", 1, "held"], ["d", 1]);
+  test.each([
+    [2, "a", { kind: "impossible" }],
+    [4, "a", { kind: "waiting", missing: 1 }],
+    [5, "a", { kind: "admitted" }],
+    [5, "b", { kind: "admitted" }],
+    [5, "d", { kind: "waiting", missing: 1 }],
+    [6, "d", { kind: "admitted" }],
+  ])("%d units: %s is %j", (total, run, expected) => {
+    expect(admit(places, run, total)).toMatchObject(expected);
+  });
+});
+
+const shortTicket = fc.record({
+  ...{ count: fc.integer({ min: 1, max: 4 }), total: fc.integer({ min: 1, max: 8 }) },
+  state: fc.constantFrom("waiting", "admitted", "held", "grace") as fc.Arbitrary<Ticket["state"]>,
+});
+const anyQueue = fc
+  .array(fc.option(shortTicket, { nil: undefined, freq: 8 }), { maxLength: 6 })
+  .map((tickets) => tickets.map((ticket, at) => placeWith(`r${at}`, at + 1, ticket)));
+const anyTotal = fc.option(fc.integer({ min: 1, max: 8 }), { nil: undefined });
+
+/** Gives every unit a taker, one after the other; says how many find none. */
+function unitsShort(places: Queue, own: number, total: number): number {
+  const takers = places.flatMap(({ ticket }, at) => {
+    const isBefore = at <= own || ticket?.state === "held" || ticket?.state === "grace";
+    return isBefore ? Array.from({ length: ticket?.count ?? total }, () => at) : [];
+  });
+  return takers.slice(total).length;
+}
+
+describe("any queue", () => {
+  test("is decided as by handing out the units one by one", () => {
+    fc.assert(
+      fc.property(anyQueue, anyTotal, (places, configured) => {
+        for (const [at, { run, ticket }] of places.entries()) {
+          const stated = places.slice(0, at + 1).flatMap((place) => place.ticket?.total ?? []);
+          const total = configured ?? Math.min(...stated);
+          const found = admit(places, run, configured);
+          if (ticket === undefined) expect(found).toEqual({ kind: "gone" });
+          else if (holds(places[at])) expect(found).toEqual({ kind: "admitted", total });
+          else if (configured !== undefined && ticket.count > configured)
+            expect(found).toEqual({ kind: "impossible", count: ticket.count, total });
+          else {
+            const missing = unitsShort(places, at, total);
+            expect(found).toMatchObject(missing === 0 ? { kind: "admitted" } : { kind: "waiting", missing });
+          }
+        }
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test("admits nobody while an earlier one waits, nor more than there is", () => {
+    fc.assert(
+      fc.property(anyQueue, anyTotal, (places, configured) => {
+        const found = places.map(({ run }) => admit(places, run, configured));
+        const isIn = (at: number) => found[at]?.kind === "admitted";
+        const last = places.findLastIndex((place, at) => isIn(at) && !holds(place));
+        if (last < 0) return;
+        for (let at = 0; at < last; at += 1) expect(isIn(at)).toBe(true);
+        const total = found[last]?.kind === "admitted" ? found[last].total : 0;
+        const taken = places
+          .filter((_, at) => isIn(at))
+          .reduce((sum, { ticket }) => sum + (ticket?.count ?? 0), 0);
+        expect(taken).toBeLessThanOrEqual(total);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
+
+/** What can happen to a queue whose total stays as it is. */
+const event = fc.oneof(
+  fc.record({
+    kind: fc.constant("join" as const),
+    ticket: fc.option(shortTicket, { nil: undefined, freq: 8 }),
+  }),
+  fc.record({ kind: fc.constant("leave" as const), at: fc.nat(5) }),
+  fc.record({ kind: fc.constant("grant" as const), at: fc.nat(5) }),
+);
+
+test("a run that is admitted stays so, whoever joins, is granted or leaves, and never too many are", () => {
+  fc.assert(
+    fc.property(fc.array(event, { maxLength: 25 }), anyTotal, (events, configured) => {
+      let places: Place[] = [];
+      let before = new Set<string>();
+      for (const [number, what] of events.entries()) {
+        const isAdmitted = ({ run }: Place) => admit(places, run, configured).kind === "admitted";
+        if (what.kind === "join") {
+          const ticket = what.ticket && { ...what.ticket, state: "waiting" as const };
+          places = [...places, placeWith(`r${number}`, number + 1, ticket)];
+        } else if (what.kind === "leave") places = places.toSpliced(what.at, 1);
+        else {
+          const place = places[what.at];
+          if (place?.ticket && isAdmitted(place)) place.ticket.state = "held";
+        }
+        const inside = places.filter(isAdmitted);
+        for (const place of places) if (before.has(place.run)) expect(inside).toContain(place);
+        const least = configured ?? Math.min(...inside.map(({ ticket }) => ticket?.total ?? 0));
+        expect(inside.reduce((sum, { ticket }) => sum + (ticket?.count ?? 0), 0)).toBeLessThanOrEqual(least);
+        before = new Set(inside.map(({ run }) => run));
+      }
+    }),
+    { numRuns: 1_000 },
+  );
+});

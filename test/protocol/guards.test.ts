@@ -1,0 +1,125 @@
+import { describe, expect, test } from "vitest";
+import type { MemoryEtcd } from "../../fixtures/memory-store.ts";
+import { claimTxn, grantTxn, joinTxn, ours, rewritten, untouched } from "../../src/protocol/guards.ts";
+import { type Place, ticketText } from "../../src/protocol/ticket.ts";
+import type { Compare } from "../../src/protocol/txn.ts";
+import {
+  dbConfig,
+  dbKey,
+  find,
+  lockKey,
+  memConfig,
+  OTHER,
+  OTHERS,
+  put,
+  remove,
+  room,
+  SESSION,
+  stake,
+} from "./room.ts";
+import { keys, ticketWith } from "./samples.ts";
+
+/** The three transactions, each on an etcd in which something has happened since the read. */
+const transactions = {
+  claim(happen: (etcd: MemoryEtcd) => void, groupsMatter = true) {
+    const { etcd, basis } = room([]);
+    happen(etcd);
+    const stakes = [stake(lockKey), stake(dbKey)];
+    const on = { session: SESSION, basis: { ...basis, groupsMatter }, reads: [], failure: [] };
+    return etcd.apply(claimTxn(keys, { lock: "a", stakes, ...on })).succeeded;
+  },
+  join(happen: (etcd: MemoryEtcd) => void, groupsMatter = true) {
+    const { etcd, basis, places } = room([lockKey]);
+    happen(etcd);
+    const on = { session: SESSION, basis: { ...basis, groupsMatter } };
+    const mark = rewritten(places, { state: "admitted" });
+    return etcd.apply(joinTxn(keys, { stakes: [stake(dbKey)], after: places, mark, ...on })).succeeded;
+  },
+  grant(happen: (etcd: MemoryEtcd) => void, groupsMatter = true) {
+    const { etcd, basis, places } = room([lockKey, dbKey]);
+    happen(etcd);
+    const on = { session: SESSION, basis: { ...basis, groupsMatter }, reads: [] };
+    return etcd.apply(grantTxn(keys, { places, stakes: rewritten(places, { state: "held" }), ...on }))
+      .succeeded;
+  },
+};
+
+const goes = { claim: true, join: true, grant: true };
+const refused = { claim: false, join: false, grant: false };
+const again = (key: string) => (etcd: MemoryEtcd) => {
+  const old = find(etcd, key);
+  remove(etcd, key);
+  put(etcd, key, ticketText(old?.ticket ?? ticketWith()), SESSION);
+};
+const written =
+  (key: string, value = "{}") =>
+  (etcd: MemoryEtcd) =>
+    put(etcd, key, value);
+const ticketAt = (key: string) => (etcd: MemoryEtcd) => put(etcd, key, ticketText(ticketWith()), OTHERS);
+const removed = (key: string) => (etcd: MemoryEtcd) => remove(etcd, key);
+const reset = (key: string) => (etcd: MemoryEtcd) =>
+  put(etcd, key, ticketText(ticketWith({ reset: { by: "op", at: 1 } })), SESSION);
+
+describe("whether claim, join and grant go through when, since the read,", () => {
+  test.each<[string, (etcd: MemoryEtcd) => void, Partial<typeof goes>]>([
+    ["nothing has happened", () => {}, goes],
+    ["the claim was applied once already", ticketAt(dbKey), { claim: false, join: false }],
+    ["the lock's ticket alone is there", ticketAt(lockKey), { claim: false }],
+    ["someone stands in the lock's queue", ticketAt(keys.lock("a", OTHER)), { ...goes, claim: false }],
+    ["someone stands in the queue of a lock named alike", ticketAt(keys.lock("a/", OTHER)), goes],
+    ["someone stands in the resource's queue", ticketAt(keys.resource("db", OTHER)), goes],
+    ["the lock was drained", written(keys.drain("lock", "a")), refused],
+    ["another lock was drained", written(keys.drain("lock", "b")), refused],
+    ["everything was drained", written(keys.drain("all", "all")), refused],
+    ["a drain was changed", written(keys.drain("lock", "z")), refused],
+    ["a drain was lifted", removed(keys.drain("lock", "z")), goes],
+    ["a group was changed", written(keys.group("web")), refused],
+    ["a group was made", written(keys.group("new")), refused],
+    ["the configuration was changed", written(dbConfig), refused],
+    ["the configuration was removed", removed(dbConfig), refused],
+    ["the configuration was made again as it was", again(dbConfig), refused],
+    ["configuration has come where there was none", written(memConfig), refused],
+    ["other configuration has come", written(keys.resourceConfig("other")), goes],
+    ["a host, a history and an audit were written", written(keys.host("h")), goes],
+    ["a reset was asked of the lock", reset(lockKey), { join: false, grant: false }],
+    ["a reset was asked of the resource", reset(dbKey), { grant: false }],
+    ["the lock's ticket was removed", removed(lockKey), { join: false, grant: false }],
+    ["the resource's ticket was removed", removed(dbKey), { grant: false }],
+    ["the lock's ticket is gone and another in its place", again(lockKey), { join: false, grant: false }],
+    ["the resource's ticket is gone and another in its place", again(dbKey), { grant: false }],
+  ])("%s", (_, happen, expected) => {
+    const names = Object.keys(expected) as (keyof typeof goes)[];
+    expect(Object.fromEntries(names.map((name) => [name, transactions[name](happen)]))).toEqual(expected);
+  });
+
+  test.each([keys.group("web"), keys.group("new")])(
+    "%s was written, where no group decides about drains",
+    (key) => {
+      const names = Object.keys(goes) as (keyof typeof goes)[];
+      for (const name of names) expect(transactions[name](written(key), false)).toBe(true);
+    },
+  );
+
+  test.each(["claim", "join"] as const)("the session is gone: %s fails or refuses", (name) => {
+    const attempt = () => transactions[name]((etcd) => etcd.revoke(SESSION));
+    if (name === "claim") expect(attempt).toThrow("not found");
+    else expect(attempt()).toBe(false);
+  });
+});
+
+describe("own places,", () => {
+  const check = (guard: (places: readonly Place[]) => Compare[], happen: (etcd: MemoryEtcd) => void) => {
+    const { etcd, places } = room([lockKey, dbKey]);
+    happen(etcd);
+    return etcd.apply({ compare: guard(places), success: [], failure: [] }).succeeded;
+  };
+  test.each<[string, (etcd: MemoryEtcd) => void, boolean, boolean]>([
+    ["left alone", () => {}, true, true],
+    ["asked for a reset", reset(dbKey), false, true],
+    ["removed", removed(dbKey), false, false],
+    ["removed and put again", again(dbKey), false, false],
+    ["all removed", (etcd) => etcd.revoke(SESSION), false, false],
+  ])("%s: untouched %s, ours %s", (_, happen, isUntouched, isOurs) => {
+    expect([check(untouched, happen), check(ours, happen)]).toEqual([isUntouched, isOurs]);
+  });
+});

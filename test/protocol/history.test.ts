@@ -1,0 +1,92 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { appended, HISTORY_LENGTH, type PastRun, pastRuns } from "../../src/protocol/history.ts";
+import { bytes } from "./samples.ts";
+
+const past = (run: string, more: Partial<PastRun> = {}): PastRun => ({
+  ...{ run, host: "web1.example.com", pid: 4711, command: "invoices.sh", token: "12" },
+  ...{ enqueuedAt: 1_000, grantedAt: 2_000, endedAt: 5_000, waited: 1_000, held: 3_000, exit: 0, ...more },
+});
+
+/** The history after these runs, one after the other. */
+const after = (runs: readonly PastRun[], text?: string) => runs.reduce<string | undefined>(appended, text);
+
+test("a history remembers the last runs, the newest first", () => {
+  expect(HISTORY_LENGTH).toBe(20);
+  fc.assert(
+    fc.property(fc.nat(45), (count) => {
+      const runs = Array.from({ length: count }, (_, i) => past(`r${i}`, { exit: i }));
+      expect(pastRuns(after(runs))).toEqual(runs.toReversed().slice(0, 20));
+      expect(JSON.parse(after(runs) ?? '{"runs":[]}').runs).toHaveLength(Math.min(count, 20));
+    }),
+  );
+});
+
+test("labels and reasons are kept, and fields of later versions", () => {
+  const run = { ...past("r", { label: "nightly", reason: "reset by op" }), later: [1] };
+  expect(pastRuns(after([run]))).toEqual([run]);
+});
+
+describe("what cannot be read", () => {
+  test.each([
+    "",
+    "{",
+    "null",
+    "4",
+    '"x"',
+    "[]",
+    "{}",
+    '{"runs":null}',
+    '{"runs":{"length":3}}',
+    '{"runs":[null,4,[]]}',
+  ])("%j counts as no history, and the next one replaces it", (text) => {
+    expect(pastRuns(text)).toEqual([]);
+    expect(pastRuns(appended(text, past("r")))).toEqual([past("r")]);
+  });
+
+  test.each<[keyof PastRun, unknown[]]>([
+    ["run", [undefined, 4, null]],
+    ["host", [undefined, {}]],
+    ["command", [undefined, []]],
+    ["token", [undefined, 12]],
+    ["label", [4, null, {}]],
+    ["reason", [4, null, {}]],
+    ["pid", [undefined, "4"]],
+    ["enqueuedAt", [undefined, null]],
+    ["grantedAt", [undefined, "x"]],
+    ["endedAt", [undefined, true]],
+    ["waited", [undefined, null]],
+    ["held", [undefined, "3"]],
+    ["exit", [undefined, null]],
+  ])("a run whose %s is one of %j is left out, its neighbours stay", (field, values) => {
+    for (const value of values) {
+      const runs = [past("a"), { ...past("b"), [field]: value }, past("c")];
+      expect(pastRuns(JSON.stringify({ v: 1, runs })).map(({ run }) => run)).toEqual(["a", "c"]);
+    }
+  });
+
+  test("a history longer than ours is cut when it is read", () => {
+    const runs = Array.from({ length: 50 }, (_, i) => past(`r${i}`));
+    expect(pastRuns(JSON.stringify({ v: 1, runs }))).toHaveLength(HISTORY_LENGTH);
+  });
+
+  test("whatever the text, reading and appending never throw and keep to the measure", () => {
+    const text = fc.oneof(
+      fc.json(),
+      bytes,
+      fc.array(fc.jsonValue()).map((runs) => JSON.stringify({ runs })),
+    );
+    fc.assert(
+      fc.property(text, (old) => {
+        const runs = pastRuns(appended(old, past("new")));
+        expect(JSON.parse(appended(old, past("new"))).runs.length).toBeLessThanOrEqual(HISTORY_LENGTH);
+        expect(runs[0]).toEqual(past("new"));
+        expect(runs.slice(1)).toEqual(pastRuns(old).slice(0, HISTORY_LENGTH - 1));
+      }),
+    );
+  });
+
+  test("no history at all is an empty one", () => {
+    expect(pastRuns(undefined)).toEqual([]);
+  });
+});

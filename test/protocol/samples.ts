@@ -1,0 +1,126 @@
+import fc from "fast-check";
+import { nameFault } from "../../src/base/text.ts";
+import { DRAIN_SCOPES, keysUnder, type ParsedKey } from "../../src/protocol/keys.ts";
+import { type Place, TICKET_STATES, type Ticket } from "../../src/protocol/ticket.ts";
+
+export const keys = keysUnder("/signalbox/");
+
+/** A ticket as a run writes it, with what a test cares about. */
+export function ticketWith(change: Partial<Ticket> = {}): Ticket {
+  return {
+    ...{ run: "0123456789abcdef", host: "web1.example.com", pid: 4711, user: "op", count: 1, total: 1 },
+    ...{ state: "waiting", command: "invoices.sh", enqueuedAt: 1_700_000_000_000, ...change },
+  };
+}
+
+/** A place in a queue; `ticket` undefined for a malformed one. */
+export function placeWith(run: string, at: number, ticket: Partial<Ticket> | undefined): Place {
+  return {
+    ...{
+      key: keys.resource("db", run),
+      run,
+      createRevision: BigInt(at),
+      modRevision: BigInt(at),
+      session: 1n,
+    },
+    ticket: ticket === undefined ? undefined : ticketWith({ run, ...ticket }),
+  };
+}
+
+/** Pieces of names that could be taken for something else in a key, and names that begin alike. */
+const awkward = [
+  "a",
+  "b",
+  "/",
+  ".",
+  "..",
+  "%",
+  "%2F",
+  "%2f",
+  "%00",
+  "A",
+  "0",
+  "é",
+  "日",
+  "👍",
+  " ",
+  ":",
+  "-",
+  "+",
+];
+
+const codePoint = fc
+  .integer({ min: 0, max: 0x10f7ff })
+  .map((point) => String.fromCodePoint(point < 0xd800 ? point : point + 0x800));
+
+/** Any characters. Not fast-check's own `unit: "binary"`: it takes seconds to make ready. */
+export function anyText(size: { minLength?: number; maxLength?: number } = {}): fc.Arbitrary<string> {
+  return fc.string({
+    unit: fc.oneof(codePoint, fc.constantFrom(..."aZ%/-=\0\n\x1b\x9bé日👍\u202e")),
+    ...size,
+  });
+}
+
+/** Every kind of name that `nameFault` lets pass. */
+export const usableName = fc
+  .oneof(
+    fc.array(fc.constantFrom(...awkward), { minLength: 1, maxLength: 5 }).map((pieces) => pieces.join("")),
+    anyText({ minLength: 1, maxLength: 8 }),
+  )
+  .filter((name) => nameFault(name) === undefined);
+
+export const runId = fc.string({
+  unit: fc.constantFrom(..."0123456789abcdefghjkmnpqrstvwxyz"),
+  ...{ minLength: 16, maxLength: 16 },
+});
+
+/** Any text of bytes: what keys in etcd can be. */
+export const bytes = fc.string({
+  unit: fc.integer({ min: 0, max: 255 }).map((byte) => String.fromCharCode(byte)),
+});
+
+/** What a key of ours can stand for. */
+export const meaning: fc.Arbitrary<Exclude<ParsedKey, { kind: "unknown" }>> = fc.oneof(
+  fc.record({ kind: fc.constantFrom("lock" as const, "resource" as const), name: usableName, run: runId }),
+  fc.record({
+    kind: fc.constantFrom("resourceConfig" as const, "group" as const, "host" as const, "history" as const),
+    name: usableName,
+  }),
+  fc.record({
+    kind: fc.constant("drain" as const),
+    scope: fc.constantFrom(...DRAIN_SCOPES),
+    name: usableName,
+  }),
+  fc.record({ kind: fc.constant("audit" as const), name: usableName }),
+);
+
+/** The key of a meaning. */
+export function keyOf(what: Exclude<ParsedKey, { kind: "unknown" }>): string {
+  switch (what.kind) {
+    case "lock":
+    case "resource":
+      return keys[what.kind](what.name, what.run);
+    case "drain":
+      return keys.drain(what.scope, what.name);
+    default:
+      return keys[what.kind](what.name);
+  }
+}
+
+const instant = fc.integer({ min: -8.64e15, max: 8.64e15 });
+const units = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER });
+
+/** Every ticket there can be. */
+export const anyTicket: fc.Arbitrary<Ticket> = fc.record(
+  {
+    ...{ run: runId, host: fc.string(), pid: fc.nat(), user: fc.string(), count: units, total: units },
+    ...{
+      state: fc.constantFrom(...TICKET_STATES),
+      command: anyText(),
+      enqueuedAt: instant,
+    },
+    ...{ args: fc.array(fc.string()), label: fc.string(), grantedAt: instant, until: instant },
+    reset: fc.record({ by: fc.string(), at: instant, why: fc.string() }, { requiredKeys: ["by", "at"] }),
+  },
+  { requiredKeys: ["run", "host", "pid", "user", "count", "total", "state", "command", "enqueuedAt"] },
+);

@@ -1,0 +1,96 @@
+import { describe, expect, test } from "vitest";
+import type { MemoryEtcd } from "../../fixtures/memory-store.ts";
+import { claimTxn, grantTxn, joinTxn, NOTHING_READ, rewritten } from "../../src/protocol/guards.ts";
+import { type Place, placeOf, ticketText } from "../../src/protocol/ticket.ts";
+import type { Op } from "../../src/protocol/txn.ts";
+import {
+  dbConfig,
+  dbKey,
+  find,
+  lockKey,
+  OTHER,
+  OTHERS,
+  OWN,
+  put,
+  remove,
+  room,
+  SESSION,
+  stake,
+} from "./room.ts";
+import { keys, ticketWith } from "./samples.ts";
+
+describe("a claim from which nothing was read", () => {
+  const claim = (etcd: MemoryEtcd, lock?: string) =>
+    etcd.apply(
+      claimTxn(keys, {
+        ...{ lock, stakes: [stake(lockKey), stake(dbKey)], session: SESSION, basis: NOTHING_READ },
+        ...{ reads: [{ op: "range", key: dbConfig }], failure: [{ op: "range", key: dbKey }] },
+      }),
+    );
+  const empty = (key?: string) => {
+    const { etcd } = room([]);
+    remove(etcd, keys.drain("lock", "z"));
+    if (key !== undefined) put(etcd, key, "{}");
+    return etcd;
+  };
+
+  test("puts every ticket on the session, with one create_revision, and reads what it was told to", () => {
+    const etcd = empty();
+    const answer = claim(etcd, "a");
+    expect(answer).toMatchObject({ succeeded: true });
+    expect(answer.results.at(-1)).toMatchObject({ op: "range", count: 1 });
+    const expected = { createRevision: etcd.revision, session: SESSION, ticket: { run: OWN, state: "held" } };
+    for (const key of [lockKey, dbKey]) expect(find(etcd, key)).toMatchObject(expected);
+  });
+
+  test("repeated, refuses and reads its own tickets", () => {
+    const etcd = empty();
+    claim(etcd, "a");
+    expect(claim(etcd, "a")).toMatchObject({ succeeded: false, results: [{ count: 1 }] });
+    expect(claim(etcd)).toMatchObject({ succeeded: false });
+  });
+
+  test.each([
+    ["any drain", keys.drain("host", "elsewhere"), false],
+    ["a group", keys.group("new"), true],
+    ["somebody's lock of another name", keys.lock("b", OTHER), true],
+  ])("with %s there, goes through: %s %s", (_, key, expected) => {
+    expect(claim(empty(key), "a").succeeded).toBe(expected);
+  });
+
+  test("without a lock, does not ask who queues for one", () => {
+    expect(claim(empty(keys.lock("a", OTHER))).succeeded).toBe(true);
+  });
+});
+
+test("a grant keeps key, create_revision and session, and changes the state alone", () => {
+  const { etcd, basis, places } = room([lockKey, dbKey]);
+  const stakes = rewritten([...places, { ...(places[0] as Place), ticket: undefined }], {
+    state: "held",
+    grantedAt: 5,
+  });
+  const reads: Op[] = [{ op: "range", key: dbConfig }];
+  const answer = etcd.apply(grantTxn(keys, { places, stakes, session: SESSION, basis, reads }));
+  expect(answer.results.at(-1)).toMatchObject({ op: "range", count: 1 });
+  for (const { key, createRevision, ticket } of places) {
+    const expected = { createRevision, session: SESSION, ticket: { ...ticket, state: "held", grantedAt: 5 } };
+    expect(find(etcd, key)).toMatchObject(expected);
+  }
+});
+
+test("who joins a queue stands behind those who are there, and marks where it stands already", () => {
+  const { etcd, basis, places } = room([lockKey]);
+  put(etcd, keys.resource("db", OTHER), ticketText(ticketWith()), OTHERS);
+  const ticket = ticketWith({ run: OWN });
+  const mark = rewritten(places, { state: "admitted" });
+  etcd.apply(
+    joinTxn(keys, { stakes: [{ key: dbKey, ticket }], after: places, mark, session: SESSION, basis }),
+  );
+  const queue = etcd.range({ ...keys.queue("resource", "db"), sort: { by: "create", order: "ascend" } });
+  expect(queue.kvs.map(placeOf).map(({ run }) => run)).toEqual([OTHER, OWN]);
+  const [before] = places;
+  expect(find(etcd, lockKey)).toMatchObject({
+    ...{ createRevision: before?.createRevision, modRevision: etcd.revision, session: SESSION },
+    ticket: { ...before?.ticket, state: "admitted" },
+  });
+});
