@@ -3,6 +3,7 @@ import { clean } from "../base/text.ts";
 import { type Preview, preview } from "../work/run/preview.ts";
 import type { RunPorts, RunRequest } from "../work/run/request.ts";
 import type { Call, Surroundings } from "./spec.ts";
+import { json } from "./table.ts";
 
 /** `signalbox run --dry-run`. @returns 0 when it would be granted or wait its turn, the busy code otherwise */
 export async function show(
@@ -12,13 +13,12 @@ export async function show(
   world: Surroundings,
 ): Promise<number> {
   const found = await preview(ports, request);
-  world.out(call.flags.json ? json(request, found) : text(request, found));
+  world.out(call.flags.json ? json(document(request, found)) : text(request, found));
   return found.verdict === "refused" ? request.busyExitCode : EXIT.ok;
 }
 
-function json(request: RunRequest, { revision, ...found }: Preview): string {
-  const { lock, group, identity } = request;
-  return `${JSON.stringify({ version: 1, host: identity.host, lock, group, ...found, revision: String(revision) })}\n`;
+function document({ lock, group, identity }: RunRequest, found: Preview): object {
+  return { host: identity.host, lock, group, ...found };
 }
 
 function text({ lock, group, identity }: RunRequest, { leases, verdict, obstacles }: Preview): string {
