@@ -1,17 +1,10 @@
 // Builds what is shipped into dist/: the native guardian, then the bundles. `node scripts/build.ts`
 import { spawnSync } from "node:child_process";
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from "node:fs";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, join, relative, resolve } from "node:path";
 import { build, type Plugin } from "esbuild";
+import { cacheCode } from "./build/code-cache.ts";
 
 const root = resolve(import.meta.dirname, "..");
 const at = (...parts: string[]) => join(root, ...parts);
@@ -19,13 +12,14 @@ const at = (...parts: string[]) => join(root, ...parts);
 interface Bundle {
   entry: string;
   product: string;
-  /** It is a program: with a shebang, and executable. */
-  program?: boolean;
+  /** `program`: with a shebang, and executable. `function`: an expression, for a program to call. Default: a module. */
+  form?: "program" | "function";
 }
 
 /** Entries that do not exist yet are passed over. An import of one entry by another becomes one of its product. */
 const bundles: Bundle[] = [
-  { entry: "src/bin/signalbox.ts", product: "dist/signalbox.cjs", program: true },
+  { entry: "src/bin/signalbox.ts", product: "dist/run.cjs", form: "function" },
+  { entry: "src/bin/start.ts", product: "dist/signalbox.cjs", form: "program" },
   { entry: "src/bin/full.ts", product: "dist/full.cjs" },
 ];
 
@@ -91,29 +85,40 @@ const entriesToProducts: Plugin = {
   },
 };
 
-function ownShebang(entry: string): boolean {
-  return readFileSync(at(entry), "utf8").startsWith("#!");
-}
-
-/** CommonJS: an ES module's `import` of node:http evaluates lazy getters, and costs ten times what `require` does. */
-async function buildBundle({ entry, product, program }: Bundle): Promise<void> {
+/** CommonJS: an ES module's `import` of a builtin evaluates lazy getters, and costs ten times what `require` does. */
+async function buildBundle({ entry, product, form }: Bundle): Promise<void> {
   if (!existsSync(at(entry))) return;
-  await build({
+  const { outputFiles } = await build({
     entryPoints: [at(entry)],
     outfile: at(product),
     bundle: true,
+    write: false,
     platform: "node",
     target: "node22",
     format: "cjs",
     supported: { "dynamic-import": false }, // `import()` of what is lazy becomes `require`, for the same reason
     define: { "import.meta.dirname": "__dirname", "import.meta.filename": "__filename" },
-    banner: program && !ownShebang(entry) ? { js: "#!/usr/bin/env node" } : {},
     external,
     plugins: [entriesToProducts],
     logLevel: "warning",
   });
-  if (program) chmodSync(at(product), 0o755);
-  report(product);
+  const text = outputFiles[0]?.text ?? "";
+  if (form === "function") replace(product, asFunction(text));
+  else replace(product, form === "program" ? `#!/usr/bin/env node\n${text}` : text, form && 0o755);
+  report(product, form === "function" ? await cacheCode(at(product)) : "");
+}
+
+/** The first line names the file with V8's code of this very text. */
+function asFunction(text: string): string {
+  const body = `(function (require, __filename, __dirname) {\n${text}})\n`;
+  return `//run-${createHash("sha256").update(body).digest("hex").slice(0, 16)}\n${body}`;
+}
+
+/** As a whole: somebody may be starting it at this moment. */
+function replace(product: string, text: string, mode = 0o644): void {
+  const draft = at(`${product}.${process.pid}`);
+  writeFileSync(draft, text, { mode });
+  renameSync(draft, at(product));
 }
 
 mkdirSync(at("dist"), { recursive: true });

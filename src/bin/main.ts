@@ -3,6 +3,7 @@ import { clean } from "../base/text.ts";
 import { parseCall } from "../commands/parse.ts";
 import type { Call, Command, Surroundings } from "../commands/spec.ts";
 import { StoreError } from "../etcd/store.ts";
+import { checkBytes } from "./bytes.ts";
 
 /** Runs one command. @returns the exit code; never throws */
 export async function runCommand(
@@ -12,6 +13,7 @@ export async function runCommand(
 ): Promise<number> {
   let call: Call | undefined;
   try {
+    checkBytes(argv);
     call = parseCall(spec, argv);
     if (call.flags.help) {
       world.out((await import("../commands/help.ts")).commandHelp(spec));

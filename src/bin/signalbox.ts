@@ -5,6 +5,8 @@ import { surroundings } from "./surroundings.ts";
 
 checkNode();
 endOnDefects();
+// Node's deprecations are for those who write programs: cron would mail them to those who run one.
+process.noDeprecation = true;
 const argv = process.argv.slice(2);
 
 // Cron starts `run` every minute on every host, so it is all that this bundle holds; the rest is loaded when asked for.

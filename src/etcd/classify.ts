@@ -62,7 +62,7 @@ const SOCKET_TEXT: Record<string, [text: string, verdict?: Verdict]> = {
   ENETUNREACH: ["network unreachable"],
   EAI_AGAIN: ["the name cannot be looked up at the moment"],
   ENOTFOUND: ["no such host name", ["unavailable", "elsewhere"]],
-  HPE_INVALID_CONSTANT: ["does not speak plain HTTP; is it https?", ["unavailable", "elsewhere"]],
+  ENOTHTTP: ["does not speak plain HTTP; is it https?", ["unavailable", "elsewhere"]],
   EPROTO: ["does not speak TLS; is it http?", ["unavailable", "elsewhere"]],
   ERR_SSL_WRONG_VERSION_NUMBER: ["does not speak TLS; is it http?", ["unavailable", "elsewhere"]],
   ERR_SSL_PACKET_LENGTH_TOO_LONG: ["does not speak TLS; is it http?", ["unavailable", "elsewhere"]],

@@ -13,15 +13,8 @@ import {
   type WatchBatch,
   type WatchRequest,
 } from "./store.ts";
-import {
-  readHeader,
-  readStatus,
-  type Wire,
-  type WireLease,
-  type WireRangeAnswer,
-  type WireTxn,
-  type WireWatch,
-} from "./wire.ts";
+import { readHeader, readStatus, type Wire } from "./wire.ts";
+import type { WireLease, WireRangeAnswer, WireTxn, WireWatch } from "./wire-types.ts";
 
 /** The store port over the members of a cluster, whatever the transport. */
 export class ClusterStore<B> implements Store {
@@ -79,7 +72,8 @@ export class ClusterStore<B> implements Store {
     signal.addEventListener("abort", onAbort);
     if (signal.aborted) onAbort();
     this.#watches.add(open);
-    void open.probe(this.#failover.clock, this.#failover.timeouts.probe);
+    const { clock, timeouts } = this.#failover;
+    open.probe(clock, timeouts.probe).catch((error: unknown) => open.end(error));
     try {
       for (;;) {
         const batch = this.#batch(await open.next());
@@ -124,7 +118,7 @@ export class ClusterStore<B> implements Store {
     });
     const start = clock.now();
     try {
-      const answer = await Promise.race([member.call("status", {}, { signal: ended, fresh: false }), late]);
+      const answer = await Promise.race([askStatus(member, ended), late]);
       return readStatus(endpoint, answer as object, clock.now() - start);
     } catch (error) {
       signal?.throwIfAborted();
@@ -141,5 +135,15 @@ export class ClusterStore<B> implements Store {
     for (const watch of this.#watches) {
       if (watch.member === member) watch.end(new MemberError("unavailable", "retry", text));
     }
+  }
+}
+
+/** Asks once more, on a new connection, where the first failed at once: it may have been closed while it was idle. */
+async function askStatus(member: Member, signal: AbortSignal): Promise<unknown> {
+  try {
+    return await member.call("status", {}, { signal, fresh: false });
+  } catch (error) {
+    if (signal.aborted || !(error instanceof MemberError) || error.advice !== "retry") throw error;
+    return await member.call("status", {}, { signal, fresh: true });
   }
 }

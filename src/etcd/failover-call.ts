@@ -57,7 +57,7 @@ export class FailoverCall<T> {
   }
 
   start(): Promise<T> {
-    this.#after(this.#pool.timeouts.total, () => this.#giveUp());
+    this.#after(this.#pool.timeouts.total, () => this.giveUp());
     this.#launch();
     return this.#outcome.promise;
   }
@@ -129,7 +129,7 @@ export class FailoverCall<T> {
     this.#failures += 1;
     const usable = this.#pool.members.length - this.#hopeless.size;
     if (usable > 0) this.#again(usable);
-    else if (this.#flights.size === 0) this.#giveUp();
+    else if (this.#flights.size === 0) this.giveUp();
   }
 
   /** The other members at once; a further round only after a pause. */
@@ -140,7 +140,8 @@ export class FailoverCall<T> {
     else this.#after(pause, () => this.#launch());
   }
 
-  #giveUp(): void {
+  /** Fails the call with what every member said, or did not say, so far. */
+  giveUp(): void {
     const causes = [...this.#causes.values()];
     for (const { member } of this.#flights) {
       causes.push(new MemberError("unavailable", "retry", `${member.endpoint}: no answer yet`));

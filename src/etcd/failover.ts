@@ -31,7 +31,8 @@ export class Failover implements Pool {
     signal?.throwIfAborted();
     if (this.#closed) throw this.#closed;
     const call = new FailoverCall(this, attempt, discard);
-    const onAbort = () => call.abort(signal?.reason);
+    // A caller whose time is up wants to know what was met so far.
+    const onAbort = () => (isLate(signal?.reason) ? call.giveUp() : call.abort(signal?.reason));
     signal?.addEventListener("abort", onAbort);
     this.#calls.add(call);
     try {
@@ -48,4 +49,8 @@ export class Failover implements Pool {
     for (const call of this.#calls) call.abort(this.#closed);
     for (const member of this.members) member.close();
   }
+}
+
+function isLate(reason: unknown): boolean {
+  return reason instanceof StoreError && reason.kind === "unavailable";
 }

@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import { refusedWatch } from "./classify.ts";
 import { type Member, MemberError, type WatchStream } from "./member.ts";
-import type { WireWatch } from "./wire.ts";
+import type { WireWatch } from "./wire-types.ts";
 
 /** Watches over several ranges on one stream of one member, each created. */
 export class OpenWatch {

@@ -80,7 +80,7 @@ export class Session {
   static async open(ports: SessionPorts, ttl: number, until: number, signal?: AbortSignal): Promise<Session> {
     const id = newSessionId(ports.random);
     const sent = ports.clock.now(); // of the first attempt: it may be the one that was applied
-    const granted = await persist(ports, until, () => grantOnce(ports.store, id, ttl, signal), signal);
+    const granted = await persist(ports, until, (call) => grantOnce(ports.store, id, ttl, call), signal);
     return new Session(ports, id, { ...granted, sent });
   }
 
@@ -119,7 +119,7 @@ export class Session {
   /** Ends the session and with it every ticket on it. @param until instant until which that is tried */
   async revoke(until: number): Promise<void> {
     this.rest();
-    await persist(this.#ports, until, () => this.#ports.store.revoke(this.id));
+    await persist(this.#ports, until, (call) => this.#ports.store.revoke(this.id, call));
   }
 
   async #renewals(): Promise<void> {

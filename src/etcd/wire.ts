@@ -18,6 +18,15 @@ import {
   type WatchEvent,
   type WatchRequest,
 } from "./store.ts";
+import type {
+  WireHeader,
+  WireKeyValue,
+  WireRange,
+  WireResponseOp,
+  WireStatus,
+  WireTxn,
+  WireWatch,
+} from "./wire-types.ts";
 
 /** How a transport writes bytes. */
 export interface ByteCodec<B> {
@@ -25,59 +34,6 @@ export interface ByteCodec<B> {
   fromText(text: string): B;
   toKey(bytes: B): string;
   toText(bytes: B): string;
-}
-
-/** Fields of etcd's answers that are read here. JSON leaves out zeros, hence all the question marks. */
-export interface WireHeader {
-  revision?: string;
-  raft_term?: string;
-}
-export interface WireKeyValue {
-  key?: unknown;
-  value?: unknown;
-  create_revision?: string;
-  mod_revision?: string;
-  lease?: string;
-}
-interface WireRange {
-  kvs?: WireKeyValue[];
-  count?: string;
-  more?: boolean;
-}
-export interface WireTxn {
-  header?: WireHeader;
-  succeeded?: boolean;
-  responses?: WireResponseOp[];
-}
-interface WireResponseOp {
-  response_range?: WireRange | null;
-  response_put?: object | null;
-  response_delete_range?: { deleted?: string } | null;
-  response_txn?: WireTxn | null;
-}
-export interface WireRangeAnswer extends WireRange {
-  header?: WireHeader;
-}
-export interface WireLease {
-  header?: WireHeader;
-  TTL?: string;
-}
-export interface WireWatch {
-  header?: WireHeader;
-  created?: boolean;
-  canceled?: boolean;
-  cancel_reason?: string;
-  compact_revision?: string;
-  events?: { type?: string | number; kv?: WireKeyValue }[];
-}
-export interface WireStatus {
-  header?: WireHeader & { member_id?: string };
-  version?: string;
-  dbSize?: string;
-  leader?: string;
-  raftIndex?: string;
-  raftTerm?: string;
-  errors?: string[];
 }
 
 const RESULT = { equal: 0, greater: 1, less: 2, notEqual: 3 } as const;

@@ -1,6 +1,5 @@
 import type { Clock } from "../base/clock.ts";
 import type { CommandHost } from "./command.ts";
-import { Guarded } from "./guarded.ts";
 import { locateGuardian } from "./locate.ts";
 
 /**
@@ -11,6 +10,9 @@ import { locateGuardian } from "./locate.ts";
 export function guardianHost(clock: Clock, guardian?: string): CommandHost {
   return {
     async prepare(spec) {
+      // What the caller has begun meanwhile goes first: loading and spawning take 6 ms, in which etcd can answer.
+      await new Promise((resolve) => setImmediate(resolve));
+      const { Guarded } = await import("./guarded.ts");
       const guarded = new Guarded(guardian ?? locateGuardian(), spec, clock);
       await guarded.ready;
       return guarded;

@@ -47,6 +47,8 @@ export interface Keys {
   hosts(): Required<KeyRange>;
   everything(): Required<KeyRange>;
   parse(key: string): ParsedKey;
+  /** The queue in which a key stands: also one put by hand, that names no run. It is in everybody's way all the same. */
+  queueAt(key: string): { kind: "lock" | "resource"; name: string } | undefined;
 }
 
 /** @param prefix begins and ends with `/`, printable ASCII */
@@ -74,7 +76,16 @@ export function keysUnder(prefix: string): Keys {
     hosts: range("hosts/"),
     everything: range(""),
     parse: (key) => (key.startsWith(prefix) ? parse(key.slice(prefix.length)) : { kind: "unknown" }),
+    queueAt: (key) => (key.startsWith(prefix) ? queueAt(key.slice(prefix.length)) : undefined),
   };
+}
+
+function queueAt(path: string): ReturnType<Keys["queueAt"]> {
+  const [, room, segment = ""] = /^(locks|resources)\/([^/]+)\//.exec(path) ?? [];
+  const name = decodeName(segment);
+  return room === undefined || name === undefined
+    ? undefined
+    : { kind: room === "locks" ? "lock" : "resource", name };
 }
 
 function parse(path: string): ParsedKey {

@@ -27,3 +27,8 @@ export async function runningWatch(
   await watch.next();
   return watch;
 }
+
+/** Resolves once the condition holds. */
+export async function until(condition: () => Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5));
+}

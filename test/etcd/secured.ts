@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { clientTls, type EtcdMember, startEtcd } from "../../fixtures/etcd/index.ts";
+import { ConfigError } from "../../src/base/errors.ts";
 import type { StoreOptions } from "../../src/etcd/open.ts";
 import { type Op, prefixRange, type Store, StoreError } from "../../src/etcd/store.ts";
 import { kindOf, write } from "./contract/index.ts";
@@ -78,8 +79,16 @@ export function overTls(transport: Transport): void {
       expect(performance.now() - start).toBeLessThan(AT_ONCE_MS);
     });
 
+    it("refuses certificates that are none, before it connects", async () => {
+      const tls = { ca, cert: "-----BEGIN CERTIFICATE-----\nnonsense", key: "nonsense" };
+      await expect(connect({ endpoints: etcd.endpoints, tls })).rejects.toBeInstanceOf(ConfigError);
+    });
+
     it("fails in time, and with a hint where there can be one, when plaintext meets TLS", async () => {
-      const plain = await connect({ endpoints: [etcd.clientUrl.replace("https", "http")] });
+      const plain = await connect({
+        endpoints: [etcd.clientUrl.replace("https", "http")],
+        timeouts: { total: 700 },
+      });
       const error = await errorOf(plain.range({ key: "a" }));
       expect(error.kind).toBe("unavailable");
       if (transport === "http") expect(error.message).toContain("https");
@@ -108,6 +117,22 @@ export function overTls(transport: Transport): void {
   });
 
   if (transport === "grpc") identityByCertificate();
+  else skippedVerification();
+}
+
+/** etcd3 cannot do this. */
+function skippedVerification(): void {
+  describe("http without verification", () => {
+    it("believes any server when told so, and grpc says that it cannot", async () => {
+      const etcd = await startEtcd({ tls: {} });
+      const options = { endpoints: etcd.endpoints, tls: { insecureSkipVerify: true } };
+      const store = await open({ ...options, transport: "http" });
+      await store.range({ key: "a" });
+      store.close();
+      await expect(open({ ...options, transport: "grpc" })).rejects.toBeInstanceOf(ConfigError);
+      await etcd.stop();
+    });
+  });
 }
 
 /** The gateway cannot do this: it shows etcd its own certificate, not the client's. */
@@ -209,7 +234,8 @@ export function withPasswords(transport: Transport): void {
       await store.grant(99n, 60);
       await write(store, { op: "put", key: "held", value: "", session: 99n });
       const fill = async () => {
-        for (let i = 0; i < 40; i += 1) await write(store, put(`fill/${i}`, "x".repeat(400_000)));
+        // The server knows its size only after a commit, every 100 ms.
+        for (let i = 0; i < 500; i += 1) await write(store, put(`fill/${i}`, "x".repeat(400_000)));
       };
       expect(await kindOf(fill())).toBe("noSpace");
       expect(await kindOf(store.grant(100n, 60))).toBe("noSpace");

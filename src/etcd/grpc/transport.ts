@@ -8,6 +8,7 @@ import type { Credentials } from "../credentials.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { Member } from "../member.ts";
 import type { CheckedOptions } from "../options.ts";
+import { secureContext } from "../tls.ts";
 import type { ByteCodec } from "../wire.ts";
 import { GrpcMember } from "./grpc-member.ts";
 
@@ -28,6 +29,7 @@ export async function openMembers(
       "transport grpc cannot skip the check of the server's certificate: configure its CA instead",
     );
   }
+  secureContext(options.tls ?? {}); // gRPC would find out only with the first call
   return options.parsed.map((endpoint) => {
     return new GrpcMember(endpoint.url, () => new Etcd3(clientOptions(endpoint, options)), credentials);
   });

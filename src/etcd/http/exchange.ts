@@ -1,62 +1,39 @@
-import type { Agent, ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import { socketError, statusError } from "../classify.ts";
 import { MemberError } from "../member.ts";
+import type { Answer } from "./connection.ts";
+import type { Pool } from "./pool.ts";
 
-/** How to reach one member: over TLS or not, with which connections. */
+/** How to reach one member. */
 export interface Line {
   url: string;
-  request: (options: RequestOptions) => ClientRequest;
-  agent: Agent;
-  target: RequestOptions;
-}
-
-export interface Answer {
-  status: number;
-  text: string;
+  pool: Pool;
 }
 
 /** One POST and its whole answer. @throws MemberError when the connection fails; soon once the signal is aborted */
-export function exchange(
+export async function exchange(
   line: Line,
   path: string,
   body: string,
   token: string | undefined,
   signal: AbortSignal,
 ): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const fail = (error: unknown) => reject(socketError(line.url, error));
-    const headers = { ...jsonHeaders(token), "content-length": Buffer.byteLength(body) };
-    const request = line.request({
-      ...line.target,
-      method: "POST",
-      path,
-      agent: line.agent,
-      headers,
-      signal,
-    });
-    request.on("error", fail);
-    request.on("response", (response: IncomingMessage) => {
-      const chunks: Buffer[] = [];
-      response.on("data", (chunk: Buffer) => chunks.push(chunk));
-      response.on("error", fail);
-      response.on("end", () =>
-        resolve({ status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString() }),
-      );
-    });
-    request.end(body);
-  });
+  const length = `content-length: ${Buffer.byteLength(body)}`;
+  try {
+    return await line.pool.request(`${head(line, path, token, length)}${body}`, signal);
+  } catch (error) {
+    throw socketError(line.url, error);
+  }
 }
 
-export function jsonHeaders(token: string | undefined): Record<string, string> {
-  return token === undefined
-    ? { "content-type": "application/json" }
-    : { "content-type": "application/json", authorization: token };
-}
-
-/** Closes connections that wait for their next use: one of them may be dead without our knowing. */
-export function dropIdle(agent: Agent): void {
-  for (const sockets of Object.values(agent.freeSockets))
-    for (const socket of sockets ?? []) socket.destroy();
+/** The head of a POST. @param more further header fields. @throws MemberError for a token that no header can hold */
+export function head(line: Line, path: string, token: string | undefined, ...more: string[]): string {
+  if (token !== undefined && /[^\x20-\x7e]/.test(token)) {
+    throw new MemberError("unauthenticated", "final", `${line.url} gave a token that cannot be sent back`);
+  }
+  const authority = line.url.slice(line.url.indexOf("//") + 2);
+  const identity = token === undefined ? [] : [`authorization: ${token}`];
+  const fields = [`host: ${authority}`, "content-type: application/json", ...identity, ...more];
+  return `POST ${path} HTTP/1.1\r\n${fields.join("\r\n")}\r\n\r\n`;
 }
 
 /** The gateway's error: flat in answers, and under `error` in streams. */

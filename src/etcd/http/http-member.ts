@@ -1,6 +1,6 @@
 import type { Credentials } from "../credentials.ts";
 import { type AttemptOptions, type Member, MemberError, type Rpc, type WatchStream } from "../member.ts";
-import { dropIdle, exchange, type Line, unwrap } from "./exchange.ts";
+import { exchange, type Line, unwrap } from "./exchange.ts";
 import { openStream } from "./stream.ts";
 
 const PATHS: Record<Rpc | "authenticate", string> = {
@@ -26,7 +26,7 @@ export class HttpMember implements Member {
   }
 
   async call(rpc: Rpc, request: object, { signal, fresh }: AttemptOptions): Promise<unknown> {
-    if (fresh) dropIdle(this.#line.agent);
+    if (fresh) this.#line.pool.dropIdle();
     const body = JSON.stringify(request);
     const post = (token?: string) => this.#post(PATHS[rpc], body, token, signal);
     return await (this.#credentials ? this.#credentials.use(this.#authenticate(signal), post) : post());
@@ -41,7 +41,7 @@ export class HttpMember implements Member {
   }
 
   close(): void {
-    this.#line.agent.destroy();
+    this.#line.pool.close();
   }
 
   async #post(path: string, body: string, token: string | undefined, signal: AbortSignal): Promise<unknown> {

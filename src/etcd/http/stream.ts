@@ -1,73 +1,92 @@
-import { once } from "node:events";
-import type { ClientRequest, IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
 import { socketError } from "../classify.ts";
 import type { WatchStream } from "../member.ts";
-import { jsonHeaders, type Line, unwrap, unwrapLine } from "./exchange.ts";
+import { AnswerReader, HttpFault } from "./answer.ts";
+import { BODY_MAX } from "./connection.ts";
+import { head, type Line, unwrap, unwrapLine } from "./exchange.ts";
 
-/** The kernel asks a silent peer for a sign of life after this many milliseconds. */
-const KEEP_ALIVE_MS = 10_000;
+const LINE_FEED = 10;
 
 /**
  * Watches over the gateway: one POST whose body stays open for requests and whose answer streams JSON, one object a
- * line. Both ways at once works only with `Connection: close` (no agent): otherwise etcd's HTTP server throws away what is
+ * line. Both ways at once works only with `Connection: close`: otherwise etcd's HTTP server throws away what is
  * left of the body as soon as it begins to answer, and with it every create request but the first few.
  */
 export function openStream(line: Line, token: string | undefined, signal: AbortSignal): WatchStream {
-  const headers = jsonHeaders(token);
-  const request = line.request({
-    ...line.target,
-    method: "POST",
-    path: "/v3/watch",
-    agent: false,
-    headers,
-    signal,
-  });
-  request.on("error", () => {}); // also told to whoever reads; nobody may be
-  request.on("socket", (socket) => socket.setKeepAlive(true, KEEP_ALIVE_MS));
-  const response = once(request, "response") as Promise<[IncomingMessage]>;
-  response.catch(() => {});
+  const opening = head(line, "/v3/watch", token, "transfer-encoding: chunked", "connection: close");
+  const socket = line.pool.dial();
+  socket.on("error", () => {}); // also told to whoever reads; nobody may be
+  const onAbort = () => socket.destroy();
+  signal.addEventListener("abort", onAbort, { once: true });
+  if (signal.aborted) onAbort();
+  else socket.write(opening);
   return {
     send: (message) => {
-      if (request.writable) request.write(`${JSON.stringify(message)}\n`);
+      if (socket.writable) socket.write(chunk(`${JSON.stringify(message)}\n`));
     },
-    responses: responses(line, request, response, signal),
+    responses: responses(line, socket, signal),
   };
 }
 
-async function* responses(
-  line: Line,
-  request: ClientRequest,
-  response: Promise<[IncomingMessage]>,
-  signal: AbortSignal,
-): AsyncGenerator<unknown, void> {
+function chunk(text: string): string {
+  return `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
+}
+
+async function* responses(line: Line, socket: Socket, signal: AbortSignal): AsyncGenerator<unknown, void> {
+  const reader = new AnswerReader();
   try {
-    const [incoming] = await response;
-    const lines = linesOf(incoming);
-    if (incoming.statusCode !== 200) {
-      const { value } = await lines.next();
-      unwrap(line, { status: incoming.statusCode ?? 0, text: value ?? "" });
+    for await (const text of linesOf(reader, socket)) {
+      if (reader.status !== 200) unwrap(line, { status: reader.status, text });
+      yield unwrapLine(line, JSON.parse(text));
     }
-    for await (const text of lines) yield unwrapLine(line, JSON.parse(text));
+    if (reader.status !== 200) unwrap(line, { status: reader.status, text: "" });
   } catch (error) {
     signal.throwIfAborted();
     throw error instanceof Error && error.name === "StoreError" ? error : socketError(line.url, error);
   } finally {
-    request.destroy();
+    socket.destroy();
   }
 }
 
-/** The lines of a stream, wherever its chunks are cut; a last one without a line feed as well. */
-async function* linesOf(incoming: IncomingMessage): AsyncGenerator<string, void> {
-  incoming.setEncoding("utf8");
-  let parts: string[] = [];
-  for await (const chunk of incoming as AsyncIterable<string>) {
-    const [first = "", ...rest] = chunk.split("\n");
-    parts.push(first);
-    for (const next of rest) {
-      yield parts.join("");
-      parts = [next];
-    }
+/** The lines of an answer, wherever its chunks are cut; a last one without a line feed as well. @throws HttpFault */
+async function* linesOf(reader: AnswerReader, socket: Socket): AsyncGenerator<string, void> {
+  const line = new LineParts();
+  for await (const bytes of socket as AsyncIterable<Buffer>) {
+    for (const part of reader.take(bytes)) yield* line.add(part);
+    if (reader.isDone) break;
   }
-  const last = parts.join("");
+  if (!reader.isDone) reader.end();
+  const last = line.end();
   if (last !== "") yield last;
+}
+
+/** Bytes are joined before they are decoded: a character may be cut too. */
+class LineParts {
+  #parts: Buffer[] = [];
+  #length = 0;
+
+  /** @returns the lines that these bytes complete */
+  *add(bytes: Buffer): Generator<string, void> {
+    let rest = bytes;
+    for (let at = rest.indexOf(LINE_FEED); at >= 0; at = rest.indexOf(LINE_FEED)) {
+      this.#keep(rest.subarray(0, at));
+      rest = rest.subarray(at + 1);
+      yield this.end();
+    }
+    this.#keep(rest);
+  }
+
+  /** What there is of the line under way. */
+  end(): string {
+    const text = Buffer.concat(this.#parts).toString();
+    this.#parts = [];
+    this.#length = 0;
+    return text;
+  }
+
+  #keep(part: Buffer): void {
+    this.#length += part.length;
+    if (this.#length > BODY_MAX) throw new HttpFault("EBADHTTP", "a line of the watch is too long");
+    this.#parts.push(part);
+  }
 }

@@ -19,7 +19,10 @@ const SOUND: Record<string, number> = { "3.4": 42, "3.5": 28, "3.6": 9 };
 /** Checks members, versions, permissions and prefix. Writes nothing. @throws StoreError when no member answers at all */
 export async function checkEtcd(ports: AdminPorts): Promise<Finding[]> {
   const members = await ports.store.status();
-  return [...members.flatMap(checkMember), ...(await checkPermissions(ports)), ...(await checkPrefix(ports))];
+  const permissions = await checkPermissions(ports);
+  // Who may not read the prefix cannot look into it either; the finding says what to grant, an error would not.
+  const isAllowed = permissions.every(({ level }) => level === "ok");
+  return [...members.flatMap(checkMember), ...permissions, ...(isAllowed ? await checkPrefix(ports) : [])];
 }
 
 function checkMember(member: MemberStatus): Finding[] {
@@ -65,7 +68,9 @@ async function checkPermissions(ports: AdminPorts): Promise<Finding[]> {
   const reads: Op[] = [{ op: "range", ...keys.everything(), limit: 1, keysOnly: true }];
   const check = "permissions";
   try {
-    await patiently(ports, () => ports.store.txn({ compare: [impossible], success, failure: reads }));
+    await patiently(ports, (signal) =>
+      ports.store.txn({ compare: [impossible], success, failure: reads }, signal),
+    );
     return [{ check, level: "ok", detail: `tickets and history can be written, ${keys.prefix} can be read` }];
   } catch (error) {
     if (!(error instanceof StoreError) || error.kind !== "permission") throw error;
@@ -78,8 +83,8 @@ async function checkPermissions(ports: AdminPorts): Promise<Finding[]> {
 async function checkPrefix(ports: AdminPorts): Promise<Finding[]> {
   const { keys } = ports;
   const check = `prefix ${keys.prefix}`;
-  const page = await patiently(ports, () =>
-    ports.store.range({ ...prefixRange(keys.prefix), limit: 1_000, keysOnly: true }),
+  const page = await patiently(ports, (signal) =>
+    ports.store.range({ ...prefixRange(keys.prefix), limit: 1_000, keysOnly: true }, signal),
   );
   const strange = page.kvs.filter(({ key }) => keys.parse(key).kind === "unknown");
   if (strange.length === 0) return [{ check, level: "ok", detail: `${page.count} keys` }];

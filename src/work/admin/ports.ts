@@ -23,8 +23,8 @@ export async function readAll(ports: AdminPorts, range: Required<KeyRange>): Pro
   let { key } = range;
   let revision: bigint | undefined;
   for (;;) {
-    const page = await patiently(ports, () =>
-      ports.store.range({ ...range, key, limit: PAGE, ...(revision !== undefined && { revision }) }),
+    const page = await patiently(ports, (signal) =>
+      ports.store.range({ ...range, key, limit: PAGE, ...(revision !== undefined && { revision }) }, signal),
     );
     kvs.push(...page.kvs);
     revision ??= page.revision;
@@ -35,13 +35,13 @@ export async function readAll(ports: AdminPorts, range: Required<KeyRange>): Pro
 }
 
 /** Repeats a call while etcd does not answer, for as long as a connection may take. */
-export function patiently<T>(ports: AdminPorts, call: () => Promise<T>): Promise<T> {
+export function patiently<T>(ports: AdminPorts, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
   return persist(ports, ports.clock.now() + ports.settings.connectTimeout, call);
 }
 
 /** Puts one key, whatever was there. */
 export async function put(ports: AdminPorts, key: string, value: string): Promise<void> {
-  await patiently(ports, () =>
-    ports.store.txn({ compare: [], success: [{ op: "put", key, value }], failure: [] }),
+  await patiently(ports, (signal) =>
+    ports.store.txn({ compare: [], success: [{ op: "put", key, value }], failure: [] }, signal),
   );
 }

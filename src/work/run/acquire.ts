@@ -119,7 +119,8 @@ export class Acquisition implements Keeper {
   }
 
   async #look(closely: boolean): Promise<View> {
-    const read = () => look(this.#ports, this.#request, this.#attempt, this.#standing, closely);
+    const read = (signal: AbortSignal) =>
+      look(this.#ports, this.#request, this.#attempt, { standing: this.#standing, closely }, signal);
     const { patience, leases } = this.#request;
     const waits = this.#hasAnswered && (patience.queues || leases.length > 0);
     const until = waits ? this.#patienceEnds() : this.#limits.connect;

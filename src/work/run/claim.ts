@@ -1,5 +1,5 @@
 import { changed } from "../../etcd/changed.ts";
-import { persist } from "../../etcd/persist.ts";
+import { isUnavailable, persist } from "../../etcd/persist.ts";
 import { Session, SessionLost } from "../../etcd/session.ts";
 import { StoreError } from "../../etcd/store.ts";
 import { type Acquired, Acquisition, type Limits } from "./acquire.ts";
@@ -54,11 +54,12 @@ async function attemptOnce(
   try {
     const acquired = await acquisition.run();
     if (acquired.kind === "granted") return acquired;
-    return acquired.refusal.kind === "gone" ? await whyGone(ports, session) : acquired;
+    return acquired.refusal.kind === "gone" ? await whyGone(ports, session, signal) : acquired;
   } catch (error) {
     signal.throwIfAborted();
     if (!isLapse(error)) throw error;
-    if (error instanceof SessionLost && error.kind === "unfounded") return await whyGone(ports, session);
+    if (error instanceof SessionLost && error.kind === "unfounded")
+      return await whyGone(ports, session, signal);
     return { kind: "refused", refusal: { kind: "lapsed" } };
   } finally {
     if (!acquisition.isGranted) await abandon(ports, session);
@@ -70,10 +71,11 @@ function isLapse(error: unknown): boolean {
 }
 
 /** Tickets that went with their session have lapsed; where the session lives, somebody took them away. */
-async function whyGone(ports: RunPorts, session: Session): Promise<Acquired> {
-  const lives = await ports.store.renew(session.id).then(
+async function whyGone(ports: RunPorts, session: Session, signal: AbortSignal): Promise<Acquired> {
+  const renew = (call: AbortSignal) => ports.store.renew(session.id, call);
+  const lives = await persist(ports, session.horizon, renew, signal).then(
     () => true,
-    (error) => !isLapse(error),
+    (error) => !isLapse(error) && !isUnavailable(error), // out of reach until the horizon, it lapses
   );
   return { kind: "refused", refusal: lives ? { kind: "evicted", by: "an operator" } : { kind: "lapsed" } };
 }
@@ -96,7 +98,7 @@ async function undrained(
     const { prospect, revision } = await persist(
       ports,
       limits.wait,
-      () => survey(ports, request, signal),
+      (call) => survey(ports, request, call),
       signal,
     );
     if (prospect.kind !== "drained") return undefined;

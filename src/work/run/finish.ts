@@ -33,7 +33,7 @@ export async function finish(ports: RunPorts, done: Finish): Promise<void> {
   const until = ports.clock.now() + patience;
   try {
     const isKept = await keepGrace(ports, done, until);
-    const isFreed = isKept || (await free(ports, done, until));
+    const isFreed = isKept || (await free(ports, done, until).catch((error) => unfreed(ports, error)));
     await session.revoke(isFreed ? ports.clock.now() + REVOKE_WITHIN : until);
   } catch (error) {
     const level = isUnavailable(error) ? "warn" : "error";
@@ -53,6 +53,13 @@ async function free(ports: RunPorts, { grant, memory }: Finish, until: number): 
   return true;
 }
 
+/** A history that is refused (etcd is full, the role may not write it) must not keep the lock: the session's end frees it. */
+function unfreed({ log }: RunPorts, error: unknown): false {
+  if (isUnavailable(error)) throw error;
+  log.warn("the run could not be remembered", { error: String(error) });
+  return false;
+}
+
 /**
  * Leaves the lock's ticket as `grace`, on a session of its own that nobody renews. It is guarded by the ticket's
  * `mod_revision`: a reset request that was written meanwhile wins, and frees the lock.
@@ -67,7 +74,7 @@ async function keepGrace(
   const left = (graceUntil ?? 0) - ports.clock.wall();
   if (lock === undefined || lock.key !== grant.attempt.lockKey || left <= 0) return false;
   const id = newSessionId(ports.random);
-  await persist(ports, until, () => grantOnce(ports.store, id, Math.ceil(left / 1000)));
+  await persist(ports, until, (call) => grantOnce(ports.store, id, Math.ceil(left / 1000), call));
   const puts = putTickets(rewritten([lock], { state: "grace", until: graceUntil ?? 0 }), id);
   const deletes = resources.map(({ key }): Op => ({ op: "delete", key }));
   const compare = [...untouched([lock]), ...ours(resources)];
@@ -92,7 +99,7 @@ async function settle(
   txn: Txn,
   until: number,
 ): Promise<TxnAnswer> {
-  const answer = await persist(ports, until, () => ports.store.txn(txn));
+  const answer = await persist(ports, until, (call) => ports.store.txn(txn, call));
   const nested = answer.results.at(-1);
   if (memory !== undefined && nested?.op === "txn" && !nested.succeeded) {
     await remember(ports, memory, nested, until);

@@ -5,10 +5,12 @@ import type { CommandExit, GuardedCommand } from "../../process/command.ts";
 import type { Grant } from "./acquire.ts";
 import { inspect, type Loss } from "./inspect.ts";
 import type { RunPorts, RunRequest } from "./request.ts";
-import type { SignalTarget } from "./signals.ts";
+import type { SignalDesk, SignalTarget } from "./signals.ts";
 
 /** How long a command gets to end itself when its claim is gone already, in ms: every one of them is a risk. */
 const WHEN_GONE = 1_000;
+/** A command that ends sooner than this is not watched: the grant has just proved its claim. In ms. */
+const WATCH_AFTER = 50;
 
 /** Why the command was terminated. `signal`: the user asked for it, so its own exit code counts. */
 export interface Ending {
@@ -46,7 +48,7 @@ export class Holding implements Keeper, SignalTarget {
 
   /** For the session: whether the claim still stands. A reset is noticed here too, should the watch be dead. */
   async prove(): Promise<Proof> {
-    const signal = AbortSignal.any([this.#session.signal, this.#over.signal]);
+    const { signal } = this.#session; // not that of the command's end: the claim is still being freed then
     const { raftTerm, loss } = await inspect(this.#ports, this.#request, this.#grant.places, signal);
     if (loss !== undefined) this.#lose(loss);
     return { raftTerm, fault: loss?.kind === "gone" ? loss.why : undefined };
@@ -68,12 +70,14 @@ export class Holding implements Keeper, SignalTarget {
 
   /**
    * Starts the command and stays until it has ended.
-   * @param env  variables for the command beside those of its specification
-   * @throws SignalboxError 125 to 127 when the command could not be started
+   * @param env   variables for the command beside those of its specification
+   * @param desk  signals; until the command starts they make the run leave
+   * @throws SignalboxError 125 to 127 when the command could not be started, Interrupted, SessionLost
    */
-  async run(env: Record<string, string>): Promise<Outcome> {
+  async run(env: Record<string, string>, desk: SignalDesk): Promise<Outcome> {
     try {
-      await this.#enoughHorizon();
+      await this.#enoughHorizon(desk.signal);
+      desk.forwardTo(this);
       this.extended();
       const grantedAt = this.#ports.clock.now();
       const pid = await this.#command.start(env);
@@ -87,12 +91,13 @@ export class Holding implements Keeper, SignalTarget {
   }
 
   /** A command that would have to be terminated at once is not started: the next renewal makes room, or none does. */
-  async #enoughHorizon(): Promise<void> {
+  async #enoughHorizon(leave: AbortSignal): Promise<void> {
     const { clock } = this.#ports;
+    const either = AbortSignal.any([this.#session.signal, leave]);
     while (this.#session.horizon - this.#request.terminationTimeout <= clock.now()) {
-      await clock.sleep(100, this.#session.signal);
+      await clock.sleep(100, either);
     }
-    this.#session.signal.throwIfAborted();
+    either.throwIfAborted();
   }
 
   #guard(grantedAt: number): void {
@@ -161,6 +166,7 @@ export class Holding implements Keeper, SignalTarget {
 
   async #watchClaim(): Promise<void> {
     const signal = AbortSignal.any([this.#session.signal, this.#over.signal]);
+    await this.#ports.clock.sleep(WATCH_AFTER, signal).catch(() => {}); // over already
     while (!signal.aborted) {
       await this.#watchOnce(signal).catch((error) => this.#watchFailed(error, signal));
     }

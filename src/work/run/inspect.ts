@@ -31,12 +31,17 @@ export async function inspect(
 ): Promise<Inspection> {
   const tickets = places.map(({ key }): Op => ({ op: "range", key }));
   const groups: Op[] = request.group === undefined ? [] : [{ op: "range", ...ports.keys.groups() }];
-  const txn = { compare: [], success: [...tickets, ...groups], failure: [] };
+  const txn = { compare: [], success: proving(ports, [...tickets, ...groups]), failure: [] };
   const { revision, raftTerm, results } = await ports.store.txn(txn, signal);
   const read = results.map((result) => (result.op === "range" ? result.kvs : []));
   const own = read.slice(0, places.length).flat().map(placeOf);
   const loss = ticketLoss(places, own) ?? groupLoss(ports, request, read.slice(places.length).flat());
   return { revision, raftTerm, loss };
+}
+
+/** Never nothing: a transaction without any operation is no linearizable read, a deposed leader answers it as well. */
+function proving({ keys }: RunPorts, reads: Op[]): Op[] {
+  return reads.length > 0 ? reads : [{ op: "range", ...keys.drains(), countOnly: true }];
 }
 
 function ticketLoss(places: readonly Anchor[], own: readonly Place[]): Loss | undefined {

@@ -25,7 +25,7 @@ export async function preview(ports: RunPorts, request: RunRequest): Promise<Pre
   const queues = names.map(({ kind, name }): Op => ({ op: "range", ...ports.keys.queue(kind, name) }));
   const txn = { compare: [], success: [...situation, ...queues], failure: [] };
   const until = ports.clock.now() + request.connectTimeout;
-  const answer = await persist(ports, until, () => ports.store.txn(txn));
+  const answer = await persist(ports, until, (call) => ports.store.txn(txn, call));
   const read = answer.results
     .slice(situation.length)
     .map((one) => queueOf(one.op === "range" ? one.kvs : []));

@@ -44,7 +44,7 @@ export async function remember(
     const kv = read?.op === "range" ? read.kvs[0] : undefined;
     if (pastRuns(kv?.value).some(({ run }) => run === past.run)) return; // a copy of the call had done it
     const txn = append(key, kv, past, kv?.modRevision ?? 0n);
-    result = await persist(ports, until, () => ports.store.txn(txn));
+    result = await persist(ports, until, (call) => ports.store.txn(txn, call));
   }
 }
 

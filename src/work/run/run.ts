@@ -43,8 +43,7 @@ async function runHeld(
   try {
     const holding = new Holding(ports, request, grant, await preparing);
     grant.attempt.session.keep(holding);
-    desk.forwardTo(holding);
-    const outcome = await holding.run(commandEnv(request, grant));
+    const outcome = await holding.run(commandEnv(request, grant), desk);
     const code = exitCodeOf(outcome);
     const isLost = outcome.ending?.kind === "lost";
     await finish(ports, {

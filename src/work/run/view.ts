@@ -42,15 +42,16 @@ export const BLIND: View = {
 
 /**
  * Reads a view in one linearizable transaction that writes nothing.
- * @param closely  read the resources' queues whole; otherwise only the place just ahead in each
+ * @param how.closely  read the resources' queues whole; otherwise only the place just ahead in each
  */
 export async function look(
   ports: RunPorts,
   request: RunRequest,
   attempt: Attempt,
-  standing: Standing,
-  closely: boolean,
+  how: { standing: Standing; closely: boolean },
+  signal: AbortSignal,
 ): Promise<View> {
+  const { standing, closely } = how;
   const own = ownKeys(attempt);
   const situation = situationReads(ports.keys, request);
   const success: Op[] = [
@@ -58,7 +59,7 @@ export async function look(
     ...situation,
     ...queueReads(ports, request, standing, closely),
   ];
-  const answer = await ports.store.txn({ compare: [], success, failure: [] }, attempt.session.signal);
+  const answer = await ports.store.txn({ compare: [], success, failure: [] }, signal);
   const results = [...answer.results];
   const places = results.splice(0, own.length).flatMap(keyValues).map(placeOf);
   const ownPlaces = new Map(places.map((place) => [place.key, place]));

@@ -1,0 +1,56 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { Script } from "node:vm";
+import { standIn } from "./stand-in.ts";
+
+const PATIENCE_MS = 30_000;
+/** A run as cron starts it: what it never calls is left out of the code, and compiled when it is called. */
+const REHEARSED = ["run", "--lock", "rehearsal", "--", "true"];
+
+/**
+ * Keeps what V8 compiles of a bundle in a run that is granted at once, in the file that the bundle's first line names.
+ * It serves only the version of Node that this build runs on; any other compiles for itself.
+ * @returns what to report
+ */
+export async function cacheCode(bundle: string): Promise<string> {
+  const title = readFileSync(bundle, "latin1").split("\n", 1)[0]?.slice(2);
+  const name = `${title}-${process.version}-${process.arch}.code`; // as src/bin/start.ts asks for it
+  const code = join(dirname(bundle), name);
+  const draft = `${code}.${process.pid}`;
+  const failure = fits(bundle, code) ? undefined : await rehearse(bundle, draft);
+  if (failure !== undefined) return `without V8's code: ${failure}`;
+  if (existsSync(draft)) renameSync(draft, code);
+  removeOthers(dirname(bundle), name);
+  return `and ${Math.round(statSync(code).size / 1024)} KiB of V8's code`;
+}
+
+/** Whether the code is there, and this V8 takes it. */
+function fits(bundle: string, code: string): boolean {
+  if (!existsSync(code)) return false;
+  const script = new Script(readFileSync(bundle, "latin1"), { cachedData: readFileSync(code) });
+  return script.cachedDataRejected === false;
+}
+
+/** @returns why it failed, or undefined */
+async function rehearse(bundle: string, draft: string): Promise<string | undefined> {
+  const { server, endpoint } = await standIn();
+  const env = { PATH: process.env.PATH, SIGNALBOX_ENDPOINTS: endpoint };
+  const script = join(import.meta.dirname, "rehearse.ts");
+  const child = spawn(process.execPath, [script, bundle, draft, ...REHEARSED], {
+    env,
+    stdio: ["ignore", "inherit", "inherit"],
+    timeout: PATIENCE_MS,
+  });
+  const [status, signal] = await once(child, "exit");
+  server.closeAllConnections();
+  server.close();
+  return status === 0 ? undefined : `its rehearsal ended with ${signal ?? status}`;
+}
+
+/** Older bundles' code. A program that is being started meanwhile compiles for itself. */
+function removeOthers(folder: string, name: string): void {
+  const stale = readdirSync(folder).filter((one) => /^run-.*\.code$/.test(one) && one !== name);
+  for (const one of stale) rmSync(join(folder, one), { force: true });
+}

@@ -1,0 +1,172 @@
+/** An answer's head, and a line of a chunk's size, hold no more bytes than this. */
+const HEAD_MAX = 16_384;
+const SIZE_LINE_MAX = 1_024;
+const EMPTY: Buffer = Buffer.alloc(0);
+const GAP = "\r\n";
+
+/** What came is no HTTP/1.1 answer; or, with `ENOTHTTP`, nothing of HTTP at all. */
+export class HttpFault extends Error {
+  readonly code: "ENOTHTTP" | "EBADHTTP" | "ECONNRESET";
+
+  constructor(code: HttpFault["code"], message: string) {
+    super(message);
+    this.name = "HttpFault";
+    this.code = code;
+  }
+}
+
+/**
+ * Reads one HTTP/1.1 answer to a POST from bytes as they come: its status, and its body by length, in chunks, or up to
+ * the connection's end. Strict where being lenient would mean to guess where the answer ends.
+ * @see RFC 9112, sections 4 to 8
+ */
+export class AnswerReader {
+  #status = 0;
+  #state: "head" | "size" | "data" | "gap" | "trailer" | "rest" | "done" = "head";
+  #held = EMPTY;
+  /** Bytes of the body, or of its chunk, that are still to come. */
+  #left = 0;
+  #isChunked = false;
+  #persists = true;
+  #trailers = 0;
+
+  /** 0 until the head is there. */
+  get status(): number {
+    return this.#status;
+  }
+
+  get isDone(): boolean {
+    return this.#state === "done";
+  }
+
+  /** Whether another request may follow on the connection: both sides know where the answer ended. */
+  get persists(): boolean {
+    return this.#persists && this.isDone;
+  }
+
+  /** @returns the parts of the body among these bytes. @throws HttpFault */
+  take(bytes: Buffer): Buffer[] {
+    const parts: Buffer[] = [];
+    let rest = this.#held.length === 0 ? bytes : Buffer.concat([this.#held, bytes]);
+    while (rest.length > 0) {
+      const used = this.#step(rest, parts);
+      if (used === 0) break;
+      rest = rest.subarray(used);
+    }
+    this.#held = rest;
+    return parts;
+  }
+
+  /** The connection has ended. @throws HttpFault when the answer has not */
+  end(): void {
+    if (this.#state === "rest") this.#state = "done";
+    if (!this.isDone) throw new HttpFault("ECONNRESET", "the connection was closed before the answer's end");
+  }
+
+  /** @returns how many bytes were used; none when more are needed first */
+  #step(bytes: Buffer, parts: Buffer[]): number {
+    switch (this.#state) {
+      case "head":
+        return this.#head(bytes);
+      case "size":
+        return this.#line(bytes, SIZE_LINE_MAX, (line) => this.#chunk(line));
+      case "gap":
+        return this.#line(bytes, GAP.length, (line) => this.#betweenChunks(line));
+      case "trailer":
+        return this.#line(bytes, HEAD_MAX, (line) => this.#trailer(line));
+      case "data":
+        return this.#data(bytes, parts);
+      case "rest":
+        parts.push(bytes);
+        return bytes.length;
+      case "done":
+        this.#persists = false; // more than was asked for: whose answer would that be?
+        return bytes.length;
+    }
+  }
+
+  #head(bytes: Buffer): number {
+    const start = bytes.toString("latin1", 0, 7);
+    if (!"HTTP/1.".startsWith(start)) throw new HttpFault("ENOTHTTP", "that is no HTTP/1 answer");
+    const end = bytes.indexOf("\r\n\r\n");
+    if (end < 0 ? bytes.length > HEAD_MAX : end > HEAD_MAX) throw bad("its head is too long");
+    if (end < 0) return 0;
+    const [first = "", ...lines] = bytes.toString("latin1", 0, end).split("\r\n");
+    const status = Number(/^HTTP\/1\.[01] (\d{3})(?: |$)/.exec(first)?.[1] ?? 0);
+    if (status < 100) throw bad(`its first line is ${JSON.stringify(first.slice(0, 80))}`);
+    const isInterim = status < 200 && status !== 101;
+    if (!isInterim) this.#frame(status, first.startsWith("HTTP/1.1"), headersOf(lines));
+    return end + 4;
+  }
+
+  /** How the body ends. */
+  #frame(status: number, persists: boolean, headers: ReadonlyMap<string, string>): void {
+    const coding = headers.get("transfer-encoding");
+    const length = headers.get("content-length");
+    this.#status = status;
+    this.#persists = persists && !/\bclose\b/i.test(headers.get("connection") ?? "");
+    this.#isChunked = coding !== undefined;
+    if (coding !== undefined) {
+      if (coding.toLowerCase() !== "chunked" || length !== undefined) throw bad("its length is ambiguous");
+      this.#state = "size";
+    } else if (length !== undefined || status === 204) {
+      if (!/^\d{1,15}$/.test(length ?? "0")) throw bad("its length is no number");
+      this.#left = Number(length ?? 0);
+      this.#state = this.#left === 0 ? "done" : "data";
+    } else {
+      this.#state = "rest";
+      this.#persists = false;
+    }
+  }
+
+  #line(bytes: Buffer, most: number, take: (line: string) => void): number {
+    const end = bytes.indexOf(GAP);
+    if (end < 0 ? bytes.length > most : end > most) throw bad("a line in it is too long");
+    if (end < 0) return 0;
+    take(bytes.toString("latin1", 0, end));
+    return end + GAP.length;
+  }
+
+  #chunk(line: string): void {
+    const size = /^([0-9a-f]{1,8})[ \t]*(?:;|$)/i.exec(line)?.[1];
+    if (size === undefined) throw bad("the size of a chunk is no number");
+    this.#left = Number.parseInt(size, 16);
+    this.#state = this.#left === 0 ? "trailer" : "data";
+  }
+
+  #betweenChunks(line: string): void {
+    if (line !== "") throw bad("a chunk is longer than it says");
+    this.#state = "size";
+  }
+
+  #trailer(line: string): void {
+    this.#trailers += line.length;
+    if (this.#trailers > HEAD_MAX) throw bad("its trailers are too long");
+    if (line === "") this.#state = "done";
+  }
+
+  #data(bytes: Buffer, parts: Buffer[]): number {
+    const part = bytes.subarray(0, this.#left);
+    parts.push(part);
+    this.#left -= part.length;
+    if (this.#left === 0) this.#state = this.#isChunked ? "gap" : "done";
+    return part.length;
+  }
+}
+
+/** By name in small letters; one that comes twice with different values is refused where it counts. */
+function headersOf(lines: readonly string[]): Map<string, string> {
+  const headers = new Map<string, string>();
+  for (const line of lines) {
+    const [, name, value = ""] = /^([!#$%&'*+.^_`|~\w-]+):[ \t]*(.*?)[ \t]*$/.exec(line) ?? [];
+    if (name === undefined) throw bad(`its head has the line ${JSON.stringify(line.slice(0, 80))}`);
+    const key = name.toLowerCase();
+    const before = headers.get(key);
+    headers.set(key, before === undefined || before === value ? value : `${before}, ${value}`);
+  }
+  return headers;
+}
+
+function bad(why: string): HttpFault {
+  return new HttpFault("EBADHTTP", `the answer is no proper HTTP: ${why}`);
+}

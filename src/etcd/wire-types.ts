@@ -1,0 +1,63 @@
+/**
+ * The fields of etcd's answers that are read here, as both transports carry them: 64-bit integers as decimal strings.
+ * JSON leaves out zeros, hence all the question marks.
+ */
+export interface WireHeader {
+  revision?: string;
+  raft_term?: string;
+}
+
+export interface WireKeyValue {
+  key?: unknown;
+  value?: unknown;
+  create_revision?: string;
+  mod_revision?: string;
+  lease?: string;
+}
+
+export interface WireRange {
+  kvs?: WireKeyValue[];
+  count?: string;
+  more?: boolean;
+}
+
+export interface WireTxn {
+  header?: WireHeader;
+  succeeded?: boolean;
+  responses?: WireResponseOp[];
+}
+
+export interface WireResponseOp {
+  response_range?: WireRange | null;
+  response_put?: object | null;
+  response_delete_range?: { deleted?: string } | null;
+  response_txn?: WireTxn | null;
+}
+
+export interface WireRangeAnswer extends WireRange {
+  header?: WireHeader;
+}
+
+export interface WireLease {
+  header?: WireHeader;
+  TTL?: string;
+}
+
+export interface WireWatch {
+  header?: WireHeader;
+  created?: boolean;
+  canceled?: boolean;
+  cancel_reason?: string;
+  compact_revision?: string;
+  events?: { type?: string | number; kv?: WireKeyValue }[];
+}
+
+export interface WireStatus {
+  header?: WireHeader & { member_id?: string };
+  version?: string;
+  dbSize?: string;
+  leader?: string;
+  raftIndex?: string;
+  raftTerm?: string;
+  errors?: string[];
+}
