@@ -4,6 +4,7 @@ export const EXIT = {
   usage: 64,
   unreachable: 69,
   internal: 70,
+  io: 74,
   busy: 75,
   permission: 77,
   config: 78,

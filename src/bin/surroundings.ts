@@ -1,4 +1,5 @@
 import { writeSync } from "node:fs";
+import { EXIT, SignalboxError } from "../base/errors.ts";
 import type { Surroundings } from "../commands/spec.ts";
 
 /** Signals that are forwarded to the command, or end a run that waits. */
@@ -7,8 +8,8 @@ const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"]
 /** This process, for commands. */
 export const surroundings: Surroundings = {
   env: process.env,
-  out: (text) => write(1, text),
-  err: (text) => write(2, text),
+  out,
+  err,
   onSignal(listener) {
     for (const name of SIGNALS) process.on(name, listener);
     return () => {
@@ -17,15 +18,40 @@ export const surroundings: Surroundings = {
   },
 };
 
-/** Writes at once and whole, also to a pipe that is full; a reader that went away ends the writing, not the process. */
-function write(descriptor: number, text: string): void {
+/** Standard output must arrive: a script must not take half a listing for the whole. @throws SignalboxError 74 */
+function out(text: string): void {
+  try {
+    writeAll(1, text);
+  } catch (cause) {
+    if (codeOf(cause) === "EPIPE") return; // the reader has seen enough
+    throw new SignalboxError(EXIT.io, `standard output cannot be written: ${(cause as Error).message}`, {
+      cause,
+    });
+  }
+}
+
+/** What cannot be complained about is not complained about. */
+function err(text: string): void {
+  try {
+    writeAll(2, text);
+  } catch {
+    // nobody can be told
+  }
+}
+
+/** Writes at once and whole, also to a pipe that is full. */
+function writeAll(descriptor: number, text: string): void {
   let rest = Buffer.from(text);
   while (rest.length > 0) {
     try {
       rest = rest.subarray(writeSync(descriptor, rest));
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EAGAIN") return;
+      if (codeOf(error) !== "EAGAIN") throw error;
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
     }
   }
+}
+
+function codeOf(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException).code;
 }
