@@ -2,8 +2,8 @@
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { basename, join, relative, resolve } from "node:path";
-import { build, type Plugin } from "esbuild";
+import { join, resolve } from "node:path";
+import { build } from "esbuild";
 import { cacheCode } from "./build/code-cache.ts";
 
 const root = resolve(import.meta.dirname, "..");
@@ -16,9 +16,9 @@ interface Bundle {
   form?: "program" | "function";
 }
 
-/** Entries that do not exist yet are passed over. An import of one entry by another becomes one of its product. */
+/** Each stands alone: an error thrown in one would be no `SignalboxError` in another. */
 const bundles: Bundle[] = [
-  { entry: "src/bin/signalbox.ts", product: "dist/run.cjs", form: "function" },
+  { entry: "src/bin/run.ts", product: "dist/run.cjs", form: "function" },
   { entry: "src/bin/start.ts", product: "dist/signalbox.cjs", form: "program" },
   { entry: "src/bin/full.ts", product: "dist/full.cjs" },
 ];
@@ -74,20 +74,8 @@ function explain(cc: string, { error, stderr }: ReturnType<typeof spawnSync>): s
   return missing ? `"${cc}" cannot compile the guardian; ${remedy}\n${error ?? stderr}` : String(stderr);
 }
 
-const entriesToProducts: Plugin = {
-  name: "entries-to-products",
-  setup({ onResolve }) {
-    onResolve({ filter: /\.ts$/ }, ({ path, resolveDir, kind }) => {
-      const entry = relative(root, resolve(resolveDir, path));
-      const other = kind === "entry-point" ? undefined : bundles.find((bundle) => bundle.entry === entry);
-      return other && { path: `./${basename(other.product)}`, external: true };
-    });
-  },
-};
-
 /** CommonJS: an ES module's `import` of a builtin evaluates lazy getters, and costs ten times what `require` does. */
 async function buildBundle({ entry, product, form }: Bundle): Promise<void> {
-  if (!existsSync(at(entry))) return;
   const { outputFiles } = await build({
     entryPoints: [at(entry)],
     outfile: at(product),
@@ -99,7 +87,6 @@ async function buildBundle({ entry, product, form }: Bundle): Promise<void> {
     supported: { "dynamic-import": false }, // `import()` of what is lazy becomes `require`, for the same reason
     define: { "import.meta.dirname": "__dirname", "import.meta.filename": "__filename" },
     external,
-    plugins: [entriesToProducts],
     logLevel: "warning",
   });
   const text = outputFiles[0]?.text ?? "";

@@ -3,11 +3,14 @@ import { nearest, quoted } from "../base/text.ts";
 import { overview } from "../commands/help.ts";
 import { COMMANDS } from "../commands/registry.ts";
 import type { Command, Surroundings } from "../commands/spec.ts";
+import { launch } from "./launch.ts";
 import { fail, runCommand } from "./main.ts";
 import { VERSION } from "./version.ts";
 
-/** Everything but `signalbox run …`. @returns the exit code */
-export async function runOther(argv: readonly string[], world: Surroundings): Promise<number> {
+/** Everything but `signalbox run …`, which has a bundle of its own. */
+launch(runOther);
+
+async function runOther(argv: readonly string[], world: Surroundings): Promise<number> {
   const [first = "", second = ""] = argv;
   if (["", "help", "--help", "-h"].includes(first)) return help(argv.slice(1), world);
   if (["version", "--version", "-V"].includes(first)) {

@@ -1,12 +1,24 @@
 import { EXIT } from "../base/errors.ts";
+import type { Surroundings } from "../commands/spec.ts";
 import { fail } from "./main.ts";
 import { surroundings } from "./surroundings.ts";
 
 /** As in package.json's `engines`. */
 const OLDEST_NODE = 22;
 
+/** Runs a program to its end. @param work  gets the command line without `node` and the script, returns the exit code */
+export function launch(work: (argv: readonly string[], world: Surroundings) => Promise<number>): void {
+  checkNode();
+  endOnDefects();
+  // Node's deprecations are for those who write programs: cron would mail them to those who run one.
+  process.noDeprecation = true;
+  work(process.argv.slice(2), surroundings)
+    .catch((error) => fail(error, surroundings, 0))
+    .then((code) => process.exit(code));
+}
+
 /** Ends the process with a clear message under a Node that is too old. */
-export function checkNode(): void {
+function checkNode(): void {
   const { node } = process.versions;
   if (Number.parseInt(node, 10) >= OLDEST_NODE) return;
   surroundings.err(
@@ -19,7 +31,7 @@ export function checkNode(): void {
  * What nobody caught ends the process, and with it the command: the guardian kills it as soon as its socket closes, long
  * before the claim can be granted to anyone else.
  */
-export function endOnDefects(): void {
+function endOnDefects(): void {
   const end = (error: unknown) => process.exit(fail(error, surroundings, 2));
   process.on("uncaughtException", end);
   process.on("unhandledRejection", end);

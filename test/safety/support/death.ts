@@ -1,0 +1,28 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { type Marked, marked } from "../../process/helpers.ts";
+
+/** Between two looks at all processes: looking costs, and what is measured must not suffer from being measured. */
+const LOOK_EVERY = 25;
+/** A process in the middle of its exec shows no environment: one look that finds nothing proves little. */
+const QUIET_LOOKS = 3;
+
+/**
+ * Waits until nothing that bears a run's mark lives, but what is excepted.
+ * @returns the ms until the first look that found nothing
+ * @throws Error naming what is still alive after `limit` ms
+ */
+export async function death(mark: string, limit: number, except: readonly number[] = []): Promise<number> {
+  const since = performance.now();
+  let died = 0;
+  for (let quiet = 0; quiet < QUIET_LOOKS; ) {
+    const alive = marked(mark).filter(({ pid }) => !except.includes(pid));
+    quiet = alive.length === 0 ? quiet + 1 : 0;
+    const elapsed = performance.now() - since;
+    if (quiet === 1) died = elapsed;
+    if (elapsed > limit && quiet === 0) throw new Error(`still alive after ${limit} ms: ${described(alive)}`);
+    await pause(LOOK_EVERY);
+  }
+  return died;
+}
+
+const described = (alive: readonly Marked[]) => alive.map(({ pid, name }) => `${name} (${pid})`).join(", ");

@@ -1,0 +1,178 @@
+/** A real etcd and real `signalbox` processes on it. Whatever is left of them at the end is killed, by process id. */
+import { randomUUID } from "node:crypto";
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "vitest";
+import { type Ended, type Options, type RunningProcess, signalbox } from "../../../fixtures/signalbox.ts";
+import { openStore, type StoreOptions } from "../../../src/etcd/open.ts";
+import type { KeyValue, Op, Store } from "../../../src/etcd/store.ts";
+import { realClock } from "../../../src/process/clock.ts";
+import { type Keys, keysUnder } from "../../../src/protocol/keys.ts";
+import { type Queue, queueOf } from "../../../src/protocol/ticket.ts";
+import { kill, marked } from "../../process/helpers.ts";
+
+export const TRANSPORTS = ["http", "grpc"] as const;
+export type Transport = (typeof TRANSPORTS)[number];
+
+/** A process whose descendants are known by a mark in their environment. */
+export interface Run extends RunningProcess {
+  readonly mark: string;
+}
+
+export interface RoomOptions {
+  transport?: Transport;
+  /** Where its runs find etcd; the test itself always takes the straight way. */
+  endpoints?: readonly string[];
+  /** Variables for its runs, such as SIGNALBOX_TTL. */
+  env?: Record<string, string>;
+  prefix?: string;
+}
+
+/** Everything that one test file starts on one etcd. */
+export class House {
+  readonly endpoints: readonly string[];
+  readonly store: Store;
+  readonly #runs: Run[] = [];
+  readonly #folder = mkdtempSync(join(tmpdir(), "signalbox-safety-"));
+  #files = 0;
+
+  private constructor(endpoints: readonly string[], store: Store) {
+    this.endpoints = endpoints;
+    this.store = store;
+  }
+
+  /** @param options  how the test itself, not its runs, gets into etcd */
+  static async open(endpoints: readonly string[], options: Partial<StoreOptions> = {}): Promise<House> {
+    const store = await openStore({ endpoints: [...endpoints], ...options }, { clock: realClock() });
+    return new House(endpoints, store);
+  }
+
+  /** Room for one test: keys under a prefix of its own, so that tests beside each other do not meet. */
+  room(options: RoomOptions = {}): Room {
+    return new Room(this, options);
+  }
+
+  start(args: readonly string[], options: Options): Run {
+    const mark = randomUUID();
+    const run = { ...signalbox(args, { ...options, env: { ...options.env, TEST_MARK: mark } }), mark };
+    this.#runs.push(run);
+    return run;
+  }
+
+  /** A path of its own; the file there goes when the house closes. With a text, the file exists. */
+  file(text?: string, mode = 0o600): string {
+    this.#files += 1;
+    const path = join(this.#folder, `file${this.#files}`);
+    if (text !== undefined) {
+      writeFileSync(path, text);
+      chmodSync(path, mode); // whatever the umask says
+    }
+    return path;
+  }
+
+  async close(): Promise<void> {
+    for (const run of this.#runs) {
+      for (const { pid } of marked(run.mark)) kill(pid, "SIGKILL");
+    }
+    await Promise.all(this.#runs.map(({ ended }) => ended));
+    this.store.close();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}
+
+export class Room {
+  readonly keys: Keys;
+  readonly prefix: string;
+  readonly env: Record<string, string>;
+  readonly #house: House;
+  readonly #endpoints: readonly string[];
+
+  constructor(house: House, { transport = "http", endpoints, env, prefix }: RoomOptions) {
+    this.prefix = prefix ?? `/${randomUUID()}/`;
+    this.keys = keysUnder(this.prefix);
+    this.#house = house;
+    this.#endpoints = endpoints ?? house.endpoints;
+    this.env = {
+      ...{ SIGNALBOX_PREFIX: this.prefix, SIGNALBOX_TRANSPORT: transport },
+      ...{ SIGNALBOX_TTL: "5s", SIGNALBOX_TERMINATION_TIMEOUT: "1s" },
+      XDG_CONFIG_HOME: "/nowhere", // what the user of this machine has configured is not tested
+      ...env,
+    };
+  }
+
+  get store(): Store {
+    return this.#house.store;
+  }
+
+  /** `signalbox ARGS`. */
+  cli(args: readonly string[], options: Options = {}): Run {
+    const env = { ...this.env, ...options.env };
+    return this.#house.start(args, { endpoints: this.#endpoints, ...options, env });
+  }
+
+  /** `signalbox run OPTIONS -- COMMAND`. */
+  run(options: readonly string[], command: readonly string[], more: Options = {}): Run {
+    return this.cli(["run", ...options, "--", ...command], more);
+  }
+
+  /** `signalbox ARGS`, to its end. */
+  ended(args: readonly string[], options: Options = {}): Promise<Ended> {
+    return this.cli(args, options).ended;
+  }
+
+  async put(key: string, value: string): Promise<void> {
+    await this.#write({ op: "put", key, value });
+  }
+
+  async delete(key: string): Promise<void> {
+    await this.#write({ op: "delete", key });
+  }
+
+  /** The queue of a lock or resource as it stands now. */
+  async queue(name: string, kind: "lock" | "resource" = "lock"): Promise<Queue> {
+    return queueOf((await this.store.range(this.keys.queue(kind, name))).kvs);
+  }
+
+  /** Every key of this room. */
+  async everything(): Promise<KeyValue[]> {
+    return (await this.store.range(this.keys.everything())).kvs;
+  }
+
+  /** Resolves when a run's ticket is in a queue in this state. */
+  async standing(run: Run, state: string, name: string, kind: "lock" | "resource" = "lock"): Promise<void> {
+    await eventually(`run ${run.pid} ${state} in ${kind} ${name}`, async () =>
+      (await this.queue(name, kind)).some(({ ticket }) => ticket?.pid === run.pid && ticket.state === state),
+    ).catch((cause) => {
+      throw new Error(`${cause.message}; it printed ${JSON.stringify(run.output)}`, { cause });
+    });
+  }
+
+  async #write(op: Op): Promise<void> {
+    await this.store.txn({ compare: [], success: [op], failure: [] });
+  }
+}
+
+/** Looks until something is there. @throws Error naming it when it is not within `ms` */
+export async function eventually<T>(
+  what: string,
+  look: () => Promise<T | undefined | false> | T | undefined | false,
+  ms = 15_000,
+): Promise<T> {
+  const limit = performance.now() + ms;
+  for (;;) {
+    const found = await look();
+    if (found !== undefined && found !== false) return found;
+    if (performance.now() > limit) throw new Error(`not within ${ms} ms: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 15));
+  }
+}
+
+/** A run that ended in silence, with this code. */
+export const silently = (code: number): Ended => ({ code, signal: null, stdout: "", stderr: "" });
+
+/** A run that ended with this code and printed this to standard error, and nothing to standard output. */
+export const saying = (code: number, stderr: RegExp) => ({
+  ...{ code, signal: null, stdout: "" },
+  stderr: expect.stringMatching(stderr),
+});
