@@ -1,0 +1,107 @@
+/** Members of etcd that die, freeze or restart under a lock that is held: the command does not notice. */
+import { writeFileSync } from "node:fs";
+import { setTimeout as pause } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type EtcdMember, type RunningEtcd, startCluster, startEtcd } from "../../fixtures/etcd/index.ts";
+import { House, type Room, type Run, TRANSPORTS } from "./support/house.ts";
+
+const TTL = 8_000;
+const ENV = { SIGNALBOX_TTL: "8s" };
+const WAITS_FOR_GO = ["sh", "-c", 'echo up; until [ -e "$GO" ]; do sleep 0.05; done; echo done'];
+
+interface Held {
+  room: Room;
+  run: Run;
+  go: string;
+}
+
+/** Two runs on each transport, so that some talk to any member, holding locks, their commands waiting for a word. */
+async function heldOnBoth(house: House): Promise<Held[]> {
+  const started = async (transport: (typeof TRANSPORTS)[number]) => {
+    const room = house.room({ transport, env: ENV });
+    const go = house.file();
+    const run = room.run(["--lock", "job"], WAITS_FOR_GO, { env: { GO: go } });
+    await run.printed(/up/);
+    return { room, run, go };
+  };
+  return await Promise.all([...TRANSPORTS, ...TRANSPORTS].map(started));
+}
+
+/** What must be true of runs that a fault has not touched, once a session that was not renewed must have expired. */
+async function undisturbed(held: Held[], fault: () => Promise<void>): Promise<void> {
+  const tickets = () => Promise.all(held.map(async ({ room }) => (await room.queue("job"))[0]));
+  const before = await tickets();
+  await fault();
+  await pause(TTL);
+  expect(await tickets(), "the tickets after the fault").toEqual(before);
+  for (const { go } of held) writeFileSync(go, "");
+  const ends = await Promise.all(held.map(({ run }) => run.ended));
+  for (const [at, end] of ends.entries()) {
+    expect({ transport: TRANSPORTS[at % 2], ...end }).toMatchObject({ code: 0, stdout: "up\ndone\n" });
+  }
+  expect((await Promise.all(held.map(({ room }) => room.queue("job")))).flat(), "the locks are free").toEqual(
+    [],
+  );
+}
+
+describe.concurrent("a cluster of three", () => {
+  let cluster: RunningEtcd;
+  let house: House;
+  beforeAll(async () => {
+    cluster = await startCluster(3);
+    house = await House.open(cluster.endpoints);
+  });
+  afterAll(async () => {
+    await house?.close();
+    await cluster?.stop();
+  });
+
+  /** The leader first. */
+  async function ranked(): Promise<EtcdMember[]> {
+    const states = (await house.store.status()).flatMap((state) => (state.ok ? [state] : []));
+    const isLeader = (url: string) => states.some((it) => it.endpoint === url && it.memberId === it.leaderId);
+    return cluster.members.toSorted((a, b) => Number(isLeader(b.clientUrl)) - Number(isLeader(a.clientUrl)));
+  }
+
+  const FAULTS: Record<string, (ranked: EtcdMember[]) => Promise<() => Promise<void>>> = {
+    "its leader killed": async ([leader]) => {
+      await leader?.kill();
+      return async () => leader?.restart();
+    },
+    "its leader frozen": async ([leader]) => {
+      leader?.freeze();
+      return async () => leader?.thaw();
+    },
+    "a follower frozen": async ([, follower]) => {
+      follower?.freeze();
+      return async () => follower?.thaw();
+    },
+  };
+
+  test.each(Object.entries(FAULTS))("%s: held locks survive", { concurrent: false }, async (_, fault) => {
+    const held = await heldOnBoth(house);
+    let mend = async () => {};
+    await undisturbed(held, async () => {
+      mend = await fault(await ranked());
+    });
+    await mend();
+    await Promise.all(cluster.members.map((member) => member.ready()));
+  });
+});
+
+describe.concurrent("a single member", () => {
+  let etcd: EtcdMember;
+  let house: House;
+  beforeAll(async () => {
+    etcd = await startEtcd();
+    house = await House.open([etcd.clientUrl]);
+  });
+  afterAll(async () => {
+    await house?.close();
+    await etcd?.stop();
+  });
+
+  test("restarted: held locks survive", async () => {
+    await undisturbed(await heldOnBoth(house), () => etcd.restart());
+  });
+});
