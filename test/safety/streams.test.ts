@@ -129,7 +129,7 @@ describe.concurrent("the log", () => {
     const holder = room.run(["--lock", "job"], ["sh", "-c", "echo up; exec sleep 60"]);
     await holder.printed(/up/);
     const run = room.run(["--lock", "job", "--wait", "-v", "--log-file", file], ["true"]);
-    await room.standing(run, "waiting", "job");
+    await eventually("that it waits, in the log", () => existsSync(file) && /waiting/.test(`${lines(file)}`));
     renameSync(file, `${file}.1`);
     run.child.kill("SIGUSR2");
     await eventually("a new log file", () => existsSync(file));

@@ -95,7 +95,8 @@ export class Room {
     this.#endpoints = endpoints ?? house.endpoints;
     this.env = {
       ...{ SIGNALBOX_PREFIX: this.prefix, SIGNALBOX_TRANSPORT: transport },
-      ...{ SIGNALBOX_TTL: "5s", SIGNALBOX_TERMINATION_TIMEOUT: "1s" },
+      // Long enough that a machine which stalls for seconds ends no command of a test that is about something else.
+      ...{ SIGNALBOX_TTL: "20s", SIGNALBOX_TERMINATION_TIMEOUT: "1s" },
       XDG_CONFIG_HOME: "/nowhere", // what the user of this machine has configured is not tested
       ...env,
     };
