@@ -35,14 +35,15 @@ export function parseCall(spec: Command, argv: readonly string[]): Call {
     const [known, inline] = recognised(spec, table, word, words);
     const value = flagValue(known, inline, words);
     if (known.name === "verbose") verbosity += 1;
-    else if (known.name === "quiet") verbosity = -1;
+    else if (known.name === "quiet")
+      verbosity = Number.NEGATIVE_INFINITY; // whatever else is said
     else if (known.setting !== undefined) keep(settings, known.setting, settingValue(known, value), known);
     else keep(known.name === "config" ? settings : flags, known.name, value, known);
   }
   const command = end < 0 ? [] : argv.slice(end + 1);
   const isHelp = flags.help !== undefined;
   if (!isHelp) checkArguments(spec, args, command);
-  return { flags, settings: settings as Call["settings"], args, command, verbosity };
+  return { flags, settings: settings as Call["settings"], args, command, verbosity: Math.max(-1, verbosity) };
 }
 
 function flagTable(spec: Command): Map<string, Known> {
@@ -130,9 +131,12 @@ function checkArguments(spec: Command, args: readonly string[], command: readonl
   const missing = required[args.length];
   const see = `see: signalbox ${spec.id} --help`;
   if (spec.takesCommand && args.length > 0) {
-    throw new UsageError(
-      `${quoted(args[0] ?? "")} was not expected; put -- before the command: -- ${args.join(" ")}`,
-    );
+    const [first = ""] = args;
+    const remedy =
+      command.length > 0 && /^\d/.test(first)
+        ? `an optional value is written with =, as in --wait=${first}`
+        : `put -- before the command: -- ${args.join(" ")}`;
+    throw new UsageError(`${quoted(first)} was not expected; ${remedy}`);
   }
   if (spec.takesCommand && command.length === 0)
     throw new UsageError(`no command was given; put it after --; ${see}`);

@@ -101,6 +101,7 @@ describe("a command to run", () => {
     [["--"], "no command was given"],
     [["ls", "-a"], '"ls" was not expected; put -- before the command: -- ls'],
     [["sleep", "--", "60"], '"sleep" was not expected; put -- before the command'],
+    [["5m", "--", "ls"], '"5m" was not expected; an optional value is written with =, as in --wait=5m'],
     [["--name", "--", "ls"], "--name needs a value, none was given"],
   ])("%j is refused: %s", (argv, why) => {
     expect(() => parseCall(runs, argv)).toThrow(UsageError);

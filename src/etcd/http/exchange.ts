@@ -68,6 +68,11 @@ function failure(line: Line, status: number, parsed: GatewayError | undefined, t
   if (status === 400 && text.includes("HTTPS server")) {
     return new MemberError("unavailable", "elsewhere", `${line.url} speaks TLS: use https://`);
   }
+  if (status === 400 && text.includes("CommonName")) {
+    const advice =
+      "etcd takes no identity from a certificate here; use transport grpc, or a user and password";
+    return new MemberError("unauthenticated", "final", `${line.url}: ${advice}`);
+  }
   const start = JSON.stringify(text.slice(0, 80));
   return new MemberError(
     "unavailable",
