@@ -1,3 +1,4 @@
+import { EXIT, SignalboxError } from "../../base/errors.ts";
 import { changed } from "../../etcd/changed.ts";
 import type { Keeper, Proof, Session, SessionLost } from "../../etcd/session.ts";
 import { StoreError } from "../../etcd/store.ts";
@@ -90,14 +91,18 @@ export class Holding implements Keeper, SignalTarget {
     }
   }
 
-  /** A command that would have to be terminated at once is not started: the next renewal makes room, or none does. */
+  /**
+   * A command that would have to be terminated at once is not started: the next renewal makes room, or none does; and what
+   * a renewal reads may end the claim, a reset for one. A guardian that was told to terminate starts nothing any more.
+   */
   async #enoughHorizon(leave: AbortSignal): Promise<void> {
     const { clock } = this.#ports;
     const either = AbortSignal.any([this.#session.signal, leave]);
-    while (this.#session.horizon - this.#request.terminationTimeout <= clock.now()) {
-      await clock.sleep(100, either);
-    }
+    const tooNear = () => this.#session.horizon - this.#request.terminationTimeout <= clock.now();
+    while (this.#ending === undefined && tooNear()) await clock.sleep(100, either);
     either.throwIfAborted();
+    if (this.#ending === undefined) return;
+    throw new SignalboxError(EXIT.lost, `lost before the command could be started: ${this.#ending.why}`);
   }
 
   #guard(grantedAt: number): void {

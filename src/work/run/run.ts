@@ -66,7 +66,8 @@ async function runHeld(
 function startFailure(error: unknown): Error {
   if (error instanceof SessionLost) {
     const message = `the session was lost before the command could be started: ${error.message}`;
-    return new SignalboxError(EXIT.unreachable, message, { cause: error });
+    const code = error.kind === "horizon" ? EXIT.unreachable : EXIT.lost;
+    return new SignalboxError(code, message, { cause: error });
   }
   return error instanceof Error ? error : new Error(String(error));
 }
