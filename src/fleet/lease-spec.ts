@@ -14,8 +14,8 @@ export interface LeaseSpec {
   total?: number;
 }
 
-/** Resources in one claim. Each takes up to three of the 128 operations that etcd allows in one transaction. */
-export const MAX_RESOURCES = 32;
+/** Resources in one claim. A look reads up to four keys or ranges for each, and etcd allows 128 in one transaction. */
+export const MAX_RESOURCES = 20;
 
 const EXAMPLE = "--lease db=2:10, or --lease FQDN_mem='4:int(MEMMB/1024)'";
 

@@ -111,9 +111,10 @@ export class Guarded implements GuardedCommand {
   async #afterGuardian({ code, failure }: GuardianEnd): Promise<void> {
     const lost = failure ?? new SignalboxError(EXIT.internal, `the guardian of "${this.#spec.file}" ended`);
     this.#ready.reject(code === GUARDIAN_EXIT.setup ? cannotGuard() : lost);
+    const mustAvenge = code === undefined && !failure && this.#launched;
+    if (mustAvenge) await this.#avenge(); // before anybody hears of it, and frees the claim
     this.#started.reject(lost);
     if (code === GUARDIAN_EXIT.released) return;
-    if (code === undefined && !failure && this.#launched) await this.#avenge();
     if (this.#launched) this.#exited.resolve(KILLED);
     this.#gone.resolve();
   }

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { Duplex } from "node:stream";
 import { EXIT, SignalboxError } from "../base/errors.ts";
 import type { CommandSpec } from "./command.ts";
-import { type Frame, FrameReader, NEWS } from "./wire.ts";
+import { type Frame, FrameReader } from "./wire.ts";
 
 /** How the outer guardian ended: its exit code, or undefined when a signal ended it or it never started. */
 export interface GuardianEnd {
@@ -20,7 +20,6 @@ export class Link {
   readonly #child: ChildProcess;
   /** Undefined when there was no descriptor left to start a guardian with. */
   readonly #socket: Duplex | undefined;
-  #gone = false;
 
   /** @throws SignalboxError when the system refuses the command's arguments or environment */
   constructor(binary: string, spec: CommandSpec, onFrame: (frame: Frame) => void) {
@@ -48,19 +47,16 @@ export class Link {
   #hearFrames(onFrame: (frame: Frame) => void): void {
     const reader = new FrameReader();
     this.#socket?.on("data", (chunk: Buffer) => {
-      for (const frame of reader.take(chunk)) {
-        if (frame.kind === NEWS.gone) this.#gone = true;
-        onFrame(frame);
-      }
+      for (const frame of reader.take(chunk)) onFrame(frame);
     });
     this.#socket?.on("error", () => {}); // broken pipe: the end follows, and is what counts
   }
 
-  /** An inner guardian that ended unasked leaves its work to the outer one; should that be stopped, wake it. */
+  /** The inner guardian has ended; the outer one finishes its work, or only follows. Should it be stopped, wake it. */
   #socketEnd(): Promise<void> {
     return new Promise((resolve) => {
       this.#socket?.once("close", () => {
-        if (!this.#gone) this.#child.kill("SIGCONT");
+        this.#child.kill("SIGCONT");
         resolve();
       });
     });

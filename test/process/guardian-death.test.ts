@@ -53,6 +53,16 @@ test("a stopped outer guardian whose inner one is killed is woken by the runner"
   await untilDead(mark, 1000);
 });
 
+test("a stopped outer guardian does not hold up the end of a run", async () => {
+  const mark = newMark();
+  const { it, pid } = await started(mark, ["sleep", "30"]);
+  kill(guardians(mark).outer.pid, "SIGSTOP");
+  kill(pid, "SIGTERM");
+  expect(await it.exited).toMatchObject({ signal: 15, terminated: false });
+  await it.release();
+  expect(remains(mark)).toEqual([]);
+});
+
 test("TERM, INT and HUP do not end a guardian", async () => {
   const mark = newMark();
   const { it, pid } = await started(mark, ["sleep", "30"]);

@@ -32,7 +32,7 @@ export async function finish(ports: RunPorts, done: Finish): Promise<void> {
   const patience = session.signal.aborted ? FREE_LOST_WITHIN : FREE_WITHIN;
   const until = ports.clock.now() + patience;
   try {
-    const isKept = await keepGrace(ports, done, until);
+    const isKept = await keepGrace(ports, done, until).catch((error) => unfreed(ports, error));
     const isFreed = isKept || (await free(ports, done, until).catch((error) => unfreed(ports, error)));
     await session.revoke(isFreed ? ports.clock.now() + REVOKE_WITHIN : until);
   } catch (error) {
@@ -53,10 +53,10 @@ async function free(ports: RunPorts, { grant, memory }: Finish, until: number): 
   return true;
 }
 
-/** A history that is refused (etcd is full, the role may not write it) must not keep the lock: the session's end frees it. */
+/** What is refused (etcd is full, the role may not write history) must not keep the lock: the session's end frees it. */
 function unfreed({ log }: RunPorts, error: unknown): false {
   if (isUnavailable(error)) throw error;
-  log.warn("the run could not be remembered", { error: String(error) });
+  log.warn("the history or the grace could not be written", { error: String(error) });
   return false;
 }
 
