@@ -1,6 +1,8 @@
 /** Exit codes of every command, in one table. Codes 0–255 of a command that ran are passed through. */
 export const EXIT = {
   ok: 0,
+  /** Nothing was done: the operator said no, or `--strict` and there was nothing to do. */
+  undone: 1,
   usage: 64,
   unreachable: 69,
   internal: 70,
@@ -8,6 +10,8 @@ export const EXIT = {
   busy: 75,
   permission: 77,
   config: 78,
+  /** Something moved since the operator saw it: nothing was done. The same number as busy: try again. */
+  changed: 75,
   timeout: 124,
   lost: 125,
   notExecutable: 126,

@@ -1,6 +1,7 @@
 import { writeSync } from "node:fs";
 import { EXIT, SignalboxError } from "../base/errors.ts";
 import type { Surroundings } from "../commands/spec.ts";
+import { terminal } from "./terminal.ts";
 
 /** Signals that are forwarded to the command, or end a run that waits. */
 const SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"] as const;
@@ -16,14 +17,17 @@ export const surroundings: Surroundings = {
       for (const name of SIGNALS) process.off(name, listener);
     };
   },
+  input: async () => (await import("node:stream/consumers")).text(process.stdin),
+  terminal,
 };
 
 /** Standard output must arrive: a script must not take half a listing for the whole. @throws SignalboxError 74 */
-function out(text: string): void {
+function out(text: string): boolean {
   try {
     writeAll(1, text);
+    return true;
   } catch (cause) {
-    if (codeOf(cause) === "EPIPE") return; // the reader has seen enough
+    if (codeOf(cause) === "EPIPE") return false; // the reader has seen enough
     throw new SignalboxError(EXIT.io, `standard output cannot be written: ${(cause as Error).message}`, {
       cause,
     });

@@ -2,6 +2,7 @@ import { CONNECTION, type Command, LOGGING } from "./spec.ts";
 
 export const config: Command = {
   id: "config",
+  topic: "Check",
   brief: "print the settings that hold here, and where each comes from",
   about: [
     "Flags come before SIGNALBOX_* variables, those before etcdctl's ETCDCTL_* variables, those before the user's file" +

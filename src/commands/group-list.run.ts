@@ -1,5 +1,5 @@
 import { EXIT } from "../base/errors.ts";
-import { listGroups } from "../work/admin/groups.ts";
+import { listGroups } from "../work/operate/groups.ts";
 import { json, table } from "./table.ts";
 import { withStore } from "./with-store.ts";
 

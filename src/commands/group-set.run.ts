@@ -1,6 +1,6 @@
 import { EXIT } from "../base/errors.ts";
 import { clean } from "../base/text.ts";
-import { setGroup } from "../work/admin/groups.ts";
+import { setGroup } from "../work/operate/groups.ts";
 import { withStore } from "./with-store.ts";
 
 export const execute = withStore(async ({ args }, world, connection) => {

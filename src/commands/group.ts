@@ -2,6 +2,7 @@ import { CONNECTION, type Command } from "./spec.ts";
 
 export const groupSet: Command = {
   id: "group set",
+  topic: "Configure",
   brief: "create or change a group of hosts",
   about: [
     "A member that is the name of a group is that group, so groups can be nested; any other member is a host, by its" +
@@ -21,6 +22,7 @@ export const groupSet: Command = {
 
 export const groupList: Command = {
   id: "group list",
+  topic: "Configure",
   brief: "list groups and their members",
   flags: [{ name: "json", help: "as JSON" }],
   settings: CONNECTION,

@@ -1,6 +1,6 @@
 import { EXIT } from "../base/errors.ts";
 import { clean } from "../base/text.ts";
-import { checkEtcd, type Finding } from "../work/admin/check.ts";
+import { checkEtcd, type Finding } from "../work/check/etcd.ts";
 import { json } from "./table.ts";
 import { withStore } from "./with-store.ts";
 

@@ -2,6 +2,7 @@ import { CONNECTION, type Command } from "./spec.ts";
 
 export const init: Command = {
   id: "init",
+  topic: "Check",
   brief: "check that etcd can be used: members, versions, permissions, prefix",
   about: ["Writes nothing. Says what is wrong and what to do about it; exit code 0 when runs will work."],
   flags: [{ name: "json", help: "as JSON" }],

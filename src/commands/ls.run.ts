@@ -1,7 +1,7 @@
 import { formatDuration } from "../base/duration.ts";
 import { EXIT } from "../base/errors.ts";
 import { listing, type Occupant, type QueueRow } from "../model/listing.ts";
-import { readAll } from "../work/admin/ports.ts";
+import { readAll } from "../work/observe/read.ts";
 import { json, table } from "./table.ts";
 import { withStore } from "./with-store.ts";
 

@@ -1,5 +1,5 @@
 import { EXIT } from "../base/errors.ts";
-import { listResources } from "../work/admin/resources.ts";
+import { listResources } from "../work/operate/resources.ts";
 import { json, table } from "./table.ts";
 import { withStore } from "./with-store.ts";
 

@@ -1,7 +1,7 @@
 import { EXIT, UsageError } from "../base/errors.ts";
 import { quoted } from "../base/text.ts";
 import { macrosOf } from "../fleet/macros.ts";
-import { setResource } from "../work/admin/resources.ts";
+import { setResource } from "../work/operate/resources.ts";
 import { withStore } from "./with-store.ts";
 
 export const execute = withStore(async ({ args, flags }, _world, connection) => {

@@ -2,6 +2,7 @@ import { CONNECTION, type Command } from "./spec.ts";
 
 export const resourceSet: Command = {
   id: "resource set",
+  topic: "Configure",
   brief: "set how many units of a resource there are",
   about: [
     "The total holds for every run; one that states another is refused. Without it, runs state the total themselves" +
@@ -25,6 +26,7 @@ export const resourceSet: Command = {
 
 export const resourceList: Command = {
   id: "resource list",
+  topic: "Configure",
   brief: "list configured resources and their totals",
   flags: [{ name: "json", help: "as JSON" }],
   settings: CONNECTION,

@@ -1,4 +1,3 @@
-import { userInfo } from "node:os";
 import { basename } from "node:path";
 import { parseDuration } from "../base/duration.ts";
 import { UsageError } from "../base/errors.ts";
@@ -12,6 +11,7 @@ import type { Identity, Patience, RunPorts, RunRequest } from "../work/run/reque
 import { run } from "../work/run/run.ts";
 import { type Connection, connect } from "./connect.ts";
 import type { Call, Execute, Surroundings } from "./spec.ts";
+import { userName } from "./who.ts";
 
 export const execute: Execute = async (call, world) => {
   const connection = await connect(call, world);
@@ -96,15 +96,6 @@ function identityOf({ command }: Call, settings: Connection["settings"], host: s
     ...(settings.recordArgs && { args }),
     ...defined({ label: settings.label }),
   };
-}
-
-/** The name of the user we run as; its number where the system knows no name. */
-function userName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return String(process.getuid?.() ?? "unknown");
-  }
 }
 
 function list(value: string | true | readonly string[] | undefined): readonly string[] {

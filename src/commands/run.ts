@@ -2,6 +2,7 @@ import { CONNECTION, type Command, LOGGING } from "./spec.ts";
 
 export const run: Command = {
   id: "run",
+  topic: "Run",
   brief: "run a command while holding a lock and leases",
   about: [
     "Takes the lock and the leases, runs the command while it holds them, frees them. If they are lost, or the runner" +

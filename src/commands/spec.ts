@@ -1,3 +1,4 @@
+import type { Terminal } from "../base/terminal.ts";
 import type { SettingKey } from "../config/settings.ts";
 
 /** A flag that is no setting: it belongs to one command. */
@@ -8,15 +9,30 @@ export interface Flag {
   aliases?: readonly string[];
   /** What its value is called in help; a flag without one is a switch. */
   value?: string;
+  /** The only values it may have. */
+  choices?: readonly string[];
+  /** What its value names. */
+  names?: NameKind;
   /** The value may be left out; if it is given, then as `--flag=VALUE`. */
   isOptional?: true;
   isRepeatable?: true;
   help: string;
 }
 
+/** What names there are of, in etcd; completions offer them. */
+export type NameKind = "lock" | "resource" | "group" | "host" | "run" | "drain";
+
+/** What commands are for; help lists them under these words, in this order. */
+export const TOPICS = ["Run", "See", "Act", "Configure", "Check"] as const;
+export type Topic = (typeof TOPICS)[number];
+
 /** An argument of a command, in its order. */
 export interface Argument {
   name: string;
+  /** The only values it may have. */
+  choices?: readonly string[];
+  /** What its value names. */
+  names?: NameKind;
   isOptional?: true;
   /** Takes all that is left. */
   isRest?: true;
@@ -30,6 +46,7 @@ export interface Argument {
 export interface Command {
   /** What is typed after `signalbox`: one word or two. */
   id: string;
+  topic: Topic;
   brief: string;
   /** Paragraphs of help. */
   about?: readonly string[];
@@ -62,11 +79,14 @@ export interface Call {
 /** What a command sees of its process. */
 export interface Surroundings {
   env: Readonly<Record<string, string | undefined>>;
-  /** Writes to standard output. */
-  out(text: string): void;
+  /** Writes to standard output. @returns false once nobody reads it any more. @throws SignalboxError 74 */
+  out(text: string): boolean;
   /** Writes to standard error. */
   err(text: string): void;
   onSignal(listener: (name: NodeJS.Signals) => void): () => void;
+  /** Standard input to its end. */
+  input(): Promise<string>;
+  terminal: Terminal;
 }
 
 /** Settings that say how to reach etcd; every command that does takes them. */

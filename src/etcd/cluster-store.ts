@@ -41,6 +41,13 @@ export class ClusterStore<B> implements Store {
     return { ...readHeader(answer.header), ttl };
   }
 
+  async remaining(id: bigint, signal?: AbortSignal): Promise<{ left: number; ttl: number } | undefined> {
+    const { TTL, grantedTTL } = await this.#call<WireLease>("remaining", { ID: id.toString() }, signal);
+    const left = Number(TTL ?? 0);
+    // One that is gone answers -1; one that is on its way out has nothing left, and was granted something.
+    return left < 0 || grantedTTL === undefined ? undefined : { left, ttl: Number(grantedTTL) };
+  }
+
   async revoke(id: bigint, signal?: AbortSignal): Promise<void> {
     try {
       await this.#call("revoke", { ID: id.toString() }, signal);

@@ -59,3 +59,7 @@ async function inTime<T>(
 export function isUnavailable(error: unknown): boolean {
   return error instanceof StoreError && error.kind === "unavailable";
 }
+
+export function isCompacted(error: unknown): boolean {
+  return error instanceof StoreError && error.kind === "compacted";
+}

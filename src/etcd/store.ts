@@ -30,6 +30,11 @@ export interface Store {
   grant(id: bigint, ttl: number, signal?: AbortSignal): Promise<Header & { ttl: number }>;
   /** Renews a session once. `ttl` is what the server states now. @throws StoreError `noSession` when it is gone */
   renew(id: bigint, signal?: AbortSignal): Promise<Header & { ttl: number }>;
+  /**
+   * How much of a session is left, in whole seconds, and how much it was granted or renewed for; undefined when it is
+   * gone. Changes nothing.
+   */
+  remaining(id: bigint, signal?: AbortSignal): Promise<{ left: number; ttl: number } | undefined>;
   /** Ends a session and deletes its keys. One that is gone already is no error. */
   revoke(id: bigint, signal?: AbortSignal): Promise<void>;
   /**

@@ -41,6 +41,8 @@ export interface WireRangeAnswer extends WireRange {
 export interface WireLease {
   header?: WireHeader;
   TTL?: string;
+  /** Of a session whose remaining time was asked for. */
+  grantedTTL?: string;
 }
 
 export interface WireWatch {

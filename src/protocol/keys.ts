@@ -26,6 +26,8 @@ const NAMED = {
   "audit/": "audit",
 } as const;
 
+export type QueueKind = "lock" | "resource";
+
 /** Builds and parses every key of signalbox. No other module joins a key with `/`. */
 export interface Keys {
   readonly prefix: string;
@@ -38,17 +40,19 @@ export interface Keys {
   history(lock: string): string;
   audit(id: string): string;
   /** Every ticket of one lock or resource. */
-  queue(kind: "lock" | "resource", name: string): Required<KeyRange>;
+  queue(kind: QueueKind, name: string): Required<KeyRange>;
   locks(): Required<KeyRange>;
   resources(): Required<KeyRange>;
   resourceConfigs(): Required<KeyRange>;
   groups(): Required<KeyRange>;
   drains(): Required<KeyRange>;
   hosts(): Required<KeyRange>;
+  histories(): Required<KeyRange>;
+  audits(): Required<KeyRange>;
   everything(): Required<KeyRange>;
   parse(key: string): ParsedKey;
   /** The queue in which a key stands: also one put by hand, that names no run. It is in everybody's way all the same. */
-  queueAt(key: string): { kind: "lock" | "resource"; name: string } | undefined;
+  queueAt(key: string): { kind: QueueKind; name: string } | undefined;
 }
 
 /** @param prefix begins and ends with `/`, printable ASCII */
@@ -74,6 +78,8 @@ export function keysUnder(prefix: string): Keys {
     groups: range("config/groups/"),
     drains: range("drains/"),
     hosts: range("hosts/"),
+    histories: range("history/"),
+    audits: range("audit/"),
     everything: range(""),
     parse: (key) => (key.startsWith(prefix) ? parse(key.slice(prefix.length)) : { kind: "unknown" }),
     queueAt: (key) => (key.startsWith(prefix) ? queueAt(key.slice(prefix.length)) : undefined),

@@ -66,7 +66,8 @@ export function queueOf(kvs: readonly KeyValue[]): Queue {
   return kvs.map(placeOf).sort(byClaim);
 }
 
-function byClaim(a: Place, b: Place): number {
+/** Order of two places in a queue. */
+export function byClaim(a: Place, b: Place): number {
   if (a.createRevision !== b.createRevision) return a.createRevision < b.createRevision ? -1 : 1;
   return a.key < b.key ? -1 : 1;
 }

@@ -3,6 +3,7 @@ import type { Command } from "../../src/commands/spec.ts";
 /** A command with a flag of every kind. */
 export const everyKind: Command = {
   id: "every kind",
+  topic: "Run",
   brief: "has a flag of every kind",
   args: [
     { name: "FIRST", help: "the first" },

@@ -69,6 +69,11 @@ export class GrpcMember implements Member {
     switch (rpc) {
       case "grant":
         return await leaseClient.leaseGrant(request as Parameters<typeof leaseClient.leaseGrant>[0], options);
+      case "remaining":
+        return await leaseClient.leaseTimeToLive(
+          request as Parameters<typeof leaseClient.leaseTimeToLive>[0],
+          options,
+        );
       case "revoke":
         return await leaseClient.leaseRevoke(
           request as Parameters<typeof leaseClient.leaseRevoke>[0],

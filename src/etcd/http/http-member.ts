@@ -6,6 +6,7 @@ import { openStream } from "./stream.ts";
 const PATHS: Record<Rpc | "authenticate", string> = {
   grant: "/v3/lease/grant",
   renew: "/v3/lease/keepalive",
+  remaining: "/v3/lease/timetolive",
   revoke: "/v3/lease/revoke",
   range: "/v3/kv/range",
   txn: "/v3/kv/txn",

@@ -41,6 +41,18 @@ export function sessions(on: Subject): void {
     expect(await kindOf(write(on.store, put(place(), "v", id)))).toBe("noSession");
   });
 
+  it("says how much of a session is left, and nothing of one that is gone", async () => {
+    const id = newId();
+    await on.store.grant(id, 30);
+    const remaining = await on.store.remaining(id);
+    expect(remaining?.ttl).toBe(30);
+    expect(remaining?.left).toBeGreaterThan(0);
+    expect(remaining?.left).toBeLessThanOrEqual(30);
+    await on.store.revoke(id);
+    expect(await on.store.remaining(id)).toBeUndefined();
+    expect(await on.store.remaining(newId())).toBeUndefined();
+  });
+
   it("revokes twice without complaint, and deletes the keys once, in one revision", async () => {
     const at = place();
     const id = newId();

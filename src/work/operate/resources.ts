@@ -4,7 +4,10 @@ import { evaluateUnits } from "../../fleet/arithmetic.ts";
 import type { Macros } from "../../fleet/macros.ts";
 import { parseResource, type ResourceConfig, resourceText } from "../../fleet/resources.ts";
 import { checkedName } from "../../protocol/names.ts";
-import { type AdminPorts, put, readAll } from "./ports.ts";
+import type { ObserverPorts } from "../observe/ports.ts";
+import { readAll } from "../observe/read.ts";
+import { act } from "./act.ts";
+import type { OperatorPorts } from "./ports.ts";
 
 export type NamedResource = ResourceConfig & { name: string };
 
@@ -14,7 +17,7 @@ export type NamedResource = ResourceConfig & { name: string };
  * @throws UsageError when the total is no positive whole number here, StoreError
  */
 export async function setResource(
-  ports: AdminPorts,
+  ports: OperatorPorts,
   macros: Macros,
   name: string,
   config: ResourceConfig,
@@ -22,11 +25,14 @@ export async function setResource(
   checkedName("resource", name);
   const total = evaluateUnits(config.total, macros.lookup);
   if ("fault" in total) throw new UsageError(`total ${quoted(config.total)}: ${total.fault}`);
-  await put(ports, ports.keys.resourceConfig(name), resourceText(config));
+  await act(ports, {
+    ...{ action: "resource", target: `resource ${name}`, seen: 0n, outcome: "set", compare: [] },
+    ops: [{ op: "put", key: ports.keys.resourceConfig(name), value: resourceText(config) }],
+  });
 }
 
 /** Configured resources, in their order; a malformed one says so in its total. */
-export async function listResources(ports: AdminPorts): Promise<NamedResource[]> {
+export async function listResources(ports: ObserverPorts): Promise<NamedResource[]> {
   const kvs = await readAll(ports, ports.keys.resourceConfigs());
   const resources = kvs.flatMap((kv): NamedResource[] => {
     const key = ports.keys.parse(kv.key);

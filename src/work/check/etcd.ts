@@ -1,7 +1,7 @@
 import { type MemberStatus, StoreError } from "../../etcd/store.ts";
 import type { Op } from "../../protocol/txn.ts";
 import { prefixRange } from "../../protocol/txn.ts";
-import { type AdminPorts, patiently } from "./ports.ts";
+import { type ObserverPorts, patiently } from "../observe/ports.ts";
 
 /** One thing that was checked, and how it stands. */
 export interface Finding {
@@ -17,7 +17,7 @@ const OLDEST = [3, 4, 0] as const;
 const SOUND: Record<string, number> = { "3.4": 42, "3.5": 28, "3.6": 9 };
 
 /** Checks members, versions, permissions and prefix. Writes nothing. @throws StoreError when no member answers at all */
-export async function checkEtcd(ports: AdminPorts): Promise<Finding[]> {
+export async function checkEtcd(ports: ObserverPorts): Promise<Finding[]> {
   const members = await ports.store.status();
   const permissions = await checkPermissions(ports);
   // Who may not read the prefix cannot look into it either; the finding says what to grant, an error would not.
@@ -56,7 +56,7 @@ function judgeVersion(version: string): Pick<Finding, "level" | "remedy"> {
 }
 
 /** A transaction that can never succeed: etcd checks the permission for its writes all the same. */
-async function checkPermissions(ports: AdminPorts): Promise<Finding[]> {
+async function checkPermissions(ports: ObserverPorts): Promise<Finding[]> {
   const { keys } = ports;
   const written = [
     keys.lock("init", "000000000000"),
@@ -80,7 +80,7 @@ async function checkPermissions(ports: AdminPorts): Promise<Finding[]> {
 }
 
 /** Keys under the prefix that are none of ours: two programs may be sharing it. */
-async function checkPrefix(ports: AdminPorts): Promise<Finding[]> {
+async function checkPrefix(ports: ObserverPorts): Promise<Finding[]> {
   const { keys } = ports;
   const check = `prefix ${keys.prefix}`;
   const page = await patiently(ports, (signal) =>
