@@ -1,6 +1,6 @@
 import { parseDuration } from "../base/duration.ts";
 import { UsageError } from "../base/errors.ts";
-import { quoted } from "../base/text.ts";
+import { clean, quoted } from "../base/text.ts";
 import type { Call, Flag } from "./spec.ts";
 
 /** Flags of every command that changes something, beside its own. */
@@ -21,6 +21,20 @@ export const ACTING: readonly Flag[] = [
 export function textFlag({ flags }: Pick<Call, "flags">, name: string): string | undefined {
   const value = flags[name];
   return typeof value === "string" ? value : undefined;
+}
+
+/** Longest reason, in characters: it is put into every ticket it is about. */
+const LONGEST_REASON = 500;
+
+/** Why, in one line. @throws UsageError when it is empty or longer than a ticket should carry */
+export function reasonFlag(call: Pick<Call, "flags">): string | undefined {
+  const text = textFlag(call, "reason");
+  if (text === undefined) return undefined;
+  const reason = clean(text).trim();
+  if (reason === "") throw new UsageError("--reason: it is empty; say why, or leave it out");
+  if (reason.length > LONGEST_REASON)
+    throw new UsageError(`--reason: it has ${reason.length} characters, ${LONGEST_REASON} are allowed`);
+  return reason;
 }
 
 /** The values of a repeatable flag. */

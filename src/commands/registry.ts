@@ -3,6 +3,7 @@ import { groupList, groupSet } from "./group.ts";
 import { init } from "./init.ts";
 import { ls } from "./ls.ts";
 import { resourceList, resourceSet } from "./resource.ts";
+import { release, reset } from "./reset.ts";
 import { run } from "./run.ts";
 import type { Command } from "./spec.ts";
 
@@ -10,6 +11,8 @@ import type { Command } from "./spec.ts";
 export const COMMANDS: readonly Command[] = [
   run,
   ls,
+  reset,
+  release,
   groupSet,
   groupList,
   resourceSet,

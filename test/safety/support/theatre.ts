@@ -65,6 +65,7 @@ export class Stage {
   readonly transport: Transport;
   readonly journal = new Journal();
   readonly #running = new Map<string, RunningProcess>();
+  #commands = 0;
   /** Of tests before. */
   #sessionsBefore: readonly bigint[] = [];
 
@@ -95,6 +96,16 @@ export class Stage {
     };
     const args = ["run", ...options, "--label", name, "--", "sh", HOLD, ...hold.map(String)];
     const running = signalbox(args, { endpoints: [endpoint], env });
+    this.#running.set(name, running);
+    void running.ended.then(() => this.#running.delete(name));
+    return running;
+  }
+
+  /** Starts any other command of `signalbox` on this stage; it ends with the test. */
+  command(args: readonly string[], { endpoint = this.etcd.clientUrl, env = {} } = {}): RunningProcess {
+    const own = { SIGNALBOX_TRANSPORT: this.transport, SIGNALBOX_PREFIX: this.keys.prefix };
+    const running = signalbox(args, { endpoints: [endpoint], env: { ...own, ...env } });
+    const name = `command ${this.#commands++}`;
     this.#running.set(name, running);
     void running.ended.then(() => this.#running.delete(name));
     return running;

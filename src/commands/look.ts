@@ -1,0 +1,46 @@
+import { EXIT, SignalboxError, UsageError } from "../base/errors.ts";
+import { isCompacted } from "../etcd/persist.ts";
+import { differences } from "../model/differences.ts";
+import { Fold } from "../model/fold.ts";
+import type { Picture, Room } from "../model/picture.ts";
+import { queueIn } from "../model/picture.ts";
+import type { QueueKind } from "../protocol/keys.ts";
+import { queueOf } from "../protocol/ticket.ts";
+import { load, readAll } from "../work/observe/read.ts";
+import type { Desk } from "./with-store.ts";
+
+/** Reads a picture of some rooms as they are now. @throws StoreError */
+export async function pictureOf(desk: Desk, rooms: readonly Room[]): Promise<Picture> {
+  const fold = new Fold(desk.keys, rooms);
+  await load(desk, fold, { signal: desk.signal });
+  return fold.picture();
+}
+
+/** Everything that decides who holds, who waits and who is next. */
+export const QUEUE_ROOMS: readonly Room[] = ["locks", "resources", "resourceConfigs", "groups", "drains"];
+
+/**
+ * What has happened in a queue since a revision that the operator saw, as sentences.
+ * @throws UsageError for a revision that is still to come; SignalboxError 75 for one that nobody remembers
+ */
+export async function changesSince(
+  desk: Desk,
+  picture: Picture,
+  queue: { kind: QueueKind; name: string },
+  revision: bigint,
+): Promise<string[]> {
+  if (revision > picture.revision)
+    throw new UsageError(`--expect-revision: ${revision} is still to come, etcd is at ${picture.revision}`);
+  try {
+    const range = desk.keys.queue(queue.kind, queue.name);
+    const before = queueOf(await readAll(desk, range, { revision, signal: desk.signal }));
+    return differences(before, queueIn(picture, queue.kind, queue.name)?.places ?? []);
+  } catch (error) {
+    if (!isCompacted(error)) throw error;
+    throw new SignalboxError(
+      EXIT.changed,
+      `nothing was done: etcd has forgotten revision ${revision}, so nobody can say what has changed since; look again`,
+      { cause: error },
+    );
+  }
+}
