@@ -45,33 +45,6 @@ describe.each(TRANSPORTS)("over %s, a reset", (transport) => {
     expect(await outcomes(stage)).toEqual([expect.stringMatching(/^ended after/)]);
   });
 
-  it("of a frozen runner returns when its guardian has killed the job and its session is over", async () => {
-    const stage = await theatre.stage(transport);
-    const options = ["--lock", "x", "--ttl", "4s", "--termination-timeout", "100ms"];
-    const run = await stage.started({ name: "run", options, hold: ["stubborn"] });
-    const { pid } = await stage.journal.seen("run", "start");
-    run.child.kill("SIGSTOP");
-    const { code } = await stage.command(RESET).ended;
-    expect({ code, alive: existsSync(`/proc/${pid}`) }, stage.journal.timeline()).toEqual({
-      code: 0,
-      alive: false,
-    });
-    run.child.kill("SIGCONT");
-    expect((await run.ended).code).toBe(125);
-  });
-
-  it("of one whose host is gone waits for its session, or with --force for nothing", async () => {
-    const stage = await theatre.stage(transport);
-    await ghost(stage, 2);
-    expect(await stage.command(RESET).ended).toMatchObject({ code: 0 });
-    const key = await ghost(stage, 600);
-    const late = await stage.command([...RESET, "--timeout", "300ms"]).ended;
-    expect(late).toMatchObject({ code: 124, stderr: expect.stringContaining("--force") });
-    expect((await stage.store.range({ key })).count).toBe(1);
-    expect(await stage.command([...RESET, "--force"]).ended).toMatchObject({ code: 0 });
-    expect((await stage.store.range({ key })).count).toBe(0);
-  });
-
   it("outlasts the loss of etcd while it waits, and says so", async () => {
     const stage = await theatre.stage(transport);
     const key = await ghost(stage, 600);
@@ -94,6 +67,33 @@ describe.each(TRANSPORTS)("over %s, a reset", (transport) => {
 });
 
 describe("a reset", () => {
+  it("of a frozen runner returns when its guardian has killed the job and its session is over", async () => {
+    const stage = await theatre.stage("http");
+    const options = ["--lock", "x", "--ttl", "4s", "--termination-timeout", "100ms"];
+    const run = await stage.started({ name: "run", options, hold: ["stubborn"] });
+    const { pid } = await stage.journal.seen("run", "start");
+    run.child.kill("SIGSTOP");
+    const { code } = await stage.command(RESET).ended;
+    expect({ code, alive: existsSync(`/proc/${pid}`) }, stage.journal.timeline()).toEqual({
+      code: 0,
+      alive: false,
+    });
+    run.child.kill("SIGCONT");
+    expect((await run.ended).code).toBe(125);
+  });
+
+  it("of one whose host is gone waits for its session, or with --force for nothing", async () => {
+    const stage = await theatre.stage("http");
+    await ghost(stage, 2);
+    expect(await stage.command(RESET).ended).toMatchObject({ code: 0 });
+    const key = await ghost(stage, 600);
+    const late = await stage.command([...RESET, "--timeout", "300ms"]).ended;
+    expect(late).toMatchObject({ code: 124, stderr: expect.stringContaining("--force") });
+    expect((await stage.store.range({ key })).count).toBe(1);
+    expect(await stage.command([...RESET, "--force"]).ended).toMatchObject({ code: 0 });
+    expect((await stage.store.range({ key })).count).toBe(0);
+  });
+
   it("hits nobody but whom it saw, however close to a hand-over", async () => {
     const stage = await theatre.stage("http");
     const rounds = 12;

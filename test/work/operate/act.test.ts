@@ -1,0 +1,105 @@
+/** The one way to act: change and record together, once, or neither. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { auditOf, auditText, auditTime, newAuditId } from "../../../src/protocol/audit.ts";
+import { act, conclude, type Deed } from "../../../src/work/operate/act.ts";
+import { keys } from "../../protocol/samples.ts";
+import { type Fate, TestDesk } from "./desk.ts";
+
+const KEY = keys.drain("lock", "x");
+const deed = (seen: bigint): Deed => ({
+  ...{ action: "drain", target: "lock x", seen, reason: "disks", outcome: "drained" },
+  compare: [{ key: KEY, target: "mod", is: "equal", value: 0n }],
+  ops: [{ op: "put", key: KEY, value: "{}" }],
+});
+
+async function records(desk: TestDesk) {
+  const { kvs } = await desk.store.range(keys.audits());
+  return kvs.map(({ key, value }) => auditOf(key.slice(keys.audits().key.length), value));
+}
+
+describe("a deed", () => {
+  it.each<Fate[]>([["fine"], ["lost"], ["refused", "lost"], ["lost", "lost", "fine"], ["refused", "fine"]])(
+    "is done and recorded once when its answers are %s, %s, %s",
+    async (...fates) => {
+      const desk = new TestDesk();
+      desk.store.fates.push(...fates.filter(Boolean));
+      const receipt = await desk.settled(act(desk.ports, deed(7n)));
+      expect(receipt.kind).toBe("done");
+      const { kvs } = await desk.store.range({ key: KEY });
+      expect(kvs[0]?.modRevision).toBe(kvs[0]?.createRevision); // written once
+      expect(await records(desk)).toEqual([
+        {
+          ...{ id: expect.any(String), at: 0, user: "root", host: "ops.example.com", sudoUser: "ann" },
+          ...{ action: "drain", target: "lock x", seen: 7n, reason: "disks", outcome: "drained" },
+        },
+      ]);
+    },
+  );
+
+  it("that comes too late changes nothing, and is not recorded", async () => {
+    const desk = new TestDesk();
+    await act(desk.ports, deed(0n));
+    expect((await act(desk.ports, deed(0n))).kind).toBe("changed");
+    expect(await records(desk)).toHaveLength(1);
+  });
+
+  it("is refused where the configuration is read-only", async () => {
+    const desk = new TestDesk();
+    const ports = { ...desk.ports, settings: { ...desk.ports.settings, readOnly: true } };
+    await expect(act(ports, deed(0n))).rejects.toMatchObject({ exitCode: 77 });
+    expect((await desk.store.range(keys.everything())).count).toBe(0);
+  });
+
+  it("has its outcome written later, unless its record was pruned", async () => {
+    const desk = new TestDesk();
+    const receipt = await act(desk.ports, deed(0n));
+    if (receipt.kind !== "done") throw new Error("not done");
+    await conclude(desk.ports, receipt.record, "ended after 2s");
+    expect((await records(desk)).map((record) => record?.outcome)).toEqual(["ended after 2s"]);
+    await desk.store.txn({ compare: [], success: [{ op: "delete", ...keys.audits() }], failure: [] });
+    await conclude(desk.ports, receipt.record, "again");
+    expect(await records(desk)).toEqual([]);
+  });
+});
+
+describe("audit records", () => {
+  const random = { bytes: (n: number) => crypto.getRandomValues(new Uint8Array(n)), unit: () => 0 };
+
+  it("sort by their time", () => {
+    const instant = fc.integer({ min: 0, max: 2 ** 49 });
+    fc.assert(
+      fc.property(instant, instant, (one, other) => {
+        const [early, late] = [Math.min(one, other), Math.max(one, other) + 1];
+        expect(newAuditId(early, random) < newAuditId(late, random)).toBe(true);
+        expect(newAuditId(early, random) >= auditTime(early)).toBe(true);
+        expect(keys.parse(keys.audit(newAuditId(early, random))).kind).toBe("audit");
+      }),
+    );
+  });
+
+  it("are read as they were written", () => {
+    const text = fc.string();
+    const record = fc.record(
+      {
+        ...{ id: fc.constant("x"), at: fc.nat(), user: text, host: text, target: text, outcome: text },
+        ...{ action: fc.constant("reset" as const), seen: fc.bigInt({ min: 0n, max: 2n ** 62n }) },
+        ...{ sudoUser: text, reason: text },
+      },
+      { requiredKeys: ["id", "at", "user", "host", "target", "outcome", "action", "seen"] },
+    );
+    fc.assert(
+      fc.property(record, (one) => {
+        expect(auditOf("x", auditText(one))).toEqual(one);
+      }),
+    );
+  });
+
+  it("that are none are taken for none", () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.string(), fc.json()), (text) => {
+        expect(auditOf("x", text)).toBeUndefined();
+      }),
+    );
+  });
+});
