@@ -2,8 +2,9 @@ import { config } from "./config.ts";
 import { groupList, groupSet } from "./group.ts";
 import { init } from "./init.ts";
 import { ls } from "./ls.ts";
-import { resourceList, resourceSet } from "./resource.ts";
+import { prune } from "./prune.ts";
 import { release, reset } from "./reset.ts";
+import { resourceList, resourceSet } from "./resource.ts";
 import { run } from "./run.ts";
 import type { Command } from "./spec.ts";
 
@@ -17,6 +18,7 @@ export const COMMANDS: readonly Command[] = [
   groupList,
   resourceSet,
   resourceList,
+  prune,
   init,
   config,
 ];
