@@ -1,7 +1,7 @@
 import { formatDuration } from "../base/duration.ts";
 import { EXIT, SignalboxError } from "../base/errors.ts";
 import { clean } from "../base/text.ts";
-import { type Claim, whoIs } from "../model/claims.ts";
+import { whoIs } from "../model/claims.ts";
 import { differences } from "../model/differences.ts";
 import { type Foresight, foresee } from "../model/foresee.ts";
 import { foresightLines } from "../model/foresight-text.ts";
@@ -13,6 +13,7 @@ import { conclude, type Receipt } from "../work/operate/act.ts";
 import { type DepartureNews, untilGone } from "../work/operate/depart.ts";
 import { canBeAsked, removeTickets, requestResets } from "../work/operate/reset.ts";
 import { consent } from "./confirm.ts";
+import { evictionJson } from "./evict-json.ts";
 import { durationFlag, reasonFlag, revisionFlag } from "./flags.ts";
 import { changesSince, pictureOf, QUEUE_ROOMS } from "./look.ts";
 import type { Call, Surroundings } from "./spec.ts";
@@ -168,21 +169,11 @@ class Evicting {
   #end(outcome: Outcome, lines: readonly string[]): number {
     const isFault = outcome === "changed" || outcome === "timeout";
     const headed = outcome === "changed" ? ["nothing was done, for something has moved:", ...lines] : lines;
-    if (this.#call.flags.json) this.#world.out(json(this.#document(outcome, lines)));
+    if (this.#call.flags.json)
+      this.#world.out(json(evictionJson(this.#plan, this.#foresight, outcome, lines)));
     else if (isFault) for (const line of headed) this.#say(line);
     else for (const line of headed) this.#world.out(`${clean(line)}\n`);
     return outcome === "nothing" && this.#call.flags.strict ? EXIT.undone : CODES[outcome];
-  }
-
-  #document(outcome: Outcome, lines: readonly string[]): object {
-    const { picture, action, target } = this.#plan;
-    const { evicted, freed, next } = this.#foresight;
-    return {
-      ...{ revision: picture.revision, action, target, outcome, messages: lines },
-      evicted: evicted.map(claimJson),
-      freed,
-      next: next.map(({ claim, drains }) => ({ ...claimJson(claim), drainedBy: drains.map(({ by }) => by) })),
-    };
   }
 
   #who(): string {
@@ -205,16 +196,4 @@ class Evicting {
   #say(line: string): void {
     if (this.#call.verbosity >= 0) this.#world.err(`signalbox: ${clean(line)}\n`);
   }
-}
-
-function claimJson({ run, stands }: Claim): object {
-  const ticket = stands.find(({ place }) => place.ticket !== undefined)?.place.ticket;
-  const { host, pid, user, command, label } = ticket ?? {};
-  return {
-    ...{ run, host, pid, user, command, label },
-    tickets: stands.map(({ queue, place }) => ({
-      ...{ kind: queue.kind, name: queue.name, state: place.ticket?.state ?? "malformed" },
-      ...{ units: place.ticket?.count, token: place.createRevision },
-    })),
-  };
 }
