@@ -153,6 +153,36 @@ describe("a reset", () => {
     expect((await stage.tickets())[0]?.ticket?.reset).toBeUndefined();
   });
 
+  it("asks at a terminal, and takes nothing but yes for a yes", async () => {
+    const stage = await theatre.stage("http");
+    await ghost(stage, 600);
+    for (const [answer, code] of [
+      ["n", 1],
+      ["", 1],
+      ["maybe", 1],
+      ["\x04", 1],
+      ["y", 0],
+    ] as const) {
+      const asked = stage.command(["reset", "lock", "x", "--no-wait"], {
+        terminal: { columns: 80, rows: 24 },
+      });
+      await asked.printed(/Reset lock x\? \[y\/N\]/);
+      asked.child.stdin?.write(`${answer}\r`);
+      expect({ answer, code: (await asked.ended).code }).toEqual({ answer, code });
+      expect(await outcomes(stage)).toHaveLength(code === 0 ? 1 : 0);
+    }
+  });
+
+  it("that is no longer waited for stands all the same", async () => {
+    const stage = await theatre.stage("http");
+    const key = await ghost(stage, 600);
+    const reset = stage.command(RESET, { terminal: { columns: 80, rows: 24 } });
+    await reset.printed(/asked web1.example.com:4711 to end/);
+    reset.child.stdin?.write("\x03");
+    expect(await reset.ended).toMatchObject({ code: 130, stdout: expect.stringContaining("stands") });
+    expect((await stage.store.range({ key })).kvs[0]?.value).toContain('"reset"');
+  });
+
   it("of nobody is no error, unless it is to be strict", async () => {
     const stage = await theatre.stage("http");
     expect(await stage.command(RESET).ended).toMatchObject({

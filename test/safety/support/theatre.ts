@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import { afterAll, beforeAll, onTestFinished } from "vitest";
 import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
-import { type RunningProcess, signalbox } from "../../../fixtures/signalbox.ts";
+import { type Options, type RunningProcess, signalbox } from "../../../fixtures/signalbox.ts";
 import { openStore } from "../../../src/etcd/open.ts";
 import type { Store } from "../../../src/etcd/store.ts";
 import { realClock } from "../../../src/process/clock.ts";
@@ -102,9 +102,12 @@ export class Stage {
   }
 
   /** Starts any other command of `signalbox` on this stage; it ends with the test. */
-  command(args: readonly string[], { endpoint = this.etcd.clientUrl, env = {} } = {}): RunningProcess {
-    const own = { SIGNALBOX_TRANSPORT: this.transport, SIGNALBOX_PREFIX: this.keys.prefix };
-    const running = signalbox(args, { endpoints: [endpoint], env: { ...own, ...env } });
+  command(
+    args: readonly string[],
+    { endpoint = this.etcd.clientUrl, ...options }: Options & { endpoint?: string } = {},
+  ): RunningProcess {
+    const env = { SIGNALBOX_TRANSPORT: this.transport, SIGNALBOX_PREFIX: this.keys.prefix, ...options.env };
+    const running = signalbox(args, { endpoints: [endpoint], ...options, env });
     const name = `command ${this.#commands++}`;
     this.#running.set(name, running);
     void running.ended.then(() => this.#running.delete(name));
