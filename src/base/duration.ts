@@ -54,3 +54,21 @@ export function formatDuration(ms: number): string {
   }
   return text;
 }
+
+/**
+ * A duration for listings: whole seconds, and of its parts the two largest, as `12m4s` or `3d4h`. Below a second `0s`.
+ * @param ms  milliseconds; negative ones, which clocks that differ make, count as none
+ */
+export function briefDuration(ms: number): string {
+  if (!Number.isFinite(ms)) return "forever";
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  const largest = UNITS.findIndex(([, length]) => seconds * 1000 >= length);
+  const [, finest] = UNITS[Math.min(3, largest + 1)] ?? UNITS[3];
+  return formatDuration(largest < 0 ? 0 : Math.floor((seconds * 1000) / finest) * finest);
+}
+
+/** An instant for listings, in UTC: `2026-11-21 05:31:02Z`. @param wall  wall clock, ms since the epoch */
+export function formatInstant(wall: number): string {
+  if (!Number.isFinite(wall) || Math.abs(wall) > 8.64e15) return "?";
+  return `${new Date(wall).toISOString().slice(0, 19).replace("T", " ")}Z`;
+}

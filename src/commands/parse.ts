@@ -10,6 +10,7 @@ interface Known {
   takesValue: boolean;
   isOptional: boolean;
   isRepeatable: boolean;
+  choices?: readonly string[] | undefined;
 }
 
 type Values = Record<string, string | true | string[]>;
@@ -62,9 +63,10 @@ function flagTable(spec: Command): Map<string, Known> {
   return table;
 }
 
-function ownFlag({ name, value, isOptional, isRepeatable }: Flag): Known {
+function ownFlag({ name, value, isOptional, isRepeatable, choices }: Flag): Known {
   return {
     name,
+    choices,
     takesValue: value !== undefined,
     isOptional: isOptional === true,
     isRepeatable: isRepeatable === true,
@@ -119,6 +121,7 @@ function flagValue(known: Known, inline: string | undefined, words: string[]): s
 
 function keep(values: Values, name: string, value: string | true, known: Known): void {
   const before = values[name];
+  if (value !== true) checkChoice(`--${known.name}`, value, known.choices);
   if (known.isRepeatable && value !== true) values[name] = [...(Array.isArray(before) ? before : []), value];
   else if (before !== undefined && before !== value)
     throw new UsageError(`--${known.name} was given twice, with different values`);
@@ -144,9 +147,21 @@ function checkArguments(spec: Command, args: readonly string[], command: readonl
     throw new UsageError(`nothing can stand after -- here; ${see}`);
   if (args.length < required.length)
     throw new UsageError(`${missing?.name ?? "an argument"} is missing; ${see}`);
+  for (const [index, arg] of args.entries()) {
+    const { name, choices } = wanted[index] ?? {};
+    checkChoice(name ?? "", arg, choices);
+  }
   if (!wanted.at(-1)?.isRest && args.length > wanted.length) {
     throw new UsageError(`${quoted(args[wanted.length] ?? "")} was not expected; ${see}`);
   }
+}
+
+/** @throws UsageError for a value that is none of the few there are */
+function checkChoice(what: string, value: string, choices: readonly string[] | undefined): void {
+  if (choices === undefined || choices.includes(value)) return;
+  const meant = nearest(value, choices);
+  const hint = meant === undefined ? "" : `; did you mean ${quoted(meant)}?`;
+  throw new UsageError(`${what}: ${quoted(value)} is none of ${choices.join(", ")}${hint}`);
 }
 
 /** One letter is near to every other, so nothing is guessed from it; `-lock` was probably meant as `--lock`. */

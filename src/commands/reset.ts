@@ -63,9 +63,6 @@ export const release: Command = {
   args: [{ name: "RUN", names: "run", help: "id of the run, the beginning of it, or HOST:PID" }],
   flags: EVICTING,
   settings: CONNECTION,
-  examples: [
-    ["signalbox ls queues", "who waits, with the ids of runs"],
-    ["signalbox release 7c3f --yes", "the run whose id begins so"],
-  ],
+  examples: [["signalbox release 7c3f --yes", "the run whose id begins so"]],
   load: () => import("./release.run.ts"),
 };
