@@ -26,9 +26,14 @@ export function json(document: object): string {
 
 /** One line of JSON, bigint as decimal text. What a terminal would act on is escaped, which programs read all the same. */
 export function jsonLine(document: object): string {
+  return `${jsonText(document)}\n`;
+}
+
+/** As `jsonLine`, without the line's end. */
+export function jsonText(document: object): string {
   const plain = (_: string, value: unknown) => (typeof value === "bigint" ? String(value) : value);
   const unseen = /[\x7f-\x9f\u2028\u2029\p{Default_Ignorable_Code_Point}]/gu; // not made before it is needed
-  return `${JSON.stringify(document, plain).replace(unseen, escaped)}\n`;
+  return JSON.stringify(document, plain).replace(unseen, escaped);
 }
 
 function escaped(char: string): string {

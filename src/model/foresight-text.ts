@@ -24,7 +24,8 @@ export function foresightLines({ evicted, freed, next }: Foresight, wall: number
   ];
 }
 
-function listed<T>(word: string, things: readonly T[], line: (thing: T) => string): string[] {
+/** The first few of a list, a line each, and how many more there are. */
+export function listed<T>(word: string, things: readonly T[], line: (thing: T) => string): string[] {
   const lines = things.slice(0, MANY).map((thing) => `${word.padEnd(5)} ${line(thing)}`);
   return things.length > MANY ? [...lines, `${word.padEnd(5)} and ${things.length - MANY} more`] : lines;
 }

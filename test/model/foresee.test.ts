@@ -3,42 +3,16 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { claimsNamed, claimsOf, isHolder } from "../../src/model/claims.ts";
 import { differences } from "../../src/model/differences.ts";
-import { Fold } from "../../src/model/fold.ts";
 import { foresee } from "../../src/model/foresee.ts";
 import { foresightLines } from "../../src/model/foresight-text.ts";
 import type { Picture } from "../../src/model/picture.ts";
-import { ROOMS } from "../../src/model/picture.ts";
 import { resetTargets } from "../../src/model/targets.ts";
 import { admit } from "../../src/protocol/admission.ts";
 import { drainText } from "../../src/protocol/drain.ts";
 import { queueOf, type Ticket, ticketText } from "../../src/protocol/ticket.ts";
 import type { KeyValue } from "../../src/protocol/txn.ts";
-import { keys, ticketWith } from "../protocol/samples.ts";
-
-const NOW = 1_700_000_100_000;
-
-const runOf = (letter: string) => letter.repeat(16);
-
-/** `lock x` or `resource db` of a run named by a letter, claimed at a revision. */
-function stand(what: string, letter: string, at: number, ticket: Partial<Ticket>): KeyValue {
-  const [kind, name = ""] = what.split(" ");
-  const run = runOf(letter);
-  const key = kind === "lock" ? keys.lock(name, run) : keys.resource(name, run);
-  const value = ticketText(ticketWith({ run, host: `${letter}.example.com`, ...ticket }));
-  return plain(key, value, at);
-}
-
-function plain(key: string, value: string, at = 1): KeyValue {
-  return { key, value, createRevision: BigInt(at), modRevision: BigInt(at), session: 7n };
-}
-
-function pictureOf(kvs: readonly KeyValue[], revision = 100n): Picture {
-  const fold = new Fold(keys, ROOMS);
-  fold.begin();
-  for (const kv of kvs) fold.see(kv);
-  fold.finish(revision);
-  return fold.picture();
-}
+import { keys } from "../protocol/samples.ts";
+import { NOW, pictureOf, plain, runOf, stand } from "./pictures.ts";
 
 const nextOf = (picture: Picture, ...letters: string[]) =>
   foresee(picture, new Set(letters.map(runOf)), NOW).next.map(({ claim }) => claim.run[0]);

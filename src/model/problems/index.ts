@@ -1,0 +1,22 @@
+import type { Picture } from "../picture.ts";
+import { drainProblems, groupProblems, keptProblems, strange } from "./kept.ts";
+import { PATIENCE, type Patience, type Problem } from "./problem.ts";
+import { queueProblems } from "./queue.ts";
+
+export { PATIENCE, type Patience, type Problem } from "./problem.ts";
+
+/**
+ * What is wrong in a picture, the worst first. Rooms that were not read have no problems.
+ * @param wall  wall clock, ms since the epoch
+ */
+export function problems(picture: Picture, wall: number, patience: Patience = PATIENCE): Problem[] {
+  const look = { picture, wall, patience };
+  const found = [
+    ...[...picture.strange].map(([key, fault]) => strange(key, fault)),
+    ...[...picture.queues.values()].flatMap((queue) => queueProblems(queue, look)),
+    ...keptProblems(picture),
+    ...drainProblems(picture, wall),
+    ...groupProblems(look),
+  ];
+  return found.sort((a, b) => Number(b.level === "failure") - Number(a.level === "failure"));
+}

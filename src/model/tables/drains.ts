@@ -1,0 +1,52 @@
+import { briefDuration, formatInstant } from "../../base/duration.ts";
+import { type Drain, hasEnded } from "../../protocol/drain.ts";
+import { drainJson } from "./cells.ts";
+import type { PictureView } from "./view.ts";
+
+interface DrainRow {
+  drain: Drain;
+  wall: number;
+}
+
+export const drains: PictureView<DrainRow> = {
+  ...{ of: "picture", id: "drains", brief: "drains: what may not start, since when, by whom, why" },
+  rooms: ["drains"],
+  columns: [
+    { id: "scope", title: "SCOPE", priority: 1, text: ({ drain }) => drain.scope, tone: () => "problem" },
+    {
+      id: "name",
+      title: "NAME",
+      priority: 1,
+      text: ({ drain }) => (drain.scope === "all" ? "" : drain.name),
+    },
+    { id: "by", title: "BY", priority: 1, text: ({ drain }) => drain.by },
+    {
+      ...{ id: "since", title: "SINCE", priority: 2 },
+      text: ({ drain, wall }) => (drain.at > 0 ? briefDuration(wall - drain.at) : ""),
+      order: ({ drain, wall }) => wall - drain.at,
+    },
+    {
+      ...{ id: "ends", title: "ENDS", priority: 2 },
+      text: ({ drain, wall }) => endText(drain, wall),
+      order: ({ drain }) => drain.until ?? Number.POSITIVE_INFINITY,
+    },
+    { id: "why", title: "WHY", priority: 1, text: ({ drain }) => drain.why ?? "" },
+  ],
+  sort: "since",
+  key: ({ drain }) => drain.key,
+  facets: ({ drain, wall }) => ({
+    state: hasEnded(drain, wall) ? "ended" : "drained",
+    hosts: drain.scope === "host" ? [drain.name] : [],
+    holders: [drain.by],
+  }),
+  json: ({ drain, wall }) => ({ ...drainJson(drain), ended: hasEnded(drain, wall) }),
+  rows: (picture, { wall }) => [...picture.drains.values()].map((drain) => ({ drain, wall })),
+  empty: "Nothing is drained.",
+};
+
+function endText(drain: Drain, wall: number): string {
+  if (drain.until === undefined) return "";
+  return hasEnded(drain, wall)
+    ? `ended ${formatInstant(drain.until)}`
+    : `in ${briefDuration(drain.until - wall)}`;
+}

@@ -1,0 +1,38 @@
+import { audit } from "./audit.ts";
+import { drains } from "./drains.ts";
+import { groups } from "./groups.ts";
+import { hosts } from "./hosts.ts";
+import { problems } from "./problems.ts";
+import { locks, overview, resources } from "./queue-views.ts";
+import { queues } from "./queues.ts";
+import { runs } from "./runs.ts";
+import type { AnyView } from "./view.ts";
+
+/** Does something with a view, whatever its rows are. */
+export type ViewVisitor<T> = <R>(view: AnyView<R>) => T;
+
+/** Every view by its name, in the order of help. Each is given to a visitor, so that its rows keep their type. */
+export const VIEWS: Readonly<Record<ViewId, <T>(visit: ViewVisitor<T>) => T>> = {
+  overview: (visit) => visit(overview),
+  locks: (visit) => visit(locks),
+  resources: (visit) => visit(resources),
+  queues: (visit) => visit(queues),
+  runs: (visit) => visit(runs),
+  hosts: (visit) => visit(hosts),
+  groups: (visit) => visit(groups),
+  drains: (visit) => visit(drains),
+  audit: (visit) => visit(audit),
+  problems: (visit) => visit(problems),
+};
+
+export type ViewId =
+  | "overview"
+  | "locks"
+  | "resources"
+  | "queues"
+  | "runs"
+  | "hosts"
+  | "groups"
+  | "drains"
+  | "audit"
+  | "problems";

@@ -1,0 +1,110 @@
+import { emptyRow, type QueueRow, queueRow } from "../queue-row.ts";
+import {
+  ago,
+  andMore,
+  commandText,
+  drainJson,
+  drainNote,
+  heldSince,
+  occupantJson,
+  stateTone,
+} from "./cells.ts";
+import type { Column, Facets, Scene } from "./view.ts";
+
+/** A lock or resource as the tables show it. */
+export type Line = QueueRow & { wall: number };
+
+/** Columns that the tables of locks, of resources and of both have in common. */
+export const COLUMNS = {
+  kind: { id: "kind", title: "KIND", priority: 3, text: ({ kind }) => kind },
+  name: { id: "name", title: "NAME", priority: 1, text: ({ name }) => name },
+  state: {
+    ...{ id: "state", title: "STATE", priority: 1, text: ({ state }) => state },
+    tone: ({ state }) => stateTone(state),
+  },
+  holder: {
+    ...{ id: "holder", title: "HOLDER", priority: 2 },
+    text: ({ holders }) => andMore(holders.map(({ who }) => who)),
+  },
+  since: {
+    ...{ id: "since", title: "SINCE", priority: 3, align: "right" },
+    text: ({ holders: [first], wall }) => (first === undefined ? "" : ago(heldSince(first), wall)),
+    order: ({ holders: [first], wall }) => wall - ((first && heldSince(first)) ?? wall),
+  },
+  units: {
+    ...{ id: "units", title: "UNITS", priority: 2, align: "right" },
+    text: ({ kind, used, total }) => (kind === "lock" ? "" : `${used}/${total ?? "?"}`),
+    order: ({ used, total = used }) => used / Math.max(1, total),
+  },
+  waiting: {
+    ...{ id: "waiting", title: "WAITING", priority: 2, align: "right" },
+    text: ({ waiters }) => String(waiters.length),
+    order: ({ waiters }) => waiters.length,
+    tone: ({ waiters }) => (waiters.length > 0 ? "waiting" : "quiet"),
+  },
+  longest: {
+    ...{ id: "longest", title: "LONGEST", priority: 5, align: "right" },
+    text: (line) => (line.waiters.length === 0 ? "" : ago(longestSince(line), line.wall)),
+    order: (line) => line.wall - (longestSince(line) ?? line.wall),
+  },
+  command: {
+    ...{ id: "command", title: "COMMAND", priority: 4 },
+    text: ({ holders: [first] }) => commandText(first?.ticket),
+  },
+  label: {
+    ...{ id: "label", title: "LABEL", priority: 6 },
+    text: ({ holders: [first] }) => first?.ticket?.label ?? "",
+  },
+  user: { id: "user", title: "USER", priority: 9, text: ({ holders: [first] }) => first?.ticket?.user ?? "" },
+  run: { id: "run", title: "RUN", priority: 9, text: ({ holders: [first] }) => first?.run ?? "" },
+  token: {
+    ...{ id: "token", title: "TOKEN", priority: 9, align: "right" },
+    text: ({ holders: [first] }) => (first === undefined ? "" : String(first.token)),
+    order: ({ holders: [first] }) => first?.token ?? 0n,
+  },
+  note: { id: "note", title: "NOTE", priority: 5, text: noteOf, tone: () => "problem" },
+} as const satisfies Record<string, Column<Line>>;
+
+/** The earliest enqueued of the waiters. */
+function longestSince({ waiters }: Line): number | undefined {
+  return waiters.reduce<number | undefined>((least, { ticket }) => {
+    const at = ticket?.enqueuedAt;
+    return at === undefined || (least !== undefined && least <= at) ? least : at;
+  }, undefined);
+}
+
+function noteOf({ holders, waiters, drains }: Line): string {
+  const asked = [...holders, ...waiters].find(({ ticket }) => ticket?.reset !== undefined)?.ticket?.reset;
+  const malformed = [...holders, ...waiters].filter(({ ticket }) => ticket === undefined).length;
+  return [
+    ...(drains.length > 0 ? [drainNote(drains)] : []),
+    ...(asked === undefined
+      ? []
+      : [`reset by ${asked.by}${asked.why === undefined ? "" : `: ${asked.why}`}`]),
+    ...(malformed > 0 ? [`${malformed} malformed`] : []),
+  ].join("; ");
+}
+
+export function lineOf(...[queue, scene]: [Parameters<typeof queueRow>[0], Scene]): Line {
+  return { ...queueRow(queue, scene), wall: scene.wall };
+}
+
+export function emptyLine(kind: Line["kind"], name: string, scene: Scene): Line {
+  return { ...emptyRow(kind, name, scene), wall: scene.wall };
+}
+
+/** What every table of queues says of a row beside its columns. */
+export const ABOUT = {
+  key: ({ kind, name }: Line): string => `${kind}/${name}`,
+  facets: ({ state, holders, waiters }: Line): Facets => ({
+    state,
+    hosts: [...holders, ...waiters].flatMap(({ ticket }) => ticket?.host ?? []),
+    holders: holders.map(({ who }) => who),
+  }),
+  json: ({ kind, name, state, used, total, holders, waiters, drains }: Line): object => ({
+    ...{ kind, name, state, used, total },
+    holders: holders.map(occupantJson),
+    waiters: waiters.map(occupantJson),
+    drains: drains.map(drainJson),
+  }),
+};

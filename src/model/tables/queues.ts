@@ -1,0 +1,63 @@
+import type { QueueKind } from "../../protocol/keys.ts";
+import { type Occupant, occupant } from "../queue-row.ts";
+import { ago, commandText, occupantJson, stateTone } from "./cells.ts";
+import { type QueueView, SCENE_ROOMS } from "./view.ts";
+
+/** One ticket that waits. */
+interface Waiter extends Occupant {
+  kind: QueueKind;
+  name: string;
+  /** From 1, counted over all tickets of the queue. */
+  position: number;
+  wall: number;
+}
+
+/** Everybody who waits, one row a ticket, the longest first. */
+export const queues: QueueView<Waiter> = {
+  ...{ of: "queue", hasEmpty: false, id: "queues", brief: "everybody who waits, the longest first" },
+  rooms: [...SCENE_ROOMS, "locks", "resources"],
+  columns: [
+    { id: "kind", title: "KIND", priority: 4, text: ({ kind }) => kind },
+    { id: "name", title: "NAME", priority: 1, text: ({ name }) => name },
+    {
+      ...{ id: "position", title: "POS", priority: 3, align: "right" },
+      text: ({ position }) => String(position),
+      order: ({ position }) => position,
+    },
+    { id: "who", title: "WHO", priority: 1, text: ({ who }) => who },
+    {
+      ...{ id: "state", title: "STATE", priority: 2, text: ({ ticket }) => ticket?.state ?? "malformed" },
+      tone: ({ ticket }) => stateTone(ticket?.state ?? "malformed"),
+    },
+    {
+      ...{ id: "waits", title: "WAITS", priority: 2, align: "right" },
+      text: ({ ticket, wall }) => ago(ticket?.enqueuedAt, wall),
+      order: ({ ticket, wall }) => wall - (ticket?.enqueuedAt ?? wall),
+      tone: () => "waiting",
+    },
+    {
+      ...{ id: "units", title: "UNITS", priority: 4, align: "right" },
+      text: ({ kind, ticket }) => (kind === "lock" ? "" : String(ticket?.count ?? "?")),
+      order: ({ ticket }) => ticket?.count ?? 0,
+    },
+    { id: "command", title: "COMMAND", priority: 5, text: ({ ticket }) => commandText(ticket) },
+    { id: "run", title: "RUN", priority: 3, text: ({ run }) => run },
+    { id: "label", title: "LABEL", priority: 6, text: ({ ticket }) => ticket?.label ?? "" },
+    { id: "user", title: "USER", priority: 9, text: ({ ticket }) => ticket?.user ?? "" },
+  ],
+  sort: "-waits",
+  key: ({ kind, name, run }) => `${kind}/${name}/${run}`,
+  facets: ({ ticket, who }) => ({
+    state: ticket?.state ?? "malformed",
+    hosts: ticket === undefined ? [] : [ticket.host],
+    holders: [who],
+  }),
+  json: ({ kind, name, position, ...waiter }) => ({ kind, name, position, ...occupantJson(waiter) }),
+  rows: ({ kind, name, places }, { wall }) =>
+    places.flatMap((place, index) => {
+      const { state } = place.ticket ?? {};
+      if (state === "held" || state === "grace") return [];
+      return [{ ...occupant(place), kind, name, position: index + 1, wall }];
+    }),
+  empty: "Nobody waits.",
+};

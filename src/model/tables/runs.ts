@@ -1,0 +1,104 @@
+import { type Claim, claimsOf, isHolder, whoIs } from "../claims.ts";
+import { ago, commandText, stateTone } from "./cells.ts";
+import { type PictureView, SCENE_ROOMS } from "./view.ts";
+
+interface RunRow {
+  claim: Claim;
+  /** `held`, or the state of the ticket that keeps it waiting. */
+  state: string;
+  wall: number;
+}
+
+/** Everybody who holds or waits, one row a run. */
+export const runs: PictureView<RunRow> = {
+  ...{ of: "picture", id: "runs", brief: "runs: everything that each of them holds or waits for" },
+  rooms: [...SCENE_ROOMS, "locks", "resources"],
+  columns: [
+    { id: "run", title: "RUN", priority: 2, text: ({ claim }) => claim.run },
+    { id: "who", title: "WHO", priority: 1, text: (row) => whoOf(row) },
+    {
+      ...{ id: "state", title: "STATE", priority: 1, text: ({ state }) => state },
+      tone: ({ state }) => stateTone(state),
+    },
+    { id: "lock", title: "LOCK", priority: 1, text: ({ claim }) => lockOf(claim) ?? "" },
+    { id: "leases", title: "LEASES", priority: 2, text: ({ claim }) => leasesText(claim) },
+    {
+      ...{ id: "since", title: "SINCE", priority: 3, align: "right" },
+      text: (row) => ago(sinceOf(row), row.wall),
+      order: (row) => row.wall - (sinceOf(row) ?? row.wall),
+    },
+    { id: "command", title: "COMMAND", priority: 4, text: (row) => commandText(ticketOf(row)) },
+    { id: "label", title: "LABEL", priority: 5, text: (row) => ticketOf(row)?.label ?? "" },
+    { id: "user", title: "USER", priority: 6, text: (row) => ticketOf(row)?.user ?? "" },
+    {
+      ...{
+        id: "token",
+        title: "TOKEN",
+        priority: 7,
+        align: "right",
+        text: ({ claim }) => String(tokenOf(claim)),
+      },
+      order: ({ claim }) => tokenOf(claim),
+    },
+  ],
+  sort: "token",
+  key: ({ claim }) => claim.run,
+  facets: (row) => ({
+    state: row.state,
+    hosts: [ticketOf(row)?.host ?? ""],
+    holders: isHolder(row.claim) ? [whoOf(row)] : [],
+  }),
+  json: (row) => runJson(row.claim, row.state),
+  rows: (picture, { wall }) =>
+    [...claimsOf(picture).values()].map((claim) => ({ claim, state: claimState(claim), wall })),
+  empty: "Nothing runs and nothing waits.",
+};
+
+/** How a whole claim stands: as its ticket that is furthest from being held. */
+export function claimState(claim: Claim): string {
+  const states = claim.stands.map(({ place }) => place.ticket?.state ?? "malformed");
+  const order = ["malformed", "waiting", "admitted", "held", "grace"];
+  return order.find((state) => states.some((one) => one === state)) ?? "held";
+}
+
+/** A run for programs. Tokens and revisions as text, wall clocks in ms since the epoch. */
+export function runJson(claim: Claim, state: string): object {
+  const ticket = claim.stands.find(({ place }) => place.ticket !== undefined)?.place.ticket;
+  const { host, pid, user, command, args, label, enqueuedAt, grantedAt, reset } = ticket ?? {};
+  return {
+    ...{ run: claim.run, state, host, pid, user, command, args, label, enqueuedAt, grantedAt, reset },
+    token: tokenOf(claim),
+    tickets: claim.stands.map(({ queue: { kind, name }, place }) => ({
+      ...{ kind, name, state: place.ticket?.state ?? "malformed", count: place.ticket?.count },
+    })),
+  };
+}
+
+/** The fencing token: of the lock's ticket, else of the resources'. */
+export function tokenOf({ stands }: Claim): bigint {
+  const stand = stands.find(({ queue }) => queue.kind === "lock") ?? stands[0];
+  return stand?.place.createRevision ?? 0n;
+}
+
+function lockOf({ stands }: Claim): string | undefined {
+  return stands.find(({ queue }) => queue.kind === "lock")?.queue.name;
+}
+
+function leasesText({ stands }: Claim): string {
+  const leases = stands.filter(({ queue }) => queue.kind === "resource");
+  return leases.map(({ queue, place }) => `${queue.name}=${place.ticket?.count ?? "?"}`).join(" ");
+}
+
+function ticketOf({ claim }: RunRow) {
+  return claim.stands.find(({ place }) => place.ticket !== undefined)?.place.ticket;
+}
+
+function whoOf({ claim }: RunRow): string {
+  const [first] = claim.stands;
+  return first === undefined ? "" : whoIs(first.place);
+}
+
+function sinceOf(row: RunRow): number | undefined {
+  const ticket = ticketOf(row);
+  return ticket?.grantedAt ?? ticket?.enqueuedAt;
+}

@@ -1,0 +1,75 @@
+import type { HostRecord } from "../../fleet/host-record.ts";
+import type { Drain } from "../../protocol/drain.ts";
+import type { NamedQueue, Picture, Room } from "../picture.ts";
+
+/** What a cell means, for colours; its text says the same without one. */
+export type Tone = "held" | "free" | "waiting" | "problem" | "quiet" | "plain";
+
+/** A column of a table. Texts may hold other people's words, and are not cleaned. */
+export interface Column<R> {
+  id: string;
+  title: string;
+  /** 1 is kept to the last; where there is no room, those with the largest go first. 9: only shown on demand. */
+  priority: number;
+  align?: "right";
+  text(row: R): string;
+  /** What it is sorted by; without it, by its text. */
+  order?(row: R): number | bigint | string;
+  tone?(row: R): Tone;
+}
+
+/** What a filter can ask of a row, beside its text. */
+export interface Facets {
+  state: string;
+  hosts: readonly string[];
+  holders: readonly string[];
+}
+
+/** A kind of listing: its columns as data, so that commands and the console show the same. */
+export interface View<R> {
+  id: string;
+  brief: string;
+  /** What must be read for it. */
+  rooms: readonly Room[];
+  columns: readonly Column<R>[];
+  /** The column it is sorted by where nobody says otherwise; `-` before it for the largest first. */
+  sort: string;
+  /** The same for one thing as long as it is there. */
+  key(row: R): string;
+  facets(row: R): Facets;
+  /** The row for programs, as docs/json.md has it. */
+  json(row: R): object;
+  /** What to do where there is nothing. */
+  empty: string;
+}
+
+/** A view whose rows come from one queue at a time, so that any number of them can be listed as they are read. */
+export interface QueueView<R> extends View<R> {
+  of: "queue";
+  /** Whether one in whose queue nobody stands has a row too. */
+  hasEmpty: boolean;
+  rows(queue: NamedQueue, scene: Scene): readonly R[];
+}
+
+/** A view whose rows need the whole picture of its rooms. */
+export interface PictureView<R> extends View<R> {
+  of: "picture";
+  rows(picture: Picture, scene: Scene): readonly R[];
+}
+
+export type AnyView<R> = QueueView<R> | PictureView<R>;
+
+/** What stands around the queues: small rooms, read before them. */
+export interface Scene {
+  /** Wall clock, ms since the epoch. */
+  wall: number;
+  /** Drains that have not ended. */
+  drains: readonly Drain[];
+  /** Members by group. */
+  groups: ReadonlyMap<string, readonly string[]>;
+  resources: Picture["resources"];
+  hosts: ReadonlyMap<string, HostRecord>;
+}
+
+/** The rooms of a scene. */
+export const SCENE_ROOMS: readonly Room[] = ["resourceConfigs", "groups", "drains", "hosts"];

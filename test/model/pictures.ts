@@ -1,0 +1,31 @@
+/** Pictures for tests of what is made of them. */
+import { Fold } from "../../src/model/fold.ts";
+import { type Picture, ROOMS } from "../../src/model/picture.ts";
+import { type Ticket, ticketText } from "../../src/protocol/ticket.ts";
+import type { KeyValue } from "../../src/protocol/txn.ts";
+import { keys, ticketWith } from "../protocol/samples.ts";
+
+export const NOW = 1_700_000_100_000;
+
+/** The run that a letter stands for. */
+export const runOf = (letter: string): string => letter.repeat(16);
+
+/** The ticket of a run named by a letter, on a host named by it, in `lock x` or `resource db`, claimed at a revision. */
+export function stand(what: string, letter: string, at: number, ticket: Partial<Ticket>): KeyValue {
+  const [kind, name = ""] = what.split(" ");
+  const run = runOf(letter);
+  const key = kind === "lock" ? keys.lock(name, run) : keys.resource(name, run);
+  return plain(key, ticketText(ticketWith({ run, host: `${letter}.example.com`, ...ticket })), at);
+}
+
+export function plain(key: string, value: string, at = 1): KeyValue {
+  return { key, value, createRevision: BigInt(at), modRevision: BigInt(at), session: 7n };
+}
+
+export function pictureOf(kvs: readonly KeyValue[], revision = 100n): Picture {
+  const fold = new Fold(keys, ROOMS);
+  fold.begin();
+  for (const kv of kvs) fold.see(kv);
+  fold.finish(revision);
+  return fold.picture();
+}
