@@ -1,6 +1,7 @@
 import { formatDuration } from "../base/duration.ts";
 import { EXIT, SignalboxError } from "../base/errors.ts";
 import { clean } from "../base/text.ts";
+import { liveness } from "../model/alive.ts";
 import { whoIs } from "../model/claims.ts";
 import { differences } from "../model/differences.ts";
 import { type Foresight, foresee } from "../model/foresee.ts";
@@ -16,6 +17,7 @@ import { consent } from "./confirm.ts";
 import { evictionJson } from "./evict-json.ts";
 import { durationFlag, reasonFlag, revisionFlag } from "./flags.ts";
 import { changesSince, pictureOf, QUEUE_ROOMS } from "./look.ts";
+import { pulsesOf } from "./sight.ts";
 import type { Call, Surroundings } from "./spec.ts";
 import { json } from "./table.ts";
 import { type Desk, Interrupted } from "./with-store.ts";
@@ -39,6 +41,9 @@ export interface Plan {
 export async function evict(call: Call, world: Surroundings, desk: Desk, plan: Plan): Promise<number> {
   return await new Evicting(call, world, desk, plan).run();
 }
+
+/** Runners whose state is shown in a preview. */
+const MOST_RUNNERS = 8;
 
 type Outcome = "nothing" | "dry-run" | "declined" | "changed" | "asked" | "done" | "timeout";
 
@@ -69,7 +74,7 @@ class Evicting {
     if (moved.length > 0) return this.#end("changed", moved);
     if (places.length === 0) return this.#end("nothing", [nothing]);
     this.#checkReadable();
-    const lines = foresightLines(this.#foresight, this.#desk.clock.wall());
+    const lines = [...foresightLines(this.#foresight, this.#desk.clock.wall()), ...(await this.#runners())];
     if (this.#call.flags["dry-run"]) return this.#end("dry-run", [...lines, `do it with: ${this.#repeat()}`]);
     if (!this.#call.flags.yes) for (const line of lines) this.#say(line);
     const answer = await consent(this.#call, this.#world, `${this.#verb()} ${clean(target)}?`);
@@ -98,6 +103,14 @@ class Evicting {
       differences(queueIn(picture, kind, name)?.places ?? [], queueIn(now, kind, name)?.places ?? []),
     );
     return sentences.length > 0 ? [...new Set(sentences)] : ["it changed, and changed back"];
+  }
+
+  /** How the runners are that are to be ended: one that is gone answers no request. */
+  async #runners(): Promise<string[]> {
+    if (this.#call.flags.yes && !this.#call.flags["dry-run"]) return [];
+    const places = this.#plan.places.slice(0, MOST_RUNNERS);
+    const beats = await pulsesOf(this.#desk, places);
+    return places.map((place) => `alive ${whoIs(place)}: ${liveness(beats.get(place.session)).text}`);
   }
 
   #checkReadable(): void {

@@ -1,23 +1,40 @@
 import { config } from "./config.ts";
-import { groupList, groupSet } from "./group.ts";
+import { drain, undrain } from "./drain.ts";
+import { groupAdd, groupDelete, groupList, groupRemove, groupSet } from "./group.ts";
+import { history, stats } from "./history.ts";
 import { init } from "./init.ts";
 import { ls } from "./ls.ts";
 import { prune } from "./prune.ts";
 import { release, reset } from "./reset.ts";
-import { resourceList, resourceSet } from "./resource.ts";
+import { resourceDelete, resourceList, resourceSet } from "./resource.ts";
 import { run } from "./run.ts";
+import { show, why } from "./show.ts";
 import type { Command } from "./spec.ts";
+import { editConfig, exportConfig, importConfig } from "./transfer.ts";
 
 /** Every command, in the order of help. */
 export const COMMANDS: readonly Command[] = [
   run,
   ls,
+  show,
+  why,
+  history,
+  stats,
   reset,
   release,
+  drain,
+  undrain,
   groupSet,
+  groupAdd,
+  groupRemove,
+  groupDelete,
   groupList,
   resourceSet,
+  resourceDelete,
   resourceList,
+  exportConfig,
+  importConfig,
+  editConfig,
   prune,
   init,
   config,

@@ -27,7 +27,7 @@ const LATE = 1 / 2;
  * changes, so a runner may look alive for one time to live longer than it is.
  * @param pulse  undefined: the session is gone; `null`: it could not be asked
  */
-export function liveness(pulse: Pulse | null): Liveness {
+export function liveness(pulse: Pulse | null | undefined): Liveness {
   if (pulse === null) return { verdict: "unknown", text: "its session could not be asked", left: undefined };
   if (pulse === undefined) return { verdict: "gone", text: "its session is over", left: undefined };
   const { left, ttl } = pulse;

@@ -8,7 +8,7 @@ import { type Claim, claimsOf, isHolder } from "./claims.ts";
 import { drainShifts } from "./config-drains.ts";
 import { FATES, type Hit, type Verdict } from "./config-hit.ts";
 import { configNotes } from "./config-notes.ts";
-import { totalsOf } from "./config-totals.ts";
+import { type TotalThere, totalsOf } from "./config-totals.ts";
 import { membersOf } from "./foresee.ts";
 import { type Picture, queueIn } from "./picture.ts";
 
@@ -95,7 +95,8 @@ function totalJudge(picture: Picture, changes: readonly ConfigChange[]): Judge {
     if (isHolder(claim)) return undefined;
     const verdicts = claim.stands.flatMap(({ queue, place: { ticket } }) => {
       if (queue.kind !== "resource" || ticket === undefined) return [];
-      return totalVerdict(queue.name, ticket, totals(queue.name, ticket.host)) ?? [];
+      const total = totals(queue.name, ticket.host);
+      return (total && totalVerdict(queue.name, ticket, total.after)) ?? [];
     });
     return verdicts.find(({ fate }) => fate === "leaves") ?? verdicts[0];
   };
@@ -103,21 +104,17 @@ function totalJudge(picture: Picture, changes: readonly ConfigChange[]): Judge {
 
 function totalVerdict(
   name: string,
-  { count, total }: Ticket,
-  { before, after }: ReturnType<ReturnType<typeof totalsOf>>,
+  { count, total, isStated }: Ticket,
+  after: TotalThere,
 ): Verdict | undefined {
-  if (before === after) return undefined;
-  const exit = EXIT.config;
+  const leaves = (why: string): Verdict => ({ fate: "leaves", exit: EXIT.config, why });
   const resource = quoted(name);
   if (after === "unknown")
-    return { fate: "perhaps", exit, why: `what there will be of ${resource} on its host is not known here` };
+    return { ...leaves(`what there is of ${resource} on its host is not known here`), fate: "perhaps" };
   if (after === undefined)
-    return { fate: "perhaps", exit, why: `it leaves unless it states a total of ${resource} itself` };
-  if (count > after) return { fate: "leaves", exit, why: `it asks for ${count} of ${resource}, of ${after}` };
-  if (total === after) return undefined;
-  if (before === undefined)
-    return { fate: "leaves", exit, why: `it states a total of ${total} of ${resource}` };
-  return { fate: "perhaps", exit, why: `it leaves if its command line states a total of ${resource}` };
+    return isStated ? undefined : leaves(`it does not state what there is of ${resource}`);
+  if (count > after) return leaves(`it asks for ${count} of ${resource}, of ${after}`);
+  return isStated && total !== after ? leaves(`it states a total of ${total} of ${resource}`) : undefined;
 }
 
 /** Resources of which more is held than there will be. */

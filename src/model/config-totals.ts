@@ -20,13 +20,14 @@ export function macrosOn(fqdn: string, record: HostRecord | undefined): Macros {
 }
 
 /**
- * What a resource's total is on a host before some changes and after them, by the rule of runs: the resource's own
- * configuration, else the one whose name means it there (`FQDN_mem`).
+ * What becomes of a resource's total on a host, by the rule of runs: the resource's own configuration, else the one
+ * whose name means it there (`FQDN_mem`).
+ * @returns undefined where these changes do not touch it
  */
 export function totalsOf(
   picture: Picture,
   changes: readonly ResourceChange[],
-): (resource: string, host: string) => { before: TotalThere; after: TotalThere } {
+): (resource: string, host: string) => { after: TotalThere } | undefined {
   const before = new Map(
     [...picture.resources].flatMap(([name, { value }]) => (value ? [[name, value]] : [])),
   );
@@ -43,15 +44,15 @@ export function totalsOf(
   return (resource, host) => {
     const { macros, meant } = hosts(host);
     const names = [resource, meant.get(resource)].filter((name) => name !== undefined);
-    return { before: totalIn(before, names, macros), after: totalIn(after, names, macros) };
+    const [old, now] = [totalIn(before, names), totalIn(after, names)];
+    if (old === now) return undefined;
+    const total = now === undefined ? undefined : evaluateUnits(now, macros.lookup);
+    return { after: total === undefined ? undefined : "fault" in total ? "unknown" : total.value };
   };
 }
 
-function totalIn(configs: Configs, names: readonly string[], macros: Macros): TotalThere {
-  const text = names.map((name) => configs.get(name)?.total).find((total) => total !== undefined);
-  if (text === undefined) return undefined;
-  const total = evaluateUnits(text, macros.lookup);
-  return "fault" in total ? "unknown" : total.value;
+function totalIn(configs: Configs, names: readonly string[]): string | undefined {
+  return names.map((name) => configs.get(name)?.total).find((total) => total !== undefined);
 }
 
 function remembered<T>(make: (key: string) => T): (key: string) => T {

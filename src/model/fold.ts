@@ -39,9 +39,10 @@ export class Fold {
   #frozen: Picture | undefined;
   #revision = 0n;
 
-  constructor(keys: Keys, rooms: readonly Room[]) {
+  /** @param more  parts of other rooms, such as one queue */
+  constructor(keys: Keys, rooms: readonly Room[], more: readonly Required<KeyRange>[] = []) {
     this.#keys = keys;
-    this.ranges = rooms.map((room) => keys[room]());
+    this.ranges = [...rooms.map((room) => keys[room]()), ...more];
   }
 
   begin(): void {
