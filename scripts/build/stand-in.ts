@@ -6,6 +6,7 @@ import type { AddressInfo } from "node:net";
 interface Op {
   request_put?: { key: string; value: string };
   request_range?: { key: string };
+  request_txn?: object;
 }
 
 const HEADER = { revision: "2", raft_term: "2" };
@@ -24,11 +25,15 @@ export async function standIn(): Promise<{ server: Server; endpoint: string }> {
 }
 
 /** What was put is found again, as a run looks whether its tickets still stand. */
-function answerTo({ request_put: put, request_range: range }: Op, kept: Map<string, object>): object {
+function answerTo(
+  { request_put: put, request_range: range, request_txn: txn }: Op,
+  kept: Map<string, object>,
+): object {
   if (put !== undefined) {
     const { revision } = HEADER;
     kept.set(put.key, { ...put, create_revision: revision, mod_revision: revision, lease: "1" });
   }
+  if (txn !== undefined) return { response_txn: { succeeded: true } };
   const found = range === undefined ? undefined : kept.get(range.key);
   return range === undefined ? { response_put: {} } : { response_range: found ? { kvs: [found] } : {} };
 }

@@ -1,11 +1,11 @@
 import { EXIT, UsageError } from "../base/errors.ts";
 import { nearest, quoted } from "../base/text.ts";
+import { VERSION } from "../base/version.ts";
 import { overview } from "../commands/help.ts";
 import { COMMANDS } from "../commands/registry.ts";
 import type { Command, Surroundings } from "../commands/spec.ts";
 import { launch } from "./launch.ts";
 import { fail, runCommand } from "./main.ts";
-import { VERSION } from "./version.ts";
 
 /** Everything but `signalbox run …`, which has a bundle of its own. */
 launch(runOther);

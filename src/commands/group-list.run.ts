@@ -1,16 +1,28 @@
 import { EXIT } from "../base/errors.ts";
-import { listGroups } from "../work/operate/groups.ts";
+import { byCode } from "../fleet/configuration.ts";
+import { malformedIn } from "../model/configuration.ts";
+import { CONFIG_ROOMS } from "./configured.ts";
+import { pictureOf } from "./look.ts";
 import { json, table } from "./table.ts";
 import { withStore } from "./with-store.ts";
 
-export const execute = withStore(async ({ flags }, world, connection) => {
-  const groups = await listGroups(connection);
-  if (flags.json) world.out(json({ groups: Object.fromEntries(groups) }));
-  else
+export const execute = withStore(async ({ flags }, world, desk) => {
+  const picture = await pictureOf(desk, CONFIG_ROOMS);
+  const groups = [...picture.groups].sort(([a], [b]) => byCode(a, b));
+  if (flags.json) {
+    const malformed = malformedIn(picture).filter(({ kind }) => kind === "group");
+    world.out(
+      json({
+        revision: picture.revision,
+        groups: Object.fromEntries(groups.map(([name, { value }]) => [name, value ?? []])),
+        malformed: malformed.map(({ name, fault }) => ({ name, fault })),
+      }),
+    );
+  } else
     world.out(
       table(
         ["GROUP", "MEMBERS"],
-        groups.map(([name, members]) => [name, members.join(" ")]),
+        groups.map(([name, { value, fault }]) => [name, value?.join(" ") ?? `malformed: ${fault}`]),
       ),
     );
   return EXIT.ok;

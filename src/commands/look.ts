@@ -16,6 +16,22 @@ export async function pictureOf(desk: Desk, rooms: readonly Room[]): Promise<Pic
   return fold.picture();
 }
 
+/**
+ * The picture of some rooms as it was at a revision that the operator saw.
+ * @param now  a picture as it is now
+ * @throws as `changesSince`
+ */
+export async function pictureThen(
+  desk: Desk,
+  rooms: readonly Room[],
+  revision: bigint,
+  now: Picture,
+): Promise<Picture> {
+  const fold = new Fold(desk.keys, rooms);
+  await remembered(revision, now, () => load(desk, fold, { revision, signal: desk.signal }));
+  return fold.picture();
+}
+
 /** Everything that decides who holds, who waits and who is next. */
 export const QUEUE_ROOMS: readonly Room[] = ["locks", "resources", "resourceConfigs", "groups", "drains"];
 
@@ -29,12 +45,17 @@ export async function changesSince(
   queue: { kind: QueueKind; name: string },
   revision: bigint,
 ): Promise<string[]> {
-  if (revision > picture.revision)
-    throw new UsageError(`--expect-revision: ${revision} is still to come, etcd is at ${picture.revision}`);
+  const range = desk.keys.queue(queue.kind, queue.name);
+  const read = () => readAll(desk, range, { revision, signal: desk.signal });
+  const before = queueOf(await remembered(revision, picture, read));
+  return differences(before, queueIn(picture, queue.kind, queue.name)?.places ?? []);
+}
+
+async function remembered<T>(revision: bigint, now: Picture, read: () => Promise<T>): Promise<T> {
+  if (revision > now.revision)
+    throw new UsageError(`--expect-revision: ${revision} is still to come, etcd is at ${now.revision}`);
   try {
-    const range = desk.keys.queue(queue.kind, queue.name);
-    const before = queueOf(await readAll(desk, range, { revision, signal: desk.signal }));
-    return differences(before, queueIn(picture, queue.kind, queue.name)?.places ?? []);
+    return await read();
   } catch (error) {
     if (!isCompacted(error)) throw error;
     throw new SignalboxError(

@@ -7,6 +7,7 @@ import { checkedName } from "../protocol/names.ts";
 import { evict } from "./evict.ts";
 import { textFlag } from "./flags.ts";
 import { pictureOf, QUEUE_ROOMS } from "./look.ts";
+import { shellWord } from "./shell-word.ts";
 import { theOne } from "./the-one.ts";
 import { withStore } from "./with-store.ts";
 
@@ -41,9 +42,4 @@ function nothingHeld(picture: Picture, kind: QueueKind, name: string): string {
   const meant = nearest(name, known);
   const hint = meant === undefined ? "" : `; did you mean ${quoted(meant)}?`;
   return `nobody holds ${kind} ${quoted(name)}, nor waits for it${hint}`;
-}
-
-/** A word that a shell takes as it is. */
-function shellWord(word: string): string {
-  return /^[\w.:@%+=,/-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -1,16 +1,36 @@
 import { EXIT } from "../base/errors.ts";
-import { listResources } from "../work/operate/resources.ts";
+import { byOrder } from "../fleet/configuration.ts";
+import { configurationOf, malformedIn } from "../model/configuration.ts";
+import { CONFIG_ROOMS } from "./configured.ts";
+import { pictureOf } from "./look.ts";
 import { json, table } from "./table.ts";
 import { withStore } from "./with-store.ts";
 
-export const execute = withStore(async ({ flags }, world, connection) => {
-  const resources = await listResources(connection);
-  if (flags.json) world.out(json({ resources }));
+export const execute = withStore(async ({ flags }, world, desk) => {
+  const picture = await pictureOf(desk, CONFIG_ROOMS);
+  const resources = [...configurationOf(picture).resources].sort(byOrder);
+  const malformed = malformedIn(picture).filter(({ kind }) => kind === "resource");
+  if (flags.json)
+    world.out(
+      json({
+        revision: picture.revision,
+        resources: resources.map(([name, config]) => ({ name, ...config })),
+        malformed: malformed.map(({ name, fault }) => ({ name, fault })),
+      }),
+    );
   else
     world.out(
       table(
-        ["RESOURCE", "TOTAL", "NOTE"],
-        resources.map((one) => [one.name, one.total, one.note ?? ""]),
+        ["RESOURCE", "TOTAL", "ORDER", "NOTE"],
+        [
+          ...resources.map(([name, { total = "", order = "", note = "" }]) => [
+            name,
+            total,
+            String(order),
+            note,
+          ]),
+          ...malformed.map(({ name, fault }) => [name, "malformed", "", fault]),
+        ],
       ),
     );
   return EXIT.ok;

@@ -1,7 +1,9 @@
 import { basename } from "node:path";
 import { parseDuration } from "../base/duration.ts";
 import { UsageError } from "../base/errors.ts";
+import { VERSION } from "../base/version.ts";
 import { scrubEnv } from "../config/scrub.ts";
+import { hostText } from "../fleet/host-record.ts";
 import { parseLeases } from "../fleet/lease-spec.ts";
 import { macrosOf } from "../fleet/macros.ts";
 import { configuredTotal } from "../fleet/resources.ts";
@@ -21,6 +23,7 @@ export const execute: Execute = async (call, world) => {
     ...{ store, keys, clock, random, log },
     commands: guardianHost(clock),
     evaluateTotal: (text) => configuredTotal(text, macros),
+    describeHost: (wall) => hostText(facts, VERSION, wall),
     onSignal: world.onSignal,
   };
   const request = requestOf(call, connection, world);
@@ -30,7 +33,10 @@ export const execute: Execute = async (call, world) => {
   try {
     if (call.flags["dry-run"])
       return await (await import("./run.preview.ts")).show(ports, request, call, world);
-    return await run(ports, request);
+    const running = run(ports, request);
+    // After the guardian, and like it while etcd answers: reading the kernel's files takes half a millisecond.
+    setImmediate(() => ports.describeHost(clock.wall()));
+    return await running;
   } finally {
     stop();
     store.close();

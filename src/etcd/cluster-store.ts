@@ -2,6 +2,7 @@ import type { Failover } from "./failover.ts";
 import { type Member, MemberError, type Rpc } from "./member.ts";
 import { OpenWatch } from "./open-watch.ts";
 import {
+  type ClusterMember,
   type Header,
   type MemberStatus,
   type RangeOp,
@@ -13,8 +14,8 @@ import {
   type WatchBatch,
   type WatchRequest,
 } from "./store.ts";
-import { readHeader, readStatus, type Wire } from "./wire.ts";
-import type { WireLease, WireRangeAnswer, WireTxn, WireWatch } from "./wire-types.ts";
+import { readHeader, readRoster, readStatus, type Wire } from "./wire.ts";
+import type { WireLease, WireRangeAnswer, WireRoster, WireTxn, WireWatch } from "./wire-types.ts";
 
 /** The store port over the members of a cluster, whatever the transport. */
 export class ClusterStore<B> implements Store {
@@ -95,6 +96,10 @@ export class ClusterStore<B> implements Store {
 
   async status(signal?: AbortSignal): Promise<MemberStatus[]> {
     return await Promise.all(this.#failover.members.map((member) => this.#statusOf(member, signal)));
+  }
+
+  async roster(signal?: AbortSignal): Promise<ClusterMember[]> {
+    return readRoster(await this.#call<WireRoster>("roster", {}, signal));
   }
 
   close(): void {

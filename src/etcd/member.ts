@@ -1,7 +1,7 @@
 import { StoreError, type StoreErrorKind } from "./store.ts";
 
 /** The calls of etcd that the store port needs. */
-export type Rpc = "grant" | "renew" | "remaining" | "revoke" | "range" | "txn" | "status";
+export type Rpc = "grant" | "renew" | "remaining" | "revoke" | "range" | "txn" | "status" | "roster";
 
 /** The narrower port behind the store port: one member of the cluster over one transport. Requests are wire.ts's. */
 export interface Member {

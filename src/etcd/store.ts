@@ -54,6 +54,8 @@ export interface Store {
   watch(request: WatchRequest, signal: AbortSignal): AsyncIterable<WatchBatch>;
   /** What each configured member says of itself, or why it does not answer. */
   status(signal?: AbortSignal): Promise<MemberStatus[]>;
+  /** Who belongs to the cluster, as one member knows it. Needs no majority. @throws StoreError */
+  roster(signal?: AbortSignal): Promise<ClusterMember[]>;
   /** Closes connections. Calls under way fail as `unavailable`. */
   close(): void;
 }
@@ -75,12 +77,27 @@ export type MemberStatus =
       revision: bigint;
       raftTerm: bigint;
       raftIndex: bigint;
+      /** Bytes of its database's file. */
       dbSize: number;
+      /** Bytes of them in use; the rest comes back with a defragmentation. Not every transport and version says. */
+      dbInUse?: number;
+      clusterId?: bigint;
       errors: string[];
       /** Round trip of the answer in milliseconds. */
       millis: number;
     }
   | { endpoint: string; ok: false; error: StoreError };
+
+/** A member of the cluster, whether it is one of our endpoints or not. */
+export interface ClusterMember {
+  id: bigint;
+  /** Empty while it has not joined yet. */
+  name: string;
+  /** Where clients are to find it. */
+  clientUrls: readonly string[];
+  /** It only listens, and does not count for a majority. */
+  isLearner: boolean;
+}
 
 export type StoreErrorKind =
   | "unavailable" // no answer in time from any member; may or may not have been applied

@@ -55,11 +55,16 @@ export interface WireWatch {
 }
 
 export interface WireStatus {
-  header?: WireHeader & { member_id?: string };
+  header?: WireHeader & { member_id?: string; cluster_id?: string };
   version?: string;
   dbSize?: string;
+  dbSizeInUse?: string;
   leader?: string;
   raftIndex?: string;
   raftTerm?: string;
   errors?: string[];
+}
+
+export interface WireRoster {
+  members?: { ID?: string; name?: string; clientURLs?: string[]; isLearner?: boolean }[];
 }

@@ -3,6 +3,7 @@
  * snake case, 64-bit integers as decimal strings, enumerations as numbers. Only bytes differ: base64 or Buffer.
  */
 import {
+  type ClusterMember,
   type Compare,
   type Header,
   type KeyRange,
@@ -23,6 +24,7 @@ import type {
   WireKeyValue,
   WireRange,
   WireResponseOp,
+  WireRoster,
   WireStatus,
   WireTxn,
   WireWatch,
@@ -184,7 +186,15 @@ export function readStatus(endpoint: string, status: WireStatus, millis: number)
     raftTerm: BigInt(status.raftTerm ?? 0),
     raftIndex: BigInt(status.raftIndex ?? 0),
     dbSize: Number(status.dbSize ?? 0),
+    ...(status.dbSizeInUse !== undefined && { dbInUse: Number(status.dbSizeInUse) }),
+    ...(status.header?.cluster_id !== undefined && { clusterId: BigInt(status.header.cluster_id) }),
     errors: status.errors ?? [],
     millis,
   };
+}
+
+export function readRoster({ members = [] }: WireRoster): ClusterMember[] {
+  return members.map(({ ID = "0", name = "", clientURLs = [], isLearner = false }) => ({
+    ...{ id: BigInt(ID), name, clientUrls: clientURLs, isLearner },
+  }));
 }

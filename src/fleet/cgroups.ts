@@ -1,3 +1,8 @@
+/**
+ * What the kernel says of a process's limits. Every run asks for it on its way to its claim: hence no regular
+ * expressions, whose first use costs as much as reading a file.
+ */
+
 /** Reads a file of the kernel's; undefined when it is not there or may not be read. */
 export type ReadFile = (path: string) => string | undefined;
 
@@ -23,6 +28,8 @@ interface Place {
   controllers: readonly string[] | undefined;
 }
 
+const ZERO = 0x30;
+const NINE = 0x39;
 const CONTROLLERS = ["cpu", "cpuset", "memory"];
 
 /**
@@ -51,8 +58,9 @@ export function cgroupLimits(read: ReadFile): Limits {
 /** `/proc/self/cgroup`: a line `id:controllers:path` for each hierarchy. */
 export function parsePlaces(text: string): Place[] {
   return text.split("\n").flatMap((line) => {
-    const [, id, controllers = "", path] = /^(\d+):([^:]*):(\/.*)$/.exec(line) ?? [];
-    if (path === undefined) return [];
+    const [id = "", controllers = "", ...rest] = line.split(":");
+    const path = rest.join(":");
+    if (wholeNumber(id) === undefined || !path.startsWith("/")) return [];
     return [{ path, controllers: id === "0" && controllers === "" ? undefined : controllers.split(",") }];
   });
 }
@@ -60,6 +68,7 @@ export function parsePlaces(text: string): Place[] {
 /** The cgroup mounts in `/proc/self/mountinfo` (proc(5)) that can hold one of our controllers. */
 export function parseMounts(text: string): Mount[] {
   return text.split("\n").flatMap((line) => {
+    if (!line.includes(" - cgroup")) return [];
     const [left = "", right = ""] = line.split(" - ", 2);
     const [, , , root, point] = left.split(" ");
     const [type, , options = ""] = right.split(" ");
@@ -72,6 +81,7 @@ export function parseMounts(text: string): Mount[] {
 
 /** Space, tab, line break and backslash stand as `\040` and so on. */
 function unescaped(path: string): string {
+  if (!path.includes("\\")) return path;
   return path.replace(/\\([0-7]{3})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 8)));
 }
 
@@ -126,8 +136,8 @@ function memoryIn(directory: string, mount: Mount, read: ReadFile): number {
 
 /** `cpu.max`: `QUOTA PERIOD`, both in µs; `max` or, as in version 1, `-1` for no limit. @returns processors */
 export function parseCpuMax(text: string): number {
-  const [, quota, period] = /^\s*(\d+)\s+(\d+)\s*$/.exec(text) ?? [];
-  const cpus = Number(quota) / Number(period);
+  const [quota = "", period = "", ...more] = text.trim().split(" ");
+  const cpus = more.length === 0 ? (wholeNumber(quota) ?? 0) / (wholeNumber(period) ?? 0) : 0;
   return Number.isFinite(cpus) && cpus > 0 ? cpus : Number.POSITIVE_INFINITY;
 }
 
@@ -151,15 +161,30 @@ function cpuRanges(text: string): [number, number][] {
     .trim()
     .split(",")
     .flatMap((range): [number, number][] => {
-      const [, first, last] = /^(\d{1,6})(?:-(\d{1,6}))?$/.exec(range) ?? [];
-      return first === undefined || Number(last ?? first) < Number(first)
-        ? []
-        : [[Number(first), Number(last ?? first)]];
+      const [from = "", to = from, ...more] = range.split("-");
+      const first = processorNumber(from);
+      const last = processorNumber(to);
+      if (first === undefined || last === undefined || last < first || more.length > 0) return [];
+      return [[first, last]];
     });
 }
 
 /** A limit in bytes; `max`, 0 and what is no number are none. Version 1 writes some 2^63 for none, as good as none. */
 export function parseBytes(text: string): number {
-  const bytes = /^\d+$/.test(text.trim()) ? Number(text) : 0;
+  const bytes = wholeNumber(text.trim()) ?? 0;
   return bytes > 0 ? bytes : Number.POSITIVE_INFINITY;
+}
+
+/** No kernel numbers its processors with more than six digits. */
+function processorNumber(text: string): number | undefined {
+  return text.length <= 6 ? wholeNumber(text) : undefined;
+}
+
+/** A text of digits, and of nothing else. */
+function wholeNumber(text: string): number | undefined {
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code < ZERO || code > NINE) return undefined;
+  }
+  return text === "" ? undefined : Number(text);
 }

@@ -108,7 +108,8 @@ export function hostsOf(groups: Groups, group: string): readonly string[] {
   return [...hosts.values()];
 }
 
-function unknownGroup(groups: Groups, group: string): ConfigError {
+/** The error of naming a group that is not there. @param groups  those that are */
+export function unknownGroup(groups: ReadonlyMap<string, unknown>, group: string): ConfigError {
   const meant = nearest(group, groups.keys());
   const hint = meant === undefined ? "see: signalbox group list" : `did you mean ${quoted(meant)}?`;
   return new ConfigError(`there is no group ${quoted(group)}; ${hint}`);

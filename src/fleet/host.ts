@@ -76,7 +76,7 @@ export function nameInHosts(text: string, name: string): string | undefined {
  */
 function processors(machine: Machine): number {
   const status = machine.readFile("/proc/self/status") ?? "";
-  const allowed = /^Cpus_allowed_list:\s*(.*)$/m.exec(status)?.[1] ?? "";
+  const [allowed = ""] = (status.split("\nCpus_allowed_list:", 2)[1] ?? "").split("\n", 1);
   const count = sharedCpus(allowed, machine.readFile("/sys/devices/system/cpu/online") ?? "");
   return count > 0 ? count : machine.parallelism();
 }

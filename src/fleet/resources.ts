@@ -5,8 +5,11 @@ import type { Macros } from "./macros.ts";
 
 /** What operators keep about a resource, under `config/resources/<name>`. */
 export interface ResourceConfig {
-  /** A number, or an expression over macros: `FQDN_mem` has another total on every host. */
-  total: string;
+  /**
+   * A number, or an expression over macros: `FQDN_mem` has another total on every host. Without one the name is known
+   * and listed, and runs state the total themselves, as where nothing is configured.
+   */
+  total?: string;
   /** Place in listings, smallest first. */
   order?: number;
   note?: string;
@@ -21,12 +24,13 @@ export function parseResource(text: string): Parsed<ResourceConfig> {
   if (value === undefined) return { value: { total: text.trim() } };
   if (typeof value === "number" || typeof value === "string") return { value: { total: String(value) } };
   const { total, order, note } = Object(value) as Record<string, unknown>;
-  if (typeof total !== "string" && typeof total !== "number") {
+  const isNone = total === undefined && value !== null && !Array.isArray(value);
+  if (!isNone && typeof total !== "string" && typeof total !== "number") {
     return { fault: `${quoted(text)} has no total; set it with: signalbox resource set NAME TOTAL` };
   }
   return {
     value: {
-      total: String(total),
+      ...(total !== undefined && { total: String(total) }),
       ...(typeof order === "number" && { order }),
       ...(typeof note === "string" && { note }),
     },
@@ -39,13 +43,14 @@ export function resourceText(config: ResourceConfig): string {
 }
 
 /**
- * The total that a resource's configuration means on a host.
+ * The total that a resource's configuration means on a host; undefined where it states none.
  * @param text  value of the configuration key
  * @throws ConfigError when it is malformed, or not a positive whole number there
  */
-export function configuredTotal(text: string, macros: Macros): number {
+export function configuredTotal(text: string, macros: Macros): number | undefined {
   const config = parseResource(text);
-  const total = "fault" in config ? config : evaluateUnits(config.value.total, macros.lookup);
+  if ("value" in config && config.value.total === undefined) return undefined;
+  const total = "fault" in config ? config : evaluateUnits(config.value.total ?? "", macros.lookup);
   if ("fault" in total) throw new ConfigError(`configured total: ${total.fault}`);
   return total.value;
 }

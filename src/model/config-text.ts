@@ -1,5 +1,4 @@
 import { changeLine, changesBetween } from "../fleet/changes.ts";
-import { whoIs } from "./claims.ts";
 import type { Hit } from "./config-hit.ts";
 import { configurationOf } from "./configuration.ts";
 import { claimLine } from "./foresight-text.ts";
@@ -36,12 +35,6 @@ export function hitCount(hits: readonly Hit[]): string {
 
 function plural(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? "" : "s"}`;
-}
-
-/** Who is hit, in a word each, for the audit. */
-export function hitNames(hits: readonly Hit[]): string {
-  const names = hits.flatMap(({ claim: { stands } }) => stands.slice(0, 1).map(({ place }) => whoIs(place)));
-  return names.length > 3 ? `${names.slice(0, 3).join(", ")} and ${names.length - 3} more` : names.join(", ");
 }
 
 /**

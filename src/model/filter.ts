@@ -3,7 +3,7 @@ import type { Column, View } from "./tables/view.ts";
 /** What rows are wanted: every word must hold of them. */
 export type Filter = readonly Wanted[];
 
-type Wanted = { of: "text" | "host" | "state" | "holder"; word: string };
+export type Wanted = { of: "text" | "host" | "state" | "holder"; word: string };
 
 /**
  * A filter as it is typed: words, and `host:`, `state:`, `holder:` with a word. Case says nothing. A state may be cut
@@ -21,13 +21,13 @@ export function parseFilter(text: string): Filter {
 /** Whether a row is wanted. */
 export function passes<R>(view: Pick<View<R>, "facets" | "columns">, filter: Filter, row: R): boolean {
   if (filter.length === 0) return true;
-  const { state, hosts, holders } = view.facets(row);
+  const { states, hosts, holders } = view.facets(row);
   const has = (texts: readonly string[], word: string) =>
     texts.some((one) => one.toLowerCase().includes(word));
   return filter.every(({ of, word }) => {
     if (of === "host") return has(hosts, word);
     if (of === "holder") return has(holders, word);
-    if (of === "state") return state.startsWith(word);
+    if (of === "state") return states.some((state) => state.startsWith(word));
     return has([...hosts, ...textsOf(view.columns, row)], word);
   });
 }

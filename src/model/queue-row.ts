@@ -1,3 +1,4 @@
+import type { ResourceConfig } from "../fleet/resources.ts";
 import { holds } from "../protocol/admission.ts";
 import type { Drain } from "../protocol/drain.ts";
 import type { QueueKind } from "../protocol/keys.ts";
@@ -42,6 +43,8 @@ export interface QueueRow {
   /** Units held, and units there are: as configured, or as the first ticket states it. */
   used: number;
   total: number | undefined;
+  /** What operators keep about a resource, where they do and it can be read. */
+  configured: ResourceConfig | undefined;
   /** Drains of the lock or resource itself, or of everything. */
   drains: readonly Drain[];
 }
@@ -57,6 +60,7 @@ export function queueRow(queue: NamedQueue, scene: Pick<Scene, "drains" | "resou
     waiters: places.filter((place) => !holds(place)).map(occupant),
     used: holding.reduce((sum, { ticket }) => sum + (ticket?.count ?? 0), 0),
     total: (kind === "resource" ? plainTotal(scene, name) : 1) ?? firstTotal(places),
+    configured: kind === "resource" ? scene.resources.get(name)?.value : undefined,
   };
 }
 

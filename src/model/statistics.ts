@@ -28,6 +28,11 @@ export function typicalHeld(runs: readonly PastRun[]): Spread | undefined {
   return spread(runs.map(({ held }) => held));
 }
 
+/** How long runs of a lock usually waited for it, ms; undefined where nothing is remembered. */
+export function typicalWaited(runs: readonly PastRun[]): Spread | undefined {
+  return spread(runs.map(({ waited }) => waited));
+}
+
 /** What the history of one lock comes to. Durations in ms, wall clocks in ms since the epoch. */
 export interface LockStatistics {
   lock: string;

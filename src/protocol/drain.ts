@@ -1,11 +1,16 @@
-import type { DrainScope, Keys } from "./keys.ts";
+import { DRAIN_ALL, type DrainScope, type Keys } from "./keys.ts";
 import type { KeyValue } from "./txn.ts";
 
-/** An operator's word that nothing new starts in a scope. */
-export interface Drain {
-  key: string;
+/** What a drain is about. */
+export interface DrainTarget {
   scope: DrainScope;
+  /** `DRAIN_ALL` in the scope `all`. */
   name: string;
+}
+
+/** An operator's word that nothing new starts in a scope. */
+export interface Drain extends DrainTarget {
+  key: string;
   by: string;
   /** Wall clock, ms since the epoch; 0 where the value does not say. */
   at: number;
@@ -31,7 +36,8 @@ export interface Reach {
 export function drainOf(keys: Keys, kv: KeyValue): Drain | undefined {
   const parsed = keys.parse(kv.key);
   if (parsed.kind !== "drain") return undefined;
-  const { scope, name } = parsed;
+  const { scope } = parsed;
+  const name = scope === "all" ? DRAIN_ALL : parsed.name; // whatever somebody called it by hand, it stops everything
   return { key: kv.key, scope, name, modRevision: kv.modRevision, ...details(kv.value) };
 }
 
@@ -63,7 +69,7 @@ export function hasEnded(what: { until?: number }, wall: number): boolean {
 }
 
 /** Whether a drain stops this run. */
-export function applies(drain: Drain, reach: Reach): boolean {
+export function applies(drain: DrainTarget, reach: Reach): boolean {
   switch (drain.scope) {
     case "all":
       return true;
@@ -72,17 +78,37 @@ export function applies(drain: Drain, reach: Reach): boolean {
     case "resource":
       return reach.resources.includes(drain.name);
     case "host":
-      return drain.name.toLowerCase() === reach.host.toLowerCase();
+      return plainHost(drain.name) === plainHost(reach.host);
     case "group":
       return reach.groups.includes(drain.name);
   }
+}
+
+/** Hosts are compared as in groups: without regard to case or a last dot. */
+function plainHost(host: string): string {
+  return host.toLowerCase().replace(/(?<=.)\.$/, "");
+}
+
+/** Whether two drains are about the same thing, however their keys spell it. */
+export function isSameTarget(one: DrainTarget, other: DrainTarget): boolean {
+  if (one.scope !== other.scope) return false;
+  if (one.scope === "host") return plainHost(one.name) === plainHost(other.name);
+  return one.scope === "all" || one.name === other.name;
+}
+
+/** What a drain is about, as the audit has it: `host web1.example.com`, `all`. */
+export function drainTarget({ scope, name }: DrainTarget): string {
+  return scope === "all" ? "all" : `${scope} ${name}`;
 }
 
 /**
  * Whether a drain stops every queue that a run stands in, so that its place there is in nobody's way.
  * Otherwise (its host is drained, or one of two resources) it must leave.
  */
-export function stopsAllOf(drain: Drain, standing: { lock?: string; resources: readonly string[] }): boolean {
+export function stopsAllOf(
+  drain: DrainTarget,
+  standing: { lock?: string; resources: readonly string[] },
+): boolean {
   const queues = standing.resources.length + (standing.lock === undefined ? 0 : 1);
   if (drain.scope === "all") return true;
   if (queues !== 1) return false;

@@ -132,3 +132,16 @@ export function grantTxn(
     failure: [],
   };
 }
+
+/**
+ * A transaction that leaves a text at a key on its way, whether it succeeds or not, and writes it only where another one
+ * is there. The results of what it did before stay in their places.
+ */
+export function noting(txn: Txn, key: string, text: string): Txn {
+  const isThere = { key, target: "value", is: "equal", value: text } as const;
+  const note: Op = {
+    op: "txn",
+    txn: { compare: [isThere], success: [], failure: [{ op: "put", key, value: text }] },
+  };
+  return { ...txn, success: [...txn.success, note], failure: [...txn.failure, note] };
+}

@@ -22,11 +22,15 @@ export interface Ticket {
   count: number;
   /** Units there are, as this run computed it when it claimed; 1 on a lock. */
   total: number;
+  /** The run states the total itself: it gives up when another is configured. */
+  isStated?: true;
   state: TicketState;
   /** Base name of the command; its arguments only where the user asked for that. */
   command: string;
   args?: string[];
   label?: string;
+  /** The group that the host must stay in. */
+  group?: string;
   /** Wall clocks, ms since the epoch, for display only. */
   enqueuedAt: number;
   grantedAt?: number;
@@ -107,6 +111,8 @@ function hasTicketShape(value: Record<string, unknown>): value is Record<string,
     optional(value.grantedAt, isInstant) &&
     optional(value.until, isInstant) &&
     optional(value.label, isText) &&
+    optional(value.group, isText) &&
+    optional(value.isStated, (one) => one === true) &&
     optional(value.args, (args) => Array.isArray(args) && args.every(isText)) &&
     optional(value.reset, isResetRequest)
   );

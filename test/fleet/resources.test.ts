@@ -30,8 +30,12 @@ test.each([
   expect(() => configuredTotal(text, macros)).toThrow(why);
 });
 
+test.each(['{"v":1}', '{"order":3,"note":"x"}'])("%j states no total", (text) => {
+  expect(configuredTotal(text, macros)).toBeUndefined();
+});
+
 describe("what is kept", () => {
-  test.each([{ total: "10" }, { total: "CPU*2", order: 3, note: 'a "note"' }])(
+  test.each([{ total: "10" }, {}, { order: 2 }, { total: "CPU*2", order: 3, note: 'a "note"' }])(
     "%j is read back",
     (config) => {
       expect(parseResource(resourceText(config))).toEqual({ value: config });

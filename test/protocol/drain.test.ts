@@ -6,6 +6,7 @@ import {
   drainOf,
   drainText,
   hasEnded,
+  isSameTarget,
   type Reach,
   stopsAllOf,
 } from "../../src/protocol/drain.ts";
@@ -32,6 +33,7 @@ describe("a run with a lock and two resources, on a host in two groups", () => {
     ["resource", "DB", false],
     ["host", "web1.example.com", true],
     ["host", "WEB1.EXAMPLE.COM", true],
+    ["host", "web1.example.com.", true],
     ["host", "web1", false],
     ["host", "web", false],
     ["group", "web", true],
@@ -51,6 +53,18 @@ test.each<[DrainScope, string, boolean]>([
   ["host", "h.x", true],
 ])("a run with nothing but its host is stopped by a drain of %s %s: %s", (scope, name, expected) => {
   expect(applies(drain(scope, name), { resources: [], host: "h.x", groups: [] })).toBe(expected);
+});
+
+test.each<[one: [DrainScope, string], other: [DrainScope, string], expected: boolean]>([
+  [["lock", "a"], ["lock", "a"], true],
+  [["lock", "a"], ["lock", "A"], false],
+  [["lock", "a"], ["resource", "a"], false],
+  [["host", "H.x"], ["host", "h.X."], true],
+  [["host", "."], ["host", ""], false],
+  [["all", "all"], ["all", "x"], true],
+  [["group", "all"], ["all", "all"], false],
+])("drains of %s and of %s are about the same thing: %s", (one, other, expected) => {
+  expect(isSameTarget(drain(...one), drain(...other))).toBe(expected);
 });
 
 describe("whether a drain stops every queue that a run stands in", () => {
@@ -125,6 +139,11 @@ describe("a drain's value", () => {
     expect(drainOf(keys, kv(keys.drain("all", "all"), value))).toEqual({
       ...{ key: keys.drain("all", "all"), scope: "all", name: "all", by: "unknown", at: 0, modRevision: 4n },
     });
+  });
+
+  test("stops everything in the scope all, whatever name somebody gave it", () => {
+    const key = `${keys.drains().key}all/by-hand`;
+    expect(drainOf(keys, kv(key, "{}"))).toMatchObject({ key, scope: "all", name: "all" });
   });
 
   test("cannot say that it is another's", () => {

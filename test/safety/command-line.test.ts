@@ -37,7 +37,7 @@ describe.concurrent("mistakes: exit 64, one line that says what to do", () => {
   const cases: [line: string[], message: RegExp][] = [
     [["rum"], /"rum" is not a command; did you mean "run"\?/],
     [["frobnicate"], /"frobnicate" is not a command; see: signalbox --help/],
-    [["group"], /"group" is not complete; there are: group set, group list/],
+    [["group"], /"group" is not complete; there are: group set, group add, /],
     [["run", "--lokc", "a", "--", "true"], /"--lokc" is not a flag of signalbox run; did you mean --lock\?/],
     [["run", "--frobnicate", "--", "true"], /"--frobnicate" is not a flag.*see: signalbox run --help/],
     [["run", "sleep", "1"], /"sleep" was not expected; put -- before the command: -- sleep 1/],

@@ -82,7 +82,7 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
     await room.ended(["group", "set", "web", "web1.example.com", "web2.example.com"]);
     const run = room.run(options, FOR_EVER);
     await run.printed(/up/);
-    await room.ended(["group", "set", "web", "web2.example.com"]);
+    await room.ended(["group", "set", "web", "web2.example.com", "--yes"]);
     expect(await run.ended).toMatchObject({ code: 125, stdout: "up\n" });
     expect(run.output.stderr).toMatch(/the claim was lost.*the host is no longer in group .*web/);
     expect(await room.queue("job"), "the lock is free").toEqual([]);

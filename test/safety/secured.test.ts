@@ -1,5 +1,5 @@
 /** TLS, certificates, passwords and roles, as a user of the command line meets them. */
-import { chmodSync, copyFileSync } from "node:fs";
+import { chmodSync, copyFileSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { clientTls, type EtcdMember, startEtcd } from "../../fixtures/etcd/index.ts";
 import { House, type Room, saying, silently, TRANSPORTS, type Transport } from "./support/house.ts";
@@ -183,6 +183,63 @@ describe.concurrent("user and password, with a role limited to the prefix", () =
       expect(end.stderr).not.toContain(PASSWORD);
     }
   });
+});
+
+/** The commands of docs/etcd.md, for another prefix and user. @param without  a key space that the role does not get */
+async function makeRunner(etcd: EtcdMember, user: string, without?: string): Promise<void> {
+  const docs = readFileSync(new URL("../../docs/etcd.md", import.meta.url), "utf8");
+  const lines = docs.matchAll(/^etcdctl (role .*signalbox-runner.*)$/gm);
+  const commands = [...lines].map(([, line = ""]) => line.replaceAll("/signalbox/", PREFIX).split(/ +/));
+  const granted = commands.filter((words) => without === undefined || words.at(-1) !== `${PREFIX}${without}`);
+  const root = ["--user", `root:${LOGIN.rootPassword}`];
+  const named = (words: string[]) => words.map((word) => word.replace("signalbox-runner", `role-of-${user}`));
+  for (const words of granted) await etcd.etcdctl(...root, ...named(words));
+  await etcd.etcdctl(...root, "user", "add", `${user}:${PASSWORD}`);
+  await etcd.etcdctl(...root, "user", "grant-role", user, `role-of-${user}`);
+}
+
+describe.concurrent("the role that the documentation gives a runner", () => {
+  let etcd: EtcdMember;
+  let house: House;
+  beforeAll(async () => {
+    etcd = await startEtcd({ auth: { ...LOGIN, user: "somebody" } });
+    await makeRunner(etcd, "runner");
+    await makeRunner(etcd, "older", "hosts/");
+    const root = { user: "root", password: LOGIN.rootPassword, allowPlaintextPassword: true };
+    house = await House.open(etcd.endpoints, root);
+  });
+  afterAll(async () => {
+    await house?.close();
+    await etcd?.stop();
+  });
+  const enter = (transport: Transport, user: string) =>
+    house.room({
+      ...{ transport, prefix: PREFIX },
+      env: {
+        ...{ SIGNALBOX_ALLOW_PLAINTEXT_PASSWORD: "yes", SIGNALBOX_USER: user },
+        ...{ SIGNALBOX_PASSWORD: PASSWORD, SIGNALBOX_HOST: `${user}.${transport}.example.com` },
+      },
+    });
+
+  test.each(TRANSPORTS)("is enough, over %s, and lets hosts be seen", async (transport) => {
+    const room = enter(transport, "runner");
+    await works(room);
+    const { count } = await room.store.range({ key: room.keys.host(`runner.${transport}.example.com`) });
+    expect(count).toBe(1);
+  });
+
+  test.each(TRANSPORTS)(
+    "over %s, runs work without hosts/, and init says what to grant",
+    async (transport) => {
+      const room = enter(transport, "older");
+      expect(await room.run(["--lock", "older"], ["echo", "ran"]).ended).toEqual({
+        ...silently(0),
+        stdout: "ran\n",
+      });
+      const { stdout } = await room.ended(["init"]);
+      expect(stdout).toMatch(/permissions.*\n.*grant the role.*\/jobs\/hosts\//);
+    },
+  );
 });
 
 describe("the identity in a client's certificate", () => {

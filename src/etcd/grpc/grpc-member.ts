@@ -65,7 +65,7 @@ export class GrpcMember implements Member {
   }
 
   async #invoke(rpc: Rpc, request: object, options: CallOptions): Promise<unknown> {
-    const { kv, leaseClient, maintenance } = this.#current();
+    const { kv, leaseClient, maintenance, cluster } = this.#current();
     switch (rpc) {
       case "grant":
         return await leaseClient.leaseGrant(request as Parameters<typeof leaseClient.leaseGrant>[0], options);
@@ -88,6 +88,8 @@ export class GrpcMember implements Member {
         return await kv.txn(request as Parameters<typeof kv.txn>[0], options);
       case "status":
         return await maintenance.status(options);
+      case "roster":
+        return await cluster.memberList({}, options);
     }
   }
 

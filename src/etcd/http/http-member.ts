@@ -11,6 +11,7 @@ const PATHS: Record<Rpc | "authenticate", string> = {
   range: "/v3/kv/range",
   txn: "/v3/kv/txn",
   status: "/v3/maintenance/status",
+  roster: "/v3/cluster/member/list",
   authenticate: "/v3/auth/authenticate",
 };
 

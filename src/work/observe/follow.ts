@@ -21,8 +21,8 @@ const FIRST_PAUSE = 200;
 const LONGEST_PAUSE = 5_000;
 
 /**
- * Keeps a sink equal to what is in etcd: one read pinned to a revision, then a watch from the next one over the whole
- * prefix, hence in the order of revisions. A watch that ends is followed by a new read, never by trust in what is there:
+ * Keeps a sink equal to what is in etcd: one read pinned to a revision, then a watch from there over the whole prefix,
+ * hence in the order of revisions. A watch that ends is followed by a new read, never by trust in what is there:
  * the revision may be compacted, and a cluster restored from a backup counts again from an earlier one.
  *
  * Ends only by throwing: the signal's reason; StoreError when etcd cannot be reached at first, or refuses for good.
@@ -36,7 +36,9 @@ export async function* follow(
   for (let pause = FIRST_PAUSE; ; ) {
     yield { kind: "read", revision };
     try {
-      const request = { ranges: [ports.keys.everything()], from: revision + 1n };
+      // From the revision that was read, not from the next one: were that one compacted away meanwhile, etcd would take it
+      // as a start all the same, and leave out what it deleted. What is told twice changes nothing.
+      const request = { ranges: [ports.keys.everything()], from: revision };
       for await (const batch of ports.store.watch(request, signal)) {
         sink.apply(batch);
         pause = FIRST_PAUSE;

@@ -86,6 +86,22 @@ export async function load(ports: ObserverPorts, sink: Sink, options: ReadOption
   }
 }
 
+/**
+ * etcd answers a read that a compaction overtakes without the keys that are being compacted away, and without a word. So
+ * what was read counts only if its revision can still be read afterwards.
+ * @throws StoreError `compacted`
+ */
+async function stillThere(
+  ports: ObserverPorts,
+  { ranges: [range] }: Sink,
+  revision: bigint | undefined,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  if (range === undefined || revision === undefined) return;
+  const glance = { key: range.key, keysOnly: true, limit: 1, revision };
+  await patiently(ports, (call) => ports.store.range(glance, call), signal);
+}
+
 async function loadOnce(ports: ObserverPorts, sink: Sink, options: ReadOptions): Promise<bigint> {
   let { revision } = options;
   sink.begin();
@@ -95,6 +111,7 @@ async function loadOnce(ports: ObserverPorts, sink: Sink, options: ReadOptions):
       for (const kv of page.kvs) sink.see(kv);
     }
   }
+  await stillThere(ports, sink, revision, options.signal);
   sink.finish(revision ?? 0n);
   return revision ?? 0n;
 }

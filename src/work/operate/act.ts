@@ -20,7 +20,10 @@ export interface Deed {
   ops: readonly Op[];
 }
 
-/** What became of a deed. `changed`: something moved since it was seen, and nothing was done. */
+/**
+ * What became of a deed. `done`: the revision is that of its keys. `changed`: something moved since it was seen, and
+ * nothing was done.
+ */
 export type Receipt =
   | { kind: "done"; record: AuditRecord; revision: bigint }
   | { kind: "changed"; revision: bigint };
@@ -45,9 +48,11 @@ export async function act(ports: OperatorPorts, deed: Deed): Promise<Receipt> {
     patiently(ports, (signal) => ports.store.txn(txn, signal)),
   );
   const [own] = answer.results;
-  const isApplied = answer.succeeded || (own?.op === "range" && own.kvs.length > 0);
+  const earlier = own?.op === "range" ? own.kvs[0]?.createRevision : undefined; // a copy whose answer was lost
   const { revision } = answer;
-  return isApplied ? { kind: "done", record, revision } : { kind: "changed", revision };
+  if (answer.succeeded || earlier !== undefined)
+    return { kind: "done", record, revision: earlier ?? revision };
+  return { kind: "changed", revision };
 }
 
 function auditedTxn({ keys }: OperatorPorts, deed: Deed, record: AuditRecord): Txn {
@@ -85,7 +90,12 @@ async function permitted<T>(ports: OperatorPorts, txn: Txn, call: () => Promise<
 
 /** The prefixes under which a transaction writes. */
 function writtenRooms({ keys }: OperatorPorts, txn: Txn): string[] {
-  const written = txn.success.flatMap((op) => (op.op === "put" || op.op === "delete" ? [op.key] : []));
-  const rooms = written.map((key) => /^(?:config\/)?[^/]*\//.exec(key.slice(keys.prefix.length))?.[0] ?? "");
+  const rooms = writtenKeys(txn).map(
+    (key) => /^(?:config\/)?[^/]*\//.exec(key.slice(keys.prefix.length))?.[0] ?? "",
+  );
   return [...new Set(rooms)].map((room) => keys.prefix + room);
+}
+
+function writtenKeys({ success }: Txn): string[] {
+  return success.flatMap((op) => (op.op === "txn" ? writtenKeys(op.txn) : op.op === "range" ? [] : [op.key]));
 }

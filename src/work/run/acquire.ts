@@ -3,10 +3,11 @@ import { changed } from "../../etcd/changed.ts";
 import { isUnavailable, persist } from "../../etcd/persist.ts";
 import type { Keeper, Proof } from "../../etcd/session.ts";
 import type { Place } from "../../protocol/ticket.ts";
-import type { KeyValue, OpResult, Txn, TxnAnswer } from "../../protocol/txn.ts";
+import type { KeyValue, Txn, TxnAnswer } from "../../protocol/txn.ts";
 import { type Attempt, ownKeys } from "./attempt.ts";
 import { decide } from "./decide.ts";
 import { type Anchor, inspect } from "./inspect.ts";
+import { Presence } from "./presence.ts";
 import type { RunPorts, RunRequest } from "./request.ts";
 import { standingOf } from "./standing.ts";
 import type { Refusal, Step } from "./step.ts";
@@ -34,6 +35,10 @@ export interface Limits {
   wait: number;
 }
 
+/** How far a look reads the queues of resources, as in `look`. */
+type Depth = number;
+const NEAR: Depth = 0;
+
 /** Longest pause after a call without an answer, in ms: one that fails fast must not be repeated in a tight loop. */
 const AFTER_SILENCE = 100;
 
@@ -42,6 +47,8 @@ const AFTER_SILENCE = 100;
  * which shows whether it was applied.
  */
 export class Acquisition implements Keeper {
+  /** What this attempt tells others of its host. */
+  readonly presence: Presence;
   readonly #ports: RunPorts;
   readonly #request: RunRequest;
   readonly #attempt: Attempt;
@@ -61,6 +68,7 @@ export class Acquisition implements Keeper {
     this.#attempt = attempt;
     this.#limits = limits;
     this.#signal = signal;
+    this.presence = new Presence(ports, request);
   }
 
   get isGranted(): boolean {
@@ -79,7 +87,7 @@ export class Acquisition implements Keeper {
   /** @throws StoreError, ConfigError, SignalboxError 69, or the signal's reason (SessionLost, a signal's name) */
   async run(): Promise<Acquired> {
     const { leases, group } = this.#request;
-    let view = leases.length === 0 && group === undefined ? BLIND : await this.#look(false);
+    let view = leases.length === 0 && group === undefined ? BLIND : await this.#look(NEAR);
     for (;;) {
       const step = decide(this.#ports, this.#request, this.#attempt, this.#standing, view, this.#wall());
       this.#ports.log.debug(`next: ${step.kind}`, step.kind === "wait" ? { why: step.why } : {});
@@ -88,20 +96,18 @@ export class Acquisition implements Keeper {
       if (step.kind === "granted") return this.#granted(step.places, undefined);
       const next = await this.#do(step, view);
       if (typeof next === "object") return next;
-      view = await this.#look(next === "look closely");
+      view = await this.#look(next);
     }
   }
 
-  async #do(
-    step: Exclude<Step, { kind: "leave" | "granted" }>,
-    view: View,
-  ): Promise<Acquired | "look" | "look closely"> {
-    if (step.kind === "closer") return "look closely";
+  async #do(step: Exclude<Step, { kind: "leave" | "granted" }>, view: View): Promise<Acquired | Depth> {
+    if (step.kind === "closer") return Number.POSITIVE_INFINITY;
     if (step.kind === "wait") return this.#wait(step, view);
     const act = actionOf(this.#ports, this.#request, this.#attempt, step, this.#wall());
-    const answer = await this.#call(act.txn);
-    if (answer === undefined || !answer.succeeded) return "look";
-    return act.grants ? this.#granted(placesAt(act, answer), historyIn(act, answer)) : "look";
+    const call = (txn: Txn) => this.#call(txn);
+    const answer = await (step.kind === "claim" ? this.presence.along(act.txn, call) : call(act.txn));
+    if (answer === undefined || !answer.succeeded) return NEAR;
+    return act.grants ? this.#granted(placesAt(act, answer), historyIn(act, answer)) : NEAR;
   }
 
   /** A transaction, once. Undefined when no answer came: the next look shows whether it was applied. */
@@ -118,22 +124,20 @@ export class Acquisition implements Keeper {
     }
   }
 
-  async #look(closely: boolean): Promise<View> {
-    const read = (signal: AbortSignal) =>
-      look(this.#ports, this.#request, this.#attempt, { standing: this.#standing, closely }, signal);
+  async #look(depth: Depth): Promise<View> {
+    const how = { standing: this.#standing, depth, host: this.presence.asks };
+    const read = (signal: AbortSignal) => look(this.#ports, this.#request, this.#attempt, how, signal);
     const { patience, leases } = this.#request;
     const waits = this.#hasAnswered && (patience.queues || leases.length > 0);
     const until = waits ? this.#patienceEnds() : this.#limits.connect;
     const view = await persist(this.#ports, until, read, this.#signal);
     this.#hasAnswered = true;
+    if (view.host !== undefined) this.presence.saw(view.host.text);
     return view;
   }
 
   /** Waits for a change, at most until the run's patience ends. */
-  async #wait(
-    step: Extract<Step, { kind: "wait" }>,
-    view: View,
-  ): Promise<Acquired | "look" | "look closely"> {
+  async #wait(step: Extract<Step, { kind: "wait" }>, view: View): Promise<Acquired | Depth> {
     const { clock, random, log } = this.#ports;
     const left = this.#patienceEnds() - clock.now();
     if (left <= 0) return { kind: "refused", refusal: { kind: "timeout", why: step.why } };
@@ -144,7 +148,7 @@ export class Acquisition implements Keeper {
       step.until === undefined ? Number.POSITIVE_INFINITY : Math.max(0, step.until - clock.wall()) + 1;
     const request = { ranges: step.ranges, from: view.revision + 1n };
     const wake = await changed(this.#ports, request, Math.min(reread, over, left), this.#signal);
-    return wake === "event" ? "look" : "look closely";
+    return wake === "event" ? NEAR : step.depth;
   }
 
   /** The instant at which waiting ends: the leases' own limit counts from when their tickets stand. */
@@ -200,6 +204,6 @@ function placesAt(act: Act, answer: TxnAnswer): Place[] {
 }
 
 function historyIn(act: Act, answer: TxnAnswer): Grant["history"] {
-  const last: OpResult | undefined = answer.results.at(-1);
+  const last = answer.results.findLast(({ op }) => op === "range");
   return act.readsHistory && last?.op === "range" ? { kv: last.kvs[0] } : undefined;
 }

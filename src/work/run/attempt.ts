@@ -3,7 +3,7 @@ import type { Session } from "../../etcd/session.ts";
 import type { Stake } from "../../protocol/guards.ts";
 import type { Keys } from "../../protocol/keys.ts";
 import type { Ticket } from "../../protocol/ticket.ts";
-import type { RunPorts, RunRequest } from "./request.ts";
+import type { LeaseWish, RunPorts, RunRequest } from "./request.ts";
 import type { ResourceTotal } from "./situation.ts";
 
 /**
@@ -57,20 +57,27 @@ export function resourceStakes(
 ): Stake[] {
   return totals.map(({ lease, total }) => ({
     key: keys.resource(lease.resource, attempt.run),
-    ticket: ticketOf(request, attempt, { count: lease.count, total }, state),
+    ticket: ticketOf(request, attempt, unitsOf(lease, total), state),
   }));
 }
+
+function unitsOf({ count, total: stated }: LeaseWish, total: number): Units {
+  return { count, total, ...(stated !== undefined && { isStated: true }) };
+}
+
+type Units = Pick<Ticket, "count" | "total" | "isStated">;
 
 function ticketOf(
   request: RunRequest,
   attempt: Attempt,
-  units: { count: number; total: number },
+  units: Units,
   state: Ticket["state"],
   grantedAt?: number,
 ): Ticket {
   return {
     run: attempt.run,
     ...request.identity,
+    ...(request.group !== undefined && { group: request.group }),
     ...units,
     state,
     enqueuedAt: attempt.enqueuedAt,

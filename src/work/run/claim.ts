@@ -62,7 +62,8 @@ async function attemptOnce(
       return await whyGone(ports, session, signal);
     return { kind: "refused", refusal: { kind: "lapsed" } };
   } finally {
-    if (!acquisition.isGranted) await abandon(ports, session);
+    if (!acquisition.isGranted)
+      await Promise.all([abandon(ports, session), acquisition.presence.afterwards()]);
   }
 }
 

@@ -1,8 +1,9 @@
 import { admit, holds } from "../../protocol/admission.ts";
 import { hasEnded, stopsAllOf } from "../../protocol/drain.ts";
 import type { Basis } from "../../protocol/guards.ts";
-import type { Place, Queue } from "../../protocol/ticket.ts";
+import type { Place } from "../../protocol/ticket.ts";
 import type { Attempt } from "./attempt.ts";
+import type { Sight } from "./queues.ts";
 import type { RunPorts, RunRequest } from "./request.ts";
 import { type Outlook, outlook, type ResourceTotal } from "./situation.ts";
 import { ownStanding } from "./standing.ts";
@@ -39,6 +40,8 @@ export function decide(
     ? toClaim(request, view, prospect, wall)
     : toAdvance(ports, request, attempt, view, prospect, wall);
 }
+
+const NOTHING: Sight = { reach: "whole", queue: [], ahead: undefined };
 
 type Open = Extract<Outlook, { kind: "open" }>;
 type Drained = Extract<Outlook, { kind: "drained" }>;
@@ -111,23 +114,21 @@ function onResources(
   return waitStep(ports.keys, request, view, basis, { resources: waiting });
 }
 
-/** Behind a place that waits itself, nothing more need be read: it is not admitted, so neither are we. */
+/**
+ * Behind a place that waits itself, nothing more need be read: it is not admitted, so neither are we. Nor behind the first
+ * places where they leave no room already: what else there is only adds to their units, and takes from the total.
+ */
 function resourceSight(
   attempt: Attempt,
   view: View,
   { lease, configured, total }: ResourceTotal,
 ): ResourceSight {
-  const { whole, queue } = view.resourceQueues.get(lease.resource) ?? { whole: true, queue: [] };
-  const ahead = justAhead(queue, attempt.run);
+  const { reach, queue, ahead } = view.resourceQueues.get(lease.resource) ?? NOTHING;
   const base = { resource: lease.resource, count: lease.count, total, ahead };
-  if (!whole) return { ...base, admission: ahead?.ticket?.state === "waiting" ? "waiting" : "unsure" };
-  const { kind } = admit(queue, attempt.run, configured);
-  return { ...base, admission: kind === "admitted" ? "admitted" : "waiting" };
-}
-
-function justAhead(queue: Queue, run: string): Place | undefined {
-  const index = queue.findIndex((place) => place.run === run);
-  return index > 0 ? queue[index - 1] : undefined;
+  if (reach === "near")
+    return { ...base, admission: ahead?.ticket?.state === "waiting" ? "waiting" : "unsure" };
+  if (admit(queue, attempt.run, configured).kind !== "admitted") return { ...base, admission: "waiting" };
+  return { ...base, admission: reach === "whole" ? "admitted" : "unsure" };
 }
 
 /** A grace ticket whose time has passed: its session may outlive it by a leader change, so anyone may delete it. */

@@ -67,8 +67,16 @@ export interface RunPorts {
   random: Random;
   log: Log;
   commands: CommandHost;
-  /** Evaluates a total kept in etcd, a number or a macro expression, with this host's macros. @throws ConfigError */
-  evaluateTotal(text: string): number;
+  /**
+   * Evaluates a total kept in etcd, a number or a macro expression, with this host's macros; undefined where the
+   * configuration states none. @throws ConfigError
+   */
+  evaluateTotal(text: string): number | undefined;
+  /**
+   * What this host says of itself, for others to see: the same text for some minutes.
+   * @param wall  wall clock, ms since the epoch
+   */
+  describeHost(wall: number): string;
   /** Signals sent to this process. Returns how to stop listening. */
   onSignal(listener: (name: NodeJS.Signals) => void): () => void;
 }

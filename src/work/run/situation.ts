@@ -116,10 +116,8 @@ function membershipKeys(keys: Keys, request: RunRequest, path: readonly string[]
 }
 
 function resourceTotal(ports: RunPorts, situation: Situation, lease: LeaseWish): ResourceTotal {
-  const kv = configKeys(ports.keys, lease)
-    .map((key) => situation.config.get(key))
-    .find((one) => one !== undefined);
-  const configured = kv === undefined ? undefined : ports.evaluateTotal(kv.value);
+  const kvs = configKeys(ports.keys, lease).flatMap((key) => situation.config.get(key) ?? []);
+  const configured = firstTotal(ports, kvs);
   const total = configured ?? lease.total;
   const resource = quoted(lease.resource);
   if (total === undefined) {
@@ -136,6 +134,15 @@ function resourceTotal(ports: RunPorts, situation: Situation, lease: LeaseWish):
   }
   if (lease.count > total) throw overTotal(lease.resource, lease.count, total);
   return { lease, configured, total };
+}
+
+/** Of the resource's own configuration; where that states none, of the one that serves all hosts. */
+function firstTotal(ports: RunPorts, kvs: readonly KeyValue[]): number | undefined {
+  for (const { value } of kvs) {
+    const total = ports.evaluateTotal(value);
+    if (total !== undefined) return total;
+  }
+  return undefined;
 }
 
 /** A claim that can never be granted, and would stop its queue for ever. */

@@ -19,8 +19,11 @@ export type Step =
   | { kind: "sweep"; places: readonly Place[] }
   /** Read the resources' queues whole. */
   | { kind: "closer" }
-  /** `until`: wall clock, ms, when something ends by itself. */
-  | { kind: "wait"; ranges: WatchRequest["ranges"]; until: number | undefined; why: string }
+  /**
+   * `until`: wall clock, ms, when something ends by itself. `depth`: how far to read the resources' queues where nothing
+   * was heard for a while.
+   */
+  | { kind: "wait"; ranges: WatchRequest["ranges"]; until: number | undefined; depth: number; why: string }
   | { kind: "leave"; refusal: Refusal };
 
 /** Why an attempt ended without a grant. */

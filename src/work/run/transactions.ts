@@ -23,7 +23,7 @@ export interface Act {
   stakes: readonly Stake[];
   found: readonly Place[];
   session: bigint;
-  /** The last result of success is the lock's history. */
+  /** Of what success reads, the last is the lock's history. */
   readsHistory: boolean;
 }
 

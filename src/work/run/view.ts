@@ -1,6 +1,7 @@
-import { type Place, placeOf, type Queue, queueOf } from "../../protocol/ticket.ts";
-import type { KeyValue, Op, OpResult } from "../../protocol/txn.ts";
+import { type Place, placeOf, type Queue } from "../../protocol/ticket.ts";
+import type { Op } from "../../protocol/txn.ts";
 import { type Attempt, ownKeys } from "./attempt.ts";
+import { keyValues, lockQueue, lockRead, resourceReads, type Sight, sightOf } from "./queues.ts";
 import type { RunPorts, RunRequest } from "./request.ts";
 import { type Situation, situationFrom, situationReads, UNKNOWN } from "./situation.ts";
 
@@ -13,13 +14,8 @@ export interface View {
   /** The place just ahead and the own one; the first few where the run stands in it not yet. */
   lockQueue: Queue;
   resourceQueues: ReadonlyMap<string, Sight>;
-}
-
-/** A resource's queue as far as it was read. */
-export interface Sight {
-  /** Whether all of it was read, or only the own ticket and the one just ahead. */
-  whole: boolean;
-  queue: Queue;
+  /** What this host last said of itself; undefined where that was not read. */
+  host: { text: string | undefined } | undefined;
 }
 
 /** Where the own tickets stand, as far as is known. */
@@ -28,9 +24,6 @@ export interface Standing {
   resources: bigint | undefined;
 }
 
-/** How many places of a lock's queue are read by one who stands in it not yet: enough to say who holds it. */
-const GLANCE = 8;
-
 /** The view of one who assumes that nothing is there; its claim is refused where that is wrong. */
 export const BLIND: View = {
   revision: 0n,
@@ -38,79 +31,54 @@ export const BLIND: View = {
   situation: UNKNOWN,
   lockQueue: [],
   resourceQueues: new Map(),
+  host: undefined,
 };
 
 /**
  * Reads a view in one linearizable transaction that writes nothing.
- * @param how.closely  read the resources' queues whole; otherwise only the place just ahead in each
+ * @param how.depth  how many of the first places of each resource's queue to read, besides the one just ahead of the own;
+ *                   Infinity for whole queues
+ * @param how.host  the key of what this host says of itself, where that is to be read too
  */
 export async function look(
   ports: RunPorts,
   request: RunRequest,
   attempt: Attempt,
-  how: { standing: Standing; closely: boolean },
+  how: { standing: Standing; depth: number; host: string | undefined },
   signal: AbortSignal,
 ): Promise<View> {
-  const { standing, closely } = how;
-  const own = ownKeys(attempt);
-  const situation = situationReads(ports.keys, request);
+  const { standing, depth } = how;
+  const { keys } = ports;
+  const own = ownKeys(attempt).map((key): Op => ({ op: "range", key }));
+  const situation = situationReads(keys, request);
+  const lock = request.lock === undefined ? [] : [lockRead(keys, request.lock, standing.lock)];
+  const queues = request.leases.map(({ resource }) =>
+    resourceReads(keys, resource, standing.resources, depth),
+  );
   const success: Op[] = [
-    ...own.map((key): Op => ({ op: "range", key })),
+    ...own,
     ...situation,
-    ...queueReads(ports, request, standing, closely),
+    ...lock,
+    ...queues.flat(),
+    ...(how.host === undefined ? [] : [{ op: "range", key: how.host } as const]),
   ];
   const answer = await ports.store.txn({ compare: [], success, failure: [] }, signal);
   const results = [...answer.results];
-  const places = results.splice(0, own.length).flatMap(keyValues).map(placeOf);
+  const take = (reads: readonly Op[]) => results.splice(0, reads.length);
+  const places = take(own).flatMap(keyValues).map(placeOf);
   const ownPlaces = new Map(places.map((place) => [place.key, place]));
-  const facts = situationFrom(ports.keys, answer.revision, results.splice(0, situation.length));
-  const lock = request.lock === undefined ? [] : results.splice(0, 1).flatMap(keyValues);
+  const facts = situationFrom(keys, answer.revision, take(situation));
+  const [ofLock] = take(lock);
+  const sights = request.leases.map(({ resource }, index): [string, Sight] => {
+    const mine = ownPlaces.get(attempt.resourceKeys[index] ?? "");
+    return [resource, sightOf(take(queues[index] ?? []), mine, depth)];
+  });
   return {
     revision: answer.revision,
     own: ownPlaces,
     situation: facts,
-    lockQueue: sight(lock, ownPlaces.get(attempt.lockKey ?? ""), true).queue,
-    resourceQueues: new Map(
-      request.leases.map(({ resource }, index) => {
-        const mine = ownPlaces.get(attempt.resourceKeys[index] ?? "");
-        return [resource, sight(results.slice(index, index + 1).flatMap(keyValues), mine, closely)];
-      }),
-    ),
+    lockQueue: lockQueue(ofLock, ownPlaces.get(attempt.lockKey ?? "")),
+    resourceQueues: new Map(sights),
+    host: how.host === undefined ? undefined : { text: results.flatMap(keyValues)[0]?.value },
   };
-}
-
-function keyValues(result: OpResult): readonly KeyValue[] {
-  return result.op === "range" ? result.kvs : [];
-}
-
-/** What was read of a queue, with the own place behind it where the read stopped short of it. */
-function sight(kvs: readonly KeyValue[], mine: Place | undefined, whole: boolean): Sight {
-  const queue = queueOf(kvs);
-  const isSeen = mine === undefined || queue.some(({ key }) => key === mine.key);
-  return { whole, queue: isSeen ? queue : [...queue, mine] };
-}
-
-function queueReads(ports: RunPorts, request: RunRequest, standing: Standing, closely: boolean): Op[] {
-  const lock: Op[] =
-    request.lock === undefined ? [] : [reading(ports, "lock", request.lock, standing.lock, GLANCE)];
-  const resources = request.leases.map(({ resource }) =>
-    reading(ports, "resource", resource, closely ? undefined : standing.resources, closely ? undefined : 1),
-  );
-  return [...lock, ...resources];
-}
-
-/** Reads the place just ahead of `before`, or from the head of the queue on. */
-function reading(
-  ports: RunPorts,
-  kind: "lock" | "resource",
-  name: string,
-  before: bigint | undefined,
-  limit: number | undefined,
-): Op {
-  const queue = ports.keys.queue(kind, name);
-  if (before === undefined) {
-    return { op: "range", ...queue, sort: { by: "create", order: "ascend" }, ...(limit && { limit }) };
-  }
-  const sort = { by: "create", order: "descend" } as const;
-  return { op: "range", ...queue, sort, limit: 1, maxCreateRevision: before - 1n };
 }

@@ -4,6 +4,7 @@ import type { Basis } from "../../protocol/guards.ts";
 import type { Keys } from "../../protocol/keys.ts";
 import type { Place } from "../../protocol/ticket.ts";
 import type { WatchRequest } from "../../protocol/txn.ts";
+import { headOf } from "./queues.ts";
 import type { RunRequest } from "./request.ts";
 import type { ResourceSight, Step } from "./step.ts";
 import type { View } from "./view.ts";
@@ -36,6 +37,7 @@ export function waitStep(
     kind: "wait",
     ranges: [...own, ...config, ...groups, ...obstacleRanges(keys, obstacle)],
     until: endOf(obstacle),
+    depth: Math.max(0, ...(obstacle.resources ?? []).map(headOf)),
     why: describe(obstacle),
   };
 }

@@ -135,9 +135,10 @@ export class Room {
     return queueOf((await this.store.range(this.keys.queue(kind, name))).kvs);
   }
 
-  /** Every key of this room. */
+  /** Every key of this room, but what hosts say of themselves: any run may have left that. */
   async everything(): Promise<KeyValue[]> {
-    return (await this.store.range(this.keys.everything())).kvs;
+    const { kvs } = await this.store.range(this.keys.everything());
+    return kvs.filter(({ key }) => this.keys.parse(key).kind !== "host");
   }
 
   /** Resolves when a run's ticket is in a queue in this state. */

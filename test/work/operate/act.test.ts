@@ -25,8 +25,8 @@ describe("a deed", () => {
       const desk = new TestDesk();
       desk.store.fates.push(...fates.filter(Boolean));
       const receipt = await desk.settled(act(desk.ports, deed(7n)));
-      expect(receipt.kind).toBe("done");
       const { kvs } = await desk.store.range({ key: KEY });
+      expect(receipt).toMatchObject({ kind: "done", revision: kvs[0]?.modRevision });
       expect(kvs[0]?.modRevision).toBe(kvs[0]?.createRevision); // written once
       expect(await records(desk)).toEqual([
         {

@@ -1,0 +1,63 @@
+import { parseArgs } from "node:util";
+
+/** What ends a script: what went wrong, and its exit code. */
+export class Stop extends Error {
+  readonly exitCode: number;
+
+  constructor(exitCode: number, message: string) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}
+
+type Options = NonNullable<Parameters<typeof parseArgs>[0]>["options"];
+
+export interface CommandLine {
+  /** A text, or true for a switch. */
+  values: Readonly<Record<string, string | boolean | undefined>>;
+  args: readonly string[];
+  /** What stood after `--`. */
+  command: readonly string[];
+}
+
+/**
+ * Runs a script: its command line is parsed, `--help` answered, and what goes wrong is said in a line.
+ * @param spec.takes  how many arguments there must be
+ */
+export async function script(
+  spec: { help: string; options: Options; takes: number },
+  work: (line: CommandLine) => Promise<void>,
+): Promise<void> {
+  try {
+    const line = parsed(spec.options, process.argv.slice(2));
+    if (line.values.help) return console.log(spec.help.trim());
+    if (line.args.length !== spec.takes)
+      throw new Stop(64, `see --help: ${spec.help.trim().split("\n")[2]?.trim()}`);
+    await work(line);
+  } catch (error) {
+    if (!(error instanceof Stop)) throw error;
+    say(error.message);
+    process.exitCode = error.exitCode;
+  }
+}
+
+function parsed(options: Options, argv: readonly string[]): CommandLine {
+  const end = argv.indexOf("--");
+  const words = end < 0 ? argv : argv.slice(0, end);
+  const known = { ...options, help: { type: "boolean", short: "h" } } as const;
+  try {
+    const { values, positionals } = parseArgs({ args: [...words], options: known, allowPositionals: true });
+    return {
+      values: values as CommandLine["values"],
+      args: positionals,
+      command: end < 0 ? [] : argv.slice(end + 1),
+    };
+  } catch (error) {
+    throw new Stop(64, `${(error as Error).message}; see --help`);
+  }
+}
+
+/** To the operator; standard output belongs to the command that is run. */
+export function say(line: string): void {
+  console.error(`== ${line}`);
+}

@@ -1,0 +1,147 @@
+#!/usr/bin/env node
+/** Rolling maintenance over the hosts of a group: one after the other is drained, worked on, and let in again. */
+import { type CommandLine, Stop, say, script } from "./command-line.ts";
+import { newReason, OwnDrain, whose } from "./own-drain.ts";
+import { runCommand, signalbox } from "./signalbox.ts";
+import { StateFile } from "./state-file.ts";
+
+const HELP = `
+Rolling maintenance over the hosts of a group.
+
+  rolling.ts GROUP [options] -- COMMAND...
+
+For each host of the group: drains it, waits until nothing runs there, runs COMMAND with HOST in its environment, and
+lifts the drain. Stops at the first failure and leaves that host drained; the same line again goes on with that host.
+COMMAND may then run on it a second time. A host that somebody else has drained is left out; the exit code is 75 then.
+
+COMMAND of several words is run as it is, a single word is a line for the shell:
+  rolling.ts web --reason 'kernel' -- 'ssh "$HOST" sudo reboot; until ssh "$HOST" true; do sleep 5; done'
+
+  --timeout DURATION  how long to wait for what runs on a host, such as 30m (then: exit 124)
+  --reset             end what still runs there after --timeout, instead of stopping
+  --reason TEXT       shown to those who are stopped
+  --restart           forget where it stopped, and begin with the first host
+  --continue          go on where it stopped, though COMMAND is another one now
+  --help
+
+signalbox is taken from PATH, or from SIGNALBOX=/path/to/signalbox.
+`;
+
+interface State {
+  command: readonly string[];
+  /** Of all its drains. */
+  reason: string;
+  done: string[];
+  /** The host that is being worked on. `lifting`: COMMAND was run there. */
+  current?: { host: string; phase: "working" | "lifting" };
+}
+
+class Rolling {
+  readonly #line: CommandLine;
+  readonly #group: string;
+  readonly #file: StateFile<State>;
+
+  constructor(line: CommandLine) {
+    [this.#group = ""] = line.args;
+    this.#line = line;
+    this.#file = new StateFile(`rolling ${this.#group}`);
+    if (line.command.length === 0) throw new Stop(64, "no command was given; put it after --");
+    if (line.values.reset && !line.values.timeout) throw new Stop(64, "--reset needs --timeout");
+  }
+
+  async run(): Promise<void> {
+    this.#file.take();
+    const state = this.#state();
+    const { answer } = await signalbox("drain", "group", this.#group, "--dry-run");
+    const hosts = answer.hosts ?? [];
+    if (state.done.length > 0) say(`going on; done already: ${state.done.join(", ")}`);
+    await this.#finishStray(state, hosts);
+    const left = hosts.filter((host) => !state.done.includes(host));
+    const omitted: string[] = [];
+    for (const [index, host] of left.entries()) {
+      say(`${host} (${index + 1} of ${left.length})`);
+      if (!(await this.#maintain(state, host))) omitted.push(host);
+    }
+    if (omitted.length > 0)
+      throw new Stop(75, `left out: ${omitted.join(", ")}; the same line again does only what was left out`);
+    this.#file.remove();
+    say(`all ${hosts.length} hosts of ${this.#group} are done`);
+  }
+
+  #state(): State {
+    const { values, command } = this.#line;
+    const fresh = { command, reason: newReason(this.#reason()), done: [] };
+    const known = values.restart ? undefined : this.#file.load();
+    if (known === undefined) return fresh;
+    if (!values.continue && known.command.join("\0") !== command.join("\0"))
+      throw new Stop(
+        64,
+        `an unfinished round over ${this.#group} had another command (${known.command.join(" ")}); done: ` +
+          `${known.done.join(", ") || "none"}. Say --continue to go on with this one, or --restart to begin anew`,
+      );
+    return { ...known, command };
+  }
+
+  #reason(): string {
+    const { reason } = this.#line.values;
+    return typeof reason === "string" ? reason : `rolling maintenance of ${this.#group}`;
+  }
+
+  /** The host where it stopped may have left the group since: nobody else would lift its drain. */
+  async #finishStray(state: State, hosts: readonly string[]): Promise<void> {
+    const { host } = state.current ?? {};
+    if (host === undefined || hosts.includes(host)) return;
+    say(`${host} is in the group no more; it stays drained: signalbox undrain host ${host}`);
+    delete state.current;
+    this.#file.save(state);
+  }
+
+  /** @returns false when somebody else has drained the host */
+  async #maintain(state: State, host: string): Promise<boolean> {
+    const drain = new OwnDrain(["host", host], state.reason);
+    const isWorkedOn = state.current?.host === host && state.current.phase === "lifting";
+    if (!isWorkedOn) {
+      const { own, other } = await drain.look();
+      if (own === undefined && other !== undefined) {
+        say(`${host} is left out: drained by ${whose(other)}`);
+        return false;
+      }
+      await this.#work(state, host, drain);
+    }
+    this.#file.save(Object.assign(state, { current: { host, phase: "lifting" } }));
+    if (!(await drain.lift())) say(`${host}: the drain was gone already`);
+    delete state.current;
+    state.done.push(host);
+    this.#file.save(state);
+    return true;
+  }
+
+  async #work(state: State, host: string, drain: OwnDrain): Promise<void> {
+    const { timeout, reset } = this.#line.values;
+    this.#file.save(Object.assign(state, { current: { host, phase: "working" } }));
+    const howOn = `${host} stays drained; go on with the same line, or give up with: signalbox undrain host ${host}`;
+    try {
+      await drain.take({ timeout: timeout as string | undefined, reset: reset === true });
+    } catch (error) {
+      if (error instanceof Stop) say(howOn);
+      throw error;
+    }
+    const code = await runCommand(this.#line.command, { HOST: host });
+    if (code !== 0) throw new Stop(code, `the command failed on ${host} (exit ${code}). ${howOn}`);
+  }
+}
+
+await script(
+  {
+    help: HELP,
+    takes: 1,
+    options: {
+      timeout: { type: "string" },
+      reset: { type: "boolean" },
+      reason: { type: "string" },
+      restart: { type: "boolean" },
+      continue: { type: "boolean" },
+    },
+  },
+  async (line) => await new Rolling(line).run(),
+);

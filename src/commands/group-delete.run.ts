@@ -1,0 +1,3 @@
+import { groupCommand } from "./group-change.ts";
+
+export const execute = groupCommand(() => undefined);

@@ -1,0 +1,3 @@
+import { resourceCommand } from "./resource-change.ts";
+
+export const execute = resourceCommand(() => undefined);

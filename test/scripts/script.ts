@@ -1,0 +1,68 @@
+/** The scripts of scripts/maintenance as real processes, on a stage of real runs. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, dirname, join, resolve } from "node:path";
+import { onTestFinished } from "vitest";
+import { BUNDLE, type Ended } from "../../fixtures/signalbox.ts";
+import type { Stage } from "../safety/support/theatre.ts";
+import { until } from "../safety/support/until.ts";
+
+const FOLDER = resolve(import.meta.dirname, "../../scripts/maintenance");
+
+export interface RunningScript {
+  readonly child: ChildProcess;
+  readonly ended: Promise<Ended>;
+  /** Resolves when standard output or error matches. */
+  printed(pattern: RegExp): Promise<unknown>;
+}
+
+/** An operator's account on a stage: what their scripts remember goes with the test. */
+export class Account {
+  readonly folder = mkdtempSync(join(tmpdir(), "signalbox-scripts-"));
+  readonly #stage: Stage;
+
+  constructor(stage: Stage) {
+    this.#stage = stage;
+    onTestFinished(() => rmSync(this.folder, { recursive: true, force: true }));
+  }
+
+  /** Starts `node scripts/maintenance/NAME ARGS`; it ends with the test. */
+  start(name: string, ...args: readonly string[]): RunningScript {
+    const env = {
+      ...process.env,
+      PATH: [dirname(process.execPath), process.env.PATH].join(delimiter),
+      SIGNALBOX: BUNDLE,
+      SIGNALBOX_ENDPOINTS: this.#stage.etcd.clientUrl,
+      SIGNALBOX_TRANSPORT: this.#stage.transport,
+      SIGNALBOX_PREFIX: this.#stage.keys.prefix,
+      XDG_STATE_HOME: this.folder,
+      OUT: join(this.folder, "out"),
+    };
+    const child = spawn(process.execPath, [join(FOLDER, name), ...args], {
+      env,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const output = { stdout: "", stderr: "" };
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      output.stdout += text;
+    });
+    child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      output.stderr += text;
+    });
+    const ended = once(child, "close").then(([code, signal]): Ended => ({ code, signal, ...output }));
+    onTestFinished(async () => {
+      child.kill("SIGKILL");
+      await ended;
+    });
+    const tell = () => JSON.stringify(output);
+    const printed = (pattern: RegExp) =>
+      until(`${pattern}`, () => pattern.test(output.stdout) || pattern.test(output.stderr), { tell });
+    return { child, ended, printed };
+  }
+
+  run(name: string, ...args: readonly string[]): Promise<Ended> {
+    return this.start(name, ...args).ended;
+  }
+}
