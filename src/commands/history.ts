@@ -20,7 +20,7 @@ export const STATISTICS_ORDERS = ["name", "runs", "failures", "busy", "held", "w
 export const stats: Command = {
   id: "stats",
   topic: "See",
-  brief: "what the histories of locks come to: how busy, how long held and waited for",
+  brief: "how busy locks are, how long they are held and waited for",
   about: [
     "Of each lock's last 20 runs: how many failed (exit other than 0), the share of the time since the first of them that the" +
       " lock was held, and the durations that half (p50) and 95 % (p95) of them did not exceed.",

@@ -17,7 +17,7 @@ type Values = Record<string, string | true | string[]>;
 
 /**
  * A command line by its command's declaration. `--flag VALUE`, `--flag=VALUE`, `-f VALUE`, `-fVALUE`, `-abc`; what
- * stands after `--` is left alone. Flags may stand before and after arguments.
+ * stands after `--` is no flag: the command to run, or arguments. Flags may stand before and after arguments.
  * @throws UsageError that names what was received and what was probably meant
  */
 export function parseCall(spec: Command, argv: readonly string[]): Call {
@@ -41,7 +41,9 @@ export function parseCall(spec: Command, argv: readonly string[]): Call {
     else if (known.setting !== undefined) keep(settings, known.setting, settingValue(known, value), known);
     else keep(known.name === "config" ? settings : flags, known.name, value, known);
   }
-  const command = end < 0 ? [] : argv.slice(end + 1);
+  const behind = end < 0 ? [] : argv.slice(end + 1);
+  const command = spec.takesCommand ? behind : [];
+  if (!spec.takesCommand) args.push(...behind); // names may begin with a dash
   const isHelp = flags.help !== undefined;
   if (!isHelp) checkArguments(spec, args, command);
   return { flags, settings: settings as Call["settings"], args, command, verbosity: Math.max(-1, verbosity) };
@@ -143,8 +145,6 @@ function checkArguments(spec: Command, args: readonly string[], command: readonl
   }
   if (spec.takesCommand && command.length === 0)
     throw new UsageError(`no command was given; put it after --; ${see}`);
-  if (!spec.takesCommand && command.length > 0)
-    throw new UsageError(`nothing can stand after -- here; ${see}`);
   if (args.length < required.length)
     throw new UsageError(`${missing?.name ?? "an argument"} is missing; ${see}`);
   for (const [index, arg] of args.entries()) {

@@ -25,7 +25,7 @@ export const show: Command = {
 export const why: Command = {
   id: "why",
   topic: "See",
-  brief: "why a run waits: who is ahead, what is missing, which drain stops it, how long it may take",
+  brief: "why a run waits: who is ahead, what is missing, which drain stops it",
   about: ["Of a lock or a resource, why each of those waits who stand first in its queue."],
   args: [
     {

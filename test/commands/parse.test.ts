@@ -67,11 +67,32 @@ describe("a command line", () => {
     [["x", "--ttl=2s", "--ttl=3s"], "--ttl was given twice, with different values"],
     [["x", "-ca", "-cb"], "--config was given twice, with different values"],
     [[], "FIRST is missing; see: signalbox every kind --help"],
-    [["x", "--", "ls"], "nothing can stand after -- here"],
     [["x", "--\x1b[31m"], '"--\\u001b[31m" is not a flag'],
   ])("%j is refused: %s", (argv, why) => {
     expect(() => parse(...argv)).toThrow(UsageError);
     expect(() => parse(...argv)).toThrow(why);
+  });
+
+  test("takes what stands behind -- as arguments, whatever it begins with", () => {
+    expect(parse("-j", "x", "--", "-y", "--json", "--").args).toEqual(["x", "-y", "--json", "--"]);
+    expect(parse("--", "--name").args).toEqual(["--name"]);
+  });
+
+  test("refuses a value that is none of the few there are, and says what was meant", () => {
+    const choices = ["lock", "resource"];
+    const spec = {
+      ...everyKind,
+      args: [{ name: "KIND", help: "", choices }],
+      flags: [{ name: "of", value: "KIND", help: "", choices }],
+    };
+    expect(parseCall(spec, ["lock", "--of=resource"])).toMatchObject({
+      args: ["lock"],
+      flags: { of: "resource" },
+    });
+    expect(() => parseCall(spec, ["lok"])).toThrow(
+      'KIND: "lok" is none of lock, resource; did you mean "lock"?',
+    );
+    expect(() => parseCall(spec, ["lock", "--of", "x"])).toThrow('--of: "x" is none of lock, resource');
   });
 
   test("with too many arguments names the first that is one too many", () => {
