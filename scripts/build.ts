@@ -4,7 +4,10 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { build } from "esbuild";
+import { VERSION } from "../src/base/version.ts";
+import { COMMANDS } from "../src/commands/registry.ts";
 import { cacheCode } from "./build/code-cache.ts";
+import { manualPage } from "./docs/roff.ts";
 
 const root = resolve(import.meta.dirname, "..");
 const at = (...parts: string[]) => join(root, ...parts);
@@ -112,6 +115,8 @@ mkdirSync(at("dist"), { recursive: true });
 try {
   buildGuardian();
   for (const bundle of bundles) await buildBundle(bundle);
+  replace("dist/signalbox.1", manualPage(COMMANDS, VERSION));
+  report("dist/signalbox.1");
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;

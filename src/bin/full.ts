@@ -1,7 +1,8 @@
 import { EXIT, UsageError } from "../base/errors.ts";
 import { nearest, quoted } from "../base/text.ts";
 import { VERSION } from "../base/version.ts";
-import { overview } from "../commands/help.ts";
+import { complete } from "../commands/completion/complete.ts";
+import { exitCodesHelp, familyHelp, overview } from "../commands/help.ts";
 import { COMMANDS } from "../commands/registry.ts";
 import type { Command, Surroundings } from "../commands/spec.ts";
 import { launch } from "./launch.ts";
@@ -17,8 +18,12 @@ async function runOther(argv: readonly string[], world: Surroundings): Promise<n
     world.out(`signalbox ${VERSION}\n`);
     return EXIT.ok;
   }
+  if (first === "__complete") return complete(COMMANDS, argv.slice(argv[1] === "--" ? 2 : 1), world);
   const two = COMMANDS.find(({ id }) => id === `${first} ${second}`);
   const one = COMMANDS.find(({ id }) => id === first);
+  const family = COMMANDS.filter(({ id }) => id.startsWith(`${first} `));
+  if (two === undefined && family.length > 0 && ["--help", "-h"].includes(second))
+    return help([first], world);
   if (two !== undefined) return runCommand(two, argv.slice(2), world);
   if (one !== undefined) return runCommand(one, argv.slice(1), world);
   return fail(unknown(first, second), world, 0);
@@ -27,7 +32,10 @@ async function runOther(argv: readonly string[], world: Surroundings): Promise<n
 async function help(argv: readonly string[], world: Surroundings): Promise<number> {
   const wanted = COMMANDS.find(({ id }) => id === argv.join(" "));
   if (wanted !== undefined) return runCommand(wanted, ["--help"], world);
-  world.out(overview(COMMANDS));
+  const family = COMMANDS.filter(({ id }) => id.startsWith(`${argv.join(" ")} `));
+  if (argv[0] === "exit-codes") world.out(exitCodesHelp());
+  else if (argv.length > 0 && family.length > 0) world.out(familyHelp(family));
+  else world.out(overview(COMMANDS));
   return EXIT.ok;
 }
 

@@ -1,25 +1,44 @@
 import { describeSettings } from "../config/config.ts";
-import { COMMON, type Command, type Flag } from "./spec.ts";
+import { EXIT_CODES } from "./exit-codes.ts";
+import { COMMON, type Command, type Flag, TOPICS } from "./spec.ts";
 
 const WIDTH = 100;
 
-/** Help of the whole program. */
+/** Help of the whole program: commands under what they are for. */
 export function overview(commands: readonly Command[]): string {
   const width = Math.max(...commands.map(({ id }) => id.length));
+  const line = ({ id, brief }: Command) => `  ${id.padEnd(width)}  ${brief}`;
   return [
     "signalbox: distributed locks and fair resource leases over etcd, for jobs on many hosts",
     "",
     "Usage: signalbox COMMAND [options] [arguments]",
-    "",
-    "Commands:",
-    ...commands.map(({ id, brief }) => `  ${id.padEnd(width)}  ${brief}`),
+    ...TOPICS.flatMap((topic) => [
+      "",
+      `${topic}:`,
+      ...commands.filter((command) => command.topic === topic).map(line),
+    ]),
     "",
     "Put the same line into the crontab of several hosts; one of them runs it:",
     "  * * * * *  signalbox run --lock invoices -- ./invoices.sh",
     "",
+    "signalbox COMMAND --help says more about a command; signalbox help exit-codes, what codes mean.",
+    "",
+  ].join("\n");
+}
+
+/** Help of commands that begin with the same word, such as `group`. */
+export function familyHelp(family: readonly Command[]): string {
+  const rows = family.map(({ id, brief }) => [id, brief] as const);
+  return [
+    ...section("Commands", rows).slice(1),
+    "",
     "signalbox COMMAND --help says more about a command.",
     "",
   ].join("\n");
+}
+
+export function exitCodesHelp(): string {
+  return [...section("Exit codes", EXIT_CODES).slice(1), ""].join("\n");
 }
 
 /** Help of one command, made from its declaration. */

@@ -1,3 +1,4 @@
+import { completion } from "./completion/spec.ts";
 import { config } from "./config.ts";
 import { drain, undrain } from "./drain.ts";
 import { groupAdd, groupDelete, groupList, groupRemove, groupSet } from "./group.ts";
@@ -38,4 +39,5 @@ export const COMMANDS: readonly Command[] = [
   prune,
   init,
   config,
+  completion,
 ];
