@@ -13,6 +13,7 @@ try {
   await firstComeFirstServed(etcd);
   await sharedResource(etcd);
   await deadHost(etcd);
+  await operator(etcd);
   await history(etcd);
 } finally {
   for (const { child } of running) child.kill("SIGKILL");
@@ -93,6 +94,32 @@ async function deadHost(member: EtcdMember): Promise<void> {
   await heir.ended;
 }
 
+async function operator(member: EtcdMember): Promise<void> {
+  chapter("An operator looks, asks why, ends a job that is stuck, and closes a host for maintenance.");
+  const job = ["run", "--lock", "backup", "--termination-timeout", "500ms", "--", "sh", "-c"];
+  const stuck = onHost(member, "web1", [...job, "trap '' TERM; echo stuck; while :; do sleep 0.1; done"]);
+  await stuck.printed(/stuck/);
+  const next = onHost(member, "web2", [
+    "run",
+    "--wait",
+    "--lock",
+    "backup",
+    "--",
+    "sh",
+    "-c",
+    "echo at last; sleep 1",
+  ]);
+  await until(() => next.output.stderr !== "" || next.child.exitCode !== null, 500);
+  await onHost(member, "ops", ["ls"]).ended;
+  await onHost(member, "ops", ["why", "backup"]).ended;
+  await onHost(member, "ops", ["reset", "lock", "backup", "--yes", "--reason", "it was stuck"]).ended;
+  await next.printed(/at last/);
+  await onHost(member, "ops", ["drain", "host", "web2", "--yes", "--wait", "--reason", "new disks"]).ended;
+  await onHost(member, "web2", ["run", "--lock", "invoices", "--", "echo", "this does not start"]).ended;
+  await onHost(member, "ops", ["undrain", "host", "web2", "--yes"]).ended;
+  await onHost(member, "ops", ["ls", "audit", "--columns", "who,action,target,outcome,reason"]).ended;
+}
+
 async function history(member: EtcdMember): Promise<void> {
   chapter("What is left: nothing is held, nobody waits.");
   const list = onHost(member, "web1", ["ls"]);
@@ -111,7 +138,7 @@ function onHost(member: EtcdMember, host: string, args: string[]): RunningProces
   tellLines(host, run);
   run.ended.then(({ code }) => {
     running.delete(run);
-    if (code === 75) say(host, "turned away: the lock is taken (exit code 75)");
+    if (code === 75) say(host, "turned away (exit code 75)");
     else if (code !== 0 && code !== null) say(host, `exit code ${code}`);
   });
   return run;
@@ -153,6 +180,8 @@ function exists(pid: number): boolean {
   }
 }
 
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
+/** Waits until something holds, or for some milliseconds at most. */
+async function until(holds: () => boolean, ms = Number.POSITIVE_INFINITY): Promise<void> {
+  const limit = performance.now() + ms;
+  while (!holds() && performance.now() < limit) await new Promise((resolve) => setTimeout(resolve, 5));
 }
