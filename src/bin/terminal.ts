@@ -1,10 +1,9 @@
-import { isatty } from "node:tty";
 import type { Terminal } from "../base/terminal.ts";
 
-/** The terminal of this process. `process.stdout` is made only when it is asked for: that costs every start. */
+/** The terminal of this process. Its streams are made, and `node:tty` is loaded, only when one asks: that costs every start. */
 export const terminal: Terminal = {
-  isOutput: () => isatty(1),
-  canAsk: () => isatty(0) && isatty(2),
+  isOutput: () => process.stdout.isTTY === true,
+  canAsk: () => process.stdin.isTTY === true && process.stderr.isTTY === true,
   size: () => ({ columns: process.stdout.columns || 80, rows: process.stdout.rows || 24 }),
   onResize(listener) {
     process.stdout.on("resize", listener);
