@@ -51,7 +51,8 @@ function logOptions({ verbosity }: Call, { logFile: file, logLevel, logFormat: f
   return { file, level: asked ?? logLevel, format, isQuiet: verbosity < 0 };
 }
 
-function storeOptions(values: Settings): StoreOptions {
+/** What a store is opened with. @throws ConfigError */
+export function storeOptions(values: Settings): StoreOptions {
   const tls = tlsOptions(values);
   return {
     endpoints: [...values.endpoints],

@@ -1,17 +1,17 @@
-import { passes } from "../model/filter.ts";
 import { Fold } from "../model/fold.ts";
 import type { Picture } from "../model/picture.ts";
-import { emptyLines } from "../model/tables/empty-lines.ts";
-import { sceneOf } from "../model/tables/scene.ts";
-import type { AnyView } from "../model/tables/view.ts";
+import type { AnyView, Scene } from "../model/tables/view.ts";
 import { follow } from "../work/observe/follow.ts";
+import { KeptRows } from "./kept-rows.ts";
 import type { Wish } from "./ls-wish.ts";
 import type { Desk } from "./with-store.ts";
 
 /** What is known at a moment, however old it is. */
 export interface Sight<R> {
   picture: Picture;
-  rows: R[];
+  scene: Scene;
+  /** The same array as long as nothing changed. */
+  rows: readonly R[];
   /** Wall clock, ms since the epoch, since when etcd is away; undefined while it is there. */
   awaySince: number | undefined;
 }
@@ -19,21 +19,18 @@ export interface Sight<R> {
 /** A picture that is kept up to date beside whoever looks at it. */
 export class Following<R> {
   readonly #desk: Desk;
-  readonly #view: AnyView<R>;
-  readonly #wish: Wish;
+  readonly #rows: KeptRows<R>;
   readonly #fold: Fold;
   readonly #stop = new AbortController();
   #awaySince: number | undefined;
   #fault: unknown;
 
-  constructor(desk: Desk, view: AnyView<R>, wish: Wish) {
+  /** @param isTimed  whether rows show how long something has lasted */
+  constructor(desk: Desk, view: AnyView<R>, wish: Wish, isTimed: boolean) {
     this.#desk = desk;
-    this.#view = view;
-    this.#wish = wish;
-    this.#fold = new Fold(
-      desk.keys,
-      wish.all ? [...new Set([...view.rooms, "histories" as const])] : view.rooms,
-    );
+    this.#rows = new KeptRows(view, wish, isTimed);
+    const known = wish.all && view.of === "queue" && view.hasEmpty ? ["histories" as const] : [];
+    this.#fold = new Fold(desk.keys, [...new Set([...view.rooms, ...known])]);
   }
 
   /** Resolves with the first picture. @throws StoreError */
@@ -54,30 +51,10 @@ export class Following<R> {
   }
 
   /** @throws what ended the following: etcd refuses for good, or the user has seen enough */
-  check(): void {
-    if (this.#fault !== undefined) throw this.#fault;
-  }
-
   sight(): Sight<R> {
+    if (this.#fault !== undefined) throw this.#fault;
     const picture = this.#fold.picture();
-    const rows = this.#rows(picture).filter((row) => passes(this.#view, this.#wish.filter, row));
-    return { picture, rows, awaySince: this.#awaySince };
-  }
-
-  #rows(picture: Picture): readonly R[] {
-    const view = this.#view;
-    const scene = sceneOf(picture, this.#desk.clock.wall());
-    if (view.of === "picture") return view.rows(picture, scene);
-    const rows = [...picture.queues.values()].flatMap((queue) => view.rows(queue, scene));
-    return view.hasEmpty ? [...rows, ...(this.#emptyRows(picture, scene) as R[])] : rows;
-  }
-
-  #emptyRows(picture: Picture, scene: ReturnType<typeof sceneOf>) {
-    const known = { lock: picture.histories.keys(), resource: picture.resources.keys() };
-    const kinds = (["lock", "resource"] as const).filter((kind) => this.#view.rooms.includes(`${kind}s`));
-    const namesOf = (kind: "lock" | "resource") =>
-      new Set([...picture.queues.values()].flatMap((queue) => (queue.kind === kind ? [queue.name] : [])));
-    return kinds.flatMap((kind) => emptyLines(kind, namesOf(kind), this.#wish.all ? known[kind] : [], scene));
+    return { picture, ...this.#rows.of(picture, this.#desk.clock.wall()), awaySince: this.#awaySince };
   }
 
   end(): void {

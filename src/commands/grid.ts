@@ -1,26 +1,27 @@
 import { clean, displayWidth } from "../base/text.ts";
 import type { Column, Tone } from "../model/tables/view.ts";
+import { type Fitted, fitted, GAP, type Strip } from "./fit.ts";
 import { heading, type Look, painted } from "./paint.ts";
+import { wrapped } from "./wrap.ts";
 
 /** Columns with this priority are shown only where they are asked for. */
-const ON_DEMAND = 9;
-const GAP = 2;
-/** A column is not cut shorter than this. */
-const SHORTEST = 10;
+export const ON_DEMAND = 9;
+/** How far lines below a row stand in. */
+const INDENT = 4;
 
-interface Cell {
-  text: string;
-  tone: Tone;
+interface ColumnStrip<R> extends Strip {
+  column: Column<R>;
+  tones: readonly Tone[];
 }
 
-interface Strip<R> {
-  column: Column<R>;
-  cells: Cell[];
-  width: number;
+/** A table: the line above, and for every row the lines that it takes. */
+export interface Grid {
+  head: string;
+  rows: string[][];
 }
 
 /**
- * Rows as lines of a table, heading first: columns as wide as they need be, those of little weight left out and the widest
+ * Rows as a table, fit for the terminal: columns as wide as they need be, those of little weight left out and the widest
  * cut where there is no room.
  * @param named  the columns that were asked for; undefined for the usual ones, less those that are empty throughout
  */
@@ -29,67 +30,74 @@ export function grid<R>(
   rows: readonly R[],
   look: Look,
   named?: readonly string[],
-): string[] {
+): Grid {
   const wanted = named
     ? named.flatMap((id) => columns.find((column) => column.id === id) ?? [])
     : columns.filter(({ priority }) => priority < ON_DEMAND);
   const strips = wanted.map((column) => stripOf(column, rows, look));
-  const filled = named ? strips : strips.filter(({ cells }) => cells.some(({ text }) => text.trim() !== ""));
-  const shown = fitted(filled, look.width, named !== undefined);
-  const head = shown.map((strip) => heading(padded(strip, strip.column.title), look));
-  const lines = rows.map((_, index) => shown.map((strip) => cellText(strip, strip.cells[index], look)));
-  return [head, ...lines].map((cells) => cells.join(" ".repeat(GAP)).trimEnd());
+  const filled = named ? strips : strips.filter(({ texts }) => texts.some((text) => text.trim() !== ""));
+  const { beside, below } = placed(filled, look.width, named !== undefined);
+  const joined = (cells: string[]) => cells.join(" ".repeat(GAP)).trimEnd();
+  return {
+    head: joined(beside.map((strip) => heading(padded(strip, strip.title), look))),
+    rows: rows.map((_, at) => [
+      joined(beside.map((strip) => cellText(strip, at, look))),
+      ...below.flatMap((strip) => linesBelow(strip, at, look)),
+    ]),
+  };
 }
 
-function stripOf<R>(column: Column<R>, rows: readonly R[], look: Look): Strip<R> {
-  const cells = rows.map((row) => {
-    const tone = column.tone?.(row) ?? "plain";
-    const mark = column.id === "state" ? (look.marks?.[tone] ?? "") : "";
-    return { text: mark + clean(column.text(row)), tone };
-  });
-  const width = cells.reduce((most, { text }) => Math.max(most, displayWidth(text)), column.title.length);
-  return { column, cells, width };
+/** All lines of a table. */
+export function gridLines<R>(
+  columns: readonly Column<R>[],
+  rows: readonly R[],
+  look: Look,
+  named?: readonly string[],
+): string[] {
+  const { head, rows: blocks } = grid(columns, rows, look, named);
+  return [head, ...blocks.flat()];
 }
 
-function fitted<R>(strips: readonly Strip<R>[], width: number | undefined, keepsAll: boolean): Strip<R>[] {
-  let shown = [...strips];
-  if (width === undefined) return shown;
-  while (!keepsAll && shown.length > 1 && total(shown) > width) {
-    const least = shown.reduce((worst, strip) =>
-      strip.column.priority >= worst.column.priority ? strip : worst,
-    );
-    if (least.column.priority <= 1 || (least.column.priority <= 2 && couldShrink(shown, width))) break;
-    shown = shown.filter((strip) => strip !== least);
-  }
-  return shrunk(shown, width);
+function stripOf<R>(column: Column<R>, rows: readonly R[], look: Look): ColumnStrip<R> {
+  const { title, priority, align, isMarked, brief } = column;
+  const tones = rows.map((row) => column.tone?.(row) ?? "plain");
+  const marked = (text: string, at: number) =>
+    (isMarked ? (look.marks?.[tones[at] ?? "plain"] ?? "") : "") + clean(text);
+  return {
+    ...{ column, tones, title, priority, isWhole: align === "right" || isMarked === true },
+    texts: rows.map((row, at) => marked(column.text(row), at)),
+    briefs: brief && rows.map((row, at) => marked(brief.call(column, row), at)),
+  };
 }
 
-function total<R>(strips: readonly Strip<R>[]): number {
-  return strips.reduce((sum, { width }) => sum + width, GAP * (strips.length - 1));
+/** Sentences go below their rows where they cannot stand in them whole. */
+function placed<R>(strips: readonly ColumnStrip<R>[], width: number | undefined, keepsAll: boolean) {
+  const whole = fitted(strips, undefined, keepsAll);
+  const needed = whole.reduce((sum, strip) => sum + strip.width + GAP, -GAP);
+  const isWide = width === undefined || needed <= width;
+  const below = isWide ? [] : strips.filter(({ column }) => column.below !== undefined);
+  const beside = strips.filter((strip) => !below.includes(strip));
+  return { beside: fitted(beside, width, keepsAll), below };
 }
 
-function couldShrink<R>(strips: readonly Strip<R>[], width: number): boolean {
-  return total(strips.map((strip) => ({ ...strip, width: Math.min(strip.width, 2 * SHORTEST) }))) <= width;
+function cellText<R>(strip: Fitted<ColumnStrip<R>>, at: number, look: Look): string {
+  const text = strip.texts[at] ?? "";
+  const tone = text === "" ? "quiet" : (strip.tones[at] ?? "plain");
+  return painted(padded(strip, clean(text, strip.width) || "-"), tone, look);
 }
 
-/** Cuts the widest column, again and again, until all fit or none can be cut. */
-function shrunk<R>(strips: readonly Strip<R>[], width: number): Strip<R>[] {
-  const shown = strips.map((strip) => ({ ...strip }));
-  for (let over = total(shown) - width; over > 0; over = total(shown) - width) {
-    const [widest, next] = [...shown].sort((a, b) => b.width - a.width);
-    if (widest === undefined || widest.width <= SHORTEST) break;
-    const step = Math.max(1, widest.width - Math.max(next?.width ?? 0, SHORTEST));
-    widest.width = Math.max(SHORTEST, widest.width - Math.min(over, step));
-  }
-  return shown;
-}
-
-function cellText<R>(strip: Strip<R>, cell: Cell | undefined, look: Look): string {
-  const { text, tone } = cell ?? { text: "", tone: "plain" };
-  return painted(padded(strip, clean(text, strip.width) || "-"), text === "" ? "quiet" : tone, look);
-}
-
-function padded<R>({ column, width }: Strip<R>, text: string): string {
+function padded<R>({ column, width }: Fitted<ColumnStrip<R>>, text: string): string {
   const space = " ".repeat(Math.max(0, width - displayWidth(text)));
   return column.align === "right" ? space + text : text + space;
+}
+
+/** A sentence is broken where there is no room; a line to copy stays one, whatever the terminal makes of it. */
+function linesBelow<R>({ column, texts }: ColumnStrip<R>, at: number, look: Look): string[] {
+  const text = texts[at] ?? "";
+  if (text === "") return [];
+  const indent = " ".repeat(INDENT);
+  const room = Math.max(1, (look.width ?? Number.POSITIVE_INFINITY) - INDENT);
+  if (column.below === "sentence") return wrapped(text, room).map((line) => indent + line);
+  const line = `${look.arrow} ${text}`;
+  return [indent + (look.isClipped ? clean(line, room) : line)];
 }

@@ -3,8 +3,8 @@ import { clean } from "../base/text.ts";
 import type { AnyView } from "../model/tables/view.ts";
 import type { Sight } from "./following.ts";
 import { grid } from "./grid.ts";
-import { ordered, type Wish } from "./ls-wish.ts";
-import { lookOf, painted } from "./paint.ts";
+import { columnsOf, ordered, type Wish } from "./ls-wish.ts";
+import { type Look, lookOf, painted } from "./paint.ts";
 import { Screen } from "./screen.ts";
 import type { Call, Surroundings } from "./spec.ts";
 import type { Desk } from "./with-store.ts";
@@ -27,29 +27,57 @@ export class LiveTable<R> {
     this.#screen = new Screen(world);
   }
 
+  /** @returns false once nobody looks any more */
   update(sight: Sight<R>): boolean {
-    const { flags } = this.#call;
-    const look = lookOf(this.#world, { ascii: flags.ascii === true, wide: false });
-    const { rows: height, columns: width } = this.#world.terminal.size();
-    const shown = ordered(this.#view, sight.rows, this.#wish);
-    const room = Math.max(1, height - 3);
-    const table = grid(this.#view.columns, shown.slice(0, room), look, this.#wish.columns);
-    const body = shown.length === 0 ? [this.#view.empty] : table;
-    const more = shown.length > room ? `, ${shown.length - room} more` : "";
-    const status = `${this.#view.id} ${shown.length}${more} · revision ${sight.picture.revision} · ${this.#age(sight)}`;
-    const plain = clean(flags.ascii === true ? status.replaceAll("·", "-") : status, width);
-    this.#screen.paint([
-      painted(plain, sight.awaySince === undefined ? "quiet" : "problem", look),
-      "",
-      ...body,
-    ]);
-    return true;
+    const { rows: height, columns } = this.#world.terminal.size();
+    const look: Look = {
+      ...lookOf(this.#world, { ascii: this.#call.flags.ascii === true, wide: false }),
+      ...{ width: columns - 1, isClipped: true },
+    };
+    const status = this.#status(sight, look);
+    return this.#screen.paint([...status, "", ...this.#body(sight, look, height - status.length - 1)]);
   }
 
-  #age({ awaySince }: Sight<R>): string {
+  /** How things are: above all, whether what is shown is what is. */
+  #status({ rows, picture, scene, awaySince }: Sight<R>, look: Look): string[] {
     const wall = this.#desk.clock.wall();
-    if (awaySince === undefined) return `live ${formatInstant(wall).slice(11)} · Ctrl+C ends`;
-    return `ETCD IS AWAY since ${briefDuration(wall - awaySince)}; this is what was known then`;
+    const time = (instant: number) => formatInstant(instant).slice(11);
+    const line = (text: string, tone: "held" | "problem") =>
+      painted(clean(`${look.marks?.[tone] ?? ""}${text}`, look.width), tone, look);
+    const about = `${this.#view.id} ${rows.length}, revision ${picture.revision}`;
+    const first =
+      awaySince === undefined
+        ? line(`live  ${time(wall)}  ${about}  (Ctrl+C ends)`, "held")
+        : line(
+            `etcd is away since ${time(awaySince)}, for ${briefDuration(wall - awaySince)}  last known: ${about}`,
+            "problem",
+          );
+    return [first, ...(this.#view.remarks?.(scene) ?? []).map((remark) => line(remark, "problem"))];
+  }
+
+  /** As many rows as there is room for, and how many there are below. */
+  #body({ rows }: Sight<R>, look: Look, room: number): string[] {
+    if (rows.length === 0) {
+      const text = this.#wish.filter.length > 0 ? "No row passes the filter." : this.#view.empty;
+      return [clean(text, look.width)];
+    }
+    const shown = ordered(this.#view, rows, this.#wish);
+    const visible = shown.slice(0, Math.max(1, room));
+    const { head, rows: blocks } = grid(
+      this.#view.columns,
+      visible,
+      look,
+      columnsOf(this.#view, this.#wish, this.#call),
+    );
+    const lines = [head];
+    let left = shown.length;
+    for (const block of blocks) {
+      const rest = left > 1 ? 1 : 0; // for the line that says how many more there are
+      if (lines.length + block.length + rest > room) break;
+      lines.push(...block);
+      left -= 1;
+    }
+    return left === 0 ? lines : [...lines, painted(`and ${left} more`, "quiet", look)];
   }
 
   end(): void {

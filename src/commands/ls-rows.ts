@@ -14,6 +14,7 @@ import type { Desk } from "./with-store.ts";
 /** Rows as they come, and the revision that all of them are true at. */
 export interface Reading<R> {
   revision: bigint;
+  scene: Scene;
   rows: AsyncIterable<R>;
 }
 
@@ -24,10 +25,11 @@ export async function readRows<R>(desk: Desk, view: AnyView<R>, all: boolean): P
   const revision = await load(desk, fold, { signal: desk.signal });
   const picture = fold.picture();
   const scene = sceneOf(picture, desk.clock.wall());
-  if (view.of === "queue") return { revision, rows: queueRows(desk, view, { picture, scene, all }) };
+  if (view.of === "queue") return { revision, scene, rows: queueRows(desk, view, { picture, scene, all }) };
   const rows = view.rows(picture, scene);
   return {
     revision,
+    scene,
     rows: (async function* () {
       yield* rows;
     })(),

@@ -18,7 +18,7 @@ interface Show<R> {
 const BEAT = 250;
 
 /** Goes on showing a view as it changes: a table on a terminal, JSON lines on a pipe. Ends when the reader goes. */
-export async function watch<R>(
+export async function watch<R extends object>(
   call: Call,
   world: Surroundings,
   desk: Desk,
@@ -26,12 +26,11 @@ export async function watch<R>(
   wish: Wish,
 ): Promise<number> {
   const isLive = world.terminal.isOutput() && !call.flags.json;
-  const following = new Following(desk, view, wish);
+  const following = new Following(desk, view, wish, isLive);
   await following.begin();
   const show: Show<R> = isLive ? new LiveTable(call, world, desk, view, wish) : new Lines(world, desk, view);
   try {
     for (;;) {
-      following.check();
       if (!show.update(following.sight())) return EXIT.ok;
       await desk.clock.sleep(BEAT, desk.signal);
     }

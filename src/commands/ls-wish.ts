@@ -3,8 +3,10 @@ import { nearest, quoted } from "../base/text.ts";
 import { type Filter, parseFilter } from "../model/filter.ts";
 import { type Order, parseOrder, sorted } from "../model/tables/sort.ts";
 import type { AnyView } from "../model/tables/view.ts";
-import { countFlag, textFlag } from "./flags.ts";
+import { countFlag, listFlag, textFlag } from "./flags.ts";
+import { ON_DEMAND } from "./grid.ts";
 import type { Call } from "./spec.ts";
+import { table } from "./table.ts";
 
 /** What is asked of a listing. */
 export interface Wish {
@@ -18,20 +20,31 @@ export interface Wish {
 
 /** @throws UsageError for a column that there is not */
 export function wishOf<R>(call: Call, view: AnyView<R>): Wish {
-  const sort = textFlag(call, "sort");
   const columns = textFlag(call, "columns")?.split(",").filter(Boolean);
-  const order = sort === undefined ? undefined : parseOrder(sort);
-  for (const id of [...(columns ?? []), ...(order ? [order.column] : [])]) checkColumn(view, id);
-  const [host, state] = [textFlag(call, "host"), textFlag(call, "state")];
-  const words = [
-    ...call.args.slice(1),
-    ...(host ? [`host:${host}`] : []),
-    ...(state ? [`state:${state}`] : []),
-  ];
+  for (const id of columns ?? []) checkColumn(view, id);
   return {
-    ...{ filter: parseFilter(words.join(" ")), order, columns, all: call.flags.all === true },
+    ...{ filter: filterOf(call), order: orderOf(call, view), columns, all: call.flags.all === true },
     limit: countFlag(call, "limit", 1) ?? Number.POSITIVE_INFINITY,
   };
+}
+
+function filterOf(call: Call): Filter {
+  const [host, state] = [textFlag(call, "host"), textFlag(call, "state")];
+  const words = [...call.args.slice(1), ...listFlag(call, "filter")];
+  return [
+    ...parseFilter(words.join(" ")),
+    // A value of a flag is one word, whatever is in it.
+    ...(host === undefined ? [] : [{ of: "host" as const, word: host.toLowerCase() }]),
+    ...(state === undefined ? [] : [{ of: "state" as const, word: state.toLowerCase() }]),
+  ];
+}
+
+function orderOf<R>(call: Call, view: AnyView<R>): Order | undefined {
+  const text = textFlag(call, "sort");
+  if (text === undefined && !call.flags.reverse) return undefined;
+  const { column, descending } = parseOrder(text ?? view.sort);
+  checkColumn(view, column);
+  return { column, descending: descending !== (call.flags.reverse === true) };
 }
 
 function checkColumn<R>({ id: view, columns }: AnyView<R>, wanted: string): void {
@@ -45,6 +58,24 @@ function checkColumn<R>({ id: view, columns }: AnyView<R>, wanted: string): void
 /** All columns where wide is wanted, also those that nobody sees otherwise. */
 export function columnsOf<R>(view: AnyView<R>, wish: Wish, call: Call): readonly string[] | undefined {
   return wish.columns ?? (call.flags.wide ? view.columns.map(({ id }) => id) : undefined);
+}
+
+export function wantsColumnsHelp(call: Call): boolean {
+  return textFlag(call, "columns") === "help";
+}
+
+/** The columns of a view, and when they are shown. */
+export function columnsHelp<R>({ columns, sort }: AnyView<R>): string {
+  const { column, descending } = parseOrder(sort);
+  const shown = (priority: number) =>
+    priority === 1 ? "always" : priority < ON_DEMAND ? "where there is room" : "on demand";
+  return table(
+    ["COLUMN", "HEADING", "SHOWN", ""],
+    columns.map(({ id, title, priority }) => [
+      ...[id, title, shown(priority)],
+      id === column ? `sorted by it${descending ? ", the largest first" : ""}` : "",
+    ]),
+  ).replaceAll(/ +-$/gm, "");
 }
 
 /** The rows that are shown, in their order. */

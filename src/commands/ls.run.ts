@@ -1,69 +1,66 @@
 import { EXIT } from "../base/errors.ts";
+import { clean } from "../base/text.ts";
 import { passes } from "../model/filter.ts";
 import { VIEWS, type ViewId } from "../model/tables/index.ts";
-import type { AnyView } from "../model/tables/view.ts";
-import { grid } from "./grid.ts";
-import { type Reading, readRows } from "./ls-rows.ts";
-import { columnsOf, ordered, type Wish, wishOf } from "./ls-wish.ts";
-import { lookOf } from "./paint.ts";
-import type { Call, Surroundings } from "./spec.ts";
-import { jsonText } from "./table.ts";
-import { type Desk, withStore } from "./with-store.ts";
+import type { AnyView, Scene } from "../model/tables/view.ts";
+import { gridLines } from "./grid.ts";
+import { printJson } from "./ls-json.ts";
+import { readRows } from "./ls-rows.ts";
+import { columnsHelp, columnsOf, ordered, type Wish, wantsColumnsHelp, wishOf } from "./ls-wish.ts";
+import { type Look, lookOf, painted } from "./paint.ts";
+import type { Call, Execute, Surroundings } from "./spec.ts";
+import { withStore } from "./with-store.ts";
 
-export const execute = withStore((call, world, desk) => {
+export const execute: Execute = async (call, world) => {
   const id = (call.args[0] ?? "overview") as ViewId;
-  return VIEWS[id]((view) => list(call, world, desk, view));
-});
-
-async function list<R>(call: Call, world: Surroundings, desk: Desk, view: AnyView<R>): Promise<number> {
-  const wish = wishOf(call, view);
-  if (call.flags.watch) return await (await import("./ls-watch.ts")).watch(call, world, desk, view, wish);
-  const reading = await readRows(desk, view, wish.all);
-  if (call.flags.json) return await printJson(world, desk, view, reading, wish);
-  const rows: R[] = [];
-  for await (const row of reading.rows) if (passes(view, wish.filter, row)) rows.push(row);
-  const isEmpty = rows.length === 0;
-  const look = lookOf(world, { ascii: call.flags.ascii === true, wide: call.flags.wide === true });
-  if (isEmpty && call.verbosity >= 0)
-    world.err(`${wish.filter.length > 0 ? "Nothing passes the filter." : view.empty}\n`);
-  else if (!isEmpty)
-    world.out(
-      `${grid(view.columns, ordered(view, rows, wish), look, columnsOf(view, wish, call)).join("\n")}\n`,
-    );
+  if (!wantsColumnsHelp(call)) return await VIEWS[id]((view) => listing(view))(call, world);
+  world.out(VIEWS[id](columnsHelp));
   return EXIT.ok;
+};
+
+function listing<R extends object>(view: AnyView<R>): Execute {
+  return withStore(async (call, world, desk) => {
+    const wish = wishOf(call, view);
+    if (call.flags.watch) return await (await import("./ls-watch.ts")).watch(call, world, desk, view, wish);
+    const reading = await readRows(desk, view, wish.all);
+    if (call.flags.json) await printJson(world, desk, view, reading, wish);
+    else await printTable(call, world, view, reading, wish);
+    return EXIT.ok;
+  });
 }
 
-/** One document, written as it is read: its size does not matter, unless an order is asked for. */
-async function printJson<R>(
+async function printTable<R>(
+  call: Call,
   world: Surroundings,
-  desk: Desk,
   view: AnyView<R>,
-  { revision, rows }: Reading<R>,
+  { rows: all, scene }: Awaited<ReturnType<typeof readRows<R>>>,
   wish: Wish,
-): Promise<number> {
-  const head = jsonText({ version: 1, revision, prefix: desk.keys.prefix, view: view.id });
-  let batch = `${head.slice(0, -1)},"rows":[`;
-  let left = wish.limit;
-  let separator = "\n";
-  const streamed = wish.order === undefined && view.of === "queue" ? rows : inOrder(view, rows, wish);
-  for await (const row of streamed) {
-    if (!passes(view, wish.filter, row)) continue;
-    if (left-- <= 0) break;
-    batch += separator + jsonText(view.json(row));
-    separator = ",\n";
-    if (batch.length < BATCH) continue;
-    if (!world.out(batch)) return EXIT.ok;
-    batch = "";
+): Promise<void> {
+  const look = lookOf(world, { ascii: call.flags.ascii === true, wide: call.flags.wide === true });
+  const rows: R[] = [];
+  const others = new Set<string>();
+  for await (const row of all) {
+    if (passes(view, wish.filter, row)) rows.push(row);
+    else for (const state of view.facets(row).states) others.add(state);
   }
-  world.out(`${batch}\n]}\n`);
-  return EXIT.ok;
+  if (rows.length > 0) {
+    const lines = gridLines(view.columns, ordered(view, rows, wish), look, columnsOf(view, wish, call));
+    if (!world.out(`${lines.join("\n")}\n`)) return;
+  }
+  if (call.verbosity < 0) return;
+  if (rows.length === 0) world.err(`${others.size > 0 ? nothingPasses(others) : view.empty}\n`);
+  if (look.marks !== undefined) world.err(remarks(view, scene, look));
 }
 
-/** Characters written at once. */
-const BATCH = 65_536;
+/** What to try instead: the rows that there are, in words that a filter takes. */
+function nothingPasses(states: ReadonlySet<string>): string {
+  return `No row passes the filter. Without it there are some, which are: ${[...states].join(", ")}.`;
+}
 
-async function* inOrder<R>(view: AnyView<R>, rows: AsyncIterable<R>, wish: Wish): AsyncGenerator<R> {
-  const all: R[] = [];
-  for await (const row of rows) if (passes(view, wish.filter, row)) all.push(row);
-  yield* ordered(view, all, wish);
+/** What else one should know, on a terminal. */
+function remarks<R>(view: AnyView<R>, scene: Scene, look: Look): string {
+  const lines = view.remarks?.(scene) ?? [];
+  return lines
+    .map((line) => `${painted(`${look.marks?.problem ?? ""}${clean(line)}`, "problem", look)}\n`)
+    .join("");
 }

@@ -29,11 +29,16 @@ export const ls: Command = {
     { name: "FILTER", isOptional: true, isRest: true, help: "only rows with these words" },
   ],
   flags: [
+    {
+      ...{ name: "filter", value: "TEXT", isRepeatable: true },
+      help: "only rows with these words; where WHAT is left out, the only way to say so",
+    },
     { name: "host", value: "HOST", names: "host", help: "only what has to do with this host" },
     { name: "state", value: "STATE", help: "only what is held, waiting, drained, …" },
     { name: "sort", value: "COLUMN", help: "order by this column; -COLUMN for the largest first" },
-    { name: "columns", value: "A,B,…", help: "these columns, in this order" },
-    { name: "wide", short: "w", help: "all columns, however wide" },
+    { name: "reverse", help: "the other way round" },
+    { name: "columns", value: "A,B,…", help: "these columns, in this order; `help` lists those there are" },
+    { name: "wide", short: "w", help: "all columns, however wide, and nothing cut" },
     { name: "all", short: "a", help: "also locks and resources that are free" },
     { name: "limit", value: "N", help: "only the first N rows" },
     { name: "watch", help: "go on showing it as it changes: a live table, or JSON lines on a pipe" },
@@ -43,6 +48,7 @@ export const ls: Command = {
   settings: CONNECTION,
   examples: [
     ["signalbox ls", "everything that is held or waited for"],
+    ["signalbox ls --state drained", "what is drained, and who still holds it"],
     ["signalbox ls queues host:web1", "who waits on web1"],
     ["signalbox ls locks --all --sort -since", "all locks, those that are held longest first"],
     ["signalbox ls problems", "is anything wrong?"],

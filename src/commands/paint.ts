@@ -8,6 +8,10 @@ export interface Look {
   marks: Readonly<Record<Tone, string>> | undefined;
   /** Columns there are; undefined for as many as it takes. */
   width: number | undefined;
+  /** Before a line to copy. */
+  arrow: string;
+  /** Whether every line must fit; else a line to copy is left to the terminal, which breaks it where it likes. */
+  isClipped?: true;
 }
 
 const MARKS: Record<Tone, string> = {
@@ -24,11 +28,12 @@ const CODES: Record<Tone, string> = {
 
 /** @param wants.ascii  no signs but ASCII's; @param wants.wide  as many columns as it takes */
 export function lookOf({ env, terminal }: Surroundings, wants: { ascii: boolean; wide: boolean }): Look {
-  if (!terminal.isOutput()) return { colours: false, marks: undefined, width: undefined };
+  if (!terminal.isOutput()) return { colours: false, marks: undefined, width: undefined, arrow: "->" };
   const isAscii = wants.ascii || !isUtf8(env);
   return {
     colours: (env.NO_COLOR ?? "") === "" && env.TERM !== "dumb",
     marks: isAscii ? ASCII_MARKS : MARKS,
+    arrow: isAscii ? "->" : "→",
     width: wants.wide ? undefined : terminal.size().columns,
   };
 }

@@ -1,5 +1,8 @@
+import { checkCrontab } from "./check-crontab.ts";
+import { checkHosts } from "./check-hosts.ts";
 import { completion } from "./completion/spec.ts";
 import { config } from "./config.ts";
+import { doctor } from "./doctor.ts";
 import { drain, undrain } from "./drain.ts";
 import { groupAdd, groupDelete, groupList, groupRemove, groupSet } from "./group.ts";
 import { history, stats } from "./history.ts";
@@ -38,6 +41,9 @@ export const COMMANDS: readonly Command[] = [
   editConfig,
   prune,
   init,
+  doctor,
+  checkCrontab,
+  checkHosts,
   config,
   completion,
 ];

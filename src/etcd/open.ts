@@ -6,7 +6,7 @@ import { type CheckedOptions, checkOptions, type StoreOptions, type StorePorts }
 import type { Store } from "./store.ts";
 import { type ByteCodec, Wire } from "./wire.ts";
 
-export type { StoreOptions, StorePorts, TlsOptions } from "./options.ts";
+export { chosenTransport, type StoreOptions, type StorePorts, type TlsOptions } from "./options.ts";
 
 /** What a transport's module offers; both are loaded only when chosen. */
 export interface Transport<B> {

@@ -63,14 +63,14 @@ export function checkOptions(options: StoreOptions): CheckedOptions {
       `the password would go to ${open.url} in the clear: use https, or allow it explicitly`,
     );
   }
-  return { ...options, parsed, transport: chooseTransport(options) };
+  return { ...options, parsed, transport: chosenTransport(options) };
 }
 
 /**
  * `auto` is the lean transport, except where the client certificate may be the identity: the gateway presents its own
  * certificate to etcd, so etcd would not see ours.
  */
-function chooseTransport({ transport = "auto", tls, user }: StoreOptions): "http" | "grpc" {
+export function chosenTransport({ transport = "auto", tls, user }: StoreOptions): "http" | "grpc" {
   if (transport !== "auto") return transport;
   return tls?.cert !== undefined && user === undefined ? "grpc" : "http";
 }

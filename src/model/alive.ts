@@ -1,4 +1,4 @@
-import { formatDuration } from "../base/duration.ts";
+import { briefDuration, formatDuration } from "../base/duration.ts";
 import type { HostRecord } from "../fleet/host-record.ts";
 import { SEEN_EVERY } from "../fleet/host-record.ts";
 
@@ -47,8 +47,36 @@ export function seenAgo(record: HostRecord | undefined, wall: number): number | 
   return record === undefined || record.seenAt <= 0 ? undefined : Math.max(0, wall - record.seenAt);
 }
 
+/** When a host was seen, for people: it says so in steps, so what is within one may be now. */
+export function seenText(record: HostRecord | undefined, wall: number): string {
+  const ago = seenAgo(record, wall);
+  if (ago === undefined) return "never";
+  return ago <= SEEN_EVERY ? `in the last ${briefDuration(SEEN_EVERY)}` : `${briefDuration(ago)} ago`;
+}
+
 /** Whether a host was seen within a time, ms, given that it says so in steps only. */
 export function seenWithin(record: HostRecord | undefined, within: number, wall: number): boolean {
   const ago = seenAgo(record, wall);
   return ago !== undefined && ago <= within + SEEN_EVERY;
+}
+
+/**
+ * Whether a host is there. Its runners tell best: one that renews its session is proof, several that are late at once are
+ * as good as proof of the contrary. Without runners there is only its own word, which it leaves when it claims something:
+ * a host that starts nothing for a day says nothing for a day.
+ * @param runners  those there whose sessions were asked
+ * @param what     what they are called in the text
+ */
+export function hostLiveness(
+  record: HostRecord | undefined,
+  runners: readonly Liveness[],
+  wall: number,
+  what = "runners",
+): Pick<Liveness, "verdict" | "text"> {
+  const counts = (verdict: Verdict) => runners.filter((one) => one.verdict === verdict).length;
+  const [alive, asked] = [counts("alive"), runners.length - counts("unknown")];
+  const seen = `seen ${seenText(record, wall)}`;
+  if (alive > 0) return { verdict: "alive", text: `${alive} of ${asked} ${what} there are alive` };
+  if (asked > 0) return { verdict: "quiet", text: `0 of ${asked} ${what} there are alive; ${seen}` };
+  return { verdict: seenWithin(record, SEEN_EVERY, wall) ? "alive" : "unknown", text: seen };
 }

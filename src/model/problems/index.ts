@@ -1,9 +1,9 @@
 import type { Picture } from "../picture.ts";
-import { drainProblems, groupProblems, keptProblems, strange } from "./kept.ts";
+import { drainProblems, groupProblems, hostProblems, keptProblems, strange } from "./kept.ts";
 import { PATIENCE, type Patience, type Problem } from "./problem.ts";
 import { queueProblems } from "./queue.ts";
 
-export { PATIENCE, type Patience, type Problem } from "./problem.ts";
+export { PATIENCE, type Patience, type Problem, problemId } from "./problem.ts";
 
 /**
  * What is wrong in a picture, the worst first. Rooms that were not read have no problems.
@@ -17,6 +17,7 @@ export function problems(picture: Picture, wall: number, patience: Patience = PA
     ...keptProblems(picture),
     ...drainProblems(picture, wall),
     ...groupProblems(look),
+    ...hostProblems(look),
   ];
   return found.sort((a, b) => Number(b.level === "failure") - Number(a.level === "failure"));
 }

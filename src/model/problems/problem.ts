@@ -1,4 +1,4 @@
-import type { Picture } from "../picture.ts";
+import type { NamedQueue, Picture } from "../picture.ts";
 
 /** Something that an operator should look at. */
 export interface Problem {
@@ -19,17 +19,30 @@ export interface Problem {
   /** What it is about: `lock invoices`, `group web`. */
   subject: string;
   detail: string;
+  /** What to type, or what to look at. */
   remedy: string;
+  /** The host and the run that it has to do with, where there is one. */
+  host?: string;
+  run?: string;
+}
+
+/** The same for a problem as long as it lasts: its detail says for how long. */
+export function problemId({ kind, subject, run = "", detail }: Problem): string {
+  return [kind, subject, kind === "group" ? detail : run].join("/");
 }
 
 /** From when on something is worth a word, ms. */
 export interface Patience {
-  /** Waiting longer than this. */
+  /** Waiting longer than this, and than `unusual` times what is usual for the lock. */
   wait: number;
+  /** How many times longer than 95 % of the runs before is worth a word. */
+  unusual: number;
   /** Holding longer than this where no history says what is usual. */
   hold: number;
   /** A reset that was asked for so long ago. */
   reset: number;
+  /** A ticket of a host that has left no word so long after. */
+  word: number;
   /** Clocks that differ by this. */
   clock: number;
   /** A host of a group that was not seen for so long. */
@@ -38,8 +51,10 @@ export interface Patience {
 
 export const PATIENCE: Patience = {
   wait: 3_600_000,
+  unusual: 3,
   hold: 86_400_000,
   reset: 120_000,
+  word: 600_000,
   clock: 5_000,
   host: 86_400_000,
 };
@@ -49,4 +64,9 @@ export interface Look {
   picture: Picture;
   wall: number;
   patience: Patience;
+}
+
+/** `lock invoices`. */
+export function nameOf({ kind, name }: Pick<NamedQueue, "kind" | "name">): string {
+  return `${kind} ${name}`;
 }

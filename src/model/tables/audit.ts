@@ -29,9 +29,9 @@ export const audit: PictureView<AuditRecord> = {
   sort: "-when",
   key: ({ id }) => id,
   facets: ({ action, host, user, sudoUser }) => ({
-    ...{ state: action, hosts: [host], holders: [user, ...(sudoUser === undefined ? [] : [sudoUser])] },
+    ...{ states: [action], hosts: [host], holders: [user, ...(sudoUser === undefined ? [] : [sudoUser])] },
   }),
   json: (record) => record,
   rows: (picture) => [...picture.audit.values()],
-  empty: "No operator has done anything yet, or it was pruned.",
+  empty: "No operator has done anything yet, or it was pruned. What they can do: signalbox --help",
 };

@@ -1,5 +1,6 @@
 import { briefDuration } from "../../base/duration.ts";
 import type { Drain } from "../../protocol/drain.ts";
+import type { DrainScope } from "../../protocol/keys.ts";
 import type { Ticket } from "../../protocol/ticket.ts";
 import { drainLine } from "../foresight-text.ts";
 import type { Occupant } from "../queue-row.ts";
@@ -29,8 +30,18 @@ export function commandText(ticket: Ticket | undefined): string {
   return words ?? "";
 }
 
-export function drainNote(drains: readonly Drain[]): string {
-  return drains.map(drainLine).join("; ");
+/** Drains in a row of what one of them may be about, which is not repeated. @param of  what the rows are */
+export function drainNote(drains: readonly Drain[], of: DrainScope): string {
+  const lines = drains.map((drain) => {
+    const { scope, by, why } = drain;
+    return scope === of ? `drained by ${by}${why === undefined ? "" : `: ${why}`}` : drainLine(drain);
+  });
+  return lines.join("; ");
+}
+
+/** `web1:3121` of `web1.example.com:3121`; what is no name of the DNS stays as it is. */
+export function briefWho(who: string): string {
+  return who.replace(/^([^.:\s]+)\.[^:\s]*[a-z][^:\s]*(?=:\d+$|$)/i, "$1");
 }
 
 const TONES: Record<string, Tone> = {

@@ -1,4 +1,4 @@
-import { briefDuration, formatInstant } from "../../base/duration.ts";
+import { briefDuration } from "../../base/duration.ts";
 import { type Drain, hasEnded } from "../../protocol/drain.ts";
 import { drainJson } from "./cells.ts";
 import type { PictureView } from "./view.ts";
@@ -14,14 +14,12 @@ export const drains: PictureView<DrainRow> = {
   columns: [
     { id: "scope", title: "SCOPE", priority: 1, text: ({ drain }) => drain.scope, tone: () => "problem" },
     {
-      id: "name",
-      title: "NAME",
-      priority: 1,
+      ...{ id: "name", title: "NAME", priority: 1 },
       text: ({ drain }) => (drain.scope === "all" ? "" : drain.name),
     },
     { id: "by", title: "BY", priority: 1, text: ({ drain }) => drain.by },
     {
-      ...{ id: "since", title: "SINCE", priority: 2 },
+      ...{ id: "since", title: "SINCE", priority: 2, align: "right" },
       text: ({ drain, wall }) => (drain.at > 0 ? briefDuration(wall - drain.at) : ""),
       order: ({ drain, wall }) => wall - drain.at,
     },
@@ -29,24 +27,25 @@ export const drains: PictureView<DrainRow> = {
       ...{ id: "ends", title: "ENDS", priority: 2 },
       text: ({ drain, wall }) => endText(drain, wall),
       order: ({ drain }) => drain.until ?? Number.POSITIVE_INFINITY,
+      tone: ({ drain, wall }) => (hasEnded(drain, wall) ? "problem" : "plain"),
     },
     { id: "why", title: "WHY", priority: 1, text: ({ drain }) => drain.why ?? "" },
   ],
   sort: "since",
   key: ({ drain }) => drain.key,
   facets: ({ drain, wall }) => ({
-    state: hasEnded(drain, wall) ? "ended" : "drained",
+    states: [hasEnded(drain, wall) ? "ended" : "drained"],
     hosts: drain.scope === "host" ? [drain.name] : [],
     holders: [drain.by],
   }),
   json: ({ drain, wall }) => ({ ...drainJson(drain), ended: hasEnded(drain, wall) }),
   rows: (picture, { wall }) => [...picture.drains.values()].map((drain) => ({ drain, wall })),
-  empty: "Nothing is drained.",
+  empty: "Nothing is drained. To stop what would start on a host: signalbox drain host web1.example.com",
 };
 
 function endText(drain: Drain, wall: number): string {
   if (drain.until === undefined) return "";
   return hasEnded(drain, wall)
-    ? `ended ${formatInstant(drain.until)}`
+    ? `${briefDuration(wall - drain.until)} ago`
     : `in ${briefDuration(drain.until - wall)}`;
 }

@@ -44,13 +44,13 @@ export const groups: PictureView<GroupRow> = {
     { id: "members", title: "MEMBERS", priority: 1, text: ({ members }) => members.join(" ") },
     {
       ...{ id: "note", title: "NOTE", priority: 3, tone: () => "problem" },
-      text: ({ fault, drains }) => [fault ?? "", drainNote(drains)].filter(Boolean).join("; "),
+      text: ({ fault, drains }) => [fault ?? "", drainNote(drains, "group")].filter(Boolean).join("; "),
     },
   ],
   sort: "group",
   key: ({ name }) => name,
   facets: ({ fault, drains, hosts }) => ({
-    state: fault !== undefined ? "malformed" : drains.length > 0 ? "drained" : "free",
+    states: [...(fault !== undefined ? ["malformed"] : []), drains.length > 0 ? "drained" : "free"],
     ...{ hosts, holders: [] },
   }),
   json: ({ name, members, hosts, live, fault, drains }) => ({

@@ -4,7 +4,7 @@ import { applies, type Drain } from "../../protocol/drain.ts";
 import { seenAgo } from "../alive.ts";
 import { type Claim, claimsOf, isHolder } from "../claims.ts";
 import type { Picture } from "../picture.ts";
-import { ago, drainJson, drainNote } from "./cells.ts";
+import { ago, briefWho, drainJson, drainNote } from "./cells.ts";
 import { type PictureView, SCENE_ROOMS, type Scene } from "./view.ts";
 
 interface HostRow {
@@ -22,7 +22,7 @@ export const hosts: PictureView<HostRow> = {
   ...{ of: "picture", id: "hosts", brief: "hosts: what they have, when they were seen, what runs there" },
   rooms: [...SCENE_ROOMS, "locks", "resources"],
   columns: [
-    { id: "host", title: "HOST", priority: 1, text: ({ fqdn }) => fqdn },
+    { id: "host", title: "HOST", priority: 1, text: ({ fqdn }) => fqdn, brief: ({ fqdn }) => briefWho(fqdn) },
     {
       ...{ id: "seen", title: "SEEN", priority: 1 },
       text: ({ record, wall }) =>
@@ -66,7 +66,7 @@ export const hosts: PictureView<HostRow> = {
       id: "note",
       title: "NOTE",
       priority: 3,
-      text: ({ drains }) => drainNote(drains),
+      text: ({ drains }) => drainNote(drains, "host"),
       tone: () => "problem",
     },
     { id: "version", title: "VERSION", priority: 5, text: ({ record }) => record?.version ?? "" },
@@ -75,7 +75,12 @@ export const hosts: PictureView<HostRow> = {
   sort: "host",
   key: ({ fqdn }) => fqdn,
   facets: ({ fqdn, drains, held, waiting }) => ({
-    state: drains.length > 0 ? "drained" : held > 0 ? "held" : waiting > 0 ? "waiting" : "free",
+    states: [
+      ...(drains.length > 0 ? ["drained"] : []),
+      ...(held > 0 ? ["held"] : []),
+      ...(waiting > 0 ? ["waiting"] : []),
+      ...(held + waiting === 0 ? ["free"] : []),
+    ],
     ...{ hosts: [fqdn], holders: [] },
   }),
   json: ({ fqdn, record, held, waiting, groups, drains }) => ({
@@ -83,7 +88,7 @@ export const hosts: PictureView<HostRow> = {
     ...{ version: record?.version, holds: held, waits: waiting, groups, drains: drains.map(drainJson) },
   }),
   rows: hostRows,
-  empty: "No host was ever seen. A host is seen when it runs: signalbox run",
+  empty: "No host was ever seen. One is as soon as it runs something: signalbox run --lock demo -- true",
 };
 
 function hostRows(picture: Picture, scene: Scene): HostRow[] {

@@ -9,7 +9,7 @@ import { runs } from "./runs.ts";
 import type { AnyView } from "./view.ts";
 
 /** Does something with a view, whatever its rows are. */
-export type ViewVisitor<T> = <R>(view: AnyView<R>) => T;
+export type ViewVisitor<T> = <R extends object>(view: AnyView<R>) => T;
 
 /** Every view by its name, in the order of help. Each is given to a visitor, so that its rows keep their type. */
 export const VIEWS: Readonly<Record<ViewId, <T>(visit: ViewVisitor<T>) => T>> = {

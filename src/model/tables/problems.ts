@@ -1,4 +1,4 @@
-import { problems as found, type Problem } from "../problems/index.ts";
+import { problems as found, type Problem, problemId } from "../problems/index.ts";
 import { type PictureView, SCENE_ROOMS } from "./view.ts";
 
 export const problems: PictureView<Problem> = {
@@ -6,19 +6,24 @@ export const problems: PictureView<Problem> = {
   rooms: [...SCENE_ROOMS, "locks", "resources", "histories"],
   columns: [
     {
-      ...{ id: "level", title: "LEVEL", priority: 1, text: ({ level }) => level },
+      ...{ id: "level", title: "LEVEL", priority: 1, isMarked: true, text: ({ level }) => level },
       order: ({ level }) => (level === "failure" ? 0 : 1),
-      tone: () => "problem",
+      tone: ({ level }) => (level === "failure" ? "problem" : "waiting"),
     },
     { id: "kind", title: "KIND", priority: 3, text: ({ kind }) => kind },
     { id: "subject", title: "SUBJECT", priority: 1, text: ({ subject }) => subject },
-    { id: "detail", title: "DETAIL", priority: 1, text: ({ detail }) => detail },
-    { id: "remedy", title: "REMEDY", priority: 2, text: ({ remedy }) => remedy },
+    { id: "detail", title: "DETAIL", priority: 1, below: "sentence", text: ({ detail }) => detail },
+    { id: "remedy", title: "REMEDY", priority: 2, below: "line", text: ({ remedy }) => remedy },
   ],
   sort: "level",
-  key: ({ kind, subject, detail }) => `${kind}/${subject}/${detail.replaceAll(/\d+/g, "#")}`,
-  facets: ({ kind, subject }) => ({ state: kind, hosts: [], holders: [subject] }),
+  key: problemId,
+  facets: ({ kind, level, host }) => ({
+    states: [kind, level],
+    hosts: host === undefined ? [] : [host],
+    holders: [],
+  }),
   json: (problem) => problem,
+  news: problemId, // how long it has lasted is none
   rows: (picture, { wall }) => found(picture, wall),
-  empty: "Nothing is wrong.",
+  empty: "Nothing is wrong under this prefix. Whether etcd itself is well: signalbox doctor",
 };

@@ -2,6 +2,7 @@ import { emptyRow, type QueueRow, queueRow } from "../queue-row.ts";
 import {
   ago,
   andMore,
+  briefWho,
   commandText,
   drainJson,
   drainNote,
@@ -19,15 +20,22 @@ export const COLUMNS = {
   kind: { id: "kind", title: "KIND", priority: 3, text: ({ kind }) => kind },
   name: { id: "name", title: "NAME", priority: 1, text: ({ name }) => name },
   state: {
-    ...{ id: "state", title: "STATE", priority: 1, text: ({ state }) => state },
+    ...{
+      id: "state",
+      title: "STATE",
+      isMarked: true,
+      priority: 1,
+      text: (line) => statesOf(line).join(", "),
+    },
     tone: ({ state }) => stateTone(state),
   },
   holder: {
     ...{ id: "holder", title: "HOLDER", priority: 2 },
     text: ({ holders }) => andMore(holders.map(({ who }) => who)),
+    brief: ({ holders }) => andMore(holders.map(({ who }) => briefWho(who))),
   },
   since: {
-    ...{ id: "since", title: "SINCE", priority: 3, align: "right" },
+    ...{ id: "since", title: "SINCE", priority: 2, align: "right" },
     text: ({ holders: [first], wall }) => (first === undefined ? "" : ago(heldSince(first), wall)),
     order: ({ holders: [first], wall }) => wall - ((first && heldSince(first)) ?? wall),
   },
@@ -62,7 +70,13 @@ export const COLUMNS = {
     text: ({ holders: [first] }) => (first === undefined ? "" : String(first.token)),
     order: ({ holders: [first] }) => first?.token ?? 0n,
   },
-  note: { id: "note", title: "NOTE", priority: 5, text: noteOf, tone: () => "problem" },
+  order: {
+    ...{ id: "order", title: "ORDER", priority: 9, align: "right" },
+    text: ({ configured }) => String(configured?.order ?? ""),
+    order: ({ configured }) => configured?.order ?? Number.POSITIVE_INFINITY,
+  },
+  about: { id: "about", title: "ABOUT", priority: 6, text: ({ configured }) => configured?.note ?? "" },
+  note: { id: "note", title: "NOTE", priority: 4, text: noteOf, tone: () => "problem" },
 } as const satisfies Record<string, Column<Line>>;
 
 /** The earliest enqueued of the waiters. */
@@ -73,11 +87,16 @@ function longestSince({ waiters }: Line): number | undefined {
   }, undefined);
 }
 
-function noteOf({ holders, waiters, drains }: Line): string {
+/** The state, and that it is drained too: those that hold it go on, and nobody comes after them. */
+function statesOf({ state, drains }: Line): string[] {
+  return drains.length === 0 || state === "drained" ? [state] : [state, "drained"];
+}
+
+function noteOf({ kind, holders, waiters, drains }: Line): string {
   const asked = [...holders, ...waiters].find(({ ticket }) => ticket?.reset !== undefined)?.ticket?.reset;
   const malformed = [...holders, ...waiters].filter(({ ticket }) => ticket === undefined).length;
   return [
-    ...(drains.length > 0 ? [drainNote(drains)] : []),
+    ...(drains.length > 0 ? [drainNote(drains, kind)] : []),
     ...(asked === undefined
       ? []
       : [`reset by ${asked.by}${asked.why === undefined ? "" : `: ${asked.why}`}`]),
@@ -96,13 +115,13 @@ export function emptyLine(kind: Line["kind"], name: string, scene: Scene): Line 
 /** What every table of queues says of a row beside its columns. */
 export const ABOUT = {
   key: ({ kind, name }: Line): string => `${kind}/${name}`,
-  facets: ({ state, holders, waiters }: Line): Facets => ({
-    state,
-    hosts: [...holders, ...waiters].flatMap(({ ticket }) => ticket?.host ?? []),
-    holders: holders.map(({ who }) => who),
+  facets: (line: Line): Facets => ({
+    states: statesOf(line),
+    hosts: [...line.holders, ...line.waiters].flatMap(({ ticket }) => ticket?.host ?? []),
+    holders: line.holders.map(({ who }) => who),
   }),
-  json: ({ kind, name, state, used, total, holders, waiters, drains }: Line): object => ({
-    ...{ kind, name, state, used, total },
+  json: ({ kind, name, state, used, total, configured, holders, waiters, drains }: Line): object => ({
+    ...{ kind, name, state, used, total, configured },
     holders: holders.map(occupantJson),
     waiters: waiters.map(occupantJson),
     drains: drains.map(drainJson),

@@ -1,8 +1,10 @@
 import { ABOUT, COLUMNS, type Line, lineOf } from "./queue-columns.ts";
+import { wideDrains } from "./remarks.ts";
 import { type QueueView, SCENE_ROOMS } from "./view.ts";
 
 const { kind, name, state, holder, since, units, waiting, longest, command, label, user, run, token, note } =
   COLUMNS;
+const { order, about } = COLUMNS;
 const detail = [label, user, run, token];
 
 /** What is held or waited for: locks and resources together. */
@@ -18,7 +20,9 @@ export const overview: QueueView<Line> = {
   sort: "kind",
   ...ABOUT,
   rows: (queue, scene) => [lineOf(queue, scene)],
-  empty: "Nothing is held or waited for. Try: signalbox run --lock demo -- sleep 60",
+  empty:
+    "Nothing is held or waited for. Try: signalbox run --lock demo -- sleep 60 (--all also lists what is free)",
+  remarks: wideDrains,
 };
 
 export const locks: QueueView<Line> = {
@@ -29,7 +33,8 @@ export const locks: QueueView<Line> = {
   ...ABOUT,
   rows: (queue, scene) => (queue.kind === "lock" ? [lineOf(queue, scene)] : []),
   empty:
-    "No lock is held or waited for (--all also lists free ones). Try: signalbox run --lock demo -- sleep 60",
+    "No lock is held or waited for. Try: signalbox run --lock demo -- sleep 60 (--all also lists free ones)",
+  remarks: wideDrains,
 };
 
 export const resources: QueueView<Line> = {
@@ -40,10 +45,11 @@ export const resources: QueueView<Line> = {
     brief: "resources: units held and free, who waits for some",
   },
   rooms: [...SCENE_ROOMS, "resources"],
-  columns: [name, state, units, holder, since, waiting, longest, command, note, ...detail],
-  sort: "name",
+  columns: [name, state, units, holder, since, waiting, longest, command, note, about, ...detail, order],
+  sort: "order",
   ...ABOUT,
   rows: (queue, scene) => (queue.kind === "resource" ? [lineOf(queue, scene)] : []),
   empty:
-    "No units are held or waited for (--all also lists resources that are configured). Try: signalbox run --lease db=2:10 -- sleep 60",
+    "No units are held or waited for. Try: signalbox run --lease db=2:10 -- sleep 60 (--all also lists what is configured)",
+  remarks: wideDrains,
 };

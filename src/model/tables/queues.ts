@@ -1,6 +1,8 @@
+import type { Drain } from "../../protocol/drain.ts";
 import type { QueueKind } from "../../protocol/keys.ts";
 import { type Occupant, occupant } from "../queue-row.ts";
-import { ago, commandText, occupantJson, stateTone } from "./cells.ts";
+import { ago, briefWho, commandText, drainJson, drainNote, occupantJson, stateTone } from "./cells.ts";
+import { drainsOn } from "./stopped.ts";
 import { type QueueView, SCENE_ROOMS } from "./view.ts";
 
 /** One ticket that waits. */
@@ -9,6 +11,8 @@ interface Waiter extends Occupant {
   name: string;
   /** From 1, counted over all tickets of the queue. */
   position: number;
+  /** What stops it here: drains of this lock or resource, of its host, of everything. */
+  drains: readonly Drain[];
   wall: number;
 }
 
@@ -24,9 +28,15 @@ export const queues: QueueView<Waiter> = {
       text: ({ position }) => String(position),
       order: ({ position }) => position,
     },
-    { id: "who", title: "WHO", priority: 1, text: ({ who }) => who },
+    { id: "who", title: "WHO", priority: 1, text: ({ who }) => who, brief: ({ who }) => briefWho(who) },
     {
-      ...{ id: "state", title: "STATE", priority: 2, text: ({ ticket }) => ticket?.state ?? "malformed" },
+      ...{
+        id: "state",
+        title: "STATE",
+        isMarked: true,
+        priority: 2,
+        text: ({ ticket }) => ticket?.state ?? "malformed",
+      },
       tone: ({ ticket }) => stateTone(ticket?.state ?? "malformed"),
     },
     {
@@ -40,6 +50,10 @@ export const queues: QueueView<Waiter> = {
       text: ({ kind, ticket }) => (kind === "lock" ? "" : String(ticket?.count ?? "?")),
       order: ({ ticket }) => ticket?.count ?? 0,
     },
+    {
+      ...{ id: "note", title: "NOTE", priority: 3, tone: () => "problem" },
+      text: ({ kind, drains }) => drainNote(drains, kind),
+    },
     { id: "command", title: "COMMAND", priority: 5, text: ({ ticket }) => commandText(ticket) },
     { id: "run", title: "RUN", priority: 3, text: ({ run }) => run },
     { id: "label", title: "LABEL", priority: 6, text: ({ ticket }) => ticket?.label ?? "" },
@@ -47,17 +61,20 @@ export const queues: QueueView<Waiter> = {
   ],
   sort: "-waits",
   key: ({ kind, name, run }) => `${kind}/${name}/${run}`,
-  facets: ({ ticket, who }) => ({
-    state: ticket?.state ?? "malformed",
+  facets: ({ ticket, who, drains }) => ({
+    states: [ticket?.state ?? "malformed", ...(drains.length > 0 ? ["drained"] : [])],
     hosts: ticket === undefined ? [] : [ticket.host],
     holders: [who],
   }),
-  json: ({ kind, name, position, ...waiter }) => ({ kind, name, position, ...occupantJson(waiter) }),
-  rows: ({ kind, name, places }, { wall }) =>
+  json: ({ kind, name, position, drains, ...waiter }) => ({
+    ...{ kind, name, position, ...occupantJson(waiter), drains: drains.map(drainJson) },
+  }),
+  rows: ({ kind, name, places }, scene) =>
     places.flatMap((place, index) => {
       const { state } = place.ticket ?? {};
       if (state === "held" || state === "grace") return [];
-      return [{ ...occupant(place), kind, name, position: index + 1, wall }];
+      const drains = drainsOn({ host: place.ticket?.host, queues: [{ kind, name }] }, scene);
+      return [{ ...occupant(place), kind, name, position: index + 1, drains, wall: scene.wall }];
     }),
-  empty: "Nobody waits.",
+  empty: "Nobody waits. Who holds what: signalbox ls",
 };

@@ -1,11 +1,17 @@
+import type { Drain } from "../../protocol/drain.ts";
 import { type Claim, claimsOf, isHolder, whoIs } from "../claims.ts";
-import { ago, commandText, stateTone } from "./cells.ts";
-import { type PictureView, SCENE_ROOMS } from "./view.ts";
+import { drainLine } from "../foresight-text.ts";
+import type { Picture } from "../picture.ts";
+import { ago, briefWho, commandText, drainJson, stateTone } from "./cells.ts";
+import { drainsOn } from "./stopped.ts";
+import { type PictureView, SCENE_ROOMS, type Scene } from "./view.ts";
 
 interface RunRow {
   claim: Claim;
   /** `held`, or the state of the ticket that keeps it waiting. */
   state: string;
+  /** What stops it, where it waits. */
+  drains: readonly Drain[];
   wall: number;
 }
 
@@ -14,18 +20,22 @@ export const runs: PictureView<RunRow> = {
   ...{ of: "picture", id: "runs", brief: "runs: everything that each of them holds or waits for" },
   rooms: [...SCENE_ROOMS, "locks", "resources"],
   columns: [
-    { id: "run", title: "RUN", priority: 2, text: ({ claim }) => claim.run },
-    { id: "who", title: "WHO", priority: 1, text: (row) => whoOf(row) },
+    { id: "run", title: "RUN", priority: 3, text: ({ claim }) => claim.run },
+    { id: "who", title: "WHO", priority: 1, text: (row) => whoOf(row), brief: (row) => briefWho(whoOf(row)) },
     {
-      ...{ id: "state", title: "STATE", priority: 1, text: ({ state }) => state },
+      ...{ id: "state", title: "STATE", isMarked: true, priority: 1, text: ({ state }) => state },
       tone: ({ state }) => stateTone(state),
     },
-    { id: "lock", title: "LOCK", priority: 1, text: ({ claim }) => lockOf(claim) ?? "" },
+    { id: "lock", title: "LOCK", priority: 2, text: ({ claim }) => lockOf(claim) ?? "" },
     { id: "leases", title: "LEASES", priority: 2, text: ({ claim }) => leasesText(claim) },
     {
-      ...{ id: "since", title: "SINCE", priority: 3, align: "right" },
+      ...{ id: "since", title: "SINCE", priority: 2, align: "right" },
       text: (row) => ago(sinceOf(row), row.wall),
       order: (row) => row.wall - (sinceOf(row) ?? row.wall),
+    },
+    {
+      ...{ id: "note", title: "NOTE", priority: 4, tone: () => "problem" },
+      text: ({ drains }) => drains.map(drainLine).join("; "),
     },
     { id: "command", title: "COMMAND", priority: 4, text: (row) => commandText(ticketOf(row)) },
     { id: "label", title: "LABEL", priority: 5, text: (row) => ticketOf(row)?.label ?? "" },
@@ -44,15 +54,24 @@ export const runs: PictureView<RunRow> = {
   sort: "token",
   key: ({ claim }) => claim.run,
   facets: (row) => ({
-    state: row.state,
+    states: [row.state, ...(row.drains.length > 0 ? ["drained"] : [])],
     hosts: [ticketOf(row)?.host ?? ""],
     holders: isHolder(row.claim) ? [whoOf(row)] : [],
   }),
-  json: (row) => runJson(row.claim, row.state),
-  rows: (picture, { wall }) =>
-    [...claimsOf(picture).values()].map((claim) => ({ claim, state: claimState(claim), wall })),
-  empty: "Nothing runs and nothing waits.",
+  json: ({ claim, state, drains }) => ({ ...runJson(claim, state), drains: drains.map(drainJson) }),
+  rows: runRows,
+  empty: "Nothing runs and nothing waits. Try: signalbox run --lock demo -- sleep 60",
 };
+
+function runRows(picture: Picture, scene: Scene): RunRow[] {
+  return [...claimsOf(picture).values()].map((claim) => {
+    const host = ticketOf({ claim })?.host;
+    const drains = isHolder(claim)
+      ? []
+      : drainsOn({ host, queues: claim.stands.map(({ queue }) => queue) }, scene);
+    return { claim, state: claimState(claim), drains, wall: scene.wall };
+  });
+}
 
 /** How a whole claim stands: as its ticket that is furthest from being held. */
 export function claimState(claim: Claim): string {
@@ -89,7 +108,7 @@ function leasesText({ stands }: Claim): string {
   return leases.map(({ queue, place }) => `${queue.name}=${place.ticket?.count ?? "?"}`).join(" ");
 }
 
-function ticketOf({ claim }: RunRow) {
+function ticketOf({ claim }: Pick<RunRow, "claim">) {
   return claim.stands.find(({ place }) => place.ticket !== undefined)?.place.ticket;
 }
 

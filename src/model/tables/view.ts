@@ -13,6 +13,12 @@ export interface Column<R> {
   priority: number;
   align?: "right";
   text(row: R): string;
+  /** A shorter text for where there is little room; the same in meaning to whoever knows the place. */
+  brief?(row: R): string;
+  /** Stands on lines of its own below the row where there is no room beside it: a sentence, or a line to copy. */
+  below?: "sentence" | "line";
+  /** Whether its tone is shown by a mark too, so that no meaning is in a colour alone. */
+  isMarked?: true;
   /** What it is sorted by; without it, by its text. */
   order?(row: R): number | bigint | string;
   tone?(row: R): Tone;
@@ -20,7 +26,8 @@ export interface Column<R> {
 
 /** What a filter can ask of a row, beside its text. */
 export interface Facets {
-  state: string;
+  /** What the row shows as its state, and what else it is: a held lock may be drained as well. */
+  states: readonly string[];
   hosts: readonly string[];
   holders: readonly string[];
 }
@@ -39,8 +46,12 @@ export interface View<R> {
   facets(row: R): Facets;
   /** The row for programs, as docs/json.md has it. */
   json(row: R): object;
+  /** What of a row is worth telling again when it changes, where that is not all of it. */
+  news?(row: R): string;
   /** What to do where there is nothing. */
   empty: string;
+  /** What concerns the rows, and stands in none of them: a sentence each. */
+  remarks?(scene: Scene): readonly string[];
 }
 
 /** A view whose rows come from one queue at a time, so that any number of them can be listed as they are read. */

@@ -1,0 +1,105 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { setTimeout as pause } from "node:timers/promises";
+import type { Op, Store } from "../../src/etcd/store.ts";
+import { keysUnder } from "../../src/protocol/keys.ts";
+import { ticketText } from "../../src/protocol/ticket.ts";
+import type { Argv, Bed } from "./bed.ts";
+import { note, shown, table } from "./figures.ts";
+
+const WAITERS = 10;
+/** etcd takes 128 in a transaction. */
+const BATCH = 120;
+/** Transactions on their way at the same time. */
+const AT_ONCE = 16;
+const SESSION = 77n;
+
+/** What listings cost where there is much to list: 10,000 locks, each held and with ten waiters. */
+export async function scale(bed: Bed): Promise<void> {
+  const locks = bed.quick ? 1_000 : 10_000;
+  await fill(bed.store, locks);
+  const rows: string[][] = [];
+  for (const args of [
+    ["ls", "--json"],
+    ["ls"],
+    ["ls", "queues", "--json"],
+    ["ls", "runs", "--json"],
+    ["ls", "problems", "--json"],
+    ["ls", "locks", "--json", "--limit", "10"],
+    ["ls", "locks", "lock-77"],
+  ]) {
+    const { seconds, peak, bytes } = await listed(bed.signalbox(...args), bed.env);
+    rows.push([args.join(" "), shown(seconds, 2), shown(peak, 0), shown(bytes / 1e6)]);
+  }
+  table(`Listings of ${locks} locks with ${locks * WAITERS} waiters`, ["", "s", "peak MiB", "MB out"], rows);
+  note("peak: of resident memory, Node's own 45 MiB included; s: from start to end of the process");
+}
+
+/** Locks by number, each with a holder and its waiters. */
+async function fill(store: Store, locks: number): Promise<void> {
+  await store.grant(SESSION, 3_600);
+  const puts = (function* () {
+    for (let lock = 0; lock < locks; lock += 1)
+      for (let place = 0; place <= WAITERS; place += 1) yield ticket(lock, place);
+  })();
+  const worker = async () => {
+    for (let batch = take(puts); batch.length > 0; batch = take(puts))
+      await store.txn({ compare: [], success: batch, failure: [] });
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+}
+
+function take(puts: Iterator<Op>): Op[] {
+  const batch: Op[] = [];
+  while (batch.length < BATCH) {
+    const next = puts.next();
+    if (next.done === true) break;
+    batch.push(next.value);
+  }
+  return batch;
+}
+
+function ticket(lock: number, place: number): Op {
+  const run = (lock * (WAITERS + 1) + place).toString(36).padStart(13, "0");
+  const at = Date.now();
+  const value = ticketText({
+    ...{ run, host: `web${place}.example.com`, pid: 1000 + place, user: "ops", count: 1, total: 1 },
+    ...{ command: "invoices.sh", enqueuedAt: at, state: place === 0 ? "held" : "waiting" },
+    ...(place === 0 && { grantedAt: at }),
+  });
+  return { op: "put", key: keysUnder("/signalbox/").lock(`lock-${lock}`, run), session: SESSION, value };
+}
+
+/** Runs a listing to its end; its output is read as a pipe's reader would. */
+async function listed([file, ...args]: Argv, env: NodeJS.ProcessEnv) {
+  const start = performance.now();
+  const child = spawn(file, args, { env, stdio: ["ignore", "pipe", "inherit"] });
+  let bytes = 0;
+  child.stdout.on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
+  });
+  let peak = 0;
+  const over = once(child, "close");
+  let isOver = false;
+  void over.then(() => {
+    isOver = true;
+  });
+  while (!isOver) {
+    peak = Math.max(peak, highWater(child.pid));
+    await pause(5);
+  }
+  const [code] = await over;
+  if (code !== 0) throw new Error(`${args.join(" ")}: exit code ${code}`);
+  return { seconds: (performance.now() - start) / 1000, peak, bytes };
+}
+
+/** The most memory that a process ever had resident, MiB; 0 once it is gone. */
+function highWater(pid: number | undefined): number {
+  try {
+    const status = readFileSync(`/proc/${pid}/status`, "latin1");
+    return Number(/^VmHWM:\s*(\d+) kB$/m.exec(status)?.[1] ?? 0) / 1024;
+  } catch {
+    return 0;
+  }
+}

@@ -1,0 +1,38 @@
+import { describe, expect, test } from "vitest";
+import { asSignalbox, parseSwitchman } from "../../src/commands/crontab/switchman.ts";
+import { UsageError } from "../../src/base/errors.ts";
+
+describe("a line of switchman", () => {
+  test.each<[words: string[], same: string]>([
+    [["--", "/opt/x", "a"], "signalbox run -E 0 -- /opt/x a"],
+    [["x", "a"], "signalbox run -E 0 -- x a"],
+    [["-g", "web", "--lockname", "l", "--", "x"], "signalbox run -E 0 --lock l -g web -- x"],
+    [["--group=web", "--lockname=l", "--", "x"], "signalbox run -E 0 --lock l -g web -- x"],
+    [["-lockname", "l", "--gr", "web", "--", "x"], "signalbox run -E 0 --lock l -g web -- x"],
+    [["--no-lock", "--", "x"], "signalbox run -E 0 --no-lock -- x"],
+    [["--nolock", "--lease", "db=1:2", "--", "x"], "signalbox run -E 0 --no-lock --lease db=1:2 -- x"],
+    [["-c", "/etc/s.conf", "--", "x"], "signalbox run -E 0 -- x"],
+    [
+      ["--lease", "FQDN_cpu=1:CPU", "--lease", "FQDN_mem=4:int(MEMMB/1024)", "--", "x", "b c"],
+      "signalbox run -E 0 --lease FQDN_cpu=1:CPU --lease 'FQDN_mem=4:int(MEMMB/1024)' -- x 'b c'",
+    ],
+    [["x", "-g", "web", "y"], "signalbox run -E 0 -g web -- x y"], // options may stand behind arguments
+    [["--lock", "--", "x"], "signalbox run -E 0 -- x"],
+  ])("%j", (words, same) => {
+    expect(asSignalbox(parseSwitchman(words))).toBe(same);
+  });
+
+  test.each<[words: string[], fault: RegExp]>([
+    [[], /no command/],
+    [["-g", "web"], /no command/],
+    [["-g"], /--group needs a value/],
+    [["--grupo", "web", "--", "x"], /"--grupo" is none of its options; did you mean --group/],
+    [["--lo", "a", "--", "x"], /"--lo" is none of its options/], // lock or lockname?
+    [["--lease", "db", "--", "x"], /"db" is not RESOURCE=COUNT:TOTAL/],
+    [["--lease", "db=1", "--", "x"], /"db=1" is not/],
+    [["--lockname", "a/b", "--", "x"], /cannot hold "\/"/],
+  ])("%j is a fault", (words, fault) => {
+    expect(() => parseSwitchman(words)).toThrow(UsageError);
+    expect(() => parseSwitchman(words)).toThrow(fault);
+  });
+});
