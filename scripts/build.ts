@@ -17,6 +17,8 @@ interface Bundle {
   product: string;
   /** `program`: with a shebang, and executable. `function`: an expression, for a program to call. Default: a module. */
   form?: "program" | "function";
+  /** Loads nothing of these. */
+  without?: string[];
 }
 
 /** Each stands alone: an error thrown in one would be no `SignalboxError` in another. */
@@ -24,6 +26,7 @@ const bundles: Bundle[] = [
   { entry: "src/bin/run.ts", product: "dist/run.cjs", form: "function" },
   { entry: "src/bin/start.ts", product: "dist/signalbox.cjs", form: "program" },
   { entry: "src/bin/full.ts", product: "dist/full.cjs" },
+  { entry: "src/bin/complete.ts", product: "dist/complete.cjs", without: ["*.run.ts"] },
 ];
 
 /** Read their own files at run time (etcd3: .proto), so they stay in node_modules. */
@@ -78,7 +81,7 @@ function explain(cc: string, { error, stderr }: ReturnType<typeof spawnSync>): s
 }
 
 /** CommonJS: an ES module's `import` of a builtin evaluates lazy getters, and costs ten times what `require` does. */
-async function buildBundle({ entry, product, form }: Bundle): Promise<void> {
+async function buildBundle({ entry, product, form, without = [] }: Bundle): Promise<void> {
   const { outputFiles } = await build({
     entryPoints: [at(entry)],
     outfile: at(product),
@@ -89,7 +92,7 @@ async function buildBundle({ entry, product, form }: Bundle): Promise<void> {
     format: "cjs",
     supported: { "dynamic-import": false }, // `import()` of what is lazy becomes `require`, for the same reason
     define: { "import.meta.dirname": "__dirname", "import.meta.filename": "__filename" },
-    external,
+    external: [...external, ...without],
     logLevel: "warning",
   });
   const text = outputFiles[0]?.text ?? "";

@@ -37,7 +37,7 @@ export async function scale(bed: Bed): Promise<void> {
 }
 
 /** Locks by number, each with a holder and its waiters. */
-async function fill(store: Store, locks: number): Promise<void> {
+export async function fill(store: Store, locks: number): Promise<void> {
   await store.grant(SESSION, 3_600);
   const puts = (function* () {
     for (let lock = 0; lock < locks; lock += 1)

@@ -1,7 +1,6 @@
 import { EXIT, UsageError } from "../base/errors.ts";
 import { nearest, quoted } from "../base/text.ts";
 import { VERSION } from "../base/version.ts";
-import { complete } from "../commands/completion/complete.ts";
 import { exitCodesHelp, familyHelp, overview } from "../commands/help.ts";
 import { COMMANDS } from "../commands/registry.ts";
 import type { Command, Surroundings } from "../commands/spec.ts";
@@ -18,7 +17,6 @@ async function runOther(argv: readonly string[], world: Surroundings): Promise<n
     world.out(`signalbox ${VERSION}\n`);
     return EXIT.ok;
   }
-  if (first === "__complete") return complete(COMMANDS, argv.slice(argv[1] === "--" ? 2 : 1), world);
   const two = COMMANDS.find(({ id }) => id === `${first} ${second}`);
   const one = COMMANDS.find(({ id }) => id === first);
   const family = COMMANDS.filter(({ id }) => id.startsWith(`${first} `));

@@ -1,12 +1,13 @@
-// The program as it is shipped: starts one of two bundles. That of `run` starts from the code that V8 made of it when it
+// The program as it is shipped: starts one of three bundles. That of `run` starts from the code that V8 made of it when it
 // was built, where that fits.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { Script } from "node:vm";
 
+const require = createRequire(import.meta.filename);
 if (process.argv[2] === "run") startRun(join(import.meta.dirname, "run.cjs"));
-else createRequire(import.meta.filename)("./full.cjs");
+else require(process.argv[2] === "__complete" ? "./complete.cjs" : "./full.cjs");
 
 function startRun(filename: string): void {
   const source = readFileSync(filename, "latin1");

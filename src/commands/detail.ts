@@ -41,7 +41,7 @@ function sectionLines(section: Section, look: Look): string[] {
   const lines =
     section.kind === "lines"
       ? proseLines(section.lines, room)
-      : gridLines(columnsOf(section), section.rows, room);
+      : gridLines({ columns: columnsOf(section), rows: section.rows, wall: 0 }, room);
   return [...title, ...lines.map((line) => INDENT + line)];
 }
 

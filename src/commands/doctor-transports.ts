@@ -1,4 +1,5 @@
 import { SignalboxError } from "../base/errors.ts";
+import { parseEndpoint } from "../etcd/endpoint.ts";
 import { type Gauges, gaugesOf } from "../etcd/gauges.ts";
 import { chosenTransport, openStore, type StoreOptions } from "../etcd/open.ts";
 import type { MemberStatus, Store } from "../etcd/store.ts";
@@ -56,8 +57,9 @@ async function otherStore(
 }
 
 async function gaugesOfAll(desk: Desk, { endpoints, tls }: StoreOptions): Promise<Map<string, Gauges>> {
-  const asked = endpoints.map(async (url) => {
-    return [url, await gaugesOf(url.replace(/\/$/, ""), tls, () => desk.clock.wall(), desk.signal)] as const;
+  const asked = endpoints.map(async (text) => {
+    const { url } = parseEndpoint(text, tls !== undefined);
+    return [url, await gaugesOf(url, tls, () => desk.clock.wall(), desk.signal)] as const;
   });
   return new Map(await Promise.all(asked));
 }

@@ -2,10 +2,8 @@ import { DRAIN_SCOPES } from "../protocol/keys.ts";
 import { ACTING } from "./flags.ts";
 import { type Argument, CONNECTION, type Command } from "./spec.ts";
 
-const ARGS: readonly Argument[] = [
-  { name: "SCOPE", choices: DRAIN_SCOPES, help: "lock, resource, host, group or all" },
-  { name: "NAME", names: "drain", isOptional: true, help: "what is meant in the scope; none for all" },
-];
+const SCOPE: Argument = { name: "SCOPE", choices: DRAIN_SCOPES, help: "lock, resource, host, group or all" };
+const NAME: Argument = { name: "NAME", isOptional: true, help: "what is meant in the scope; none for all" };
 
 export const drain: Command = {
   id: "drain",
@@ -19,7 +17,7 @@ export const drain: Command = {
     "With --wait it returns when nobody holds anything in the scope any more (a place in grace is nobody's), or when the" +
       " drain was lifted meanwhile (exit 75). It outlasts the loss of etcd. Ctrl+C ends the waiting; the drain stands.",
   ],
-  args: ARGS,
+  args: [SCOPE, { ...NAME, names: "lock" }],
   flags: [
     { name: "for", value: "DURATION", help: "it ends by itself after this time" },
     { name: "keep", help: "where it is drained already, leave that drain as it is" },
@@ -59,7 +57,7 @@ export const undrain: Command = {
     "With --expect-revision, a drain that was put or changed after that revision is not lifted: so a script lifts its own" +
       " drain and no other (`drain --json` gives its revision).",
   ],
-  args: ARGS,
+  args: [SCOPE, { ...NAME, names: "drain" }],
   flags: ACTING,
   settings: CONNECTION,
   examples: [

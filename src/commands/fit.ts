@@ -16,8 +16,9 @@ export type Fitted<S> = S & { width: number };
 
 /** Between two columns. */
 export const GAP = 2;
-/** A column is cut to no less than this. */
+/** A column is cut to no less than this; and one that is no wider than the second is not worth cutting. */
 const SHORTEST = 10;
+const SMALL = 14;
 /** A column that is this wide is wide enough, if others find room then: those that matter, and those that matter less. */
 const ENOUGH = 20;
 const AMPLE = 32;
@@ -87,7 +88,7 @@ function enough(strip: Strip, most: number): number {
   const sorted = texts.filter((text) => text.trim() !== "").map(displayWidth);
   sorted.sort((a, b) => a - b);
   const usual = sorted[Math.max(0, Math.ceil(sorted.length * MOST) - 1)] ?? 0;
-  return Math.max(title.length, Math.min(own, Math.max(SHORTEST, Math.min(usual, most))));
+  return Math.max(title.length, Math.min(own, Math.max(SMALL, Math.min(usual, most))));
 }
 
 /** Columns cut to fit: the very wide ones; then to what is enough, those of least weight first; then as far as it takes. */

@@ -25,10 +25,9 @@ export class Following<R> {
   #awaySince: number | undefined;
   #fault: unknown;
 
-  /** @param isTimed  whether rows show how long something has lasted */
-  constructor(desk: Desk, view: AnyView<R>, wish: Wish, isTimed: boolean) {
+  constructor(desk: Desk, view: AnyView<R>, wish: Wish) {
     this.#desk = desk;
-    this.#rows = new KeptRows(view, wish, isTimed);
+    this.#rows = new KeptRows(view, wish);
     const known = wish.all && view.of === "queue" && view.hasEmpty ? ["histories" as const] : [];
     this.#fold = new Fold(desk.keys, [...new Set([...view.rooms, ...known])]);
   }

@@ -14,7 +14,15 @@ interface ColumnStrip<R> extends Strip {
   tones: readonly Tone[];
 }
 
-/** A table: the line above, and for every row the lines that it takes. */
+/** What is shown. */
+export interface Table<R> {
+  columns: readonly Column<R>[];
+  rows: readonly R[];
+  /** Wall clock, ms since the epoch. */
+  wall: number;
+}
+
+/** A table as it is shown: the line above, and for every row the lines that it takes. */
 export interface Grid {
   head: string;
   rows: string[][];
@@ -25,16 +33,11 @@ export interface Grid {
  * cut where there is no room.
  * @param named  the columns that were asked for; undefined for the usual ones, less those that are empty throughout
  */
-export function grid<R>(
-  columns: readonly Column<R>[],
-  rows: readonly R[],
-  look: Look,
-  named?: readonly string[],
-): Grid {
+export function grid<R>({ columns, rows, wall }: Table<R>, look: Look, named?: readonly string[]): Grid {
   const wanted = named
     ? named.flatMap((id) => columns.find((column) => column.id === id) ?? [])
     : columns.filter(({ priority }) => priority < ON_DEMAND);
-  const strips = wanted.map((column) => stripOf(column, rows, look));
+  const strips = wanted.map((column) => stripOf(column, rows, wall, look));
   const filled = named ? strips : strips.filter(({ texts }) => texts.some((text) => text.trim() !== ""));
   const { beside, below } = placed(filled, look.width, named !== undefined);
   const joined = (cells: string[]) => cells.join(" ".repeat(GAP)).trimEnd();
@@ -48,24 +51,19 @@ export function grid<R>(
 }
 
 /** All lines of a table. */
-export function gridLines<R>(
-  columns: readonly Column<R>[],
-  rows: readonly R[],
-  look: Look,
-  named?: readonly string[],
-): string[] {
-  const { head, rows: blocks } = grid(columns, rows, look, named);
+export function gridLines<R>(table: Table<R>, look: Look, named?: readonly string[]): string[] {
+  const { head, rows: blocks } = grid(table, look, named);
   return [head, ...blocks.flat()];
 }
 
-function stripOf<R>(column: Column<R>, rows: readonly R[], look: Look): ColumnStrip<R> {
+function stripOf<R>(column: Column<R>, rows: readonly R[], wall: number, look: Look): ColumnStrip<R> {
   const { title, priority, align, isMarked, brief } = column;
   const tones = rows.map((row) => column.tone?.(row) ?? "plain");
   const marked = (text: string, at: number) =>
     (isMarked ? (look.marks?.[tones[at] ?? "plain"] ?? "") : "") + clean(text);
   return {
     ...{ column, tones, title, priority, isWhole: align === "right" || isMarked === true },
-    texts: rows.map((row, at) => marked(column.text(row), at)),
+    texts: rows.map((row, at) => marked(column.text(row, wall), at)),
     briefs: brief && rows.map((row, at) => marked(brief.call(column, row), at)),
   };
 }

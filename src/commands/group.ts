@@ -2,7 +2,7 @@ import { ACTING } from "./flags.ts";
 import { type Argument, CONNECTION, type Command } from "./spec.ts";
 
 const GROUP: Argument = { name: "GROUP", names: "group", help: "name of the group" };
-const MEMBER: Argument = { name: "MEMBER", names: "host", isRest: true, help: "hosts and groups" };
+const MEMBER: Argument = { name: "MEMBER", names: ["host", "group"], isRest: true, help: "hosts and groups" };
 
 const GUARDED =
   "What changes is shown. Where it ends a running command (its host leaves the group of its -g), throws a run out of its" +

@@ -18,16 +18,13 @@ const AROUND = ["resources", "groups", "drains"] as const;
 export class KeptRows<R> {
   readonly #view: AnyView<R>;
   readonly #wish: Wish;
-  readonly #isTimed: boolean;
   #known: { picture: Picture; scene: Scene; second: number; rows: readonly R[] } | undefined;
   /** Rows of queues; good as long as what is around them stays. */
   #byQueue = new WeakMap<NamedQueue, readonly R[]>();
 
-  /** @param isTimed  whether how long something has lasted matters: then all rows are made anew every second */
-  constructor(view: AnyView<R>, wish: Wish, isTimed: boolean) {
+  constructor(view: AnyView<R>, wish: Wish) {
     this.#view = view;
     this.#wish = wish;
-    this.#isTimed = isTimed;
   }
 
   /** @param wall  wall clock, ms since the epoch */
@@ -36,10 +33,9 @@ export class KeptRows<R> {
     const second = Math.floor(wall / 1000);
     const before = this.#known;
     const isSame = before !== undefined && before.scene.drains.length === scene.drains.length;
-    if (isSame && PARTS.every((part) => before.picture[part] === picture[part])) {
-      if (before.second === second || !(this.#isTimed || this.#view.of === "picture")) return before;
-    }
-    if (this.#isTimed || !isSame || AROUND.some((part) => before.picture[part] !== picture[part]))
+    const isTimed = this.#view.of === "picture" && this.#view.isTimed === true && before?.second !== second;
+    if (isSame && !isTimed && PARTS.every((part) => before.picture[part] === picture[part])) return before;
+    if (!isSame || AROUND.some((part) => before.picture[part] !== picture[part]))
       this.#byQueue = new WeakMap();
     const rows = this.#rows(picture, scene);
     this.#known = { picture, scene, second, rows };

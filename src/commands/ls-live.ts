@@ -17,6 +17,8 @@ export class LiveTable<R> {
   readonly #view: AnyView<R>;
   readonly #wish: Wish;
   readonly #screen: Screen;
+  /** Rows in their order, as long as they are the same. */
+  #ordered: { rows: readonly R[]; shown: readonly R[] } | undefined;
 
   constructor(call: Call, world: Surroundings, desk: Desk, view: AnyView<R>, wish: Wish) {
     this.#call = call;
@@ -61,11 +63,10 @@ export class LiveTable<R> {
       const text = this.#wish.filter.length > 0 ? "No row passes the filter." : this.#view.empty;
       return [clean(text, look.width)];
     }
-    const shown = ordered(this.#view, rows, this.#wish);
+    const shown = this.#inOrder(rows);
     const visible = shown.slice(0, Math.max(1, room));
     const { head, rows: blocks } = grid(
-      this.#view.columns,
-      visible,
+      { columns: this.#view.columns, rows: visible, wall: this.#desk.clock.wall() },
       look,
       columnsOf(this.#view, this.#wish, this.#call),
     );
@@ -78,6 +79,11 @@ export class LiveTable<R> {
       left -= 1;
     }
     return left === 0 ? lines : [...lines, painted(`and ${left} more`, "quiet", look)];
+  }
+
+  #inOrder(rows: readonly R[]): readonly R[] {
+    if (this.#ordered?.rows !== rows) this.#ordered = { rows, shown: ordered(this.#view, rows, this.#wish) };
+    return this.#ordered.shown;
   }
 
   end(): void {

@@ -26,7 +26,7 @@ export async function watch<R extends object>(
   wish: Wish,
 ): Promise<number> {
   const isLive = world.terminal.isOutput() && !call.flags.json;
-  const following = new Following(desk, view, wish, isLive);
+  const following = new Following(desk, view, wish);
   await following.begin();
   const show: Show<R> = isLive ? new LiveTable(call, world, desk, view, wish) : new Lines(world, desk, view);
   try {

@@ -44,7 +44,11 @@ async function printTable<R>(
     else for (const state of view.facets(row).states) others.add(state);
   }
   if (rows.length > 0) {
-    const lines = gridLines(view.columns, ordered(view, rows, wish), look, columnsOf(view, wish, call));
+    const lines = gridLines(
+      { columns: view.columns, rows: ordered(view, rows, wish), wall: scene.wall },
+      look,
+      columnsOf(view, wish, call),
+    );
     if (!world.out(`${lines.join("\n")}\n`)) return;
   }
   if (call.verbosity < 0) return;

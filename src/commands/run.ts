@@ -16,6 +16,7 @@ export const run: Command = {
       name: "lock",
       aliases: ["lockname"],
       value: "NAME",
+      names: "lock",
       help: "the lock (default: the command's base name)",
     },
     { name: "no-lock", help: "take no lock, only leases" },
@@ -28,6 +29,7 @@ export const run: Command = {
     {
       name: "lease",
       value: "RES=COUNT[:TOTAL]",
+      names: "resource",
       isRepeatable: true,
       help: "units of a resource; FQDN, HOST, CPU, MEMMB and arithmetic are understood",
     },

@@ -1,12 +1,13 @@
 import { canonicalHost } from "../fleet/groups.ts";
 import type { Claim } from "../model/claims.ts";
 import { recordsAbout } from "../model/detail/detail.ts";
-import { groupDetail, groupSight } from "../model/detail/group.ts";
+import { groupDetail, groupSight, spreadOverHosts } from "../model/detail/group.ts";
 import { aliveOn, hostDetail, hostOf, hostSight, isAboutHost } from "../model/detail/host.ts";
 import type { Picture } from "../model/picture.ts";
 import { drainJson } from "../model/tables/cells.ts";
 import { VIEWS, type ViewId } from "../model/tables/index.ts";
 import { sceneOf } from "../model/tables/scene.ts";
+import type { Scene } from "../model/tables/view.ts";
 import { QUEUE_ROOMS } from "./look.ts";
 import { claimRow, runnersJson, type Shown } from "./show-json.ts";
 import { pulsesOf, recentAudit, sightOf, unknownOne } from "./sight.ts";
@@ -20,15 +21,16 @@ export async function showHost(desk: Desk, name: string): Promise<Shown> {
   const places = placesOf(sight.claims);
   const pulses = await pulsesOf(desk, places);
   const wall = desk.clock.wall();
+  const scene = sceneOf(picture, wall);
   // One that only a drain names is in no listing of hosts.
   const bare = { host: sight.name, holds: 0, waits: 0, groups: [], drains: sight.drains.map(drainJson) };
   return {
     revision: picture.revision,
     detail: hostDetail(picture, sight, wall, pulses),
     document: {
-      row: rowOf(picture, "hosts", sight.name, wall) ?? bare,
+      row: rowOf(picture, "hosts", sight.name, scene) ?? bare,
       alive: aliveOn(sight, wall, pulses),
-      runs: sight.claims.map(claimRow),
+      runs: sight.claims.map((claim) => claimRow(claim, scene)),
       runners: runnersJson(places, pulses),
       audit: recordsAbout(picture.audit, (target) => isAboutHost(target, sight.name)),
     },
@@ -40,21 +42,22 @@ export async function showGroup(desk: Desk, name: string): Promise<Shown> {
   const picture = await sightOf(desk, [...QUEUE_ROOMS, "hosts"], [recentAudit(desk)]);
   const sight = groupSight(picture, name, desk.clock.wall());
   if (sight === undefined) return unknownOne("group", name, picture.groups.keys());
-  const places = placesOf(sight.claims);
-  const pulses = await pulsesOf(desk, places);
+  const pulses = await pulsesOf(desk, placesOf(spreadOverHosts(sight.claims)));
   const wall = desk.clock.wall();
+  const scene = sceneOf(picture, wall);
+  const byHost = Map.groupBy(sight.claims, hostOf);
   return {
     revision: picture.revision,
     detail: groupDetail(picture, sight, wall, pulses),
     document: {
-      row: rowOf(picture, "groups", name, wall) ?? null,
+      row: rowOf(picture, "groups", name, scene),
       ...{ parents: sight.parents, drains: sight.drains.map(drainJson) },
       hosts: sight.hosts.map((host) => {
-        const claims = sight.claims.filter((claim) => hostOf(claim) === canonicalHost(host));
+        const claims = byHost.get(canonicalHost(host)) ?? [];
         const record = picture.hosts.get(canonicalHost(host));
         return { host, seenAt: record?.seenAt, ...aliveOn({ record, claims }, wall, pulses) };
       }),
-      runs: sight.claims.map(claimRow),
+      runs: sight.claims.map((claim) => claimRow(claim, scene)),
       audit: recordsAbout(picture.audit, (target) => target === `group ${name}`),
     },
   };
@@ -66,9 +69,9 @@ function placesOf(claims: readonly Claim[]) {
 }
 
 /** One row of a view, for programs. */
-function rowOf(picture: Picture, id: ViewId, key: string, wall: number): object | undefined {
+function rowOf(picture: Picture, id: ViewId, key: string, scene: Scene): object | undefined {
   return VIEWS[id]((view) => {
-    const rows = view.of === "picture" ? view.rows(picture, sceneOf(picture, wall)) : [];
+    const rows = view.of === "picture" ? view.rows(picture, scene) : [];
     const row = rows.find((one) => view.key(one) === key);
     return row === undefined ? undefined : view.json(row);
   });

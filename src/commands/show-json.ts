@@ -1,10 +1,12 @@
-import { type Claim, whoIs } from "../model/claims.ts";
+import { type Claim, isHolder, whoIs } from "../model/claims.ts";
 import type { Detail } from "../model/detail/detail.ts";
 import type { Explanation, Obstacle } from "../model/explain.ts";
 import { livenessOf, type Pulses } from "../model/explain-text.ts";
 import { occupant } from "../model/queue-row.ts";
 import { drainJson, occupantJson } from "../model/tables/cells.ts";
 import { claimState, runJson } from "../model/tables/runs.ts";
+import { drainsOn } from "../model/tables/stopped.ts";
+import type { Scene } from "../model/tables/view.ts";
 import type { Place } from "../protocol/ticket.ts";
 
 /** What is shown of a thing, for people and for programs. docs/json.md says what the fields mean. */
@@ -14,10 +16,10 @@ export interface Shown {
   document: object;
 }
 
-/** How a runner is: `verdict`, and of its session seconds left and granted; null where that is not known. */
+/** How a runner is, and of its session the seconds left and granted, where that is known. */
 export function runnerJson(place: Place, pulses: Pulses): object {
   const { verdict = "unknown" } = livenessOf(place, pulses) ?? {};
-  const { left = null, ttl = null } = pulses.get(place.session) ?? {};
+  const { left, ttl } = pulses.get(place.session) ?? {};
   return { run: place.run, who: whoIs(place), verdict, left, ttl };
 }
 
@@ -27,18 +29,21 @@ export function runnersJson(places: readonly Place[], pulses: Pulses): object[] 
 }
 
 /** A run as `ls runs` has it. */
-export function claimRow(claim: Claim): object {
-  return runJson(claim, claimState(claim));
+export function claimRow(claim: Claim, scene: Scene): object {
+  const host = claim.stands.find(({ place }) => place.ticket !== undefined)?.place.ticket?.host;
+  const queues = claim.stands.map(({ queue }) => queue);
+  const drains = isHolder(claim) ? [] : drainsOn({ host, queues }, scene);
+  return { ...runJson(claim, claimState(claim)), drains: drains.map(drainJson) };
 }
 
 export function explanationJson(explanation: Explanation, pulses: Pulses): object {
-  const { claim, state, obstacles, drains, reset, estimate, first } = explanation;
+  const { claim, state, obstacles, drains, estimate, first } = explanation;
   return {
-    ...{ ...claimRow(claim), verdict: state },
+    ...{ ...runJson(claim, claimState(claim)), verdict: state },
     obstacles: obstacles.map((obstacle) => obstacleJson(obstacle, pulses)),
     drains: drains.map(drainJson),
-    ...{ reset: reset ?? null, estimate: estimate ?? null },
-    first: first === undefined ? null : { run: first.claim.run, verdict: first.state },
+    estimate,
+    first: first && { run: first.claim.run, verdict: first.state },
   };
 }
 
@@ -46,7 +51,7 @@ function obstacleJson(obstacle: Obstacle, pulses: Pulses): object {
   const { place: _, isImpossible, used, total, ahead, heldBehind, ...rest } = obstacle;
   const told = (place: Place) => ({
     ...occupantJson(occupant(place)),
-    runner: livenessOf(place, pulses)?.verdict ?? null,
+    runner: livenessOf(place, pulses)?.verdict,
   });
   return {
     ...{ ...rest, used, free: Math.max(0, total - used), total, impossible: isImpossible },

@@ -35,7 +35,7 @@ export async function showQueue(desk: Desk, kind: QueueKind, name: string): Prom
     document: {
       row: ABOUT.json(line),
       runners: runnersJson(places, pulses),
-      ...(kind === "lock" && { host: host ?? null, history: picture.histories.get(name) ?? [] }),
+      ...(kind === "lock" && { host, history: picture.histories.get(name) ?? [] }),
       audit: recordsAbout(picture.audit, (target) => target === `${kind} ${name}`),
     },
   };

@@ -3,6 +3,7 @@ import { recordsAbout } from "../model/detail/detail.ts";
 import { runDetail } from "../model/detail/run.ts";
 import { explain } from "../model/explain.ts";
 import type { Picture } from "../model/picture.ts";
+import { sceneOf } from "../model/tables/scene.ts";
 import { QUEUE_ROOMS } from "./look.ts";
 import { claimRow, explanationJson, runnerJson, type Shown } from "./show-json.ts";
 import { inOneSight, pulsesOf, recentAudit, sightOf, unknownOne } from "./sight.ts";
@@ -25,8 +26,8 @@ export async function showRun(desk: Desk, word: string): Promise<Shown> {
     revision: picture.revision,
     detail: runDetail(picture, claim, { wall, pulses }),
     document: {
-      row: claimRow(claim),
-      runner: own[0] === undefined ? null : runnerJson(own[0], pulses),
+      row: claimRow(claim, sceneOf(picture, wall)),
+      runner: own[0] && runnerJson(own[0], pulses),
       why: explanationJson(explanation, pulses),
       audit: recordsAbout(picture.audit, (target) => target === `run ${claim.run}`),
     },

@@ -12,7 +12,7 @@ export interface Flag {
   /** The only values it may have. */
   choices?: readonly string[];
   /** What its value names. */
-  names?: NameKind;
+  names?: NameKind | readonly NameKind[];
   /** The value may be left out; if it is given, then as `--flag=VALUE`. */
   isOptional?: true;
   isRepeatable?: true;
@@ -32,7 +32,7 @@ export interface Argument {
   /** The only values it may have. */
   choices?: readonly string[];
   /** What its value names. */
-  names?: NameKind;
+  names?: NameKind | readonly NameKind[];
   isOptional?: true;
   /** Takes all that is left. */
   isRest?: true;

@@ -28,11 +28,21 @@ export function passes<R>(view: Pick<View<R>, "facets" | "columns">, filter: Fil
     if (of === "host") return has(hosts, word);
     if (of === "holder") return has(holders, word);
     if (of === "state") return states.some((state) => state.startsWith(word));
-    return has([...hosts, ...textsOf(view.columns, row)], word);
+    return has([...hosts, ...textsOf(view.columns, row)], word) || begins(view.columns, row, word);
   });
 }
 
 /** Words are looked for in words: a number would be found in every other row. */
 function textsOf<R>(columns: readonly Column<R>[], row: R): string[] {
-  return columns.filter(({ align }) => align !== "right").map(({ text }) => text(row));
+  return columns
+    .filter(({ align, isTimed, isRandom }) => align !== "right" && !isTimed && !isRandom)
+    .map(({ text }) => text(row, 0));
+}
+
+/** As few characters as other commands take for the beginning of a run's id. */
+const FEWEST = 4;
+
+function begins<R>(columns: readonly Column<R>[], row: R, word: string): boolean {
+  if (word.length < FEWEST) return false;
+  return columns.some(({ isRandom, text }) => isRandom && text(row, 0).toLowerCase().startsWith(word));
 }

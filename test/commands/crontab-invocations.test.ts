@@ -58,14 +58,18 @@ describe("where signalbox and switchman start", () => {
   });
 
   test("knows the variables that count, the wrapper, and what follows", () => {
-    const parsed = invocations("export B=2; C=3 chronic env D=4 signalbox run -- x || mail ops", new Map([["A", "1"]]));
+    const parsed = invocations(
+      "export B=2; C=3 chronic env D=4 signalbox run -- x || mail ops",
+      new Map([["A", "1"]]),
+    );
     const [one] = "value" in parsed ? parsed.value : [];
     expect(Object.fromEntries(one?.variables ?? [])).toEqual({ A: "1", B: "2", C: "3", D: "4" });
     expect(one).toMatchObject({ wrapper: ["C=3", "chronic", "env", "D=4"], next: "||" });
   });
 
   test("follows shells in shells only so deep", () => {
-    const nested = (depth: number): string => (depth === 0 ? "signalbox run -- x" : `sh -c "${nested(depth - 1).replace(/["\\]/g, "\\$&")}"`);
+    const nested = (depth: number): string =>
+      depth === 0 ? "signalbox run -- x" : `sh -c "${nested(depth - 1).replace(/["\\]/g, "\\$&")}"`;
     expect(found(nested(3))).toHaveLength(1);
     expect(found(nested(4))).toHaveLength(0);
   });

@@ -17,7 +17,9 @@ const read = (text: string, path = "jobs") =>
 /** What is wrong with one line, level first; hints included. */
 const findings = (line: string, path?: string) => {
   const { jobs, findings: textual } = read(`${line}\n`, path);
-  return [...textual, ...judgeJobs(jobs, undefined, new Set())].map(({ level, detail }) => `${level}: ${detail}`);
+  return [...textual, ...judgeJobs(jobs, undefined, new Set())].map(
+    ({ level, detail }) => `${level}: ${detail}`,
+  );
 };
 
 describe("fine", () => {
@@ -76,7 +78,10 @@ describe("faults and hints", () => {
     ["* * * * * chronic signalbox run -- x", /^hint: chronic takes exit code 75 for a failure/],
     ["* * * * * signalbox run -- x || mail ops", /^hint: \|\| takes exit code 75 for a failure/],
     ["* * * * * switchman -g web -- /opt/x", /^hint: as signalbox: signalbox run -E 0 -g web -- \/opt\/x/],
-    ["* * * * * switchman --lockname $(hostname) -- x", /^hint: as signalbox, but for what the shell .*'?\$\(\.\.\.\)'?/],
+    [
+      "* * * * * switchman --lockname $(hostname) -- x",
+      /^hint: as signalbox, but for what the shell .*'?\$\(\.\.\.\)'?/,
+    ],
     ["* * * * * switchman --gruop web -- x", /^failure: switchman: "--gruop" is none of its options/],
     ["* * * * * switchman --lease db=9:3 -- x", /^hint/, /^warning: --lease asks for 9 units/],
     ["* * * * * switchman --lease 'db=1:2**3' -- x", /^hint/, /^warning: --lease/],
@@ -88,14 +93,22 @@ describe("faults and hints", () => {
 
   test("a user where none belongs, and none where one does", () => {
     const three = "* * * * * /bin/a\n* * * * * root signalbox run -- x\n";
-    expect(read(three).findings).toMatchObject([{ check: "jobs:2", level: "failure", detail: expect.stringMatching(/command is "root"/) }]);
+    expect(read(three).findings).toMatchObject([
+      { check: "jobs:2", level: "failure", detail: expect.stringMatching(/command is "root"/) },
+    ]);
     const missing = read("* * * * * signalbox run -- x\n", "/etc/cron.d/jobs").findings;
-    expect(missing).toMatchObject([{ level: "failure", detail: expect.stringMatching(/the user is missing/) }]);
+    expect(missing).toMatchObject([
+      { level: "failure", detail: expect.stringMatching(/the user is missing/) },
+    ]);
   });
 
   test("files that cron does not read as they are", () => {
     expect(read("* * * * * root signalbox run -- x\n", "/etc/cron.d/jobs.cron").findings).toMatchObject([
-      { check: "/etc/cron.d/jobs.cron", level: "warning", detail: expect.stringMatching(/no file in cron.d/) },
+      {
+        check: "/etc/cron.d/jobs.cron",
+        level: "warning",
+        detail: expect.stringMatching(/no file in cron.d/),
+      },
     ]);
     expect(read("* * * * * signalbox run -- x").findings).toMatchObject([
       { check: "jobs:1", level: "failure", detail: expect.stringMatching(/newline/) },
@@ -109,11 +122,14 @@ describe("faults and hints", () => {
     const { jobs, findings: found } = read(text);
     expect(found).toEqual([]);
     expect(judgeJobs(jobs, undefined, new Set())).toEqual([]);
-    expect(jobs).toMatchObject([{ ttl: 50_000, grace: 120_000, group: "web", lock: { name: "x", isNamed: false } }]);
+    expect(jobs).toMatchObject([
+      { ttl: 50_000, grace: 120_000, group: "web", lock: { name: "x", isNamed: false } },
+    ]);
   });
 
   test("lines for another etcd are known by their prefix or endpoints", () => {
-    const text = "* * * * * signalbox run --prefix /other/ -- x\n* * * * * signalbox run --prefix /signalbox/ -- y\n";
+    const text =
+      "* * * * * signalbox run --prefix /other/ -- x\n* * * * * signalbox run --prefix /signalbox/ -- y\n";
     expect(read(text).jobs.map(({ isElsewhere }) => isElsewhere)).toEqual([true, false]);
   });
 });

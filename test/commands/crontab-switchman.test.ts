@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { asSignalbox, parseSwitchman } from "../../src/commands/crontab/switchman.ts";
 import { UsageError } from "../../src/base/errors.ts";
+import { asSignalbox, parseSwitchman } from "../../src/commands/crontab/switchman.ts";
 
 describe("a line of switchman", () => {
   test.each<[words: string[], same: string]>([
@@ -26,7 +26,7 @@ describe("a line of switchman", () => {
     [[], /no command/],
     [["-g", "web"], /no command/],
     [["-g"], /--group needs a value/],
-    [["--grupo", "web", "--", "x"], /"--grupo" is none of its options; did you mean --group/],
+    [["--groups", "web", "--", "x"], /"--groups" is none of its options; did you mean --group\?/],
     [["--lo", "a", "--", "x"], /"--lo" is none of its options/], // lock or lockname?
     [["--lease", "db", "--", "x"], /"db" is not RESOURCE=COUNT:TOTAL/],
     [["--lease", "db=1", "--", "x"], /"db=1" is not/],

@@ -42,7 +42,7 @@ describe("a line of shell", () => {
     ["a 2> 'x y' b", [["a", "b"]]],
     ["a2>x b", [["a2", "b"]]],
     ["< in a", [["a"]]],
-    ["$BIN/x ${BIN}", [["/opt/bin/x", "/opt/bin"]]],
+    [`$BIN/x \${BIN}`, [["/opt/bin/x", "/opt/bin"]]],
     ["x $OPTS y", [["x", "-a", "-b", "y"]]],
     [`x "$OPTS" y`, [["x", "-a  -b", "y"]]],
     ["x '$OPTS'", [["x", "$OPTS"]]],
@@ -53,13 +53,13 @@ describe("a line of shell", () => {
     ["x a$(hostname)b", [["x", `a${UNKNOWN}b`]]],
     [`x "$(a "b)" ')')c"`, [["x", `${UNKNOWN}c`]]],
     ["x `hostname`-y", [["x", `${UNKNOWN}-y`]]],
-    ["x ${BIN:-y z}", [["x", UNKNOWN]]],
+    [`x \${BIN:-y z}`, [["x", UNKNOWN]]],
     ["x $((1 + 2))", [["x", UNKNOWN]]],
     ["a 'b", "a quote (') is not closed"],
     [`a "b`, 'a quote (") is not closed'],
     ["a `b", "a quote (`) is not closed"],
     ["a $(b", "a bracket ($() is not closed"],
-    ["a ${b", "a bracket (${) is not closed"],
+    [`a \${b`, `a bracket (\${) is not closed`],
   ])("%s", (line, expected) => {
     expect(words(line)).toEqual(expected);
   });

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { claimsOf } from "../../src/model/claims.ts";
 import type { Detail } from "../../src/model/detail/detail.ts";
-import { groupDetail, groupSight } from "../../src/model/detail/group.ts";
+import { groupDetail, groupSight, spreadOverHosts } from "../../src/model/detail/group.ts";
 import { hostDetail, hostSight } from "../../src/model/detail/host.ts";
 import { queueDetail } from "../../src/model/detail/queue.ts";
 import { runDetail } from "../../src/model/detail/run.ts";
@@ -154,6 +154,12 @@ describe("what is shown of a resource", () => {
     ]);
   });
 
+  it("is no word of totals where all count alike", () => {
+    expect(facts(shown("resource", "db", ...queue.slice(0, 1)))).toEqual({
+      total: "10, as its runs state it",
+    });
+  });
+
   it("is what operators configured, and who counts with another total than that", () => {
     const config = plain(
       keys.resourceConfig("db"),
@@ -266,5 +272,17 @@ describe("what is shown of a group", () => {
     });
     expect(of("world")?.facts.map(({ label }) => label)).toEqual(["members"]); // a drain stops downwards only
     expect(of("nobody")).toBeUndefined();
+  });
+
+  it("rests on a runner of each host before a second of any", () => {
+    const picture = pictureOf([
+      ...[stand("lock x", "a", 1, held), stand("lock y", "b", 2, { ...held, host: "a.example.com" })],
+      ...[stand("lock z", "c", 3, held), stand("lock x", "d", 4, { ...waiting, host: "c.example.com" })],
+    ]);
+    const order = spreadOverHosts([...claimsOf(picture).values()]).map(({ run }) => run[0]);
+    expect([order.slice(0, 2).sort(), order.slice(2).sort()]).toEqual([
+      ["a", expect.stringMatching(/[cd]/)],
+      ["b", expect.stringMatching(/[cd]/)],
+    ]);
   });
 });

@@ -51,8 +51,8 @@ describe("an explanation", () => {
   });
 
   it("of a waiter names those ahead, nearest first", () => {
-    const { state, obstacles } = of("c", ...lock);
-    expect(state).toBe("waits");
+    const { state, obstacles, first } = of("c", ...lock);
+    expect({ state, first }).toEqual({ state: "waits", first: undefined });
     expect(
       obstacles.map(({ position, missing, ahead }) => [position, missing, ahead.map(({ run }) => run[0])]),
     ).toEqual([[3, 2, ["b", "a"]]]);
@@ -112,6 +112,20 @@ describe("an explanation", () => {
     expect(lines("a", ...queue).join("\n")).toContain("held 2 by b.example.com");
   });
 
+  it("of a lock knows that there is one of it, whatever tickets say", () => {
+    const all = { total: 9 };
+    const queue = [
+      stand("lock x", "a", 1, { ...held, ...all }),
+      stand("lock x", "b", 2, { ...waiting, ...all }),
+    ];
+    expect(of("b", ...queue).state).toBe("waits");
+  });
+
+  it("of one of whose tickets only some can be read is that it is malformed", () => {
+    const broken = plain(keys.lock("x", runOf("b")), "{oops", 1);
+    expect(of("b", broken, stand("resource db", "b", 2, waiting))).toMatchObject({ state: "malformed" });
+  });
+
   it("of one behind a ticket that cannot be read, and of that ticket", () => {
     const broken = plain(keys.lock("x", runOf("a")), "{oops", 1);
     expect(of("a", broken).state).toBe("malformed");
@@ -130,6 +144,10 @@ describe("an explanation", () => {
     const explanation = of("c", ...kvs, history(100_000, 100_000, 100_000));
     expect(explanation.first).toMatchObject({ state: "waits", claim: { run: runOf("b") } });
     expect(explanation.estimate).toBeUndefined(); // the lease decides, and has no history
+    const unmarked = kvs.with(1, stand("lock x", "b", 2, waiting)); // it has not said yet that its turn has come
+    expect(of("c", ...unmarked, history(1, 1, 1)).estimate).toBeUndefined();
+    const alone = kvs.filter((_, at) => at === 1 || at === 3); // it is about to claim its leases, or to start
+    expect(of("c", ...alone, history(1, 1, 1)).estimate).toBeUndefined();
     expect(lines("c", ...kvs).slice(0, 1)).toEqual([
       "c.example.com:4711 (invoices.sh) has waited 1m40s for lock x: b.example.com:4711 is first, and waits for 2 of db",
     ]);
@@ -223,6 +241,11 @@ describe("an explanation in words", () => {
       "b.example.com:4711 (invoices.sh) has waited 1m40s for lock x: " +
         "it may not start: lock x was drained by ann@ops 1m ago: new disks",
     );
+  });
+
+  it("says of a ticket on no session that nothing ends it", () => {
+    const put = { ...stand("lock x", "a", 1, held), session: 0n };
+    expect(lines("b", put, stand("lock x", "b", 2, waiting))[0]).toContain("; it is on no session");
   });
 
   it("counts units", () => {

@@ -1,34 +1,12 @@
 /** `signalbox ls`, as a user and a program meet it. */
 import { describe, expect, it } from "vitest";
-import { FaultProxy } from "../../fixtures/proxy.ts";
 import { LISTINGS } from "../../src/commands/ls.ts";
 import { ticketText } from "../../src/protocol/ticket.ts";
 import { ticketWith } from "../protocol/samples.ts";
-import { type Stage, Theatre, TRANSPORTS } from "./support/theatre.ts";
+import { busy, crowd, TERMINAL } from "./support/listings.ts";
+import { Theatre, TRANSPORTS } from "./support/theatre.ts";
 
 const theatre = new Theatre();
-const TERMINAL = { terminal: { columns: 80, rows: 24 } };
-
-/** A lock that is held and waited for, units of a resource that are waited for. */
-async function busy(stage: Stage): Promise<void> {
-  const stay = ["until", `${stage.journal.folder}/over`];
-  await stage.started({ name: "one", options: ["--lock", "x", "--lease", "db=2:3"], hold: stay });
-  stage.run({ name: "two", options: ["--lock", "x", "--wait"], hold: stay });
-  stage.run({ name: "three", options: ["--no-lock", "--lease", "db=2:3"], hold: stay });
-  await Promise.all([stage.placed("two", "waiting"), stage.placed("three", "waiting")]);
-}
-
-/** Tickets of many runs, written by hand. */
-async function crowd(stage: Stage, locks: number, waiters: number): Promise<void> {
-  const puts = Array.from({ length: locks * (1 + waiters) }, (_, index) => {
-    const run = index.toString(36).padStart(16, "0");
-    const state = index % (1 + waiters) === 0 ? "held" : "waiting";
-    const key = stage.keys.lock(`lock ${Math.floor(index / (1 + waiters))}`, run);
-    return { op: "put" as const, key, value: ticketText(ticketWith({ run, state })) };
-  });
-  for (let start = 0; start < puts.length; start += 120)
-    await stage.store.txn({ compare: [], success: puts.slice(start, start + 120), failure: [] });
-}
 
 describe.each(TRANSPORTS)("over %s, ls", (transport) => {
   it("lists every view, for people and for programs, at a revision", async () => {
@@ -96,12 +74,56 @@ describe("ls", () => {
     );
   });
 
-  it("says what to type where there is nothing", async () => {
+  it("says what to type where there is nothing, and what there is where a filter lets nothing pass", async () => {
     const stage = await theatre.stage("http");
     expect(await stage.command(["ls"]).ended).toMatchObject({
       ...{ code: 0, stdout: "" },
       stderr: expect.stringContaining("signalbox run --lock"),
     });
+    for (const view of LISTINGS) {
+      const { stdout, stderr } = await stage.command(["ls", view]).ended;
+      // Hosts that only looked have left no word; nothing at all stands here.
+      expect({ view, stdout, says: /: signalbox |signalbox ls|Try: /.test(stderr) }).toEqual({
+        ...{ view, stdout: "", says: true },
+      });
+    }
+    await crowd(stage, 1, 1);
+    expect((await stage.command(["ls", "queues", "--state", "admitted"]).ended).stderr).toBe(
+      "No row passes the filter. Without it there are some, which are: waiting.\n",
+    );
+  });
+
+  it("filters by a flag, turns orders round, and lists columns", async () => {
+    const stage = await theatre.stage("http");
+    await crowd(stage, 3, 1);
+    const names = async (...args: string[]) =>
+      (await stage.command(["ls", "--columns", "name", ...args]).ended).stdout.trimEnd().split("\n").slice(1);
+    expect(await names("--filter", "lock 2")).toEqual(["lock 2"]);
+    expect(await names("--filter", "lock", "--filter", "2")).toEqual(["lock 2"]);
+    expect(await names("--reverse")).toEqual(["lock 0", "lock 1", "lock 2"]); // all of one kind: by name then
+    expect(await names("--sort", "name", "--reverse")).toEqual(["lock 2", "lock 1", "lock 0"]);
+    expect(await names("--sort", "-name", "--reverse", "--limit", "1")).toEqual(["lock 0"]);
+    const { stdout } = await stage.command(["ls", "queues", "--json", "--reverse"]).ended;
+    expect(JSON.parse(stdout).rows).toHaveLength(3);
+    const help = await stage.command(["ls", "runs", "--columns", "help"], { endpoint: "http://127.0.0.1:1" })
+      .ended;
+    expect(help).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^COLUMN .*\n[\s\S]*token +TOKEN .*sorted by it\n/),
+    });
+    expect((await stage.command(["ls", "lock 1"]).ended).code).toBe(64);
+  });
+
+  it("needs no more memory for many than for few", async () => {
+    const stage = await theatre.stage("http");
+    await crowd(stage, 2_000, 10, "x".repeat(1_000));
+    const env = { NODE_OPTIONS: "--max-old-space-size=24" }; // MiB; the tickets alone are 30
+    const { code, stdout } = await stage.command(["ls", "locks", "--json"], { env }).ended;
+    expect(code).toBe(0);
+    const { rows } = JSON.parse(stdout) as { rows: { waiters: object[] }[] };
+    expect([rows.length, rows.reduce((sum, { waiters }) => sum + waiters.length, 0)]).toEqual([
+      2_000, 20_000,
+    ]);
   });
 
   it("paints on a terminal, not where NO_COLOR is set, and leaves out what has no room", async () => {
@@ -134,55 +156,5 @@ describe("ls", () => {
           acts: false,
         });
       }
-  });
-});
-
-describe("ls --watch", () => {
-  it("tells a pipe every row, then what changes, and that etcd was away", async () => {
-    const stage = await theatre.stage("http");
-    await crowd(stage, 2, 1);
-    const proxy = await FaultProxy.start(stage.etcd.clientUrl);
-    try {
-      const watch = stage.command(["ls", "locks", "--watch"], { endpoint: `http://${proxy.address}` });
-      await watch.printed(/"event":"ready"/);
-      const key = stage.keys.lock("lock 0", "0".repeat(16));
-      await stage.store.txn({ compare: [], success: [{ op: "delete", key }], failure: [] });
-      await watch.printed(/"name":"lock 0","state":"waiting"/);
-      proxy.mode = "refuse";
-      proxy.reset();
-      await watch.printed(/"event":"away"/);
-      const gone = { op: "delete" as const, ...stage.keys.queue("lock", "lock 1") };
-      await stage.store.txn({ compare: [], success: [gone], failure: [] });
-      proxy.mode = "forward";
-      await watch.printed(/"event":"back"/);
-      await watch.printed(/"event":"gone".*"key":"lock\/lock 1"/);
-      watch.child.kill("SIGTERM");
-      expect((await watch.ended).code).toBe(143);
-      for (const line of watch.output.stdout.trimEnd().split("\n")) expect(JSON.parse(line).version).toBe(1);
-    } finally {
-      await proxy.close();
-    }
-  });
-
-  it("repaints a terminal in place, and leaves it as it was", async () => {
-    const stage = await theatre.stage("http");
-    const watch = stage.command(["ls", "locks", "--watch"], TERMINAL);
-    await watch.printed(/\x1b\[\?1049h[\s\S]*No lock is held/);
-    await crowd(stage, 40, 0);
-    await watch.printed(/locks 40, 19 more/);
-    watch.child.stdin?.write("\x03");
-    const { code, stdout } = await watch.ended;
-    expect(code).toBe(130);
-    expect(stdout).toMatch(/\x1b\[\?25h\x1b\[\?1049l\s*$/);
-    expect(stdout).not.toContain("\x1b[2J");
-  });
-
-  it("ends when nobody reads any more", async () => {
-    const stage = await theatre.stage("http");
-    const watch = stage.command(["ls", "--watch"]);
-    await watch.printed(/"event":"ready"/);
-    watch.child.stdout?.destroy();
-    await crowd(stage, 1, 0);
-    expect((await watch.ended).code).toBe(0);
   });
 });

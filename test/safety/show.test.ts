@@ -87,7 +87,7 @@ describe("show and why", () => {
     expect(await said(stage, "why", "y")).toMatch(/behind\) .*: \S+ is first, and waits for 1 of db\n/);
     const { explanations } = await parsed(stage, "why", "y");
     expect(explanations.map(({ label, first }: Record<string, unknown>) => [label, first])).toMatchObject([
-      ["both", null],
+      ["both", undefined],
       ["behind", { verdict: "waits" }],
     ]);
   });

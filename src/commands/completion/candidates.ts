@@ -1,20 +1,36 @@
-import { describeSettings } from "../../config/config.ts";
-import { COMMON, type Command, type Flag, type NameKind } from "../spec.ts";
+import { DRAIN_SCOPES, type DrainScope } from "../../protocol/keys.ts";
+import type { Argument, Command, NameKind } from "../spec.ts";
+import { flagsOf, type Known, type Values, valuesOf } from "./flags.ts";
+import { type Line, readLine } from "./line.ts";
 
-/** Hints to the shell, in place of candidates. */
-export const FILES = ":files";
-export const COMMAND_NAMES = ":commands";
+/** What a shell is told to offer: these words, its own files, or whatever completes the command behind `--`. */
+export type Offer =
+  | { kind: "words"; words: readonly string[]; isOpen?: boolean }
+  | { kind: "files" }
+  | { kind: "command" };
 
-/** Asks etcd for names that begin so. */
-export type Lookup = (kind: NameKind, prefix: string) => Promise<readonly string[]>;
-
-/** A flag as completion sees it. */
-interface Known {
-  names: readonly string[];
-  takesValue: boolean;
-  isRepeatable: boolean;
-  complete(prefix: string, lookup: Lookup): Promise<readonly string[]>;
+/** A question to etcd. */
+export interface Ask {
+  kinds: readonly NameKind[];
+  /** What names must begin with. */
+  prefix: string;
+  /** Of drains: only those in this scope. */
+  scope?: DrainScope;
+  /** Of runs: only those in this queue. */
+  queue?: { kind: "lock" | "resource"; name: string };
+  /** What the line says so far, about etcd too. */
+  line: Line;
 }
+
+export type Lookup = (ask: Ask) => Promise<readonly string[]>;
+
+/** Kinds that a first argument can be. */
+const KINDS: readonly NameKind[] = ["lock", "resource", "group", "host", "run"];
+
+const NOTHING: Offer = { kind: "words", words: [] };
+
+/** What `signalbox help` knows beside commands. */
+const HELP_TOPICS = ["exit-codes"];
 
 /**
  * What may stand at the cursor.
@@ -24,18 +40,17 @@ export async function candidates(
   commands: readonly Command[],
   words: readonly string[],
   lookup: Lookup,
-): Promise<readonly string[]> {
+): Promise<Offer> {
   const current = words.at(-1) ?? "";
   const before = words.slice(0, -1);
   const command = commandOf(commands, before);
-  if (command === undefined) return commandWords(commands, before).filter((word) => word.startsWith(current));
-  const typed = before.slice(command.id.split(" ").length);
-  if (typed.includes("--") && command.takesCommand) return [typed.at(-1) === "--" ? COMMAND_NAMES : FILES];
-  const flags = flagsOf(command);
-  const open = openFlag(flags, typed);
-  if (open !== undefined) return fitting(await open.complete(current, lookup), current);
-  if (current.startsWith("-")) return await flagCandidates(flags, typed, current, lookup);
-  return fitting(await argument(command, flags, typed, current, lookup), current);
+  if (command === undefined) return fitting(commandWords(commands, before), current);
+  const known = flagsOf(command);
+  const line = readLine(known, before.slice(command.id.split(" ").length));
+  if (line.isBehind && command.takesCommand) return { kind: "command" };
+  if (line.open !== undefined) return await valued(line.open.values, line, current, lookup);
+  if (current.startsWith("-") && !line.isBehind) return await flagOffer(known, line, current, lookup);
+  return await argument(command, line, current, lookup);
 }
 
 /** The command that is typed; `group` alone is none yet. */
@@ -48,113 +63,75 @@ function commandOf(
 }
 
 function commandWords(commands: readonly Command[], before: readonly string[]): string[] {
-  const ids = commands.map(({ id }) => id.split(" "));
-  const [first] = before;
-  if (before.length === 0) return [...new Set(ids.map(([word = ""]) => word)), "help", "version"];
-  if (first === "help")
-    return [...new Set(ids.map((words) => words[before.length - 1] ?? ""))].filter(Boolean);
-  return before.length === 1 ? ids.flatMap(([one, two]) => (one === first && two ? [two] : [])) : [];
+  const isHelp = before[0] === "help";
+  const typed = isHelp ? before.slice(1) : before;
+  const next = commands.flatMap(({ id }) => {
+    const parts = id.split(" ");
+    return typed.every((word, index) => word === parts[index]) ? (parts[typed.length] ?? []) : [];
+  });
+  const others = isHelp ? HELP_TOPICS : ["help", "version", "--help", "--version"];
+  return [...new Set(next), ...(typed.length === 0 ? others : [])];
 }
 
-function flagsOf({ flags = [], settings = [] }: Command): Known[] {
-  const own = [...flags, ...COMMON].map(ownFlag);
-  const ofSettings = describeSettings()
-    .filter(({ key, flag }) => settings.includes(key) && flag !== undefined)
-    .map(({ flag = "", short, kind, standard }) => ({
-      names: [flag, ...(short === undefined ? [] : [`-${short}`])],
-      takesValue: standard !== "true" && standard !== "false",
-      isRepeatable: flag === "--endpoints",
-      complete: async () => (/file|path/i.test(kind) ? [FILES] : []),
-    }));
-  return [...own, ...ofSettings];
-}
-
-function ownFlag({
-  name,
-  short,
-  aliases = [],
-  value,
-  isOptional,
-  isRepeatable,
-  choices,
-  names,
-}: Flag): Known {
-  return {
-    names: [
-      `--${name}`,
-      ...(short === undefined ? [] : [`-${short}`]),
-      ...aliases.map((alias) => `--${alias}`),
-    ],
-    takesValue: value !== undefined && !isOptional,
-    isRepeatable: isRepeatable === true,
-    complete: async (prefix, lookup) => {
-      if (choices !== undefined) return choices;
-      if (names !== undefined) return await lookup(names, prefix);
-      return value === "FILE" ? [FILES] : [];
-    },
-  };
-}
-
-/** The flag whose value is being typed. */
-function openFlag(flags: readonly Known[], typed: readonly string[]): Known | undefined {
-  const last = typed.at(-1);
-  return flags.find(({ names, takesValue }) => takesValue && last !== undefined && names.includes(last));
-}
-
-async function flagCandidates(
-  flags: readonly Known[],
-  typed: readonly string[],
+async function flagOffer(
+  known: readonly Known[],
+  line: Line,
   current: string,
   lookup: Lookup,
-): Promise<readonly string[]> {
+): Promise<Offer> {
   const equals = current.indexOf("=");
   if (equals > 0) {
-    const [name, prefix] = [current.slice(0, equals), current.slice(equals + 1)];
-    const flag = flags.find(({ names }) => names.includes(name));
-    const values = fitting((await flag?.complete(prefix, lookup)) ?? [], prefix);
-    return values.map((value) => (value.startsWith(":") ? value : `${name}=${value}`));
+    const name = current.slice(0, equals);
+    const flag = known.find(({ names }) => names.includes(name));
+    const offer = await valued(flag?.values ?? {}, line, current.slice(equals + 1), lookup);
+    return offer.kind === "words"
+      ? { ...offer, words: offer.words.map((value) => `${name}=${value}`) }
+      : offer;
   }
-  const unused = flags.filter(
-    ({ names, isRepeatable }) => isRepeatable || !names.some((name) => typed.includes(name)),
-  );
+  const used = new Set(line.flags.map(([flag]) => flag));
+  const unused = known.filter((flag) => flag.isRepeatable || !used.has(flag));
   return fitting(
     unused.map(({ names: [name = ""] }) => name),
     current,
   );
 }
 
-async function argument(
-  { args = [] }: Command,
-  flags: readonly Known[],
-  typed: readonly string[],
-  current: string,
-  lookup: Lookup,
-): Promise<readonly string[]> {
-  const given = positional(flags, typed);
+async function argument({ args = [] }: Command, line: Line, current: string, lookup: Lookup): Promise<Offer> {
+  const { given, isBehind } = line;
   const wanted = args[given.length] ?? (args.at(-1)?.isRest ? args.at(-1) : undefined);
-  if (wanted?.choices !== undefined) return wanted.choices;
-  const kind = namedKind(args[0]?.choices, given[0]) ?? wanted?.names;
-  if (kind !== undefined && wanted?.names !== undefined) return await lookup(kind, current);
-  return wanted?.name === "FILE" ? [FILES] : [];
+  if (wanted === undefined) return NOTHING;
+  const offer = await valued(meant(wanted, args[0], given[0]), line, current, lookup);
+  if (offer.kind !== "words") return offer;
+  // A name that begins with a dash would be a flag: whoever put it there could so add one to somebody's command.
+  const safe = offer.words.filter((word) => isBehind || !word.startsWith("-"));
+  return { kind: "words", words: wanted.isRest ? safe.filter((word) => !given.includes(word)) : safe };
 }
 
 /** Where the first argument says what kind of thing is meant, the second is the name of one. */
-function namedKind(choices: readonly string[] | undefined, first: string | undefined): NameKind | undefined {
-  const kinds: readonly NameKind[] = ["lock", "resource", "group", "host", "run"];
-  return choices === undefined ? undefined : kinds.find((kind) => kind === first);
+function meant(wanted: Argument, first: Argument | undefined, kind: string | undefined): Values {
+  const values = valuesOf(wanted);
+  if (wanted === first || first?.choices === undefined || values.names === undefined) return values;
+  const named = KINDS.filter((one) => one === kind); // none in the scope `all`
+  return { ...values, names: values.names.includes("drain") && named.length > 0 ? ["drain"] : named };
 }
 
-/** What was typed that is neither a flag nor the value of one. */
-function positional(flags: readonly Known[], typed: readonly string[]): string[] {
-  return typed.filter((word, index) => {
-    const before = typed[index - 1];
-    const isValue = flags.some(
-      ({ names, takesValue }) => takesValue && before !== undefined && names.includes(before),
-    );
-    return !isValue && !word.startsWith("-");
-  });
+async function valued(values: Values, line: Line, current: string, lookup: Lookup): Promise<Offer> {
+  const { choices, names = [], isFile, suffix = "" } = values;
+  if (isFile) return { kind: "files" };
+  if (choices !== undefined) return fitting(choices, current);
+  if (names.length === 0) return NOTHING;
+  const found = await lookup({ kinds: names, prefix: current, ...within(line), line });
+  const words = found.map((name) => `${name}${suffix}`);
+  return { ...fitting(words, current), ...(suffix !== "" && { isOpen: true }) };
 }
 
-function fitting(words: readonly string[], prefix: string): string[] {
-  return words.filter((word) => word.startsWith(prefix) || word === FILES);
+/** What the first words of a command say about names that follow: `undrain host …`, `reset lock NAME --run …`. */
+function within({ given: [kind, name] }: Line): Pick<Ask, "scope" | "queue"> {
+  const scope = DRAIN_SCOPES.find((one) => one === kind);
+  const isQueue = (kind === "lock" || kind === "resource") && name !== undefined;
+  return { ...(scope !== undefined && { scope }), ...(isQueue && { queue: { kind, name } }) };
+}
+
+function fitting(words: readonly string[], prefix: string): Extract<Offer, { kind: "words" }> {
+  return { kind: "words", words: words.filter((word) => word.startsWith(prefix)) };
 }

@@ -1,83 +1,100 @@
+import { resolveConfig } from "../../config/config.ts";
+import type { Flags } from "../../config/layers.ts";
+import { openStore } from "../../etcd/open.ts";
+import { realClock } from "../../process/clock.ts";
+import { realRandom } from "../../process/random.ts";
 import { keysUnder } from "../../protocol/keys.ts";
-import { connect } from "../connect.ts";
-import { parseCall } from "../parse.ts";
-import { type Call, CONNECTION, type Command, type NameKind, type Surroundings } from "../spec.ts";
-import { candidates, type Lookup } from "./candidates.ts";
+import { storeOptions } from "../connect.ts";
+import { CONNECTION, type Command, type Surroundings } from "../spec.ts";
+import { bashWord, readBashLine } from "./bash-line.ts";
+import { type Ask, candidates, type Offer } from "./candidates.ts";
+import type { Line } from "./line.ts";
 import { namesFrom } from "./names.ts";
 
-/** Who types does not wait longer for names, ms: with the start of the process, it is below 300. */
-const PATIENCE = 200;
+/** Who types waits 300 ms at most, the shell's own work included: so long after the process began, names are given up. */
+const DEADLINE_MS = 260;
+/** Where the start took that long already, etcd gets this; a machine so slow is slow in everything. */
+const LEAST_MS = 40;
+/** A member that says nothing so long is left for another. */
+const HEDGE_MS = 60;
 /** Candidates that are offered; a shell does nothing good with more. */
 const MOST = 1_000;
 
 /**
- * Prints what may stand at the cursor, a line each. Whatever goes wrong is passed over in silence: somebody is typing.
- * @param words  behind `signalbox`, the last one begun or empty
+ * Prints what may stand at the cursor: a line that says what is meant (`:words`, `:open` for words that more is added to,
+ * `:files`, `:command`), then a candidate a line. Whatever goes wrong is passed over in silence: somebody is typing.
+ * @param argv  `-- WORD…`, the words behind `signalbox`, the last one begun or empty; or `bash LINE BREAKS`, bash's line
+ * up to the cursor and its COMP_WORDBREAKS, which is answered with words as they are to be put into that line
  */
 export async function complete(
   commands: readonly Command[],
-  words: readonly string[],
+  argv: readonly string[],
   world: Surroundings,
 ): Promise<number> {
   try {
-    const found = await candidates(commands, words, lookupWith(words, world));
-    world.out(
-      found
-        .slice(0, MOST)
-        .map((line) => `${line}\n`)
-        .join(""),
-    );
+    world.out(lines(await offered(commands, argv, world.env)));
   } catch {
     // nobody wants to read about it now
   }
   return 0;
 }
 
-function lookupWith(words: readonly string[], world: Surroundings): Lookup {
-  return async (kind: NameKind, prefix: string) => {
-    const signal = AbortSignal.timeout(PATIENCE);
-    try {
-      const connection = await connect({ ...NOTHING, settings: settingsIn(words) }, world);
-      try {
-        const asked = namesFrom(
-          connection.store,
-          keysUnder(connection.settings.prefix),
-          kind,
-          prefix,
-          signal,
-        );
-        return await Promise.race([asked, late(signal)]);
-      } finally {
-        connection.store.close();
-      }
-    } catch {
-      return [];
-    }
-  };
+async function offered(
+  commands: readonly Command[],
+  [shell, ...rest]: readonly string[],
+  env: Surroundings["env"],
+): Promise<Offer> {
+  const lookup = async (ask: Ask) => await names(ask, env);
+  if (shell === "--") return await candidates(commands, rest, lookup);
+  const [text = "", breaks = ""] = rest;
+  const line = readBashLine(text, breaks);
+  if (line.isForBash) return { kind: "files" };
+  const offer = await candidates(commands, line.words.slice(1), lookup);
+  return offer.kind === "words"
+    ? { ...offer, words: few(offer.words).map((word) => bashWord(word, line)) }
+    : offer;
 }
 
-const NOTHING: Call = { flags: {}, settings: {}, args: [], command: [], verbosity: -1 };
-
-/** How the line being typed says etcd is reached. */
-function settingsIn(words: readonly string[]): Call["settings"] {
-  const lenient: Command = {
-    ...{ id: "", topic: "Run", brief: "", examples: [], settings: CONNECTION },
-    args: [{ name: "", help: "", isOptional: true, isRest: true }],
-    load: () => Promise.reject(new Error("never run")),
-  };
-  const flags = words.slice(0, -1).flatMap((word, index, all) => {
-    if (word === "-c" || word === "--config") return [word, all[index + 1] ?? ""];
-    const [name = ""] = word.split("=");
-    const key = CONNECTION.find(
-      (setting) => name === `--${setting.replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`)}`,
-    );
-    if (key === undefined) return [];
-    return word.includes("=") || all[index + 1] === undefined ? [word] : [word, all[index + 1] ?? ""];
-  });
-  return parseCall(lenient, flags).settings;
+function lines(offer: Offer): string {
+  if (offer.kind !== "words") return `:${offer.kind}\n`;
+  return [offer.isOpen ? ":open" : ":words", ...few(offer.words), ""].join("\n");
 }
 
-/** A member that never answers does not hold up who types. */
+/** Of very many the last one stays: what all have in common is what the first has with the last. */
+function few(words: readonly string[]): readonly string[] {
+  return words.length > MOST ? [...words.slice(0, MOST - 1), ...words.slice(-1)] : words;
+}
+
+/** Names in etcd, or none: it may be away, mute or closed to us. */
+async function names(ask: Ask, env: Surroundings["env"]): Promise<readonly string[]> {
+  try {
+    const { values } = resolveConfig({ flags: settingsIn(ask.line, env), env });
+    const left = Math.ceil(Math.max(LEAST_MS, DEADLINE_MS - performance.now()));
+    const signal = AbortSignal.timeout(left);
+    const ports = { clock: realClock(), unit: realRandom.unit };
+    // The other transport takes longer to load than there is time.
+    const transport = { transport: "http", timeouts: { hedge: HEDGE_MS, total: left } } as const;
+    const store = await openStore({ ...storeOptions(values), ...transport }, ports);
+    const asked = namesFrom(store, keysUnder(values.prefix), ask, signal);
+    return await Promise.race([asked, late(signal)]).finally(() => store.close());
+  } catch {
+    return [];
+  }
+}
+
+/** How the line being typed says that etcd is reached. */
+function settingsIn({ flags }: Line, { HOME = "" }: Surroundings["env"]): Flags {
+  const given: Record<string, string | boolean | string[]> = {};
+  for (const [{ setting, values, isRepeatable }, value] of flags) {
+    if (setting === undefined || !(setting === "config" || CONNECTION.includes(setting))) continue;
+    const typed = values.isFile && value !== true ? value.replace(/^~(?=\/)/, HOME) : value;
+    given[setting] =
+      isRepeatable && typed !== true ? [...[given[setting] ?? []].flat(), typed].map(String) : typed;
+  }
+  return given;
+}
+
+/** Whatever a call is waiting for, who types does not. */
 function late(signal: AbortSignal): Promise<never> {
   return new Promise((_, fail) =>
     signal.addEventListener("abort", () => fail(signal.reason), { once: true }),

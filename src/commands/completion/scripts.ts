@@ -1,29 +1,28 @@
 /**
- * What shells source. Thin on purpose: they hand over the words up to the cursor, and get a candidate a line. A line that
- * begins with a colon is no candidate but a hint: `:files` and `:commands` ask for the shell's own.
+ * What shells source. Thin on purpose: they hand over the line up to the cursor and get, in the first line, what is meant
+ * (see `complete`), then a candidate a line. They run the program that is named on the line, or `signalbox` where that is
+ * an alias; what stands on the line, and what comes back, is never evaluated.
  */
 const BASH = `# bash completion for signalbox
 _signalbox() {
-  local line=\${COMP_LINE:0:COMP_POINT} candidate current
-  local -a typed
-  # The shell's own words end at colons and equals signs, which names and flags may hold.
-  read -r -a typed <<< "$line"
-  [[ $line == *[[:space:]] ]] && typed+=("")
-  current=\${typed[\${#typed[@]} - 1]}
+  local program offer at
+  program=$(type -P -- "\${1/#~\\//$HOME/}") || program=signalbox
+  mapfile -t offer < <("$program" __complete bash "\${COMP_LINE:0:COMP_POINT}" "$COMP_WORDBREAKS" 2>/dev/null)
   COMPREPLY=()
-  while IFS= read -r candidate; do
-    case $candidate in
-      :files) compopt -o default; return ;;
-      :commands) mapfile -t COMPREPLY < <(compgen -c -- "$current"); compopt -o default; return ;;
-      *=) compopt -o nospace; COMPREPLY+=("$candidate") ;;
-      *) COMPREPLY+=("$(printf %q "$candidate")") ;;
-    esac
-  done < <("\${typed[0]}" __complete -- "\${typed[@]:1}" 2>/dev/null)
-  # What stands before the last colon or equals sign is on the line already.
-  if [[ $current == *[:=]* ]]; then
-    local known=\${current%"\${current##*[:=]}"}
-    COMPREPLY=("\${COMPREPLY[@]#"$known"}")
-  fi
+  case \${offer[0]} in
+    :files) compopt -o bashdefault -o default ;;
+    :command)
+      for ((at = 1; at < COMP_CWORD; at++)); do [[ \${COMP_WORDS[at]} == -- ]] && break; done
+      if declare -F _comp_command_offset >/dev/null; then _comp_command_offset $((at + 1))
+      elif declare -F _command_offset >/dev/null; then _command_offset $((at + 1))
+      elif ((COMP_CWORD == at + 1)); then
+        mapfile -t COMPREPLY < <(compgen -c -- "\${COMP_WORDS[COMP_CWORD]}")
+        compopt -o bashdefault -o default
+      else compopt -o bashdefault -o default
+      fi ;;
+    :open) compopt -o nospace; COMPREPLY=("\${offer[@]:1}") ;;
+    *) COMPREPLY=("\${offer[@]:1}") ;;
+  esac
 }
 complete -F _signalbox signalbox
 `;
@@ -31,13 +30,24 @@ complete -F _signalbox signalbox
 const ZSH = `#compdef signalbox
 # zsh completion for signalbox
 _signalbox() {
-  local -a candidates
-  candidates=("\${(@f)$("\${words[1]}" __complete -- "\${(@Q)words[2,CURRENT]}" 2>/dev/null)}")
-  case \${candidates[1]} in
-    :files) _files ;;
-    :commands) _command_names -e || _files ;;
-    '') return 1 ;;
-    *) compadd -- "\${candidates[@]}" ;;
+  local program=\${words[1]/#\\~\\//$HOME/} at
+  local -a before offer
+  whence -p -- $program >/dev/null || program=signalbox
+  before=("\${(@Q)words[2,CURRENT - 1]}")
+  (( CURRENT > 2 )) || before=()
+  offer=("\${(@f)$($program __complete -- "\${(@)before}" "\${(Q)PREFIX}" 2>/dev/null)}")
+  case $offer[1] in
+    :files)
+      [[ $PREFIX == --*=* ]] && compset -P '*='
+      _files ;;
+    :command)
+      at=\${words[(i)--]}
+      shift $at words
+      (( CURRENT -= at ))
+      _normal ;;
+    :open) compadd -S '' -- "\${(@)offer[2,-1]}" ;;
+    :words) (( $#offer > 1 )) && compadd -- "\${(@)offer[2,-1]}" ;;
+    *) return 1 ;;
   esac
 }
 if [ "$funcstack[1]" = _signalbox ]; then _signalbox "$@"; else compdef _signalbox signalbox; fi
@@ -47,14 +57,21 @@ const FISH = `# fish completion for signalbox
 function __signalbox_complete
   set -l typed (commandline -opc)
   set -l current (commandline -ct)
-  set -l candidates ($typed[1] __complete -- $typed[2..] "$current" 2>/dev/null)
-  switch "$candidates[1]"
+  set -l plain (string unescape -- "$current"; or string trim -l -c '"\\'' -- "$current")
+  set -l program (string replace -r '^~/' "$HOME/" -- $typed[1])
+  type -q -- $program; or set program signalbox
+  set -l offer (command $program __complete -- $typed[2..] "$plain" 2>/dev/null)
+  switch "$offer[1]"
     case ':files'
-      __fish_complete_path "$current"
-    case ':commands'
-      __fish_complete_command
+      set -l flag (string match -r -- '^--[^=]+=' "$plain")
+      for file in (__fish_complete_path (string replace -- "$flag" '' "$plain"))
+        echo -- "$flag$file"
+      end
+    case ':command'
+      set -l at (contains -i -- -- $typed)
+      complete -C (string join ' ' -- (string escape -- $typed[(math $at + 1)..]) "$current")
     case '*'
-      string join \\n -- $candidates
+      string join \\n -- $offer[2..]
   end
 end
 complete -c signalbox -f -a '(__signalbox_complete)'

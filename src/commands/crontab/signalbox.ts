@@ -114,7 +114,7 @@ function jobOf(call: Call, { values, sources }: Config, place: Place): Job {
     );
   checkWait(call);
   const isOwn = (key: "prefix" | "endpoints") => !/^(flag|environment) /.test(sources[key]);
-  const isSame = (key: "prefix" | "endpoints") => String(values[key]) === String(place.settings[key]);
+  const isSame = (key: "prefix" | "endpoints") => inOrder(values[key]) === inOrder(place.settings[key]);
   return {
     ...{ where: place.where, tool: "signalbox", lock, group: values.group },
     leases: leases.filter((lease) => !lease.includes(UNKNOWN)),
@@ -122,6 +122,11 @@ function jobOf(call: Call, { values, sources }: Config, place: Place): Job {
     here: hostFacts(thisMachine, { host: values.host, macros: values.macros }),
     isElsewhere: !(["prefix", "endpoints"] as const).every((key) => isOwn(key) || isSame(key)),
   };
+}
+
+/** The same text for the same addresses, whatever their order. */
+function inOrder(value: string | readonly string[]): string {
+  return [value].flat().sort().join(",");
 }
 
 function lockOf(call: Call, file: string): Job["lock"] {

@@ -62,6 +62,14 @@ function parentsOf(groups: ReadonlyMap<string, readonly string[]>, name: string)
   return [...found].filter((parent) => parent !== name);
 }
 
+/** Claims in the order in which their runners are to be asked, where not all can be: one of each host, then the next of each. */
+export function spreadOverHosts(claims: readonly Claim[]): Claim[] {
+  const ranked = [...Map.groupBy(claims, hostOf).values()].flatMap((own) =>
+    own.map((claim, rank) => ({ claim, rank })),
+  );
+  return ranked.sort((a, b) => a.rank - b.rank).map(({ claim }) => claim);
+}
+
 /** A group: its members, the hosts that makes, which of them are there, what runs on them, what stops them. */
 export function groupDetail(picture: Picture, sight: GroupSight, wall: number, pulses: Pulses): Detail {
   const { name, members, fault, hosts, parents, drains, claims } = sight;

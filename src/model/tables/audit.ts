@@ -24,7 +24,7 @@ export const audit: PictureView<AuditRecord> = {
       ...{ id: "seen", title: "SEEN", priority: 6, align: "right", text: ({ seen }) => String(seen) },
       order: ({ seen }) => seen,
     },
-    { id: "id", title: "ID", priority: 9, text: ({ id }) => id },
+    { id: "id", title: "ID", isRandom: true, priority: 9, text: ({ id }) => id },
   ],
   sort: "-when",
   key: ({ id }) => id,

@@ -13,6 +13,11 @@ export function ago(instant: number | undefined, wall: number): string {
   return instant === undefined ? "" : briefDuration(wall - instant);
 }
 
+/** The weight of how long something has lasted, at any time: what is not known has not lasted at all. */
+export function lasting(since: number | undefined): number {
+  return -(since ?? Number.POSITIVE_INFINITY);
+}
+
 /** The first of some, and how many more there are. */
 export function andMore(texts: readonly string[]): string {
   const [first = "", ...others] = texts;

@@ -1,15 +1,21 @@
 import { briefDuration } from "../../base/duration.ts";
 import { type Drain, hasEnded } from "../../protocol/drain.ts";
-import { drainJson } from "./cells.ts";
+import { drainJson, lasting } from "./cells.ts";
 import type { PictureView } from "./view.ts";
 
 interface DrainRow {
   drain: Drain;
-  wall: number;
+  /** Its time is over. */
+  ended: boolean;
 }
 
 export const drains: PictureView<DrainRow> = {
-  ...{ of: "picture", id: "drains", brief: "drains: what may not start, since when, by whom, why" },
+  ...{
+    of: "picture",
+    isTimed: true,
+    id: "drains",
+    brief: "drains: what may not start, since when, by whom, why",
+  },
   rooms: ["drains"],
   columns: [
     { id: "scope", title: "SCOPE", priority: 1, text: ({ drain }) => drain.scope, tone: () => "problem" },
@@ -20,26 +26,29 @@ export const drains: PictureView<DrainRow> = {
     { id: "by", title: "BY", priority: 1, text: ({ drain }) => drain.by },
     {
       ...{ id: "since", title: "SINCE", priority: 2, align: "right" },
-      text: ({ drain, wall }) => (drain.at > 0 ? briefDuration(wall - drain.at) : ""),
-      order: ({ drain, wall }) => wall - drain.at,
+      isTimed: true,
+      text: ({ drain }, wall) => (drain.at > 0 ? briefDuration(wall - drain.at) : ""),
+      order: ({ drain }) => lasting(drain.at),
     },
     {
       ...{ id: "ends", title: "ENDS", priority: 2 },
-      text: ({ drain, wall }) => endText(drain, wall),
+      isTimed: true,
+      text: ({ drain }, wall) => endText(drain, wall),
       order: ({ drain }) => drain.until ?? Number.POSITIVE_INFINITY,
-      tone: ({ drain, wall }) => (hasEnded(drain, wall) ? "problem" : "plain"),
+      tone: ({ ended }) => (ended ? "problem" : "plain"),
     },
     { id: "why", title: "WHY", priority: 1, text: ({ drain }) => drain.why ?? "" },
   ],
   sort: "since",
   key: ({ drain }) => drain.key,
-  facets: ({ drain, wall }) => ({
-    states: [hasEnded(drain, wall) ? "ended" : "drained"],
+  facets: ({ drain, ended }) => ({
+    states: [ended ? "ended" : "drained"],
     hosts: drain.scope === "host" ? [drain.name] : [],
     holders: [drain.by],
   }),
-  json: ({ drain, wall }) => ({ ...drainJson(drain), ended: hasEnded(drain, wall) }),
-  rows: (picture, { wall }) => [...picture.drains.values()].map((drain) => ({ drain, wall })),
+  json: ({ drain, ended }) => ({ ...drainJson(drain), ended }),
+  rows: (picture, { wall }) =>
+    [...picture.drains.values()].map((drain) => ({ drain, ended: hasEnded(drain, wall) })),
   empty: "Nothing is drained. To stop what would start on a host: signalbox drain host web1.example.com",
 };
 

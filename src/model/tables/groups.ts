@@ -20,6 +20,7 @@ interface GroupRow {
 export const groups: PictureView<GroupRow> = {
   ...{
     of: "picture",
+    isTimed: true,
     id: "groups",
     brief: "groups of hosts: their members, and how many hosts were seen in the last hour",
   },

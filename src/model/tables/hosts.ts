@@ -15,7 +15,6 @@ interface HostRow {
   waiting: number;
   groups: readonly string[];
   drains: readonly Drain[];
-  wall: number;
 }
 
 export const hosts: PictureView<HostRow> = {
@@ -25,9 +24,10 @@ export const hosts: PictureView<HostRow> = {
     { id: "host", title: "HOST", priority: 1, text: ({ fqdn }) => fqdn, brief: ({ fqdn }) => briefWho(fqdn) },
     {
       ...{ id: "seen", title: "SEEN", priority: 1 },
-      text: ({ record, wall }) =>
+      isTimed: true,
+      text: ({ record }, wall) =>
         seenAgo(record, wall) === undefined ? "never" : `${ago(record?.seenAt, wall)} ago`,
-      order: ({ record, wall }) => seenAgo(record, wall) ?? Number.POSITIVE_INFINITY,
+      order: ({ record }) => -(record?.seenAt ?? Number.NEGATIVE_INFINITY),
       tone: ({ record }) => (record === undefined ? "problem" : "plain"),
     },
     {
@@ -102,7 +102,7 @@ function hostRows(picture: Picture, scene: Scene): HostRow[] {
     const held = own.filter(isHolder).length;
     const drains = scene.drains.filter((drain) => applies(drain, reach));
     return {
-      ...{ fqdn, record: picture.hosts.get(fqdn), groups, drains, wall: scene.wall },
+      ...{ fqdn, record: picture.hosts.get(fqdn), groups, drains },
       ...{ held, waiting: own.length - held },
     };
   });

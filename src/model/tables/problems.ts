@@ -2,7 +2,12 @@ import { problems as found, type Problem, problemId } from "../problems/index.ts
 import { type PictureView, SCENE_ROOMS } from "./view.ts";
 
 export const problems: PictureView<Problem> = {
-  ...{ of: "picture", id: "problems", brief: "what an operator should look at, each with a remedy" },
+  ...{
+    of: "picture",
+    isTimed: true,
+    id: "problems",
+    brief: "what an operator should look at, each with a remedy",
+  },
   rooms: [...SCENE_ROOMS, "locks", "resources", "histories"],
   columns: [
     {

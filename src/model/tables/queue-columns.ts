@@ -7,13 +7,14 @@ import {
   drainJson,
   drainNote,
   heldSince,
+  lasting,
   occupantJson,
   stateTone,
 } from "./cells.ts";
 import type { Column, Facets, Scene } from "./view.ts";
 
 /** A lock or resource as the tables show it. */
-export type Line = QueueRow & { wall: number };
+export type Line = QueueRow;
 
 /** Columns that the tables of locks, of resources and of both have in common. */
 export const COLUMNS = {
@@ -36,8 +37,9 @@ export const COLUMNS = {
   },
   since: {
     ...{ id: "since", title: "SINCE", priority: 2, align: "right" },
-    text: ({ holders: [first], wall }) => (first === undefined ? "" : ago(heldSince(first), wall)),
-    order: ({ holders: [first], wall }) => wall - ((first && heldSince(first)) ?? wall),
+    isTimed: true,
+    text: ({ holders: [first] }, wall) => (first === undefined ? "" : ago(heldSince(first), wall)),
+    order: ({ holders: [first] }) => lasting(first && heldSince(first)),
   },
   units: {
     ...{ id: "units", title: "UNITS", priority: 2, align: "right" },
@@ -52,8 +54,9 @@ export const COLUMNS = {
   },
   longest: {
     ...{ id: "longest", title: "LONGEST", priority: 5, align: "right" },
-    text: (line) => (line.waiters.length === 0 ? "" : ago(longestSince(line), line.wall)),
-    order: (line) => line.wall - (longestSince(line) ?? line.wall),
+    isTimed: true,
+    text: (line, wall) => (line.waiters.length === 0 ? "" : ago(longestSince(line), wall)),
+    order: (line) => lasting(longestSince(line)),
   },
   command: {
     ...{ id: "command", title: "COMMAND", priority: 4 },
@@ -64,7 +67,13 @@ export const COLUMNS = {
     text: ({ holders: [first] }) => first?.ticket?.label ?? "",
   },
   user: { id: "user", title: "USER", priority: 9, text: ({ holders: [first] }) => first?.ticket?.user ?? "" },
-  run: { id: "run", title: "RUN", priority: 9, text: ({ holders: [first] }) => first?.run ?? "" },
+  run: {
+    id: "run",
+    title: "RUN",
+    isRandom: true,
+    priority: 9,
+    text: ({ holders: [first] }) => first?.run ?? "",
+  },
   token: {
     ...{ id: "token", title: "TOKEN", priority: 9, align: "right" },
     text: ({ holders: [first] }) => (first === undefined ? "" : String(first.token)),
@@ -105,11 +114,11 @@ function noteOf({ kind, holders, waiters, drains }: Line): string {
 }
 
 export function lineOf(...[queue, scene]: [Parameters<typeof queueRow>[0], Scene]): Line {
-  return { ...queueRow(queue, scene), wall: scene.wall };
+  return queueRow(queue, scene);
 }
 
 export function emptyLine(kind: Line["kind"], name: string, scene: Scene): Line {
-  return { ...emptyRow(kind, name, scene), wall: scene.wall };
+  return emptyRow(kind, name, scene);
 }
 
 /** What every table of queues says of a row beside its columns. */

@@ -1,7 +1,16 @@
 import type { Drain } from "../../protocol/drain.ts";
 import type { QueueKind } from "../../protocol/keys.ts";
 import { type Occupant, occupant } from "../queue-row.ts";
-import { ago, briefWho, commandText, drainJson, drainNote, occupantJson, stateTone } from "./cells.ts";
+import {
+  ago,
+  briefWho,
+  commandText,
+  drainJson,
+  drainNote,
+  lasting,
+  occupantJson,
+  stateTone,
+} from "./cells.ts";
 import { drainsOn } from "./stopped.ts";
 import { type QueueView, SCENE_ROOMS } from "./view.ts";
 
@@ -13,7 +22,6 @@ interface Waiter extends Occupant {
   position: number;
   /** What stops it here: drains of this lock or resource, of its host, of everything. */
   drains: readonly Drain[];
-  wall: number;
 }
 
 /** Everybody who waits, one row a ticket, the longest first. */
@@ -41,8 +49,9 @@ export const queues: QueueView<Waiter> = {
     },
     {
       ...{ id: "waits", title: "WAITS", priority: 2, align: "right" },
-      text: ({ ticket, wall }) => ago(ticket?.enqueuedAt, wall),
-      order: ({ ticket, wall }) => wall - (ticket?.enqueuedAt ?? wall),
+      isTimed: true,
+      text: ({ ticket }, wall) => ago(ticket?.enqueuedAt, wall),
+      order: ({ ticket }) => lasting(ticket?.enqueuedAt),
       tone: () => "waiting",
     },
     {
@@ -55,7 +64,7 @@ export const queues: QueueView<Waiter> = {
       text: ({ kind, drains }) => drainNote(drains, kind),
     },
     { id: "command", title: "COMMAND", priority: 5, text: ({ ticket }) => commandText(ticket) },
-    { id: "run", title: "RUN", priority: 3, text: ({ run }) => run },
+    { id: "run", title: "RUN", isRandom: true, priority: 3, text: ({ run }) => run },
     { id: "label", title: "LABEL", priority: 6, text: ({ ticket }) => ticket?.label ?? "" },
     { id: "user", title: "USER", priority: 9, text: ({ ticket }) => ticket?.user ?? "" },
   ],
@@ -74,7 +83,7 @@ export const queues: QueueView<Waiter> = {
       const { state } = place.ticket ?? {};
       if (state === "held" || state === "grace") return [];
       const drains = drainsOn({ host: place.ticket?.host, queues: [{ kind, name }] }, scene);
-      return [{ ...occupant(place), kind, name, position: index + 1, drains, wall: scene.wall }];
+      return [{ ...occupant(place), kind, name, position: index + 1, drains }];
     }),
   empty: "Nobody waits. Who holds what: signalbox ls",
 };

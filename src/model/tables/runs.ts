@@ -2,7 +2,7 @@ import type { Drain } from "../../protocol/drain.ts";
 import { type Claim, claimsOf, isHolder, whoIs } from "../claims.ts";
 import { drainLine } from "../foresight-text.ts";
 import type { Picture } from "../picture.ts";
-import { ago, briefWho, commandText, drainJson, stateTone } from "./cells.ts";
+import { ago, briefWho, commandText, drainJson, lasting, stateTone } from "./cells.ts";
 import { drainsOn } from "./stopped.ts";
 import { type PictureView, SCENE_ROOMS, type Scene } from "./view.ts";
 
@@ -12,7 +12,6 @@ interface RunRow {
   state: string;
   /** What stops it, where it waits. */
   drains: readonly Drain[];
-  wall: number;
 }
 
 /** Everybody who holds or waits, one row a run. */
@@ -20,7 +19,7 @@ export const runs: PictureView<RunRow> = {
   ...{ of: "picture", id: "runs", brief: "runs: everything that each of them holds or waits for" },
   rooms: [...SCENE_ROOMS, "locks", "resources"],
   columns: [
-    { id: "run", title: "RUN", priority: 3, text: ({ claim }) => claim.run },
+    { id: "run", title: "RUN", isRandom: true, priority: 3, text: ({ claim }) => claim.run },
     { id: "who", title: "WHO", priority: 1, text: (row) => whoOf(row), brief: (row) => briefWho(whoOf(row)) },
     {
       ...{ id: "state", title: "STATE", isMarked: true, priority: 1, text: ({ state }) => state },
@@ -30,8 +29,9 @@ export const runs: PictureView<RunRow> = {
     { id: "leases", title: "LEASES", priority: 2, text: ({ claim }) => leasesText(claim) },
     {
       ...{ id: "since", title: "SINCE", priority: 2, align: "right" },
-      text: (row) => ago(sinceOf(row), row.wall),
-      order: (row) => row.wall - (sinceOf(row) ?? row.wall),
+      isTimed: true,
+      text: (row, wall) => ago(sinceOf(row), wall),
+      order: (row) => lasting(sinceOf(row)),
     },
     {
       ...{ id: "note", title: "NOTE", priority: 4, tone: () => "problem" },
@@ -69,7 +69,7 @@ function runRows(picture: Picture, scene: Scene): RunRow[] {
     const drains = isHolder(claim)
       ? []
       : drainsOn({ host, queues: claim.stands.map(({ queue }) => queue) }, scene);
-    return { claim, state: claimState(claim), drains, wall: scene.wall };
+    return { claim, state: claimState(claim), drains };
   });
 }
 

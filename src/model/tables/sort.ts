@@ -28,7 +28,7 @@ export function sorted<R>(
 }
 
 function weightOf<R>({ text, order }: Column<R>, row: R): string | number | bigint {
-  return order === undefined ? text(row) : order(row);
+  return order === undefined ? text(row, 0) : order(row);
 }
 
 function compare(a: string | number | bigint, b: string | number | bigint): number {

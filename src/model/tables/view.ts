@@ -12,7 +12,12 @@ export interface Column<R> {
   /** 1 is kept to the last; where there is no room, those with the largest go first. 9: only shown on demand. */
   priority: number;
   align?: "right";
-  text(row: R): string;
+  /** @param wall  wall clock, ms since the epoch: rows are the same as long as nothing changes, however long that is */
+  text(row: R, wall: number): string;
+  /** Its text says how long something has lasted: no filter looks there. */
+  isTimed?: true;
+  /** Its text is random: a filter finds it by its beginning only, or short words would be found in it by chance. */
+  isRandom?: true;
   /** A shorter text for where there is little room; the same in meaning to whoever knows the place. */
   brief?(row: R): string;
   /** Stands on lines of its own below the row where there is no room beside it: a sentence, or a line to copy. */
@@ -65,6 +70,8 @@ export interface QueueView<R> extends View<R> {
 /** A view whose rows need the whole picture of its rooms. */
 export interface PictureView<R> extends View<R> {
   of: "picture";
+  /** Whether rows come, change or go by themselves, as time passes. */
+  isTimed?: true;
   rows(picture: Picture, scene: Scene): readonly R[];
 }
 

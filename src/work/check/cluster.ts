@@ -18,7 +18,7 @@ export function judgeCluster(
   return [
     ...judgeUnity(answers),
     judgeQuorum(members, roster),
-    ...judgeEndpoints(answers, roster),
+    ...judgeEndpoints(members, roster),
     judgeLeader(answers),
     ...judgeLag(answers),
   ];
@@ -70,11 +70,13 @@ function judgeQuorum(
 }
 
 /** A host that knows one member of three loses etcd with it. One address may stand for several, behind a balancer. */
-function judgeEndpoints(answers: readonly Answer[], roster: readonly ClusterMember[] | undefined): Finding[] {
-  const known = new Set(answers.map(({ memberId }) => memberId));
+function judgeEndpoints(
+  members: readonly MemberStatus[],
+  roster: readonly ClusterMember[] | undefined,
+): Finding[] {
+  const known = new Set(answersOf(members).map(({ memberId }) => memberId));
   const others = (roster ?? []).filter(({ id, isLearner }) => !isLearner && !known.has(id));
-  const isAlone = known.size === 1 && answers.length === 1 && others.length > 0;
-  if (!isAlone) return [];
+  if (members.length > 1 || others.length === 0) return [];
   const urls = others.flatMap(({ clientUrls }) => clientUrls);
   return [
     {

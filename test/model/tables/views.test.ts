@@ -1,8 +1,6 @@
-/** Every view over one picture: states, notes, order, filters. */
-import fc from "fast-check";
+/** Every view over one picture: states, notes, order. */
 import { describe, expect, it } from "vitest";
-import { parseFilter, passes } from "../../../src/model/filter.ts";
-import { problems } from "../../../src/model/problems/index.ts";
+import { briefWho } from "../../../src/model/tables/cells.ts";
 import { VIEWS, type ViewId } from "../../../src/model/tables/index.ts";
 import { sceneOf } from "../../../src/model/tables/scene.ts";
 import { parseOrder, sorted } from "../../../src/model/tables/sort.ts";
@@ -32,7 +30,10 @@ const KVS = [
   plain(keys.host("a.example.com"), JSON.stringify({ v: 1, cpu: 4, memMb: 8000, seenAt: NOW - 60_000 })),
 ];
 
-function rowsOf(id: ViewId, kvs = KVS): { key: string; cells: Record<string, string>; json: object }[] {
+function rowsOf(
+  id: ViewId,
+  kvs: typeof KVS = KVS,
+): { key: string; cells: Record<string, string>; json: object }[] {
   const picture = pictureOf(kvs);
   const scene = sceneOf(picture, NOW);
   return VIEWS[id]((view) => {
@@ -42,7 +43,7 @@ function rowsOf(id: ViewId, kvs = KVS): { key: string; cells: Record<string, str
         : [...picture.queues.values()].flatMap((queue) => view.rows(queue, scene));
     return sorted(view, rows, parseOrder(view.sort)).map((row) => ({
       key: view.key(row),
-      cells: Object.fromEntries(view.columns.map(({ id, text }) => [id, text(row)])),
+      cells: Object.fromEntries(view.columns.map(({ id, text }) => [id, text(row, NOW)])),
       json: view.json(row),
     }));
   });
@@ -108,119 +109,71 @@ describe("the other views", () => {
     expect(rowsOf("groups")[0]?.cells).toMatchObject({ group: "web", hosts: "2", live: "1" });
   });
 
+  it("say what stops those that wait, and nothing of it at those that hold", () => {
+    const drained = [
+      ...KVS,
+      plain(keys.drain("host", "B.example.com"), drainText({ by: "ann", at: NOW - 1, why: "kernel" })),
+      plain(keys.drain("group", "web"), drainText({ by: "ann", at: NOW - 1 })),
+      stand("lock next", "w", 20, { ...waiting, host: "gone.example.com" }),
+    ];
+    const waiters = Object.fromEntries(rowsOf("queues", drained).map(({ cells }) => [cells.who, cells.note]));
+    expect(waiters["b.example.com:4711"]).toBe("host B.example.com is drained by ann: kernel");
+    expect(waiters["g.example.com:4711"]).toBe("drained by bob: upgrade");
+    expect(waiters["gone.example.com:4711"]).toBe("group web is drained by ann");
+    const notes = Object.fromEntries(rowsOf("runs", drained).map(({ cells }) => [cells.who, cells.note]));
+    expect(notes["b.example.com:4711"]).toBe("host B.example.com is drained by ann: kernel");
+    expect(notes["a.example.com:4711"]).toBe("");
+    const hosts = Object.fromEntries(rowsOf("hosts", drained).map(({ cells }) => [cells.host, cells.note]));
+    expect(hosts["b.example.com"]).toBe("drained by ann: kernel");
+  });
+
+  it("keep a lock that is held in its state, and say that it is drained too", () => {
+    const row = rowsOf("locks", [
+      ...KVS,
+      plain(keys.drain("lock", "held"), drainText({ by: "x", at: 1 })),
+    ]).find(({ key }) => key === "lock/held");
+    expect(row?.cells.state).toBe("held, drained");
+    expect(row?.json).toMatchObject({ state: "held", drains: [{ scope: "lock", name: "held", by: "x" }] });
+  });
+
+  it("name hosts and runs in short, unless the name is no name of the DNS", () => {
+    expect(
+      [
+        "web1.example.com:31",
+        "web1:31",
+        "10.0.0.1:31",
+        "fe80::1:31",
+        "web1.example.com",
+        "malformed ticket x",
+      ].map(briefWho),
+    ).toEqual(["web1:31", "web1:31", "10.0.0.1:31", "fe80::1:31", "web1", "malformed ticket x"]);
+  });
+
+  it("list resources in the order that operators gave them, with their notes", () => {
+    const kvs = [
+      plain(keys.resourceConfig("b"), '{"total":"5","order":1,"note":"two for reports"}'),
+      stand("resource a", "a", 1, units(1, "held")),
+      stand("resource b", "b", 2, units(5, "held")),
+    ];
+    expect(rowsOf("resources", kvs).map(({ cells }) => [cells.name, cells.units, cells.about])).toEqual([
+      ["b", "5/5", "two for reports"],
+      ["a", "1/10", ""],
+    ]);
+  });
+
+  it("remark drains that stand at no lock and no resource", () => {
+    const remarks = (...kvs: typeof KVS) =>
+      VIEWS.overview((view) => view.remarks?.(sceneOf(pictureOf(kvs), NOW)) ?? []);
+    const drain = (scope: "all" | "host" | "lock", name: string, until?: number) =>
+      plain(keys.drain(scope, name), drainText({ by: "ann", at: 1, ...(until && { until }) }));
+    expect(remarks(drain("lock", "x"))).toEqual([]);
+    expect(remarks(drain("all", "all"))).toEqual(["everything is drained by ann (signalbox ls drains)"]);
+    expect(remarks(drain("host", "a"), drain("host", "b"), drain("host", "c", NOW - 1))).toEqual([
+      "2 hosts or groups are drained (signalbox ls drains)",
+    ]);
+  });
+
   it("show drains, also those that have ended and stand", () => {
     expect(cell("drains", "ends").filter((text) => text?.endsWith("ago"))).toHaveLength(1);
-  });
-});
-
-describe("problems", () => {
-  const kinds = (...kvs: Parameters<typeof pictureOf>[0]) =>
-    problems(pictureOf(kvs), NOW).map(({ kind }) => kind);
-  it.each([
-    ["a ticket that cannot be read", [plain(keys.lock("x", "h".repeat(16)), "{")], ["malformed"]],
-    ["a key that is none of ours", [plain(`${keys.prefix}drains/nothing/x`, "")], ["malformed"]],
-    ["a ticket on no session", [{ ...stand("lock x", "a", 1, held), session: 0n }], ["orphan"]],
-    ["grace past its time", [stand("lock x", "a", 1, { state: "grace", until: NOW - 1 })], ["overdue"]],
-    [
-      "a reset that nobody answers",
-      [stand("lock x", "a", 1, { ...held, reset: { by: "x", at: NOW - 600_000 } })],
-      ["reset-unanswered"],
-    ],
-    ["a clock ahead of ours", [stand("lock x", "a", 1, { ...held, enqueuedAt: NOW + 60_000 })], ["clock"]],
-    [
-      "a long wait",
-      [stand("lock x", "a", 1, { state: "waiting", enqueuedAt: NOW - 7_200_000 })],
-      ["long-wait"],
-    ],
-    ["a hold of days", [stand("lock x", "a", 1, { ...held, grantedAt: NOW - 2e8 })], ["long-hold"]],
-    [
-      "totals that disagree",
-      [
-        stand("resource db", "a", 1, { total: 3, enqueuedAt: NOW }),
-        stand("resource db", "b", 2, { total: 4, enqueuedAt: NOW }),
-      ],
-      ["totals"],
-    ],
-    [
-      "a claim over the configured total",
-      [
-        plain(keys.resourceConfig("db"), "2"),
-        stand("resource db", "a", 1, { count: 3, total: 2, enqueuedAt: NOW }),
-      ],
-      ["too-large"],
-    ],
-    [
-      "a drain that has ended",
-      [plain(keys.drain("all", "all"), drainText({ by: "x", at: 1, until: 2 }))],
-      ["drain-ended"],
-    ],
-    ["a group that cannot be read", [plain(keys.group("web"), "{")], ["malformed", "group"]],
-    ["a group's host that was never seen", [plain(keys.group("web"), '["w.example.com"]')], ["host"]],
-    ["nothing", [stand("lock x", "a", 1, { ...held, enqueuedAt: NOW })], []],
-  ] as const)("are found: %s", (_, kvs, expected) => {
-    expect(kinds(...kvs)).toEqual(expected);
-  });
-
-  it("judge a hold by what is usual for the lock", () => {
-    const past = {
-      run: "r",
-      host: "h",
-      pid: 1,
-      command: "c",
-      token: "1",
-      enqueuedAt: 0,
-      grantedAt: 0,
-      endedAt: 0,
-    };
-    const history = JSON.stringify({ v: 1, runs: [{ ...past, waited: 0, held: 60_000, exit: 0 }] });
-    const holder = (since: number) =>
-      stand("lock x", "a", 1, { ...held, enqueuedAt: NOW, grantedAt: NOW - since });
-    expect(kinds(plain(keys.history("x"), history), holder(170_000))).toEqual([]);
-    expect(kinds(plain(keys.history("x"), history), holder(190_000))).toEqual(["long-hold"]);
-  });
-});
-
-describe("a filter", () => {
-  const names = (text: string) =>
-    VIEWS.locks((view) => {
-      const picture = pictureOf(KVS);
-      const scene = sceneOf(picture, NOW);
-      const rows =
-        view.of === "queue" ? [...picture.queues.values()].flatMap((queue) => view.rows(queue, scene)) : [];
-      return rows.filter((row) => passes(view, parseFilter(text), row)).map((row) => view.key(row).slice(5));
-    });
-  it.each([
-    { text: "", finds: 7 },
-    { text: "HELD", finds: ["held"] },
-    { text: "state:h", finds: ["held"] },
-    { text: "state:held nobody", finds: [] },
-    { text: "host:b.example", finds: ["held"] },
-    { text: "holder:b.example", finds: [] },
-    { text: "holder:c.example state:reset", finds: ["asked"] },
-    { text: "nightly", finds: ["held"] },
-    { text: "host:", finds: 7 },
-    { text: "http://x", finds: [] },
-  ])("$text finds $finds", ({ text, finds }) => {
-    if (typeof finds === "number") expect(names(text)).toHaveLength(finds);
-    else expect(names(text)).toEqual(finds);
-  });
-
-  it("never throws, whatever is typed", () => {
-    fc.assert(
-      fc.property(fc.string(), (text) => {
-        expect(names(text).length).toBeLessThanOrEqual(7);
-      }),
-    );
-  });
-});
-
-describe("an order", () => {
-  it("is by the column's weight, with equal rows in the order of their keys", () => {
-    const view = {
-      columns: [{ id: "n", title: "", priority: 1, text: String, order: (row: number) => row % 10 }],
-      key: (row: number) => String(row),
-    };
-    expect(sorted(view, [31, 12, 21, 11], parseOrder("n"))).toEqual([11, 21, 31, 12]);
-    expect(sorted(view, [31, 12, 21, 11], parseOrder("-n"))).toEqual([12, 11, 21, 31]);
   });
 });

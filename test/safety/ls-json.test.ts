@@ -1,0 +1,147 @@
+/** What `signalbox ls --json` prints is what docs/json.md and docs/ls.schema.json say. */
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { FaultProxy } from "../../fixtures/proxy.ts";
+import { EVENTS, LISTINGS, rowSchema } from "../../scripts/json-doc/listings.ts";
+import { documents } from "../../scripts/json-doc.ts";
+import { LISTINGS as VIEWS } from "../../src/commands/ls.ts";
+import { drainText } from "../../src/protocol/drain.ts";
+import type { Ticket } from "../../src/protocol/ticket.ts";
+import { ticketText } from "../../src/protocol/ticket.ts";
+import { ticketWith } from "../protocol/samples.ts";
+import { misfits, resolved } from "./support/json-schema.ts";
+import { type Stage, Theatre } from "./support/theatre.ts";
+
+const theatre = new Theatre();
+
+/** Something of everything: what real commands leave, and what only happens now and then, put by hand. */
+async function crowded(stage: Stage): Promise<void> {
+  const { keys, store } = stage;
+  const stay = ["until", `${stage.journal.folder}/over`];
+  await stage.started({
+    name: "one",
+    options: ["--lock", "x", "--lease", "db=2:3", "--record-args"],
+    hold: stay,
+  });
+  stage.run({ name: "two", options: ["--lock", "x", "--wait"], hold: stay });
+  stage.run({ name: "three", options: ["--no-lock", "--lease", "db=2:3"], hold: stay });
+  await Promise.all([stage.placed("two", "waiting"), stage.placed("three", "waiting")]);
+  for (const args of [
+    ["drain", "lock", "quiet", "--for", "1h", "--reason", "upgrade", "--yes"],
+    ["resource", "set", "disk", "4", "--order", "1", "--note", "spare", "--yes"],
+    ["group", "set", "web", "web1.example.com", "web2.example.com", "--yes"],
+  ]) {
+    const { code, stderr } = await stage.command(args).ended;
+    expect({ args, code, stderr }).toMatchObject({ code: 0 });
+  }
+  const by = { by: "ann@ops", at: 1, why: "stuck" };
+  const ticket = (lock: string, run: string, more: Partial<Ticket>) => ({
+    ...{ op: "put" as const, key: keys.lock(lock, run.padEnd(16, run)) },
+    value: ticketText(ticketWith({ run: run.padEnd(16, run), ...more })),
+  });
+  const put = (key: string, value: string) => ({ op: "put" as const, key, value });
+  await store.txn({
+    compare: [],
+    success: [
+      ticket("reset", "a", { state: "held", grantedAt: 2, reset: by, args: ["-x"], label: "l" }),
+      ticket("reset", "b", { state: "waiting", reset: by, until: 5, grantedAt: 3, args: [], label: "l" }),
+      ticket("grace", "c", { state: "grace", grantedAt: 2, until: 3 }),
+      ticket("turn", "d", { state: "admitted" }),
+      put(keys.lock("broken", "e".repeat(16)), "{"),
+      put(keys.group("bad"), "{"),
+      put(keys.drain("host", "web1.example.com"), drainText({ by: "ann", at: 1, until: 2 })),
+      put(keys.drain("all", "all"), drainText({ by: "ann", at: 1, why: "freeze" })),
+      put(
+        keys.host("web1.example.com"),
+        '{"v":1,"cpu":4,"memMb":8,"macros":{"RACK":"r1"},"version":"1","seenAt":1}',
+      ),
+      put(
+        keys.audit("0".repeat(20)),
+        '{"v":1,"at":1,"user":"root","host":"h","sudoUser":"ann","action":"prune","target":"audit","seen":"7","reason":"old","outcome":"done"}',
+      ),
+    ],
+    failure: [],
+  });
+}
+
+/** Names of the fields of a row that are there in some row. */
+function present(rows: readonly object[]): Set<string> {
+  return new Set(rows.flatMap((row) => Object.keys(row)));
+}
+
+describe("ls --json", () => {
+  it("is as its schema says in every view, and every field that it speaks of is there", async () => {
+    const stage = await theatre.stage("http");
+    await crowded(stage);
+    for (const view of VIEWS) {
+      const { code, stdout } = await stage.command(["ls", view, "--json", "--all"]).ended;
+      const document = JSON.parse(stdout) as { rows: object[] };
+      const wrong = misfits(LISTINGS, LISTINGS, document);
+      const bad = document.rows.flatMap((row) => misfits(LISTINGS, rowSchema(view), row));
+      expect({ view, code, bad, wrong }).toEqual({ view, code: 0, bad: [], wrong: [] });
+      const fields = Object.keys(resolved(LISTINGS, rowSchema(view).$ref ?? "").properties ?? {});
+      const lacking = fields.filter((field) => !present(document.rows).has(field));
+      // No audit record is of a resource, and no lock is configured.
+      expect({
+        view,
+        lacking: lacking.filter((field) => !(view === "locks" && field === "configured")),
+      }).toEqual({
+        ...{ view, lacking: [] },
+      });
+    }
+  });
+
+  it("tells lines that are as the schema says", async () => {
+    const stage = await theatre.stage("http");
+    await crowded(stage);
+    const proxy = await FaultProxy.start(stage.etcd.clientUrl);
+    try {
+      const watch = stage.command(["ls", "--watch"], { endpoint: proxy.url });
+      await watch.printed(/"event":"ready"/);
+      const remove = (lock: string) =>
+        stage.store.txn({
+          compare: [],
+          success: [{ op: "delete", ...stage.keys.queue("lock", lock) }],
+          failure: [],
+        });
+      await remove("turn");
+      await watch.printed(/"event":"gone".*"key":"lock\/turn"/);
+      proxy.mode = "refuse";
+      proxy.reset();
+      await watch.printed(/"event":"away"/);
+      proxy.mode = "forward";
+      await watch.printed(/"event":"back"/);
+      watch.child.kill("SIGTERM");
+      const lines = (await watch.ended).stdout.trimEnd().split("\n");
+      const events = lines.map((line) => JSON.parse(line) as { event: string; row?: object });
+      for (const event of events) {
+        expect(misfits(LISTINGS, EVENTS[event.event] ?? { enum: [] }, event)).toEqual([]);
+        if (event.row) expect(misfits(LISTINGS, rowSchema("overview"), event.row)).toEqual([]);
+      }
+      expect(new Set(events.map(({ event }) => event))).toEqual(new Set(Object.keys(EVENTS)));
+    } finally {
+      await proxy.close();
+    }
+  });
+
+  it("is documented as it is: run `node scripts/json-doc.ts` where this fails", () => {
+    for (const [path, text] of Object.entries(documents())) expect(readFileSync(path, "utf8")).toBe(text);
+  });
+});
+
+describe("the validator", () => {
+  it.each([
+    [{ type: "string" }, 1],
+    [{ enum: ["a"] }, "b"],
+    [{ const: 1 }, 2],
+    [{ pattern: "^[0-9]+$", type: "string" }, "x"],
+    [{ type: "integer", minimum: 0 }, -1],
+    [{ type: "array", items: { type: "string" } }, ["a", 1]],
+    [{ properties: {}, additionalProperties: false } as const, { a: 1 }],
+    [{ required: ["a"] }, {}],
+    [{ oneOf: [{ type: "string" }, { enum: ["a"] }] }, "a"],
+    [{ properties: { a: { type: "string" } } }, { a: 1 }],
+  ])("finds what does not fit %j: %j", (schema, value) => {
+    expect(misfits(LISTINGS, schema, value)).toHaveLength(1);
+  });
+});

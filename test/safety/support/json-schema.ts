@@ -1,0 +1,52 @@
+/** A validator for as much of JSON Schema as docs/ls.schema.json needs. */
+import type { Root, Schema } from "../../../scripts/json-doc/schema.ts";
+
+/** What is wrong with a document, each with its path; empty where it fits. */
+export function misfits(root: Root, schema: Schema, value: unknown, path = "$"): string[] {
+  if (schema.$ref !== undefined) return misfits(root, resolved(root, schema.$ref), value, path);
+  const wrong = (what: string) => [`${path}: ${JSON.stringify(value)?.slice(0, 80)} ${what}`];
+  if (schema.oneOf !== undefined) {
+    const fitting = schema.oneOf.filter((one) => misfits(root, one, value, path).length === 0);
+    return fitting.length === 1 ? [] : wrong(`fits ${fitting.length} of ${schema.oneOf.length}`);
+  }
+  if (schema.const !== undefined && value !== schema.const) return wrong(`is not ${schema.const}`);
+  if (schema.enum !== undefined && !schema.enum.some((one) => one === value))
+    return wrong(`is none of ${schema.enum}`);
+  if (schema.type !== undefined && ![schema.type].flat().some((type) => hasType(value, type)))
+    return wrong(`is no ${schema.type}`);
+  if (schema.pattern !== undefined && !new RegExp(schema.pattern).test(String(value)))
+    return wrong(`does not match ${schema.pattern}`);
+  if (schema.minimum !== undefined && Number(value) < schema.minimum)
+    return wrong(`is under ${schema.minimum}`);
+  if (Array.isArray(value))
+    return value.flatMap((one, at) => misfits(root, schema.items ?? {}, one, `${path}[${at}]`));
+  return isRecord(value) ? misfitsOfFields(root, schema, value, path) : [];
+}
+
+function misfitsOfFields(root: Root, schema: Schema, value: Record<string, unknown>, path: string): string[] {
+  const { properties = {}, required = [], additionalProperties } = schema;
+  const missing = required.filter((name) => !Object.hasOwn(value, name));
+  const fields = Object.entries(value).flatMap(([name, field]) => {
+    const known = properties[name] ?? additionalProperties;
+    if (known === false) return [`${path}.${name}: nobody knows it`];
+    return known === undefined ? [] : misfits(root, known, field, `${path}.${name}`);
+  });
+  return [...missing.map((name) => `${path}.${name}: it is missing`), ...fields];
+}
+
+export function resolved(root: Root, reference: string): Schema {
+  const schema = root.$defs[reference.slice("#/$defs/".length)];
+  if (schema === undefined) throw new Error(`there is no ${reference}`);
+  return schema;
+}
+
+function hasType(value: unknown, type: string): boolean {
+  if (type === "integer") return Number.isInteger(value);
+  if (type === "array") return Array.isArray(value);
+  if (type === "object") return isRecord(value);
+  return typeof value === type;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

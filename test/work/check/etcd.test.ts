@@ -1,0 +1,279 @@
+/** What is said of the answers that members gave: as tables, without any etcd. */
+import { describe, expect, test } from "vitest";
+import type { Finding } from "../../../src/base/finding.ts";
+import {
+  type ClusterMember,
+  type MemberStatus,
+  StoreError,
+  type StoreErrorKind,
+} from "../../../src/etcd/store.ts";
+import { judgeAlarms } from "../../../src/work/check/alarms.ts";
+import { judgeOwnClock } from "../../../src/work/check/clock.ts";
+import { judgeCluster } from "../../../src/work/check/cluster.ts";
+import { type Answer, judgeMembers } from "../../../src/work/check/members.ts";
+import { judgeSettings, survivedOutage } from "../../../src/work/check/settings.ts";
+import { bytesText, judgeSpace } from "../../../src/work/check/space.ts";
+import { judgeTransport, type Trial } from "../../../src/work/check/transport.ts";
+
+const GIB = 1024 ** 3;
+const told = (findings: readonly Finding[]) =>
+  findings.map(({ level, kind, detail }) => `${level} ${kind}: ${detail}`);
+
+const member = (id: number, change: Partial<Answer> = {}): Answer => ({
+  ...{ endpoint: `http://m${id}:2379`, ok: true, version: "3.5.28", memberId: BigInt(id), leaderId: 1n },
+  ...{
+    revision: 9n,
+    raftTerm: 2n,
+    raftIndex: 50n,
+    dbSize: 1,
+    errors: [],
+    millis: 1.4,
+    clusterId: 7n,
+    ...change,
+  },
+});
+const away = (id: number, kind: StoreErrorKind = "unavailable"): MemberStatus => {
+  const endpoint = `http://m${id}:2379`;
+  return { endpoint, ok: false, error: new StoreError(kind, `${endpoint}: no answer`) };
+};
+const listed = (...ids: number[]): ClusterMember[] =>
+  ids.map((id) => ({ id: BigInt(id), name: `m${id}`, clientUrls: [`http://m${id}:2379`], isLearner: false }));
+const learner = (id: number): ClusterMember => ({ ...listed(id)[0], isLearner: true }) as ClusterMember;
+
+describe("members", () => {
+  test.each<[version: string, level: string]>([
+    ["3.3.27", "failure"],
+    ["2.3.8", "failure"],
+    ["3.4.23", "warning"],
+    ["3.4.41", "warning"],
+    ["3.4.42", "ok"],
+    ["3.5.27", "warning"],
+    ["3.5.28", "ok"],
+    ["3.6.8", "warning"],
+    ["3.6.9", "ok"],
+    ["3.7.0", "ok"],
+    ["4.0.0-rc.1", "ok"],
+  ])("etcd %s: %s", (version, level) => {
+    expect(judgeMembers([member(1, { version })])).toMatchObject([{ level, check: "member http://m1:2379" }]);
+  });
+
+  test("the floor is named", () => {
+    expect(judgeMembers([member(1, { version: "3.4.23" })])).toMatchObject([
+      { detail: "etcd 3.4.23, which is older than 3.4.42, 1 ms", remedy: expect.stringContaining("3.4.42") },
+    ]);
+  });
+
+  test("mixed versions, and one that is away", () => {
+    expect(told(judgeMembers([member(1), member(2, { version: "3.6.9" }), away(3)]))).toEqual([
+      "ok member: etcd 3.5.28, 1 ms",
+      "ok member: etcd 3.6.9, 1 ms",
+      "warning member: no answer",
+      "warning versions: members are of different versions: 3.5.28, 3.6.9",
+    ]);
+  });
+});
+
+describe("the cluster", () => {
+  const levels = (members: MemberStatus[], roster?: ClusterMember[]) =>
+    Object.fromEntries(judgeCluster(members, roster).map(({ kind, level }) => [kind, level]));
+
+  test.each<[what: string, members: MemberStatus[], roster: ClusterMember[] | undefined, found: object]>([
+    ["all of three", [member(1), member(2), member(3)], listed(1, 2, 3), { quorum: "ok", leader: "ok" }],
+    ["two of three", [member(1), member(2), away(3)], listed(1, 2, 3), { quorum: "warning", leader: "ok" }],
+    [
+      "one of three",
+      [member(2, { leaderId: 0n }), away(1), away(3)],
+      listed(1, 2, 3),
+      { quorum: "failure", leader: "failure" },
+    ],
+    [
+      "four of five",
+      [1, 2, 3, 4].map((id) => member(id)).concat(away(5) as never),
+      listed(1, 2, 3, 4, 5),
+      { quorum: "warning", leader: "ok" },
+    ],
+    ["without a roster", [member(1), away(2), away(3)], undefined, { quorum: "failure", leader: "ok" }],
+    ["a single one", [member(1)], listed(1), { quorum: "hint", leader: "ok" }],
+    [
+      "one address for three",
+      [member(1)],
+      listed(1, 2, 3),
+      { quorum: "ok", endpoints: "hint", leader: "ok" },
+    ],
+    [
+      "learners do not count",
+      [member(1), member(2), member(3)],
+      [...listed(1, 2, 3), learner(4)],
+      { quorum: "ok", leader: "ok" },
+    ],
+    [
+      "different leaders",
+      [member(1), member(2, { leaderId: 2n })],
+      listed(1, 2),
+      { quorum: "ok", leader: "warning" },
+    ],
+    [
+      "different clusters",
+      [member(1), member(2, { clusterId: 8n })],
+      listed(1, 2),
+      { unity: "failure", quorum: "ok", leader: "ok" },
+    ],
+    [
+      "one that is behind",
+      [member(1, { raftIndex: 5_000n }), member(2)],
+      listed(1, 2),
+      { quorum: "ok", leader: "ok", lag: "warning" },
+    ],
+    [
+      "one that is a little behind",
+      [member(1, { raftIndex: 500n }), member(2)],
+      listed(1, 2),
+      { quorum: "ok", leader: "ok" },
+    ],
+    ["nobody", [away(1)], undefined, {}],
+  ])("%s", (_, members, roster, found) => {
+    expect(levels(members, roster)).toEqual(found);
+  });
+
+  test("says how many may be lost", () => {
+    const told3 = told(judgeCluster([member(1), member(2), away(3)], listed(1, 2, 3)));
+    expect(told3).toContainEqual(
+      expect.stringMatching(/2 of 3 members answered, 2 are a majority: not one more may be lost/),
+    );
+    const told5 = told(
+      judgeCluster([member(1), member(2), member(3), member(4), away(5)], listed(1, 2, 3, 4, 5)),
+    );
+    expect(told5).toContainEqual(expect.stringMatching(/4 of 5 .*: 1 more may be lost/));
+  });
+});
+
+describe("alarms", () => {
+  test("each once, though every member tells all", () => {
+    const errors = ["memberID:1 alarm:NOSPACE ", "etcdserver: no leader"];
+    expect(told(judgeAlarms([member(1, { errors }), member(2, { errors })]))).toEqual([
+      "failure alarm: memberID:1 alarm:NOSPACE: the database is full, nothing new can start",
+    ]);
+    expect(judgeAlarms([member(1, { errors: ["memberID:1 alarm:CORRUPT"] })])[0]?.remedy).toMatch(/backup/);
+    expect(told(judgeAlarms([member(1)]))).toEqual(["ok alarm: none"]);
+  });
+});
+
+describe("the database's size", () => {
+  test.each<[size: number, level: string]>([
+    [0.69, "ok"],
+    [0.7, "warning"],
+    [0.89, "warning"],
+    [0.9, "failure"],
+    [1.1, "failure"],
+  ])("%d of the quota: %s", (share, level) => {
+    const findings = judgeSpace([member(1, { dbSize: share * 8 * GIB })], () => ({
+      bytes: 8 * GIB,
+      source: "metrics",
+    }));
+    expect(findings).toMatchObject([{ level }]);
+  });
+
+  test("what is only assumed is said to be, and so is what a defragmentation would give back", () => {
+    const [finding] = judgeSpace([member(1, { dbSize: 1.9 * GIB, dbInUse: GIB / 10 })], () => ({
+      bytes: 2 * GIB,
+      source: "assumed",
+    }));
+    expect(finding).toMatchObject({
+      detail: "1.9 GiB of 2.0 GiB (etcd's default; say another with --quota), 102 MiB of it in use",
+      remedy: expect.stringContaining("defrag"),
+    });
+  });
+
+  test.each([
+    [0, "0 bytes"],
+    [1023, "1023 bytes"],
+    [1024, "1.0 KiB"],
+    [20 * 1024, "20 KiB"],
+    [1.5 * GIB, "1.5 GiB"],
+    [3000 * 1024 * GIB, "3000 TiB"],
+  ])("%d is %s", (bytes, text) => {
+    expect(bytesText(bytes)).toBe(text);
+  });
+});
+
+describe("this host's settings", () => {
+  test("the design's table: with TTL 30 and 10 s to end, 14 s are survived", () => {
+    expect(survivedOutage(30_000, 10_000)).toBe(14_000);
+  });
+
+  test.each<[ttl: number, termination: number, level: string]>([
+    [30_000, 10_000, "ok"],
+    [20_000, 10_000, "ok"],
+    [15_000, 10_000, "warning"],
+    [5_000, 1_000, "warning"],
+    [9_000, 1_000, "ok"],
+  ])("ttl %d, termination timeout %d: %s", (ttl, terminationTimeout, level) => {
+    const finding = judgeSettings({ ttl, terminationTimeout });
+    expect(finding.level).toBe(level);
+    const advised = /ttl of (\d+)s/.exec(finding.remedy ?? "")?.[1];
+    if (level === "warning")
+      expect(survivedOutage(Number(advised) * 1000, terminationTimeout)).toBeGreaterThan(5_000);
+  });
+});
+
+describe("transports", () => {
+  const works: Trial = [member(1), member(2)];
+  const off: Trial = [away(1, "invalid"), away(2, "invalid")];
+  const half: Trial = [member(1), away(2, "invalid")];
+  test.each<
+    [what: string, setting: string, http: Trial, grpc: Trial, found: RegExp | undefined, use: string]
+  >([
+    ["both work", "auto", works, works, /^ok transport: http \(auto\) works; grpc works too$/, "http"],
+    ["grpc does not", "http", works, off, /^ok transport: http works; grpc does not: /, "http"],
+    ["grpc cannot be tried", "auto", works, new Error("no"), /^ok transport: .*grpc does not: no/, "http"],
+    [
+      "the gateway is off",
+      "auto",
+      off,
+      works,
+      /^failure transport: http \(auto\) does not work, grpc does/,
+      "grpc",
+    ],
+    [
+      "it is off on one",
+      "auto",
+      half,
+      works,
+      /^warning transport: http \(auto\) reaches 1 members, grpc 2/,
+      "http",
+    ],
+    ["etcd is away", "auto", [away(1)], [away(1)], undefined, "http"],
+  ])("%s", (_, setting, http, grpc, found, use) => {
+    const verdict = judgeTransport(setting, "http", { http, grpc });
+    expect(verdict.use).toBe(use);
+    const text = verdict.finding && told([verdict.finding])[0];
+    if (found === undefined) expect(text).toBeUndefined();
+    else expect(text).toMatch(found);
+  });
+});
+
+describe("this host's clock", () => {
+  const offset = (endpoint: string, least: number, most = least + 1_000) => ({ endpoint, least, most });
+  test.each<[what: string, offsets: ReturnType<typeof offset>[], found: RegExp]>([
+    ["nobody says", [], /^ok clock: not compared/],
+    ["it agrees", [offset("a", -500), offset("b", 4_000)], /^ok clock: within 5s of those of 2 members/],
+    ["a slow answer proves nothing", [offset("a", -60_000, 60_000)], /^ok/],
+    [
+      "it is behind all",
+      [offset("a", 60_000), offset("b", 61_000)],
+      /^warning clock: 1m or more behind that of etcd's member \(a\)/,
+    ],
+    [
+      "it is ahead",
+      [offset("a", -62_000, -61_000)],
+      /^warning clock: 1m1s or more ahead of that of etcd's member/,
+    ],
+    [
+      "one member is off",
+      [offset("a", 0), offset("b", 0), offset("c", -62_000, -60_000)],
+      /^warning clock: this host's is 1m or more ahead of/,
+    ],
+  ])("%s", (_, offsets, found) => {
+    expect(told(judgeOwnClock(offsets))).toEqual([expect.stringMatching(found)]);
+  });
+});
