@@ -1,4 +1,4 @@
-import { run } from "../commands/run.ts";
+import { run } from "../commands/run/run.ts";
 import { launch } from "./launch.ts";
 import { runCommand } from "./main.ts";
 

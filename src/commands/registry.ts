@@ -1,20 +1,20 @@
-import { checkCrontab } from "./check-crontab.ts";
-import { checkHosts } from "./check-hosts.ts";
+import { drain, undrain } from "./act/drain.ts";
+import { release, reset } from "./act/reset.ts";
+import { checkCrontab } from "./check/check-crontab.ts";
+import { checkHosts } from "./check/check-hosts.ts";
+import { config } from "./check/config.ts";
+import { doctor } from "./check/doctor.ts";
+import { init } from "./check/init.ts";
 import { completion } from "./completion/spec.ts";
-import { config } from "./config.ts";
-import { doctor } from "./doctor.ts";
-import { drain, undrain } from "./drain.ts";
-import { groupAdd, groupDelete, groupList, groupRemove, groupSet } from "./group.ts";
-import { history, stats } from "./history.ts";
-import { init } from "./init.ts";
-import { ls } from "./ls.ts";
-import { prune } from "./prune.ts";
-import { release, reset } from "./reset.ts";
-import { resourceDelete, resourceList, resourceSet } from "./resource.ts";
-import { run } from "./run.ts";
-import { show, why } from "./show.ts";
+import { groupAdd, groupDelete, groupList, groupRemove, groupSet } from "./configure/group.ts";
+import { prune } from "./configure/prune.ts";
+import { resourceDelete, resourceList, resourceSet } from "./configure/resource.ts";
+import { editConfig, exportConfig, importConfig } from "./configure/transfer.ts";
+import { run } from "./run/run.ts";
+import { history, stats } from "./see/history.ts";
+import { ls } from "./see/ls.ts";
+import { show, why } from "./see/show.ts";
 import type { Command } from "./spec.ts";
-import { editConfig, exportConfig, importConfig } from "./transfer.ts";
 
 /** Every command, in the order of help. */
 export const COMMANDS: readonly Command[] = [

@@ -10,8 +10,10 @@ const CREDENTIALS: ReadonlySet<string> = new Set(
   ]),
 );
 
-/** Variables of ours that are no settings: `CONFIG` names the file, the others a command gets from its run. */
-const OTHERS = ["CONFIG", "TOKEN", "LOCK_KEY", "RUN", "LEASES"].map((name) => `SIGNALBOX_${name}`);
+/** Variables of ours that are no settings: two are read elsewhere, the others a command gets from its run. */
+const OTHERS = ["CONFIG", "COMPLETION_TIMEOUT", "TOKEN", "LOCK_KEY", "RUN", "LEASES"].map(
+  (name) => `SIGNALBOX_${name}`,
+);
 
 /** The environment for the command that is run: without our credentials, otherwise as it is. */
 export function scrubEnv(env: Env): Record<string, string> {

@@ -1,95 +1,117 @@
 /** What may stand at the cursor. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { MemoryStore } from "../../fixtures/memory-store.ts";
-import { COMMAND_NAMES, candidates, FILES } from "../../src/commands/completion/candidates.ts";
-import { namesFrom } from "../../src/commands/completion/names.ts";
+import { type Ask, candidates, type Offer } from "../../src/commands/completion/candidates.ts";
 import { SCRIPTS } from "../../src/commands/completion/scripts.ts";
 import { COMMANDS } from "../../src/commands/registry.ts";
-import type { NameKind } from "../../src/commands/spec.ts";
-import { ManualClock } from "../etcd/manual-clock.ts";
-import { keys } from "../protocol/samples.ts";
 
-const lookup = async (kind: NameKind, prefix: string) => [`${prefix}${kind}-1`, `${prefix}${kind}-2`];
-const at = async (...words: string[]) => await candidates(COMMANDS, words, lookup);
+/** Answers with what it was asked for, so that it can be read. */
+const lookup = async ({ kinds, prefix, scope, queue }: Ask) => {
+  const within = kinds.includes("drain") ? `@${scope}` : kinds.includes("run") ? `@${queue?.name}` : "";
+  return kinds.map((kind) => `${prefix}${kind}${within}`);
+};
+const offered = async (...words: string[]) => await candidates(COMMANDS, words, lookup);
+const at = async (...words: string[]) => wordsOf(await offered(...words));
 
-describe("candidates", () => {
+function wordsOf(offer: Offer): readonly string[] {
+  return offer.kind === "words" ? offer.words : [`(${offer.kind})`];
+}
+
+describe("what is offered", () => {
   it.each([
     { words: ["re"], has: ["reset", "release", "resource"], lacks: ["run"] },
-    { words: ["group", ""], has: ["set", "list"], lacks: ["run"] },
-    { words: ["help", "group", ""], has: ["set"], lacks: ["run"] },
+    { words: ["-"], has: ["--help", "--version"], lacks: ["run"] },
+    { words: ["group", ""], has: ["set", "list"], lacks: ["run", "help"] },
+    { words: ["help", ""], has: ["run", "group", "exit-codes"], lacks: ["help"] },
+    { words: ["help", "group", ""], has: ["set"], lacks: ["run", "crontab", "exit-codes"] },
     { words: ["ls", ""], has: ["locks", "problems"], lacks: [] },
     { words: ["ls", "lo"], has: ["locks"], lacks: ["problems"] },
     { words: ["ls", "--"], has: ["--json", "--watch", "--endpoints", "--help"], lacks: ["--force"] },
     { words: ["ls", "--json", "--"], has: ["--watch"], lacks: ["--json"] },
-    { words: ["reset", ""], has: ["lock", "resource"], lacks: [] },
-    { words: ["reset", "lock", "in"], has: ["inlock-1"], lacks: ["inresource-1"] },
-    { words: ["reset", "resource", "d"], has: ["dresource-1"], lacks: ["dlock-1"] },
-    { words: ["reset", "--yes", "lock", ""], has: ["lock-1"], lacks: [] },
-    { words: ["reset", "lock", "x", "--run", ""], has: ["run-1"], lacks: ["lock-1"] },
-    { words: ["reset", "lock", "x", "--run=a"], has: ["--run=arun-1"], lacks: ["run-1"] },
-    { words: ["show", "host", "w"], has: ["whost-1"], lacks: ["wlock-1"] },
-    { words: ["run", "-"], has: ["--lock", "--wait", "--ttl"], lacks: [] },
-    { words: ["run", "--log-file", ""], has: [FILES], lacks: [] },
-    { words: ["run", "--lock", "x", "--", ""], has: [COMMAND_NAMES], lacks: [] },
-    { words: ["run", "--lock", "x", "--", "cat", ""], has: [FILES], lacks: [] },
+    { words: ["reset", "-ny", "--"], has: ["--force"], lacks: ["--yes", "--dry-run"] },
+    { words: ["run", "--lease", "a=1", "--le"], has: ["--lease"], lacks: [] },
     { words: ["stats", "--sort", "b"], has: ["busy"], lacks: ["held"] },
+    { words: ["ls", "--transport", ""], has: ["auto", "http", "grpc"], lacks: [] },
+    { words: ["ls", "--transport=g"], has: ["--transport=grpc"], lacks: ["grpc"] },
+    { words: ["ls", "--connect-timeout", ""], has: [], lacks: ["--json"] },
     { words: ["nothing", ""], has: [], lacks: ["run"] },
-  ])("behind $words are $has", async ({ words, has, lacks }) => {
+  ])("behind $words: $has", async ({ words, has, lacks }) => {
     const found = await at(...words);
     expect(found).toEqual(expect.arrayContaining(has));
     for (const word of lacks) expect(found).not.toContain(word);
   });
 
-  it("begin with what was typed, whatever that was", async () => {
+  it.each([
+    { words: ["reset", ""], offer: ["lock", "resource"] },
+    { words: ["reset", "lock", "in"], offer: ["inlock"] },
+    { words: ["reset", "resource", "d"], offer: ["dresource"] },
+    { words: ["reset", "--yes", "lock", ""], offer: ["lock"] },
+    { words: ["reset", "--reason", "why not", "lock", ""], offer: ["lock"] },
+    { words: ["reset", "--reason=lock", "resource", ""], offer: ["resource"] },
+    { words: ["reset", "--run", ""], offer: ["run@undefined"] },
+    { words: ["reset", "lock", "x", "--run", ""], offer: ["run@x"] },
+    { words: ["reset", "lock", "x", "--run=a"], offer: ["--run=arun@x"] },
+    { words: ["reset", "lock", "x", ""], offer: [] },
+    { words: ["show", "host", "w"], offer: ["whost"] },
+    { words: ["why", ""], offer: ["lock", "resource"] },
+    { words: ["drain", "host", "w"], offer: ["whost"] },
+    { words: ["drain", "all", ""], offer: [] },
+    { words: ["undrain", "host", "w"], offer: ["wdrain@host"] },
+    { words: ["undrain", "all", ""], offer: [] },
+    { words: ["group", "add", "web", ""], offer: ["host", "group"] },
+    { words: ["group", "add", "web", "host", ""], offer: ["group"] },
+    { words: ["run", "--lock", "in"], offer: ["inlock"] },
+    { words: ["run", "-g", "w"], offer: ["wgroup"] },
+    { words: ["run", "--lease", "d"], offer: ["dresource="] },
+    { words: ["run", "--log-file", ""], offer: ["(files)"] },
+    { words: ["config", "-c", ""], offer: ["(files)"] },
+    { words: ["config", "--config=x"], offer: ["(files)"] },
+    { words: ["import", ""], offer: ["(files)"] },
+    { words: ["run", "--lock", "x", "--", ""], offer: ["(command)"] },
+    { words: ["run", "--lock", "x", "--", "cat", "--"], offer: ["(command)"] },
+  ])("behind $words nothing but $offer", async ({ words, offer }) => {
+    expect(await at(...words)).toEqual(offer);
+  });
+
+  it("of a resource to lease goes on with its count", async () => {
+    expect(await offered("run", "--lease", "d")).toMatchObject({ isOpen: true });
+    expect(await offered("run", "--lock", "d")).not.toHaveProperty("isOpen");
+  });
+
+  it("as a name is never a flag, unless flags are over", async () => {
+    const evil = async () => ["--yes", "-n", "mail"];
+    const names = async (...words: string[]) => wordsOf(await candidates(COMMANDS, words, evil));
+    expect(await names("reset", "lock", "")).toEqual(["mail"]);
+    expect(await names("reset", "lock", "--", "")).toEqual(["--yes", "-n", "mail"]);
+    expect(await names("reset", "lock", "--", "-")).toEqual(["--yes", "-n"]);
+    expect(await names("run", "--lock", "")).toEqual(["--yes", "-n", "mail"]); // the flag takes it for its value
+  });
+
+  it("begins with what was typed, whatever that was", async () => {
     const word = fc.oneof(
-      fc.constantFrom("ls", "reset", "lock", "group", "--run", "--", "-x", "="),
+      fc.constantFrom("ls", "reset", "lock", "group", "help", "--run", "--run=", "--", "-x", "=", ":files"),
       fc.string(),
     );
     await fc.assert(
-      fc.asyncProperty(fc.array(word, { minLength: 1, maxLength: 5 }), async (words) => {
-        const current = words.at(-1) ?? "";
-        for (const one of await at(...words))
-          expect(one.startsWith(current) || one.startsWith(":")).toBe(true);
+      fc.asyncProperty(fc.array(word, { maxLength: 5 }), async (words) => {
+        const offer = await offered(...words);
+        for (const one of offer.kind === "words" ? offer.words : [])
+          expect(one.startsWith(words.at(-1) ?? "")).toBe(true);
       }),
     );
   });
-});
 
-describe("names", () => {
-  const signal = new AbortController().signal;
-  const store = MemoryStore.create(new ManualClock());
-  const run = "0".repeat(16);
-  const names = (kind: NameKind, prefix: string) => namesFrom(store, keys, kind, prefix, signal);
-  const put = async (...all: string[]) => {
-    for (const key of all)
-      await store.txn({ compare: [], success: [{ op: "put", key, value: "" }], failure: [] });
-  };
-
-  it("are those of their kind that begin so, also where they are encoded; none that a terminal would act on", async () => {
-    await put(
-      keys.lock("in voices", run),
-      keys.lock("invoices", run),
-      keys.lock("other", run),
-      keys.history("inner"),
-    );
-    await put(
-      keys.lock("in\u202evisible", run),
-      keys.resourceConfig("db"),
-      keys.resource("db", run),
-      keys.group("web"),
-    );
-    expect(await names("lock", "in")).toEqual(["in voices", "inner", "invoices"]);
-    expect(await names("lock", "in v")).toEqual(["in voices"]);
-    expect(await names("resource", "")).toEqual(["db"]);
-    expect(await names("group", "x")).toEqual([]);
-    expect(await names("run", "0")).toEqual([run]);
+  it("is what the parser takes: every flag of every command", async () => {
+    for (const { id, flags = [] } of COMMANDS) {
+      const found = await at(...id.split(" "), "--");
+      for (const { name } of flags) expect(found).toContain(`--${name}`);
+    }
   });
 });
 
 describe("the scripts", () => {
-  it.each(Object.keys(SCRIPTS))("of %s name the program and the hidden command", (shell) => {
-    expect(SCRIPTS[shell]).toContain("__complete --");
-    expect(SCRIPTS[shell]).toContain("signalbox");
+  it.each(Object.keys(SCRIPTS))("of %s call the hidden command, and evaluate nothing", (shell) => {
+    expect(SCRIPTS[shell]).toMatch(/\$\{?program\}?"? __complete/);
+    expect(SCRIPTS[shell]).not.toMatch(/\beval\b/);
   });
 });

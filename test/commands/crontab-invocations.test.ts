@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { invocations } from "../../src/commands/crontab/invocations.ts";
+import { invocations } from "../../src/commands/check/crontab/invocations.ts";
 
 const found = (line: string, variables: [string, string][] = []) => {
   const parsed = invocations(line, new Map(variables));

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { readJobs } from "../../src/commands/crontab/read.ts";
+import { readJobs } from "../../src/commands/check/crontab/read.ts";
 import { resolveConfig } from "../../src/config/config.ts";
 import { judgeJobs } from "../../src/model/checks/crontab.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { UsageError } from "../../src/base/errors.ts";
-import { asSignalbox, parseSwitchman } from "../../src/commands/crontab/switchman.ts";
+import { asSignalbox, parseSwitchman } from "../../src/commands/check/crontab/switchman.ts";
 
 describe("a line of switchman", () => {
   test.each<[words: string[], same: string]>([

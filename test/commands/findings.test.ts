@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { UsageError } from "../../src/base/errors.ts";
 import type { Finding, Level } from "../../src/base/finding.ts";
-import { conclude, findingLines, tellingNagios } from "../../src/commands/findings.ts";
+import { conclude, findingLines, tellingNagios } from "../../src/commands/check/findings.ts";
 import type { Call, Surroundings } from "../../src/commands/spec.ts";
 import { StoreError } from "../../src/etcd/store.ts";
 

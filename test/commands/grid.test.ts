@@ -2,8 +2,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { displayWidth } from "../../src/base/text.ts";
-import { gridLines } from "../../src/commands/grid.ts";
-import type { Look } from "../../src/commands/paint.ts";
+import { gridLines } from "../../src/commands/see/grid.ts";
+import type { Look } from "../../src/commands/see/paint.ts";
 import type { Column } from "../../src/model/tables/view.ts";
 
 type Row = Record<string, string>;

@@ -56,7 +56,8 @@ describe.each(COMMANDS.map((spec) => [spec.id, spec] as const))("signalbox %s", 
     for (const [line, what] of spec.examples) {
       expect(help).toContain(`  ${line}\n      ${what}\n`);
       // A line may be a pipeline; what it calls of other programs is none of ours.
-      const own = line.split(/ && | \| | > |; /).find((part) => part.startsWith(`signalbox ${spec.id}`)) ?? "";
+      const own =
+        line.split(/ && | \| | > |; /).find((part) => part.startsWith(`signalbox ${spec.id}`)) ?? "";
       const words = shellWords(own);
       expect(words.slice(0, 1 + spec.id.split(" ").length).join(" "), line).toBe(`signalbox ${spec.id}`);
       const call = parseCall(spec, words.slice(1 + spec.id.split(" ").length));

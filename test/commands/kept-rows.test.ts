@@ -1,6 +1,6 @@
 /** Rows of one picture after the other: what did not change is not made again. */
 import { describe, expect, it } from "vitest";
-import { KeptRows } from "../../src/commands/kept-rows.ts";
+import { KeptRows } from "../../src/commands/see/kept-rows.ts";
 import { Fold } from "../../src/model/fold.ts";
 import { ROOMS } from "../../src/model/picture.ts";
 import { VIEWS } from "../../src/model/tables/index.ts";

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { displayWidth } from "../../src/base/text.ts";
-import { wrapped } from "../../src/commands/wrap.ts";
+import { wrapped } from "../../src/commands/see/wrap.ts";
 
 describe("a wrapped sentence", () => {
   it.each([

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { FaultProxy } from "../../fixtures/proxy.ts";
 import { EVENTS, LISTINGS, rowSchema } from "../../scripts/json-doc/listings.ts";
 import { documents } from "../../scripts/json-doc.ts";
-import { LISTINGS as VIEWS } from "../../src/commands/ls.ts";
+import { LISTINGS as VIEWS } from "../../src/commands/see/ls.ts";
 import { drainText } from "../../src/protocol/drain.ts";
 import type { Ticket } from "../../src/protocol/ticket.ts";
 import { ticketText } from "../../src/protocol/ticket.ts";

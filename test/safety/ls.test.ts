@@ -1,6 +1,6 @@
 /** `signalbox ls`, as a user and a program meet it. */
 import { describe, expect, it } from "vitest";
-import { LISTINGS } from "../../src/commands/ls.ts";
+import { LISTINGS } from "../../src/commands/see/ls.ts";
 import { ticketText } from "../../src/protocol/ticket.ts";
 import { ticketWith } from "../protocol/samples.ts";
 import { busy, crowd, TERMINAL } from "./support/listings.ts";

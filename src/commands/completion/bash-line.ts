@@ -33,6 +33,8 @@ class LineReader {
   #isExpanded = false;
   /** Length of what bash keeps of the word. */
   #kept = 0;
+  /** The same, before the quote that is open: one that is closed again is no place to begin at. */
+  #keptBefore = 0;
 
   constructor(breaks: string) {
     this.#breaks = breaks;
@@ -78,9 +80,6 @@ class LineReader {
     }
   }
 
-  /** What was kept before the quote that is open: a quote that is closed again is no place to begin at. */
-  #keptBefore = 0;
-
   #open(quote: "'" | '"'): void {
     this.#add("");
     this.#quote = quote;
@@ -95,9 +94,10 @@ class LineReader {
   }
 
   #endWord(char: string): void {
-    if (this.#word !== undefined && !this.#isTarget) this.#words.push(this.#word);
-    if (this.#word !== undefined || /[|&;]/.test(char)) this.#isTarget = false;
+    const isDescriptor = /[<>]/.test(char) && /^\d+$/.test(this.#word ?? ""); // as in `2>`
+    if (this.#word !== undefined && !this.#isTarget && !isDescriptor) this.#words.push(this.#word);
     if (/[<>]/.test(char)) this.#isTarget = true;
+    else if (this.#word !== undefined || /[|;]/.test(char)) this.#isTarget = false;
     this.#word = undefined;
     this.#isExpanded = false;
     this.#kept = 0;

@@ -1,3 +1,4 @@
+import { parseDuration } from "../../base/duration.ts";
 import { resolveConfig } from "../../config/config.ts";
 import type { Flags } from "../../config/layers.ts";
 import { openStore } from "../../etcd/open.ts";
@@ -11,9 +12,11 @@ import { type Ask, candidates, type Offer } from "./candidates.ts";
 import type { Line } from "./line.ts";
 import { namesFrom } from "./names.ts";
 
-/** Who types waits 300 ms at most, the shell's own work included: so long after the process began, names are given up. */
-const DEADLINE_MS = 260;
-/** Where the start took that long already, etcd gets this; a machine so slow is slow in everything. */
+/** Who types waits no longer, from the key to the answer; the variable SIGNALBOX_COMPLETION_TIMEOUT sets another time. */
+const PATIENCE_MS = 300;
+/** What the shell needs of it, and the end of the process. */
+const SHELL_MS = 40;
+/** Where the start of the process took all of it, etcd gets this; a machine so slow is slow in everything. */
 const LEAST_MS = 40;
 /** A member that says nothing so long is left for another. */
 const HEDGE_MS = 60;
@@ -69,7 +72,7 @@ function few(words: readonly string[]): readonly string[] {
 async function names(ask: Ask, env: Surroundings["env"]): Promise<readonly string[]> {
   try {
     const { values } = resolveConfig({ flags: settingsIn(ask.line, env), env });
-    const left = Math.ceil(Math.max(LEAST_MS, DEADLINE_MS - performance.now()));
+    const left = timeLeft(env);
     const signal = AbortSignal.timeout(left);
     const ports = { clock: realClock(), unit: realRandom.unit };
     // The other transport takes longer to load than there is time.
@@ -80,6 +83,13 @@ async function names(ask: Ask, env: Surroundings["env"]): Promise<readonly strin
   } catch {
     return [];
   }
+}
+
+/** For etcd, ms. `performance.now()` counts from the start of the process. */
+function timeLeft({ SIGNALBOX_COMPLETION_TIMEOUT: given }: Surroundings["env"]): number {
+  const parsed = parseDuration(given ?? "");
+  const patience = "value" in parsed ? parsed.value : PATIENCE_MS;
+  return Math.ceil(Math.max(LEAST_MS, patience - SHELL_MS - performance.now()));
 }
 
 /** How the line being typed says that etcd is reached. */

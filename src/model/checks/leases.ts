@@ -5,7 +5,7 @@ import { evaluateUnits } from "../../fleet/arithmetic.ts";
 import { canonicalHost } from "../../fleet/groups.ts";
 import { type LeaseSpec, parseLeases } from "../../fleet/lease-spec.ts";
 import { type Macros, macrosOf } from "../../fleet/macros.ts";
-import { macrosOn } from "../config-totals.ts";
+import { macrosOn } from "../configuring/totals.ts";
 import type { Picture } from "../picture.ts";
 import type { Job } from "./job.ts";
 
