@@ -1,64 +1,24 @@
 import { describeSettings } from "../config/config.ts";
-import { EXIT_CODES } from "./exit-codes.ts";
-import { COMMON, type Command, type Flag, TOPICS } from "./spec.ts";
+import { type Argument, COMMON, type Command, type Flag } from "./spec.ts";
 
-const WIDTH = 100;
-
-/** Help of the whole program: commands under what they are for. */
-export function overview(commands: readonly Command[]): string {
-  const width = Math.max(...commands.map(({ id }) => id.length));
-  const line = ({ id, brief }: Command) => `  ${id.padEnd(width)}  ${brief}`;
-  return [
-    "signalbox: distributed locks and fair resource leases over etcd, for jobs on many hosts",
-    "",
-    "Usage: signalbox COMMAND [options] [arguments]",
-    ...TOPICS.flatMap((topic) => [
-      "",
-      `${topic}:`,
-      ...commands.filter((command) => command.topic === topic).map(line),
-    ]),
-    "",
-    "Put the same line into the crontab of several hosts; one of them runs it:",
-    "  * * * * *  signalbox run --lock invoices -- ./invoices.sh",
-    "",
-    "signalbox COMMAND --help says more about a command; signalbox help exit-codes, what codes mean.",
-    "",
-  ].join("\n");
-}
-
-/** Help of commands that begin with the same word, such as `group`. */
-export function familyHelp(family: readonly Command[]): string {
-  const rows = family.map(({ id, brief }) => [id, brief] as const);
-  return [
-    ...section("Commands", rows).slice(1),
-    "",
-    "signalbox COMMAND --help says more about a command.",
-    "",
-  ].join("\n");
-}
-
-export function exitCodesHelp(): string {
-  return [...section("Exit codes", EXIT_CODES).slice(1), ""].join("\n");
+/** Columns that help takes: as many as the terminal has, within reason. */
+export function helpColumns({ columns }: { columns: number }): number {
+  return Math.min(100, Math.max(80, columns));
 }
 
 /** Help of one command, made from its declaration. */
-export function commandHelp(spec: Command): string {
+export function commandHelp(spec: Command, columns: number): string {
   return [
-    `signalbox ${spec.id}: ${spec.brief}`,
+    ...wrapped(`signalbox ${spec.id}: ${spec.brief}`, columns),
     "",
     `Usage: ${usage(spec)}`,
-    ...(spec.about ?? []).flatMap((paragraph) => ["", ...wrapped(paragraph, WIDTH)]),
-    ...section(
-      "Arguments",
-      (spec.args ?? []).map(({ name, help }) => [name, help] as const),
-    ),
-    ...section("Options", flagRows([...(spec.flags ?? []), ...COMMON])),
-    ...section("Settings (each also in a variable and in the configuration file)", settingRows(spec)),
-    ...section(
-      "Examples",
-      [],
-      spec.examples.flatMap(([line, what]) => [`  ${line}`, `      ${what}`]),
-    ),
+    ...(spec.about ?? []).flatMap((paragraph) => ["", ...wrapped(paragraph, columns)]),
+    ...section("Arguments", argumentRows(spec.args ?? []), columns),
+    ...section("Options", flagRows([...(spec.flags ?? []), ...COMMON]), columns),
+    ...section("Settings (each also in a variable and in the configuration file)", settingRows(spec), columns),
+    "",
+    "Examples:",
+    ...spec.examples.flatMap(([line, what]) => [`  ${line}`, ...indented(what, 6, columns)]),
     "",
   ].join("\n");
 }
@@ -77,31 +37,45 @@ export function usage({ id, args = [], takesCommand }: Command): string {
   ].join(" ");
 }
 
-function section(
+/** A title, and rows below it in two columns. Nothing where there are none. */
+export function section(
   title: string,
   rows: readonly (readonly [string, string])[],
-  lines: readonly string[] = [],
+  columns: number,
+  gap = 30,
 ): string[] {
-  if (rows.length === 0 && lines.length === 0) return [];
-  return ["", `${title}:`, ...rows.flatMap(row), ...lines];
+  if (rows.length === 0) return [];
+  return ["", `${title}:`, ...rows.flatMap(([left, right]) => row(left, right, columns, gap))];
 }
 
-function row([left, right]: readonly [string, string]): string[] {
-  const gap = 30;
-  const text = wrapped(right, WIDTH - gap);
-  const start =
-    left.length > gap - 4
-      ? [`  ${left}`, `${" ".repeat(gap)}${text[0]}`]
-      : [`  ${left.padEnd(gap - 2)}${text[0]}`];
-  return [...start, ...text.slice(1).map((line) => " ".repeat(gap) + line)];
+function row(left: string, right: string, columns: number, gap: number): string[] {
+  const text = indented(right, gap, columns);
+  if (left.length > gap - 4) return [`  ${left}`, ...text];
+  return text.map((line, index) => (index === 0 ? `  ${left}`.padEnd(gap) + line.slice(gap) : line));
+}
+
+function indented(text: string, by: number, columns: number): string[] {
+  return wrapped(text, columns - by).map((line) => " ".repeat(by) + line);
+}
+
+export function argumentRows(args: readonly Argument[]): [string, string][] {
+  return args.map(({ name, help, choices }) => [name, withChoices(help, choices)]);
+}
+
+/** What may be given stands in the help, unless the help says so itself. */
+function withChoices(help: string, choices: readonly string[] = []): string {
+  const words = new Set(help.match(/[\w-]+/g));
+  const last = choices.at(-1);
+  if (last === undefined || choices.every((choice) => words.has(choice))) return help;
+  return `${help}: ${[choices.slice(0, -1).join(", "), last].filter(Boolean).join(" or ")}`;
 }
 
 export function flagRows(flags: readonly Flag[]): [string, string][] {
-  return flags.map(({ name, short, value, isOptional, isRepeatable, help }) => {
+  return flags.map(({ name, short, value, choices, isOptional, isRepeatable, help }) => {
     const long = `--${name}${value === undefined ? "" : isOptional ? `[=${value}]` : ` ${value}`}`;
     return [
       `${short === undefined ? "" : `-${short}, `}${long}`,
-      isRepeatable && value ? `${help} (repeatable)` : help,
+      `${withChoices(help, choices)}${isRepeatable && value ? " (repeatable)" : ""}`,
     ];
   });
 }
@@ -124,7 +98,7 @@ function wrapped(text: string, width: number): string[] {
   const lines = [""];
   for (const word of text.split(" ")) {
     const line = lines.at(-1) ?? "";
-    if (line !== "" && line.length + word.length >= width) lines.push(word);
+    if (line !== "" && line.length + 1 + word.length > width) lines.push(word);
     else lines[lines.length - 1] = line === "" ? word : `${line} ${word}`;
   }
   return lines;
