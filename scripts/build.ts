@@ -2,9 +2,10 @@
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { build } from "esbuild";
 import { VERSION } from "../src/base/version.ts";
+import { SCRIPTS } from "../src/commands/completion/scripts.ts";
 import { COMMANDS } from "../src/commands/registry.ts";
 import { cacheCode } from "./build/code-cache.ts";
 import { manualPage } from "./docs/roff.ts";
@@ -114,12 +115,23 @@ function replace(product: string, text: string, mode = 0o644): void {
   renameSync(draft, at(product));
 }
 
+/** Named as the folders want them where packages put them. */
+function writeCompletions(): void {
+  const names = { bash: "signalbox", zsh: "_signalbox", fish: "signalbox.fish" };
+  for (const [shell, name] of Object.entries(names)) {
+    const product = `dist/completions/${shell}/${name}`;
+    mkdirSync(at(dirname(product)), { recursive: true });
+    replace(product, SCRIPTS[shell] ?? "");
+  }
+}
+
 mkdirSync(at("dist"), { recursive: true });
 try {
   buildGuardian();
   for (const bundle of bundles) await buildBundle(bundle);
   replace("dist/signalbox.1", manualPage(COMMANDS, VERSION));
   report("dist/signalbox.1");
+  writeCompletions();
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;

@@ -1,14 +1,20 @@
-// Writes docs/commands.md from the declarations of the commands. `npm run docs`; with --check, only says whether it is stale.
+// Writes docs/commands.md from the declarations of the commands: `npm run docs`. With --check it only says whether that is
+// stale (exit 1); with a path, it is that file instead.
 import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { parseArgs } from "node:util";
 import { COMMANDS } from "../src/commands/registry.ts";
 import { commandsPage } from "./docs/markdown.ts";
 
-const path = resolve(import.meta.dirname, "../docs/commands.md");
+const { values, positionals } = parseArgs({
+  options: { check: { type: "boolean" } },
+  allowPositionals: true,
+});
+const path = positionals[0] ?? resolve(import.meta.dirname, "../docs/commands.md");
 const page = commandsPage(COMMANDS);
 const isStale = read() !== page;
 
-if (!process.argv.includes("--check")) writeFileSync(path, page);
+if (!values.check) writeFileSync(path, page);
 else if (isStale) {
   console.error("docs/commands.md is stale; run: npm run docs");
   process.exitCode = 1;

@@ -1,8 +1,10 @@
 /** docs/commands.md, made from the declarations of the commands and of the settings. */
 import { EXIT_CODES } from "../../src/commands/exit-codes.ts";
-import { flagRows, usage } from "../../src/commands/help.ts";
-import { COMMON, type Command, TOPICS } from "../../src/commands/spec.ts";
-import { describeSettings } from "../../src/config/config.ts";
+import { argumentRows, flagRows, usage } from "../../src/commands/help.ts";
+import { COMMON, CONNECTION, type Command, LOGGING, TOPICS } from "../../src/commands/spec.ts";
+import { flagOf, type SettingKey } from "../../src/config/settings.ts";
+import { settingsOf } from "./settings.ts";
+import { FILES, GIVEN, PRECEDENCE, VARIABLES } from "./surroundings.ts";
 
 /** @param commands  in the order of help */
 export function commandsPage(commands: readonly Command[]): string {
@@ -22,10 +24,18 @@ export function commandsPage(commands: readonly Command[]): string {
     ...list(flagRows(COMMON)),
     "## Settings",
     "",
-    "Flags win over variables, these over `~/.config/signalbox/config.json`, that over `/etc/signalbox/config.json`.",
+    PRECEDENCE,
     "",
-    ...settings(),
+    ...settings(commands),
+    "## Files and variables",
+    "",
+    ...list([...FILES, ...VARIABLES]),
+    "The command of `run` finds:",
+    "",
+    ...list(GIVEN),
     "## Exit codes",
+    "",
+    "`signalbox help exit-codes --json` prints them for programs.",
     "",
     ...tableOf(["code", "meaning"], EXIT_CODES),
   ].join("\n");
@@ -48,20 +58,18 @@ function anchor(id: string): string {
 
 function commandSection(command: Command): string[] {
   const { id, brief, about = [], args = [], flags = [], settings: keys = [], examples } = command;
-  const names = describeSettings().filter(({ key, flag }) => keys.includes(key) && flag !== undefined);
   return [
     `### signalbox ${id}`,
     "",
-    `${capital(brief)}.`,
+    `${escaped(capital(brief))}.`,
     "",
     "```",
     usage(command),
     "```",
     "",
     ...about.flatMap((paragraph) => [escaped(paragraph), ""]),
-    ...list(args.map(({ name, help }) => [name, help] as const)),
-    ...list(flagRows(flags)),
-    ...(names.length === 0 ? [] : [`Settings: ${names.map(({ flag }) => `\`${flag}\``).join(", ")}.`, ""]),
+    ...list([...argumentRows(args), ...flagRows(flags)]),
+    ...settingsLine(keys),
     "```sh",
     ...examples.flatMap(([line, what]) => [`# ${what}`, line]),
     "```",
@@ -69,16 +77,31 @@ function commandSection(command: Command): string[] {
   ];
 }
 
+/** Of those that nearly every command takes, only which they are about. */
+function settingsLine(keys: readonly SettingKey[]): string[] {
+  const own = keys.filter((key) => !CONNECTION.includes(key) && !LOGGING.includes(key));
+  const about = [
+    ...own.flatMap((key) => flagOf(key) ?? []).map((flag) => `\`${flag}\``),
+    ...(CONNECTION.some((key) => keys.includes(key)) ? ["how etcd is reached"] : []),
+    ...(LOGGING.some((key) => keys.includes(key)) ? ["what is logged"] : []),
+  ];
+  return about.length === 0 ? [] : [`[Settings](#settings): ${about.join(", ")}.`, ""];
+}
+
 function list(rows: readonly (readonly [string, string])[]): string[] {
   return rows.length === 0 ? [] : [...rows.map(([left, right]) => `- \`${left}\`: ${escaped(right)}`), ""];
 }
 
-function settings(): string[] {
-  const rows = describeSettings().map(({ key, flag, short, variables, standard, help }) => [
-    ...[`\`${key}\``, flag === undefined ? "" : `\`${short === undefined ? "" : `-${short}, `}${flag}\``],
-    ...[variables.map((name) => `\`${name}\``).join(" "), standard === "-" ? "" : `\`${standard}\``, help],
+function settings(commands: readonly Command[]): string[] {
+  const rows = settingsOf(commands).map(({ key, flag, short, kind, variables, standard, help }) => [
+    `\`${key}\``,
+    flag === undefined ? "" : `\`${short === undefined ? "" : `-${short}, `}${flag}\``,
+    variables.map((name) => `\`${name}\``).join(" "),
+    `\`${kind}\``,
+    standard === "-" ? "" : `\`${standard}\``,
+    help,
   ]);
-  return tableOf(["key in a file", "flag", "variables", "default", ""], rows);
+  return tableOf(["key in a file", "flag", "variables", "value", "default", ""], rows);
 }
 
 function tableOf(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
@@ -87,9 +110,12 @@ function tableOf(head: readonly string[], rows: readonly (readonly string[])[]):
   return [line(head), line(head.map(() => "---")), ...rows.map(line), ""];
 }
 
-/** What Markdown would take for HTML. */
+/** What Markdown would take for HTML or for emphasis, outside of code. */
 function escaped(text: string): string {
-  return text.replaceAll("<", "&lt;");
+  return text
+    .split("`")
+    .map((part, index) => (index % 2 === 1 ? part : part.replaceAll("<", "&lt;").replaceAll("*", "\\*")))
+    .join("`");
 }
 
 function capital(text: string): string {

@@ -1,7 +1,8 @@
 import { EXIT, UsageError } from "../base/errors.ts";
 import { nearest, quoted } from "../base/text.ts";
 import { VERSION } from "../base/version.ts";
-import { exitCodesHelp, familyHelp, overview } from "../commands/help.ts";
+import { helpColumns } from "../commands/help.ts";
+import { exitCodesHelp, exitCodesJson, familyHelp, overview } from "../commands/help-topics.ts";
 import { COMMANDS } from "../commands/registry.ts";
 import type { Command, Surroundings } from "../commands/spec.ts";
 import { launch } from "./launch.ts";
@@ -27,28 +28,41 @@ async function runOther(argv: readonly string[], world: Surroundings): Promise<n
   return fail(unknown(first, second), world, 0);
 }
 
+/** `signalbox help [COMMAND|exit-codes]`. */
 async function help(argv: readonly string[], world: Surroundings): Promise<number> {
-  const wanted = COMMANDS.find(({ id }) => id === argv.join(" "));
+  const topic = argv.join(" ");
+  const columns = helpColumns(world.terminal);
+  const wanted = COMMANDS.find(({ id }) => id === topic);
   if (wanted !== undefined) return runCommand(wanted, ["--help"], world);
-  const family = COMMANDS.filter(({ id }) => id.startsWith(`${argv.join(" ")} `));
-  if (argv[0] === "exit-codes") world.out(exitCodesHelp());
-  else if (argv.length > 0 && family.length > 0) world.out(familyHelp(family));
-  else world.out(overview(COMMANDS));
+  const family = COMMANDS.filter(({ id }) => id.startsWith(`${topic} `));
+  if (["", "help", "version"].includes(topic)) world.out(overview(COMMANDS, columns));
+  else if (topic === "exit-codes") world.out(exitCodesHelp(columns));
+  else if (topic === "exit-codes --json") world.out(exitCodesJson());
+  else if (family.length > 0) world.out(familyHelp(topic, family, columns));
+  else return fail(unknown(argv[0] ?? "", argv[1] ?? ""), world, 0);
   return EXIT.ok;
 }
 
 function unknown(first: string, second: string): UsageError {
-  const family = COMMANDS.filter(({ id }: Command) => id.startsWith(`${first} `)).map(({ id }) => id);
-  if (family.length > 0) {
-    return new UsageError(
-      `${quoted(`${first} ${second}`.trim())} is not complete; there are: ${family.join(", ")}`,
-    );
-  }
+  const ids = COMMANDS.map(({ id }: Command) => id);
+  const family = ids.filter((id) => id.startsWith(`${first} `));
+  if (family.length > 0) return unknownOf(first, second, family);
   const meant = nearest(
     first,
-    COMMANDS.map(({ id }) => id),
+    ids.flatMap((id) => [id, id.split(" ", 1)[0] ?? id]),
   );
-  return new UsageError(
-    `${quoted(first)} is not a command; ${meant === undefined ? "see: signalbox --help" : `did you mean ${quoted(meant)}?`}`,
+  const hint = meant === undefined ? "see: signalbox --help" : `did you mean ${quoted(meant)}?`;
+  return new UsageError(`${quoted(first)} is not a command; ${hint}`);
+}
+
+/** Of `group sett`, or `group` alone. */
+function unknownOf(first: string, second: string, family: readonly string[]): UsageError {
+  const there = `there are: ${family.join(", ")}`;
+  if (second === "") return new UsageError(`${quoted(first)} is not complete; ${there}`);
+  const meant = nearest(
+    second,
+    family.map((id) => id.slice(first.length + 1)),
   );
+  const hint = meant === undefined ? there : `did you mean ${quoted(`${first} ${meant}`)}?`;
+  return new UsageError(`${quoted(`${first} ${second}`)} is not a command; ${hint}`);
 }

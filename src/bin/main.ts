@@ -16,7 +16,8 @@ export async function runCommand(
     checkBytes(argv);
     call = parseCall(spec, argv);
     if (call.flags.help) {
-      world.out((await import("../commands/help.ts")).commandHelp(spec));
+      const { commandHelp, helpColumns } = await import("../commands/help.ts");
+      world.out(commandHelp(spec, helpColumns(world.terminal)));
       return EXIT.ok;
     }
     const { execute } = await spec.load();

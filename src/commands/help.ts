@@ -1,21 +1,26 @@
+import type { Terminal } from "../base/terminal.ts";
 import { describeSettings } from "../config/config.ts";
 import { type Argument, COMMON, type Command, type Flag } from "./spec.ts";
 
-/** Columns that help takes: as many as the terminal has, within reason. */
-export function helpColumns({ columns }: { columns: number }): number {
-  return Math.min(100, Math.max(80, columns));
+/** Columns that help takes: as many as the terminal has, within reason; for others, as many as it ever takes. */
+export function helpColumns(terminal: Pick<Terminal, "isOutput" | "size">): number {
+  return terminal.isOutput() ? Math.min(100, Math.max(80, terminal.size().columns)) : 100;
 }
 
 /** Help of one command, made from its declaration. */
 export function commandHelp(spec: Command, columns: number): string {
   return [
-    ...wrapped(`signalbox ${spec.id}: ${spec.brief}`, columns),
+    `signalbox ${spec.id}: ${spec.brief}`,
     "",
     `Usage: ${usage(spec)}`,
     ...(spec.about ?? []).flatMap((paragraph) => ["", ...wrapped(paragraph, columns)]),
     ...section("Arguments", argumentRows(spec.args ?? []), columns),
     ...section("Options", flagRows([...(spec.flags ?? []), ...COMMON]), columns),
-    ...section("Settings (each also in a variable and in the configuration file)", settingRows(spec), columns),
+    ...section(
+      "Settings (each also in a variable and in the configuration file)",
+      settingRows(spec),
+      columns,
+    ),
     "",
     "Examples:",
     ...spec.examples.flatMap(([line, what]) => [`  ${line}`, ...indented(what, 6, columns)]),
@@ -94,7 +99,8 @@ export function settingRows({ settings = [] }: Command): [string, string][] {
   });
 }
 
-function wrapped(text: string, width: number): string[] {
+/** A text in lines, broken between words. */
+export function wrapped(text: string, width: number): string[] {
   const lines = [""];
   for (const word of text.split(" ")) {
     const line = lines.at(-1) ?? "";

@@ -145,12 +145,12 @@ function checkArguments(spec: Command, args: readonly string[], command: readonl
   }
   if (spec.takesCommand && command.length === 0)
     throw new UsageError(`no command was given; put it after --; ${see}`);
-  if (args.length < required.length)
-    throw new UsageError(`${missing?.name ?? "an argument"} is missing; ${see}`);
   for (const [index, arg] of args.entries()) {
     const { name, choices } = wanted[index] ?? {};
     checkChoice(name ?? "", arg, choices);
   }
+  if (args.length < required.length)
+    throw new UsageError(`${missing?.name ?? "an argument"} is missing; ${see}`);
   if (!wanted.at(-1)?.isRest && args.length > wanted.length) {
     throw new UsageError(`${quoted(args[wanted.length] ?? "")} was not expected; ${see}`);
   }

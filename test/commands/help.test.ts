@@ -1,6 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { EXIT } from "../../src/base/errors.ts";
 import { nearest } from "../../src/base/text.ts";
-import { commandHelp, overview, usage } from "../../src/commands/help.ts";
+import { EXIT_CODES } from "../../src/commands/exit-codes.ts";
+import { commandHelp, helpColumns, usage } from "../../src/commands/help.ts";
+import { exitCodesHelp, exitCodesJson, familyHelp, overview } from "../../src/commands/help-topics.ts";
 import { parseCall } from "../../src/commands/parse.ts";
 import { COMMANDS } from "../../src/commands/registry.ts";
 import { COMMON } from "../../src/commands/spec.ts";
@@ -11,18 +14,25 @@ import { macrosOf } from "../../src/fleet/macros.ts";
 import { everyKind, runs, shellWords } from "./samples.ts";
 
 const COLUMNS = 100;
+
+/** What can be broken fits; lines to copy stay whole. */
+function expectFits(text: string, columns: number): void {
+  for (const line of text.split("\n")) {
+    expect(line).toBe(line.trimEnd());
+    if (!/^(Usage:|signalbox[^.]*: | {2}\S*signalbox| {2}\* \* )/.test(line))
+      expect(line.length, line).toBeLessThanOrEqual(columns);
+    else expect(line.length, line).toBeLessThanOrEqual(COLUMNS);
+  }
+}
 const macros = macrosOf({ fqdn: "web1.example.com", host: "web1", cpu: 4, memMb: 7976, macros: {} });
 
 describe.each(COMMANDS.map((spec) => [spec.id, spec] as const))("signalbox %s", (_, spec) => {
-  const help = commandHelp(spec);
+  const help = commandHelp(spec, COLUMNS);
   const flags = [...(spec.flags ?? []), ...COMMON];
   const settings = spec.settings ?? [];
 
-  test(`has help that fits in ${COLUMNS} columns, without trailing spaces`, () => {
-    for (const line of help.split("\n")) {
-      expect(line.length).toBeLessThanOrEqual(COLUMNS);
-      expect(line).toBe(line.trimEnd());
-    }
+  test.each([80, 93, COLUMNS])("has help that fits in %i columns, without trailing spaces", (columns) => {
+    expectFits(commandHelp(spec, columns), columns);
   });
 
   test("has help that names what it is, how it is called, and each of its flags, settings and arguments", () => {
@@ -80,19 +90,60 @@ describe.each(COMMANDS.map((spec) => [spec.id, spec] as const))("signalbox %s", 
   });
 });
 
-test("the overview names every command once, in its order, and its line for crontabs is a good one", () => {
-  const text = overview(COMMANDS);
-  const named = text.split("\n").filter((line) => COMMANDS.some(({ brief }) => line.endsWith(`  ${brief}`)));
-  expect(named.map((line) => line.trim().split(/ {2,}/)[0])).toEqual(COMMANDS.map(({ id }) => id));
-  for (const line of text.split("\n")) expect(line.length).toBeLessThanOrEqual(COLUMNS);
-  const cron = text.split("\n").find((line) => line.includes("* * * * *")) ?? "";
-  const [command] = COMMANDS;
-  expect(command && parseCall(command, shellWords(cron).slice(7)).command).toEqual(["./invoices.sh"]);
+describe("the overview", () => {
+  const text = overview(COMMANDS, COLUMNS);
+
+  test("names every command once, in its order", () => {
+    const named = text
+      .split("\n")
+      .filter((line) => COMMANDS.some(({ brief }) => line.endsWith(`  ${brief}`)));
+    expect(named.map((line) => line.trim().split(/ {2,}/)[0])).toEqual(COMMANDS.map(({ id }) => id));
+  });
+
+  test.each([80, COLUMNS])("fits in %i columns, and says as much in each", (columns) => {
+    expectFits(overview(COMMANDS, columns), columns);
+    const words = (shown: string) => shown.split(/\s+/);
+    expect(words(overview(COMMANDS, columns))).toEqual(words(text));
+  });
+
+  test("has a line for crontabs that is a good one", () => {
+    const cron = text.split("\n").find((line) => line.includes("* * * * *")) ?? "";
+    const [command] = COMMANDS;
+    expect(command && parseCall(command, shellWords(cron).slice(7)).command).toEqual(["./invoices.sh"]);
+  });
+});
+
+test("a family's help names what belongs to it, and nothing else", () => {
+  const family = COMMANDS.filter(({ id }) => id.startsWith("check "));
+  const text = familyHelp("check", family, 80);
+  expectFits(text, 80);
+  expect(text).toContain("Usage: signalbox check crontab|hosts [options] [arguments]\n");
+  for (const { id } of family) expect(text).toMatch(new RegExp(`^ {2}${id} {2}`, "m"));
+});
+
+test("exit codes are told to people and to programs, each once, with the same words", () => {
+  const text = exitCodesHelp(80);
+  expectFits(text, 80);
+  expect(JSON.parse(exitCodesJson())).toEqual({
+    version: 1,
+    exitCodes: EXIT_CODES.map(([code, meaning]) => ({ code: code.replace("–", "-"), meaning })),
+  });
+  for (const [code] of EXIT_CODES) expect(text).toContain(`\n  ${code}  `);
+  const told = EXIT_CODES.flatMap(([code]) => code.split(", "));
+  for (const code of Object.values(EXIT)) expect(told).toContain(String(code));
+  expect(new Set(told).size).toBe(told.length);
+});
+
+test("help is as wide as the terminal, within reason; where there is none, as wide as it ever is", () => {
+  const within = (columns: number, isOutput = true) =>
+    helpColumns({ isOutput: () => isOutput, size: () => ({ columns, rows: 24 }) });
+  expect([20, 80, 93, 100, 300].map((columns) => within(columns))).toEqual([80, 80, 93, 100, 100]);
+  expect(within(80, false)).toBe(100);
 });
 
 describe("help of a command", () => {
   test("shows every kind of flag as it is written", () => {
-    const rows = commandHelp(everyKind).split("\n");
+    const rows = commandHelp(everyKind, COLUMNS).split("\n");
     expect(rows).toContain("  -n, --name NAME             takes a value");
     expect(rows).toContain("  -l, --lease LEASE           takes several (repeatable)");
     expect(rows).toContain("  --wait[=DURATION]           may take a value");
@@ -106,10 +157,26 @@ describe("help of a command", () => {
     expect(usage(runs)).toBe("signalbox runs [options] -- COMMAND [ARG...]");
   });
 
+  test("says what may be given, where the help does not say so itself", () => {
+    const choices = ["red", "green", "blue"];
+    const spec = {
+      ...everyKind,
+      args: [{ name: "COLOUR", choices, help: "its colour" }],
+      flags: [
+        { name: "back", value: "COLOUR", choices, help: "red, green or blue behind it" },
+        { name: "only", value: "COLOUR", choices: ["red"], isRepeatable: true as const, help: "only this" },
+      ],
+    };
+    const text = commandHelp(spec, COLUMNS);
+    expect(text).toMatch(/ COLOUR +its colour: red, green or blue\n/);
+    expect(text).toMatch(/ --back COLOUR +red, green or blue behind it\n/);
+    expect(text).toMatch(/ --only COLOUR +only this: red \(repeatable\)\n/);
+  });
+
   test("breaks long texts between words, and puts them below a flag that is long", () => {
     const words = "word ".repeat(60).trim();
     const about = { ...everyKind, about: [words], flags: [{ name: "x".repeat(40), help: words }] };
-    const text = commandHelp(about);
+    const text = commandHelp(about, COLUMNS);
     for (const line of text.split("\n")) expect(line.length).toBeLessThanOrEqual(COLUMNS);
     expect(text.match(/\bword\b/g)).toHaveLength(120);
     expect(text).toContain(`  --${"x".repeat(40)}\n${" ".repeat(30)}word`);

@@ -93,6 +93,9 @@ describe("a command line", () => {
       'KIND: "lok" is none of lock, resource; did you mean "lock"?',
     );
     expect(() => parseCall(spec, ["lock", "--of", "x"])).toThrow('--of: "x" is none of lock, resource');
+    const named = { ...spec, args: [...spec.args, { name: "NAME", help: "" }] };
+    expect(() => parseCall(named, ["invoices"])).toThrow('KIND: "invoices" is none of lock, resource');
+    expect(() => parseCall(named, ["lock"])).toThrow("NAME is missing");
   });
 
   test("with too many arguments names the first that is one too many", () => {

@@ -4,6 +4,7 @@ import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { startEtcd } from "../../fixtures/etcd/index.ts";
 import { signalbox } from "../../fixtures/signalbox.ts";
 import { ticketText } from "../../src/protocol/ticket.ts";
 import { ticketWith } from "../protocol/samples.ts";
@@ -200,6 +201,25 @@ describe("somebody who types", () => {
     expect(await complete(half, { SIGNALBOX_ENDPOINTS: etcd.clientUrl })).toMatchObject({
       stdout: ":words\ninvoices\n",
     });
+  });
+
+  it("is not told that etcd refuses", async () => {
+    const auth = { rootPassword: "root", user: "jo", password: "secret", prefix: "/jo/" };
+    const etcd = await startEtcd({ auth });
+    onTestFinished(() => etcd.stop());
+    const words = ["why", "--endpoints", etcd.clientUrl, "--allow-plaintext-password", "--user", "jo"];
+    const env = { SIGNALBOX_PASSWORD: "secret", SIGNALBOX_PREFIX: "/others/" };
+    const refusals = [
+      { words: ["why", "--endpoints", etcd.clientUrl, ""], env: {} }, // nobody
+      { words: [...words, ""], env: { ...env, SIGNALBOX_PASSWORD: "wrong" } },
+      { words: [...words, ""], env }, // not allowed to read that
+    ];
+    for (const refusal of refusals)
+      expect(await complete(refusal.words, refusal.env)).toMatchObject({
+        code: 0,
+        stdout: ":words\n",
+        stderr: "",
+      });
   });
 
   it("is not shown the hidden command", async () => {

@@ -5,8 +5,8 @@ export const completion: Command = {
   topic: "Check",
   brief: "print a script that completes commands, flags and names in your shell",
   about: [
-    "Where the package did not put the scripts in place, write them there as below; for one shell only," +
-      " `source <(signalbox completion bash)`, which zsh takes too, or `signalbox completion fish | source`.",
+    "Written where the shell looks for it, as below, it is for every shell; for one only: `source <(signalbox completion bash)`," +
+      " which zsh takes as well, or `signalbox completion fish | source`.",
     "Names of locks, resources, groups, hosts, runs and drains are asked of etcd while you type: within 300 ms, and in silence" +
       " when it is away or refuses. SIGNALBOX_COMPLETION_TIMEOUT=1s gives it more time. Settings are those that hold anyway;" +
       " --endpoints, --prefix and the like on the line are heeded.",

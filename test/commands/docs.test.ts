@@ -1,0 +1,133 @@
+/** What is made from the declarations: docs/commands.md and the manual page. */
+import { spawnSync } from "node:child_process";
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { commandsPage } from "../../scripts/docs/markdown.ts";
+import { manualPage } from "../../scripts/docs/roff.ts";
+import { EXIT_CODES } from "../../src/commands/exit-codes.ts";
+import { usage } from "../../src/commands/help.ts";
+import { COMMANDS } from "../../src/commands/registry.ts";
+import { COMMON } from "../../src/commands/spec.ts";
+import { describeSettings } from "../../src/config/config.ts";
+import { everyKind } from "./samples.ts";
+
+const hostile = {
+  ...everyKind,
+  brief: "has <b>signs</b> that *mean* something",
+  about: [".SH NOT A SECTION", '\'nor this \\fBthat\\fR "quoted" `code <x>` and a|b', "- 1–2 …"],
+  examples: [["signalbox every kind 'a\\b' | cat -", ".TP is no request"]] as const,
+};
+
+const has = (program: string) => spawnSync("sh", ["-c", `command -v ${program}`]).status === 0;
+
+describe("docs/commands.md", () => {
+  const page = commandsPage(COMMANDS);
+
+  test("has each command, with its usage, flags, arguments and examples, and a link that leads there", () => {
+    for (const command of COMMANDS) {
+      const [, section = ""] = page.split(`\n### signalbox ${command.id}\n`);
+      const own = section.split("\n### ")[0] ?? "";
+      expect(own).toContain(`\n${usage(command)}\n`);
+      for (const { name } of command.flags ?? [])
+        expect(own).toMatch(new RegExp(`^- \`(-\\w, )?--${name}\\b`, "m"));
+      for (const { name } of command.args ?? []) expect(own).toContain(`\n- \`${name}\`: `);
+      for (const [line, what] of command.examples) expect(own).toContain(`\n# ${what}\n${line}\n`);
+      expect(page).toContain(`](#signalbox-${command.id.replaceAll(" ", "-")})`);
+    }
+    for (const { name } of COMMON) expect(page).toContain(`--${name}`);
+  });
+
+  test("has each setting, with a flag only where a command takes it, and each exit code", () => {
+    const taken = new Set(COMMANDS.flatMap(({ settings = [] }) => settings));
+    for (const { key, flag, variables } of describeSettings()) {
+      const row = page.split("\n").find((line) => line.startsWith(`| \`${key}\` |`)) ?? "";
+      for (const variable of variables) expect(row).toContain(`\`${variable}\``);
+      expect(row.includes(`${flag}\``)).toBe(flag !== undefined && taken.has(key));
+    }
+    for (const [code, meaning] of EXIT_CODES) expect(page).toContain(`| ${code} | ${meaning} |`);
+  });
+
+  test("says what it means where Markdown would mean something else", () => {
+    const odd = commandsPage([hostile]);
+    expect(odd).toContain("Has &lt;b>signs&lt;/b> that \\*mean\\* something.");
+    expect(odd).toContain("`code <x>` and a|b");
+  });
+
+  test("is checked: stale, it is an error that says what to do; made anew, it is the same each time", () => {
+    const folder = mkdtempSync(join(tmpdir(), "signalbox-docs-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, "commands.md");
+    const docs = (...args: string[]) =>
+      spawnSync(process.execPath, [resolve(import.meta.dirname, "../../scripts/docs.ts"), ...args, file], {
+        encoding: "utf8",
+      });
+    expect(docs("--check")).toMatchObject({ status: 1, stderr: expect.stringContaining("npm run docs") });
+    expect(docs()).toMatchObject({ status: 0, stderr: "" });
+    expect(readFileSync(file, "utf8")).toBe(page);
+    expect(docs("--check").status).toBe(0);
+    appendFileSync(file, "\n");
+    expect(docs("--check").status).toBe(1);
+  });
+});
+
+describe("the manual page", () => {
+  const page = manualPage(COMMANDS, "1.2.3");
+  const plain = (roff: string) => roff.replaceAll("\\-", "-").replaceAll(/\\f[BR]/g, "");
+
+  test("has the usual sections, in their order", () => {
+    const sections = page.split("\n").filter((line) => line.startsWith(".SH "));
+    const usual = ["NAME", "SYNOPSIS", "DESCRIPTION", "COMMANDS", "OPTIONS", "SETTINGS", "ENVIRONMENT"];
+    expect(sections.map((line) => line.slice(4))).toEqual([
+      ...usual,
+      "FILES",
+      "EXIT STATUS",
+      "EXAMPLES",
+      "SEE ALSO",
+    ]);
+    expect(page.split("\n", 1)[0]).toContain("signalbox 1.2.3");
+  });
+
+  test("has each command with each of its flags", () => {
+    for (const { id, flags = [] } of COMMANDS) {
+      const own =
+        plain(page)
+          .split(`.SS signalbox ${id}\n`)[1]
+          ?.split(/\n\.S[SH] /)[0] ?? "";
+      for (const { name } of flags) expect(own).toMatch(new RegExp(`^\\.TP\n(-\\w, )?--${name}\\b`, "m"));
+    }
+  });
+
+  test("is ASCII, in lines of 80, and nothing in it is taken for a request or an escape", () => {
+    const odd = manualPage([hostile], "1");
+    for (const roff of [page, odd]) {
+      expect(roff).toMatch(/^[\n -~]*$/);
+      for (const line of roff.split("\n"))
+        expect(line).toMatch(/^(\.(TH|nh|ad|SH|SS|nf|fi|TP|PP|BR)\b|[^.']|$)/);
+    }
+    expect(odd).toContain("\n\\&.SH NOT A SECTION\n");
+    expect(odd).toContain("\\efBthat\\efR");
+  });
+
+  test.skipIf(!has("mandoc"))("mandoc finds no fault in it, but that it has no date", () => {
+    for (const roff of [page, manualPage([hostile], "1")]) {
+      const { stdout } = spawnSync("mandoc", ["-Tlint", "-W", "all"], { input: roff, encoding: "utf8" });
+      expect(stdout.split("\n").filter((line) => line !== "" && !line.includes("missing date"))).toEqual([]);
+    }
+  });
+
+  test.skipIf(!has("man"))("man shows every word of it", () => {
+    const folder = mkdtempSync(join(tmpdir(), "signalbox-man-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, "signalbox.1");
+    writeFileSync(file, manualPage([...COMMANDS, hostile], "1"));
+    const env = { PATH: process.env.PATH, MANWIDTH: "100", LC_ALL: "C.UTF-8", MANPAGER: "cat" };
+    const { stdout, stderr } = spawnSync("man", ["-l", file], { env, encoding: "utf8" });
+    expect(stderr).toBe("");
+    const shown = stdout.replace(/.\x08/g, "").replace(/\s+/g, " ");
+    for (const { about = [] } of [...COMMANDS, { about: hostile.about }])
+      for (const paragraph of about)
+        expect(shown).toContain(paragraph.replaceAll("`", "").replaceAll("…", "...").replace(/\s+/g, " "));
+  });
+});
