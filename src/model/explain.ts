@@ -4,7 +4,7 @@ import type { QueueKind } from "../protocol/keys.ts";
 import type { Place, ResetRequest } from "../protocol/ticket.ts";
 import { type Claim, claimsOf, isHolder, type Stand } from "./claims.ts";
 import { type Estimate, estimateOf } from "./explain-estimate.ts";
-import { drainsOn, plainTotal } from "./foresee.ts";
+import { drainsOnClaim, plainTotal } from "./foresee.ts";
 import type { Picture } from "./picture.ts";
 
 /** How one ticket stands that is not granted yet. */
@@ -66,7 +66,7 @@ function explainOne(picture: Picture, { run, stands }: Claim, wall: number): Exp
     return { ...known, state: "malformed", obstacles: [], drains: [] };
   if (isHolder(claim)) return { ...known, state: "holds", obstacles: [], drains: [] };
   const obstacles = claim.stands.flatMap((stand) => obstacleOf(picture, stand) ?? []);
-  const drains = drainsOn(picture, claim, wall);
+  const drains = drainsOnClaim(picture, claim, wall);
   const state = stateOf(obstacles, drains);
   const lock = obstacles.find(({ kind, missing }) => kind === "lock" && missing > 0);
   if (lock === undefined || state !== "waits" || drains.length > 0)

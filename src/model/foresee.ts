@@ -1,9 +1,10 @@
-import { groupsOf } from "../fleet/groups.ts";
 import { admit, holds } from "../protocol/admission.ts";
-import { applies, type Drain, hasEnded } from "../protocol/drain.ts";
+import type { Drain } from "../protocol/drain.ts";
 import type { QueueKind } from "../protocol/keys.ts";
 import { type Claim, claimsOf, isHolder, type Stand } from "./claims.ts";
 import { type NamedQueue, type Picture, queueId } from "./picture.ts";
+import { sceneOf } from "./tables/scene.ts";
+import { drainsOn } from "./tables/stopped.ts";
 
 /** What becomes of everybody else when some runs lose their claims: the blast radius. */
 export interface Foresight {
@@ -40,7 +41,7 @@ export function foresee(picture: Picture, runs: ReadonlySet<string>, wall: numbe
     const claim = claims.get(run);
     if (claim === undefined || runs.has(run) || isHolder(claim)) return [];
     const isNew = isReady(picture, claim, after) && !isReady(picture, claim, (queue) => queue);
-    return isNew ? [{ claim, drains: drainsOn(picture, claim, wall) }] : [];
+    return isNew ? [{ claim, drains: drainsOnClaim(picture, claim, wall) }] : [];
   });
   return { evicted, freed: freed(evicted), next: next.sort(byTurn) };
 }
@@ -64,18 +65,9 @@ export function plainTotal(picture: Pick<Picture, "resources">, name: string): n
 }
 
 /** Drains that stop a claim from being granted. */
-export function drainsOn(picture: Picture, { stands }: Claim, wall: number): Drain[] {
-  const host = stands.find(({ place }) => place.ticket !== undefined)?.place.ticket?.host ?? "";
-  const lock = stands.find(({ queue }) => queue.kind === "lock")?.queue.name;
-  const resources = stands.filter(({ queue }) => queue.kind === "resource").map(({ queue }) => queue.name);
-  const groups = groupsOf(membersOf(picture), host);
-  const reach = { ...(lock !== undefined && { lock }), resources, host, groups };
-  return [...picture.drains.values()].filter((drain) => !hasEnded(drain, wall) && applies(drain, reach));
-}
-
-/** Groups by name with their members; a malformed one has none. */
-export function membersOf(picture: Pick<Picture, "groups">): Map<string, readonly string[]> {
-  return new Map([...picture.groups].map(([name, { value }]) => [name, value ?? []]));
+export function drainsOnClaim(picture: Picture, { stands }: Claim, wall: number): readonly Drain[] {
+  const host = stands.find(({ place }) => place.ticket !== undefined)?.place.ticket?.host;
+  return drainsOn({ host, queues: stands.map(({ queue }) => queue) }, sceneOf(picture, wall));
 }
 
 function freed(evicted: readonly Claim[]): Foresight["freed"] {

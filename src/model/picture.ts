@@ -63,3 +63,8 @@ export function queueId(kind: QueueKind, name: string): string {
 export function queueIn(picture: Picture, kind: QueueKind, name: string): NamedQueue | undefined {
   return picture.queues.get(queueId(kind, name));
 }
+
+/** Groups by name with their members; a malformed one has none. */
+export function membersOf(picture: Pick<Picture, "groups">): Map<string, readonly string[]> {
+  return new Map([...picture.groups].map(([name, { value }]) => [name, value ?? []]));
+}

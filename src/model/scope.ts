@@ -10,8 +10,7 @@ import {
 } from "../protocol/drain.ts";
 import type { Place } from "../protocol/ticket.ts";
 import { type Claim, claimsOf, isHolder } from "./claims.ts";
-import { membersOf } from "./foresee.ts";
-import type { Picture } from "./picture.ts";
+import { membersOf, type Picture } from "./picture.ts";
 
 /**
  * What becomes of a waiter under a drain. `leaves`: its place would be in the way of others, so it claims again once it

@@ -1,8 +1,7 @@
 import { UsageError } from "../../base/errors.ts";
 import { nearest, quoted } from "../../base/text.ts";
 import { canonicalHost } from "../../fleet/groups.ts";
-import { membersOf } from "../../model/foresee.ts";
-import { type Picture, queueIn } from "../../model/picture.ts";
+import { membersOf, type Picture, queueIn } from "../../model/picture.ts";
 import type { DrainTarget } from "../../protocol/drain.ts";
 import { DRAIN_ALL, DRAIN_SCOPES, type QueueKind } from "../../protocol/keys.ts";
 import { checkedName } from "../../protocol/names.ts";

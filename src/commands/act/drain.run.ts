@@ -1,7 +1,6 @@
 import { ConfigError, UsageError } from "../../base/errors.ts";
 import { hostsOf } from "../../fleet/groups.ts";
-import { membersOf } from "../../model/foresee.ts";
-import type { Picture, Room } from "../../model/picture.ts";
+import { membersOf, type Picture, type Room } from "../../model/picture.ts";
 import type { DrainTarget } from "../../protocol/drain.ts";
 import { durationFlag } from "../flags.ts";
 import { pictureOf } from "../look.ts";

@@ -1,8 +1,7 @@
 import type { Finding } from "../../base/finding.ts";
 import { quoted } from "../../base/text.ts";
 import { canonicalHost, hostsOf, unknownGroup } from "../../fleet/groups.ts";
-import { membersOf } from "../foresee.ts";
-import type { Picture } from "../picture.ts";
+import { membersOf, type Picture } from "../picture.ts";
 import type { Job } from "./job.ts";
 import { judgeLeases } from "./leases.ts";
 

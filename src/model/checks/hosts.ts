@@ -5,8 +5,7 @@ import { groupNotes } from "../../fleet/group-notes.ts";
 import { canonicalHost, groupsOf, hostsOf, unknownGroup } from "../../fleet/groups.ts";
 import { applies, hasEnded } from "../../protocol/drain.ts";
 import { seenAgo, seenWithin } from "../alive.ts";
-import { membersOf } from "../foresee.ts";
-import type { Picture } from "../picture.ts";
+import { membersOf, type Picture } from "../picture.ts";
 
 /** What is known of hosts and groups. */
 export interface HostsSight {

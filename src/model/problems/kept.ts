@@ -5,8 +5,7 @@ import { canonicalHost, hostsOf } from "../../fleet/groups.ts";
 import { SEEN_EVERY } from "../../fleet/host-record.ts";
 import { hasEnded } from "../../protocol/drain.ts";
 import { seenWithin } from "../alive.ts";
-import { membersOf } from "../foresee.ts";
-import type { Picture } from "../picture.ts";
+import { membersOf, type Picture } from "../picture.ts";
 import type { Look, Problem } from "./problem.ts";
 
 /** A key that is none of ours. */

@@ -1,6 +1,5 @@
 import { hasEnded } from "../../protocol/drain.ts";
-import { membersOf } from "../foresee.ts";
-import type { Picture } from "../picture.ts";
+import { membersOf, type Picture } from "../picture.ts";
 import type { Scene } from "./view.ts";
 
 /** @param wall  wall clock, ms since the epoch */
