@@ -19,7 +19,10 @@ const rooms = {
     may: ["base", "config", "protocol", "fleet", "etcd", "process", "work", "model"],
     why: "a command wires what exists; nothing below may know that it is called from one",
   },
-  console: { may: ["base", "work", "model", "commands"], why: "paints what the model decided" },
+  console: {
+    may: ["base", "protocol", "work", "model", "commands"],
+    why: "paints what the model decided, and changes things only through commands",
+  },
   compat: { may: ["base", "config", "commands"], why: "front ends translate arguments, nothing else" },
 };
 const pure = ["base", "protocol", "fleet", "schedule", "model"];

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { build } from "esbuild";
+import { type BuildOptions, build } from "esbuild";
 import { VERSION } from "../src/base/version.ts";
 import { SCRIPTS } from "../src/commands/completion/scripts.ts";
 import { COMMANDS } from "../src/commands/registry.ts";
@@ -16,8 +16,11 @@ const at = (...parts: string[]) => join(root, ...parts);
 interface Bundle {
   entry: string;
   product: string;
-  /** `program`: with a shebang, and executable. `function`: an expression, for a program to call. Default: a module. */
-  form?: "program" | "function";
+  /**
+   * `program`: with a shebang, and executable. `function`: an expression, for a program to call. `esm`: a module of today's
+   * kind, which Ink needs. Default: a CommonJS module.
+   */
+  form?: "program" | "function" | "esm";
   /** Loads nothing of these. */
   without?: string[];
 }
@@ -27,6 +30,7 @@ const bundles: Bundle[] = [
   { entry: "src/bin/run.ts", product: "dist/run.cjs", form: "function" },
   { entry: "src/bin/start.ts", product: "dist/signalbox.cjs", form: "program" },
   { entry: "src/bin/full.ts", product: "dist/full.cjs" },
+  { entry: "src/bin/console.ts", product: "dist/console.mjs", form: "esm" },
   { entry: "src/bin/complete.ts", product: "dist/complete.cjs", without: ["*.run.ts"] },
 ];
 
@@ -82,23 +86,38 @@ function explain(cc: string, { error, stderr }: ReturnType<typeof spawnSync>): s
 }
 
 /** CommonJS: an ES module's `import` of a builtin evaluates lazy getters, and costs ten times what `require` does. */
+const COMMONJS: BuildOptions = {
+  format: "cjs",
+  supported: { "dynamic-import": false }, // `import()` of what is lazy becomes `require`, for the same reason
+  define: { "import.meta.dirname": "__dirname", "import.meta.filename": "__filename" },
+};
+/** Starts one of the others, of which one is an ES module. */
+const STARTER: BuildOptions = { ...COMMONJS, supported: {} };
+const ESM: BuildOptions = {
+  format: "esm",
+  jsx: "automatic",
+  alias: { "react-devtools-core": at("scripts/build/no-devtools.ts") },
+  define: { "process.env.NODE_ENV": '"production"' },
+  banner: {
+    js: 'import { createRequire as makeRequire } from "node:module";\nconst require = makeRequire(import.meta.url);',
+  },
+};
+
 async function buildBundle({ entry, product, form, without = [] }: Bundle): Promise<void> {
-  const { outputFiles } = await build({
+  const { outputFiles = [] } = await build({
     entryPoints: [at(entry)],
     outfile: at(product),
     bundle: true,
     write: false,
     platform: "node",
     target: "node22",
-    format: "cjs",
-    supported: { "dynamic-import": false }, // `import()` of what is lazy becomes `require`, for the same reason
-    define: { "import.meta.dirname": "__dirname", "import.meta.filename": "__filename" },
+    ...(form === "esm" ? ESM : form === "program" ? STARTER : COMMONJS),
     external: [...external, ...without],
     logLevel: "warning",
   });
   const text = outputFiles[0]?.text ?? "";
   if (form === "function") replace(product, asFunction(text));
-  else replace(product, form === "program" ? `#!/usr/bin/env node\n${text}` : text, form && 0o755);
+  else replace(product, form === "program" ? `#!/usr/bin/env node\n${text}` : text, form === "program" ? 0o755 : undefined);
   report(product, form === "function" ? await cacheCode(at(product)) : "");
 }
 

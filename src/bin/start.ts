@@ -1,4 +1,4 @@
-// The program as it is shipped: starts one of three bundles. That of `run` starts from the code that V8 made of it when it
+// The program as it is shipped: starts one of four bundles. That of `run` starts from the code that V8 made of it when it
 // was built, where that fits.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -6,8 +6,18 @@ import { join } from "node:path";
 import { Script } from "node:vm";
 
 const require = createRequire(import.meta.filename);
-if (process.argv[2] === "run") startRun(join(import.meta.dirname, "run.cjs"));
-else require(process.argv[2] === "__complete" ? "./complete.cjs" : "./full.cjs");
+const [, , command] = process.argv;
+if (command === "run") startRun(join(import.meta.dirname, "run.cjs"));
+else if (command === "__complete") require("./complete.cjs");
+else if (command === "console" || isAtTerminal()) import(join(import.meta.dirname, "console.mjs"));
+else require("./full.cjs");
+
+/** Typed alone, by somebody who sees the answer and can go on typing. */
+function isAtTerminal(): boolean {
+  if (command !== undefined) return false;
+  const { isatty } = require("node:tty") as typeof import("node:tty"); // only here: it would cost every run
+  return isatty(0) && isatty(1);
+}
 
 function startRun(filename: string): void {
   const source = readFileSync(filename, "latin1");

@@ -11,6 +11,7 @@ import { prune } from "./configure/prune.ts";
 import { resourceDelete, resourceList, resourceSet } from "./configure/resource.ts";
 import { editConfig, exportConfig, importConfig } from "./configure/transfer.ts";
 import { run } from "./run/run.ts";
+import { consoleCommand } from "./see/console.ts";
 import { history, stats } from "./see/history.ts";
 import { ls } from "./see/ls.ts";
 import { show, why } from "./see/show.ts";
@@ -19,6 +20,7 @@ import type { Command } from "./spec.ts";
 /** Every command, in the order of help. */
 export const COMMANDS: readonly Command[] = [
   run,
+  consoleCommand,
   ls,
   show,
   why,

@@ -57,7 +57,8 @@ export interface Command {
   /** Settings that can be given as flags. */
   settings?: readonly SettingKey[];
   examples: readonly (readonly [line: string, what: string])[];
-  load: () => Promise<{ execute: Execute }>;
+  /** Undefined for the console: a bundle of its own, which `bin` starts. */
+  load?: () => Promise<{ execute: Execute }>;
 }
 
 /** The work of a command. @returns the exit code */

@@ -85,8 +85,8 @@ describe.each(COMMANDS.map((spec) => [spec.id, spec] as const))("signalbox %s", 
     }
   });
 
-  test("loads what it runs", async () => {
-    expect((await spec.load()).execute).toBeTypeOf("function");
+  test.skipIf(spec.load === undefined)("loads what it runs", async () => {
+    expect((await spec.load?.())?.execute).toBeTypeOf("function");
   });
 });
 

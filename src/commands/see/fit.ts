@@ -7,6 +7,8 @@ export interface Strip {
   /** Never cut: numbers, and words of which a part says nothing. */
   isWhole: boolean;
   texts: readonly string[];
+  /** No narrower than this, in columns: what it was before, where nothing is to jump. */
+  least?: number | undefined;
   /** Shorter texts of the same cells, where the column has some. */
   briefs?: readonly string[] | undefined;
 }
@@ -68,7 +70,8 @@ function shortened<S extends Strip>(strip: S): S {
 }
 
 function measured<S extends Strip>(strip: S): Fitted<S> {
-  const width = strip.texts.reduce((most, text) => Math.max(most, displayWidth(text)), strip.title.length);
+  const start = Math.max(displayWidth(strip.title), strip.least ?? 0);
+  const width = strip.texts.reduce((most, text) => Math.max(most, displayWidth(text)), start);
   return { ...strip, width };
 }
 

@@ -9,7 +9,8 @@ export const ON_DEMAND = 9;
 /** How far lines below a row stand in. */
 const INDENT = 4;
 
-interface ColumnStrip<R> extends Strip {
+/** A column of a table with its texts and tones. */
+export interface ColumnStrip<R> extends Strip {
   column: Column<R>;
   tones: readonly Tone[];
 }
@@ -40,14 +41,27 @@ export function grid<R>({ columns, rows, wall }: Table<R>, look: Look, named?: r
   const strips = wanted.map((column) => stripOf(column, rows, wall, look));
   const filled = named ? strips : strips.filter(({ texts }) => texts.some((text) => text.trim() !== ""));
   const { beside, below } = placed(filled, look.width, named !== undefined);
-  const joined = (cells: string[]) => cells.join(" ".repeat(GAP)).trimEnd();
   return {
-    head: joined(beside.map((strip) => heading(padded(strip, strip.title), look))),
+    head: headLine(beside, look),
     rows: rows.map((_, at) => [
-      joined(beside.map((strip) => cellText(strip, at, look))),
+      rowLine(beside, at, look),
       ...below.flatMap((strip) => linesBelow(strip, at, look)),
     ]),
   };
+}
+
+/** The titles of columns, above their rows. */
+export function headLine<R>(strips: readonly Fitted<ColumnStrip<R>>[], look: Look): string {
+  return joined(strips.map((strip) => heading(padded(strip, strip.title), look)));
+}
+
+/** One row. */
+export function rowLine<R>(strips: readonly Fitted<ColumnStrip<R>>[], at: number, look: Look): string {
+  return joined(strips.map((strip) => cellText(strip, at, look)));
+}
+
+function joined(cells: readonly string[]): string {
+  return cells.join(" ".repeat(GAP)).trimEnd();
 }
 
 /** All lines of a table. */
@@ -56,7 +70,8 @@ export function gridLines<R>(table: Table<R>, look: Look, named?: readonly strin
   return [head, ...blocks.flat()];
 }
 
-function stripOf<R>(column: Column<R>, rows: readonly R[], wall: number, look: Look): ColumnStrip<R> {
+/** A column of some rows. @param wall  wall clock, ms since the epoch */
+export function stripOf<R>(column: Column<R>, rows: readonly R[], wall: number, look: Look): ColumnStrip<R> {
   const { title, priority, align, isMarked, brief } = column;
   const tones = rows.map((row) => column.tone?.(row) ?? "plain");
   const marked = (text: string, at: number) =>

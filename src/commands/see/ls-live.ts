@@ -27,6 +27,7 @@ export class LiveTable<R> {
     this.#view = view;
     this.#wish = wish;
     this.#screen = new Screen(world);
+    this.#screen.enter();
   }
 
   /** @returns false once nobody looks any more */

@@ -12,6 +12,8 @@ export interface Look {
   arrow: string;
   /** Whether every line must fit; else a line to copy is left to the terminal, which breaks it where it likes. */
   isClipped?: true;
+  /** How it is painted where that is not the usual way: with the colours of a theme. */
+  paint?(tone: Tone | "heading", text: string): string;
 }
 
 const MARKS: Record<Tone, string> = {
@@ -44,11 +46,13 @@ function isUtf8(env: Surroundings["env"]): boolean {
   return /utf-?8/i.test(locale);
 }
 
-export function painted(text: string, tone: Tone, { colours }: Look): string {
+export function painted(text: string, tone: Tone, { colours, paint }: Look): string {
+  if (paint !== undefined) return paint(tone, text);
   const code = CODES[tone];
   return !colours || code === "" || text.trim() === "" ? text : `\x1b[${code}m${text}\x1b[0m`;
 }
 
-export function heading(text: string, { colours }: Look): string {
+export function heading(text: string, { colours, paint }: Look): string {
+  if (paint !== undefined) return paint("heading", text);
   return colours ? `\x1b[1m${text}\x1b[0m` : text;
 }

@@ -1,22 +1,37 @@
+import { displayWidth } from "../../base/text.ts";
 import type { Surroundings } from "../spec.ts";
 
-const ENTER = "\x1b[?1049h\x1b[?25l\x1b[H\x1b[J"; // the alternate screen, empty, without a cursor
-const LEAVE = "\x1b[0m\x1b[?25h\x1b[?1049l";
+const ENTER = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[H\x1b[J"; // the alternate screen, empty, without cursor and line breaks
+const LEAVE = "\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l";
+/** Terminals that know these show what stands between them at once; others pass over them. */
+const [BEGIN, END] = ["\x1b[?2026h", "\x1b[?2026l"];
+
+/** What a terminal is switched to beside the other screen, and back. */
+export interface Modes {
+  on: string;
+  off: string;
+}
 
 /** A terminal's other screen, repainted in place: no flicker, and the user's own screen is there again afterwards. */
 export class Screen {
-  readonly #world: Surroundings;
+  readonly #world: Pick<Surroundings, "out" | "terminal">;
+  readonly #modes: Modes;
   #shown: readonly string[] = [];
   #size = "";
 
-  constructor(world: Surroundings) {
+  constructor(world: Pick<Surroundings, "out" | "terminal">, modes: Modes = { on: "", off: "" }) {
     this.#world = world;
-    world.out(ENTER);
+    this.#modes = modes;
+  }
+
+  enter(): void {
+    this.#size = "";
+    this.#world.out(ENTER + this.#modes.on);
   }
 
   /**
    * Shows lines from the top, those for which there is room. Only what changed is written, which slow connections like.
-   * @param lines  fit for the terminal, and narrower than it: behind its last column there is nowhere to go on from
+   * @param lines  fit for the terminal
    * @returns false once nobody looks any more
    */
   paint(lines: readonly string[]): boolean {
@@ -25,14 +40,19 @@ export class Screen {
     const before = isResized ? [] : this.#shown;
     const now = lines.slice(0, rows);
     const changes = Array.from({ length: Math.max(now.length, before.length) }, (_, at) =>
-      now[at] === before[at] ? "" : `\x1b[${at + 1};1H${now[at] ?? ""}\x1b[K`,
+      now[at] === before[at] ? "" : `\x1b[${at + 1};1H${ended(now[at] ?? "", columns)}`,
     ).join("");
     const text = (isResized ? "\x1b[H\x1b[J" : "") + changes; // what the terminal has made of a frame of another size goes
     [this.#shown, this.#size] = [now, `${columns}x${rows}`];
-    return text === "" || this.#world.out(text);
+    return text === "" || this.#world.out(BEGIN + text + END);
   }
 
   leave(): void {
-    this.#world.out(LEAVE);
+    this.#world.out(this.#modes.off + LEAVE);
   }
+}
+
+/** Clears what stood behind a line; one that fills its row would lose its last character to that. */
+function ended(line: string, columns: number): string {
+  return displayWidth(line.replaceAll(/\x1b\[[0-9;:]*m/g, "")) < columns ? `${line}\x1b[K` : line;
 }

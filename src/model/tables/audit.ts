@@ -1,5 +1,6 @@
 import { formatInstant } from "../../base/duration.ts";
 import type { AuditRecord } from "../../protocol/audit.ts";
+import { aboutOf } from "./subject.ts";
 import type { PictureView } from "./view.ts";
 
 export const audit: PictureView<AuditRecord> = {
@@ -31,6 +32,7 @@ export const audit: PictureView<AuditRecord> = {
   facets: ({ action, host, user, sudoUser }) => ({
     ...{ states: [action], hosts: [host], holders: [user, ...(sudoUser === undefined ? [] : [sudoUser])] },
   }),
+  subject: ({ id, target }) => ({ kind: "record", name: id, ...aboutOf(target) }),
   json: (record) => record,
   rows: (picture) => [...picture.audit.values()],
   empty: "No operator has done anything yet, or it was pruned. What they can do: signalbox --help",

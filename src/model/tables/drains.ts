@@ -46,6 +46,7 @@ export const drains: PictureView<DrainRow> = {
     hosts: drain.scope === "host" ? [drain.name] : [],
     holders: [drain.by],
   }),
+  subject: ({ drain: { scope, name } }) => ({ kind: "drain", scope, name }),
   json: ({ drain, ended }) => ({ ...drainJson(drain), ended }),
   rows: (picture, { wall }) =>
     [...picture.drains.values()].map((drain) => ({ drain, ended: hasEnded(drain, wall) })),

@@ -54,6 +54,7 @@ export const groups: PictureView<GroupRow> = {
     states: [...(fault !== undefined ? ["malformed"] : []), drains.length > 0 ? "drained" : "free"],
     ...{ hosts, holders: [] },
   }),
+  subject: ({ name }) => ({ kind: "group", name }),
   json: ({ name, members, hosts, live, fault, drains }) => ({
     ...{ group: name, members, hosts, live, fault, drains: drains.map(drainJson) },
   }),

@@ -83,6 +83,7 @@ export const hosts: PictureView<HostRow> = {
     ],
     ...{ hosts: [fqdn], holders: [] },
   }),
+  subject: ({ fqdn }) => ({ kind: "host", name: fqdn }),
   json: ({ fqdn, record, held, waiting, groups, drains }) => ({
     ...{ host: fqdn, seenAt: record?.seenAt, cpu: record?.cpu, memMb: record?.memMb, macros: record?.macros },
     ...{ version: record?.version, holds: held, waits: waiting, groups, drains: drains.map(drainJson) },

@@ -1,4 +1,5 @@
 import { problems as found, type Problem, problemId } from "../problems/index.ts";
+import { aboutOf } from "./subject.ts";
 import { type PictureView, SCENE_ROOMS } from "./view.ts";
 
 export const problems: PictureView<Problem> = {
@@ -27,6 +28,7 @@ export const problems: PictureView<Problem> = {
     hosts: host === undefined ? [] : [host],
     holders: [],
   }),
+  subject: (problem) => ({ kind: "record", name: problemId(problem), ...aboutOf(problem.subject) }),
   json: (problem) => problem,
   news: problemId, // how long it has lasted is none
   rows: (picture, { wall }) => found(picture, wall),

@@ -11,7 +11,7 @@ import {
   occupantJson,
   stateTone,
 } from "./cells.ts";
-import type { Column, Facets, Scene } from "./view.ts";
+import type { Column, Facets, Scene, Subject } from "./view.ts";
 
 /** A lock or resource as the tables show it. */
 export type Line = QueueRow;
@@ -129,6 +129,7 @@ export const ABOUT = {
     hosts: [...line.holders, ...line.waiters].flatMap(({ ticket }) => ticket?.host ?? []),
     holders: line.holders.map(({ who }) => who),
   }),
+  subject: ({ kind, name }: Line): Subject => ({ kind, name }),
   json: ({ kind, name, state, used, total, configured, holders, waiters, drains }: Line): object => ({
     ...{ kind, name, state, used, total, configured },
     holders: holders.map(occupantJson),

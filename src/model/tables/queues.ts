@@ -75,6 +75,7 @@ export const queues: QueueView<Waiter> = {
     hosts: ticket === undefined ? [] : [ticket.host],
     holders: [who],
   }),
+  subject: ({ kind, name, run }) => ({ kind: "run", name: run, queue: { kind, name } }),
   json: ({ kind, name, position, drains, ...waiter }) => ({
     ...{ kind, name, position, ...occupantJson(waiter), drains: drains.map(drainJson) },
   }),

@@ -58,6 +58,7 @@ export const runs: PictureView<RunRow> = {
     hosts: [ticketOf(row)?.host ?? ""],
     holders: isHolder(row.claim) ? [whoOf(row)] : [],
   }),
+  subject: ({ claim: { run } }) => ({ kind: "run", name: run }),
   json: ({ claim, state, drains }) => ({ ...runJson(claim, state), drains: drains.map(drainJson) }),
   rows: runRows,
   empty: "Nothing runs and nothing waits. Try: signalbox run --lock demo -- sleep 60",

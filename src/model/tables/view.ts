@@ -1,5 +1,6 @@
 import type { HostRecord } from "../../fleet/host-record.ts";
 import type { Drain } from "../../protocol/drain.ts";
+import type { DrainScope, QueueKind } from "../../protocol/keys.ts";
 import type { NamedQueue, Picture, Room } from "../picture.ts";
 
 /** What a cell means, for colours; its text says the same without one. */
@@ -37,6 +38,15 @@ export interface Facets {
   holders: readonly string[];
 }
 
+/** What a row is about. `name` is as commands take it: a run's is its id, a drain's of everything is empty. */
+export type Subject =
+  | { kind: "lock" | "resource" | "host" | "group"; name: string }
+  /** A ticket in a queue; `queue` is where it was found. */
+  | { kind: "run"; name: string; queue?: { kind: QueueKind; name: string } }
+  | { kind: "drain"; scope: DrainScope; name: string }
+  /** Nothing that can be acted on: a past run, a record of the audit. `about` is what it mentions, where that can be. */
+  | { kind: "record"; name: string; about?: Subject };
+
 /** A kind of listing: its columns as data, so that commands and the console show the same. */
 export interface View<R> {
   id: string;
@@ -49,6 +59,8 @@ export interface View<R> {
   /** The same for one thing as long as it is there. */
   key(row: R): string;
   facets(row: R): Facets;
+  /** What the row is about, for whoever acts on it. */
+  subject(row: R): Subject;
   /** The row for programs, as docs/json.md has it. */
   json(row: R): object;
   /** What of a row is worth telling again when it changes, where that is not all of it. */

@@ -1,0 +1,2 @@
+/** In place of React's tools for developers, which Ink names but never loads here. */
+export default {};

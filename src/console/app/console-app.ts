@@ -1,0 +1,200 @@
+import type { Call, Surroundings } from "../../commands/spec.ts";
+import type { Desk } from "../../commands/with-store.ts";
+import type { Detail } from "../../model/detail/detail.ts";
+import { EventLog } from "../../model/events/index.ts";
+import type { Subject } from "../../model/tables/view.ts";
+import { Jobs } from "../act/jobs.ts";
+import { detailOf, placesOf } from "../detail/detail-of.ts";
+import { Pulser } from "../detail/pulser.ts";
+import { Counter } from "../explorer/counts.ts";
+import { Tree } from "../explorer/tree-rows.ts";
+import type { Counts } from "../explorer/tree.ts";
+import { type Layout, layoutOf, type Size } from "../frame/layout.ts";
+import type { Keymap } from "../keys/keymap.ts";
+import { type Hint, Overlays } from "../overlay/overlay.ts";
+import { Sight } from "../sight/sight.ts";
+import type { PanelId, State, TabId } from "../state/state.ts";
+import { Store } from "../state/store.ts";
+import { type Table, tableOf } from "../table/table.ts";
+import type { Theme } from "../theme/theme.ts";
+import type { App } from "./app.ts";
+import { hintsOf } from "./hints.ts";
+import { ScreenLog } from "./log.ts";
+import { settledState } from "./settle.ts";
+
+/** What the console needs of the process it lives in. */
+export interface ConsolePorts {
+  desk: Desk;
+  world: Surroundings;
+  call: Call;
+  isReadOnly: boolean;
+  keymap: Keymap;
+  themeOf(name: string): Theme;
+  /** Paints soon; several wishes are one. */
+  repaint(): void;
+  suspend(): void;
+  quit(code: number): void;
+}
+
+/** How long a toast is shown, ms. */
+const TOAST = 6_000;
+
+/** The console's parts, put together. Knows no terminal: what it shows is a frame, what it hears are events. */
+export class ConsoleApp implements App {
+  readonly #ports: ConsolePorts;
+  readonly store: Store<State>;
+  readonly sight: Sight;
+  readonly jobs: Jobs;
+  readonly overlays: Overlays;
+  readonly log: ScreenLog;
+  readonly events = new EventLog();
+  readonly tree = new Tree();
+  readonly #pulser: Pulser;
+  readonly #counter = new Counter();
+  readonly #tables = new Map<string, Table>();
+  #detail: { for: readonly unknown[]; detail: Detail | undefined } | undefined;
+
+  constructor(ports: ConsolePorts, state: State) {
+    this.#ports = ports;
+    const { desk, world, call } = ports;
+    const changed = () => this.changed();
+    this.store = new Store(state);
+    this.store.subscribe(changed);
+    this.log = new ScreenLog(() => desk.clock.wall());
+    this.sight = new Sight(desk, () => this.#seen());
+    this.overlays = new Overlays(changed);
+    this.jobs = new Jobs({ world, clock: desk.clock, settings: call.settings, onChange: changed });
+    this.#pulser = new Pulser(desk, changed);
+  }
+
+  get desk(): Desk {
+    return this.#ports.desk;
+  }
+  get world(): Surroundings {
+    return this.#ports.world;
+  }
+  get call(): Call {
+    return this.#ports.call;
+  }
+  get state(): State {
+    return this.store.state;
+  }
+  get keymap(): Keymap {
+    return this.#ports.keymap;
+  }
+  get isReadOnly(): boolean {
+    return this.#ports.isReadOnly;
+  }
+  get theme(): Theme {
+    return this.#ports.themeOf(this.state.theme);
+  }
+  get table(): Table {
+    return this.#tableOf("tab", this.state.tab);
+  }
+
+  wall(): number {
+    return this.desk.clock.wall();
+  }
+
+  screen(): Size {
+    const { columns: width, rows: height } = this.world.terminal.size();
+    return { width, height };
+  }
+
+  layout(): Layout | undefined {
+    return layoutOf(this.screen(), this.state);
+  }
+
+  counts(): Counts {
+    return this.#counter.of(this.sight.picture, this.wall());
+  }
+
+  panelTable(): Table | undefined {
+    const { id } = this.state.panel;
+    return id === "problems" || id === "audit" ? this.#tableOf("panel", id) : undefined;
+  }
+
+  subject(): Subject | undefined {
+    return this.table.subjectAt(this.state.tabs[this.state.tab].cursor.index);
+  }
+
+  detail(): Detail | undefined {
+    const subject = this.subject();
+    const { picture } = this.sight;
+    const { index } = this.state.tabs[this.state.tab].cursor;
+    const second = Math.floor(this.wall() / 1000);
+    const key = [JSON.stringify(subject), picture, second, this.#pulser.known, index];
+    if (this.#detail?.for.every((one, at) => one === key[at]) !== true) {
+      const wall = this.wall();
+      const behind = { picture, wall, pulses: this.#pulser.known, facts: this.table.factsAt(index, wall) };
+      this.#detail = { for: key, detail: subject && detailOf(subject, behind) };
+    }
+    return this.#detail?.detail;
+  }
+
+  hints(): readonly Hint[] {
+    return hintsOf(this);
+  }
+
+  update(change: (state: State) => State): void {
+    this.store.update(change);
+  }
+
+  changed(): void {
+    this.#ports.repaint();
+  }
+
+  toast(text: string, tone: "held" | "problem" | "quiet" = "quiet"): void {
+    const until = this.wall() + TOAST;
+    this.update((state) => ({ ...state, toast: { text, tone, until } }));
+  }
+
+  copy(text: string, what: string): void {
+    this.world.out(`\x1b]52;c;${Buffer.from(text).toString("base64")}\x07`);
+    this.toast(`copied ${what}`);
+  }
+
+  suspend(): void {
+    this.#ports.suspend();
+  }
+
+  quit(code = 0): void {
+    this.#ports.quit(code);
+  }
+
+  begin(): void {
+    this.sight.begin();
+  }
+
+  end(): void {
+    this.sight.end();
+    this.#pulser.end();
+  }
+
+  /** Brings everything that is derived up to date. Called before every frame. */
+  settle(): void {
+    const { picture } = this.sight;
+    const wall = this.wall();
+    const { filter, order } = this.state.tabs[this.state.tab];
+    this.table.update(picture, wall, { filter, order });
+    this.panelTable()?.update(picture, wall, { filter: "", order: undefined });
+    this.tree.update(picture, this.counts(), this.state.explorer.open, wall, this.theme.signs);
+    this.store.update((state) => settledState(state, this));
+    const subject = this.subject();
+    this.#pulser.want(subject === undefined ? [] : placesOf(subject, picture, wall));
+  }
+
+  #seen(): void {
+    this.events.see(this.sight.picture, this.wall());
+    this.changed();
+  }
+
+  #tableOf(where: "tab" | "panel", id: TabId | PanelId): Table {
+    const key = `${where} ${id}`;
+    const known = this.#tables.get(key);
+    if (known !== undefined) return known;
+    const table = tableOf(id as TabId);
+    this.#tables.set(key, table);
+    return table;
+  }
+}

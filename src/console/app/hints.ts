@@ -1,0 +1,40 @@
+import type { Hint } from "../overlay/overlay.ts";
+import type { App } from "./app.ts";
+
+/** Actions worth a hint, by what has the keyboard; those of least weight last. */
+const ALWAYS = ["palette", "filter", "help", "quit"] as const;
+const SHORT: Readonly<Record<string, string>> = {
+  ...{ palette: "palette", filter: "filter", help: "help", quit: "quit", open: "open", back: "back" },
+  ...{ drain: "drain", undrain: "undrain", reset: "reset", release: "release", edit: "edit", create: "new" },
+  ...{ nextPane: "pane", mark: "mark", why: "why" },
+};
+
+/** The keys that matter here and now, the most important first. */
+export function hintsOf(app: App): Hint[] {
+  return [...ALWAYS, ...actionsHere(app)].flatMap((id): Hint[] => {
+    const [key] = app.keymap.keysOf(id);
+    return key === undefined ? [] : [[key, SHORT[id] ?? id]];
+  });
+}
+
+function actionsHere(app: App): string[] {
+  const { state, isReadOnly } = app;
+  if (state.focus !== "table") return ["open", "nextPane"];
+  if (isReadOnly) return ["nextPane"];
+  const kind = app.subject()?.kind;
+  switch (kind) {
+    case "lock":
+    case "resource":
+      return ["drain", "reset", ...(kind === "resource" ? ["edit"] : []), "mark"];
+    case "run":
+      return ["release", "why", "mark"];
+    case "host":
+      return ["drain", "undrain", "mark"];
+    case "group":
+      return ["drain", "edit", "create"];
+    case "drain":
+      return ["undrain"];
+    default:
+      return ["nextPane"];
+  }
+}

@@ -1,0 +1,28 @@
+import { COMMANDS } from "../commands/registry.ts";
+import type { Call, Surroundings } from "../commands/spec.ts";
+import type { Desk } from "../commands/with-store.ts";
+import { ConsoleApp } from "./app/console-app.ts";
+import { actionsOf } from "./keys/actions.ts";
+import { keymapOf } from "./keys/keymap.ts";
+import { initialState } from "./state/state.ts";
+import { themesFor } from "./theme/choose.ts";
+
+/** Puts the console together from its settings. */
+export function assemble(ports: {
+  call: Call;
+  world: Surroundings;
+  desk: Desk;
+  repaint(): void;
+  suspend(): void;
+  quit(code: number): void;
+}): ConsoleApp {
+  const { desk, world, call } = ports;
+  const { keymap, findings } = keymapOf(actionsOf(COMMANDS), {});
+  const themeOf = themesFor(world, { ascii: call.flags.ascii === true });
+  const app = new ConsoleApp(
+    { ...ports, keymap, themeOf, isReadOnly: desk.settings.readOnly },
+    initialState(),
+  );
+  for (const finding of findings) app.log.add(String(finding));
+  return app;
+}

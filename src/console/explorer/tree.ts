@@ -1,0 +1,105 @@
+import type { Picture } from "../../model/picture.ts";
+import { queueRow } from "../../model/queue-row.ts";
+import { stateTone } from "../../model/tables/cells.ts";
+import { sceneOf } from "../../model/tables/scene.ts";
+import type { Scene, Tone } from "../../model/tables/view.ts";
+import type { QueueKind } from "../../protocol/keys.ts";
+import type { TabId } from "../state/state.ts";
+import { resourceNodes } from "./resource-nodes.ts";
+
+/** A line of the explorer. */
+export interface TreeNode {
+  id: string;
+  depth: number;
+  label: string;
+  /** Shown at the right edge. */
+  note: string;
+  tone: Tone;
+  /** Whether what is below it is shown; undefined where there is nothing. */
+  isOpen?: boolean;
+  /** Where it leads: a tab, and a row in it. */
+  tab: TabId;
+  key?: string;
+}
+
+/** How many rows the tabs have that are counted cheaply. */
+export type Counts = Partial<Record<TabId, number>>;
+
+/** Roots that have their things below them. */
+const BRANCHES = ["locks", "resources", "hosts", "groups", "drains"] as const;
+const LEAVES = ["queues", "history", "audit", "problems"] as const;
+const LABELS: Record<TabId, string> = {
+  ...{ locks: "Locks", resources: "Resources", queues: "Queues", hosts: "Hosts", groups: "Groups" },
+  ...{ drains: "Drains", history: "History", audit: "Audit", problems: "Problems" },
+};
+
+export function tabLabel(tab: TabId): string {
+  return LABELS[tab];
+}
+
+/** The explorer's lines, from the top. @param open  ids of what is unfolded @param wall  ms since the epoch */
+export function treeOf(
+  picture: Picture,
+  counts: Counts,
+  open: ReadonlySet<string>,
+  wall: number,
+  signs: { isAscii: boolean },
+): TreeNode[] {
+  const scene = sceneOf(picture, wall);
+  const branches = BRANCHES.flatMap((tab) => {
+    const isOpen = open.has(tab);
+    const root = { ...rootOf(tab, counts), isOpen };
+    return isOpen ? [root, ...childrenOf(tab, picture, scene, open, signs)] : [root];
+  });
+  return [...branches, ...LEAVES.map((tab) => rootOf(tab, counts))];
+}
+
+function rootOf(tab: TabId, counts: Counts): TreeNode {
+  const count = counts[tab];
+  const tone = tab === "problems" && (count ?? 0) > 0 ? "problem" : "plain";
+  return { id: tab, depth: 0, label: LABELS[tab], note: count === undefined ? "" : String(count), tone, tab };
+}
+
+function childrenOf(
+  tab: (typeof BRANCHES)[number],
+  picture: Picture,
+  scene: Scene,
+  open: ReadonlySet<string>,
+  signs: { isAscii: boolean },
+): TreeNode[] {
+  switch (tab) {
+    case "locks":
+      return lockNodes(picture, scene);
+    case "resources":
+      return resourceNodes(picture, open, signs);
+    case "hosts":
+      return named("hosts", [...picture.hosts.keys()]);
+    case "groups":
+      return named("groups", [...picture.groups.keys()]);
+    case "drains":
+      return scene.drains.map(({ key, scope, name }) => ({
+        ...{ id: `drains/${key}`, depth: 1, label: scope === "all" ? "everything" : name },
+        ...{ note: scope, tone: "problem" as const, tab, key },
+      }));
+  }
+}
+
+function lockNodes(picture: Picture, scene: Scene): TreeNode[] {
+  const kind: QueueKind = "lock";
+  const queues = [...picture.queues.values()].filter((queue) => queue.kind === kind);
+  const nodes = queues.map((queue): TreeNode => {
+    const { name } = queue;
+    const row = queueRow(queue, scene);
+    const waiting = row.waiters.length;
+    const note = waiting > 0 ? `+${waiting}` : "";
+    const base = { id: `locks/${name}`, depth: 1, label: name, note, tab: "locks" as const };
+    return { ...base, tone: stateTone(row.state), key: `${kind}/${name}` };
+  });
+  return nodes.sort((a, b) => (a.label < b.label ? -1 : 1));
+}
+
+function named(tab: "hosts" | "groups", names: string[]): TreeNode[] {
+  return names
+    .sort()
+    .map((name) => ({ id: `${tab}/${name}`, depth: 1, label: name, note: "", tone: "plain", tab, key: name }));
+}

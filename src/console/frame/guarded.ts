@@ -1,0 +1,13 @@
+import { clean } from "../../base/text.ts";
+import type { App } from "../app/app.ts";
+
+/** Lines of one part. One that fails says so in its place: the others are still worth looking at. */
+export function guarded(app: App, paint: () => readonly string[]): readonly string[] {
+  try {
+    return paint();
+  } catch (error) {
+    app.log.add(`a part of the screen failed: ${String((error as Error)?.stack ?? error)}`);
+    const { signs, style } = app.theme;
+    return [style("problem", clean(`${signs.marks.problem}this part failed, which is a defect: ${String(error)}`))];
+  }
+}

@@ -1,0 +1,26 @@
+import { clean } from "../../base/text.ts";
+import type { App } from "../app/app.ts";
+import { barLine } from "./bar.ts";
+
+const USUAL_PREFIX = "/signalbox/";
+
+/** Which cluster this is, and whether anything can be changed. */
+export function headerLine({ theme, desk, isReadOnly }: App, width: number): string {
+  const { endpoints, prefix } = desk.settings;
+  const hosts = endpoints.map((endpoint) => clean(endpoint.replace(/^https?:\/\//, ""), 40)).join(",");
+  const where = prefix === USUAL_PREFIX ? "" : ` ${theme.signs.dot} ${clean(prefix, 40)}`;
+  return barLine(
+    theme,
+    width,
+    [
+      { text: " signalbox ", role: "barName", weight: 1 },
+      { text: ` ${hosts}`, role: "bar", weight: 2 },
+      { text: where, role: "bar", weight: 3 },
+    ],
+    [
+      { text: isReadOnly ? " READ-ONLY " : "", role: "badgeReadOnly", weight: 1 },
+      { text: ` ${clean(desk.operator.user, 30)}@${clean(desk.facts.host, 40)} `, role: "bar", weight: 4 },
+    ],
+    "bar",
+  );
+}

@@ -1,0 +1,84 @@
+import { displayWidth } from "../../base/text.ts";
+import type { Look } from "../../commands/see/paint.ts";
+import { ansi, dark, light, mono } from "./palettes.ts";
+import { type Palette, ROLES, type Role } from "./roles.ts";
+import { type Codes, codesOf, type Depth, unpainted, withoutColours, wrapped } from "./sgr.ts";
+import { ASCII, asciiOf, type Signs, UNICODE } from "./signs.ts";
+
+export const THEMES = ["dark", "light", "ansi", "mono"] as const;
+export type ThemeName = (typeof THEMES)[number];
+
+const PALETTES: Record<ThemeName, Palette> = { dark, light, ansi, mono };
+
+/** How a row stands out. */
+export interface RowState {
+  isSelected: boolean;
+  /** Its pane has the keyboard. */
+  isFocused: boolean;
+  /** It is one of those that the next action is for. */
+  isMarked?: boolean;
+  width: number;
+}
+
+/** How everything looks. */
+export interface Theme {
+  readonly name: ThemeName;
+  readonly signs: Signs;
+  /** What is painted in the text already stays so; around it the role's own style goes on. */
+  style(role: Role, text: string): string;
+  /** A line as wide as it must be; a selected one with a background behind all that is painted in it. */
+  row(line: string, state: RowState): string;
+  /** A finished line, with nothing in it that the terminal cannot show. */
+  finished(line: string): string;
+  /** For tables and details that commands paint too. */
+  look(width: number): Look & { width: number };
+}
+
+const made = new Map<string, Theme>();
+
+/** A theme for a terminal. The named colours of `dark` and `light` need 256 at least: with fewer, it is `ansi`. */
+export function themeOf(wanted: ThemeName, depth: Depth, isAscii: boolean): Theme {
+  const name = depth === "16" && wanted !== "mono" ? "ansi" : wanted;
+  const id = `${name} ${depth} ${isAscii}`;
+  const theme = made.get(id) ?? newTheme(name, depth, isAscii);
+  made.set(id, theme);
+  return theme;
+}
+
+function newTheme(name: ThemeName, depth: Depth, isAscii: boolean): Theme {
+  const palette = PALETTES[name];
+  const codes = Object.fromEntries(ROLES.map((role) => [role, codesOf(palette[role], depth)])) as Record<
+    Role,
+    Codes
+  >;
+  const signs = isAscii ? ASCII : UNICODE;
+  const style = (role: Role, text: string) => wrapped(codes[role], text);
+  return {
+    ...{ name, signs, style, finished: isAscii ? asciiOf : (line: string) => line },
+    row: rowPainter(palette, style),
+    look: (width) => ({
+      ...{ colours: name !== "mono", marks: signs.marks, arrow: signs.arrow, width, isClipped: true },
+      paint: (tone, text) => (text.trim() === "" ? text : style(tone, text)),
+    }),
+  };
+}
+
+/** Inverted colours would become backgrounds, each cell's another: such a row has none. */
+function rowPainter(palette: Palette, style: Theme["style"]): Theme["row"] {
+  return (line, { isSelected, isFocused, isMarked, width }) => {
+    const role = isFocused ? "selected" : "selectedUnfocused";
+    const base = isSelected && palette[role].inverse ? withoutColours(line) : line;
+    const inner = isMarked && !palette[role].inverse ? style("marked", base) : base;
+    return isSelected ? style(role, padTo(inner, width)) : inner;
+  };
+}
+
+/** Columns of a painted text. */
+export function widthOf(painted: string): number {
+  return displayWidth(unpainted(painted));
+}
+
+/** A painted text with spaces behind it. */
+export function padTo(painted: string, width: number): string {
+  return painted + " ".repeat(Math.max(0, width - widthOf(painted)));
+}

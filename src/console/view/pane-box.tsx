@@ -1,0 +1,15 @@
+import { Box } from "ink";
+import type { PaneFrame } from "../frame/frame.ts";
+import { Line } from "./line.tsx";
+
+/** A part of the screen: as many of its lines as there is room for. */
+export function PaneBox({ pane: { width, height, lines } }: { pane: PaneFrame }) {
+  return (
+    <Box flexDirection="column" width={width} height={height} overflow="hidden">
+      {lines.slice(0, height).map((line, at) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: a line is its place on the screen
+        <Line key={at} text={line} />
+      ))}
+    </Box>
+  );
+}
