@@ -4,7 +4,8 @@ import type { Desk } from "../commands/with-store.ts";
 import { ConsoleApp } from "./app/console-app.ts";
 import { actionsOf } from "./keys/actions.ts";
 import { keymapOf } from "./keys/keymap.ts";
-import { initialState } from "./state/state.ts";
+import { arranged, arrangementOf } from "./memory/arrangement.ts";
+import { memoryPath, recalled, remember } from "./memory/file.ts";
 import { themesFor } from "./theme/choose.ts";
 
 /** Puts the console together from its settings. */
@@ -21,8 +22,13 @@ export function assemble(ports: {
   const themeOf = themesFor(world, { ascii: call.flags.ascii === true });
   const app = new ConsoleApp(
     { ...ports, keymap, themeOf, isReadOnly: desk.settings.readOnly },
-    initialState(),
+    arranged(recalled(memoryPath(world, desk.settings))),
   );
   for (const finding of findings) app.log.add(String(finding));
   return app;
+}
+
+/** Keeps the arrangement for the next time. */
+export function keepArrangement(app: ConsoleApp): void {
+  remember(memoryPath(app.world, app.desk.settings), arrangementOf(app.state));
 }

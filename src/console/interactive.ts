@@ -2,7 +2,7 @@ import { EXIT } from "../base/errors.ts";
 import type { Call, Surroundings } from "../commands/spec.ts";
 import type { Desk } from "../commands/with-store.ts";
 import { dispatch } from "./app/dispatch.ts";
-import { assemble } from "./assemble.ts";
+import { assemble, keepArrangement } from "./assemble.ts";
 import { frameOf } from "./frame/frame.ts";
 import { readKeys } from "./input/reader.ts";
 import type { TabId } from "./state/state.ts";
@@ -61,6 +61,7 @@ class Session {
       return await this.#ended.promise;
     } finally {
       clearInterval(tick);
+      keepArrangement(this.#app);
       this.#app.end();
       this.#terminal.leave();
       this.#renderer.end();

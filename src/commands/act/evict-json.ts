@@ -6,14 +6,14 @@ import type { Picture } from "../../model/picture.ts";
 export function evictionJson(
   plan: { picture: Picture; action: string; target: string },
   { evicted, freed, next }: Foresight,
-  outcome: string,
-  messages: readonly string[],
+  runners: readonly object[],
+  said: { outcome: string; messages: readonly string[] },
 ): object {
   const { picture, action, target } = plan;
   return {
-    ...{ revision: picture.revision, action, target, outcome, messages },
+    ...{ revision: picture.revision, action, target, ...said },
     evicted: evicted.map(claimJson),
-    freed,
+    ...{ runners, freed },
     next: next.map(({ claim, drains }) => ({ ...claimJson(claim), drainedBy: drains.map(({ by }) => by) })),
   };
 }

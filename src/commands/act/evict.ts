@@ -16,6 +16,7 @@ import { canBeAsked, removeTickets, requestResets } from "../../work/operate/res
 import { consent } from "../confirm.ts";
 import { durationFlag, reasonFlag, revisionFlag } from "../flags.ts";
 import { changesSince, pictureOf, QUEUE_ROOMS } from "../look.ts";
+import { runnersJson } from "../see/show-json.ts";
 import { pulsesOf } from "../sight.ts";
 import type { Call, Surroundings } from "../spec.ts";
 import { json } from "../table.ts";
@@ -58,6 +59,8 @@ class Evicting {
   readonly #desk: Desk;
   readonly #plan: Plan;
   readonly #foresight: Foresight;
+  /** How the runners are, as far as they were asked. */
+  #asked: readonly object[] = [];
 
   constructor(call: Call, world: Surroundings, desk: Desk, plan: Plan) {
     this.#call = call;
@@ -110,6 +113,7 @@ class Evicting {
     if (this.#call.flags.yes && !this.#call.flags["dry-run"]) return [];
     const places = this.#plan.places.slice(0, MOST_RUNNERS);
     const beats = await pulsesOf(this.#desk, places);
+    this.#asked = runnersJson(places, beats);
     return places.map((place) => `alive ${whoIs(place)}: ${liveness(beats.get(place.session)).text}`);
   }
 
@@ -183,7 +187,7 @@ class Evicting {
     const isFault = outcome === "changed" || outcome === "timeout";
     const headed = outcome === "changed" ? ["nothing was done, for something has moved:", ...lines] : lines;
     if (this.#call.flags.json)
-      this.#world.out(json(evictionJson(this.#plan, this.#foresight, outcome, lines)));
+      this.#world.out(json(evictionJson(this.#plan, this.#foresight, this.#asked, { outcome, messages: lines })));
     else if (isFault) for (const line of headed) this.#say(line);
     else for (const line of headed) this.#world.out(`${clean(line)}\n`);
     return outcome === "nothing" && this.#call.flags.strict ? EXIT.undone : CODES[outcome];

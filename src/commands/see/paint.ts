@@ -41,7 +41,7 @@ export function lookOf({ env, terminal }: Surroundings, wants: { ascii: boolean;
 }
 
 /** As the C library decides it; a terminal without any locale is one of today, and takes UTF-8. */
-function isUtf8(env: Surroundings["env"]): boolean {
+export function isUtf8(env: Surroundings["env"]): boolean {
   const locale = env.LC_ALL || env.LC_CTYPE || env.LANG || "C.UTF-8";
   return /utf-?8/i.test(locale);
 }

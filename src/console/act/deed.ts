@@ -9,6 +9,8 @@ import { holds } from "../../protocol/admission.ts";
 export interface Deed {
   command: Command;
   args: readonly string[];
+  /** How many of them are settled; undefined: all. */
+  fixed?: number;
   /** Values of flags that it begins with. */
   flags?: Readonly<Record<string, string | true>>;
   /** What it is done to, for people: `lock invoices`. */

@@ -1,5 +1,53 @@
+import { createOf, deleteOf, editOf } from "../act/configuring.ts";
+import { type Deed, deedOf, type Possible } from "../act/deed.ts";
 import type { App } from "../app/app.ts";
-export function openDeed(_app: App, _id: string): void {}
-export function openEdit(_app: App): void {}
-export function openCreate(_app: App): void {}
-export function openDelete(_app: App): void {}
+import { chosen } from "../app/marks.ts";
+import { formOf } from "../form/form.ts";
+import { isLive } from "../sight/standing.ts";
+import { Dialog } from "./dialog.ts";
+
+/** What a drain waits for unless it is told not to: that is what one wants to know of it. */
+const BEGINS_WITH: Readonly<Record<string, Deed["flags"]>> = { drain: { wait: true } };
+
+/** Asks to do a command to what is chosen: the marked rows, or the one under the cursor. */
+export function openDeed(app: App, id: string): void {
+  const subjects = chosen(app);
+  const all = (subjects.length === 0 ? [undefined] : subjects).map((one) => deedOf(id, one, app.sight.picture));
+  openDialog(app, all);
+}
+
+export function openEdit(app: App): void {
+  openDialog(app, [editOf(app.subject(), app.sight.picture)]);
+}
+
+export function openCreate(app: App): void {
+  openDialog(app, [createOf(app.state.tab)]);
+}
+
+export function openDelete(app: App): void {
+  openDialog(app, chosen(app).map(deleteOf));
+}
+
+/** Why nothing can be changed now; undefined where it can. */
+export function whyNot({ isReadOnly, sight }: Pick<App, "isReadOnly" | "sight">): string | undefined {
+  if (isReadOnly) return "read-only: nothing can be changed here";
+  return isLive(sight.standing) ? undefined : "etcd is away: nothing can be changed before it is back";
+}
+
+/** Opens the dialog of deeds that are possible; of those that are not, says why. */
+export function openDialog(app: App, possible: readonly Possible[]): void {
+  const obstacle = whyNot(app);
+  if (obstacle !== undefined) return app.toast(obstacle, "problem");
+  const deeds = possible.filter((one): one is Deed => "command" in one);
+  const [first] = deeds;
+  if (first === undefined) {
+    const [why] = possible;
+    return app.toast(why !== undefined && "reason" in why ? why.reason : "nothing is selected", "problem");
+  }
+  const { command } = first;
+  const forms = deeds.map(({ args, flags, fixed = args.length }) =>
+    formOf(command, { args, fixed, flags: { ...BEGINS_WITH[command.id], ...flags } }),
+  );
+  const many = deeds.length > 1 ? `${deeds.length} rows` : first.target;
+  app.overlays.open(new Dialog(app, { title: `${command.id} ${many}`, forms, targets: deeds.map(({ target }) => target) }));
+}

@@ -2,7 +2,12 @@ import type { Palette } from "./roles.ts";
 
 /** Calm on dark: grey text, few colours, each with one meaning. */
 export const dark: Palette = {
-  ...{ held: { fg: "#6cc58a" }, free: { fg: "#a0a8b2" }, waiting: { fg: "#e2b34c" }, problem: { fg: "#f58c8f" } },
+  ...{
+    held: { fg: "#6cc58a" },
+    free: { fg: "#a0a8b2" },
+    waiting: { fg: "#e2b34c" },
+    problem: { fg: "#f58c8f" },
+  },
   ...{ quiet: { fg: "#a0a8b2" }, plain: {}, heading: { fg: "#a3b0bd", bold: true } },
   ...{ bar: { fg: "#cccccc", bg: "#2d2d30" }, barName: { fg: "#ffffff", bg: "#2d2d30", bold: true } },
   ...{ border: { fg: "#5a5a60" }, title: { fg: "#a3b0bd" }, titleFocused: { fg: "#ffffff", bold: true } },
@@ -10,14 +15,27 @@ export const dark: Palette = {
   badgeReadOnly: { fg: "#1e1e1e", bg: "#e2b34c", bold: true },
   badge: { fg: "#ffffff", bg: "#3a6ea5" },
   ...{ barLive: { fg: "#ffffff", bg: "#0a5c96" }, barAway: { fg: "#ffffff", bg: "#a1352f", bold: true } },
-  ...{ selected: { fg: "#ffffff", bg: "#04395e" }, selectedUnfocused: { fg: "#e0e0e0", bg: "#37373d" }, marked: { fg: "#e2b34c", bold: true } },
+  ...{
+    selected: { fg: "#ffffff", bg: "#04395e", bg256: 17 },
+    selectedUnfocused: { fg: "#e0e0e0", bg: "#37373d" },
+    marked: { fg: "#e2b34c", bold: true },
+  },
   ...{ key: { fg: "#79b8ff" }, match: { fg: "#79b8ff", bold: true }, cursor: { inverse: true } },
-  ...{ field: { fg: "#ffffff", bg: "#3c3c3c" }, danger: { fg: "#f58c8f", bold: true }, disabled: { fg: "#a0a8b2" } },
+  ...{
+    field: { fg: "#ffffff", bg: "#3c3c3c" },
+    danger: { fg: "#f58c8f", bold: true },
+    disabled: { fg: "#a0a8b2" },
+  },
 };
 
 /** The same on light. */
 export const light: Palette = {
-  ...{ held: { fg: "#116329" }, free: { fg: "#57606a" }, waiting: { fg: "#7a4e00" }, problem: { fg: "#b31d28" } },
+  ...{
+    held: { fg: "#116329" },
+    free: { fg: "#57606a" },
+    waiting: { fg: "#6f4700" },
+    problem: { fg: "#b31d28" },
+  },
   ...{ quiet: { fg: "#57606a" }, plain: {}, heading: { fg: "#4a5560", bold: true } },
   ...{ bar: { fg: "#333333", bg: "#dddddd" }, barName: { fg: "#000000", bg: "#dddddd", bold: true } },
   ...{ border: { fg: "#b8b8b8" }, title: { fg: "#4a5560" }, titleFocused: { fg: "#000000", bold: true } },
@@ -25,9 +43,17 @@ export const light: Palette = {
   badgeReadOnly: { fg: "#000000", bg: "#f0c454", bold: true },
   badge: { fg: "#ffffff", bg: "#2f6db5" },
   ...{ barLive: { fg: "#ffffff", bg: "#0a5c96" }, barAway: { fg: "#ffffff", bg: "#a1352f", bold: true } },
-  ...{ selected: { fg: "#000000", bg: "#d6ebff" }, selectedUnfocused: { fg: "#1f1f1f", bg: "#e4e6f1" }, marked: { fg: "#7a4e00", bold: true } },
+  ...{
+    selected: { fg: "#000000", bg: "#d6ebff" },
+    selectedUnfocused: { fg: "#1f1f1f", bg: "#e4e6f1" },
+    marked: { fg: "#6f4700", bold: true },
+  },
   ...{ key: { fg: "#0550ae" }, match: { fg: "#0550ae", bold: true }, cursor: { inverse: true } },
-  ...{ field: { fg: "#000000", bg: "#ececec" }, danger: { fg: "#b31d28", bold: true }, disabled: { fg: "#57606a" } },
+  ...{
+    field: { fg: "#000000", bg: "#ececec" },
+    danger: { fg: "#b31d28", bold: true },
+    disabled: { fg: "#57606a" },
+  },
 };
 
 /** Sixteen colours, the terminal's own: they fit whatever its user has chosen. */
@@ -44,11 +70,23 @@ export const ansi: Palette = {
 
 /** No colours at all: weight, lines and inversion say the same. */
 export const mono: Palette = {
-  ...{ held: {}, free: {}, waiting: {}, problem: { bold: true }, quiet: {}, plain: {}, heading: { bold: true } },
+  ...{
+    held: {},
+    free: {},
+    waiting: {},
+    problem: { bold: true },
+    quiet: {},
+    plain: {},
+    heading: { bold: true },
+  },
   ...{ bar: { inverse: true }, barName: { inverse: true, bold: true }, border: {}, title: {} },
   ...{ titleFocused: { bold: true, underline: true }, tab: {}, tabActive: { bold: true, underline: true } },
   ...{ badgeReadOnly: { inverse: true, bold: true }, badge: { inverse: true }, barLive: { inverse: true } },
-  ...{ barAway: { inverse: true, bold: true }, selected: { inverse: true }, selectedUnfocused: { underline: true } },
+  ...{
+    barAway: { inverse: true, bold: true },
+    selected: { inverse: true },
+    selectedUnfocused: { underline: true },
+  },
   ...{ marked: { bold: true }, key: { bold: true }, match: { bold: true, underline: true } },
   ...{ cursor: { inverse: true }, field: { underline: true }, danger: { bold: true }, disabled: {} },
 };

@@ -38,6 +38,8 @@ export type Role = (typeof ROLES)[number];
 export interface Style {
   fg?: number | string;
   bg?: number | string;
+  /** The background where there are 256 colours, if the nearest of them is none to read on. */
+  bg256?: number;
   bold?: true;
   dim?: true;
   inverse?: true;

@@ -32,14 +32,17 @@ export function codesOf(style: Style, depth: Depth): Codes {
 }
 
 /** What switches each part of a style on, and what off. */
-function partsOf({ fg, bg, bold, dim, inverse, underline }: Style, depth: Depth): [on: string, off: string][] {
+function partsOf(
+  { fg, bg, bg256, bold, dim, inverse, underline }: Style,
+  depth: Depth,
+): [on: string, off: string][] {
   const parts: [string, string][] = [];
   if (bold) parts.push(["1", "22"]);
   if (dim) parts.push(["2", "22"]);
   if (underline) parts.push(["4", "24"]);
   if (inverse) parts.push(["7", "27"]);
   if (fg !== undefined) parts.push([colour(fg, depth, 30), "39"]);
-  if (bg !== undefined) parts.push([colour(bg, depth, 40), "49"]);
+  if (bg !== undefined) parts.push([colour((depth === "256" ? bg256 : undefined) ?? bg, depth, 40), "49"]);
   return parts;
 }
 
@@ -58,7 +61,9 @@ function colour(of: number | string, depth: Depth, base: 30 | 40): string {
 /** A text in a style. What is painted in it already stays so; where that ends, this style goes on. */
 export function wrapped({ on, off, again }: Codes, text: string): string {
   if (on === "" || text === "") return text;
-  const inner = text.includes("\x1b") ? text.replace(SGR, (whole, codes) => resumed(whole, codes, again)) : text;
+  const inner = text.includes("\x1b")
+    ? text.replace(SGR, (whole, codes) => resumed(whole, codes, again))
+    : text;
   return on + inner + off;
 }
 

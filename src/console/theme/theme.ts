@@ -63,13 +63,13 @@ function newTheme(name: ThemeName, depth: Depth, isAscii: boolean): Theme {
   };
 }
 
-/** Inverted colours would become backgrounds, each cell's another: such a row has none. */
+/** In an inverted row colours would become backgrounds, each cell's another: there are none. */
 function rowPainter(palette: Palette, style: Theme["style"]): Theme["row"] {
   return (line, { isSelected, isFocused, isMarked, width }) => {
+    if (!isSelected) return isMarked ? style("marked", line) : line;
     const role = isFocused ? "selected" : "selectedUnfocused";
-    const base = isSelected && palette[role].inverse ? withoutColours(line) : line;
-    const inner = isMarked && !palette[role].inverse ? style("marked", base) : base;
-    return isSelected ? style(role, padTo(inner, width)) : inner;
+    const marked = isMarked ? style("marked", line) : line;
+    return style(role, padTo(palette[role].inverse ? withoutColours(marked) : marked, width));
   };
 }
 

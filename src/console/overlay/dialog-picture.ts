@@ -1,0 +1,92 @@
+import { clean } from "../../base/text.ts";
+import { proseLines } from "../../commands/see/detail.ts";
+import { fieldOf } from "../field/field.ts";
+import type { Form } from "../form/form.ts";
+import { padTo } from "../theme/theme.ts";
+import type { Dialog } from "./dialog.ts";
+import { fieldLine } from "./field-line.ts";
+import type { OverlayPicture } from "./overlay.ts";
+
+/** A dialog as it is painted: what will happen, what can be said about it, how to do it. */
+export function dialogPicture(dialog: Dialog, room: { width: number; height: number }): OverlayPicture {
+  const width = Math.min(100, room.width);
+  const below = [...fieldLines(dialog, width), ...commandLines(dialog, width), ...confirmLines(dialog, width)];
+  const height = Math.max(3, room.height - below.length - 1);
+  const preview = previewLines(dialog, width);
+  const top = Math.max(0, Math.min(dialog.top, preview.length - height));
+  const shown = preview.slice(top, top + height);
+  const { style, signs } = dialog.app.theme;
+  if (preview.length > top + height)
+    shown.splice(-1, 1, style("quiet", `${signs.ellipsis} ${preview.length - top - height + 1} more lines (PgDn)`));
+  const isDanger = dialog.word !== undefined;
+  return {
+    title: clean(dialog.title, width - 4),
+    lines: [...shown, "", ...below],
+    hints: [
+      ...(dialog.fields.length > 0 ? ([["Tab", "next field"]] as const) : []),
+      ["Enter", dialog.forms[0]?.spec.id ?? "do it"],
+      ["Esc", "cancel"],
+    ],
+    ...{ width, at: "middle", tone: isDanger ? "danger" : "plain" },
+  };
+}
+
+/** What would happen, as the command itself says it. */
+function previewLines({ app, previews, targets, forms }: Dialog, width: number): string[] {
+  const look = app.theme.look(width);
+  if (previews === undefined) return [app.theme.style("quiet", `looking what it would do…`)];
+  return previews.flatMap(({ messages, outcome }, at) => {
+    const role = outcome === "failed" ? "problem" : "plain";
+    const lines = proseLines(messages, look).map((line) => app.theme.style(role, line));
+    const empty = lines.length === 0 ? ["nothing to do"] : lines;
+    if (forms.length === 1) return empty;
+    return [app.theme.style("heading", clean(targets[at] ?? "", width)), ...empty.map((line) => `  ${line}`)];
+  });
+}
+
+function fieldLines({ app, fields, active, typed }: Dialog, width: number): string[] {
+  const label = Math.max(...fields.map((field) => field.label.length), 0);
+  return fields.map((field) => {
+    const isActive = field.id === active;
+    const name = app.theme.style(isActive ? "titleFocused" : "title", padTo(field.label, label));
+    const room = Math.max(10, Math.min(46, width - label - 4));
+    const value = valueText(field, typed.get(field.id) ?? fieldOf(), room, isActive, app.theme);
+    const help = clean(field.help, Math.max(0, width - label - room - 4));
+    const sign = isActive ? app.theme.style("key", ">") : " ";
+    return `${sign} ${name} ${value} ${app.theme.style("quiet", help)}`;
+  });
+}
+
+function valueText(
+  field: Form["fields"][number],
+  typed: Parameters<typeof fieldLine>[1],
+  room: number,
+  isActive: boolean,
+  theme: Dialog["app"]["theme"],
+): string {
+  if (field.kind === "switch") return padTo(field.value === true ? `[${theme.signs.marked}]` : "[ ]", room);
+  if (field.kind === "choice") return padTo(`< ${field.value === "" ? "-" : String(field.value)} >`, room);
+  return fieldLine(theme, typed, room, isActive);
+}
+
+function commandLines({ app, lines }: Dialog, width: number): string[] {
+  const { style, signs } = app.theme;
+  const [first = ""] = lines;
+  const more = lines.length > 1 ? ` (and ${lines.length - 1} more)` : "";
+  return ["", style("quiet", `${signs.arrow} `) + clean(first, width - 4 - more.length) + style("quiet", more)];
+}
+
+function confirmLines({ app, word, active, typed, fault }: Dialog, width: number): string[] {
+  const { style, signs } = app.theme;
+  const isActive = active === "confirm";
+  const fieldRoom = Math.min(40, width - 10);
+  const asked =
+    word === undefined
+      ? []
+      : [
+          `${isActive ? style("key", ">") : " "} ${style("danger", `type ${clean(word, 40)} to confirm`)}`,
+          `  ${fieldLine(app.theme, typed.get("confirm") ?? fieldOf(), fieldRoom, isActive)}`,
+        ];
+  const told = fault === undefined ? [] : [style("problem", clean(`${signs.marks.problem}${fault}`, width))];
+  return [...asked, ...told];
+}

@@ -1,0 +1,62 @@
+import type { App } from "../app/app.ts";
+import { type Preview, previewOf } from "../act/preview.ts";
+import type { Command } from "../../commands/spec.ts";
+
+/** A preview is asked for so long after the last change of a form, ms. */
+const SETTLE = 250;
+/** Previews that are made at the same time. */
+const AT_ONCE = 4;
+
+/** What is to be asked: one command line an item. */
+export interface Question {
+  command: Command;
+  items: readonly (readonly string[])[];
+}
+
+/** The previews of a dialog: asked again whenever what it would do has changed. */
+export class DialogPreview {
+  readonly #app: App;
+  #stop = new AbortController();
+  #timer: NodeJS.Timeout | undefined;
+  #asked = "";
+  /** One an item; undefined while they are made. */
+  previews: readonly Preview[] | undefined;
+
+  constructor(app: App) {
+    this.#app = app;
+  }
+
+  /** Asks what would happen, unless that was asked last. */
+  ask(question: Question, pause = SETTLE): void {
+    const asked = JSON.stringify(question.items);
+    if (asked === this.#asked) return;
+    this.end();
+    this.#asked = asked;
+    this.#stop = new AbortController();
+    this.previews = undefined;
+    this.#timer = setTimeout(() => void this.#make(question, this.#stop.signal), pause);
+  }
+
+  /** Asks again, whatever was asked before. */
+  renew(question: Question): void {
+    this.#asked = "";
+    this.ask(question, 0);
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+    this.#stop.abort();
+  }
+
+  async #make({ command, items }: Question, signal: AbortSignal): Promise<void> {
+    const found: Preview[] = [];
+    const next = items.entries();
+    const work = async () => {
+      for (const [at, words] of next) found[at] = await previewOf(this.#app.jobs, command, words, signal);
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, work));
+    if (signal.aborted) return;
+    this.previews = found;
+    this.#app.changed();
+  }
+}
