@@ -117,7 +117,12 @@ async function buildBundle({ entry, product, form, without = [] }: Bundle): Prom
   });
   const text = outputFiles[0]?.text ?? "";
   if (form === "function") replace(product, asFunction(text));
-  else replace(product, form === "program" ? `#!/usr/bin/env node\n${text}` : text, form === "program" ? 0o755 : undefined);
+  else
+    replace(
+      product,
+      form === "program" ? `#!/usr/bin/env node\n${text}` : text,
+      form === "program" ? 0o755 : undefined,
+    );
   report(product, form === "function" ? await cacheCode(at(product)) : "");
 }
 

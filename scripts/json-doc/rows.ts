@@ -115,6 +115,27 @@ export const ROWS: Readonly<Record<string, Schema>> = {
     ...drain,
     ended: { type: "boolean", description: "its time is over: it stops nothing any more" },
   }),
+  pastRun: object("A run that has ended. A lock remembers its last 20.", {
+    ...{ lock: text("the lock it held"), run: text("its id") },
+    state: choice(
+      ["ok", "failed", "killed", "ended"],
+      "`ok`: exit 0; `killed`: by a signal; `ended`: signalbox ended it, see `reason`",
+    ),
+    ...{
+      host: text("full name of the host it ran on"),
+      pid: { type: "integer", description: "of its runner" },
+    },
+    ...{ command: text("base name of its command"), "label?": text("what the user called it") },
+    token: revision("fencing token that it had"),
+    ...{
+      enqueuedAt: wall("when it claimed"),
+      grantedAt: wall("when it was granted"),
+      endedAt: wall("when it ended"),
+    },
+    ...{ waited: number("ms that it waited"), held: number("ms that it held the lock") },
+    exit: { type: "integer", description: "exit code of the command; more than 128: 128 and the signal" },
+    "reason?": text("why signalbox ended the command, where it did"),
+  }),
   auditRecord: object("What an operator did.", {
     id: text("ids sort by time"),
     ...{ at: wall("when"), user: text("who"), host: text("where") },

@@ -16,6 +16,8 @@ export interface Flag {
   /** The value may be left out; if it is given, then as `--flag=VALUE`. */
   isOptional?: true;
   isRepeatable?: true;
+  /** An empty value takes away what is there. */
+  canClear?: true;
   help: string;
 }
 
@@ -48,6 +50,8 @@ export interface Command {
   id: string;
   topic: Topic;
   brief: string;
+  /** Its key in the console, where it acts on rows. */
+  key?: string;
   /** Paragraphs of help. */
   about?: readonly string[];
   args?: readonly Argument[];

@@ -58,6 +58,22 @@ export const macros: Kind<Macros> = {
       .join(",") || "-",
 };
 
+/** Keys of the console by what they do: a JSON object of texts, or lists of them. */
+export const keyBindings: Kind<Readonly<Record<string, string | readonly string[]>>> = {
+  name: '{"ACTION": "KEY"}',
+  parse(given) {
+    const isKeys = (keys: unknown) =>
+      typeof keys === "string" || (Array.isArray(keys) && keys.every((one) => typeof one === "string"));
+    if (typeof given !== "object" || given === null || Array.isArray(given) || !Object.values(given).every(isKeys))
+      return wrong(given, 'a set of keys such as {"drain": "d", "palette": ["Ctrl+P", ":"]}');
+    return { value: { ...given } as Record<string, string | readonly string[]> };
+  },
+  show: (value) =>
+    Object.entries(value)
+      .map(([action, keys]) => `${action}=${[keys].flat().join("|")}`)
+      .join(",") || "-",
+};
+
 function pairs(given: string): Record<string, number | string> | undefined {
   const found = given.split(",").map((pair) => /^\s*([^=]+?)\s*=\s*(.*?)\s*$/.exec(pair));
   if (found.includes(null)) return undefined;

@@ -1,5 +1,5 @@
 import * as kinds from "./kinds.ts";
-import { endpoints, macros } from "./lists.ts";
+import { endpoints, keyBindings, macros } from "./lists.ts";
 
 /** One setting. Types, parsing, `signalbox config`, flags' help and the docs are all made from it. */
 export interface Setting<T> {
@@ -85,6 +85,15 @@ export const SETTINGS = {
   logLevel: setting(kinds.oneOf("debug", "info", "warn", "error"), "warn", "the least that is logged"),
   logFormat: setting(kinds.oneOf("text", "json"), "text", "how the log is written"),
   readOnly: setting(kinds.flag, false, "refuse every action of an operator"),
+  theme: setting(
+    kinds.oneOf("auto", "dark", "light", "ansi", "mono"),
+    "auto",
+    "colours of the console: for dark or light terminals, only their own sixteen, or none",
+  ),
+  mouse: setting(kinds.flag, true, "clicks and the wheel in the console; without, the terminal selects text", {
+    flag: "no-mouse",
+  }),
+  keyBindings: setting(keyBindings, {}, "keys of the console that are others than usual", { flag: false }),
 };
 
 export type SettingKey = keyof typeof SETTINGS;

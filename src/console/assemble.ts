@@ -15,16 +15,19 @@ export function assemble(ports: {
   desk: Desk;
   repaint(): void;
   suspend(): void;
+  redraw(): void;
   quit(code: number): void;
 }): ConsoleApp {
   const { desk, world, call } = ports;
-  const { keymap, findings } = keymapOf(actionsOf(COMMANDS), {});
+  const { keymap, findings } = keymapOf(actionsOf(COMMANDS), desk.settings.keyBindings);
   const themeOf = themesFor(world, { ascii: call.flags.ascii === true });
   const app = new ConsoleApp(
     { ...ports, keymap, themeOf, isReadOnly: desk.settings.readOnly },
     arranged(recalled(memoryPath(world, desk.settings))),
   );
-  for (const finding of findings) app.log.add(String(finding));
+  for (const finding of findings) app.log.add(finding);
+  const [first] = findings;
+  if (first !== undefined) app.toast(first, "problem");
   return app;
 }
 

@@ -1,13 +1,15 @@
 import { EXIT } from "../base/errors.ts";
 import type { Call, Surroundings } from "../commands/spec.ts";
 import type { Desk } from "../commands/with-store.ts";
+import type { ConsoleApp } from "./app/console-app.ts";
 import { dispatch } from "./app/dispatch.ts";
 import { assemble, keepArrangement } from "./assemble.ts";
-import { frameOf } from "./frame/frame.ts";
+import type { Face } from "./face/face.ts";
+import { PlainFace } from "./face/plain-face.ts";
+import { ScreenFace } from "./face/screen-face.ts";
 import { readKeys } from "./input/reader.ts";
 import type { TabId } from "./state/state.ts";
 import { TerminalSession } from "./tty/terminal-session.ts";
-import { Renderer } from "./view/renderer.tsx";
 
 /** What is on the screen grows older, ms: ages are painted anew this often. */
 const TICK = 1_000;
@@ -21,37 +23,35 @@ export async function interactive(
 ): Promise<number> {
   return await new Session(call, world, desk, view).run();
 }
+
 class Session {
-  readonly #world: Surroundings;
   readonly #desk: Desk;
-  readonly #app: ReturnType<typeof assemble>;
-  readonly #renderer = new Renderer();
+  readonly #app: ConsoleApp;
+  readonly #face: Face;
   readonly #terminal: TerminalSession;
   readonly #ended = Promise.withResolvers<number>();
   #isDue = false;
 
   constructor(call: Call, world: Surroundings, desk: Desk, view: TabId | undefined) {
-    this.#world = world;
     this.#desk = desk;
+    this.#face = call.flags.plain ? new PlainFace(world) : new ScreenFace(world, { mouse: desk.settings.mouse });
     this.#app = assemble({
       ...{ call, world, desk },
       repaint: () => this.#repaint(),
       suspend: () => this.#terminal.suspend(),
+      redraw: () => this.#face.forget(),
       quit: (code) => this.#ended.resolve(code),
     });
     if (view !== undefined) this.#app.update((state) => ({ ...state, tab: view }));
-    const keys = readKeys((event) => this.#guard(() => dispatch(this.#app, event)));
-    this.#terminal = new TerminalSession(world, process.stdin, { mouse: true }, {
-      onBytes: (bytes) => keys.feed(bytes),
-      onResize: () => this.#repaint(),
-      onContinue: () => this.#repaint(),
-      onGone: () => this.#ended.resolve(EXIT.io),
-    });
+    this.#terminal = this.#session(world);
   }
 
   async run(): Promise<number> {
     const leave = () => this.#terminal.leave();
-    process.once("exit", leave);
+    // Whatever ends the process: what is said of it must be read on the user's own screen.
+    process.prependListener("exit", leave);
+    process.prependListener("uncaughtException", leave);
+    process.prependListener("unhandledRejection", leave);
     const tick = setInterval(() => this.#repaint(), TICK);
     this.#desk.signal.addEventListener("abort", () => this.#ended.reject(this.#desk.signal.reason));
     try {
@@ -63,10 +63,22 @@ class Session {
       clearInterval(tick);
       keepArrangement(this.#app);
       this.#app.end();
-      this.#terminal.leave();
-      this.#renderer.end();
-      process.off("exit", leave);
+      leave();
     }
+  }
+
+  #session(world: Surroundings): TerminalSession {
+    const keys = readKeys((event) => this.#guard(() => dispatch(this.#app, event)));
+    return new TerminalSession(world, process.stdin, {
+      onBytes: (bytes) => keys.feed(bytes),
+      onResize: () => this.#repaint(),
+      onTaken: () => {
+        this.#face.begin();
+        this.#repaint();
+      },
+      onGiven: () => this.#face.end(),
+      onGone: () => this.#ended.resolve(EXIT.io),
+    });
   }
 
   /** Once for everything that changes in one turn of the event loop. */
@@ -74,15 +86,14 @@ class Session {
     if (this.#isDue) return;
     this.#isDue = true;
     setImmediate(() => {
-      this.#guard(() => this.#paint());
       this.#isDue = false;
+      if (this.#terminal.isOn) this.#guard(() => this.#paint());
     });
   }
 
   #paint(): void {
     this.#app.settle();
-    const lines = this.#renderer.lines(frameOf(this.#app));
-    if (!this.#terminal.paint(lines)) this.#ended.resolve(EXIT.io);
+    if (!this.#face.show(this.#app)) this.#ended.resolve(EXIT.io);
   }
 
   /** A defect ends the console, and is told once the screen is the user's again. */

@@ -18,7 +18,7 @@ export async function once(
 ): Promise<number> {
   const around = { ...world, terminal: { ...world.terminal, size: () => wish.size } };
   let wake = () => {};
-  const app = assemble({ call, world: around, desk, repaint: () => wake(), suspend: () => {}, quit: () => {} });
+  const app = assemble({ call, world: around, desk, repaint: () => wake(), suspend: () => {}, redraw: () => {}, quit: () => {} });
   if (wish.view !== undefined) app.update((state) => ({ ...state, tab: wish.view ?? state.tab }));
   const deadline = desk.clock.now() + PATIENCE;
   try {

@@ -1,6 +1,7 @@
 import type { ResourceConfig } from "../fleet/resources.ts";
 import { holds } from "../protocol/admission.ts";
 import type { Drain } from "../protocol/drain.ts";
+import type { PastRun } from "../protocol/history.ts";
 import type { QueueKind } from "../protocol/keys.ts";
 import type { Place, Ticket } from "../protocol/ticket.ts";
 import { whoIs } from "./claims.ts";
@@ -47,6 +48,8 @@ export interface QueueRow {
   configured: ResourceConfig | undefined;
   /** Drains of the lock or resource itself, or of everything. */
   drains: readonly Drain[];
+  /** How it went the last time, of a lock that nobody holds nor waits for, where its history was read. */
+  last?: PastRun;
 }
 
 export function queueRow(queue: NamedQueue, scene: Pick<Scene, "drains" | "resources">): QueueRow {
@@ -68,9 +71,10 @@ export function queueRow(queue: NamedQueue, scene: Pick<Scene, "drains" | "resou
 export function emptyRow(
   kind: QueueKind,
   name: string,
-  scene: Pick<Scene, "drains" | "resources">,
+  scene: Pick<Scene, "drains" | "resources" | "histories">,
 ): QueueRow {
-  return queueRow({ kind, name, places: [] }, scene);
+  const [last] = (kind === "lock" && scene.histories?.get(name)) || [];
+  return { ...queueRow({ kind, name, places: [] }, scene), ...(last && { last }) };
 }
 
 function drainsOf({ kind, name }: NamedQueue, drains: readonly Drain[]): Drain[] {

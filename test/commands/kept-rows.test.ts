@@ -2,11 +2,13 @@
 import { describe, expect, it } from "vitest";
 import { KeptRows } from "../../src/commands/see/kept-rows.ts";
 import { Fold } from "../../src/model/fold.ts";
-import { ROOMS } from "../../src/model/picture.ts";
-import { VIEWS } from "../../src/model/tables/index.ts";
+import { type Picture, ROOMS } from "../../src/model/picture.ts";
+import { VIEWS, type ViewId } from "../../src/model/tables/index.ts";
+import { sceneOf } from "../../src/model/tables/scene.ts";
 import { drainText } from "../../src/protocol/drain.ts";
+import { appended } from "../../src/protocol/history.ts";
 import type { KeyValue } from "../../src/protocol/txn.ts";
-import { NOW, plain, runOf, stand } from "../model/pictures.ts";
+import { NOW, pastRun, pictureOf, plain, runOf, stand } from "../model/pictures.ts";
 import { keys } from "../protocol/samples.ts";
 
 const WISH = {
@@ -47,6 +49,50 @@ describe.each(["locks", "runs", "problems"] as const)("kept rows of %s", (id) =>
       expect(rows.of(fold.picture(), NOW + 1).rows).toBe(first);
       put(stand("lock y", "b", 2, { state: "held", enqueuedAt: NOW + 60_000 }));
       expect(rows.of(fold.picture(), NOW + 2).rows).not.toBe(first);
+    });
+  });
+});
+
+const past = (lock: string, run: string) =>
+  plain(keys.history(lock), appended(undefined, pastRun({ run, endedAt: NOW })));
+
+describe("kept rows of history", () => {
+  it("are the same whatever queues do, and those of every other lock when one run has ended", () => {
+    VIEWS.history((view) => {
+      const { fold, put } = room(past("x", "a"), past("y", "b"));
+      const rows = new KeptRows(view, WISH);
+      const first = rows.of(fold.picture(), NOW).rows;
+      put(stand("lock x", "c", 3, { state: "held" }));
+      expect(rows.of(fold.picture(), NOW).rows).toBe(first);
+      put(past("y", "d"));
+      const now = rows.of(fold.picture(), NOW).rows;
+      expect([now[0] === first[0], now[1] === first[1]]).toEqual([true, false]);
+    });
+  });
+});
+
+describe.each(Object.keys(VIEWS) as ViewId[])("rows of %s", (id) => {
+  it("are made of nothing but the rooms that the view names, which is what keeps them", () => {
+    VIEWS[id]((view) => {
+      if (view.of === "queue") return;
+      const kvs = [
+        ...[stand("lock x", "a", 1, { state: "held" }), stand("resource db", "b", 2, {})],
+        ...[
+          plain(keys.drain("group", "web"), "{}"),
+          plain(keys.group("web"), '["a.example.com"]'),
+          past("x", "a"),
+        ],
+      ];
+      const whole = pictureOf(kvs);
+      const bare = new Fold(keys, view.rooms);
+      bare.begin();
+      for (const kv of kvs)
+        if (bare.ranges.some(({ key, rangeEnd }) => kv.key >= key && kv.key < rangeEnd)) bare.see(kv);
+      bare.finish(100n);
+      const part = bare.picture();
+      const json = (picture: Picture) =>
+        view.rows(picture, sceneOf(picture, NOW)).map((row) => view.json(row));
+      expect(json(part)).toEqual(json(whole));
     });
   });
 });

@@ -1,6 +1,7 @@
 /** Pictures for tests of what is made of them. */
 import { Fold } from "../../src/model/fold.ts";
 import { type Picture, ROOMS } from "../../src/model/picture.ts";
+import type { PastRun } from "../../src/protocol/history.ts";
 import { type Ticket, ticketText } from "../../src/protocol/ticket.ts";
 import type { KeyValue } from "../../src/protocol/txn.ts";
 import { keys, ticketWith } from "../protocol/samples.ts";
@@ -20,6 +21,15 @@ export function stand(what: string, letter: string, at: number, ticket: Partial<
 
 export function plain(key: string, value: string, at = 1): KeyValue {
   return { key, value, createRevision: BigInt(at), modRevision: BigInt(at), session: 7n };
+}
+
+/** A run that held a lock for three seconds after it had waited for one. */
+export function pastRun(more: Partial<PastRun> = {}): PastRun {
+  return {
+    ...{ run: runOf("p"), host: "web1.example.com", pid: 4711, command: "invoices.sh", token: "12" },
+    ...{ enqueuedAt: NOW - 4_000, grantedAt: NOW - 3_000, endedAt: NOW, waited: 1_000, held: 3_000, exit: 0 },
+    ...more,
+  };
 }
 
 export function pictureOf(kvs: readonly KeyValue[], revision = 100n): Picture {

@@ -6,8 +6,10 @@ import { EVENTS, LISTINGS, rowSchema } from "../../scripts/json-doc/listings.ts"
 import { documents } from "../../scripts/json-doc.ts";
 import { LISTINGS as VIEWS } from "../../src/commands/see/ls.ts";
 import { drainText } from "../../src/protocol/drain.ts";
+import { appended } from "../../src/protocol/history.ts";
 import type { Ticket } from "../../src/protocol/ticket.ts";
 import { ticketText } from "../../src/protocol/ticket.ts";
+import { pastRun } from "../model/pictures.ts";
 import { ticketWith } from "../protocol/samples.ts";
 import { misfits, resolved } from "./support/json-schema.ts";
 import { type Stage, Theatre } from "./support/theatre.ts";
@@ -55,6 +57,7 @@ async function crowded(stage: Stage): Promise<void> {
         keys.host("web1.example.com"),
         '{"v":1,"cpu":4,"memMb":8,"macros":{"RACK":"r1"},"version":"1","seenAt":1}',
       ),
+      put(keys.history("past"), appended(undefined, pastRun({ label: "nightly", reason: "reset by ann" }))),
       put(
         keys.audit("0".repeat(20)),
         '{"v":1,"at":1,"user":"root","host":"h","sudoUser":"ann","action":"prune","target":"audit","seen":"7","reason":"old","outcome":"done"}',

@@ -8,6 +8,7 @@ const NAME: Argument = { name: "NAME", isOptional: true, help: "what is meant in
 export const drain: Command = {
   id: "drain",
   topic: "Act",
+  key: "D",
   brief: "stop new grants for a lock, resource, host, group or everything",
   about: [
     "From the drain's revision on no command starts in its scope; those that run go on. A run that meets a drain gives" +
@@ -50,6 +51,7 @@ export const drain: Command = {
 export const undrain: Command = {
   id: "undrain",
   topic: "Act",
+  key: "U",
   brief: "lift a drain; queues go on in their order",
   about: [
     "Lifts the drain of exactly this, and says which others still stop it. `undrain all` lifts only the drain of" +

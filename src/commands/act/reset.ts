@@ -14,6 +14,7 @@ const EVICTING: readonly Flag[] = [
 export const reset: Command = {
   id: "reset",
   topic: "Act",
+  key: "X",
   brief: "take a lock or a lease away from its holder",
   about: [
     "Asks the runner to end its command (TERM, then KILL after its termination timeout) and to free what it holds, and" +
@@ -56,6 +57,7 @@ export const reset: Command = {
 export const release: Command = {
   id: "release",
   topic: "Act",
+  key: "K",
   brief: "throw a waiting run out of its queues",
   about: [
     "The run leaves every queue it waits in, and exits with 75. A run that holds is not touched: that is `reset`.",

@@ -24,8 +24,18 @@ export const resourceSet: Command = {
     },
   ],
   flags: [
-    { name: "note", value: "TEXT", help: "a word about it, shown to others; '' takes it away" },
-    { name: "order", value: "NUMBER", help: "its place in listings, smallest first; '' takes it away" },
+    {
+      name: "note",
+      value: "TEXT",
+      canClear: true,
+      help: "a word about it, shown to others; '' takes it away",
+    },
+    {
+      name: "order",
+      value: "NUMBER",
+      canClear: true,
+      help: "its place in listings, smallest first; '' takes it away",
+    },
     ...ACTING,
   ],
   settings: CONNECTION,

@@ -21,7 +21,7 @@ export const consoleCommand: Command = {
     { name: "view", value: "VIEW", help: "begin with this view, such as queues" },
     { name: "size", value: "COLSxROWS", help: "with --once: how large the screen is, such as 160x50" },
   ],
-  settings: [...CONNECTION, ...LOGGING, "host", "readOnly"],
+  settings: [...CONNECTION, ...LOGGING, "host", "readOnly", "theme", "mouse"],
   examples: [
     ["signalbox console", "everything on one screen"],
     ["signalbox console --read-only", "look, and change nothing"],

@@ -1,13 +1,18 @@
 import { passes } from "../../model/filter.ts";
-import type { NamedQueue, Picture } from "../../model/picture.ts";
+import type { NamedQueue, Picture, Room } from "../../model/picture.ts";
 import { emptyLines } from "../../model/tables/empty-lines.ts";
 import { sceneOf } from "../../model/tables/scene.ts";
 import type { AnyView, QueueView, Scene } from "../../model/tables/view.ts";
 import type { QueueKind } from "../../protocol/keys.ts";
 import type { Wish } from "./ls-wish.ts";
 
-/** Parts of a picture that rows are made of; each is the same object as long as nothing in it changed. */
-const PARTS = ["queues", "resources", "groups", "drains", "hosts", "histories", "audit", "strange"] as const;
+/** The parts of a picture; each is the same object as long as nothing in it changed. */
+type Part = Exclude<keyof Picture, "revision">;
+/** What each room is in a picture. */
+const PART_OF: Readonly<Record<Room, Part>> = {
+  ...{ locks: "queues", resources: "queues", resourceConfigs: "resources", groups: "groups" },
+  ...{ drains: "drains", hosts: "hosts", histories: "histories", audits: "audit" },
+} as const;
 /** Those that the rows of one queue are made of, beside the queue. */
 const AROUND = ["resources", "groups", "drains"] as const;
 
@@ -18,6 +23,8 @@ const AROUND = ["resources", "groups", "drains"] as const;
 export class KeptRows<R> {
   readonly #view: AnyView<R>;
   readonly #wish: Wish;
+  /** What its rows are made of. Locks that are free have their rows from histories, whatever its rooms are. */
+  readonly #parts: readonly Part[];
   #known: { picture: Picture; scene: Scene; second: number; rows: readonly R[] } | undefined;
   /** Rows of queues; good as long as what is around them stays. */
   #byQueue = new WeakMap<NamedQueue, readonly R[]>();
@@ -25,6 +32,8 @@ export class KeptRows<R> {
   constructor(view: AnyView<R>, wish: Wish) {
     this.#view = view;
     this.#wish = wish;
+    const rooms = new Set(view.rooms.map((room) => PART_OF[room]));
+    this.#parts = [...rooms, "strange", ...(view.of === "queue" ? (["histories"] as const) : [])];
   }
 
   /** @param wall  wall clock, ms since the epoch */
@@ -34,7 +43,8 @@ export class KeptRows<R> {
     const before = this.#known;
     const isSame = before !== undefined && before.scene.drains.length === scene.drains.length;
     const isTimed = this.#view.of === "picture" && this.#view.isTimed === true && before?.second !== second;
-    if (isSame && !isTimed && PARTS.every((part) => before.picture[part] === picture[part])) return before;
+    if (isSame && !isTimed && this.#parts.every((part) => before.picture[part] === picture[part]))
+      return before;
     if (!isSame || AROUND.some((part) => before.picture[part] !== picture[part]))
       this.#byQueue = new WeakMap();
     const rows = this.#rows(picture, scene);

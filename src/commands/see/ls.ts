@@ -10,6 +10,7 @@ export const LISTINGS = [
   "hosts",
   "groups",
   "drains",
+  "history",
   "audit",
   "problems",
 ] as const;
@@ -17,7 +18,7 @@ export const LISTINGS = [
 export const ls: Command = {
   id: "ls",
   topic: "See",
-  brief: "list locks, resources, queues, runs, hosts, groups, drains, audit, problems",
+  brief: "list locks, resources, queues, runs, hosts, groups, drains, history, audit, problems",
   about: [
     "Without a word, everything that is held or waited for. A filter is any number of words, all of which must be found in a" +
       " row; `host:`, `state:` and `holder:` before a word look there only.",
@@ -51,6 +52,7 @@ export const ls: Command = {
     ["signalbox ls --state drained", "what is drained, and who still holds it"],
     ["signalbox ls queues host:web1", "who waits on web1"],
     ["signalbox ls locks --all --sort -since", "all locks, those that are held longest first"],
+    ["signalbox ls history state:failed --limit 10", "what failed lately?"],
     ["signalbox ls problems", "is anything wrong?"],
     ["signalbox ls --watch", "a live table"],
     ["signalbox ls drains --json | jq .rows", "for programs"],

@@ -47,6 +47,11 @@ export class Screen {
     return text === "" || this.#world.out(BEGIN + text + END);
   }
 
+  /** What was shown is no longer known: the next frame is painted whole. */
+  forget(): void {
+    this.#size = "";
+  }
+
   leave(): void {
     this.#world.out(this.#modes.off + LEAVE);
   }

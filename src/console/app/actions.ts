@@ -19,6 +19,8 @@ export const HANDLERS: Readonly<Record<string, (app: App) => void>> = {
   filter: openFilter,
   help: openHelp,
   quit: (app) => app.quit(),
+  redraw: (app) => app.redraw(),
+  suspend: (app) => app.suspend(),
   nextPane: (app) => focusNext(app, 1),
   previousPane: (app) => focusNext(app, -1),
   ...Object.fromEntries(PANES.map((pane, at) => [`pane${at + 1}`, (app: App) => focusOn(app, pane)])),

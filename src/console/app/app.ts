@@ -55,5 +55,7 @@ export interface App {
   /** Puts a text into the clipboard of the user's terminal. */
   copy(text: string, what: string): void;
   suspend(): void;
+  /** Paints everything anew, whatever is on the screen. */
+  redraw(): void;
   quit(code?: number): void;
 }

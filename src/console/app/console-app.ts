@@ -33,6 +33,8 @@ export interface ConsolePorts {
   /** Paints soon; several wishes are one. */
   repaint(): void;
   suspend(): void;
+  /** Forgets what is on the screen, which something else may have written on. */
+  redraw(): void;
   quit(code: number): void;
 }
 
@@ -156,6 +158,11 @@ export class ConsoleApp implements App {
 
   suspend(): void {
     this.#ports.suspend();
+  }
+
+  redraw(): void {
+    this.#ports.redraw();
+    this.changed();
   }
 
   quit(code = 0): void {

@@ -1,8 +1,26 @@
 import type { InputEvent } from "./event.ts";
-export function readKeys(onEvent: (event: InputEvent) => void) {
-  return { feed(bytes: Buffer) { const s = bytes.toString();
-    const m: Record<string, string> = { "\x1b[A": "up", "\x1b[B": "down", "\x1b[C": "right", "\x1b[D": "left", "\r": "enter", "\x1b": "escape", "\t": "tab", " ": "space", "\x7f": "backspace", "\x03": "ctrl+c", "\x1a": "ctrl+z", "\x10": "ctrl+p", "\x1b[Z": "shift+tab" };
-    if (m[s]) onEvent({ kind: "key", chord: m[s], ...(s === " " && { text: " " }) });
-    else for (const c of s) if (c >= " ") onEvent({ kind: "key", chord: c, text: c });
-  } };
+import { InputParser } from "./parser.ts";
+
+/**
+ * So long is waited for the rest, ms. After Escape that is felt. What has begun as a sequence is surely one, and slow lines
+ * split them: its end must not be taken for keys.
+ */
+const PATIENCE = { escape: 40, sequence: 1_000 };
+
+/** Makes events of what a terminal sends; knows time, which tells Escape from the beginning of a sequence. */
+export function readKeys(onEvent: (event: InputEvent) => void): { feed(bytes: Uint8Array): void; end(): void } {
+  const parser = new InputParser();
+  let timer: NodeJS.Timeout | undefined;
+  const tell = (events: readonly InputEvent[]) => {
+    for (const event of events) onEvent(event);
+  };
+  return {
+    feed(bytes) {
+      clearTimeout(timer);
+      tell(parser.feed(bytes));
+      const { open } = parser;
+      if (open !== undefined) timer = setTimeout(() => tell(parser.flush()), PATIENCE[open]);
+    },
+    end: () => clearTimeout(timer),
+  };
 }

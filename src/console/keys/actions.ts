@@ -1,6 +1,67 @@
 import type { Command } from "../../commands/spec.ts";
-export interface Action { id: string; brief: string; keys: string[]; context: "global" | "list" }
-const t = `palette : f1 ctrl+p|filter /|help ?|quit q|nextPane tab|previousPane shift+tab|nextTab ]|previousTab [|pane1 1|pane2 2|pane3 3|pane4 4|pane5 5|explorer b|panel J|zoom z|reread R|back escape|up up k|down down j|top g home|bottom G end|pageUp pageup|pageDown pagedown|left left h|right right l|open enter|mark space|range v|sort s|reverse S|copy y|copyJson Y|copyCommand c|why w|edit e|create n|delete delete|drain D|undrain U|reset X|release K|theme T|jobs o`;
-export function actionsOf(_commands: readonly Command[]): Action[] {
-  return t.split("|").map((x) => { const [id = "", ...keys] = x.split(" "); return { id, brief: id, keys, context: "list" as const }; });
+
+/** Something that a key does. */
+export interface Action {
+  id: string;
+  brief: string;
+  /** Its keys where nobody says otherwise, as chords. */
+  keys: readonly string[];
+  /** `list` also needs a list under the cursor; both can be under one key only once. */
+  context: "global" | "list";
+  /** It changes something in etcd: no key with Ctrl may do that, for those are hit by mistake. */
+  isChange?: true;
+}
+
+/** What the console itself can do, in the order of help. */
+const OWN: readonly Action[] = [
+  { id: "palette", brief: "find a command, a lock, a host…", keys: [":", "f1", "ctrl+p"], context: "global" },
+  { id: "filter", brief: "show only rows that have some words", keys: ["/"], context: "global" },
+  { id: "help", brief: "all keys", keys: ["?"], context: "global" },
+  { id: "nextTab", brief: "next tab", keys: ["]"], context: "global" },
+  { id: "previousTab", brief: "previous tab", keys: ["["], context: "global" },
+  { id: "nextPane", brief: "next pane", keys: ["tab"], context: "global" },
+  { id: "previousPane", brief: "previous pane", keys: ["shift+tab"], context: "global" },
+  { id: "pane1", brief: "explorer", keys: ["1"], context: "global" },
+  { id: "pane2", brief: "table", keys: ["2"], context: "global" },
+  { id: "pane3", brief: "detail", keys: ["3"], context: "global" },
+  { id: "pane4", brief: "panel", keys: ["4"], context: "global" },
+  { id: "pane5", brief: "jobs", keys: ["5"], context: "global" },
+  { id: "explorer", brief: "show or hide the explorer", keys: ["b"], context: "global" },
+  { id: "panel", brief: "show or hide the panel", keys: ["J"], context: "global" },
+  { id: "zoom", brief: "give the pane the whole screen, and back", keys: ["z"], context: "global" },
+  { id: "reread", brief: "read everything again", keys: ["R"], context: "global" },
+  { id: "theme", brief: "next theme", keys: ["T"], context: "global" },
+  { id: "redraw", brief: "paint the screen anew", keys: ["ctrl+l"], context: "global" },
+  { id: "suspend", brief: "back to the shell for a while; fg returns", keys: ["ctrl+z"], context: "global" },
+  { id: "back", brief: "back: out of a pane, a range, marks, a filter", keys: ["escape"], context: "global" },
+  { id: "quit", brief: "quit", keys: ["q"], context: "global" },
+  { id: "up", brief: "up", keys: ["up", "k"], context: "list" },
+  { id: "down", brief: "down", keys: ["down", "j"], context: "list" },
+  { id: "top", brief: "first row", keys: ["g", "home"], context: "list" },
+  { id: "bottom", brief: "last row", keys: ["G", "end"], context: "list" },
+  { id: "pageUp", brief: "a page up", keys: ["pageup", "ctrl+b"], context: "list" },
+  { id: "pageDown", brief: "a page down", keys: ["pagedown", "ctrl+f"], context: "list" },
+  { id: "left", brief: "fold, or the pane to the left", keys: ["left", "h"], context: "list" },
+  { id: "right", brief: "unfold, or the pane to the right", keys: ["right", "l"], context: "list" },
+  { id: "open", brief: "open", keys: ["enter"], context: "list" },
+  { id: "mark", brief: "mark the row, for an action on several", keys: ["space"], context: "list" },
+  { id: "range", brief: "begin a range of marks; again: end it", keys: ["v"], context: "list" },
+  { id: "unmark", brief: "take all marks away", keys: ["u"], context: "list" },
+  { id: "sort", brief: "sort by the next column", keys: ["s"], context: "list" },
+  { id: "reverse", brief: "sort the other way round", keys: ["S"], context: "list" },
+  { id: "copy", brief: "copy the name", keys: ["y"], context: "list" },
+  { id: "copyJson", brief: "copy the row as JSON", keys: ["Y"], context: "list" },
+  { id: "copyCommand", brief: "copy the command line that shows the same", keys: ["c"], context: "list" },
+  { id: "why", brief: "why does it wait?", keys: ["w"], context: "list" },
+  { id: "edit", brief: "edit the group or resource", keys: ["e"], context: "list", isChange: true },
+  { id: "create", brief: "make a group, a resource, a drain", keys: ["n"], context: "list", isChange: true },
+  { id: "delete", brief: "delete the group or resource", keys: ["delete"], context: "list", isChange: true },
+];
+
+/** All that can be bound to keys: what the console does, and the commands that bring a key of their own. */
+export function actionsOf(commands: readonly Command[]): Action[] {
+  const own = commands.flatMap(({ id, brief, key }): Action[] =>
+    key === undefined ? [] : [{ id, brief, keys: [key], context: "list", isChange: true }],
+  );
+  return [...OWN, ...own];
 }

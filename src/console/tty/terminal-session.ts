@@ -1,35 +1,37 @@
 import type { ReadStream } from "node:tty";
-import { Screen } from "../../commands/see/screen.ts";
 import type { Surroundings } from "../../commands/spec.ts";
-import { modesOf } from "./modes.ts";
 
-/** What happens to a terminal beside keys. */
+/** What happens to a terminal, beside keys. */
 export interface TerminalEvents {
   onBytes(bytes: Buffer): void;
   onResize(): void;
-  /** The process was stopped and goes on: everything is to be painted again. */
-  onContinue(): void;
+  /** The terminal is the console's now: at first, and when the process goes on after it was stopped. */
+  onTaken(): void;
+  /** It is given back. Called from handlers of `exit` too. */
+  onGiven(): void;
   /** The terminal is gone. */
   onGone(): void;
 }
 
 /**
- * The user's terminal while the console has it: raw keys, the other screen. Whatever way out is taken, `leave` puts back what
- * was there; it may be called more than once, and from a handler of `exit`.
+ * The user's terminal while the console has it, with raw keys. Whatever way out is taken, `leave` puts back what was there; it
+ * may be called more than once, and from a handler of `exit`.
  */
 export class TerminalSession {
   readonly #stdin: ReadStream;
-  readonly #screen: Screen;
   readonly #events: TerminalEvents;
   readonly #world: Surroundings;
   #isOn = false;
   #stops: (() => void)[] = [];
 
-  constructor(world: Surroundings, stdin: ReadStream, wants: { mouse: boolean }, events: TerminalEvents) {
+  constructor(world: Surroundings, stdin: ReadStream, events: TerminalEvents) {
     this.#world = world;
     this.#stdin = stdin;
     this.#events = events;
-    this.#screen = new Screen(world, modesOf(wants));
+  }
+
+  get isOn(): boolean {
+    return this.#isOn;
   }
 
   enter(): void {
@@ -45,46 +47,41 @@ export class TerminalSession {
       offResize,
       () => process.off("SIGCONT", onContinue),
     ];
-    this.#switchOn();
+    this.#take();
     this.#stdin.resume();
-  }
-
-  /** @returns false once nobody looks any more */
-  paint(lines: readonly string[]): boolean {
-    return !this.#isOn || this.#screen.paint(lines);
   }
 
   /** Gives the terminal back and stops the process, as Ctrl+Z does elsewhere; `fg` goes on. */
   suspend(): void {
-    this.#switchOff();
+    this.#give();
     process.kill(0, "SIGTSTP"); // all of the job, as the terminal itself would
   }
 
   leave(): void {
     for (const stop of this.#stops.splice(0)) stop();
-    this.#switchOff();
+    this.#give();
     this.#stdin.pause();
   }
 
+  /** A shell may have put its own modes back meanwhile, whoever stopped us. */
   #continue(): void {
-    this.#isOn = false; // a shell may have put its own modes back
-    this.#switchOn();
-    this.#events.onContinue();
+    this.#isOn = false;
+    this.#take();
   }
 
-  #switchOn(): void {
+  #take(): void {
     if (this.#isOn) return;
     this.#isOn = true;
     this.#stdin.setRawMode(true);
-    this.#screen.enter();
+    this.#events.onTaken();
   }
 
-  #switchOff(): void {
+  #give(): void {
     if (!this.#isOn) return;
     this.#isOn = false;
     try {
+      this.#events.onGiven();
       this.#stdin.setRawMode(false);
-      this.#screen.leave();
     } catch {
       // the terminal is gone: there is nothing to put back
     }

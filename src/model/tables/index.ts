@@ -1,6 +1,7 @@
 import { audit } from "./audit.ts";
 import { drains } from "./drains.ts";
 import { groups } from "./groups.ts";
+import { history } from "./history.ts";
 import { hosts } from "./hosts.ts";
 import { problems } from "./problems.ts";
 import { locks, overview, resources } from "./queue-views.ts";
@@ -21,6 +22,7 @@ export const VIEWS: Readonly<Record<ViewId, <T>(visit: ViewVisitor<T>) => T>> = 
   hosts: (visit) => visit(hosts),
   groups: (visit) => visit(groups),
   drains: (visit) => visit(drains),
+  history: (visit) => visit(history),
   audit: (visit) => visit(audit),
   problems: (visit) => visit(problems),
 };
@@ -34,5 +36,6 @@ export type ViewId =
   | "hosts"
   | "groups"
   | "drains"
+  | "history"
   | "audit"
   | "problems";

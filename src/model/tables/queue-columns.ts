@@ -1,3 +1,4 @@
+import { briefDuration } from "../../base/duration.ts";
 import { emptyRow, type QueueRow, queueRow } from "../queue-row.ts";
 import {
   ago,
@@ -85,7 +86,17 @@ export const COLUMNS = {
     order: ({ configured }) => configured?.order ?? Number.POSITIVE_INFINITY,
   },
   about: { id: "about", title: "ABOUT", priority: 6, text: ({ configured }) => configured?.note ?? "" },
-  note: { id: "note", title: "NOTE", priority: 4, text: noteOf, tone: () => "problem" },
+  last: {
+    ...{ id: "last", title: "LAST", priority: 5 },
+    isTimed: true,
+    text: ({ last }, wall) =>
+      last === undefined
+        ? ""
+        : `${last.exit === 0 ? "ok" : `exit ${last.exit}`} ${briefDuration(wall - last.endedAt)} ago`,
+    order: ({ last }) => -(last?.endedAt ?? Number.NEGATIVE_INFINITY),
+    tone: ({ last }) => (last === undefined || last.exit === 0 ? "quiet" : "problem"),
+  },
+  note: { id: "note", title: "NOTE", priority: 3, text: noteOf, tone: () => "problem" },
 } as const satisfies Record<string, Column<Line>>;
 
 /** The earliest enqueued of the waiters. */

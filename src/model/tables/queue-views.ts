@@ -4,7 +4,7 @@ import { type QueueView, SCENE_ROOMS } from "./view.ts";
 
 const { kind, name, state, holder, since, units, waiting, longest, command, label, user, run, token, note } =
   COLUMNS;
-const { order, about } = COLUMNS;
+const { order, about, last } = COLUMNS;
 const detail = [label, user, run, token];
 
 /** What is held or waited for: locks and resources together. */
@@ -28,7 +28,7 @@ export const overview: QueueView<Line> = {
 export const locks: QueueView<Line> = {
   ...{ of: "queue", hasEmpty: true, id: "locks", brief: "locks: who holds them, how many wait" },
   rooms: [...SCENE_ROOMS, "locks"],
-  columns: [name, state, holder, since, waiting, longest, command, note, ...detail],
+  columns: [name, state, holder, since, waiting, longest, command, last, note, ...detail],
   sort: "name",
   ...ABOUT,
   rows: (queue, scene) => (queue.kind === "lock" ? [lineOf(queue, scene)] : []),

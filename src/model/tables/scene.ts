@@ -10,5 +10,6 @@ export function sceneOf(picture: Picture, wall: number): Scene {
     groups: membersOf(picture),
     resources: picture.resources,
     hosts: picture.hosts,
+    histories: picture.histories,
   };
 }

@@ -99,6 +99,8 @@ export interface Scene {
   groups: ReadonlyMap<string, readonly string[]>;
   resources: Picture["resources"];
   hosts: ReadonlyMap<string, HostRecord>;
+  /** Finished runs by lock, newest first, where they were read. */
+  histories?: Picture["histories"];
 }
 
 /** The rooms of a scene. */

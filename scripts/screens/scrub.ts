@@ -1,0 +1,24 @@
+/** What differs from one making to the next, although clock, runs and revisions are fixed: and what stands for it. */
+const RULES: readonly (readonly [pattern: RegExp, text: string])[] = [
+  [/127\.0\.0\.1:\d+/g, "etcd1.test:2379"],
+  [/renewed \d+s ago, \d+s left/g, "renewed 1s ago, 29s left"],
+  [/(?<=[·-]) [<\d]+ ms/g, " 1 ms"],
+];
+
+/** A row of a screen with constants in the place of what differs; what stands behind wide gaps stays where it is. */
+export function scrubbed(row: string): string {
+  return RULES.reduce((text, [pattern, constant]) => replaceInPlace(text, pattern, constant), row);
+}
+
+function replaceInPlace(row: string, pattern: RegExp, constant: string): string {
+  let result = row;
+  for (const match of [...row.matchAll(pattern)].reverse()) {
+    const rest = result.slice(match.index + match[0].length);
+    const gap = /^(.*?)( {2,})(\S.*)$/s.exec(rest); // up to the next gap, text moves; the gap gives or takes
+    const change = match[0].length - constant.length;
+    const [, near = rest, blanks = "", far = ""] = gap ?? [];
+    const filled = gap === null ? "" : " ".repeat(Math.max(1, blanks.length + change));
+    result = result.slice(0, match.index) + constant + near + filled + far;
+  }
+  return result;
+}

@@ -1,0 +1,63 @@
+/** A screen of the console that is kept. */
+export interface Shot {
+  /** Of its file. */
+  name: string;
+  size: readonly [columns: number, rows: number];
+  args?: readonly string[];
+  /** Keys that are pressed, one step after the other; a text in quotes is typed. */
+  keys?: readonly string[];
+  /** What the screen shows when it is complete, beside the revision. */
+  shows: string | RegExp;
+  env?: Readonly<Record<string, string>>;
+  /** Something happens before it is taken. These come last, one after the other. */
+  isEventful?: true;
+  /** A picture is made of it too, for the README. */
+  isPicture?: true;
+}
+
+const WIDE = [160, 50] as const;
+const MIDDLE = [120, 40] as const;
+const SMALL = [80, 24] as const;
+
+/** The tabs, and a text that each shows when it is complete. */
+const TABS: Readonly<Record<string, string>> = {
+  ...{ locks: "backup-db", resources: "connections to the primary", queues: "search-index" },
+  ...{ hosts: "web1.example.com", groups: "databases", drains: "kernel upgrade", history: "invoices" },
+  ...{ audit: "new disks", problems: "legacy-import" },
+};
+
+const view = (tab: string) => ["--view", tab];
+
+export const SHOTS: readonly Shot[] = [
+  ...Object.entries(TABS).map(([tab, shows]): Shot => {
+    const shot = { name: tab, size: WIDE, args: view(tab), shows };
+    return tab === "locks" ? { ...shot, isEventful: true } : shot;
+  }),
+  { name: "locks", size: MIDDLE, args: view("locks"), shows: "backup-db", isEventful: true, isPicture: true },
+  { name: "resources", size: MIDDLE, args: view("resources"), shows: "connections", isPicture: true },
+  { name: "why", size: MIDDLE, args: view("queues"), keys: ["enter"], shows: "why", isPicture: true },
+  { name: "drain", size: MIDDLE, args: view("locks"), keys: ["D"], shows: /drain lock/, isPicture: true },
+  { name: "reset", size: MIDDLE, args: view("locks"), keys: ["X"], shows: /reset lock/ },
+  {
+    name: "palette",
+    size: MIDDLE,
+    args: view("locks"),
+    keys: [":", '"drain"'],
+    shows: /undrain/,
+    isPicture: true,
+  },
+  { name: "help", size: MIDDLE, args: view("locks"), keys: ["?"], shows: /palette/ },
+  {
+    name: "filter",
+    size: MIDDLE,
+    args: view("locks"),
+    keys: ["/", '"state:waiting"', "enter"],
+    shows: "state:waiting",
+  },
+  { name: "mono", size: MIDDLE, args: view("locks"), shows: "backup-db", env: { NO_COLOR: "1" } },
+  { name: "ascii", size: MIDDLE, args: [...view("locks"), "--ascii"], shows: "backup-db" },
+  { name: "locks", size: SMALL, args: view("locks"), shows: "backup-db" },
+  { name: "queues", size: SMALL, args: view("queues"), shows: "video-transcode" },
+  { name: "drain", size: SMALL, args: view("locks"), keys: ["D"], shows: /drain lock/ },
+  { name: "tiny", size: [40, 10], args: view("locks"), shows: /\S/ },
+];

@@ -1,0 +1,121 @@
+import type { Cell, Colour } from "../../fixtures/console/emulator.ts";
+
+/** Of a cell, px; the letters are set into them, whatever font is there. */
+const WIDTH = 8.4;
+const HEIGHT = 18;
+const MARGIN = 12;
+const BACKGROUND = "#1e1e1e";
+const FOREGROUND = "#d4d4d4";
+const FONT = "ui-monospace,'Cascadia Mono','DejaVu Sans Mono',Menlo,Consolas,monospace";
+/** The sixteen colours that a terminal's user chooses; these are calm on dark. */
+const ANSI = (
+  "#000000 #cd3131 #0dbc79 #e5e510 #2472c8 #bc3fbc #11a8cd #e5e5e5" +
+  " #666666 #f14c4c #23d18b #f5f543 #3b8eea #d670d6 #29b8db #ffffff"
+).split(" ");
+
+interface Style {
+  fill: string;
+  background: string;
+  isBold: boolean;
+  isItalic: boolean;
+  isUnderlined: boolean;
+  isDim: boolean;
+}
+
+interface Run {
+  column: number;
+  /** Cells that it fills: not its length, for there are wide characters. */
+  cells: number;
+  text: string;
+  style: Style;
+}
+
+/** A screen as a picture: text remains text. @param title  for those who do not see it */
+export function svgOf(rows: readonly (readonly Cell[])[], title: string): string {
+  const width = number((rows[0]?.length ?? 0) * WIDTH + 2 * MARGIN);
+  const height = number(rows.length * HEIGHT + 2 * MARGIN);
+  const runs = rows.map(runsOf);
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img">`,
+    `<title>${escaped(title)}</title>`,
+    `<style>text{font:14px ${FONT};white-space:pre}.b{font-weight:700}.i{font-style:italic}.u{text-decoration:underline}</style>`,
+    `<rect width="100%" height="100%" rx="8" fill="${BACKGROUND}"/>`,
+    ...runs.flatMap((row, index) => row.flatMap((run) => backgroundOf(run, index))),
+    ...runs.flatMap((row, index) => row.flatMap((run) => textOf(run, index))),
+    "</svg>\n",
+  ].join("\n");
+}
+
+function runsOf(row: readonly Cell[]): Run[] {
+  const runs: Run[] = [];
+  for (const [column, cell] of row.entries()) {
+    const last = runs.at(-1);
+    const style = styleOf(cell);
+    if (last !== undefined && (cell.text === "" || fits(last.style, style, cell.text))) {
+      last.cells += 1;
+      last.text += cell.text;
+    } else runs.push({ column, cells: 1, text: cell.text, style });
+  }
+  return runs;
+}
+
+/** Whether a cell may go on in the style of the cells before it: the colour of a blank is not seen. */
+function fits(before: Style, style: Style, text: string): boolean {
+  if (before.background !== style.background || before.isUnderlined !== style.isUnderlined) return false;
+  return (
+    text === " " ||
+    (before.fill === style.fill &&
+      before.isBold === style.isBold &&
+      before.isItalic === style.isItalic &&
+      before.isDim === style.isDim)
+  );
+}
+
+function styleOf({ foreground, background, inverse, bold, italic, underline, dim }: Cell): Style {
+  const colours = [hex(foreground) ?? FOREGROUND, hex(background) ?? BACKGROUND] as const;
+  const [fill, under] = inverse ? ([colours[1], colours[0]] as const) : colours;
+  return { fill, background: under, isBold: bold, isItalic: italic, isUnderlined: underline, isDim: dim };
+}
+
+/** @see xterm's 256 colours: 16 of the user, a cube of 6, 24 greys */
+function hex(colour: Colour): string | undefined {
+  if (typeof colour !== "number") return colour;
+  if (colour < 16) return ANSI[colour];
+  const levels =
+    colour >= 232
+      ? Array.from({ length: 3 }, () => 8 + (colour - 232) * 10)
+      : [36, 6, 1]
+          .map((step) => Math.floor((colour - 16) / step) % 6)
+          .map((level) => (level === 0 ? 0 : 55 + level * 40));
+  return `#${levels.map((level) => level.toString(16).padStart(2, "0")).join("")}`;
+}
+
+function backgroundOf({ column, cells, style }: Run, row: number): string[] {
+  if (style.background === BACKGROUND) return [];
+  const place = `x="${number(MARGIN + column * WIDTH)}" y="${number(MARGIN + row * HEIGHT)}"`;
+  return [`<rect ${place} width="${number(cells * WIDTH)}" height="${HEIGHT}" fill="${style.background}"/>`];
+}
+
+function textOf({ column, cells, text, style }: Run, row: number): string[] {
+  const visible = style.isUnderlined ? text : text.trimEnd();
+  if (visible === "") return [];
+  const blanks = /^ */.exec(visible)?.[0].length ?? 0;
+  const start = style.isUnderlined ? 0 : blanks;
+  const length = cells - (text.length - visible.length) - start;
+  const names = [style.isBold && "b", style.isItalic && "i", style.isUnderlined && "u"]
+    .filter(Boolean)
+    .join(" ");
+  const attributes = [
+    `x="${number(MARGIN + (column + start) * WIDTH)}" y="${number(MARGIN + row * HEIGHT + 13.5)}"`,
+    `textLength="${number(length * WIDTH)}" lengthAdjust="spacingAndGlyphs" fill="${style.fill}"`,
+    ...(names === "" ? [] : [`class="${names}"`]),
+    ...(style.isDim ? ['opacity="0.6"'] : []),
+  ];
+  return [`<text ${attributes.join(" ")} xml:space="preserve">${escaped(visible.slice(start))}</text>`];
+}
+
+const number = (value: number) => String(Math.round(value * 10) / 10);
+
+function escaped(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+}

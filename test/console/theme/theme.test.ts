@@ -1,0 +1,206 @@
+/** What a theme paints, as a terminal shows it: nested styles, rows, signs; and which theme a terminal gets. */
+import xterm from "@xterm/headless";
+import fc from "fast-check";
+import { describe, expect, it, test } from "vitest";
+import { displayWidth } from "../../../src/base/text.ts";
+import { gridLines } from "../../../src/commands/see/grid.ts";
+import { chosenTheme, depthOf, themesFor } from "../../../src/console/theme/choose.ts";
+import { ROLES, type Role } from "../../../src/console/theme/roles.ts";
+import { unpainted } from "../../../src/console/theme/sgr.ts";
+import { ASCII, asciiOf, UNICODE } from "../../../src/console/theme/signs.ts";
+import { THEMES, type Theme, themeOf, widthOf } from "../../../src/console/theme/theme.ts";
+import type { Column } from "../../../src/model/tables/view.ts";
+
+const dark = themeOf("dark", "24bit", false);
+const at = (hex: string) => Number.parseInt(hex.slice(1), 16);
+const [SELECTED, GREEN, YELLOW] = [at("#04395e"), at("#6cc58a"), at("#e2b34c")];
+
+interface Cell {
+  char: string;
+  fg: number;
+  bg: number;
+  isBold: boolean;
+  isInverse: boolean;
+}
+
+/** A painted line, as a terminal shows it. */
+async function cellsOf(line: string): Promise<Cell[]> {
+  const terminal = new xterm.Terminal({ cols: 60, rows: 2, allowProposedApi: true });
+  await new Promise<void>((done) => terminal.write(line, done));
+  const shown = terminal.buffer.active.getLine(0);
+  const cells = Array.from({ length: 60 }, (_, column) => {
+    const cell = shown?.getCell(column);
+    if (cell === undefined) throw new Error(`no column ${column}`);
+    const [isBold, isInverse] = [cell.isBold() !== 0, cell.isInverse() !== 0];
+    return { char: cell.getChars(), fg: cell.getFgColor(), bg: cell.getBgColor(), isBold, isInverse };
+  });
+  terminal.dispose();
+  return cells;
+}
+
+describe("styles in each other", () => {
+  it("end where they end, and what is around them goes on", async () => {
+    const cells = await cellsOf(`${dark.style("held", `a${dark.style("match", "b")}c`)}d`);
+    expect(cells.slice(0, 4).map(({ char, fg, isBold }) => [char, fg, isBold])).toEqual([
+      ["a", GREEN, false],
+      ["b", at("#79b8ff"), true],
+      ["c", GREEN, false],
+      ["d", -1, false],
+    ]);
+  });
+
+  it("keep their letters, and leave nothing behind, however deep", () => {
+    const roles = fc.constantFrom(...ROLES);
+    const themes = fc.constantFrom(...THEMES.map((name) => themeOf(name, "256", false)));
+    fc.assert(
+      fc.property(themes, fc.array(fc.tuple(roles, fc.string({ maxLength: 3 }), roles)), (theme, parts) => {
+        const text = parts.map(([, letters]) => letters).join("");
+        const nested = parts.reduceRight(
+          (inner, [outer, letters, own]) => theme.style(outer, theme.style(own, letters) + inner),
+          "",
+        );
+        expect(unpainted(nested)).toBe(text);
+        expect(nested.endsWith("m") || nested === text).toBe(true);
+      }),
+    );
+  });
+});
+
+describe("a row", () => {
+  const line = `${dark.style("held", "● held")}  ${dark.style("match", "in")}voices`;
+
+  it("that is selected has one background from end to end, and its cells keep their colours", async () => {
+    const cells = await cellsOf(dark.row(line, { isSelected: true, isFocused: true, width: 20 }));
+    expect(new Set(cells.slice(0, 20).map(({ bg }) => bg))).toEqual(new Set([SELECTED]));
+    expect(cells[20]?.bg).toBe(-1);
+    expect([cells[0]?.fg, cells[9]?.isBold, cells[10]?.isBold]).toEqual([GREEN, true, false]);
+    expect(cells[10]?.fg).toBe(at("#ffffff")); // whatever the terminal's own colour of letters is
+  });
+
+  it("that is marked and selected shows both", async () => {
+    const state = { isSelected: true, isFocused: true, isMarked: true, width: 20 };
+    const cells = await cellsOf(dark.row(line, state));
+    expect([cells[0]?.fg, cells[11]?.fg, cells[11]?.bg]).toEqual([GREEN, YELLOW, SELECTED]);
+  });
+
+  it("keeps the background behind a badge", async () => {
+    const badge = `${dark.style("badge", "x")}yz`;
+    const cells = await cellsOf(dark.row(badge, { isSelected: true, isFocused: true, width: 4 }));
+    expect(cells.slice(0, 4).map(({ bg }) => bg)).toEqual([at("#3a6ea5"), SELECTED, SELECTED, SELECTED]);
+  });
+
+  it.each(["ansi", "mono"] as const)("is inverted as a whole in %s", async (name) => {
+    const theme = themeOf(name, "16", false);
+    const inner = `${theme.style("problem", "● lost")}  ${theme.style("badge", "b")}`;
+    const cells = await cellsOf(theme.row(inner, { isSelected: true, isFocused: true, width: 12 }));
+    const looks = cells.slice(0, 12).map(({ isInverse, fg, bg }) => `${isInverse} ${fg} ${bg}`);
+    expect(new Set(looks)).toEqual(new Set(["true -1 -1"]));
+  });
+
+  it("is left as it is where it does not stand out", () => {
+    expect(dark.row(line, { isSelected: false, isFocused: true, width: 20 })).toBe(line);
+  });
+});
+
+it("has no colours at all in mono", () => {
+  const theme = themeOf("mono", "24bit", false);
+  for (const role of ROLES)
+    expect(theme.style(role, "x"), role).toMatch(/^(\x1b\[(?:[147]|2[247])(;([147]|2[247]))*m|x)+$/);
+});
+
+it("tells what matters apart without colours", () => {
+  const theme = themeOf("mono", "16", false);
+  const looks = (roles: Role[]) => new Set(roles.map((role) => theme.style(role, "x")));
+  expect(looks(["selected", "selectedUnfocused", "plain"])).toHaveLength(3);
+  expect(looks(["titleFocused", "title"])).toHaveLength(2);
+  expect(looks(["tabActive", "tab"])).toHaveLength(2);
+  expect(looks(["barLive", "barAway"])).toHaveLength(2);
+  expect(looks(["match", "plain"])).toHaveLength(2);
+  expect(new Set(Object.values(theme.signs.marks))).toHaveLength(5);
+});
+
+it("paints tables as commands do", () => {
+  const column: Column<string> = {
+    ...{ id: "name", title: "NAME", priority: 1, text: (row) => row, tone: () => "held", isMarked: true },
+  };
+  const [head = "", row = ""] = gridLines({ columns: [column], rows: ["invoices"], wall: 0 }, dark.look(40));
+  expect(head).toBe(dark.style("heading", "NAME      "));
+  expect(row).toBe(dark.style("held", "● invoices"));
+});
+
+const COLOURS = { TERM: "xterm-256color", COLORTERM: "truecolor", LANG: "en_US.UTF-8" };
+describe("the theme of a terminal", () => {
+  const named = ({ name, signs }: Theme) => `${name}${signs.isAscii ? " ascii" : ""}`;
+  test.each<[NodeJS.ProcessEnv, string]>([
+    [COLOURS, "dark"],
+    [{ ...COLOURS, COLORFGBG: "15;0" }, "dark"],
+    [{ ...COLOURS, COLORFGBG: "0;15" }, "light"],
+    [{ ...COLOURS, COLORFGBG: "0;default;15" }, "light"],
+    [{ ...COLOURS, COLORFGBG: "0;7" }, "light"],
+    [{ ...COLOURS, COLORFGBG: "7;8" }, "dark"],
+    [{ ...COLOURS, COLORFGBG: "default;default" }, "dark"],
+    [{ ...COLOURS, NO_COLOR: "1" }, "mono"],
+    [{ ...COLOURS, NO_COLOR: "" }, "dark"],
+    [{ TERM: "xterm" }, "ansi"],
+    [{ TERM: "linux" }, "ansi"],
+    [{ TERM: "screen" }, "ansi"],
+    [{ TERM: "vt100" }, "mono"],
+    [{ TERM: "vt220" }, "mono"],
+    [{ TERM: "xterm-mono" }, "mono"],
+    [{ TERM: "dumb" }, "mono"],
+    [{}, "mono"],
+    [{ ...COLOURS, LANG: "C" }, "dark ascii"],
+    [{ ...COLOURS, LC_ALL: "POSIX" }, "dark ascii"],
+    [{ ...COLOURS, LANG: "" }, "dark"],
+  ])("%j is %s", (env, theme) => {
+    expect(named(chosenTheme("auto", env))).toBe(theme);
+  });
+
+  it("is the one asked for, as far as the terminal can show it", () => {
+    expect(named(chosenTheme("light", COLOURS))).toBe("light");
+    expect(named(chosenTheme("light", { TERM: "xterm" }))).toBe("ansi");
+    expect(named(chosenTheme("light", { ...COLOURS, NO_COLOR: "1" }))).toBe("mono");
+    expect(named(chosenTheme("mono", COLOURS, true))).toBe("mono ascii");
+  });
+
+  it("is found by its name, as a state may have kept it", () => {
+    const find = themesFor({ env: COLOURS }, { ascii: false });
+    expect(["light", "auto", "solarized"].map((name) => find(name).name)).toEqual(["light", "dark", "dark"]);
+    expect(find("light")).toBe(find("light"));
+  });
+
+  test.each([
+    [{ TERM: "tmux-256color" }, "256"],
+    [{ TERM: "xterm-direct" }, "24bit"],
+    [{ TERM: "xterm-256color", COLORTERM: "24bit" }, "24bit"],
+    [{ TERM: "rxvt" }, "16"],
+  ])("%j has %s colours", (env, depth) => expect(depthOf(env)).toBe(depth));
+
+  it("uses no colours that the terminal has not named", () => {
+    expect(themeOf("dark", "256", false).style("held", "x")).toBe("\x1b[38;5;78mx\x1b[39m");
+    expect(themeOf("ansi", "16", false).style("badge", "x")).toBe("\x1b[97;44mx\x1b[39;49m");
+  });
+});
+
+describe("signs", () => {
+  it("are ASCII's where they must be", () => {
+    expect(JSON.stringify(ASCII)).toMatch(/^[ -~]*$/);
+    expect(Object.keys(ASCII)).toEqual(Object.keys(UNICODE));
+  });
+
+  it("are replaced in a line by what is as wide", () => {
+    expect(asciiOf("web1… – 3 · → ü 日 \x1b[1mx")).toBe("web1~ - 3 - > ? ?? \x1b[1mx");
+    fc.assert(
+      fc.property(fc.string({ unit: "grapheme" }), (text) => {
+        expect(asciiOf(text)).toMatch(/^[\x00-\x7f]*$/);
+        expect(displayWidth(asciiOf(text))).toBe(displayWidth(text));
+      }),
+    );
+    expect(themeOf("dark", "256", true).finished("…")).toBe("~");
+    expect(dark.finished("…")).toBe("…");
+  });
+
+  it("are counted by their columns, not by what paints them", () => {
+    expect(widthOf(dark.style("held", "● 日"))).toBe(4);
+  });
+});

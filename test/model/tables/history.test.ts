@@ -1,0 +1,66 @@
+/** The view of past runs. */
+import { describe, expect, it } from "vitest";
+import { parseFilter, passes } from "../../../src/model/filter.ts";
+import { history } from "../../../src/model/tables/history.ts";
+import { sceneOf } from "../../../src/model/tables/scene.ts";
+import { parseOrder, sorted } from "../../../src/model/tables/sort.ts";
+import { type PastRun, pastRuns } from "../../../src/protocol/history.ts";
+import { keys } from "../../protocol/samples.ts";
+import { NOW, pastRun, pictureOf, plain } from "../pictures.ts";
+
+const past = (lock: string, ...runs: Partial<PastRun>[]) =>
+  plain(keys.history(lock), JSON.stringify({ v: 1, runs: runs.map(pastRun) }));
+
+const picture = pictureOf([
+  past(
+    "invoices",
+    { run: "r1", endedAt: NOW, exit: 137, host: "web2.example.com" },
+    { run: "r2", endedAt: NOW - 9_000, exit: 1, label: "nightly" },
+  ),
+  past(
+    "mail",
+    { run: "r3", endedAt: NOW - 1_000 },
+    { run: "r4", endedAt: NOW - 2_000, exit: 143, reason: "reset" },
+  ),
+]);
+
+const rows = sorted(history, history.rows(picture, sceneOf(picture, NOW)), parseOrder(history.sort));
+const column = (id: string) =>
+  rows.map((row) => history.columns.find((one) => one.id === id)?.text(row, NOW));
+const passing = (filter: string) =>
+  rows.filter((row) => passes(history, parseFilter(filter), row)).map((row) => history.key(row));
+
+describe("the view of history", () => {
+  it("has the runs of all locks, those that ended last first", () => {
+    expect(rows.map((row) => history.key(row))).toEqual(["invoices/r1", "mail/r3", "mail/r4", "invoices/r2"]);
+    expect(column("state")).toEqual(["killed", "ok", "ended", "failed"]);
+    expect(column("exit")).toEqual(["137", "0", "143", "1"]);
+    expect(column("who")[0]).toBe("web2.example.com:4711");
+    expect([column("waited")[0], column("held")[0], column("reason")[2], column("label")[3]]).toEqual([
+      ...["1s", "3s", "reset", "nightly"],
+    ]);
+  });
+
+  it("is filtered by how runs ended, by host, and by who ran", () => {
+    expect(passing("state:ok")).toEqual(["mail/r3"]);
+    expect(passing("state:failed")).toEqual(["invoices/r1", "mail/r4", "invoices/r2"]);
+    expect(passing("state:killed")).toEqual(["invoices/r1"]);
+    expect(passing("state:ended")).toEqual(["mail/r4"]);
+    expect(passing("host:web2 invoices")).toEqual(["invoices/r1"]);
+    expect(passing("holder:web1.example.com:4711 nightly")).toEqual(["invoices/r2"]);
+  });
+
+  it("is about the lock, and says everything to programs", () => {
+    const [first] = rows;
+    if (first === undefined) throw new Error("no row");
+    expect(history.subject(first)).toEqual({
+      kind: "record",
+      name: "r1",
+      about: { kind: "lock", name: "invoices" },
+    });
+    const [known] = pastRuns(
+      JSON.stringify({ runs: [pastRun({ run: "r1", exit: 137, host: "web2.example.com" })] }),
+    );
+    expect(history.json(first)).toEqual({ lock: "invoices", state: "killed", ...known });
+  });
+});
