@@ -1,16 +1,20 @@
 /**
  * What a run costs, beside `etcdctl lock`, `flock` and bare Node, on an etcd started for it:
- * `npm run bench -- [--quick] [proposals] [start-up] [hand-off] [memory] [scale]`. Linux only, as the guardian is.
+ * `npm run bench -- [--quick] [proposals] [start-up] [hand-off] [memory] [scale] [console]`. Linux only, as the guardian is.
  */
 import { cpus, loadavg, release } from "node:os";
 import { onBed, type Part } from "./bench/bed.ts";
+import { consoleFigures } from "./bench/console.ts";
 import { handOff } from "./bench/hand-off.ts";
 import { memory } from "./bench/memory.ts";
 import { proposals } from "./bench/proposals.ts";
 import { scale } from "./bench/scale.ts";
 import { startUp } from "./bench/start-up.ts";
 
-const parts: Record<string, Part> = { proposals, "start-up": startUp, "hand-off": handOff, memory, scale };
+const parts: Record<string, Part> = {
+  ...{ proposals, "start-up": startUp, "hand-off": handOff, memory, scale },
+  console: consoleFigures,
+};
 
 const words = process.argv.slice(2);
 const quick = words.includes("--quick");

@@ -2,7 +2,7 @@ import type { Cell, Colour } from "../../fixtures/console/emulator.ts";
 
 /** Of a cell, px; the letters are set into them, whatever font is there. */
 const WIDTH = 8.4;
-const HEIGHT = 18;
+const HEIGHT = 17;
 const MARGIN = 12;
 const BACKGROUND = "#1e1e1e";
 const FOREGROUND = "#d4d4d4";
@@ -36,9 +36,9 @@ export function svgOf(rows: readonly (readonly Cell[])[], title: string): string
   const height = number(rows.length * HEIGHT + 2 * MARGIN);
   const runs = rows.map(runsOf);
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" font-family="${FONT}" font-size="14">`,
     `<title>${escaped(title)}</title>`,
-    `<style>text{font:14px ${FONT};white-space:pre}.b{font-weight:700}.i{font-style:italic}.u{text-decoration:underline}</style>`,
+    `<style>text{white-space:pre}.b{font-weight:700}.i{font-style:italic}.u{text-decoration:underline}</style>`,
     `<rect width="100%" height="100%" rx="8" fill="${BACKGROUND}"/>`,
     ...runs.flatMap((row, index) => row.flatMap((run) => backgroundOf(run, index))),
     ...runs.flatMap((row, index) => row.flatMap((run) => textOf(run, index))),
@@ -96,22 +96,29 @@ function backgroundOf({ column, cells, style }: Run, row: number): string[] {
   return [`<rect ${place} width="${number(cells * WIDTH)}" height="${HEIGHT}" fill="${style.background}"/>`];
 }
 
+/**
+ * Pieces without wide gaps, signs apart from letters: the browser fits each into its cells, and a sign of another font must not
+ * stretch its neighbours.
+ */
 function textOf({ column, cells, text, style }: Run, row: number): string[] {
-  const visible = style.isUnderlined ? text : text.trimEnd();
-  if (visible === "") return [];
-  const blanks = /^ */.exec(visible)?.[0].length ?? 0;
-  const start = style.isUnderlined ? 0 : blanks;
-  const length = cells - (text.length - visible.length) - start;
+  const isWide = text.length !== cells; // then where pieces begin cannot be told by counting letters
+  if (isWide || style.isUnderlined) return [pieceOf(text, column, cells, style, row)];
+  return [...text.matchAll(/[!-~]+(?: [!-~]+)*|[^ -~]+/g)].map(({ 0: piece, index }) =>
+    pieceOf(piece, column + index, piece.length, style, row),
+  );
+}
+
+function pieceOf(text: string, column: number, cells: number, style: Style, row: number): string {
   const names = [style.isBold && "b", style.isItalic && "i", style.isUnderlined && "u"]
     .filter(Boolean)
     .join(" ");
   const attributes = [
-    `x="${number(MARGIN + (column + start) * WIDTH)}" y="${number(MARGIN + row * HEIGHT + 13.5)}"`,
-    `textLength="${number(length * WIDTH)}" lengthAdjust="spacingAndGlyphs" fill="${style.fill}"`,
+    `x="${number(MARGIN + column * WIDTH)}" y="${number(MARGIN + row * HEIGHT + 13)}"`,
+    `textLength="${number(cells * WIDTH)}" lengthAdjust="spacingAndGlyphs" fill="${style.fill}"`,
     ...(names === "" ? [] : [`class="${names}"`]),
     ...(style.isDim ? ['opacity="0.6"'] : []),
   ];
-  return [`<text ${attributes.join(" ")} xml:space="preserve">${escaped(visible.slice(start))}</text>`];
+  return `<text ${attributes.join(" ")} xml:space="preserve">${escaped(text)}</text>`;
 }
 
 const number = (value: number) => String(Math.round(value * 10) / 10);

@@ -1,6 +1,7 @@
 import { COMMANDS } from "../commands/registry.ts";
 import type { Call, Surroundings } from "../commands/spec.ts";
 import type { Desk } from "../commands/with-store.ts";
+import { HANDLERS } from "./app/actions.ts";
 import { ConsoleApp } from "./app/console-app.ts";
 import { actionsOf } from "./keys/actions.ts";
 import { keymapOf } from "./keys/keymap.ts";
@@ -22,7 +23,7 @@ export function assemble(ports: {
   const { keymap, findings } = keymapOf(actionsOf(COMMANDS), desk.settings.keyBindings);
   const themeOf = themesFor(world, { ascii: call.flags.ascii === true });
   const app = new ConsoleApp(
-    { ...ports, keymap, themeOf, isReadOnly: desk.settings.readOnly },
+    { ...ports, keymap, themeOf, handlers: HANDLERS, isReadOnly: desk.settings.readOnly },
     arranged(recalled(memoryPath(world, desk.settings))),
   );
   for (const finding of findings) app.log.add(finding);

@@ -47,6 +47,8 @@ export interface App {
   /** The table that the panel shows, if it does. */
   panelTable(): Table | undefined;
   hints(): readonly Hint[];
+  /** Does what a key does, by the id of its action. */
+  act(id: string): void;
   /** Changes how it is arranged; the screen follows. */
   update(change: (state: State) => State): void;
   /** Something else has changed that is on the screen. */

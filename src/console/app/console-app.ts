@@ -29,6 +29,8 @@ export interface ConsolePorts {
   call: Call;
   isReadOnly: boolean;
   keymap: Keymap;
+  /** What is done, by the id of an action. */
+  handlers: Readonly<Record<string, (app: App) => void>>;
   themeOf(name: string): Theme;
   /** Paints soon; several wishes are one. */
   repaint(): void;
@@ -136,6 +138,10 @@ export class ConsoleApp implements App {
 
   hints(): readonly Hint[] {
     return hintsOf(this);
+  }
+
+  act(id: string): void {
+    this.#ports.handlers[id]?.(this);
   }
 
   update(change: (state: State) => State): void {

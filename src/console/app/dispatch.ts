@@ -1,5 +1,4 @@
 import type { InputEvent } from "../input/event.ts";
-import { HANDLERS } from "./actions.ts";
 import type { App } from "./app.ts";
 import { click, wheel } from "./mouse.ts";
 
@@ -18,5 +17,5 @@ const EVERYWHERE: ReadonlySet<string> = new Set(["ctrl+c", "ctrl+z", "ctrl+l"]);
 
 function act(app: App, chord: string): void {
   const id = app.keymap.lookup(chord, "list");
-  if (id !== undefined) HANDLERS[id]?.(app);
+  if (id !== undefined) app.act(id);
 }

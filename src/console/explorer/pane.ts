@@ -2,7 +2,7 @@ import { clean } from "../../base/text.ts";
 import type { App } from "../app/app.ts";
 import type { Size } from "../frame/layout.ts";
 import { padTo, widthOf } from "../theme/theme.ts";
-import type { TreeNode } from "./tree.ts";
+import type { TreeNode } from "./node.ts";
 
 /** The tree of everything there is. */
 export function explorerPane(app: App, { width, height }: Size): string[] {

@@ -1,5 +1,5 @@
 import type { Picture } from "../../model/picture.ts";
-import type { TreeNode } from "./tree.ts";
+import type { TreeNode } from "./node.ts";
 
 /** Resources, those of one host together: `web1  cpu ▇▇▇▁ 3/4`. */
 export function resourceNodes(

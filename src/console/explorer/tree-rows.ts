@@ -1,6 +1,7 @@
 import type { Picture } from "../../model/picture.ts";
 import type { Rows } from "../state/cursor.ts";
-import { type Counts, type TreeNode, treeOf } from "./tree.ts";
+import type { TreeNode } from "./node.ts";
+import { type Counts, treeOf } from "./tree.ts";
 
 /** The explorer's lines as they are now, made anew only when something in them has changed. */
 export class Tree implements Rows {

@@ -2,25 +2,11 @@ import type { Picture } from "../../model/picture.ts";
 import { queueRow } from "../../model/queue-row.ts";
 import { stateTone } from "../../model/tables/cells.ts";
 import { sceneOf } from "../../model/tables/scene.ts";
-import type { Scene, Tone } from "../../model/tables/view.ts";
+import type { Scene } from "../../model/tables/view.ts";
 import type { QueueKind } from "../../protocol/keys.ts";
 import type { TabId } from "../state/state.ts";
+import type { TreeNode } from "./node.ts";
 import { resourceNodes } from "./resource-nodes.ts";
-
-/** A line of the explorer. */
-export interface TreeNode {
-  id: string;
-  depth: number;
-  label: string;
-  /** Shown at the right edge. */
-  note: string;
-  tone: Tone;
-  /** Whether what is below it is shown; undefined where there is nothing. */
-  isOpen?: boolean;
-  /** Where it leads: a tab, and a row in it. */
-  tab: TabId;
-  key?: string;
-}
 
 /** How many rows the tabs have that are counted cheaply. */
 export type Counts = Partial<Record<TabId, number>>;

@@ -5,15 +5,16 @@ import { initialState, PANELS, type State, TABS, type TabState } from "../state/
 export interface Arrangement {
   tab: string;
   theme: string;
+  recent: readonly string[];
   explorer: { isOpen: boolean; open: readonly string[] };
   panel: { isOpen: boolean; id: string };
   /** Filter and order by tab. */
   tabs: Readonly<Record<string, { filter: string; order: Order | undefined }>>;
 }
 
-export function arrangementOf({ tab, tabs, explorer, panel, theme }: State): Arrangement {
+export function arrangementOf({ tab, tabs, explorer, panel, theme, recent }: State): Arrangement {
   return {
-    ...{ tab, theme },
+    ...{ tab, theme, recent },
     explorer: { isOpen: explorer.isOpen, open: [...explorer.open] },
     panel: { isOpen: panel.isOpen, id: panel.id },
     tabs: Object.fromEntries(TABS.map((id) => [id, { filter: tabs[id].filter, order: tabs[id].order }])),
@@ -30,6 +31,7 @@ export function arranged(kept: unknown): State {
   return {
     ...state,
     tab: TABS.find((id) => id === kept.tab) ?? state.tab,
+    recent: Array.isArray(kept.recent) ? kept.recent.filter(isText) : state.recent,
     theme: typeof kept.theme === "string" ? kept.theme : state.theme,
     explorer: {
       ...state.explorer,

@@ -1,10 +1,12 @@
 import { createOf, deleteOf, editOf } from "../act/configuring.ts";
-import { type Deed, deedOf, type Possible } from "../act/deed.ts";
+import { commandOf, type Deed, deedOf, type Possible } from "../act/deed.ts";
+import { hasFlag } from "../act/preview.ts";
 import type { App } from "../app/app.ts";
 import { chosen } from "../app/marks.ts";
 import { formOf } from "../form/form.ts";
 import { isLive } from "../sight/standing.ts";
 import { Dialog } from "./dialog.ts";
+import { openOutput } from "./output.ts";
 
 /** What a drain waits for unless it is told not to: that is what one wants to know of it. */
 const BEGINS_WITH: Readonly<Record<string, Deed["flags"]>> = { drain: { wait: true } };
@@ -14,6 +16,16 @@ export function openDeed(app: App, id: string): void {
   const subjects = chosen(app);
   const all = (subjects.length === 0 ? [undefined] : subjects).map((one) => deedOf(id, one, app.sight.picture));
   openDialog(app, all);
+}
+
+/** Asks for all that a command needs. */
+export function openCommand(app: App, id: string): void {
+  const command = commandOf(id);
+  if (hasFlag(command, "dry-run")) return openDialog(app, [{ command, args: [], fixed: 0, target: "" }]);
+  const form = formOf(command);
+  const needs = form.fields.some(({ isRequired }) => isRequired);
+  if (needs) app.overlays.open(new Dialog(app, { title: id, forms: [form], targets: [""] }));
+  else openOutput(app, command, [], id);
 }
 
 export function openEdit(app: App): void {
@@ -49,5 +61,5 @@ export function openDialog(app: App, possible: readonly Possible[]): void {
     formOf(command, { args, fixed, flags: { ...BEGINS_WITH[command.id], ...flags } }),
   );
   const many = deeds.length > 1 ? `${deeds.length} rows` : first.target;
-  app.overlays.open(new Dialog(app, { title: `${command.id} ${many}`, forms, targets: deeds.map(({ target }) => target) }));
+  app.overlays.open(new Dialog(app, { title: `${command.id} ${many}`.trim(), forms, targets: deeds.map(({ target }) => target) }));
 }

@@ -1,14 +1,37 @@
 import { clean } from "../../base/text.ts";
 import { proseLines } from "../../commands/see/detail.ts";
-import { fieldOf } from "../field/field.ts";
+import type { Preview } from "../act/preview.ts";
+import type { App } from "../app/app.ts";
+import { type Field, fieldOf } from "../field/field.ts";
 import type { Form } from "../form/form.ts";
 import { padTo } from "../theme/theme.ts";
-import type { Dialog } from "./dialog.ts";
 import { fieldLine } from "./field-line.ts";
 import type { OverlayPicture } from "./overlay.ts";
 
+/** What a dialog is painted from. */
+export interface DialogView {
+  readonly app: Pick<App, "theme">;
+  readonly title: string;
+  readonly targets: readonly string[];
+  readonly forms: readonly Form[];
+  readonly fields: Form["fields"];
+  /** The field that has the keyboard. */
+  readonly active: string;
+  readonly typed: ReadonlyMap<string, Field>;
+  /** Lines of the preview that are scrolled away. */
+  readonly top: number;
+  readonly fault: string | undefined;
+  readonly incomplete: string | undefined;
+  readonly isReading: boolean;
+  readonly previews: readonly Preview[] | undefined;
+  /** The same from a shell. */
+  readonly lines: readonly string[];
+  /** What must be typed before it is done. */
+  readonly word: string | undefined;
+}
+
 /** A dialog as it is painted: what will happen, what can be said about it, how to do it. */
-export function dialogPicture(dialog: Dialog, room: { width: number; height: number }): OverlayPicture {
+export function dialogPicture(dialog: DialogView, room: { width: number; height: number }): OverlayPicture {
   const width = Math.min(100, room.width);
   const below = [...fieldLines(dialog, width), ...commandLines(dialog, width), ...confirmLines(dialog, width)];
   const height = Math.max(3, room.height - below.length - 1);
@@ -32,8 +55,10 @@ export function dialogPicture(dialog: Dialog, room: { width: number; height: num
 }
 
 /** What would happen, as the command itself says it. */
-function previewLines({ app, previews, targets, forms }: Dialog, width: number): string[] {
+function previewLines({ app, previews, targets, forms, incomplete, isReading }: DialogView, width: number): string[] {
   const look = app.theme.look(width);
+  if (incomplete !== undefined) return [app.theme.style("quiet", clean(incomplete, width))];
+  if (isReading) return [app.theme.style("quiet", "it only looks")];
   if (previews === undefined) return [app.theme.style("quiet", `looking what it would do…`)];
   return previews.flatMap(({ messages, outcome }, at) => {
     const role = outcome === "failed" ? "problem" : "plain";
@@ -44,7 +69,7 @@ function previewLines({ app, previews, targets, forms }: Dialog, width: number):
   });
 }
 
-function fieldLines({ app, fields, active, typed }: Dialog, width: number): string[] {
+function fieldLines({ app, fields, active, typed }: DialogView, width: number): string[] {
   const label = Math.max(...fields.map((field) => field.label.length), 0);
   return fields.map((field) => {
     const isActive = field.id === active;
@@ -59,24 +84,24 @@ function fieldLines({ app, fields, active, typed }: Dialog, width: number): stri
 
 function valueText(
   field: Form["fields"][number],
-  typed: Parameters<typeof fieldLine>[1],
+  typed: Field,
   room: number,
   isActive: boolean,
-  theme: Dialog["app"]["theme"],
+  theme: DialogView["app"]["theme"],
 ): string {
   if (field.kind === "switch") return padTo(field.value === true ? `[${theme.signs.marked}]` : "[ ]", room);
   if (field.kind === "choice") return padTo(`< ${field.value === "" ? "-" : String(field.value)} >`, room);
   return fieldLine(theme, typed, room, isActive);
 }
 
-function commandLines({ app, lines }: Dialog, width: number): string[] {
+function commandLines({ app, lines }: DialogView, width: number): string[] {
   const { style, signs } = app.theme;
   const [first = ""] = lines;
   const more = lines.length > 1 ? ` (and ${lines.length - 1} more)` : "";
   return ["", style("quiet", `${signs.arrow} `) + clean(first, width - 4 - more.length) + style("quiet", more)];
 }
 
-function confirmLines({ app, word, active, typed, fault }: Dialog, width: number): string[] {
+function confirmLines({ app, word, active, typed, fault }: DialogView, width: number): string[] {
   const { style, signs } = app.theme;
   const isActive = active === "confirm";
   const fieldRoom = Math.min(40, width - 10);

@@ -4,11 +4,13 @@ import { hasFlag, type Preview } from "../act/preview.ts";
 import type { App } from "../app/app.ts";
 import { edit } from "../field/edit.ts";
 import { type Field, fieldOf } from "../field/field.ts";
+import { faultOf } from "../form/faults.ts";
 import { type Form, withValue } from "../form/form.ts";
 import { lineOf, wordsOf } from "../form/words.ts";
 import type { InputEvent } from "../input/event.ts";
 import { isLive } from "../sight/standing.ts";
-import { dialogPicture } from "./dialog-picture.ts";
+import { openOutput } from "./output.ts";
+import { type DialogView, dialogPicture } from "./dialog-picture.ts";
 import { DialogPreview } from "./dialog-preview.ts";
 import type { Overlay, OverlayPicture } from "./overlay.ts";
 
@@ -26,7 +28,7 @@ export interface DialogWish {
 const CONFIRM = "confirm";
 
 /** Shows what a command would do, lets its flags be filled in, asks, and does it. */
-export class Dialog implements Overlay {
+export class Dialog implements Overlay, DialogView {
   readonly app: App;
   readonly title: string;
   readonly targets: readonly string[];
@@ -59,6 +61,11 @@ export class Dialog implements Overlay {
 
   get previews(): readonly Preview[] | undefined {
     return this.#preview.previews;
+  }
+
+  /** What is still missing in the form, or wrong: there is nothing to preview before. */
+  get incomplete(): string | undefined {
+    return this.forms.map(faultOf).find((fault) => fault !== undefined);
   }
 
   /** The same from a shell. */
@@ -151,22 +158,37 @@ export class Dialog implements Overlay {
     this.app.changed();
   }
 
+  /** It changes nothing: there is nothing to preview, and its answer is a text. */
+  get isReading(): boolean {
+    const [form] = this.forms;
+    return form !== undefined && !hasFlag(form.spec, "dry-run");
+  }
+
   #ask(pause?: number): void {
     const [form] = this.forms;
-    if (form !== undefined) this.#preview.ask({ command: form.spec, items: this.forms.map(wordsOf) }, pause);
+    if (form !== undefined && !this.isReading && this.incomplete === undefined) this.#preview.ask({ command: form.spec, items: this.forms.map(wordsOf) }, pause);
   }
 
   #confirm(): void {
     this.fault = this.#obstacle();
     if (this.fault !== undefined) return this.app.changed();
+    if (this.isReading) return this.#read();
     const errands = this.forms.map((form, at) => this.#errand(form, at));
     this.app.overlays.close(this);
     void carryOut(this.app, errands);
   }
 
+  #read(): void {
+    const [form] = this.forms;
+    this.app.overlays.close(this);
+    if (form !== undefined) openOutput(this.app, form.spec, wordsOf(form), [form.spec.id, ...wordsOf(form)].join(" "));
+  }
+
   /** Why it cannot be done as it stands. */
   #obstacle(): string | undefined {
     const { app, previews, word } = this;
+    if (this.incomplete !== undefined) return this.incomplete;
+    if (this.isReading) return undefined;
     if (app.isReadOnly) return "this console is read-only";
     if (!isLive(app.sight.standing)) return "etcd is away: nothing can be changed before it is back";
     if (previews === undefined) return "wait for the preview: it says what will happen";

@@ -1,6 +1,7 @@
 import { clean } from "../../base/text.ts";
 import type { Command } from "../../commands/spec.ts";
 import { type Picture, queueId } from "../../model/picture.ts";
+import type { Action } from "../keys/actions.ts";
 import type { TabId } from "../state/state.ts";
 import type { Choice, Entry, EntryKind } from "./entry.ts";
 import { isMove } from "./obstacle.ts";
@@ -9,7 +10,7 @@ import { isMove } from "./obstacle.ts";
 export interface PaletteWish {
   commands: readonly Command[];
   /** What keys are bound to: the commands that act on rows, and what the console does by itself. */
-  actions: readonly { id: string; brief: string }[];
+  actions: readonly Pick<Action, "id" | "brief">[];
   views: readonly { tab: TabId; label: string; brief?: string }[];
   picture: Pick<Picture, "queues" | "histories" | "resources" | "hosts" | "groups">;
   /** Keys of an action or a command, as they are shown. */
@@ -32,8 +33,8 @@ export function entriesOf(wish: PaletteWish): Entry[] {
 }
 
 /** Others may have the name of an action: `edit` edits all, the key `edit` what is selected. */
-function hasKey({ topic }: Command): boolean {
-  return topic === "Act";
+function hasKey({ key }: Command): boolean {
+  return key !== undefined;
 }
 
 function commandEntry(wish: PaletteWish, command: Command): Entry {

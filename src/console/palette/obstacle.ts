@@ -1,4 +1,5 @@
 import type { Command } from "../../commands/spec.ts";
+import type { Action } from "../keys/actions.ts";
 import type { Choice } from "./entry.ts";
 
 /** Commands that make no sense in here, and what to do instead. */
@@ -17,10 +18,14 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 const MOVES: ReadonlySet<string> = new Set(
   "palette back up down left right top bottom pageUp pageDown open mark range".split(" "),
 );
-/** Actions that change something. */
-const CHANGING: ReadonlySet<string> = new Set(["edit", "create", "delete"]);
 /** Actions that are done to what is selected. */
 const ON_ROWS: ReadonlySet<string> = new Set(["copy", "copyJson", "copyCommand", "why", "edit", "delete"]);
+
+/** What can be done at all. */
+interface Known {
+  commands: readonly Command[];
+  actions: readonly Pick<Action, "id" | "isChange">[];
+}
 
 /** How things stand, as far as it matters to what can be chosen. */
 export interface Standing {
@@ -38,16 +43,18 @@ export function isMove(id: string): boolean {
 /** Why something cannot be chosen now, in a few words; undefined where it can. */
 export function obstacleOf(
   choice: Choice,
-  commands: readonly Command[],
+  { commands, actions }: Known,
   { isReadOnly, isAway, hasSelection }: Standing,
 ): string | undefined {
   if (choice.kind === "go") return undefined;
   if (choice.kind === "command" && Object.hasOwn(ELSEWHERE, choice.id)) return ELSEWHERE[choice.id];
-  const command = commands.find(({ id }) => choice.kind === "command" && id === choice.id);
-  const isChanging = command === undefined ? CHANGING.has(choice.id) : changes(command);
+  const isCommand = choice.kind === "command";
+  const isChanging = isCommand
+    ? commands.some((command) => command.id === choice.id && changes(command))
+    : actions.some(({ id, isChange }) => id === choice.id && isChange);
   if (isChanging && isReadOnly) return "read-only";
   if (isChanging && isAway) return "etcd is away";
-  if (command === undefined && ON_ROWS.has(choice.id) && !hasSelection) return "nothing is selected";
+  if (!isCommand && ON_ROWS.has(choice.id) && !hasSelection) return "nothing is selected";
   return undefined;
 }
 

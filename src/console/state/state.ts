@@ -60,6 +60,8 @@ export interface State {
   /** One line that goes by itself. */
   toast: Toast | undefined;
   theme: string;
+  /** What was chosen in the palette, the newest first. */
+  recent: readonly string[];
 }
 
 export interface Toast {
@@ -85,5 +87,6 @@ export function initialState(): State {
     panel: { isOpen: true, id: "events", top: 0, cursor: START },
     toast: undefined,
     theme: "auto",
+    recent: [],
   };
 }
