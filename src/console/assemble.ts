@@ -7,6 +7,7 @@ import { actionsOf } from "./keys/actions.ts";
 import { keymapOf } from "./keys/keymap.ts";
 import { arranged, arrangementOf } from "./memory/arrangement.ts";
 import { memoryPath, recalled, remember } from "./memory/file.ts";
+import type { State } from "./state/state.ts";
 import { themesFor } from "./theme/choose.ts";
 
 /** Puts the console together from its settings. */
@@ -24,7 +25,7 @@ export function assemble(ports: {
   const themeOf = themesFor(world, { ascii: call.flags.ascii === true });
   const app = new ConsoleApp(
     { ...ports, keymap, themeOf, handlers: HANDLERS, isReadOnly: desk.settings.readOnly },
-    arranged(recalled(memoryPath(world, desk.settings))),
+    initial(world, desk),
   );
   for (const finding of findings) app.log.add(finding);
   const [first] = findings;
@@ -35,4 +36,10 @@ export function assemble(ports: {
 /** Keeps the arrangement for the next time. */
 export function keepArrangement(app: ConsoleApp): void {
   remember(memoryPath(app.world, app.desk.settings), arrangementOf(app.state));
+}
+
+/** As it was left, but in the colours that are asked for. */
+function initial(world: Surroundings, { settings }: Desk): State {
+  const state = arranged(recalled(memoryPath(world, settings)));
+  return settings.theme === "auto" ? state : { ...state, theme: settings.theme };
 }

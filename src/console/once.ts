@@ -4,6 +4,7 @@ import { EXIT } from "../base/errors.ts";
 import { assemble } from "./assemble.ts";
 import { frameOf } from "./frame/frame.ts";
 import type { TabId } from "./state/state.ts";
+import { unpainted } from "./theme/sgr.ts";
 import { Renderer } from "./view/renderer.tsx";
 
 /** How long a picture may take, ms. */
@@ -35,7 +36,8 @@ export async function once(
     const renderer = new Renderer();
     const lines = renderer.lines(frameOf(app));
     renderer.end();
-    world.out(`${lines.map((line) => line.trimEnd()).join("\n")}\n`);
+    const shown = world.terminal.isOutput() ? lines.map(app.theme.finished) : lines.map(unpainted).map(app.theme.finished);
+    world.out(`${shown.map((line) => line.trimEnd()).join("\n")}\n`);
     return app.sight.standing.kind === "live" ? EXIT.ok : EXIT.unreachable;
   } finally {
     app.end();

@@ -13,9 +13,11 @@ import { type Layout, layoutOf, type Size } from "../frame/layout.ts";
 import type { Keymap } from "../keys/keymap.ts";
 import { type Hint, Overlays } from "../overlay/overlay.ts";
 import { Sight } from "../sight/sight.ts";
+import { isLive } from "../sight/standing.ts";
 import type { PanelId, State, TabId } from "../state/state.ts";
 import { Store } from "../state/store.ts";
 import { type Table, tableOf } from "../table/table.ts";
+import { dimmed } from "../theme/dimmed.ts";
 import type { Theme } from "../theme/theme.ts";
 import type { App } from "./app.ts";
 import { hintsOf } from "./hints.ts";
@@ -56,6 +58,7 @@ export class ConsoleApp implements App {
   readonly #pulser: Pulser;
   readonly #counter = new Counter();
   readonly #tables = new Map<string, Table>();
+  #dimmed: { of: Theme; theme: Theme } | undefined;
   #detail: { for: readonly unknown[]; detail: Detail | undefined } | undefined;
 
   constructor(ports: ConsolePorts, state: State) {
@@ -89,8 +92,12 @@ export class ConsoleApp implements App {
   get isReadOnly(): boolean {
     return this.#ports.isReadOnly;
   }
+  /** Pale as long as what is shown may not be what is. */
   get theme(): Theme {
-    return this.#ports.themeOf(this.state.theme);
+    const theme = this.#ports.themeOf(this.state.theme);
+    if (isLive(this.sight.standing) || this.sight.standing.kind === "opening") return theme;
+    if (this.#dimmed?.of !== theme) this.#dimmed = { of: theme, theme: dimmed(theme) };
+    return this.#dimmed.theme;
   }
   get table(): Table {
     return this.#tableOf("tab", this.state.tab);

@@ -36,7 +36,7 @@ export function frameOf(app: App): Frame | { screen: Size; message: string } {
   const screen = app.screen();
   if (layout === undefined) {
     const { width, height } = screen;
-    return { screen, message: `signalbox needs 40x10, this is ${width}x${height}` };
+    return { screen, message: `too small: ${width}x${height}; 40x10 at least` };
   }
   const pane = (size: Size | undefined, paint: (size: Size) => readonly string[]) =>
     size && { ...size, lines: guarded(app, () => paint(size)) };

@@ -29,8 +29,21 @@ export interface Owners {
 /** Stands in a name where the host's own name goes: no name holds a control character. */
 const HOLE = "\u0001";
 
+type Sight = Pick<Picture, "resources" | "hosts">;
+
+/** The last answer for some hosts: queues change far more often than these. */
+const answered = new WeakMap<Picture["hosts"], { resources: Picture["resources"]; owners: Owners }>();
+
 /** What `FQDN_cpu` and the like are on every host that is known. */
-export function ownersIn({ resources, hosts }: Pick<Picture, "resources" | "hosts">): Owners {
+export function ownersIn(sight: Sight): Owners {
+  const known = answered.get(sight.hosts);
+  if (known?.resources === sight.resources) return known.owners;
+  const owners = expanded(sight);
+  answered.set(sight.hosts, { resources: sight.resources, owners });
+  return owners;
+}
+
+function expanded({ resources, hosts }: Sight): Owners {
   const configured = new Map<string, Owned>();
   const templates = new Set<string>();
   const shared = new Set<string>();

@@ -1,7 +1,7 @@
 import { canonicalHost } from "../../fleet/groups.ts";
 import { holds } from "../../protocol/admission.ts";
 import { plainTotal } from "../foresee.ts";
-import { type NamedQueue, type Picture, queueIn } from "../picture.ts";
+import { type NamedQueue, type Picture, queueId } from "../picture.ts";
 import { hostInName, type Owned, ownersIn } from "./owners.ts";
 import type { Tone } from "./view.ts";
 
@@ -50,7 +50,7 @@ export function sharesOf(picture: Sight): Shares {
   const hosts = new Map<string, Ordered[]>();
   const others: Ordered[] = [];
   for (const name of names) {
-    const queue = queueIn(picture, "resource", name);
+    const queue = picture.queues.get(queueId("resource", name));
     const owned = configured.get(name) ?? ownedByName(name, queue, isHost);
     const share = shareOf(picture, name, queue, owned);
     if (owned === undefined) others.push(share);

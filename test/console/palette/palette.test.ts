@@ -40,7 +40,7 @@ const entries = (standing: Partial<Standing> = {}, from = picture) =>
 const entry = (id: string, among = entries()): Entry | undefined => among.find((one) => one.id === id);
 const all = new Searchable(entries());
 const found = (query: string, recent: readonly string[] = []) =>
-  all.search(query, 50, recent).matches.map(({ entry: { id } }) => id);
+  all.search(query, 200, recent).matches.map(({ entry: { id } }) => id);
 
 describe("what can be chosen", () => {
   it("is every command with its key, what the console does, the views, and every name", () => {
@@ -271,7 +271,7 @@ describe("matches as they are painted", () => {
         .slice(0, 2),
     ).toEqual([
       "drain    stop new grants for a lock, resource, host, gro…  D",
-      "undrain  lift a drain; queues go on in their order",
+      "undrain  lift a drain; queues go on in their order         U",
     ]);
   });
 
