@@ -17,6 +17,7 @@ export async function consoleFigures(bed: Bed): Promise<void> {
   const starts = await startTimes(bed, bed.quick ? 3 : 5);
   const terminal = await opened(bed);
   try {
+    const [first] = memoryOf(terminal.pid);
     const still = await watched(terminal, locks, 0, bed);
     const busy = await watched(terminal, locks, 100, bed);
     const flood = await watched(terminal, locks, 2_000, bed);
@@ -41,7 +42,8 @@ export async function consoleFigures(bed: Bed): Promise<void> {
         ["to catch up when they end, ms", shown(flood.catchUp, 0)],
         ["processor, idle, %", shown(still.processor, 0)],
         ["processor, 2,000 events/s, %", shown(flood.processor, 0)],
-        ["resident, MiB", shown(rss, 0)],
+        ["resident after the start, MiB", shown(first, 0)],
+        ["resident after all that, MiB", shown(rss, 0)],
         ["resident at most, MiB", shown(peak, 0)],
       ],
     );

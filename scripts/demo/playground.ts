@@ -24,8 +24,6 @@ const ENDINGS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 export async function playground({ seed, isServed }: PlaygroundOptions): Promise<number> {
   const ending = Promise.withResolvers<NodeJS.Signals>();
   for (const name of ENDINGS) process.on(name, ending.resolve);
-  // Ctrl+Z stops the console, and the shell takes over; but the site goes on, and is there at `fg`.
-  process.on("SIGTSTP", () => {});
   const closing: (() => unknown)[] = [];
   try {
     const opened = open(seed, closing);

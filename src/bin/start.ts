@@ -9,8 +9,20 @@ const require = createRequire(import.meta.filename);
 const [, , command] = process.argv;
 if (command === "run") startRun(join(import.meta.dirname, "run.cjs"));
 else if (command === "__complete") require("./complete.cjs");
-else if (command === "console" || isAtTerminal()) import(join(import.meta.dirname, "console.mjs"));
+else if (command === "console" || isAtTerminal()) startConsole();
 else require("./full.cjs");
+
+/**
+ * V8 lets what is forgotten pile up to some hundred megabytes, the more the larger the machine, and takes limits only when it
+ * starts: so the console starts anew, as the same process, where this Node can do that.
+ */
+function startConsole(): void {
+  const { execArgv, execPath, argv, env } = process;
+  const limits = ["--max-semi-space-size=16", "--heap-growing-percent=40"]; // MB; percent
+  if (process.execve !== undefined && !limits.every((limit) => execArgv.includes(limit)))
+    process.execve(execPath, [execPath, ...limits, ...execArgv, ...argv.slice(1)], env);
+  import(join(import.meta.dirname, "console.mjs"));
+}
 
 /** Typed alone, by somebody who sees the answer and can go on typing. */
 function isAtTerminal(): boolean {

@@ -34,7 +34,9 @@ class Session {
 
   constructor(call: Call, world: Surroundings, desk: Desk, view: TabId | undefined) {
     this.#desk = desk;
-    this.#face = call.flags.plain ? new PlainFace(world) : new ScreenFace(world, { mouse: desk.settings.mouse });
+    this.#face = call.flags.plain
+      ? new PlainFace(world)
+      : new ScreenFace(world, { mouse: desk.settings.mouse });
     this.#app = assemble({
       ...{ call, world, desk },
       repaint: () => this.#repaint(),

@@ -1,6 +1,6 @@
+import { EXIT } from "../base/errors.ts";
 import type { Call, Surroundings } from "../commands/spec.ts";
 import type { Desk } from "../commands/with-store.ts";
-import { EXIT } from "../base/errors.ts";
 import { assemble } from "./assemble.ts";
 import { frameOf } from "./frame/frame.ts";
 import type { TabId } from "./state/state.ts";
@@ -19,7 +19,15 @@ export async function once(
 ): Promise<number> {
   const around = { ...world, terminal: { ...world.terminal, size: () => wish.size } };
   let wake = () => {};
-  const app = assemble({ call, world: around, desk, repaint: () => wake(), suspend: () => {}, redraw: () => {}, quit: () => {} });
+  const app = assemble({
+    call,
+    world: around,
+    desk,
+    repaint: () => wake(),
+    suspend: () => {},
+    redraw: () => {},
+    quit: () => {},
+  });
   if (wish.view !== undefined) app.update((state) => ({ ...state, tab: wish.view ?? state.tab }));
   const deadline = desk.clock.now() + PATIENCE;
   try {
@@ -36,7 +44,9 @@ export async function once(
     const renderer = new Renderer();
     const lines = renderer.lines(frameOf(app));
     renderer.end();
-    const shown = world.terminal.isOutput() ? lines.map(app.theme.finished) : lines.map(unpainted).map(app.theme.finished);
+    const shown = world.terminal.isOutput()
+      ? lines.map(app.theme.finished)
+      : lines.map(unpainted).map(app.theme.finished);
     world.out(`${shown.map((line) => line.trimEnd()).join("\n")}\n`);
     return app.sight.standing.kind === "live" ? EXIT.ok : EXIT.unreachable;
   } finally {

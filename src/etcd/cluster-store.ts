@@ -81,11 +81,11 @@ export class ClusterStore<B> implements Store {
     if (signal.aborted) onAbort();
     this.#watches.add(open);
     const { clock, timeouts } = this.#failover;
-    open.probe(clock, timeouts.probe).catch((error: unknown) => open.end(error));
+    open.probe(clock, request.progress ?? timeouts.probe).catch((error: unknown) => open.end(error));
     try {
       for (;;) {
         const batch = this.#batch(await open.next());
-        if (batch) yield batch;
+        if (batch.events.length > 0 || (request.progress !== undefined && batch.revision > 0n)) yield batch;
       }
     } finally {
       this.#watches.delete(open);
@@ -112,11 +112,11 @@ export class ClusterStore<B> implements Store {
     return (await this.#failover.run((member, options) => member.call(rpc, request, options), signal)) as T;
   }
 
-  /** Undefined for progress reports: they carry no events. */
-  #batch(answer: WireWatch): WatchBatch | undefined {
+  /** Progress reports carry no events, only how far the member is. */
+  #batch(answer: WireWatch): WatchBatch {
     const events = this.#wire.events(answer);
     const last = events.at(-1);
-    if (last === undefined) return undefined;
+    if (last === undefined) return { revision: BigInt(answer.header?.revision ?? 0), events };
     return { revision: last.type === "put" ? last.kv.modRevision : last.revision, events };
   }
 

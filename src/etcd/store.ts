@@ -48,6 +48,8 @@ export interface Store {
    * Follows keys from a revision on, in batches of one revision or more, in order, none left out. A batch has all
    * events of its revisions in one range; of several ranges each is in order by itself, so while they catch up, a batch
    * of one may come before an older one of another.
+   * Where `progress` is asked for, batches without events say that all up to their revision has been delivered. Members
+   * before 3.4.25 and 3.5.8 may say so too soon: good for telling whether a watch lives, not for more.
    * Ends only by throwing: the signal's reason, or StoreError (`compacted`, `unavailable`, …). The caller reads
    * the ranges again and watches anew; a watch is a hint, and can die in silence.
    */

@@ -68,8 +68,8 @@ export class Fold {
     for (const event of batch.events) {
       const key = event.type === "put" ? event.kv.key : event.key;
       if (!this.ranges.some((range) => key >= range.key && key < range.rangeEnd)) continue;
-      if (event.type === "put") this.#put(event.kv);
-      else this.#delete(key);
+      if (event.type === "delete") this.#delete(key);
+      else this.see(event.kv); // what was read already is told again by a watch that starts there
     }
     this.#revision = batch.revision;
   }

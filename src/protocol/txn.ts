@@ -76,6 +76,11 @@ export interface WatchRequest {
   ranges: (KeyRange & { only?: "puts" | "deletes" })[];
   /** First revision to deliver: that of the read which justified the wait, plus one. */
   from: bigint;
+  /**
+   * Milliseconds. How often the member is asked how far it is; it tells that in batches without events, and where it has
+   * told it once and does so no more for as long again, the watch ends. Default: nothing is told, and it is asked seldom.
+   */
+  progress?: number;
 }
 
 /** The end of the range of all keys that begin with `prefix`. */

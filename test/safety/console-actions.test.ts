@@ -38,7 +38,9 @@ describe("a reset", () => {
     await console.until(/invoices .*held/);
     console.press("X");
     await console.until("type invoices to confirm");
-    expect(console.screen().join("\n")).toMatch(/ends .*holds lock invoices[^]*next .*waits for lock invoices/);
+    expect(console.screen().join("\n")).toMatch(
+      /ends .*holds lock invoices[^]*next .*waits for lock invoices/,
+    );
     expect(console.screen().join("\n")).toContain("signalbox reset lock invoices");
     console.press("enter");
     await console.until("▲ type invoices to confirm");
@@ -72,7 +74,9 @@ describe("a reset", () => {
     console.press("enter");
     await console.until(/done .*reset lock x/);
     expect(await stage.tickets()).toEqual([]);
-    expect(await audit(stage)).toEqual([expect.stringMatching(/^reset \| lock x \| gone \| removed by force/)]);
+    expect(await audit(stage)).toEqual([
+      expect.stringMatching(/^reset \| lock x \| gone \| removed by force/),
+    ]);
   });
 });
 

@@ -30,7 +30,13 @@ async function ownEtcd(): Promise<EtcdMember> {
 }
 
 async function consoleOn(etcd: EtcdMember, env: Record<string, string> = {}): Promise<Terminal> {
-  const console = openTerminal({ args: ["console"], columns: 120, rows: 40, endpoints: [etcd.clientUrl], env });
+  const console = openTerminal({
+    args: ["console"],
+    columns: 120,
+    rows: 40,
+    endpoints: [etcd.clientUrl],
+    env,
+  });
   onTestFinished(() => console.close());
   await console.until(/live rev \d+/);
   return console;
@@ -80,7 +86,10 @@ describe("while etcd is away", () => {
     await stage.etcd.etcdctl("compact", String(revision));
     proxy.mode = "forward";
     await console.until(/live rev \d+/);
-    await console.until((it) => it.screen().some((row) => row.includes("fresh")) && !it.screen().some((row) => row.includes("gone")));
+    await console.until(
+      (it) =>
+        it.screen().some((row) => row.includes("fresh")) && !it.screen().some((row) => row.includes("gone")),
+    );
   });
 
   it("or swallows every byte in silence, it is not taken for live", async () => {
@@ -100,7 +109,12 @@ describe("a role that is taken away", () => {
   it("is told, the picture stays, and it goes on when it is given back", async () => {
     const etcd = await ownEtcd();
     const asRoot = (...args: string[]) => etcd.etcdctl("--user=root:pw", ...args);
-    for (const words of ["user add root:pw", "user grant-role root root", "user add op:pw", "role add reader"])
+    for (const words of [
+      "user add root:pw",
+      "user grant-role root root",
+      "user add op:pw",
+      "role add reader",
+    ])
       await etcd.etcdctl(...words.split(" "));
     await etcd.etcdctl("role", "grant-permission", "--prefix=true", "reader", "read", "/signalbox/");
     await etcd.etcdctl("user", "grant-role", "op", "reader");
@@ -206,7 +220,9 @@ describe("what comes from etcd", () => {
     const { revision, kvs } = await stage.store.range(stage.keys.locks());
     console.press("[", "]");
     await console.until(new RegExp(`Locks ${kvs.length}\\b`));
-    await console.until((it) => Number(/live rev (\d+)/.exec(it.screen().at(-1) ?? "")?.[1]) >= Number(revision) - 1);
+    await console.until(
+      (it) => Number(/live rev (\d+)/.exec(it.screen().at(-1) ?? "")?.[1]) >= Number(revision) - 1,
+    );
   });
 });
 

@@ -1,6 +1,6 @@
+import { EXIT } from "../../base/errors.ts";
 import type { App } from "../app/app.ts";
 import { openJob } from "../overlay/output.ts";
-import { EXIT } from "../../base/errors.ts";
 import type { Job } from "./jobs.ts";
 
 /** A command line as it was previewed. */
@@ -25,11 +25,17 @@ function tell(app: App, results: readonly Job[]): void {
   const [only] = results;
   const bad = results.filter(({ code }) => code !== EXIT.ok);
   if (results.length > 1) {
-    const text = bad.length === 0 ? `all ${results.length} are done` : `${bad.length} of ${results.length} are not done: see JOBS`;
+    const text =
+      bad.length === 0
+        ? `all ${results.length} are done`
+        : `${bad.length} of ${results.length} are not done: see JOBS`;
     return app.toast(text, bad.length === 0 ? "held" : "problem");
   }
   if (only === undefined) return;
   // What has moved meanwhile is what its user must see now, not in a list.
   if (only.code === EXIT.changed) return openJob(app, only.id);
-  app.toast(`${only.title}: ${only.lines.at(-1) ?? (only.code === EXIT.ok ? "done" : `exit ${only.code}`)}`, only.code === EXIT.ok ? "held" : "problem");
+  app.toast(
+    `${only.title}: ${only.lines.at(-1) ?? (only.code === EXIT.ok ? "done" : `exit ${only.code}`)}`,
+    only.code === EXIT.ok ? "held" : "problem",
+  );
 }

@@ -8,11 +8,19 @@ export function editOf(subject: Subject | undefined, picture: Picture): Possible
   if (subject?.kind === "record") return editOf(subject.about, picture);
   if (subject?.kind === "group") {
     const members = picture.groups.get(subject.name)?.value ?? [];
-    return { command: commandOf("group set"), args: [subject.name, ...members], fixed: 1, target: nameOf(subject) };
+    return {
+      command: commandOf("group set"),
+      args: [subject.name, ...members],
+      fixed: 1,
+      target: nameOf(subject),
+    };
   }
   if (subject?.kind === "resource") {
     const { total, note, order } = picture.resources.get(subject.name)?.value ?? {};
-    const flags = { ...(note !== undefined && { note }), ...(order !== undefined && { order: String(order) }) };
+    const flags = {
+      ...(note !== undefined && { note }),
+      ...(order !== undefined && { order: String(order) }),
+    };
     const args = [subject.name, ...(total === undefined ? [] : [total])];
     return { command: commandOf("resource set"), args, flags, fixed: 1, target: nameOf(subject) };
   }
@@ -21,8 +29,10 @@ export function editOf(subject: Subject | undefined, picture: Picture): Possible
 
 /** A new one of what the tab shows. */
 export function createOf(tab: TabId): Possible {
-  if (tab === "groups" || tab === "hosts") return { command: commandOf("group set"), args: [], fixed: 0, target: "a new group" };
-  if (tab === "resources") return { command: commandOf("resource set"), args: [], fixed: 0, target: "a new resource" };
+  if (tab === "groups" || tab === "hosts")
+    return { command: commandOf("group set"), args: [], fixed: 0, target: "a new group" };
+  if (tab === "resources")
+    return { command: commandOf("resource set"), args: [], fixed: 0, target: "a new resource" };
   if (tab === "drains") return { command: commandOf("drain"), args: [], fixed: 0, target: "a new drain" };
   return { reason: "groups, resources and drains can be made, each in its own tab" };
 }

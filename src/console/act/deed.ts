@@ -47,7 +47,8 @@ export function deedOf(id: string, subject: Subject | undefined, picture: Pictur
 
 /** What a subject is called. */
 export function nameOf(subject: Subject): string {
-  if (subject.kind === "drain") return subject.scope === "all" ? "everything" : `${subject.scope} ${subject.name}`;
+  if (subject.kind === "drain")
+    return subject.scope === "all" ? "everything" : `${subject.scope} ${subject.name}`;
   return `${subject.kind} ${subject.name}`;
 }
 

@@ -1,9 +1,8 @@
-import { open, unfold } from "./open.ts";
+import { openCreate, openDeed, openDelete, openEdit } from "../overlay/deeds.ts";
 import { openFilter } from "../overlay/filter.ts";
 import { openHelp } from "../overlay/help.ts";
-import { openPalette } from "../overlay/palette.ts";
-import { openDeed, openEdit, openCreate, openDelete } from "../overlay/deeds.ts";
 import { openWhy } from "../overlay/output.ts";
+import { openPalette } from "../overlay/palette.ts";
 import { PANES, type State } from "../state/state.ts";
 import { THEMES } from "../theme/theme.ts";
 import type { App } from "./app.ts";
@@ -11,6 +10,7 @@ import { copyCommand, copyJson, copyName } from "./copying.ts";
 import { focusNext, focusOn, nextTab } from "./focus.ts";
 import { mark, range, unmark } from "./marks.ts";
 import { move } from "./moves.ts";
+import { open, unfold } from "./open.ts";
 import { reverse, sortNext } from "./sorting.ts";
 
 /** What the console does for every action that is not a command. */

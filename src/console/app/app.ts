@@ -1,8 +1,8 @@
-import type { Desk } from "../../commands/with-store.ts";
 import type { Call, Surroundings } from "../../commands/spec.ts";
+import type { Desk } from "../../commands/with-store.ts";
 import type { Detail } from "../../model/detail/detail.ts";
-import type { Subject } from "../../model/tables/view.ts";
 import type { EventLog } from "../../model/events/index.ts";
+import type { Subject } from "../../model/tables/view.ts";
 import type { Jobs } from "../act/jobs.ts";
 import type { Counts } from "../explorer/tree.ts";
 import type { Tree } from "../explorer/tree-rows.ts";

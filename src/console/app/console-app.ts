@@ -7,8 +7,8 @@ import { Jobs } from "../act/jobs.ts";
 import { detailOf, placesOf } from "../detail/detail-of.ts";
 import { Pulser } from "../detail/pulser.ts";
 import { Counter } from "../explorer/counts.ts";
+import { type Counts, unfoldedFor } from "../explorer/tree.ts";
 import { Tree } from "../explorer/tree-rows.ts";
-import type { Counts } from "../explorer/tree.ts";
 import { type Layout, layoutOf, type Size } from "../frame/layout.ts";
 import type { Keymap } from "../keys/keymap.ts";
 import { type Hint, Overlays } from "../overlay/overlay.ts";
@@ -56,7 +56,7 @@ export class ConsoleApp implements App {
   readonly events = new EventLog();
   readonly tree = new Tree();
   readonly #pulser: Pulser;
-  readonly #counter = new Counter();
+  readonly #counter: Counter;
   readonly #tables = new Map<string, Table>();
   #dimmed: { of: Theme; theme: Theme } | undefined;
   #detail: { for: readonly unknown[]; detail: Detail | undefined } | undefined;
@@ -72,6 +72,7 @@ export class ConsoleApp implements App {
     this.overlays = new Overlays(changed);
     this.jobs = new Jobs({ world, clock: desk.clock, settings: call.settings, onChange: changed });
     this.#pulser = new Pulser(desk, changed);
+    this.#counter = new Counter(() => desk.clock.now());
   }
 
   get desk(): Desk {
@@ -198,7 +199,14 @@ export class ConsoleApp implements App {
     const { filter, order } = this.state.tabs[this.state.tab];
     this.table.update(picture, wall, { filter, order });
     this.panelTable()?.update(picture, wall, { filter: "", order: undefined });
-    this.tree.update(picture, this.counts(), this.state.explorer.open, wall, this.theme.signs);
+    const counts = this.counts();
+    this.tree.update(
+      picture,
+      counts,
+      this.state.explorer.open ?? unfoldedFor(counts),
+      wall,
+      this.theme.signs,
+    );
     this.store.update((state) => settledState(state, this));
     const subject = this.subject();
     this.#pulser.want(subject === undefined ? [] : placesOf(subject, picture, wall));

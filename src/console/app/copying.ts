@@ -9,7 +9,10 @@ import { chosen } from "./marks.ts";
 export function copyName(app: App): void {
   const subjects = chosen(app);
   if (subjects.length === 0) return app.toast("nothing is selected");
-  app.copy(subjects.map(({ name }) => name).join("\n"), subjects.length === 1 ? subjectName(subjects[0]) : `${subjects.length} names`);
+  app.copy(
+    subjects.map(({ name }) => name).join("\n"),
+    subjects.length === 1 ? subjectName(subjects[0]) : `${subjects.length} names`,
+  );
 }
 
 /** The row under the cursor as programs get it from `signalbox ls --json`. */
@@ -23,7 +26,9 @@ export function copyJson(app: App): void {
 export function copyCommand(app: App): void {
   const subject = app.subject();
   const { filter } = app.state.tabs[app.state.tab];
-  const line = showLine(subject) ?? `signalbox ls ${app.state.tab}${filter === "" ? "" : ` --filter ${shellWord(filter)}`}`;
+  const line =
+    showLine(subject) ??
+    `signalbox ls ${app.state.tab}${filter === "" ? "" : ` --filter ${shellWord(filter)}`}`;
   app.copy(line, line);
 }
 

@@ -26,7 +26,8 @@ export function range(app: App): void {
     return;
   }
   const from = table.indexOf(anchor, cursor.index);
-  const [first, last] = from < 0 ? [cursor.index, cursor.index] : [Math.min(from, cursor.index), Math.max(from, cursor.index)];
+  const [first, last] =
+    from < 0 ? [cursor.index, cursor.index] : [Math.min(from, cursor.index), Math.max(from, cursor.index)];
   const keys = Array.from({ length: last - first + 1 }, (_, at) => table.keyAt(first + at) ?? "");
   change(app, (tab) => ({ ...tab, marks: new Set([...tab.marks, ...keys]), anchor: undefined }));
   app.toast(`${keys.length} rows marked`);

@@ -52,7 +52,9 @@ function placeOf(app: App, { column, row }: MouseEvent): Place | undefined {
   if (layout.isBeside && table !== undefined && detail !== undefined)
     return column - left <= table.width ? { pane: "table", line, column } : { pane: "detail", line, column };
   if (table !== undefined && line < table.height) return { pane: "table", line, column };
-  return detail === undefined ? undefined : { pane: "detail", line: line - (table?.height ?? -1) - 1, column };
+  return detail === undefined
+    ? undefined
+    : { pane: "detail", line: line - (table?.height ?? -1) - 1, column };
 }
 
 /** Lines between the tabs and the panel's title. */

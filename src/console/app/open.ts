@@ -1,3 +1,4 @@
+import { unfoldedFor } from "../explorer/tree.ts";
 import { openJob } from "../overlay/output.ts";
 import type { App } from "./app.ts";
 import { focusOn, goTo } from "./focus.ts";
@@ -36,8 +37,9 @@ export function unfold(app: App, isOpen: boolean): void {
   if (focus !== "explorer") return;
   const node = app.tree.nodes[explorer.cursor.index];
   if (node === undefined) return;
-  if (node.isOpen === undefined || node.isOpen === isOpen) return isOpen ? focusOn(app, "table") : toParent(app);
-  const open = new Set(explorer.open);
+  if (node.isOpen === undefined || node.isOpen === isOpen)
+    return isOpen ? focusOn(app, "table") : toParent(app);
+  const open = new Set(explorer.open ?? unfoldedFor(app.counts()));
   if (isOpen) open.add(node.id);
   else open.delete(node.id);
   app.update((state) => ({ ...state, explorer: { ...state.explorer, open } }));

@@ -91,7 +91,10 @@ function drainDetail(subject: Subject & { kind: "drain" }, { picture, wall }: Be
     { label: "ends", value: drain?.until === undefined ? "" : instantText(drain.until) },
   ];
   return {
-    heading: left === 0 ? `drain of ${what}: drained` : `drain of ${what}: no new grants, waiting for ${left} to end`,
+    heading:
+      left === 0
+        ? `drain of ${what}: drained`
+        : `drain of ${what}: no new grants, waiting for ${left} to end`,
     tone: "problem",
     facts: facts.filter(({ value }) => value !== ""),
     sections: [{ kind: "lines", title: "who is in it", lines: extentLines(extent, target, wall) }],
@@ -101,5 +104,10 @@ function drainDetail(subject: Subject & { kind: "drain" }, { picture, wall }: Be
 function plain(subject: Subject, { facts }: Behind): Detail {
   const heading = subject.kind === "record" ? "" : `${subject.kind} ${subject.name}`;
   const [first] = facts;
-  return { heading: heading || `${first?.label ?? ""} ${first?.value ?? ""}`, tone: "plain", facts, sections: [] };
+  return {
+    heading: heading || `${first?.label ?? ""} ${first?.value ?? ""}`,
+    tone: "plain",
+    facts,
+    sections: [],
+  };
 }

@@ -30,8 +30,11 @@ export class Pulser {
 
   /** Says whose sessions are of interest from now on. */
   want(places: readonly Place[]): void {
-    const sessions = [...new Set(places.map(({ session }) => session))].filter((id) => id !== 0n).slice(0, MOST);
-    if (sessions.length === this.#wanted.length && sessions.every((id, at) => id === this.#wanted[at])) return;
+    const sessions = [...new Set(places.map(({ session }) => session))]
+      .filter((id) => id !== 0n)
+      .slice(0, MOST);
+    if (sessions.length === this.#wanted.length && sessions.every((id, at) => id === this.#wanted[at]))
+      return;
     this.#wanted = sessions;
     this.#after(SETTLE);
   }
@@ -43,7 +46,8 @@ export class Pulser {
 
   #after(pause: number): void {
     clearTimeout(this.#timer);
-    if (this.#wanted.length > 0 && !this.#stop.signal.aborted) this.#timer = setTimeout(() => void this.#ask(), pause);
+    if (this.#wanted.length > 0 && !this.#stop.signal.aborted)
+      this.#timer = setTimeout(() => void this.#ask(), pause);
   }
 
   async #ask(): Promise<void> {

@@ -28,5 +28,8 @@ function nodeLine({ theme }: App, node: TreeNode, width: number): string {
   const label = clean(node.label, room);
   const text = `${theme.style("quiet", start)}${theme.style(node.tone, mark)}${node.depth === 0 ? label : theme.style("plain", label)}`;
   const gap = Math.max(1, width - 1 - widthOf(text) - widthOf(note));
-  return padTo(`${text}${" ".repeat(gap)}${theme.style(node.depth === 0 && node.tone === "problem" ? "problem" : "quiet", note)}`, width);
+  return padTo(
+    `${text}${" ".repeat(gap)}${theme.style(node.depth === 0 && node.tone === "problem" ? "problem" : "quiet", note)}`,
+    width,
+  );
 }

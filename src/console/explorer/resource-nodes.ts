@@ -1,18 +1,46 @@
-import type { Picture } from "../../model/picture.ts";
+import { type Picture, queueId } from "../../model/picture.ts";
+import { briefWho } from "../../model/tables/cells.ts";
+import { type Share, shareBar, sharesOf, shareTone } from "../../model/tables/shares.ts";
 import type { TreeNode } from "./node.ts";
 
-/** Resources, those of one host together: `web1  cpu ▇▇▇▁ 3/4`. */
-export function resourceNodes(
-  picture: Picture,
-  _open: ReadonlySet<string>,
-  _signs: { isAscii: boolean },
-): TreeNode[] {
-  const names = new Set([
-    ...picture.resources.keys(),
-    ...[...picture.queues.values()].flatMap(({ kind, name }) => (kind === "resource" ? [name] : [])),
-  ]);
-  return [...names].sort().map((name) => ({
-    ...{ id: `resources/${name}`, depth: 1, label: name, note: "", tone: "plain" as const },
-    ...{ tab: "resources" as const, key: `resource/${name}` },
-  }));
+/** Signs of a bar: a full cell and an empty one. */
+export interface TreeSigns {
+  bar: readonly [string, string];
+}
+
+/** Resources: those that belong to no host, then host by host those that do. @param open  ids of what is unfolded */
+export function resourceNodes(picture: Picture, open: ReadonlySet<string>, signs: TreeSigns): TreeNode[] {
+  const { hosts, others } = sharesOf(picture);
+  const byHost = hosts.flatMap(({ host, parts }): TreeNode[] => {
+    const id = `resources@${host}`;
+    const isOpen = open.has(id);
+    const note = isOpen ? "" : parts.map(({ short }) => short).join(" ");
+    const node: TreeNode = {
+      id,
+      depth: 1,
+      label: briefWho(host),
+      note,
+      tone: "plain",
+      isOpen,
+      tab: "resources",
+    };
+    return isOpen ? [node, ...parts.map((share) => shareNode(share, 2, signs))] : [node];
+  });
+  return [...others.map((share) => shareNode(share, 1, signs)), ...byHost];
+}
+
+function shareNode(share: Share, depth: number, { bar }: TreeSigns): TreeNode {
+  const { name, short, used, total } = share;
+  const tone = shareTone(share);
+  const note = `${shareBar(share, bar)} ${used}/${total ?? "?"}`;
+  const key = queueId("resource", name);
+  return {
+    id: `resources/${name}`,
+    depth,
+    label: short,
+    note,
+    tone: tone === "free" ? "plain" : tone,
+    tab: "resources",
+    key,
+  };
 }

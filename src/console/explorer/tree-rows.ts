@@ -1,6 +1,7 @@
 import type { Picture } from "../../model/picture.ts";
 import type { Rows } from "../state/cursor.ts";
 import type { TreeNode } from "./node.ts";
+import type { TreeSigns } from "./resource-nodes.ts";
 import { type Counts, treeOf } from "./tree.ts";
 
 /** The explorer's lines as they are now, made anew only when something in them has changed. */
@@ -8,13 +9,7 @@ export class Tree implements Rows {
   nodes: readonly TreeNode[] = [];
   #known: readonly unknown[] = [];
 
-  update(
-    picture: Picture,
-    counts: Counts,
-    open: ReadonlySet<string>,
-    wall: number,
-    signs: { isAscii: boolean },
-  ): void {
+  update(picture: Picture, counts: Counts, open: ReadonlySet<string>, wall: number, signs: TreeSigns): void {
     const now = [picture, counts, open];
     if (now.every((one, at) => one === this.#known[at])) return;
     this.#known = now;

@@ -1,12 +1,11 @@
-import type { Picture } from "../../model/picture.ts";
+import { type NamedQueue, type Picture, queueId } from "../../model/picture.ts";
 import { queueRow } from "../../model/queue-row.ts";
 import { stateTone } from "../../model/tables/cells.ts";
 import { sceneOf } from "../../model/tables/scene.ts";
 import type { Scene } from "../../model/tables/view.ts";
-import type { QueueKind } from "../../protocol/keys.ts";
 import type { TabId } from "../state/state.ts";
 import type { TreeNode } from "./node.ts";
-import { resourceNodes } from "./resource-nodes.ts";
+import { resourceNodes, type TreeSigns } from "./resource-nodes.ts";
 
 /** How many rows the tabs have that are counted cheaply. */
 export type Counts = Partial<Record<TabId, number>>;
@@ -29,7 +28,7 @@ export function treeOf(
   counts: Counts,
   open: ReadonlySet<string>,
   wall: number,
-  signs: { isAscii: boolean },
+  signs: TreeSigns,
 ): TreeNode[] {
   const scene = sceneOf(picture, wall);
   const branches = BRANCHES.flatMap((tab) => {
@@ -51,7 +50,7 @@ function childrenOf(
   picture: Picture,
   scene: Scene,
   open: ReadonlySet<string>,
-  signs: { isAscii: boolean },
+  signs: TreeSigns,
 ): TreeNode[] {
   switch (tab) {
     case "locks":
@@ -70,22 +69,40 @@ function childrenOf(
   }
 }
 
+/** More locks than this are not unfolded by themselves: nobody reads them there. */
+const MANY = 200;
+
+const [FEW, ALL]: [ReadonlySet<string>, ReadonlySet<string>] = [
+  new Set(["resources"]),
+  new Set(["locks", "resources"]),
+];
+
+/** What is unfolded where the user has not said. */
+export function unfoldedFor({ locks = 0 }: Counts): ReadonlySet<string> {
+  return locks > MANY ? FEW : ALL;
+}
+
 function lockNodes(picture: Picture, scene: Scene): TreeNode[] {
-  const kind: QueueKind = "lock";
-  const queues = [...picture.queues.values()].filter((queue) => queue.kind === kind);
-  const nodes = queues.map((queue): TreeNode => {
-    const { name } = queue;
-    const row = queueRow(queue, scene);
-    const waiting = row.waiters.length;
-    const note = waiting > 0 ? `+${waiting}` : "";
-    const base = { id: `locks/${name}`, depth: 1, label: name, note, tab: "locks" as const };
-    return { ...base, tone: stateTone(row.state), key: `${kind}/${name}` };
-  });
-  return nodes.sort((a, b) => (a.label < b.label ? -1 : 1));
+  const queues = [...picture.queues.values()].filter(({ kind }) => kind === "lock");
+  return queues.map((queue) => lockNode(queue, scene)).sort((a, b) => (a.label < b.label ? -1 : 1));
+}
+
+function lockNode(queue: NamedQueue, scene: Scene): TreeNode {
+  const { kind, name } = queue;
+  const { state, waiters } = queueRow(queue, scene);
+  const note = waiters.length > 0 ? `+${waiters.length}` : "";
+  const key = queueId(kind, name);
+  return { id: `locks/${name}`, depth: 1, label: name, note, tone: stateTone(state), tab: "locks", key };
 }
 
 function named(tab: "hosts" | "groups", names: string[]): TreeNode[] {
-  return names
-    .sort()
-    .map((name) => ({ id: `${tab}/${name}`, depth: 1, label: name, note: "", tone: "plain", tab, key: name }));
+  return names.sort().map((name) => ({
+    id: `${tab}/${name}`,
+    depth: 1,
+    label: name,
+    note: "",
+    tone: "plain",
+    tab,
+    key: name,
+  }));
 }

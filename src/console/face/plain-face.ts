@@ -46,7 +46,14 @@ export class PlainFace implements Face {
   #placed(app: App): string[] {
     const lines = spoken(app).map((line) => line.replaceAll(/\x1b\[[0-9;:]*m/g, ""));
     const { focus, tab, tabs, explorer, panel } = app.state;
-    const where = [focus, tab, tabs[tab].cursor.key, tabs[tab].marks.size, tabs[tab].filter, app.table.length > 0];
+    const where = [
+      focus,
+      tab,
+      tabs[tab].cursor.key,
+      tabs[tab].marks.size,
+      tabs[tab].filter,
+      app.table.length > 0,
+    ];
     const overlay = app.overlays.top === undefined ? "" : lines.join("\n");
     const place = JSON.stringify([...where, explorer.cursor.key, panel.id, panel.cursor.key, overlay]);
     if (place === this.#place) return [];

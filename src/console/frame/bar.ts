@@ -20,7 +20,10 @@ export function barLine(
   right: readonly Piece[],
   ground: Role,
 ): string {
-  const all = fitting([...left, ...right].filter(({ text }) => text !== ""), width);
+  const all = fitting(
+    [...left, ...right].filter(({ text }) => text !== ""),
+    width,
+  );
   const paint = (pieces: readonly Piece[]) =>
     pieces
       .filter((piece) => all.has(piece))

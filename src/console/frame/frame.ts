@@ -6,7 +6,7 @@ import { tablePane } from "../table/pane.ts";
 import { guarded } from "./guarded.ts";
 import { headerLine } from "./header.ts";
 import type { Layout, Size } from "./layout.ts";
-import { overlayFrames, type OverlayFrame } from "./overlays.ts";
+import { type OverlayFrame, overlayFrames } from "./overlays.ts";
 import { statusLine } from "./status.ts";
 import { tabsLine } from "./tabs.ts";
 
@@ -53,17 +53,28 @@ export function frameOf(app: App): Frame | { screen: Size; message: string } {
 
 type PaneOf = (size: Size | undefined, paint: (size: Size) => readonly string[]) => PaneFrame | undefined;
 
-function parts(app: App, layout: Layout, pane: PaneOf): Pick<Frame, "explorer" | "table" | "detail" | "panel"> {
+function parts(
+  app: App,
+  layout: Layout,
+  pane: PaneOf,
+): Pick<Frame, "explorer" | "table" | "detail" | "panel"> {
   const explorer = pane(layout.explorer, (size) => explorerPane(app, size));
   const table = pane(layout.table, (size) => tablePane(app, size));
   const detail = pane(layout.detail, (size) => detailPane(app, size));
   const panel = pane(layout.panel, (size) => panelPane(app, size));
-  return { ...(explorer && { explorer }), ...(table && { table }), ...(detail && { detail }), ...(panel && { panel }) };
+  return {
+    ...(explorer && { explorer }),
+    ...(table && { table }),
+    ...(detail && { detail }),
+    ...(panel && { panel }),
+  };
 }
 
 /** Columns right of the explorer. */
 function mainWidth({ screen, explorer }: Layout): number {
-  return explorer === undefined || explorer.width === screen.width ? screen.width : screen.width - explorer.width - 1;
+  return explorer === undefined || explorer.width === screen.width
+    ? screen.width
+    : screen.width - explorer.width - 1;
 }
 
 function rulesOf(app: App, layout: Layout): Frame["rules"] {
@@ -72,7 +83,11 @@ function rulesOf(app: App, layout: Layout): Frame["rules"] {
   const rule = (width: number, title: string, isFocused: boolean) => {
     const text = `${horizontal} ${title} `;
     const rest = horizontal.repeat(Math.max(0, width - text.length));
-    return theme.style("border", `${horizontal} `) + theme.style(isFocused ? "titleFocused" : "title", title) + theme.style("border", ` ${rest}`);
+    return (
+      theme.style("border", `${horizontal} `) +
+      theme.style(isFocused ? "titleFocused" : "title", title) +
+      theme.style("border", ` ${rest}`)
+    );
   };
   return {
     detail: rule(layout.detail?.width ?? 0, "DETAIL", state.focus === "detail"),

@@ -8,6 +8,8 @@ export function guarded(app: App, paint: () => readonly string[]): readonly stri
   } catch (error) {
     app.log.add(`a part of the screen failed: ${String((error as Error)?.stack ?? error)}`);
     const { signs, style } = app.theme;
-    return [style("problem", clean(`${signs.marks.problem}this part failed, which is a defect: ${String(error)}`))];
+    return [
+      style("problem", clean(`${signs.marks.problem}this part failed, which is a defect: ${String(error)}`)),
+    ];
   }
 }

@@ -45,7 +45,9 @@ function framed({ theme }: App, { title, lines, hints, width, tone }: OverlayPic
     return theme.style(role, left + horizontal) + text + theme.style(role, rest + right);
   };
   const head = theme.style(tone === "danger" ? "danger" : "titleFocused", ` ${title} `);
-  const keys = hints.map(([key, what]) => `${theme.style("key", key)} ${theme.style("quiet", what)}`).join("  ");
+  const keys = hints
+    .map(([key, what]) => `${theme.style("key", key)} ${theme.style("quiet", what)}`)
+    .join("  ");
   const side = theme.style(role, vertical);
   return [
     edge(corners[0], head, corners[1]),

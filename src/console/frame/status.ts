@@ -53,7 +53,9 @@ function jobs({ jobs: { running }, theme }: App, role: Role): Piece[] {
   const [first] = running;
   if (first === undefined) return [];
   const more = running.length > 1 ? ` +${running.length - 1}` : "";
-  return [{ text: ` ${theme.signs.dot} ${theme.signs.arrow} ${clean(first.title, 40)}${more}`, role, weight: 2 }];
+  return [
+    { text: ` ${theme.signs.dot} ${theme.signs.arrow} ${clean(first.title, 40)}${more}`, role, weight: 2 },
+  ];
 }
 
 function toast({ state: { toast: shown }, theme }: App, role: Role): Piece[] {

@@ -16,7 +16,10 @@ export interface Csi {
 const RXVT: Readonly<Record<string, number>> = { "^": CTRL, $: SHIFT, "@": CTRL | SHIFT };
 
 /** What a sequence tells; undefined for answers of the terminal, keys that are none of ours, and what nobody knows. */
-export function csiEvent({ prefix, parameters, intermediates, final }: Csi, isAlt: boolean): InputEvent | undefined {
+export function csiEvent(
+  { prefix, parameters, intermediates, final }: Csi,
+  isAlt: boolean,
+): InputEvent | undefined {
   const more = isAlt ? ALT : 0;
   if (prefix === "<") return mouseEvent(parameters, final);
   if (prefix !== "" || intermediates !== "") return undefined;
@@ -24,10 +27,12 @@ export function csiEvent({ prefix, parameters, intermediates, final }: Csi, isAl
   const [first = 0, second = 0] = numbers;
   const rxvt = RXVT[final];
   if (rxvt !== undefined) return numbers.length === 1 ? tilde(first, rxvt | more) : undefined;
-  if (final === "~") return first === 27 ? otherKey(numbers) : tilde(first, modifiersOf(second) | more, parameters);
+  if (final === "~")
+    return first === 27 ? otherKey(numbers) : tilde(first, modifiersOf(second) | more, parameters);
   if (final === "u") return kittyKey(parameters, more);
   if (final === "Z") return namedKey("tab", SHIFT | modifiersOf(second) | more);
-  if (final === "I" || final === "O") return parameters === "" ? { kind: "focus", has: final === "I" } : undefined;
+  if (final === "I" || final === "O")
+    return parameters === "" ? { kind: "focus", has: final === "I" } : undefined;
   if (parameters === "" && SHIFTED[final] !== undefined) return namedKey(SHIFTED[final], SHIFT | more);
   return letter(final, parameters, second, more);
 }

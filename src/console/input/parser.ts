@@ -1,8 +1,8 @@
 import { ALT, controlKey, namedKey, typedKey } from "./chord.ts";
 import { csiEvent } from "./csi.ts";
 import type { InputEvent } from "./event.ts";
-import { PasteBuffer } from "./paste.ts";
 import { SS3 } from "./names.ts";
+import { PasteBuffer } from "./paste.ts";
 import { utf8At } from "./utf8.ts";
 
 /** Longest sequence that is a key; of a longer one nothing is made. */
@@ -108,7 +108,11 @@ function escaped(rest: string, isAll: boolean): Piece {
     case "^":
     case "_":
       // Alone, it is a letter typed with Alt.
-      return rest.length === 2 ? (isAll ? altCharacter(rest, isAll) : undefined) : { length: 2, then: "string" };
+      return rest.length === 2
+        ? isAll
+          ? altCharacter(rest, isAll)
+          : undefined
+        : { length: 2, then: "string" };
     case "\x1b":
       return doubled(rest, isAll);
     default:
@@ -127,8 +131,7 @@ function doubled(rest: string, isAll: boolean): Piece {
 
 function altCharacter(rest: string, isAll: boolean): Piece {
   const second = rest[1] ?? "";
-  if (second < " " || second === "\x7f")
-    return { length: 2, event: controlKey(second.charCodeAt(0), ALT) };
+  if (second < " " || second === "\x7f") return { length: 2, event: controlKey(second.charCodeAt(0), ALT) };
   const piece = character(rest.slice(1), isAll, ALT);
   return piece && { ...piece, length: piece.length + 1 };
 }
@@ -175,13 +178,17 @@ function ss3(rest: string, skip: number, isAll: boolean): Piece {
   const match = /^(\d{0,2})([ -~])/.exec(rest.slice(skip + 2));
   if (match === null) {
     if (rest.length > skip + 4) return { length: skip + 2 };
-    if (!isAll && rest.length <= skip + 4) return rest.length > skip + 2 && !/^\d*$/.test(rest.slice(skip + 2)) ? { length: skip + 2 } : undefined;
+    if (!isAll && rest.length <= skip + 4)
+      return rest.length > skip + 2 && !/^\d*$/.test(rest.slice(skip + 2)) ? { length: skip + 2 } : undefined;
     return { length: rest.length, event: skip === 0 && rest.length === 2 ? typedKey("O", ALT) : undefined };
   }
   const [whole, modifier = "", letter = ""] = match;
   const name = SS3[letter];
   const modifiers = Math.max(0, (Number.parseInt(modifier, 10) || 1) - 1) | (skip > 0 ? ALT : 0);
-  return { length: skip + 2 + whole.length, event: name === undefined ? undefined : namedKey(name, modifiers) };
+  return {
+    length: skip + 2 + whole.length,
+    event: name === undefined ? undefined : namedKey(name, modifiers),
+  };
 }
 
 /** A character of UTF-8; bytes that are none are passed over. */

@@ -8,7 +8,10 @@ import { InputParser } from "./parser.ts";
 const PATIENCE = { escape: 40, sequence: 1_000 };
 
 /** Makes events of what a terminal sends; knows time, which tells Escape from the beginning of a sequence. */
-export function readKeys(onEvent: (event: InputEvent) => void): { feed(bytes: Uint8Array): void; end(): void } {
+export function readKeys(onEvent: (event: InputEvent) => void): {
+  feed(bytes: Uint8Array): void;
+  end(): void;
+} {
   const parser = new InputParser();
   let timer: NodeJS.Timeout | undefined;
   const tell = (events: readonly InputEvent[]) => {

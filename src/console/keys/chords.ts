@@ -12,7 +12,8 @@ const MEANT: Readonly<Record<string, string>> = {
   ...{ pgup: "pageup", pgdn: "pagedown", pgdown: "pagedown", esc: "escape", return: "enter", del: "delete" },
   ...{ ins: "insert", "↑": "up", "↓": "down", "←": "left", "→": "right", control: "ctrl", meta: "alt" },
 };
-const NAMED = /^(?:f(?:1\d|20|[1-9])|pageup|pagedown|escape|enter|tab|space|up|down|left|right|home|end|insert|delete|backspace)$/;
+const NAMED =
+  /^(?:f(?:1\d|20|[1-9])|pageup|pagedown|escape|enter|tab|space|up|down|left|right|home|end|insert|delete|backspace)$/;
 const MODIFIERS = ["ctrl", "alt", "shift"] as const;
 
 /** A chord for people: `Ctrl+P`, `PgUp`, `G`. */
@@ -31,18 +32,23 @@ export function parseChord(text: string): Parsed<string> {
   if (!isNamed && [...name].length !== 1)
     return { fault: `${quoted(text)} is not a key; write it as x, G, Ctrl+P, F5 or PgDn` };
   const strange = known.find((one) => !MODIFIERS.some((modifier) => modifier === one));
-  if (strange !== undefined) return { fault: `${quoted(text)}: ${quoted(strange)} is none of Ctrl, Alt and Shift` };
+  if (strange !== undefined)
+    return { fault: `${quoted(text)}: ${quoted(strange)} is none of Ctrl, Alt and Shift` };
   const fault = unreachable(new Set(known), name, isNamed);
   if (fault !== undefined) return { fault: `${quoted(text)} ${fault}` };
   const isLower = known.includes("ctrl") && !isNamed;
-  return { value: [...MODIFIERS.filter((one) => known.includes(one)), isLower ? name.toLowerCase() : name].join("+") };
+  return {
+    value: [...MODIFIERS.filter((one) => known.includes(one)), isLower ? name.toLowerCase() : name].join("+"),
+  };
 }
 
 /** Why a terminal never tells a program of it. */
 function unreachable(modifiers: ReadonlySet<string>, key: string, isNamed: boolean): string | undefined {
   const never = "does not reach programs in a terminal";
   if (!modifiers.has("ctrl"))
-    return modifiers.has("shift") && !isNamed ? `is written as the character it types: ${key.toUpperCase()}` : undefined;
+    return modifiers.has("shift") && !isNamed
+      ? `is written as the character it types: ${key.toUpperCase()}`
+      : undefined;
   if (key === "tab") return never;
   if (isNamed) return undefined;
   if (modifiers.has("shift")) return never;

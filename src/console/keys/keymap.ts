@@ -20,7 +20,10 @@ const ALWAYS = "ctrl+c";
  * The keys, with what a user wants otherwise.
  * @returns the keymap, and what is wrong with the wishes or follows from them, a sentence each: whatever is, the rest holds
  */
-export function keymapOf(actions: readonly Action[], wishes: KeyWishes): { keymap: Keymap; findings: string[] } {
+export function keymapOf(
+  actions: readonly Action[],
+  wishes: KeyWishes,
+): { keymap: Keymap; findings: string[] } {
   const findings: string[] = [];
   const wanted = new Map<string, readonly string[]>();
   for (const [id, keys] of Object.entries(wishes)) {
@@ -74,13 +77,18 @@ function bind(
     const other = bound.get(chord);
     if (other === undefined) bound.set(chord, id);
     else if (other !== id) {
-      const whose = wanted.has(id) ? `${other} and ${id} are both bound to it; ${other} has it` : `it is ${other} now, no longer ${id}`;
+      const whose = wanted.has(id)
+        ? `${other} and ${id} are both bound to it; ${other} has it`
+        : `it is ${other} now, no longer ${id}`;
       findings.push(`keyBindings: ${chordText(chord)}: ${whose}`);
     }
   }
 }
 
 function unknown(id: string, actions: readonly Action[]): string {
-  const meant = nearest(id, actions.map((action) => action.id));
+  const meant = nearest(
+    id,
+    actions.map((action) => action.id),
+  );
   return `keyBindings: ${quoted(id)} is nothing that a key can do${meant === undefined ? "; see docs/console.md" : `; did you mean ${quoted(meant)}?`}`;
 }

@@ -6,7 +6,7 @@ export interface Arrangement {
   tab: string;
   theme: string;
   recent: readonly string[];
-  explorer: { isOpen: boolean; open: readonly string[] };
+  explorer: { isOpen: boolean; open: readonly string[] | undefined };
   panel: { isOpen: boolean; id: string };
   /** Filter and order by tab. */
   tabs: Readonly<Record<string, { filter: string; order: Order | undefined }>>;
@@ -15,7 +15,7 @@ export interface Arrangement {
 export function arrangementOf({ tab, tabs, explorer, panel, theme, recent }: State): Arrangement {
   return {
     ...{ tab, theme, recent },
-    explorer: { isOpen: explorer.isOpen, open: [...explorer.open] },
+    explorer: { isOpen: explorer.isOpen, open: explorer.open && [...explorer.open] },
     panel: { isOpen: panel.isOpen, id: panel.id },
     tabs: Object.fromEntries(TABS.map((id) => [id, { filter: tabs[id].filter, order: tabs[id].order }])),
   };

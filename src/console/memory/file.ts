@@ -9,7 +9,9 @@ export function memoryPath(
   { env }: Pick<Surroundings, "env">,
   { endpoints, prefix }: { endpoints: readonly string[]; prefix: string },
 ): string {
-  const cluster = createHash("sha256").update(JSON.stringify([[...endpoints].sort(), prefix])).digest("hex");
+  const cluster = createHash("sha256")
+    .update(JSON.stringify([[...endpoints].sort(), prefix]))
+    .digest("hex");
   const state = env.XDG_STATE_HOME || join(env.HOME || homedir(), ".local", "state");
   return join(state, "signalbox", `console-${cluster.slice(0, 12)}.json`);
 }

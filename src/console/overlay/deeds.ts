@@ -14,7 +14,9 @@ const BEGINS_WITH: Readonly<Record<string, Deed["flags"]>> = { drain: { wait: tr
 /** Asks to do a command to what is chosen: the marked rows, or the one under the cursor. */
 export function openDeed(app: App, id: string): void {
   const subjects = chosen(app);
-  const all = (subjects.length === 0 ? [undefined] : subjects).map((one) => deedOf(id, one, app.sight.picture));
+  const all = (subjects.length === 0 ? [undefined] : subjects).map((one) =>
+    deedOf(id, one, app.sight.picture),
+  );
   openDialog(app, all);
 }
 
@@ -61,5 +63,11 @@ export function openDialog(app: App, possible: readonly Possible[]): void {
     formOf(command, { args, fixed, flags: { ...BEGINS_WITH[command.id], ...flags } }),
   );
   const many = deeds.length > 1 ? `${deeds.length} rows` : first.target;
-  app.overlays.open(new Dialog(app, { title: `${command.id} ${many}`.trim(), forms, targets: deeds.map(({ target }) => target) }));
+  app.overlays.open(
+    new Dialog(app, {
+      title: `${command.id} ${many}`.trim(),
+      forms,
+      targets: deeds.map(({ target }) => target),
+    }),
+  );
 }

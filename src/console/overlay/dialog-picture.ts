@@ -33,14 +33,22 @@ export interface DialogView {
 /** A dialog as it is painted: what will happen, what can be said about it, how to do it. */
 export function dialogPicture(dialog: DialogView, room: { width: number; height: number }): OverlayPicture {
   const width = Math.min(100, room.width);
-  const below = [...fieldLines(dialog, width), ...commandLines(dialog, width), ...confirmLines(dialog, width)];
+  const below = [
+    ...fieldLines(dialog, width),
+    ...commandLines(dialog, width),
+    ...confirmLines(dialog, width),
+  ];
   const height = Math.max(3, room.height - below.length - 1);
   const preview = previewLines(dialog, width);
   const top = Math.max(0, Math.min(dialog.top, preview.length - height));
   const shown = preview.slice(top, top + height);
   const { style, signs } = dialog.app.theme;
   if (preview.length > top + height)
-    shown.splice(-1, 1, style("quiet", `${signs.ellipsis} ${preview.length - top - height + 1} more lines (PgDn)`));
+    shown.splice(
+      -1,
+      1,
+      style("quiet", `${signs.ellipsis} ${preview.length - top - height + 1} more lines (PgDn)`),
+    );
   const isDanger = dialog.word !== undefined;
   return {
     title: clean(dialog.title, width - 4),
@@ -55,7 +63,10 @@ export function dialogPicture(dialog: DialogView, room: { width: number; height:
 }
 
 /** What would happen, as the command itself says it. */
-function previewLines({ app, previews, targets, forms, incomplete, isReading }: DialogView, width: number): string[] {
+function previewLines(
+  { app, previews, targets, forms, incomplete, isReading }: DialogView,
+  width: number,
+): string[] {
   const look = app.theme.look(width);
   if (incomplete !== undefined) return [app.theme.style("quiet", clean(incomplete, width))];
   if (isReading) return [app.theme.style("quiet", "it only looks")];
@@ -98,7 +109,10 @@ function commandLines({ app, lines }: DialogView, width: number): string[] {
   const { style, signs } = app.theme;
   const [first = ""] = lines;
   const more = lines.length > 1 ? ` (and ${lines.length - 1} more)` : "";
-  return ["", style("quiet", `${signs.arrow} `) + clean(first, width - 4 - more.length) + style("quiet", more)];
+  return [
+    "",
+    style("quiet", `${signs.arrow} `) + clean(first, width - 4 - more.length) + style("quiet", more),
+  ];
 }
 
 function confirmLines({ app, word, active, typed, fault }: DialogView, width: number): string[] {

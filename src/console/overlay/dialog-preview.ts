@@ -1,6 +1,6 @@
-import type { App } from "../app/app.ts";
-import { type Preview, previewOf } from "../act/preview.ts";
 import type { Command } from "../../commands/spec.ts";
+import { type Preview, previewOf } from "../act/preview.ts";
+import type { App } from "../app/app.ts";
 
 /** A preview is asked for so long after the last change of a form, ms. */
 const SETTLE = 250;

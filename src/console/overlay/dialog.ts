@@ -9,9 +9,9 @@ import { type Form, withValue } from "../form/form.ts";
 import { lineOf, wordsOf } from "../form/words.ts";
 import type { InputEvent } from "../input/event.ts";
 import { isLive } from "../sight/standing.ts";
-import { openOutput } from "./output.ts";
 import { type DialogView, dialogPicture } from "./dialog-picture.ts";
 import { DialogPreview } from "./dialog-preview.ts";
+import { openOutput } from "./output.ts";
 import type { Overlay, OverlayPicture } from "./overlay.ts";
 
 /** What is asked before something is done. */
@@ -48,7 +48,8 @@ export class Dialog implements Overlay, DialogView {
     this.forms = forms;
     this.targets = targets;
     this.#preview = new DialogPreview(app);
-    for (const { id, value } of this.fields) if (typeof value === "string") this.typed.set(id, fieldOf(value));
+    for (const { id, value } of this.fields)
+      if (typeof value === "string") this.typed.set(id, fieldOf(value));
     this.typed.set(CONFIRM, fieldOf());
     this.active = this.fields.find(({ isRequired, value }) => isRequired && value === "")?.id ?? CONFIRM;
     this.#ask(0);
@@ -166,7 +167,8 @@ export class Dialog implements Overlay, DialogView {
 
   #ask(pause?: number): void {
     const [form] = this.forms;
-    if (form !== undefined && !this.isReading && this.incomplete === undefined) this.#preview.ask({ command: form.spec, items: this.forms.map(wordsOf) }, pause);
+    if (form !== undefined && !this.isReading && this.incomplete === undefined)
+      this.#preview.ask({ command: form.spec, items: this.forms.map(wordsOf) }, pause);
   }
 
   #confirm(): void {
@@ -181,7 +183,8 @@ export class Dialog implements Overlay, DialogView {
   #read(): void {
     const [form] = this.forms;
     this.app.overlays.close(this);
-    if (form !== undefined) openOutput(this.app, form.spec, wordsOf(form), [form.spec.id, ...wordsOf(form)].join(" "));
+    if (form !== undefined)
+      openOutput(this.app, form.spec, wordsOf(form), [form.spec.id, ...wordsOf(form)].join(" "));
   }
 
   /** Why it cannot be done as it stands. */
@@ -204,7 +207,10 @@ export class Dialog implements Overlay, DialogView {
     const words = wordsOf(form);
     const revision = this.previews?.[at]?.revision;
     const isBound = revision !== undefined && hasFlag(form.spec, "expect-revision");
-    const flags = [...(isBound ? ["--expect-revision", revision] : []), ...(hasFlag(form.spec, "yes") ? ["--yes"] : [])];
+    const flags = [
+      ...(isBound ? ["--expect-revision", revision] : []),
+      ...(hasFlag(form.spec, "yes") ? ["--yes"] : []),
+    ];
     return {
       ...{ command: form.spec, words: [...flags, ...words], line: lineOf(form, flags) },
       title: `${form.spec.id} ${clean(this.targets[at] ?? "", 80)}`.trim(),

@@ -3,8 +3,8 @@ import { edit } from "../field/edit.ts";
 import { type Field, fieldOf } from "../field/field.ts";
 import type { InputEvent } from "../input/event.ts";
 import type { TabId } from "../state/state.ts";
-import type { Overlay, OverlayPicture } from "./overlay.ts";
 import { fieldLine } from "./field-line.ts";
+import type { Overlay, OverlayPicture } from "./overlay.ts";
 
 /** Rows are filtered so long after the last letter, ms: at a hundred thousand of them, that takes longer than a key. */
 const SETTLE = 60;
@@ -29,8 +29,10 @@ class FilterOverlay implements Overlay {
   }
 
   onInput(event: InputEvent): void {
-    if (event.kind === "key" && event.chord === "escape") return this.#end(this.#before === "" ? "" : this.#before);
-    if (event.kind === "key" && (event.chord === "enter" || event.chord === "down")) return this.#end(this.#field.text);
+    if (event.kind === "key" && event.chord === "escape")
+      return this.#end(this.#before === "" ? "" : this.#before);
+    if (event.kind === "key" && (event.chord === "enter" || event.chord === "down"))
+      return this.#end(this.#field.text);
     const next = edit(this.#field, event);
     if (next === undefined) return;
     this.#field = next;

@@ -36,6 +36,6 @@ function helpLines({ theme, keymap }: App): string[] {
     "",
     `${theme.style("heading", "Signs")}   ${signs.join("   ")}`,
     "",
-    theme.style("quiet", "Keys can be rebound: \"keys\" in the configuration file, see docs/console.md."),
+    theme.style("quiet", 'Keys can be rebound: "keys" in the configuration file, see docs/console.md.'),
   ];
 }

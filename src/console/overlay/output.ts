@@ -24,7 +24,11 @@ export function openOutput(app: App, command: Command, words: readonly string[],
     title: clean(title, 60),
     lines: (width) => {
       const shown = proseLines(lines, app.theme.look(width));
-      return code === undefined ? [...shown, app.theme.style("quiet", "…")] : shown.length > 0 ? shown : ["(it says nothing)"];
+      return code === undefined
+        ? [...shown, app.theme.style("quiet", "…")]
+        : shown.length > 0
+          ? shown
+          : ["(it says nothing)"];
     },
     close: () => app.overlays.close(overlay),
     onChange: () => app.changed(),
@@ -53,7 +57,14 @@ export function openJob(app: App, id: number): void {
       if (job === undefined) return [];
       const { text, role } = jobState(job);
       const look = app.theme.look(width);
-      return [app.theme.style(role, text.trim()), "", ...proseLines(job.lines, look), "", app.theme.style("quiet", "the same from a shell:"), ...proseLines([job.line], look)];
+      return [
+        app.theme.style(role, text.trim()),
+        "",
+        ...proseLines(job.lines, look),
+        "",
+        app.theme.style("quiet", "the same from a shell:"),
+        ...proseLines([job.line], look),
+      ];
     },
     close: () => app.overlays.close(overlay),
     onChange: () => app.changed(),

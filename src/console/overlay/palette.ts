@@ -1,8 +1,8 @@
 import { COMMANDS } from "../../commands/registry.ts";
+import { deedOf } from "../act/deed.ts";
 import type { App } from "../app/app.ts";
 import { goTo } from "../app/focus.ts";
 import { chosen } from "../app/marks.ts";
-import { deedOf } from "../act/deed.ts";
 import { tabLabel } from "../explorer/tree.ts";
 import { edit } from "../field/edit.ts";
 import { type Field, fieldOf } from "../field/field.ts";
@@ -44,7 +44,8 @@ class PaletteOverlay implements Overlay {
 
   onInput(event: InputEvent): void {
     if (event.kind === "key" && this.#command(event.chord)) return this.#app.changed();
-    if (event.kind === "mouse") return this.#move(event.action === "wheel-down" ? 1 : event.action === "wheel-up" ? -1 : 0);
+    if (event.kind === "mouse")
+      return this.#move(event.action === "wheel-down" ? 1 : event.action === "wheel-up" ? -1 : 0);
     const next = edit(this.#field, event);
     if (next === undefined) return;
     this.#field = next;

@@ -52,7 +52,11 @@ export class TextOverlay implements Overlay {
     return {
       title: this.#wish.title,
       lines: lines.slice(this.#top, this.#top + this.#height),
-      hints: [...(isLong ? ([["↑↓ PgUp PgDn", "scroll"]] as const) : []), ...(this.#wish.hints ?? []), ["Esc", "close"]],
+      hints: [
+        ...(isLong ? ([["↑↓ PgUp PgDn", "scroll"]] as const) : []),
+        ...(this.#wish.hints ?? []),
+        ["Esc", "close"],
+      ],
       ...{ width, at: "middle" },
     };
   }

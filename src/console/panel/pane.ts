@@ -48,7 +48,12 @@ function eventLines(app: App, size: Size): string[] {
     const time = theme.style("quiet", formatInstant(at).slice(11, 19));
     return `${time} ${theme.style(tone, clean(text, size.width - 11))}`;
   });
-  return newest(app, lines, size, "Nothing has happened since you look. Runs, drains and changes appear here.");
+  return newest(
+    app,
+    lines,
+    size,
+    "Nothing has happened since you look. Runs, drains and changes appear here.",
+  );
 }
 
 /** Lines of which the newest come first, from where it was scrolled to. */
@@ -61,7 +66,9 @@ function newest(app: App, lines: readonly string[], { width, height }: Size, emp
 function jobLines(app: App, { width, height }: Size): string[] {
   const { theme, state, jobs } = app;
   if (jobs.list.length === 0)
-    return [` ${theme.style("quiet", clean("No jobs yet. D drains, X resets what is selected; : has all commands.", width - 2))}`];
+    return [
+      ` ${theme.style("quiet", clean("No jobs yet. D drains, X resets what is selected; : has all commands.", width - 2))}`,
+    ];
   const { cursor } = state.panel;
   return jobs.list.slice(cursor.top, cursor.top + height).map((job, at) => {
     const isSelected = cursor.top + at === cursor.index && state.focus === "panel";
@@ -97,7 +104,11 @@ function tableLines(app: App, { width, height }: Size): string[] {
   if (table === undefined) return [];
   if (table.length === 0) return [` ${theme.style("quiet", clean(table.empty, width - 2))}`];
   const { cursor } = state.panel;
-  const { head, rows } = table.lines({ top: cursor.top, height: height - 1 }, app.wall(), theme.look(width - 2));
+  const { head, rows } = table.lines(
+    { top: cursor.top, height: height - 1 },
+    app.wall(),
+    theme.look(width - 2),
+  );
   return [
     ` ${head}`,
     ...rows.map((line, at) => {

@@ -1,7 +1,7 @@
 import { clean } from "../../base/text.ts";
+import type { App } from "../app/app.ts";
 import { detailText } from "../detail/pane.ts";
 import { tabLabel } from "../explorer/tree.ts";
-import type { App } from "../app/app.ts";
 
 /** Columns of lines that are read aloud: long ones break where the terminal likes. */
 const WIDTH = 100;
@@ -11,7 +11,11 @@ export function spoken(app: App): string[] {
   const overlay = app.overlays.top;
   if (overlay !== undefined) {
     const { title, lines, hints } = overlay.paint({ width: WIDTH, height: 200 });
-    return [title, ...lines.filter((line) => line.trim() !== ""), hints.map(([key, what]) => `${key}: ${what}`).join(", ")];
+    return [
+      title,
+      ...lines.filter((line) => line.trim() !== ""),
+      hints.map(([key, what]) => `${key}: ${what}`).join(", "),
+    ];
   }
   switch (app.state.focus) {
     case "table":
@@ -48,11 +52,22 @@ function panelSpoken(app: App): string[] {
     case "log":
       return ["log", ...app.log.lines.slice(0, 10)];
     case "jobs":
-      return ["jobs", ...app.jobs.list.slice(0, 10).map(({ title, code, lines }) => `${title}: ${code === undefined ? "running" : `exit ${code}`}, ${lines.at(-1) ?? ""}`)];
+      return [
+        "jobs",
+        ...app.jobs.list
+          .slice(0, 10)
+          .map(
+            ({ title, code, lines }) =>
+              `${title}: ${code === undefined ? "running" : `exit ${code}`}, ${lines.at(-1) ?? ""}`,
+          ),
+      ];
     default: {
       const table = app.panelTable();
       const facts = table?.factsAt(panel.cursor.index, app.wall()) ?? [];
-      return [`${panel.id}, ${table?.length ?? 0} rows`, facts.map(({ label, value }) => `${label} ${clean(value)}`).join(", ")];
+      return [
+        `${panel.id}, ${table?.length ?? 0} rows`,
+        facts.map(({ label, value }) => `${label} ${clean(value)}`).join(", "),
+      ];
     }
   }
 }
@@ -61,5 +76,7 @@ function panelSpoken(app: App): string[] {
 export function standingSpoken({ sight }: App): string {
   const { kind, fault } = sight.standing;
   const revision = `revision ${sight.picture.revision}`;
-  return kind === "live" ? `live, ${revision}` : `not live: ${kind}${fault === undefined ? "" : `, ${clean(fault)}`}; last known ${revision}`;
+  return kind === "live"
+    ? `live, ${revision}`
+    : `not live: ${kind}${fault === undefined ? "" : `, ${clean(fault)}`}; last known ${revision}`;
 }

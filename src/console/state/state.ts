@@ -53,7 +53,8 @@ export interface State {
   focus: Pane;
   /** The pane that has the screen for itself. */
   zoomed: Pane | undefined;
-  explorer: { isOpen: boolean; cursor: Cursor; open: ReadonlySet<string> };
+  /** What is unfolded; undefined until the user has said, or there is something to see. */
+  explorer: { isOpen: boolean; cursor: Cursor; open: ReadonlySet<string> | undefined };
   /** Lines scrolled down. */
   detail: { top: number };
   panel: { isOpen: boolean; id: PanelId; top: number; cursor: Cursor };
@@ -82,7 +83,7 @@ export function initialState(): State {
   const tabs = Object.fromEntries(TABS.map((id) => [id, freshTab()])) as Record<TabId, TabState>;
   return {
     ...{ tab: "locks", tabs, focus: "table", zoomed: undefined },
-    explorer: { isOpen: true, cursor: START, open: new Set(["locks", "resources"]) },
+    explorer: { isOpen: true, cursor: START, open: undefined },
     detail: { top: 0 },
     panel: { isOpen: true, id: "events", top: 0, cursor: START },
     toast: undefined,

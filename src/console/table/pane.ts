@@ -11,7 +11,9 @@ export function tablePane(app: App, { width, height }: Size): string[] {
   const { theme, state, table } = app;
   const { cursor, marks } = state.tabs[state.tab];
   const look = theme.look(width - GUTTER);
-  const remarks = table.remarks.slice(0, 1).map((remark) => theme.style("problem", clean(` ${theme.signs.marks.problem}${remark}`, width)));
+  const remarks = table.remarks
+    .slice(0, 1)
+    .map((remark) => theme.style("problem", clean(` ${theme.signs.marks.problem}${remark}`, width)));
   if (table.length === 0) return [...remarks, ...emptyLines(app, width)];
   const { head, rows } = table.lines({ top: cursor.top, height: tableHeight(app, height) }, app.wall(), look);
   const isFocused = state.focus === "table";

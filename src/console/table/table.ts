@@ -5,7 +5,7 @@ import type { Look } from "../../commands/see/paint.ts";
 import { parseFilter } from "../../model/filter.ts";
 import type { Picture } from "../../model/picture.ts";
 import { VIEWS, type ViewId } from "../../model/tables/index.ts";
-import { type Order, parseOrder, sorted } from "../../model/tables/sort.ts";
+import { type Order, parseOrder, sorted, type Weights } from "../../model/tables/sort.ts";
 import type { AnyView, Column, Subject } from "../../model/tables/view.ts";
 import type { Rows } from "../state/cursor.ts";
 import { Widths } from "./widths.ts";
@@ -55,6 +55,7 @@ class ViewTable<R extends object> implements Table {
   #wish: TableWish = { filter: "", order: undefined };
   #kept: KeptRows<R>;
   #source: readonly R[] | undefined;
+  #weights: Weights<R> = new WeakMap();
   #rows: readonly R[] = [];
   remarks: readonly string[] = [];
 
@@ -91,7 +92,8 @@ class ViewTable<R extends object> implements Table {
     this.remarks = this.#view.remarks?.(scene) ?? [];
     if (rows === this.#source && isOrdered) return;
     this.#source = rows;
-    this.#rows = sorted(this.#view, rows, this.order);
+    if (!isOrdered) this.#weights = new WeakMap();
+    this.#rows = sorted(this.#view, rows, this.order, this.#weights);
   }
 
   keyAt(index: number): string | undefined {

@@ -1,3 +1,3 @@
-import type { Picture } from "../picture.ts";
-import type { Tone } from "../tables/view.ts";
-export class EventLog { list: { at: number; text: string; tone: Tone }[] = []; see(_p: Picture, _wall: number): void {} }
+export { eventsBetween, type Span } from "./between.ts";
+export type { EventKind, PictureEvent } from "./event.ts";
+export { EventLog } from "./log.ts";

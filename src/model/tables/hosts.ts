@@ -5,6 +5,7 @@ import { seenAgo } from "../alive.ts";
 import { type Claim, claimsOf, isHolder } from "../claims.ts";
 import type { Picture } from "../picture.ts";
 import { ago, briefWho, drainJson, drainNote } from "./cells.ts";
+import { sharesOf, shareText } from "./shares.ts";
 import { type PictureView, SCENE_ROOMS, type Scene } from "./view.ts";
 
 interface HostRow {
@@ -15,6 +16,8 @@ interface HostRow {
   waiting: number;
   groups: readonly string[];
   drains: readonly Drain[];
+  /** Its resources, side by side: `cpu 3/4  mem 2048/7976`. */
+  shares: string;
 }
 
 export const hosts: PictureView<HostRow> = {
@@ -61,6 +64,7 @@ export const hosts: PictureView<HostRow> = {
       text: ({ record }) => String(record?.memMb ?? ""),
       order: ({ record }) => record?.memMb ?? 0,
     },
+    { id: "leases", title: "LEASES", priority: 3, text: ({ shares }) => shares },
     { id: "groups", title: "GROUPS", priority: 3, text: ({ groups }) => groups.join(" ") },
     {
       id: "note",
@@ -95,6 +99,9 @@ export const hosts: PictureView<HostRow> = {
 function hostRows(picture: Picture, scene: Scene): HostRow[] {
   const claims = claimsByHost(picture);
   const listed = [...scene.groups.values()].flat().filter((member) => !scene.groups.has(member));
+  const shares = new Map(
+    sharesOf(picture).hosts.map(({ host, parts }) => [host, parts.map(shareText).join("  ")]),
+  );
   const names = new Set([...picture.hosts.keys(), ...claims.keys(), ...listed.map(canonicalHost)]);
   return [...names].map((fqdn) => {
     const groups = groupsOf(scene.groups, fqdn);
@@ -104,7 +111,7 @@ function hostRows(picture: Picture, scene: Scene): HostRow[] {
     const drains = scene.drains.filter((drain) => applies(drain, reach));
     return {
       ...{ fqdn, record: picture.hosts.get(fqdn), groups, drains },
-      ...{ held, waiting: own.length - held },
+      ...{ held, waiting: own.length - held, shares: shares.get(fqdn) ?? "" },
     };
   });
 }

@@ -1,27 +1,58 @@
+import { StoreError } from "../../etcd/store.ts";
+import { type Answer, ask } from "./ask.ts";
+import { type Census, Counting } from "./census.ts";
 import type { ObserverPorts } from "./ports.ts";
 
-export type Beat =
-  | { kind: "answer"; ms: number; revision: bigint; leader: string | undefined; up: number; total: number; version: string | undefined }
-  | { kind: "silence"; since: number };
+/** Pause after an answer, ms: so a silence is known 2.5 s after it has begun. */
+const EVERY = 1_000;
 
+export type Beat =
+  /** Etcd as a whole answers. `up`, `total` and `leader` are what its members said last. */
+  | ({ kind: "answer" } & Answer & Census)
+  /** It does not, or refuses; `since` is when it was asked the first time in vain, wall clock, ms since the epoch. */
+  | { kind: "silence"; since: number; error: StoreError };
+
+/**
+ * Whether etcd answers now, about once a second for as long as somebody listens. Each answer is a linearizable one (see
+ * `ask`): a majority of the cluster is there. A member that is frozen, a connection that swallows everything, and a
+ * minority that still serves its own memory are silence. Members are counted beside it, so that a frozen one delays no beat.
+ * @throws the signal's reason, nothing else
+ */
 export async function* heartbeat(ports: ObserverPorts, signal: AbortSignal): AsyncGenerator<Beat, never> {
-  let since: number | undefined;
-  for (;;) {
-    const start = ports.clock.now();
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(1500)]);
+  const { clock } = ports;
+  const count = counter(ports, signal);
+  for (let since: number | undefined; ; ) {
+    const start = clock.wall();
+    const counting = count();
     try {
-      const { revision } = await ports.store.range({ op: "range", key: ports.keys.prefix, limit: 1 } as never, limit);
-      const ms = ports.clock.now() - start;
-      const members = await ports.store.status(limit).catch(() => []);
-      const up = members.filter(({ ok }) => ok).length;
+      const answer = await ask(ports, signal);
       since = undefined;
-      const [first] = members;
-      yield { kind: "answer", ms, revision, leader: undefined, up, total: members.length, version: first?.ok ? first.version : undefined };
-    } catch {
+      yield { kind: "answer", ...answer, ...(await counting) };
+    } catch (error) {
       signal.throwIfAborted();
-      since ??= ports.clock.wall();
-      yield { kind: "silence", since };
+      if (!(error instanceof StoreError)) throw error;
+      since ??= start;
+      yield { kind: "silence", since, error };
     }
-    await ports.clock.sleep(1500, signal);
+    await clock.sleep(EVERY, signal);
   }
+}
+
+/** What was counted last, while it is being counted anew; only the first time there is nothing to give but a promise. */
+function counter(ports: ObserverPorts, signal: AbortSignal): () => Census | Promise<Census> {
+  const counting = new Counting(ports);
+  let last: Census | undefined;
+  let running: Promise<Census> | undefined;
+  return () => {
+    running ??= counting.count(signal).finally(() => {
+      running = undefined;
+    });
+    running.then(
+      (census) => {
+        last = census;
+      },
+      () => {}, // whoever waits for it is told; the others look again
+    );
+    return last ?? running;
+  };
 }
