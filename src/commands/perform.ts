@@ -33,7 +33,8 @@ export async function perform(
 }
 
 function loaded({ id, load }: Command): ReturnType<NonNullable<Command["load"]>> {
-  if (load === undefined) throw new SignalboxError(EXIT.internal, `${id} is a program of its own: signalbox ${id}`);
+  if (load === undefined)
+    throw new SignalboxError(EXIT.internal, `${id} is a program of its own: signalbox ${id}`);
   return load();
 }
 

@@ -64,7 +64,12 @@ export const keyBindings: Kind<Readonly<Record<string, string | readonly string[
   parse(given) {
     const isKeys = (keys: unknown) =>
       typeof keys === "string" || (Array.isArray(keys) && keys.every((one) => typeof one === "string"));
-    if (typeof given !== "object" || given === null || Array.isArray(given) || !Object.values(given).every(isKeys))
+    if (
+      typeof given !== "object" ||
+      given === null ||
+      Array.isArray(given) ||
+      !Object.values(given).every(isKeys)
+    )
       return wrong(given, 'a set of keys such as {"drain": "d", "palette": ["Ctrl+P", ":"]}');
     return { value: { ...given } as Record<string, string | readonly string[]> };
   },

@@ -90,9 +90,14 @@ export const SETTINGS = {
     "auto",
     "colours of the console: for dark or light terminals, only their own sixteen, or none",
   ),
-  mouse: setting(kinds.flag, true, "clicks and the wheel in the console; without, the terminal selects text", {
-    flag: "no-mouse",
-  }),
+  mouse: setting(
+    kinds.flag,
+    true,
+    "clicks and the wheel in the console; without, the terminal selects text",
+    {
+      flag: "no-mouse",
+    },
+  ),
   keyBindings: setting(keyBindings, {}, "keys of the console that are others than usual", { flag: false }),
 };
 

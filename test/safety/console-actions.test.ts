@@ -1,6 +1,5 @@
 /** Every dangerous action of the console, from the key to etcd: previewed, confirmed, done as a job, and on record. */
 import { describe, expect, it } from "vitest";
-import type { Terminal } from "../../fixtures/console.ts";
 import type { RunningProcess } from "../../fixtures/signalbox.ts";
 import { auditOf } from "../../src/protocol/audit.ts";
 import { seat } from "./support/seat.ts";
@@ -18,16 +17,6 @@ async function audit(stage: Stage): Promise<string[]> {
   });
 }
 
-/** Filters the rows down to those that have a word, and stands on the first. */
-async function find(console: Terminal, word: string): Promise<void> {
-  console.press("/");
-  await console.until("filter ");
-  console.type(word);
-  await console.until(new RegExp(`/ ${word}`));
-  console.press("enter");
-  await console.until((it) => !it.screen().some((row) => row.includes("╭─ filter")));
-}
-
 describe("a reset", () => {
   it("of a live holder wants its name typed, ends the job, and tells who is next", async () => {
     const stage = await theatre.stage("http");
@@ -39,7 +28,7 @@ describe("a reset", () => {
     console.press("X");
     await console.until("type invoices to confirm");
     expect(console.screen().join("\n")).toMatch(
-      /ends .*holds lock invoices[^]*next .*waits for lock invoices/,
+      /ends .*holds lock invoices[\s\S]*next .*waits for lock invoices/,
     );
     expect(console.screen().join("\n")).toContain("signalbox reset lock invoices");
     console.press("enter");

@@ -187,7 +187,9 @@ class Evicting {
     const isFault = outcome === "changed" || outcome === "timeout";
     const headed = outcome === "changed" ? ["nothing was done, for something has moved:", ...lines] : lines;
     if (this.#call.flags.json)
-      this.#world.out(json(evictionJson(this.#plan, this.#foresight, this.#asked, { outcome, messages: lines })));
+      this.#world.out(
+        json(evictionJson(this.#plan, this.#foresight, this.#asked, { outcome, messages: lines })),
+      );
     else if (isFault) for (const line of headed) this.#say(line);
     else for (const line of headed) this.#world.out(`${clean(line)}\n`);
     return outcome === "nothing" && this.#call.flags.strict ? EXIT.undone : CODES[outcome];

@@ -21,21 +21,27 @@ export async function carryOut(app: App, errands: readonly Errand[]): Promise<vo
   tell(app, results);
 }
 
+/** What has moved within this time of a confirmation, ms, is what its user must see now; later, they are elsewhere. */
+const SOON = 5_000;
+
 function tell(app: App, results: readonly Job[]): void {
   const [only] = results;
-  const bad = results.filter(({ code }) => code !== EXIT.ok);
-  if (results.length > 1) {
-    const text =
-      bad.length === 0
-        ? `all ${results.length} are done`
-        : `${bad.length} of ${results.length} are not done: see JOBS`;
-    return app.toast(text, bad.length === 0 ? "held" : "problem");
-  }
+  if (results.length > 1) return tellAll(app, results);
   if (only === undefined) return;
-  // What has moved meanwhile is what its user must see now, not in a list.
-  if (only.code === EXIT.changed) return openJob(app, only.id);
-  app.toast(
-    `${only.title}: ${only.lines.at(-1) ?? (only.code === EXIT.ok ? "done" : `exit ${only.code}`)}`,
-    only.code === EXIT.ok ? "held" : "problem",
-  );
+  const { code, startedAt, endedAt = startedAt } = only;
+  const isSoon = endedAt - startedAt < SOON && app.overlays.top === undefined;
+  if (code === EXIT.changed && isSoon) return openJob(app, only.id);
+  app.toast(toastOf(app, only), code === EXIT.ok ? "held" : "problem");
+}
+
+function tellAll(app: App, results: readonly Job[]): void {
+  const bad = results.filter(({ code }) => code !== EXIT.ok).length;
+  if (bad === 0) app.toast(`all ${results.length} are done`, "held");
+  else app.toast(`${bad} of ${results.length} are not done: see JOBS`, "problem");
+}
+
+function toastOf(app: App, { title, lines, code, command }: Job): string {
+  const end = code === EXIT.ok ? "done" : `exit ${code}`;
+  const [undo] = command.id === "drain" && code === EXIT.ok ? app.keymap.keysOf("undrain") : [];
+  return `${title}: ${lines.at(-1) ?? end}${undo === undefined ? "" : `; ${undo} lifts it`}`;
 }

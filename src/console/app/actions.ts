@@ -6,7 +6,7 @@ import { openPalette } from "../overlay/palette.ts";
 import { PANES, type State } from "../state/state.ts";
 import { THEMES } from "../theme/theme.ts";
 import type { App } from "./app.ts";
-import { copyCommand, copyJson, copyName } from "./copying.ts";
+import { copyCommand, copyJson, copyName, copyRun } from "./copying.ts";
 import { focusNext, focusOn, nextTab } from "./focus.ts";
 import { mark, range, unmark } from "./marks.ts";
 import { move } from "./moves.ts";
@@ -58,7 +58,7 @@ export const HANDLERS: Readonly<Record<string, (app: App) => void>> = {
   open,
   ...{ mark, range, unmark, sort: sortNext, reverse },
   copy: copyName,
-  ...{ copyJson, copyCommand, why: openWhy, edit: openEdit, create: openCreate, delete: openDelete },
+  ...{ copyJson, copyCommand, copyRun, why: openWhy, edit: openEdit, create: openCreate, delete: openDelete },
   reset: (app) => openDeed(app, "reset"),
   release: (app) => openDeed(app, "release"),
   drain: (app) => openDeed(app, "drain"),

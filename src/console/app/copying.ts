@@ -1,5 +1,6 @@
 import { shellWord } from "../../base/shell.ts";
 import { json } from "../../commands/table.ts";
+import { runAgain } from "../../model/detail/queue.ts";
 import type { Subject } from "../../model/tables/view.ts";
 import { nameOf } from "../act/deed.ts";
 import type { App } from "./app.ts";
@@ -30,6 +31,15 @@ export function copyCommand(app: App): void {
     showLine(subject) ??
     `signalbox ls ${app.state.tab}${filter === "" ? "" : ` --filter ${shellWord(filter)}`}`;
   app.copy(line, line);
+}
+
+/** The command line that runs the selected lock's last job again. */
+export function copyRun(app: App): void {
+  const subject = app.subject();
+  const lock = subject?.kind === "record" ? subject.about : subject;
+  const [section] = lock?.kind === "lock" ? runAgain(lock.name, app.sight.picture) : [];
+  if (section?.kind !== "lines") return app.toast("run again: choose a lock that has a history", "problem");
+  app.copy(section.lines.join("\n"), section.lines.join(""));
 }
 
 function showLine(subject: Subject | undefined): string | undefined {

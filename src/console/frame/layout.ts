@@ -28,8 +28,8 @@ const EXPLORER = { least: 24, most: 36, share: 0.2 };
 /** Rows of the panel and the detail: a share of what there is, within limits. */
 const PANEL = { least: 4, most: 12, share: 0.18 };
 const DETAIL = { least: 5, most: 24, share: 0.34 };
-/** Rows below which there is no panel, and no detail. */
-const TALL = { panel: 20, detail: 16 };
+/** Rows below which there is no panel unless it has the keyboard, and no detail. */
+const TALL = { panel: 28, detail: 16 };
 /** Lines that are always there: header, tabs, status. */
 const CHROME = 3;
 

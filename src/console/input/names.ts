@@ -12,16 +12,15 @@ export const LETTERS: Readonly<Record<string, string>> = {
   ...{ P: "f1", Q: "f2", R: "f3", S: "f4" },
 };
 
-/** Behind `ESC O`: the keypad in its application mode, and rxvt's arrows with Ctrl. */
+/** Behind `ESC O`: the keypad in its application mode too. */
 export const SS3: Readonly<Record<string, string>> = {
   ...LETTERS,
   ...{ M: "enter", I: "tab", X: "=", j: "*", k: "+", l: ",", m: "-", n: ".", o: "/", " ": "space" },
   ...Object.fromEntries(Array.from("pqrstuvwxy", (letter, digit) => [letter, String(digit)])),
-  ...{ a: "ctrl+up", b: "ctrl+down", c: "ctrl+right", d: "ctrl+left" },
 };
 
-/** rxvt's arrows with Shift. */
-export const SHIFTED: Readonly<Record<string, string>> = { a: "up", b: "down", c: "right", d: "left" };
+/** rxvt's arrows: with Shift behind `ESC [`, with Ctrl behind `ESC O`. */
+export const RXVT_ARROWS: Readonly<Record<string, string>> = { a: "up", b: "down", c: "right", d: "left" };
 
 /** Keys of the kitty protocol that have no character. */
 export const KITTY: Readonly<Record<number, string>> = {

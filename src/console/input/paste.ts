@@ -1,3 +1,5 @@
+import { clean } from "../../base/text.ts";
+
 /** Bytes of a paste that are kept; of more, the beginning. */
 const MOST = 1 << 20;
 const END = "\x1b[201~";
@@ -15,8 +17,8 @@ export class PasteBuffer {
     const end = rest.indexOf(END);
     if (end >= 0) {
       this.#keep(rest.slice(0, end));
-      const text = Buffer.from(this.#kept, "latin1").toString("utf8");
-      this.#kept = "";
+      const text = tidied(Buffer.from(this.#kept, "latin1").toString("utf8"));
+      this.clear();
       return { length: end + END.length, text };
     }
     // The end may have come in part.
@@ -25,7 +27,17 @@ export class PasteBuffer {
     return { length: safe, text: undefined };
   }
 
+  clear(): void {
+    this.#kept = "";
+  }
+
   #keep(bytes: string): void {
     this.#kept += bytes.slice(0, Math.max(0, MOST - this.#kept.length));
   }
+}
+
+/** Line breaks, which terminals make the key Enter, and text: what a terminal would take for a command goes. */
+function tidied(text: string): string {
+  const lines = text.split(/\r\n?|\n/);
+  return lines.map((line) => clean(line)).join("\n");
 }

@@ -8,14 +8,15 @@ function lengthOf(first: number): number {
 
 /**
  * The character at the beginning of some bytes, one character each.
- * @returns `more` where its end is still to come, undefined where there is none
+ * @returns how many bytes it takes, undefined where its end is still to come; its text, undefined where there is none:
+ * what has begun as one and broke off goes as a whole
  */
-export function utf8At(bytes: string): { text: string; length: number } | "more" | undefined {
+export function utf8At(bytes: string): { text: string | undefined; length: number | undefined } {
   const length = lengthOf(bytes.charCodeAt(0));
-  if (length === 0) return undefined;
-  const own = bytes.slice(0, length);
-  if (!/^.[\x80-\xbf]*$/s.test(own)) return undefined;
-  if (own.length < length) return "more";
+  if (length === 0) return { text: undefined, length: 1 };
+  const [own = ""] = /^.[\x80-\xbf]*/s.exec(bytes.slice(0, length)) ?? [];
+  if (own.length < length) return { text: undefined, length: own === bytes ? undefined : own.length };
   const text = Buffer.from(own, "latin1").toString("utf8");
-  return text.includes("\ufffd") && own !== "\xef\xbf\xbd" ? undefined : { text, length };
+  const isNone = text.includes("\ufffd") && own !== "\xef\xbf\xbd";
+  return { text: isNone ? undefined : text, length };
 }

@@ -52,6 +52,12 @@ const OWN: readonly Action[] = [
   { id: "copy", brief: "copy the name", keys: ["y"], context: "list" },
   { id: "copyJson", brief: "copy the row as JSON", keys: ["Y"], context: "list" },
   { id: "copyCommand", brief: "copy the command line that shows the same", keys: ["c"], context: "list" },
+  {
+    id: "copyRun",
+    brief: "copy the command line that runs the lock's job again",
+    keys: ["r"],
+    context: "list",
+  },
   { id: "why", brief: "why does it wait?", keys: ["w"], context: "list" },
   { id: "edit", brief: "edit the group or resource", keys: ["e"], context: "list", isChange: true },
   { id: "create", brief: "make a group, a resource, a drain", keys: ["n"], context: "list", isChange: true },

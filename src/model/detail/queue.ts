@@ -22,6 +22,7 @@ import {
   known,
   pastTable,
   recordsAbout,
+  type Section,
   tableOf,
   whoCell,
 } from "./detail.ts";
@@ -47,9 +48,20 @@ export function queueDetail(picture: Picture, kind: QueueKind, name: string, aro
       ...(isLock && others.length === 0 ? [] : holderTable(places.filter(holds), wall, pulses)),
       ...waiterTable(row, places, around, scene),
       ...pastTable(name, isLock ? (picture.histories.get(name) ?? []) : []),
+      ...(isLock && places.length === 0 ? runAgain(name, picture) : []),
       ...auditTable(recordsAbout(picture.audit, (target) => target === `${kind} ${name}`)),
     ],
   };
+}
+
+/** How the last run of a lock is started again, as far as is known: of commands only the base name is kept. */
+export function runAgain(lock: string, picture: Pick<Picture, "histories">): Section[] {
+  const [last] = picture.histories.get(lock) ?? [];
+  if (last === undefined) return [];
+  const line = `signalbox run --lock ${shellWord(lock)} -- ${shellWord(last.command)}`;
+  return [
+    { kind: "lines", title: `run it again, on ${last.host} (its arguments are not kept)`, lines: [line] },
+  ];
 }
 
 function stateText({ kind, state, used, total, drains }: QueueRow): string {

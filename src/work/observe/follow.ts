@@ -41,16 +41,17 @@ export async function* follow(
   let revision = await load(ports, sink, { signal });
   for (let pause = FIRST_PAUSE; ; pause = Math.min(2 * pause, LONGEST_PAUSE)) {
     yield { kind: "read", revision };
+    const since = ports.clock.now();
     let end: unknown;
     try {
       for await (const batch of watched(ports, revision, signal)) {
         sink.apply(batch);
-        pause = FIRST_PAUSE;
         yield { kind: "batch", batch };
       }
     } catch (error) {
       end = error;
     }
+    if (ports.clock.now() - since > LONGEST_PAUSE) pause = FIRST_PAUSE; // it was none of those that end at once
     revision = yield* reload(ports, sink, { end, pause }, signal);
   }
 }

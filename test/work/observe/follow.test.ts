@@ -1,0 +1,99 @@
+/** How soon it is known that a picture is not kept up to date any more. Faults have a proxy of their own each. */
+import { afterAll, beforeAll, describe, expect, it, type TestContext } from "vitest";
+import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
+import { FaultProxy } from "../../../fixtures/proxy.ts";
+import { TRANSPORTS } from "../../safety/support/theatre.ts";
+import { until } from "../../safety/support/until.ts";
+import { Observer } from "./observers.ts";
+
+let etcd: EtcdMember;
+beforeAll(async () => {
+  etcd = await startEtcd();
+});
+afterAll(() => etcd?.stop());
+
+const isAway = ({ kind }: { kind: string }) => kind === "away";
+const isRead = ({ kind }: { kind: string }) => kind === "read";
+
+/** Somebody who follows through a proxy and has been told a change already: the watch runs. */
+async function proxied(context: TestContext, transport: "http" | "grpc") {
+  const proxy = await FaultProxy.start(etcd.clientUrl);
+  context.onTestFinished(() => proxy.close());
+  const observer = await Observer.at(context, [proxy.url], { transport });
+  const writer = await Observer.at(context, [etcd.clientUrl]);
+  const group = async (name: string) => {
+    const put = { op: "put" as const, key: writer.ports.keys.group(name), value: '["a"]' };
+    await writer.store.txn({ compare: [], success: [put], failure: [] });
+    await until(`group ${name} is seen`, () => observer.fold.picture().groups.has(name));
+  };
+  const told = await observer.follow();
+  await group(`first ${proxy.port}`);
+  return { proxy, observer, told, group };
+}
+
+describe.concurrent.each(TRANSPORTS)("over %s, who follows etcd", (transport) => {
+  it("is told soon that it refuses connections, and reads again when it is back", async (context) => {
+    const { proxy, told } = await proxied(context, transport);
+    const away = told.next(isAway);
+    proxy.mode = "refuse";
+    proxy.reset();
+    context.expect((await away).ms).toBeLessThan(1_500);
+    const read = told.next(isRead);
+    proxy.mode = "forward";
+    await read;
+  });
+
+  it("is told nothing of a watch that broke and runs again at once", async (context) => {
+    const { proxy, told } = await proxied(context, transport);
+    const read = told.next(isRead);
+    proxy.reset();
+    await read;
+    context.expect(told.list.filter(isAway)).toEqual([]);
+  });
+
+  it("is told of connections that nothing comes through any more, old or new", async (context) => {
+    const { proxy, told } = await proxied(context, transport);
+    const away = told.next(isAway);
+    proxy.mode = "drop";
+    context.expect((await away).ms).toBeLessThan(4_500);
+    const read = told.next(isRead);
+    proxy.mode = "forward";
+    await read;
+  });
+
+  it("sees what happens although its watch has died in silence", async (context) => {
+    const { proxy, told, group } = await proxied(context, transport);
+    const start = told.now;
+    proxy.strand();
+    await group(`seen over ${transport}`);
+    context.expect(told.now - start).toBeLessThan(6_000);
+  });
+});
+
+describe.concurrent("the heartbeat", () => {
+  it("is silence where everything is swallowed on the way", async (context) => {
+    const proxy = await FaultProxy.start(etcd.clientUrl);
+    context.onTestFinished(() => proxy.close());
+    const beats = (await Observer.at(context, [proxy.url])).beats();
+    await beats.next(({ kind }) => kind === "answer");
+    const silence = beats.next(({ kind }) => kind === "silence");
+    proxy.mode = "drop";
+    context.expect((await silence).ms).toBeLessThan(4_000);
+    const answer = beats.next(({ kind }) => kind === "answer");
+    proxy.mode = "forward";
+    await answer;
+  });
+});
+
+describe("who follows etcd", () => {
+  it("is told that it is frozen, though connections stand", async (context) => {
+    const told = await (await Observer.at(context, [etcd.clientUrl])).follow();
+    const away = told.next(isAway);
+    etcd.freeze();
+    context.onTestFinished(() => etcd.thaw());
+    expect((await away).ms).toBeLessThan(4_500);
+    const read = told.next(isRead);
+    etcd.thaw();
+    await read;
+  });
+});

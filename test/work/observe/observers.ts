@@ -1,0 +1,86 @@
+/** Somebody who looks at a real etcd, and what was told. */
+import type { TestContext } from "vitest";
+import { openStore, type StoreOptions } from "../../../src/etcd/open.ts";
+import type { Store } from "../../../src/etcd/store.ts";
+import { Fold } from "../../../src/model/fold.ts";
+import { ROOMS } from "../../../src/model/picture.ts";
+import { realClock } from "../../../src/process/clock.ts";
+import { realRandom } from "../../../src/process/random.ts";
+import { keysUnder } from "../../../src/protocol/keys.ts";
+import { follow, type News } from "../../../src/work/observe/follow.ts";
+import { type Beat, heartbeat } from "../../../src/work/observe/heartbeat.ts";
+import type { ObserverPorts } from "../../../src/work/observe/ports.ts";
+import { until } from "../../safety/support/until.ts";
+
+/** What was told, and when: ms after the beginning. */
+export class Told<T extends { kind: string }> {
+  readonly list: (T & { after: number })[] = [];
+  readonly #start = performance.now();
+  fault: unknown;
+
+  constructor(stream: AsyncIterable<T>) {
+    void (async () => {
+      for await (const one of stream) this.list.push({ ...one, after: this.now });
+    })().catch((error) => {
+      this.fault = error;
+    });
+  }
+
+  get now(): number {
+    return performance.now() - this.#start;
+  }
+
+  /** The next that is so, of those that come from now on; `ms` it took. */
+  async next(is: (one: T) => boolean): Promise<T & { ms: number }> {
+    const [before, since] = [this.list.length, this.now];
+    const tell = () =>
+      JSON.stringify(this.list.slice(-10).map(({ kind, after }) => [kind, Math.round(after)]));
+    const found = await until("it is told", () => this.list.slice(before).find(is), { tell });
+    return { ...found, ms: found.after - since };
+  }
+}
+
+export class Observer {
+  readonly store: Store;
+  readonly ports: ObserverPorts;
+  readonly fold: Fold;
+  readonly #stop = new AbortController();
+
+  private constructor(store: Store, { onTestFinished }: Pick<TestContext, "onTestFinished">) {
+    this.store = store;
+    const keys = keysUnder("/look/");
+    this.ports = {
+      ...{ store, keys },
+      clock: realClock(),
+      random: realRandom,
+      settings: { connectTimeout: 10_000 },
+    };
+    this.fold = new Fold(keys, ROOMS);
+    onTestFinished(() => {
+      this.#stop.abort(new Error("the test is over"));
+      store.close();
+    });
+  }
+
+  static async at(
+    context: Pick<TestContext, "onTestFinished">,
+    endpoints: readonly string[],
+    options: Partial<StoreOptions> = {},
+  ): Promise<Observer> {
+    return new Observer(
+      await openStore({ ...options, endpoints: [...endpoints] }, { clock: realClock() }),
+      context,
+    );
+  }
+
+  /** Resolves with the first read. */
+  async follow(): Promise<Told<News>> {
+    const told = new Told(follow(this.ports, this.fold, this.#stop.signal));
+    await told.next(({ kind }) => kind === "read");
+    return told;
+  }
+
+  beats(): Told<Beat> {
+    return new Told(heartbeat(this.ports, this.#stop.signal));
+  }
+}
