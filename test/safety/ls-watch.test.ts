@@ -111,8 +111,8 @@ describe("ls --watch", () => {
       await watch.printed(/live/);
       watch.child.stdin?.write("\x03");
       const { stdout } = await watch.ended;
-      // Sequences of our own: screens, cursor, colours, erasing to the end of a line or screen.
-      const rest = stdout.replaceAll(/\x1b\[(\?1049[hl]|\?25[hl]|[\d;]*[HmKJ])/g, "");
+      // Sequences of our own: screens, cursor, line breaks, whole frames, colours, erasing to the end of a line or screen.
+      const rest = stdout.replaceAll(/\x1b\[(\?(1049|25|7|2026)[hl]|[\d;]*[HmKJ])/g, "");
       expect({
         view,
         acts: /[\x00-\x09\x0b\x0c\x0e-\x1f\x7f-\x9f\u202e]/.test(rest.replace("^C", "")),

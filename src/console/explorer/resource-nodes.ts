@@ -32,7 +32,7 @@ export function resourceNodes(picture: Picture, open: ReadonlySet<string>, signs
 function shareNode(share: Share, depth: number, { bar }: TreeSigns): TreeNode {
   const { name, short, used, total } = share;
   const tone = shareTone(share);
-  const note = `${shareBar(share, bar)} ${used}/${total ?? "?"}`;
+  const note = `${shareBar(share, bar)} ${`${used}/${total ?? "?"}`.padStart(5)}`;
   const key = queueId("resource", name);
   return {
     id: `resources/${name}`,

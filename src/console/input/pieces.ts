@@ -1,4 +1,4 @@
-import { ALT, controlKey, namedKey, typedKey } from "./chord.ts";
+import { ALT, controlKey, namedKey, SHIFT, typedKey } from "./chord.ts";
 import type { Piece } from "./piece.ts";
 import { csi, ss3 } from "./sequences.ts";
 import { utf8At } from "./utf8.ts";
@@ -63,6 +63,8 @@ function doubled(rest: string, isAll: boolean): Found {
 
 function withAlt(rest: string, isAll: boolean): Found {
   const code = rest.charCodeAt(1);
+  // The Linux console's Shift+Tab; Alt+Tab is for windows and reaches no terminal.
+  if (code === 0x09) return { length: 2, event: namedKey("tab", SHIFT) };
   if (code < 0x20 || code === 0x7f) return { length: 2, event: controlKey(code, ALT) };
   const piece = character(rest.slice(1), isAll, ALT);
   return piece && { ...piece, length: piece.length + 1 };

@@ -8,7 +8,7 @@ import { isLive } from "../sight/standing.ts";
 import { Dialog } from "./dialog.ts";
 import { openOutput } from "./output.ts";
 
-/** What a drain waits for unless it is told not to: that is what one wants to know of it. */
+/** A drain tells when nobody holds anything there any more, unless it is told not to: that is what one wants to know. */
 const BEGINS_WITH: Readonly<Record<string, Deed["flags"]>> = { drain: { wait: true } };
 
 /** Asks to do a command to what is chosen: the marked rows, or the one under the cursor. */

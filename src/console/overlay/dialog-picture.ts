@@ -85,7 +85,7 @@ function fieldLines({ app, fields, active, typed }: DialogView, width: number): 
   return fields.map((field) => {
     const isActive = field.id === active;
     const name = app.theme.style(isActive ? "titleFocused" : "title", padTo(field.label, label));
-    const room = Math.max(10, Math.min(46, width - label - 4));
+    const room = Math.max(10, Math.min(32, width - label - 4));
     const value = valueText(field, typed.get(field.id) ?? fieldOf(), room, isActive, app.theme);
     const help = clean(field.help, Math.max(0, width - label - room - 4));
     const sign = isActive ? app.theme.style("key", ">") : " ";

@@ -1,30 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { InputEvent } from "../../../src/console/input/event.ts";
 import { InputParser } from "../../../src/console/input/parser.ts";
-
-function parsed(...reads: (string | Uint8Array)[]): InputEvent[] {
-  const parser = new InputParser();
-  const events = reads.flatMap((read) => parser.feed(typeof read === "string" ? Buffer.from(read) : read));
-  return [...events, ...parser.flush()];
-}
-
-function chords(...reads: string[]): string[] {
-  return parsed(...reads).map((event) => (event.kind === "key" ? event.chord : event.kind));
-}
-
-const MODIFIERS = ["shift+", "alt+", "alt+shift+", "ctrl+", "ctrl+shift+", "ctrl+alt+", "ctrl+alt+shift+"];
-const ARROWS = { A: "up", B: "down", C: "right", D: "left", H: "home", F: "end", P: "f1", Q: "f2", S: "f4" };
-const TILDES = {
-  2: "insert",
-  3: "delete",
-  5: "pageup",
-  6: "pagedown",
-  15: "f5",
-  17: "f6",
-  24: "f12",
-  34: "f20",
-};
+import { chords, parsed } from "./parsed.ts";
 
 describe("keys as terminals send them", () => {
   it.each<[what: string, bytes: string, wanted: string[]]>([
@@ -35,46 +12,14 @@ describe("keys as terminals send them", () => {
     ["several in one read", "jjj\x1b[Ak", ["j", "j", "j", "up", "k"]],
     ["Escape alone, twice, and before a letter", "\x1b", ["escape"]],
     ["Escape twice", "\x1b\x1b", ["escape", "escape"]],
-    ["Shift+Tab", "\x1b[Z", ["shift+tab"]],
-    ["application mode", "\x1bOA\x1bOD\x1bOP\x1bOM\x1bOp", ["up", "left", "f1", "enter", "0"]],
-    ["the Linux console", "\x1b[[A\x1b[[E", ["f1", "f5"]],
     [
-      "rxvt",
-      "\x1b[7~\x1b[8^\x1b[3$\x1b[a\x1bOa\x1b\x1b[A",
-      ["home", "ctrl+end", "shift+delete", "shift+up", "ctrl+up", "alt+up"],
-    ],
-    ["screen and tmux", "\x1b[1~\x1b[4~\x1b[11~\x1b[14~", ["home", "end", "f1", "f4"]],
-    [
-      "modifyOtherKeys",
-      "\x1b[27;5;112~\x1b[27;6;80~\x1b[27;2;13~",
-      ["ctrl+p", "ctrl+shift+p", "shift+enter"],
-    ],
-    [
-      "kitty",
-      "\x1b[112;5u\x1b[106u\x1b[106:74;2u\x1b[27u\x1b[32u\x1b[57417u",
-      ["ctrl+p", "j", "J", "escape", "space", "left"],
-    ],
-    [
-      "kitty's releases, repeats, locks and modifiers alone",
-      "\x1b[106;1:3u\x1b[106;1:2u\x1b[106;65u\x1b[57441u\x1b[1;1:3A",
-      ["j", "j"],
+      "kitty's releases, repeats and modifiers alone",
+      "\x1b[106;1:3u\x1b[106;1:2u\x1b[57441u\x1b[1;1:3A",
+      ["j"],
     ],
     ["Super and Hyper", "\x1b[1;9A\x1b[106;9u\x1b[113;17u", []],
   ])("%s", (_what, bytes, wanted) => {
     expect(chords(bytes)).toEqual(wanted);
-  });
-
-  it.each(Object.entries(ARROWS))("CSI 1;m%s with every modifier", (final, name) => {
-    const bytes = MODIFIERS.map((_, at) => `\x1b[1;${at + 2}${final}`).join("");
-    expect(chords(bytes)).toEqual(MODIFIERS.map((modifier) => modifier + name));
-  });
-
-  it.each(Object.entries(TILDES))("CSI %s;m~ with every modifier", (number, name) => {
-    const bytes = MODIFIERS.map((_, at) => `\x1b[${number};${at + 2}~`).join("");
-    expect(chords(`\x1b[${number}~${bytes}`)).toEqual([
-      name,
-      ...MODIFIERS.map((modifier) => modifier + name),
-    ]);
   });
 
   it("tells what a key types, and that others type nothing", () => {
@@ -112,18 +57,63 @@ describe("what is no key", () => {
   });
 });
 
+describe("what is broken", () => {
+  it.each<[what: string, reads: string[], wanted: string[]]>([
+    ["a CSI whose bytes stand in the wrong order", ["\x1b[1?5D\x1b[1 5X\x1b[<?~"], []],
+    ["a CSI that another breaks off", ["\x1b[12\x1b[A"], ["up"]],
+    ["a CSI that is too long, in one read", [`\x1b[${"1".repeat(300)}Dj`], ["j"]],
+    ["a CSI that is too long, in several", [`\x1b[${"1".repeat(100)}`, "1".repeat(200), "Dj"], ["j"]],
+    [
+      "an SS3 in pieces, one too long, one broken off",
+      ["\x1bO5", "A", `\x1bO${"1".repeat(99)}Dj`, "\x1bO\x1b[B"],
+      ["ctrl+up", "j", "down"],
+    ],
+    ["the Linux console's, broken off", ["\x1b[[", "\x1b[A"], ["up"]],
+    ["a click of the old kind, broken off", ["\x1b[M ", "\x1b[A"], ["up"]],
+    [
+      "keys that are none: numbers of nothing, of NUL, of Ctrl+C",
+      ["\x1b[u\x1b[0u\x1b[3u\x1b[3;5u\x1b[27~\x1b[27;5~\x1b[27;5;3~"],
+      [],
+    ],
+    ["modifiers that are none", ["\x1b[1;0A\x1b[1;300A\x1b[5;999~\x1b[113;0u"], []],
+    ["OSC that Escape breaks off", ["\x1b]11;rgb:\x1b[A"], ["up"]],
+    ["UTF-8 that breaks off", ["\xe6\x97j\xf0\x9f\x1b[A\xff\xc3"], ["j", "up"]],
+  ])("%s", (_what, reads, wanted) => {
+    expect(chords(...reads.map((read) => Buffer.from(read, "latin1")))).toEqual(wanted);
+  });
+
+  it("an end that never comes is given up, and the Escape it begins with is none", () => {
+    const parser = new InputParser();
+    const feed = (text: string) => parser.feed(Buffer.from(text)).length;
+    expect([feed("\x1b]11;rgb:ff\x1b"), parser.open, parser.flush(), feed("j")]).toEqual([
+      0,
+      "sequence",
+      [],
+      1,
+    ]);
+  });
+});
+
 describe("a paste", () => {
-  it("is one event, whatever is in it", () => {
+  it("is one event, whatever is in it: a text, cleaned", () => {
     fc.assert(
-      fc.property(fc.string({ unit: "binary" }), (text) => {
-        fc.pre(!text.includes("\x1b[201~"));
-        const well = text.toWellFormed();
-        expect(parsed(`\x1b[200~${well}\x1b[201~j`)).toEqual([
-          { kind: "paste", text: well },
-          { kind: "key", chord: "j", text: "j" },
-        ]);
+      fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
+        fc.pre(!Buffer.from(bytes).includes("\x1b[201~"));
+        const [event, ...others] = parsed("\x1b[200~", bytes, "\x1b[201~j");
+        expect(others).toEqual([{ kind: "key", chord: "j", text: "j" }]);
+        expect(event?.kind === "paste" && event.text).toMatch(/^[^\x00-\x09\x0b-\x1f\x7f-\x9f]*$/);
       }),
     );
+  });
+
+  it("keeps lines, and nothing that a terminal would obey", () => {
+    expect(parsed("\x1b[200~a\tb\rc\r\nd\ne\x1b[31mf\x1b]52;c;eA==\x07g\x03\x9bé\u202e\x1b[201~")).toEqual([
+      { kind: "paste", text: "a b\nc\nd\nefgé" },
+    ]);
+  });
+
+  it("is one, too, right behind the key Escape", () => {
+    expect(chords("\x1b\x1b[200~XDK\x1b[201~")).toEqual(["escape", "paste"]);
   });
 
   it("is bounded, and what is too long of it is no key", () => {
@@ -136,13 +126,13 @@ describe("a paste", () => {
   it("does not end because it pauses", () => {
     const parser = new InputParser();
     expect(parser.feed(Buffer.from("\x1b[200~rm -"))).toEqual([]);
-    expect([parser.open, parser.flush()]).toEqual([undefined, []]);
+    expect([parser.open, parser.flush()]).toEqual(["paste", []]);
     expect(parser.feed(Buffer.from("rf\x1b[201~"))).toEqual([{ kind: "paste", text: "rm -rf" }]);
   });
 });
 
-const sequence = fc.oneof(
-  fc.constantFrom(
+const KNOWN = fc.constantFrom(
+  ...[
     "\x1b[A",
     "\x1b[1;5C",
     "\x1bOP",
@@ -153,16 +143,24 @@ const sequence = fc.oneof(
     "é",
     "日",
     "🙂",
-  ),
-  fc.constantFrom(
-    "\x1b]11;rgb:1/2/3\x07",
-    "\x1bP1$r0m\x1b\\",
-    "\x1b[200~a\x1bb\x1b[201~",
-    "\x1b[?1;2c",
     "\x1bx",
     "\r",
-  ),
+  ],
+  ...[
+    "\x1b]11;rgb:1/2/3\x07",
+    "\x1bP1$r0m\x1b\\",
+    "\x1b[200~a\x1bb\r\x1b[201~",
+    "\x1b[?1;2c",
+    "\x1bO1;2P",
+    "\x1b\x1b[A",
+  ],
 );
+/** What sequences are made of, so that random bytes often are some, or almost. */
+const CRUMB = fc.constantFrom(
+  ..."\x1b\x1b\x1b[[[OOP]_X^M<?;:$ 0125~uAZc\\\x07\x18j\r\x03\x9b\x9d\x8f\xe6\x97\xa5\xff",
+  ...["200~", "201~", "27;5;", "1".repeat(70)],
+);
+const bytesOf = (crumbs: readonly string[]) => Buffer.from(crumbs.join(""), "latin1");
 
 describe("fuzzed", () => {
   it("random bytes never throw, nor pile up", () => {
@@ -171,31 +169,50 @@ describe("fuzzed", () => {
         const parser = new InputParser();
         for (const read of reads) parser.feed(read);
         parser.flush();
-        expect(parser.open).toBeUndefined();
+        expect(parser.open ?? "paste").toBe("paste");
       }),
     );
   });
 
   it("reads that are split anywhere, and merged, tell the same", () => {
+    const cuts = fc.array(fc.nat(60), { maxLength: 12 });
+    const texts = fc.array(KNOWN, { maxLength: 12 }).map((parts) => Buffer.from(parts.join("")));
     fc.assert(
-      fc.property(
-        fc.array(sequence, { maxLength: 12 }),
-        fc.array(fc.nat(60), { maxLength: 12 }),
-        (parts, cuts) => {
-          const whole = Buffer.from(parts.join(""));
-          const at = [0, ...cuts.map((cut) => cut % (whole.length + 1)).sort((a, b) => a - b), whole.length];
-          const reads = at.slice(1).map((end, index) => whole.subarray(at[index] ?? 0, end));
-          expect(parsed(...reads)).toEqual(parsed(whole));
-        },
-      ),
+      fc.property(texts, cuts, (whole, cuts) => {
+        const at = [0, ...cuts.map((cut) => cut % (whole.length + 1)).sort((a, b) => a - b), whole.length];
+        const reads = at.slice(1).map((end, index) => whole.subarray(at[index] ?? 0, end));
+        expect(parsed(...reads)).toEqual(parsed(whole));
+      }),
     );
   });
 
-  it("unknown sequences come to no key", () => {
+  it("even of what is no sequence at all: byte by byte it is the same as at once", () => {
+    fc.assert(
+      fc.property(fc.array(CRUMB, { maxLength: 30 }), (crumbs) => {
+        const whole = bytesOf(crumbs);
+        expect(parsed(...Array.from(whole, (byte) => Uint8Array.of(byte)))).toEqual(parsed(whole));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it("every CSI is swallowed as a whole: whatever stands in it, it types nothing", () => {
+    const any = fc.stringMatching(/^\x1b\[[ -?]{0,80}[@-LN-Z\\-t\x76-}]$/);
+    fc.assert(
+      fc.property(any, (csi) => {
+        const events = parsed(csi);
+        expect(events.length).toBeLessThanOrEqual(1);
+        expect(events.filter((event) => event.kind === "key" && event.text !== undefined)).toEqual([]);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it("answers and sequences of nobody come to nothing", () => {
     const unknown = fc.oneof(
       fc.stringMatching(/^\x1b\[[<=>?][0-9;:]{0,20}[ -/]?[@-LN-Zln-z]$/),
       fc.stringMatching(/^\x1b\[[0-9]{3};[0-9]{2,3}[G-OT-Yd-tv-y]$/),
-      fc.stringMatching(/^\x1b\][0-9]{1,3};[a-zA-Z0-9;:/]{0,40}\x07$/),
+      fc.stringMatching(/^\x1b\][0-9]{1,3};[a-zA-Z0-9;:/]{0,40}(\x07|\x1b\\)$/),
       fc.stringMatching(/^\x1b[P_^X][a-zA-Z0-9;:/+=]{0,40}\x1b\\$/),
     );
     fc.assert(
@@ -203,12 +220,5 @@ describe("fuzzed", () => {
         expect(parsed(all.join(""))).toEqual([]);
       }),
     );
-  });
-
-  it("an answer that comes in pieces, slowly, types nothing", () => {
-    const parser = new InputParser();
-    const bytes = Buffer.from("\x1b]11;rgb:1e1e/1e1e/1e1e\x1b\\");
-    const events = [...bytes].flatMap((byte) => parser.feed(Uint8Array.of(byte)));
-    expect([events, parser.flush()]).toEqual([[], []]);
   });
 });
