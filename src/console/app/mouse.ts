@@ -2,6 +2,7 @@ import { tabLabel } from "../explorer/tree.ts";
 import type { Layout } from "../frame/layout.ts";
 import type { MouseEvent } from "../input/event.ts";
 import { PANELS, type Pane, TABS } from "../state/state.ts";
+import { titleHeight } from "../table/pane.ts";
 import type { App } from "./app.ts";
 import { focusOn, openTab } from "./focus.ts";
 import { moveTo, scroll } from "./moves.ts";
@@ -70,7 +71,7 @@ function rowAt(app: App, pane: Pane, line: number): number | undefined {
     case "explorer":
       return line < 1 ? undefined : state.explorer.cursor.top + line - 1;
     case "table": {
-      const titles = 1 + Math.min(1, app.table.remarks.length);
+      const titles = titleHeight(app);
       return line < titles ? undefined : state.tabs[state.tab].cursor.top + line - titles;
     }
     case "panel": {

@@ -102,7 +102,8 @@ function drainDetail(subject: Subject & { kind: "drain" }, { picture, wall }: Be
 }
 
 function plain(subject: Subject, { facts }: Behind): Detail {
-  const heading = subject.kind === "record" ? "" : `${subject.kind} ${subject.name}`;
+  const about = subject.kind === "record" ? subject.about : subject;
+  const heading = about === undefined ? "" : `${about.kind} ${about.name}`;
   const [first] = facts;
   return {
     heading: heading || `${first?.label ?? ""} ${first?.value ?? ""}`,

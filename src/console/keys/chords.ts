@@ -10,56 +10,106 @@ const SHOWN: Readonly<Record<string, string>> = {
 /** Other names that people write. */
 const MEANT: Readonly<Record<string, string>> = {
   ...{ pgup: "pageup", pgdn: "pagedown", pgdown: "pagedown", esc: "escape", return: "enter", del: "delete" },
-  ...{ ins: "insert", "↑": "up", "↓": "down", "←": "left", "→": "right", control: "ctrl", meta: "alt" },
+  ...{ ins: "insert", "↑": "up", "↓": "down", "←": "left", "→": "right", " ": "space", spacebar: "space" },
+  ...{ control: "ctrl", ctl: "ctrl", meta: "alt", option: "alt", opt: "alt" },
 };
 const NAMED =
   /^(?:f(?:1\d|20|[1-9])|pageup|pagedown|escape|enter|tab|space|up|down|left|right|home|end|insert|delete|backspace)$/;
 const MODIFIERS = ["ctrl", "alt", "shift"] as const;
 
-/** A chord for people: `Ctrl+P`, `PgUp`, `G`. */
+/** A chord, taken apart. */
+interface Parts {
+  modifiers: ReadonlySet<string>;
+  key: string;
+}
+
+/** A chord for people: `Ctrl+P`, `PgUp`, `G`, `Alt+Shift+G`. */
 export function chordText(chord: string): string {
   const { modifiers, key } = parts(chord);
-  const name = SHOWN[key] ?? (NAMED.test(key) || modifiers.length > 0 ? key.toUpperCase() : key);
-  return [...modifiers.map((one) => SHOWN[one] ?? one), name].join("+");
+  const isCapital = modifiers.has("alt") && isLetter(key) && key !== key.toLowerCase();
+  const all = isCapital ? new Set([...modifiers, "shift"]) : modifiers;
+  const isUpper = modifiers.size > 0 || NAMED.test(key);
+  const name = SHOWN[key] ?? (isUpper ? key.toUpperCase() : key);
+  return [...MODIFIERS.filter((one) => all.has(one)).map((one) => SHOWN[one] ?? one), name].join("+");
 }
 
-/** A chord as people write it, in whatever case and order: `Ctrl+P`, `pgdn`, `Shift-Tab`. */
+/**
+ * A chord as people write it, in whatever case and order: `Ctrl+P`, `pgdn`, `Shift-Tab`. A letter alone is the one that it
+ * types: `g` is not `G`.
+ * @returns the chord as `KeyEvent` has it, or why it cannot be one
+ */
 export function parseChord(text: string): Parsed<string> {
-  const { modifiers, key } = parts(text.trim());
-  const known = modifiers.map((one) => MEANT[one.toLowerCase()] ?? one.toLowerCase());
-  const name = MEANT[key.toLowerCase()] ?? (NAMED.test(key.toLowerCase()) ? key.toLowerCase() : key);
-  const isNamed = NAMED.test(name);
-  if (!isNamed && [...name].length !== 1)
-    return { fault: `${quoted(text)} is not a key; write it as x, G, Ctrl+P, F5 or PgDn` };
-  const strange = known.find((one) => !MODIFIERS.some((modifier) => modifier === one));
-  if (strange !== undefined)
-    return { fault: `${quoted(text)}: ${quoted(strange)} is none of Ctrl, Alt and Shift` };
-  const fault = unreachable(new Set(known), name, isNamed);
-  if (fault !== undefined) return { fault: `${quoted(text)} ${fault}` };
-  const isLower = known.includes("ctrl") && !isNamed;
-  return {
-    value: [...MODIFIERS.filter((one) => known.includes(one)), isLower ? name.toLowerCase() : name].join("+"),
+  const { modifiers, key } = parts(text === " " ? text : text.trim());
+  const chord = {
+    modifiers: new Set([...modifiers].map((one) => known(one) ?? one)),
+    key: known(key) ?? key,
   };
+  const fault = malformed(chord) ?? unreachable(chord);
+  return fault === undefined ? { value: joined(chord) } : { fault: `${quoted(text)} ${fault}` };
 }
+
+function known(name: string): string | undefined {
+  const lower = name.toLowerCase();
+  return MEANT[lower] ?? (NAMED.test(lower) || MODIFIERS.some((one) => one === lower) ? lower : undefined);
+}
+
+/** With Ctrl or Alt letters are small; Shift and a letter is what it types. */
+function joined({ modifiers, key }: Parts): string {
+  if (!isLetter(key)) return [...MODIFIERS.filter((one) => modifiers.has(one)), key].join("+");
+  const isSmall = modifiers.size > 0 && !modifiers.has("shift");
+  const letter = isSmall ? key.toLowerCase() : modifiers.has("shift") ? key.toUpperCase() : key;
+  return [...MODIFIERS.filter((one) => one !== "shift" && modifiers.has(one)), letter].join("+");
+}
+
+function malformed({ modifiers, key }: Parts): string | undefined {
+  const strange = [...modifiers].find((one) => !MODIFIERS.some((modifier) => modifier === one));
+  if (strange !== undefined) return `begins with ${quoted(strange)}, which is none of Ctrl, Alt and Shift`;
+  if (NAMED.test(key) || /^[^\p{C}\p{Z}]$/u.test(key)) return undefined;
+  return "is not a key; write it as x, G, Ctrl+P, F5, PgDn, Space or Shift+Tab";
+}
+
+const NEVER = "does not reach programs in a terminal";
+const UNSURE = "is told apart from the key alone by few terminals";
+/** What Ctrl makes of a letter is another key. */
+const SAME: Readonly<Record<string, string>> = {
+  i: "Tab",
+  m: "Enter",
+  "[": "Esc",
+  "?": "Backspace",
+  "@": "Ctrl+Space",
+};
 
 /** Why a terminal never tells a program of it. */
-function unreachable(modifiers: ReadonlySet<string>, key: string, isNamed: boolean): string | undefined {
-  const never = "does not reach programs in a terminal";
-  if (!modifiers.has("ctrl"))
-    return modifiers.has("shift") && !isNamed
-      ? `is written as the character it types: ${key.toUpperCase()}`
-      : undefined;
-  if (key === "tab") return never;
-  if (isNamed) return undefined;
-  if (modifiers.has("shift")) return never;
-  if (/^\d$/.test(key)) return never;
-  const same = { i: "Tab", m: "Enter", "[": "Esc" }[key.toLowerCase()];
-  return same === undefined ? undefined : `is ${same} to a terminal`;
+function unreachable({ modifiers, key }: Parts): string | undefined {
+  const has = (modifier: string) => modifiers.has(modifier);
+  if (NAMED.test(key)) return unreachableNamed(modifiers, key);
+  if (has("shift") && (has("ctrl") || !isLetter(key)))
+    return has("ctrl") ? NEVER : "is written as the character that it types, such as !";
+  if (has("ctrl")) {
+    const same = SAME[key.toLowerCase()];
+    if (same !== undefined) return `is ${same} to a terminal`;
+    return /^[a-z\\\]^_]$/i.test(key) ? undefined : NEVER;
+  }
+  const begins = `${has("shift") ? key.toUpperCase() : key.toLowerCase()}`;
+  return has("alt") && /^[[\]OPX^_]$/.test(begins)
+    ? "is how terminals begin to tell of other keys"
+    : undefined;
+}
+
+function unreachableNamed(modifiers: ReadonlySet<string>, key: string): string | undefined {
+  if (key === "tab") return modifiers.has("ctrl") || modifiers.has("alt") ? NEVER : undefined;
+  const isTyped = ["space", "enter", "escape", "backspace"].includes(key);
+  if (!isTyped || modifiers.size === 0) return undefined;
+  if (modifiers.has("shift") || (modifiers.has("ctrl") && key !== "space")) return UNSURE;
+  return key === "escape" ? UNSURE : undefined;
+}
+
+function isLetter(key: string): boolean {
+  return /^\p{L}$/u.test(key) && [...key.toUpperCase()].length === 1;
 }
 
 /** The key may be `+` or `-` itself. */
-function parts(chord: string): { modifiers: string[]; key: string } {
-  const match = /^((?:[^+-]+[+-])*)(.[^+-]*)$/su.exec(chord);
-  const [, before = "", key = chord] = match ?? [];
-  return { modifiers: before.split(/[+-]/).filter(Boolean), key };
+function parts(chord: string): Parts {
+  const [, before = "", key = chord] = /^((?:[^+-]+[+-])*)(.[^+-]*)$/su.exec(chord) ?? [];
+  return { modifiers: new Set(before.split(/[+-]/).filter(Boolean)), key };
 }

@@ -70,7 +70,8 @@ function previewLines(
   const look = app.theme.look(width);
   if (incomplete !== undefined) return [app.theme.style("quiet", clean(incomplete, width))];
   if (isReading) return [app.theme.style("quiet", "it only looks")];
-  if (previews === undefined) return [app.theme.style("quiet", `looking what it would do…`)];
+  if (previews === undefined)
+    return [app.theme.style("quiet", `looking what it would do${app.theme.signs.ellipsis}`)];
   return previews.flatMap(({ messages, outcome }, at) => {
     const role = outcome === "failed" ? "problem" : "plain";
     const lines = proseLines(messages, look).map((line) => app.theme.style(role, line));

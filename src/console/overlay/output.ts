@@ -25,7 +25,7 @@ export function openOutput(app: App, command: Command, words: readonly string[],
     lines: (width) => {
       const shown = proseLines(lines, app.theme.look(width));
       return code === undefined
-        ? [...shown, app.theme.style("quiet", "…")]
+        ? [...shown, app.theme.style("quiet", app.theme.signs.ellipsis)]
         : shown.length > 0
           ? shown
           : ["(it says nothing)"];

@@ -11,10 +11,8 @@ export function tablePane(app: App, { width, height }: Size): string[] {
   const { theme, state, table } = app;
   const { cursor, marks } = state.tabs[state.tab];
   const look = theme.look(width - GUTTER);
-  const remarks = table.remarks
-    .slice(0, 1)
-    .map((remark) => theme.style("problem", clean(` ${theme.signs.marks.problem}${remark}`, width)));
-  if (table.length === 0) return [...remarks, ...emptyLines(app, width)];
+  const notes = noteLines(app, width);
+  if (table.length === 0) return [...notes, ...emptyLines(app, width)];
   const { head, rows } = table.lines({ top: cursor.top, height: tableHeight(app, height) }, app.wall(), look);
   const isFocused = state.focus === "table";
   const lines = rows.map((line, at) => {
@@ -24,17 +22,47 @@ export function tablePane(app: App, { width, height }: Size): string[] {
     const isSelected = index === cursor.index;
     return theme.row(padTo(`${sign} ${line}`, width), { isSelected, isFocused, width });
   });
-  return [...remarks, `  ${head}`, ...lines];
+  return [...notes, `  ${head}`, ...lines];
 }
 
 /** Rows of the table that there is room for. @param height  lines of the pane */
-export function tableHeight({ table }: Pick<App, "table">, height: number): number {
-  return Math.max(1, height - 1 - Math.min(1, table.remarks.length));
+export function tableHeight(app: App, height: number): number {
+  return Math.max(1, height - titleHeight(app));
+}
+
+/** Lines above the rows. */
+export function titleHeight(app: App): number {
+  return 1 + notesOf(app).length;
+}
+
+/** What matters to all rows: a drain that is wider than they are, and that not all are shown. */
+function notesOf(app: App): { text: string; role: "problem" | "match" }[] {
+  const { table, state } = app;
+  const { filter, marks } = state.tabs[state.tab];
+  const [remark] = table.remarks;
+  const known = app.counts()[state.tab];
+  const all = known === undefined ? "" : ` of ${known}`;
+  const marked = marks.size > 0 ? `, ${marks.size} marked` : "";
+  return [
+    ...(remark === undefined ? [] : [{ text: remark, role: "problem" as const }]),
+    ...(filter === ""
+      ? []
+      : [{ text: `filter ${filter}: ${table.length}${all}${marked}`, role: "match" as const }]),
+  ];
+}
+
+function noteLines(app: App, width: number): string[] {
+  const { theme } = app;
+  return notesOf(app).map(({ text, role }) => {
+    const sign = role === "problem" ? theme.signs.marks.problem : "/ ";
+    return theme.style(role, clean(` ${sign}${text}`, width));
+  });
 }
 
 /** Never just "nothing": what to type next. */
 function emptyLines({ theme, table, state, sight }: App, width: number): string[] {
-  if (sight.standing.kind === "opening") return [` ${theme.style("quiet", "reading…")}`];
+  if (sight.standing.kind === "opening")
+    return [` ${theme.style("quiet", `reading${theme.signs.ellipsis}`)}`];
   const { filter } = state.tabs[state.tab];
   const text =
     filter === ""
