@@ -9,8 +9,9 @@ import { queueOf } from "../protocol/ticket.ts";
 import { load, readAll } from "../work/observe/read.ts";
 import type { Desk } from "./with-store.ts";
 
-/** Reads a picture of some rooms as they are now. @throws StoreError */
+/** Reads a picture of some rooms as they are now; for a preview, one that is kept up to date will do. @throws StoreError */
 export async function pictureOf(desk: Desk, rooms: readonly Room[]): Promise<Picture> {
+  if (desk.known !== undefined) return desk.known;
   const fold = new Fold(desk.keys, rooms);
   await load(desk, fold, { signal: desk.signal });
   return fold.picture();

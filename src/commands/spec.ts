@@ -1,5 +1,6 @@
 import type { Terminal } from "../base/terminal.ts";
 import type { SettingKey } from "../config/settings.ts";
+import type { Picture } from "../model/picture.ts";
 
 /** A flag that is no setting: it belongs to one command. */
 export interface Flag {
@@ -92,6 +93,8 @@ export interface Surroundings {
   /** Standard input to its end. */
   input(): Promise<string>;
   terminal: Terminal;
+  /** A picture of everything that somebody keeps up to date: a preview needs no other. */
+  picture?: () => Picture | undefined;
 }
 
 /** Settings that say how to reach etcd; every command that does takes them. */

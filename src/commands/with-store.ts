@@ -1,3 +1,4 @@
+import type { Picture } from "../model/picture.ts";
 import type { Operator } from "../work/operate/ports.ts";
 import { type Connection, connect } from "./connect.ts";
 import type { Call, Execute, Surroundings } from "./spec.ts";
@@ -6,6 +7,8 @@ import { operatorOf } from "./who.ts";
 /** What a command of an operator works with. */
 export interface Desk extends Connection {
   operator: Operator;
+  /** What is kept up to date by whoever shows a preview: its reader acts on what was seen there, or not at all. */
+  known?: Picture | undefined;
   /** Aborted, with an `Interrupted`, when the user ends the command. */
   signal: AbortSignal;
 }
@@ -34,7 +37,8 @@ export function withStore(work: (call: Call, world: Surroundings, desk: Desk) =>
     const connection = await connect(call, world);
     const operator = operatorOf(world, connection.facts.fqdn);
     try {
-      return await work(call, world, { ...connection, operator, signal: stop.signal });
+      const known = call.flags["dry-run"] ? world.picture?.() : undefined;
+      return await work(call, world, { ...connection, operator, known, signal: stop.signal });
     } catch (error) {
       if (error instanceof Interrupted) return error.exitCode;
       throw error;

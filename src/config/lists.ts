@@ -58,26 +58,34 @@ export const macros: Kind<Macros> = {
       .join(",") || "-",
 };
 
-/** Keys of the console by what they do: a JSON object of texts, or lists of them. */
-export const keyBindings: Kind<Readonly<Record<string, string | readonly string[]>>> = {
+type KeyBindings = Readonly<Record<string, string | readonly string[]>>;
+
+/** Keys of the console by what they do: a JSON object of texts, or lists of them. Keys can be `,` and `=`: no list could tell. */
+export const keyBindings: Kind<KeyBindings> = {
   name: '{"ACTION": "KEY"}',
   parse(given) {
-    const isKeys = (keys: unknown) =>
-      typeof keys === "string" || (Array.isArray(keys) && keys.every((one) => typeof one === "string"));
-    if (
-      typeof given !== "object" ||
-      given === null ||
-      Array.isArray(given) ||
-      !Object.values(given).every(isKeys)
-    )
+    const object = typeof given === "string" ? json(given) : given;
+    if (!isKeyBindings(object))
       return wrong(given, 'a set of keys such as {"drain": "d", "palette": ["Ctrl+P", ":"]}');
-    return { value: { ...given } as Record<string, string | readonly string[]> };
+    return { value: { ...object } };
   },
-  show: (value) =>
-    Object.entries(value)
-      .map(([action, keys]) => `${action}=${[keys].flat().join("|")}`)
-      .join(",") || "-",
+  show: (value) => (Object.keys(value).length === 0 ? "-" : JSON.stringify(value)),
 };
+
+function isKeyBindings(given: unknown): given is KeyBindings {
+  const isText = (one: unknown) => typeof one === "string";
+  if (typeof given !== "object" || given === null || Array.isArray(given)) return false;
+  return Object.values(given).every((keys) => isText(keys) || (Array.isArray(keys) && keys.every(isText)));
+}
+
+/** @returns undefined for what is no JSON */
+function json(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
 
 function pairs(given: string): Record<string, number | string> | undefined {
   const found = given.split(",").map((pair) => /^\s*([^=]+?)\s*=\s*(.*?)\s*$/.exec(pair));

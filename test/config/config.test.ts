@@ -135,6 +135,10 @@ describe("values", () => {
     [{ ETCDCTL_INSECURE_SKIP_TLS_VERIFY: "true", ETCDCTL_ENDPOINTS: "a:1" }, { endpoints: ["https://a:1"] }],
     [{ SIGNALBOX_MACROS: "DISKS=4, RACK=r12" }, { macros: { DISKS: 4, RACK: "r12" } }],
     [
+      { SIGNALBOX_KEY_BINDINGS: '{"drain": ["F5", "d"], "help": []}', SIGNALBOX_MOUSE: "no" },
+      { keyBindings: { drain: ["F5", "d"], help: [] }, mouse: false },
+    ],
+    [
       { ETCDCTL_CACERT: "/c", ETCDCTL_CERT: "/d", ETCDCTL_KEY: "/e" },
       { cacert: "/c", cert: "/d", key: "/e" },
     ],
@@ -178,6 +182,11 @@ describe("what is wrong is named with its place and value", () => {
     [{ macros: ["A"] }, 'macros: ["A"] is not a set of macros'],
     [{ macros: { CPU: 4 } }, "macros: CPU is built in"],
     [{ macros: { A: { b: 1 } } }, "macros: A is neither a number nor a text"],
+    [{ keyBindings: ["d"] }, 'keyBindings: ["d"] is not a set of keys such as {"drain": "d"'],
+    [{ keyBindings: "drain=d" }, 'keyBindings: "drain=d" is not a set of keys'],
+    [{ keyBindings: { drain: [5] } }, 'keyBindings: {"drain":[5]} is not a set of keys'],
+    [{ theme: "pink" }, 'theme: "pink" is not one of auto, dark, light, ansi, mono'],
+    [{ mouse: "maybe" }, 'mouse: "maybe" is not true or false'],
     [{ logFile: "" }, "it is not a path"],
     [{ tll: "30s" }, '"tll" is no setting (its value is "30s"); did you mean "ttl"?'],
     [{ zzz: 1 }, '"zzz" is no setting (its value is 1); see: signalbox config'],
@@ -237,11 +246,19 @@ describe("the termination timeout must fit into the TTL", () => {
 describe("listings", () => {
   test("every setting has a row, with what holds and where from", () => {
     const rows = describeConfig(
-      resolved({ flags: { ttl: "1m30s" } }, { [USER]: { macros: { A: 1, B: "x" } } }),
+      resolved(
+        { flags: { ttl: "1m30s" } },
+        { [USER]: { macros: { A: 1, B: "x" }, keyBindings: { drain: "=" } } },
+      ),
     );
     expect(rows.map(({ key }) => key)).toEqual(SETTING_KEYS);
     expect(rows).toContainEqual({ key: "ttl", value: "1m30s", source: "flag --ttl" });
     expect(rows).toContainEqual({ key: "macros", value: "A=1,B=x", source: `${USER}: macros` });
+    expect(rows).toContainEqual({
+      key: "keyBindings",
+      value: '{"drain":"="}',
+      source: `${USER}: keyBindings`,
+    });
     expect(rows).toContainEqual({ key: "group", value: "-", source: "default" });
   });
 
@@ -261,6 +278,7 @@ describe("listings", () => {
     expect(table.filter(({ flag }) => flag === undefined).map(({ key }) => key)).toEqual([
       "password",
       "macros",
+      "keyBindings",
     ]);
     const shown = table
       .filter(({ standard }) => standard !== "-")

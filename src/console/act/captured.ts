@@ -1,4 +1,5 @@
 import type { Surroundings } from "../../commands/spec.ts";
+import type { Picture } from "../../model/picture.ts";
 
 /** What a command says while it runs, line by line, and how it is ended. */
 export interface Capture {
@@ -6,10 +7,12 @@ export interface Capture {
   line(text: string, stream: "out" | "err"): void;
   /** Aborted when the user wants it to end: the command sees an interrupt. */
   signal: AbortSignal;
+  /** What is on the screen, for previews; undefined where that is not live. */
+  picture(): Picture | undefined;
 }
 
 /** Surroundings of a command that is run inside the console: no terminal, nobody to ask, and what it says is kept. */
-export function captured(world: Surroundings, { line, signal }: Capture): Surroundings {
+export function captured(world: Surroundings, { line, signal, picture }: Capture): Surroundings {
   const split = (stream: "out" | "err") => {
     let rest = "";
     return (text: string) => {
@@ -22,7 +25,7 @@ export function captured(world: Surroundings, { line, signal }: Capture): Surrou
   const out = split("out");
   const err = split("err");
   return {
-    ...{ env: world.env, out, input: async () => "" },
+    ...{ env: world.env, out, picture, input: async () => "" },
     err: (text) => void err(text),
     onSignal(listener) {
       const tell = () => listener("SIGINT");

@@ -2,6 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import { clean } from "../../base/text.ts";
 import { perform } from "../../commands/perform.ts";
 import type { Call, Command, Surroundings } from "../../commands/spec.ts";
+import type { Picture } from "../../model/picture.ts";
 import { captured } from "./captured.ts";
 
 /** A command under way, or done. */
@@ -33,6 +34,8 @@ interface Ports {
   /** How the console itself was told to reach etcd. */
   settings: Call["settings"];
   onChange(): void;
+  /** What is on the screen; undefined where that is not live. */
+  picture(): Picture | undefined;
 }
 
 /** Commands that were started from the console: they go on while the user looks elsewhere. */
@@ -88,8 +91,8 @@ export class Jobs {
     words: readonly string[],
     capture: { line(text: string, stream: "out" | "err"): void; signal: AbortSignal },
   ): Promise<number> {
-    const { world, settings } = this.#ports;
-    return perform(command, words, captured(world, capture), { settings });
+    const { world, settings, picture } = this.#ports;
+    return perform(command, words, captured(world, { ...capture, picture }), { settings });
   }
 
   #say(id: number, text: string): void {

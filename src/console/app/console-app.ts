@@ -70,7 +70,8 @@ export class ConsoleApp implements App {
     this.log = new ScreenLog(() => desk.clock.wall());
     this.sight = new Sight(desk, () => this.#seen());
     this.overlays = new Overlays(changed);
-    this.jobs = new Jobs({ world, clock: desk.clock, settings: call.settings, onChange: changed });
+    const picture = () => (isLive(this.sight.standing) ? this.sight.picture : undefined);
+    this.jobs = new Jobs({ world, clock: desk.clock, settings: call.settings, onChange: changed, picture });
     this.#pulser = new Pulser(desk, changed);
     this.#counter = new Counter(() => desk.clock.now());
   }

@@ -50,7 +50,8 @@ export function parseChord(text: string): Parsed<string> {
 
 function known(name: string): string | undefined {
   const lower = name.toLowerCase();
-  return MEANT[lower] ?? (NAMED.test(lower) || MODIFIERS.some((one) => one === lower) ? lower : undefined);
+  if (Object.hasOwn(MEANT, lower)) return MEANT[lower];
+  return NAMED.test(lower) || MODIFIERS.some((one) => one === lower) ? lower : undefined;
 }
 
 /** With Ctrl or Alt letters are small; Shift and a letter is what it types. */

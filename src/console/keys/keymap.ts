@@ -16,6 +16,13 @@ export type KeyWishes = Readonly<Record<string, string | readonly string[]>>;
 /** Always quits, so that nobody is caught. */
 const ALWAYS = "ctrl+c";
 
+/** What is said of the configuration, and which actions it binds. */
+interface Reading {
+  findings: string[];
+  /** By action: its chords, where they are not the usual ones. */
+  wanted: ReadonlyMap<string, readonly string[]>;
+}
+
 /**
  * The keys, with what a user wants otherwise.
  * @returns the keymap, and what is wrong with the wishes or follows from them, a sentence each: whatever is, the rest holds
@@ -24,18 +31,29 @@ export function keymapOf(
   actions: readonly Action[],
   wishes: KeyWishes,
 ): { keymap: Keymap; findings: string[] } {
+  const reading = read(actions, wishes);
+  const bound = new Map<string, string>();
+  const isWanted = ({ id }: Action) => reading.wanted.has(id);
+  for (const action of actions.filter(isWanted)) bind(bound, action, reading);
+  for (const action of actions.filter((one) => !isWanted(one))) bind(bound, action, reading);
+  return { keymap: mapOf(actions, bound), findings: reading.findings };
+}
+
+function read(actions: readonly Action[], wishes: KeyWishes): Reading {
   const findings: string[] = [];
   const wanted = new Map<string, readonly string[]>();
   for (const [id, keys] of Object.entries(wishes)) {
     const action = actions.find((one) => one.id === id);
-    if (action === undefined) findings.push(unknown(id, actions));
-    else wanted.set(id, chordsOf(action, keys, findings));
+    if (action === undefined) {
+      findings.push(unknown(id, actions));
+      continue;
+    }
+    const texts = typeof keys === "string" ? [keys] : keys;
+    const chords = texts.flatMap((text) => chordOf(action, text, findings));
+    // An empty list takes all its keys away; a list of faults would do so by mistake.
+    if (chords.length > 0 || texts.length === 0) wanted.set(id, chords);
   }
-  const bound = new Map<string, string>();
-  const wished = actions.filter(({ id }) => wanted.has(id));
-  for (const { id } of wished) bind(bound, id, wanted.get(id) ?? [], findings, wanted);
-  for (const { id, keys } of actions) if (!wanted.has(id)) bind(bound, id, keys, findings, wanted);
-  return { keymap: mapOf(actions, bound), findings };
+  return { findings, wanted };
 }
 
 function mapOf(actions: readonly Action[], bound: ReadonlyMap<string, string>): Keymap {
@@ -46,17 +64,18 @@ function mapOf(actions: readonly Action[], bound: ReadonlyMap<string, string>): 
       const id = chord === ALWAYS ? "quit" : bound.get(chord);
       return id !== undefined && context === "global" && contexts.get(id) === "list" ? undefined : id;
     },
-    keysOf: (id) => (shown.get(id) ?? []).map(([chord]) => chordText(chord)),
+    keysOf(id) {
+      const chords = (shown.get(id) ?? []).map(([chord]) => chord);
+      return (id === "quit" && chords.length === 0 ? [ALWAYS] : chords).map(chordText);
+    },
   };
 }
 
-function chordsOf(action: Action, keys: string | readonly string[], findings: string[]): string[] {
-  return (typeof keys === "string" ? [keys] : keys).flatMap((text) => {
-    const parsed = parseChord(text);
-    const fault = "fault" in parsed ? parsed.fault : refusal(action, parsed.value);
-    if (fault !== undefined) findings.push(`keyBindings: ${action.id}: ${fault}`);
-    return "value" in parsed && fault === undefined ? [parsed.value] : [];
-  });
+function chordOf(action: Action, text: string, findings: string[]): string[] {
+  const parsed = parseChord(text);
+  const fault = "fault" in parsed ? parsed.fault : refusal(action, parsed.value);
+  if (fault !== undefined) findings.push(`keyBindings: ${action.id}: ${fault}`);
+  return "value" in parsed && fault === undefined ? [parsed.value] : [];
 }
 
 function refusal({ isChange }: Action, chord: string): string | undefined {
@@ -66,14 +85,8 @@ function refusal({ isChange }: Action, chord: string): string | undefined {
 }
 
 /** What the user wants comes first; whoever had the key before loses it, and that is said. */
-function bind(
-  bound: Map<string, string>,
-  id: string,
-  chords: readonly string[],
-  findings: string[],
-  wanted: ReadonlyMap<string, unknown>,
-): void {
-  for (const chord of chords) {
+function bind(bound: Map<string, string>, { id, keys }: Action, { findings, wanted }: Reading): void {
+  for (const chord of wanted.get(id) ?? keys) {
     const other = bound.get(chord);
     if (other === undefined) bound.set(chord, id);
     else if (other !== id) {
@@ -86,9 +99,8 @@ function bind(
 }
 
 function unknown(id: string, actions: readonly Action[]): string {
-  const meant = nearest(
-    id,
-    actions.map((action) => action.id),
-  );
-  return `keyBindings: ${quoted(id)} is nothing that a key can do${meant === undefined ? "; see docs/console.md" : `; did you mean ${quoted(meant)}?`}`;
+  const ids = actions.map((action) => action.id);
+  const meant = nearest(id, ids);
+  const remedy = meant === undefined ? `there are ${ids.join(", ")}` : `did you mean ${quoted(meant)}?`;
+  return `keyBindings: ${quoted(id)} is nothing that a key can do; ${remedy}`;
 }
