@@ -9,8 +9,13 @@ const require = createRequire(import.meta.filename);
 const [, , command] = process.argv;
 if (command === "run") startRun(join(import.meta.dirname, "run.cjs"));
 else if (command === "__complete") require("./complete.cjs");
-else if (command === "console" || isAtTerminal()) startConsole();
+else if ((command === "console" || isAtTerminal()) && canImport()) startConsole();
 else require("./full.cjs");
+
+/** A Node that is too old could not even read what the console is made of; another bundle tells so. */
+function canImport(): boolean {
+  return Number.parseInt(process.versions.node, 10) >= 22;
+}
 
 /**
  * V8 lets what is forgotten pile up to some hundred megabytes, the more the larger the machine, and takes limits only when it

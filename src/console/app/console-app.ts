@@ -4,8 +4,7 @@ import type { Detail } from "../../model/detail/detail.ts";
 import { EventLog } from "../../model/events/index.ts";
 import type { Subject } from "../../model/tables/view.ts";
 import { Jobs } from "../act/jobs.ts";
-import { detailOf, placesOf } from "../detail/detail-of.ts";
-import { Pulser } from "../detail/pulser.ts";
+import { Watched } from "../detail/watched.ts";
 import { Counter } from "../explorer/counts.ts";
 import { type Counts, unfoldedFor } from "../explorer/tree.ts";
 import { Tree } from "../explorer/tree-rows.ts";
@@ -14,9 +13,10 @@ import type { Keymap } from "../keys/keymap.ts";
 import { type Hint, Overlays } from "../overlay/overlay.ts";
 import { Sight } from "../sight/sight.ts";
 import { isLive } from "../sight/standing.ts";
-import type { PanelId, State, TabId } from "../state/state.ts";
+import type { State } from "../state/state.ts";
 import { Store } from "../state/store.ts";
-import { type Table, tableOf } from "../table/table.ts";
+import type { Table } from "../table/table.ts";
+import { Tables } from "../table/tables.ts";
 import { dimmed } from "../theme/dimmed.ts";
 import type { Theme } from "../theme/theme.ts";
 import type { App } from "./app.ts";
@@ -55,11 +55,11 @@ export class ConsoleApp implements App {
   readonly log: ScreenLog;
   readonly events = new EventLog();
   readonly tree = new Tree();
-  readonly #pulser: Pulser;
+  readonly #watched: Watched;
   readonly #counter: Counter;
-  readonly #tables = new Map<string, Table>();
+  readonly #tables = new Tables();
+  #turn = "opening";
   #dimmed: { of: Theme; theme: Theme } | undefined;
-  #detail: { for: readonly unknown[]; detail: Detail | undefined } | undefined;
 
   constructor(ports: ConsolePorts, state: State) {
     this.#ports = ports;
@@ -67,12 +67,15 @@ export class ConsoleApp implements App {
     const changed = () => this.changed();
     this.store = new Store(state);
     this.store.subscribe(changed);
-    this.log = new ScreenLog(() => desk.clock.wall());
+    this.log = new ScreenLog(
+      () => desk.clock.wall(),
+      (text) => desk.log.info(text),
+    );
     this.sight = new Sight(desk, () => this.#seen());
     this.overlays = new Overlays(changed);
     const picture = () => (isLive(this.sight.standing) ? this.sight.picture : undefined);
     this.jobs = new Jobs({ world, clock: desk.clock, settings: call.settings, onChange: changed, picture });
-    this.#pulser = new Pulser(desk, changed);
+    this.#watched = new Watched(desk, changed);
     this.#counter = new Counter(() => desk.clock.now());
   }
 
@@ -102,7 +105,7 @@ export class ConsoleApp implements App {
     return this.#dimmed.theme;
   }
   get table(): Table {
-    return this.#tableOf("tab", this.state.tab);
+    return this.#tables.tab(this.state.tab);
   }
 
   wall(): number {
@@ -123,8 +126,7 @@ export class ConsoleApp implements App {
   }
 
   panelTable(): Table | undefined {
-    const { id } = this.state.panel;
-    return id === "problems" || id === "audit" ? this.#tableOf("panel", id) : undefined;
+    return this.#tables.panel(this.state.panel.id);
   }
 
   subject(): Subject | undefined {
@@ -132,17 +134,8 @@ export class ConsoleApp implements App {
   }
 
   detail(): Detail | undefined {
-    const subject = this.subject();
-    const { picture } = this.sight;
     const { index } = this.state.tabs[this.state.tab].cursor;
-    const second = Math.floor(this.wall() / 1000);
-    const key = [JSON.stringify(subject), picture, second, this.#pulser.known, index];
-    if (this.#detail?.for.every((one, at) => one === key[at]) !== true) {
-      const wall = this.wall();
-      const behind = { picture, wall, pulses: this.#pulser.known, facts: this.table.factsAt(index, wall) };
-      this.#detail = { for: key, detail: subject && detailOf(subject, behind) };
-    }
-    return this.#detail?.detail;
+    return this.#watched.of(this.subject(), this.sight.picture, this.table, index, this.wall());
   }
 
   hints(): readonly Hint[] {
@@ -190,7 +183,7 @@ export class ConsoleApp implements App {
 
   end(): void {
     this.sight.end();
-    this.#pulser.end();
+    this.#watched.end();
   }
 
   /** Brings everything that is derived up to date. Called before every frame. */
@@ -209,21 +202,24 @@ export class ConsoleApp implements App {
       this.theme.signs,
     );
     this.store.update((state) => settledState(state, this));
-    const subject = this.subject();
-    this.#pulser.want(subject === undefined ? [] : placesOf(subject, picture, wall));
+    this.#watched.look(this.subject(), picture, wall);
   }
 
   #seen(): void {
+    this.#logTurn();
     this.events.see(this.sight.picture, this.wall());
     this.changed();
   }
 
-  #tableOf(where: "tab" | "panel", id: TabId | PanelId): Table {
-    const key = `${where} ${id}`;
-    const known = this.#tables.get(key);
-    if (known !== undefined) return known;
-    const table = tableOf(id as TabId);
-    this.#tables.set(key, table);
-    return table;
+  /** When etcd went, and when it came back: what one asks in the morning. */
+  #logTurn(): void {
+    const { kind, fault } = this.sight.standing;
+    if (kind === this.#turn) return;
+    this.#turn = kind;
+    this.log.add(
+      kind === "live"
+        ? `live at revision ${this.sight.picture.revision}`
+        : `etcd: ${kind}${fault === undefined ? "" : `, ${fault}`}`,
+    );
   }
 }

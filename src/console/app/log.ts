@@ -5,10 +5,13 @@ const MOST = 500;
 /** What the console has to say of itself, the newest first. */
 export class ScreenLog {
   readonly #wall: () => number;
+  readonly #keep: (text: string) => void;
   #lines: readonly string[] = [];
 
-  constructor(wall: () => number) {
+  /** @param keep  writes it where `--log-file` says */
+  constructor(wall: () => number, keep: (text: string) => void) {
     this.#wall = wall;
+    this.#keep = keep;
   }
 
   get lines(): readonly string[] {
@@ -16,6 +19,7 @@ export class ScreenLog {
   }
 
   add(text: string): void {
+    this.#keep(text);
     const time = new Date(this.#wall()).toISOString().slice(11, 19);
     this.#lines = [`${time} ${clean(text, 2000)}`, ...this.#lines].slice(0, MOST);
   }

@@ -1,10 +1,10 @@
 import { createOf, deleteOf, editOf } from "../act/configuring.ts";
 import { commandOf, type Deed, deedOf, type Possible } from "../act/deed.ts";
 import { hasFlag } from "../act/preview.ts";
+import { whyNot } from "../act/why-not.ts";
 import type { App } from "../app/app.ts";
 import { chosen } from "../app/marks.ts";
 import { formOf } from "../form/form.ts";
-import { isLive } from "../sight/standing.ts";
 import { Dialog } from "./dialog.ts";
 import { openOutput } from "./output.ts";
 
@@ -40,12 +40,6 @@ export function openCreate(app: App): void {
 
 export function openDelete(app: App): void {
   openDialog(app, chosen(app).map(deleteOf));
-}
-
-/** Why nothing can be changed now; undefined where it can. */
-export function whyNot({ isReadOnly, sight }: Pick<App, "isReadOnly" | "sight">): string | undefined {
-  if (isReadOnly) return "read-only: nothing can be changed here";
-  return isLive(sight.standing) ? undefined : "etcd is away: nothing can be changed before it is back";
 }
 
 /** Opens the dialog of deeds that are possible; of those that are not, says why. */

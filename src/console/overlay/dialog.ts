@@ -1,5 +1,4 @@
-import { clean } from "../../base/text.ts";
-import { carryOut, type Errand } from "../act/carry-out.ts";
+import { carryOut } from "../act/carry-out.ts";
 import { hasFlag, type Preview } from "../act/preview.ts";
 import type { App } from "../app/app.ts";
 import { edit } from "../field/edit.ts";
@@ -8,7 +7,7 @@ import { faultOf } from "../form/faults.ts";
 import { type Form, withValue } from "../form/form.ts";
 import { lineOf, wordsOf } from "../form/words.ts";
 import type { InputEvent } from "../input/event.ts";
-import { isLive } from "../sight/standing.ts";
+import { errandOf, obstacleOf } from "./dialog-errands.ts";
 import { type DialogView, dialogPicture } from "./dialog-picture.ts";
 import { DialogPreview } from "./dialog-preview.ts";
 import { openOutput } from "./output.ts";
@@ -172,10 +171,10 @@ export class Dialog implements Overlay, DialogView {
   }
 
   #confirm(): void {
-    this.fault = this.#obstacle();
+    this.fault = obstacleOf(this.app, this, this.typed.get(CONFIRM)?.text ?? "");
     if (this.fault !== undefined) return this.app.changed();
     if (this.isReading) return this.#read();
-    const errands = this.forms.map((form, at) => this.#errand(form, at));
+    const errands = this.forms.map((form, at) => errandOf(form, this.targets[at] ?? "", this.previews?.[at]));
     this.app.overlays.close(this);
     void carryOut(this.app, errands);
   }
@@ -185,35 +184,5 @@ export class Dialog implements Overlay, DialogView {
     this.app.overlays.close(this);
     if (form !== undefined)
       openOutput(this.app, form.spec, wordsOf(form), [form.spec.id, ...wordsOf(form)].join(" "));
-  }
-
-  /** Why it cannot be done as it stands. */
-  #obstacle(): string | undefined {
-    const { app, previews, word } = this;
-    if (this.incomplete !== undefined) return this.incomplete;
-    if (this.isReading) return undefined;
-    if (app.isReadOnly) return "this console is read-only";
-    if (!isLive(app.sight.standing)) return "etcd is away: nothing can be changed before it is back";
-    if (previews === undefined) return "wait for the preview: it says what will happen";
-    const failed = previews.find(({ outcome }) => outcome === "failed" || outcome === "changed");
-    if (failed !== undefined) return "it cannot be done so: see above";
-    const text = this.typed.get(CONFIRM)?.text ?? "";
-    if (word !== undefined && text !== word) return `type ${clean(word, 60)} to confirm`;
-    return undefined;
-  }
-
-  /** Bound to what the preview has shown: if anything has moved since, nothing is done. */
-  #errand(form: Form, at: number): Errand {
-    const words = wordsOf(form);
-    const revision = this.previews?.[at]?.revision;
-    const isBound = revision !== undefined && hasFlag(form.spec, "expect-revision");
-    const flags = [
-      ...(isBound ? ["--expect-revision", revision] : []),
-      ...(hasFlag(form.spec, "yes") ? ["--yes"] : []),
-    ];
-    return {
-      ...{ command: form.spec, words: [...flags, ...words], line: lineOf(form, flags) },
-      title: `${form.spec.id} ${clean(this.targets[at] ?? "", 80)}`.trim(),
-    };
   }
 }

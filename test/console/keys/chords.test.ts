@@ -45,7 +45,7 @@ describe("a chord as people write it", () => {
     [["ctrl+m"], "is Enter to a terminal"],
     [["Ctrl+["], "is Esc to a terminal"],
     [["Ctrl+@"], "is Ctrl+Space to a terminal"],
-    [["Shift+1"], "is written as the character that it types"],
+    [["Shift+1", "Shift+ß"], "is written as the character that it types"],
     [
       ["Shift+Enter", "Ctrl+Backspace", "Shift+Space", "Alt+Esc"],
       "is told apart from the key alone by few terminals",
