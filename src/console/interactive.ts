@@ -29,6 +29,7 @@ class Session {
   readonly #app: ConsoleApp;
   readonly #face: Face;
   readonly #terminal: TerminalSession;
+  readonly #keys = readKeys((event) => this.#guard(() => dispatch(this.#app, event)));
   readonly #ended = Promise.withResolvers<number>();
   #isDue = false;
 
@@ -42,7 +43,10 @@ class Session {
       repaint: () => this.#repaint(),
       suspend: () => this.#terminal.suspend(),
       redraw: () => this.#face.forget(),
-      quit: (code) => this.#ended.resolve(code),
+      quit: (code) => {
+        this.#keys.end(); // what was typed behind it is for nobody
+        this.#ended.resolve(code);
+      },
     });
     if (view !== undefined) this.#app.update((state) => ({ ...state, tab: view }));
     this.#terminal = this.#session(world);
@@ -63,22 +67,22 @@ class Session {
       return await this.#ended.promise;
     } finally {
       clearInterval(tick);
-      keepArrangement(this.#app);
+      leave(); // first: whatever is said from here on is for the user's own screen
       this.#app.end();
-      leave();
+      keepArrangement(this.#app);
     }
   }
 
   #session(world: Surroundings): TerminalSession {
-    const keys = readKeys((event) => this.#guard(() => dispatch(this.#app, event)));
     return new TerminalSession(world, process.stdin, {
-      onBytes: (bytes) => keys.feed(bytes),
+      onBytes: (bytes) => this.#keys.feed(bytes),
       onResize: () => this.#repaint(),
       onTaken: () => {
         this.#face.begin();
         this.#repaint();
       },
       onGiven: () => this.#face.end(),
+      onNotStopped: () => this.#app.toast("there is no shell behind this console to go back to", "problem"),
       onGone: () => this.#ended.resolve(EXIT.io),
     });
   }

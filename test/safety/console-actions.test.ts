@@ -97,10 +97,12 @@ describe("a drain", () => {
     console.press("D");
     await console.until("signalbox drain lock x --wait");
     await console.until(/holds .*holds lock x/);
+    await console.until("Enter drain");
     console.press("tab", "tab", "tab", "tab", "tab", "tab");
     console.type("upgrade");
     await console.until("--reason upgrade");
     await console.until(/holds .*holds lock x/);
+    await console.until("Enter drain");
     console.press("enter");
     await console.until(/running .*drain lock x/);
     await console.until(/held, drained/);
@@ -109,6 +111,7 @@ describe("a drain", () => {
     await console.until(/x .*drained/);
     console.press("2", "U");
     await console.until(/lifts .*upgrade/);
+    await console.until("Enter undrain");
     console.press("enter");
     await console.until(/done .*undrain lock x/);
     await console.until(/x .*free/);
@@ -129,10 +132,12 @@ describe("a drain", () => {
     console.press("D");
     await console.until(`drain ${scope} ${name} --wait`);
     await console.until(/holds nobody/);
+    await console.until("Enter drain");
     console.press("enter");
     await console.until(new RegExp(`done .*drain ${scope} ${name}`));
     console.press("2", "U");
     await console.until("lifts ");
+    await console.until("Enter undrain");
     console.press("enter");
     await console.until(new RegExp(`done .*undrain ${scope} ${name}`));
     expect((await audit(stage)).slice(-2)).toEqual([
@@ -180,6 +185,7 @@ describe("what operators keep", () => {
     console.press("tab");
     console.type(" web2.example.com");
     await console.until("+ web2.example.com");
+    await console.until("Enter group set");
     console.press("enter");
     await console.until(/done .*group set group web/);
     console.press("2", "n");
@@ -188,11 +194,13 @@ describe("what operators keep", () => {
     console.press("tab");
     console.type("web");
     await console.until(/\+ group all/);
+    await console.until("Enter group set");
     console.press("enter");
     await console.until(/done .*a new group/);
     await console.until(/Groups 2/);
     console.press("2", "g", "delete");
     await console.until("- group all");
+    await console.until("Enter group delete");
     console.press("enter");
     await console.until(/done .*group delete/);
     const { kvs } = await stage.store.range(stage.keys.groups());

@@ -91,7 +91,9 @@ function enough(strip: Strip, most: number): number {
   const sorted = texts.filter((text) => text.trim() !== "").map(displayWidth);
   sorted.sort((a, b) => a - b);
   const usual = sorted[Math.max(0, Math.ceil(sorted.length * MOST) - 1)] ?? 0;
-  return Math.max(title.length, Math.min(own, Math.max(SMALL, Math.min(usual, most))));
+  // What a row is called tells it from others: `db1.example.com_cpu` and `db1.example.com_mem` cut are the same.
+  const limit = strip.priority <= 1 ? AMPLE : most;
+  return Math.max(title.length, Math.min(own, Math.max(SMALL, Math.min(usual, limit))));
 }
 
 /** Columns cut to fit: the very wide ones; then to what is enough, those of least weight first; then as far as it takes. */

@@ -1,3 +1,4 @@
+import { clean } from "../../base/text.ts";
 import { openCreate, openDeed, openDelete, openEdit } from "../overlay/deeds.ts";
 import { openFilter } from "../overlay/filter.ts";
 import { openHelp } from "../overlay/help.ts";
@@ -18,7 +19,7 @@ export const HANDLERS: Readonly<Record<string, (app: App) => void>> = {
   palette: openPalette,
   filter: openFilter,
   help: openHelp,
-  quit: (app) => app.quit(),
+  quit: (app) => quit(app),
   redraw: (app) => app.redraw(),
   suspend: (app) => app.suspend(),
   nextPane: (app) => focusNext(app, 1),
@@ -64,6 +65,15 @@ export const HANDLERS: Readonly<Record<string, (app: App) => void>> = {
   drain: (app) => openDeed(app, "drain"),
   undrain: (app) => openDeed(app, "undrain"),
 };
+
+/** Jobs end with the console: whoever has some under way is asked once. */
+function quit(app: App): void {
+  const [first, ...more] = app.jobs.running;
+  if (first === undefined || app.state.toast?.asks === "quit") return app.quit();
+  const what = more.length === 0 ? `${clean(first.title, 24)} is` : `${more.length + 1} jobs are`;
+  app.toast(`${what} under way, and would be left: again to quit`, "problem");
+  app.update(({ toast, ...state }) => ({ ...state, toast: toast && { ...toast, asks: "quit" } }));
+}
 
 function showJobs(app: App): void {
   app.update((state) => ({ ...state, panel: { ...state.panel, id: "jobs", isOpen: true } }));

@@ -13,7 +13,7 @@ import type { Keymap } from "../keys/keymap.ts";
 import { type Hint, Overlays } from "../overlay/overlay.ts";
 import { Sight } from "../sight/sight.ts";
 import { isLive } from "../sight/standing.ts";
-import type { State } from "../state/state.ts";
+import { type State, TOAST } from "../state/state.ts";
 import { Store } from "../state/store.ts";
 import type { Table } from "../table/table.ts";
 import { Tables } from "../table/tables.ts";
@@ -41,9 +41,6 @@ export interface ConsolePorts {
   redraw(): void;
   quit(code: number): void;
 }
-
-/** How long a toast is shown, ms. */
-const TOAST = 6_000;
 
 /** The console's parts, put together. Knows no terminal: what it shows is a frame, what it hears are events. */
 export class ConsoleApp implements App {

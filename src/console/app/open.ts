@@ -11,12 +11,18 @@ export function open(app: App): void {
       return node && goTo(app, node.tab, node.key);
     }
     case "table":
-      return focusOn(app, "detail");
+      return openDetail(app);
     case "panel":
       return openRow(app);
     default:
       return;
   }
+}
+
+/** Where there is no room for it beside the table, it gets all of it. */
+function openDetail(app: App): void {
+  focusOn(app, "detail");
+  if (app.layout()?.detail === undefined) app.update((state) => ({ ...state, zoomed: "detail" }));
 }
 
 function openRow(app: App): void {

@@ -1,5 +1,5 @@
 import { settled } from "../state/cursor.ts";
-import type { Cursor, State } from "../state/state.ts";
+import { type Cursor, type State, TOAST } from "../state/state.ts";
 import { tableHeight } from "../table/pane.ts";
 import type { App } from "./app.ts";
 import { panelRows } from "./panel-rows.ts";
@@ -16,7 +16,7 @@ export function settledState(state: State, app: App): State {
     panel: settled(state.panel.cursor, panelRows(app), panelHeight(app, layout.panel?.height ?? 1)),
   };
   const hasMoved = cursors.table.key !== tab.cursor.key;
-  const isOver = state.toast !== undefined && state.toast.until <= app.wall();
+  const isOver = hasPassed(state.toast, app.wall());
   const isSame =
     same(cursors.table, tab.cursor) &&
     same(cursors.explorer, state.explorer.cursor) &&
@@ -35,6 +35,11 @@ export function settledState(state: State, app: App): State {
 /** Rows of the panel's list in sight: a table has its titles above. */
 export function panelHeight(app: App, height: number): number {
   return app.panelTable() === undefined ? height : height - 1;
+}
+
+/** A clock that was set back must not keep it for hours. */
+function hasPassed(toast: State["toast"], wall: number): boolean {
+  return toast !== undefined && (toast.until <= wall || toast.until > wall + TOAST);
 }
 
 function same(a: Cursor, b: Cursor): boolean {

@@ -7,6 +7,9 @@ import type { Counts } from "./tree.ts";
 const EVERY = 500;
 const RARELY = 100;
 
+/** Before anything was read: nothing is not none. */
+const UNREAD: Counts = {};
+
 /** How many rows tabs have, without making them. */
 export class Counter {
   #known: { picture: Picture; counts: Counts } | undefined;
@@ -20,6 +23,7 @@ export class Counter {
 
   /** @param wall  ms since the epoch @returns the same object as long as nothing is another */
   of(picture: Picture, wall: number): Counts {
+    if (picture.revision === 0n) return UNREAD;
     const problems = this.#problemsIn(picture, wall);
     const known = this.#known;
     if (known?.picture === picture && known.counts.problems === problems) return known.counts;
@@ -31,7 +35,7 @@ export class Counter {
 
   #problemsIn(picture: Picture, wall: number): number {
     const start = this.#now();
-    if (start < this.#problems.due || picture.revision === 0n) return this.#problems.count;
+    if (start < this.#problems.due) return this.#problems.count;
     const { length: count } = problems(picture, wall);
     const end = this.#now();
     this.#problems = { count, due: end + Math.max(EVERY, RARELY * (end - start)) };

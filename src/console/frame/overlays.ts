@@ -1,6 +1,6 @@
 import type { App } from "../app/app.ts";
 import type { OverlayPicture } from "../overlay/overlay.ts";
-import { padTo, widthOf } from "../theme/theme.ts";
+import { cutTo, padTo, widthOf } from "../theme/theme.ts";
 import { guarded } from "./guarded.ts";
 import type { Size } from "./layout.ts";
 
@@ -44,14 +44,14 @@ function framed({ theme }: App, { title, lines, hints, width, tone }: OverlayPic
     const rest = horizontal.repeat(Math.max(0, width + 1 - widthOf(text)));
     return theme.style(role, left + horizontal) + text + theme.style(role, rest + right);
   };
-  const head = theme.style(tone === "danger" ? "danger" : "titleFocused", ` ${title} `);
+  const head = theme.style(tone === "danger" ? "danger" : "titleFocused", ` ${cutTo(title, width)} `);
   const keys = hints
     .map(([key, what]) => `${theme.style("key", key)} ${theme.style("quiet", what)}`)
     .join("  ");
   const side = theme.style(role, vertical);
   return [
     edge(corners[0], head, corners[1]),
-    ...lines.map((line) => `${side} ${padTo(line, width)} ${side}`),
+    ...lines.map((line) => `${side} ${padTo(cutTo(line, width), width)} ${side}`),
     edge(corners[2], widthOf(keys) + 2 <= width ? ` ${keys} ` : "", corners[3]),
   ];
 }

@@ -29,12 +29,37 @@ export function recalled(path: string): unknown {
 export function remember(path: string, kept: object): string | undefined {
   const draft = `${path}.${process.pid}`;
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(path));
     writeFileSync(draft, `${JSON.stringify(kept)}\n`, { mode: 0o600 });
     renameSync(draft, path);
     return undefined;
   } catch (error) {
-    rmSync(draft, { force: true });
+    remove(draft);
     return (error as Error).message;
+  }
+}
+
+/** Folders above the one that is wanted that are made too: `~/.local/state`. */
+const ABOVE = 3;
+
+/** Not with `recursive`, with which Node never comes back where the kernel lets nobody make anything, as in `/proc`. */
+function makeFolder(path: string, above = ABOVE): void {
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EEXIST") return;
+    if (code !== "ENOENT" || above === 0) throw error;
+    makeFolder(dirname(path), above - 1);
+    mkdirSync(path, { mode: 0o700 });
+  }
+}
+
+/** What was not even begun cannot be removed either. */
+function remove(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch {
+    // why it could not be kept is what matters
   }
 }

@@ -17,7 +17,8 @@ export function obstacleOf(app: App, dialog: DialogView, typed: string): string 
   if (previews === undefined) return "wait for the preview: it says what will happen";
   if (previews.some(({ outcome }) => outcome === "failed" || outcome === "changed"))
     return "it cannot be done so: see above";
-  return word !== undefined && typed !== word ? `type ${clean(word, 60)} to confirm` : undefined;
+  if (word !== undefined && typed !== word) return `type ${clean(word, 60)} to confirm`;
+  return dialog.isReady ? undefined : "it has only just said what will happen: read it, then press Enter";
 }
 
 /** A command line, bound to what its preview has shown: if anything has moved since, nothing is done. */

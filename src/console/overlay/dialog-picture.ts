@@ -23,6 +23,8 @@ export interface DialogView {
   readonly fault: string | undefined;
   readonly incomplete: string | undefined;
   readonly isReading: boolean;
+  /** Whether Enter can be pressed now. */
+  readonly isReady: boolean;
   readonly previews: readonly Preview[] | undefined;
   /** The same from a shell. */
   readonly lines: readonly string[];
@@ -55,7 +57,7 @@ export function dialogPicture(dialog: DialogView, room: { width: number; height:
     lines: [...shown, "", ...below],
     hints: [
       ...(dialog.fields.length > 0 ? ([["Tab", "next field"]] as const) : []),
-      ["Enter", dialog.forms[0]?.spec.id ?? "do it"],
+      ...(dialog.isReady ? ([["Enter", dialog.forms[0]?.spec.id ?? "do it"]] as const) : []),
       ["Esc", "cancel"],
     ],
     ...{ width, at: "middle", tone: isDanger ? "danger" : "plain" },

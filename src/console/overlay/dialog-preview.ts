@@ -7,6 +7,9 @@ const SETTLE = 250;
 /** Previews that are made at the same time. */
 const AT_ONCE = 4;
 
+/** A preview must have been on the screen for so long before a key can mean it, ms: none is read faster. */
+const READ = 250;
+
 /** What is to be asked: one command line an item. */
 export interface Question {
   command: Command;
@@ -19,11 +22,35 @@ export class DialogPreview {
   #stop = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #asked = "";
+  #shown: readonly Preview[] | undefined;
+  #read: readonly Preview[] | undefined;
   /** One an item; undefined while they are made. */
   previews: readonly Preview[] | undefined;
 
   constructor(app: App) {
     this.#app = app;
+  }
+
+  /** Whether its user can have seen what would happen: a key from before, or one too many, means something else. */
+  get isRead(): boolean {
+    return this.previews !== undefined && this.previews === this.#read;
+  }
+
+  /**
+   * It is being painted. The time runs from the turn after: a terminal may take its time, and keys that have waited
+   * meanwhile were not meant for it.
+   */
+  onShown(): void {
+    const { previews } = this;
+    if (previews === undefined || previews === this.#shown) return;
+    this.#shown = previews;
+    setImmediate(() => setTimeout(() => this.onRead(previews), READ).unref());
+  }
+
+  /** Somebody has read it: there was time, or they have typed what it asks for. */
+  onRead(previews = this.previews): void {
+    this.#read = previews;
+    if (previews === this.previews) this.#app.changed();
   }
 
   /** Asks what would happen, unless that was asked last. */

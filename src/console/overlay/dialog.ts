@@ -63,6 +63,11 @@ export class Dialog implements Overlay, DialogView {
     return this.#preview.previews;
   }
 
+  /** Whether a key can mean what is on the screen. */
+  get isReady(): boolean {
+    return this.isReading || this.#preview.isRead;
+  }
+
   /** What is still missing in the form, or wrong: there is nothing to preview before. */
   get incomplete(): string | undefined {
     return this.forms.map(faultOf).find((fault) => fault !== undefined);
@@ -91,6 +96,7 @@ export class Dialog implements Overlay, DialogView {
   }
 
   paint(room: { width: number; height: number }): OverlayPicture {
+    this.#preview.onShown();
     return dialogPicture(this, room);
   }
 
@@ -148,6 +154,7 @@ export class Dialog implements Overlay, DialogView {
   #type(field: Field): void {
     this.typed.set(this.active, field);
     this.fault = undefined;
+    if (this.active === CONFIRM && field.text === this.word) this.#preview.onRead();
     if (this.active === CONFIRM) this.app.changed();
     else this.#set(this.active, field.text);
   }

@@ -1,6 +1,6 @@
 import { COMMANDS } from "../../commands/registry.ts";
 import type { App } from "../app/app.ts";
-import { actionsOf } from "../keys/actions.ts";
+import { type Action, actionsOf } from "../keys/actions.ts";
 import { padTo } from "../theme/theme.ts";
 import { TextOverlay } from "./text.ts";
 
@@ -8,7 +8,7 @@ import { TextOverlay } from "./text.ts";
 export function openHelp(app: App): void {
   const overlay: TextOverlay = new TextOverlay({
     title: "keys",
-    lines: () => helpLines(app),
+    lines: (width) => helpLines(app, width),
     close: () => app.overlays.close(overlay),
     onChange: () => app.changed(),
   });
@@ -17,12 +17,19 @@ export function openHelp(app: App): void {
 
 const SIGNS_HELP = ["held", "free", "waiting", "problem"] as const;
 
-function helpLines({ theme, keymap }: App): string[] {
+/** Columns from which on there is room for the names by which keys are bound. */
+const WIDE = 96;
+const COLUMN = { key: 20, brief: 56 };
+
+function helpLines({ theme, keymap }: App, width: number): string[] {
   const actions = actionsOf(COMMANDS);
-  const rows = (context: "global" | "list") =>
-    actions
-      .filter((action) => action.context === context && keymap.keysOf(action.id).length > 0)
-      .map(({ id, brief }) => `  ${theme.style("key", padTo(keymap.keysOf(id).join(" "), 20))} ${brief}`);
+  const line = ({ id, brief }: Action) => {
+    const key = theme.style("key", padTo(keymap.keysOf(id).join(" "), COLUMN.key));
+    const what = width < WIDE ? brief : `${padTo(brief, COLUMN.brief)} ${theme.style("quiet", id)}`;
+    return `  ${key} ${what}`;
+  };
+  const rows = (context: Action["context"]) =>
+    actions.filter((action) => action.context === context && keymap.keysOf(action.id).length > 0).map(line);
   const signs = SIGNS_HELP.map((tone) => theme.style(tone, `${theme.signs.marks[tone]}${tone}`));
   return [
     theme.style("heading", "Anywhere"),
@@ -36,6 +43,9 @@ function helpLines({ theme, keymap }: App): string[] {
     "",
     `${theme.style("heading", "Signs")}   ${signs.join("   ")}`,
     "",
-    theme.style("quiet", 'Keys can be rebound: "keys" in the configuration file, see docs/console.md.'),
+    theme.style(
+      "quiet",
+      'Keys can be rebound: "keyBindings" in the configuration file, see docs/console.md.',
+    ),
   ];
 }

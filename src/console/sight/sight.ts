@@ -11,6 +11,11 @@ import type { Pulse, Standing } from "./standing.ts";
 const AFTER_REFUSAL = 3_000;
 /** Pictures a second, at most. */
 const LEAST_PAUSE = 100;
+/**
+ * An answer to a question asked longer ago than this, ms, says nothing of now. Without an answer a silence is told of sooner:
+ * so this process was stopped, or busy, or its terminal took nothing.
+ */
+const STALE = 4_000;
 
 /**
  * What stands in etcd, kept up to date beside whoever looks at it. Never fails: what keeps it from being up to date is part
@@ -26,6 +31,8 @@ export class Sight {
   #silentSince: number | undefined;
   #pulse: Pulse | undefined;
   #timer: NodeJS.Timeout | undefined;
+  /** When etcd was asked what it has answered last, monotonic, ms. */
+  #askedAt: number;
   #last = 0;
   /** How long the last picture took to show, ms: a slow machine gets fewer. */
   #cost = 0;
@@ -38,6 +45,7 @@ export class Sight {
     this.#fold = new Fold(desk.keys, ROOMS);
     this.#picture = this.#fold.picture();
     this.#stream = { kind: "opening", since: desk.clock.wall(), fault: undefined };
+    this.#askedAt = desk.clock.now();
   }
 
   /** The last picture: the same object as long as nothing changed. */
@@ -51,9 +59,13 @@ export class Sight {
 
   /** Live only while both the stream of changes runs and questions are answered: either alone can be silent and dead. */
   get standing(): Standing {
+    if (this.#stream.kind !== "live") return this.#stream;
     const since = this.#silentSince;
-    if (this.#stream.kind !== "live" || since === undefined) return this.#stream;
-    return { kind: "away", since, fault: "it does not answer" };
+    if (since !== undefined) return { kind: "away", since, fault: "it does not answer" };
+    const { clock } = this.#desk;
+    const age = clock.now() - this.#askedAt;
+    if (age <= STALE) return this.#stream;
+    return { kind: "away", since: clock.wall() - age, fault: "it was not asked since" };
   }
 
   begin(): void {
@@ -111,6 +123,7 @@ export class Sight {
     else {
       this.#silentSince = undefined;
       this.#pulse = beat;
+      this.#askedAt = this.#desk.clock.now() - beat.ms;
     }
     this.#announce();
   }

@@ -65,11 +65,16 @@ export interface State {
   recent: readonly string[];
 }
 
+/** How long a toast is shown, ms. */
+export const TOAST = 6_000;
+
 export interface Toast {
   text: string;
   tone: "held" | "problem" | "quiet";
   /** Wall clock, ms since the epoch, until when it is shown. */
   until: number;
+  /** The action that is done when it is asked for again while this is shown. */
+  asks?: string;
 }
 
 export const START: Cursor = { key: undefined, index: 0, top: 0 };

@@ -78,6 +78,19 @@ export function widthOf(painted: string): number {
   return displayWidth(unpainted(painted));
 }
 
+/** A painted text in no more columns than these; what it is painted with goes on to its end. */
+export function cutTo(painted: string, width: number): string {
+  if (widthOf(painted) <= width) return painted;
+  let room = width - 1;
+  return painted.replaceAll(/(\x1b\[[0-9;:]*m)|([^\x1b])/gu, (piece, sequence: string | undefined) => {
+    if (sequence !== undefined || room < 0) return sequence ?? "";
+    room -= displayWidth(piece);
+    if (room >= 0) return piece;
+    room = -1;
+    return "…";
+  });
+}
+
 /** A painted text with spaces behind it. */
 export function padTo(painted: string, width: number): string {
   return painted + " ".repeat(Math.max(0, width - widthOf(painted)));

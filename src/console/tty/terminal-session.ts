@@ -9,9 +9,14 @@ export interface TerminalEvents {
   onTaken(): void;
   /** It is given back. Called from handlers of `exit` too. */
   onGiven(): void;
+  /** There is nobody who would let it go on again: it was not stopped, and has the terminal again. */
+  onNotStopped(): void;
   /** The terminal is gone. */
   onGone(): void;
 }
+
+/** Time within which the system stops a process, ms: it is at once. */
+const AT_ONCE = 100;
 
 /**
  * The user's terminal while the console has it, with raw keys. Whatever way out is taken, `leave` puts back what was there; it
@@ -55,6 +60,14 @@ export class TerminalSession {
   suspend(): void {
     this.#give();
     process.kill(0, "SIGTSTP"); // all of the job, as the terminal itself would
+    setTimeout(() => this.#takeAnyway(), AT_ONCE);
+  }
+
+  /** Without a shell behind it, as in a window of its own, the system passes over the signal: nobody would type `fg`. */
+  #takeAnyway(): void {
+    if (this.#isOn || this.#stops.length === 0) return;
+    this.#take();
+    this.#events.onNotStopped();
   }
 
   leave(): void {
