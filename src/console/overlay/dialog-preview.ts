@@ -22,6 +22,7 @@ export class DialogPreview {
   #stop = new AbortController();
   #timer: NodeJS.Timeout | undefined;
   #asked = "";
+  #reading: NodeJS.Timeout | undefined;
   #shown: readonly Preview[] | undefined;
   #read: readonly Preview[] | undefined;
   /** One an item; undefined while they are made. */
@@ -44,7 +45,16 @@ export class DialogPreview {
     const { previews } = this;
     if (previews === undefined || previews === this.#shown) return;
     this.#shown = previews;
-    setImmediate(() => setTimeout(() => this.onRead(previews), READ).unref());
+    setImmediate(() => {
+      clearTimeout(this.#reading);
+      this.#reading = setTimeout(() => this.onRead(previews), READ);
+    });
+  }
+
+  /** A key came too early: from now on, the time runs anew, or one that is held down would have its way in the end. */
+  onHaste(): void {
+    clearTimeout(this.#reading);
+    this.#shown = undefined;
   }
 
   /** Somebody has read it: there was time, or they have typed what it asks for. */
@@ -72,6 +82,7 @@ export class DialogPreview {
 
   end(): void {
     clearTimeout(this.#timer);
+    clearTimeout(this.#reading);
     this.#stop.abort();
   }
 

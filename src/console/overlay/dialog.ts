@@ -179,6 +179,7 @@ export class Dialog implements Overlay, DialogView {
 
   #confirm(): void {
     this.fault = obstacleOf(this.app, this, this.typed.get(CONFIRM)?.text ?? "");
+    if (!this.isReady) this.#preview.onHaste();
     if (this.fault !== undefined) return this.app.changed();
     if (this.isReading) return this.#read();
     const errands = this.forms.map((form, at) => errandOf(form, this.targets[at] ?? "", this.previews?.[at]));

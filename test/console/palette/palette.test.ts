@@ -226,19 +226,6 @@ describe("among ten thousand locks", () => {
     expect(many.search("mail", 5).matches.map((match) => match.entry.id)).not.toContain(recent[0]);
     expect(many.search("mail", 5, recent).matches[0]?.entry.id).toBe(recent[0]);
   });
-
-  it("finds it between two keystrokes", () => {
-    const queries = ["b", "ba", "bac", "bkdb", "inv 77", "lock inv", "@mail", "zzz", ""];
-    const took = queries.map((query) => {
-      const times = Array.from({ length: 5 }, () => {
-        const start = performance.now();
-        many.search(query, 50);
-        return performance.now() - start;
-      });
-      return Math.min(...times); // others use this machine as well
-    });
-    expect(Math.max(...took)).toBeLessThan(15);
-  });
 });
 
 it("remembers what was used, once, newest first, and not without end", () => {
