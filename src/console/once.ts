@@ -7,9 +7,6 @@ import type { TabId } from "./state/state.ts";
 import { unpainted } from "./theme/sgr.ts";
 import { Renderer } from "./view/renderer.tsx";
 
-/** How long a picture may take, ms. */
-const PATIENCE = 15_000;
-
 /** Prints one screen as text, without anything that moves the cursor. @returns the exit code */
 export async function once(
   call: Call,
@@ -29,7 +26,7 @@ export async function once(
     quit: () => {},
   });
   if (wish.view !== undefined) app.update((state) => ({ ...state, tab: wish.view ?? state.tab }));
-  const deadline = desk.clock.now() + PATIENCE;
+  const deadline = desk.clock.now() + desk.settings.connectTimeout;
   try {
     app.begin();
     while (app.sight.standing.kind === "opening" || app.sight.pulse === undefined) {
