@@ -9,6 +9,7 @@ import { PlainFace } from "./face/plain-face.ts";
 import { ScreenFace } from "./face/screen-face.ts";
 import { readKeys } from "./input/reader.ts";
 import type { TabId } from "./state/state.ts";
+import { Outlet } from "./tty/outlet.ts";
 import { TerminalSession } from "./tty/terminal-session.ts";
 
 /** What is on the screen grows older, ms: ages are painted anew this often. */
@@ -29,11 +30,17 @@ class Session {
   readonly #app: ConsoleApp;
   readonly #face: Face;
   readonly #terminal: TerminalSession;
+  /** Undefined where it cannot be had: then writing waits for the terminal. */
+  readonly #outlet: Outlet | undefined;
   readonly #keys = readKeys((event) => this.#guard(() => dispatch(this.#app, event)));
   readonly #ended = Promise.withResolvers<number>();
   #isDue = false;
 
-  constructor(call: Call, world: Surroundings, desk: Desk, view: TabId | undefined) {
+  constructor(call: Call, around: Surroundings, desk: Desk, view: TabId | undefined) {
+    const gone = () => this.#ended.resolve(EXIT.io);
+    const outlet = Outlet.open({ onDrained: () => this.#repaint(), onGone: gone });
+    const world = outlet === undefined ? around : { ...around, out: (text: string) => outlet.write(text) };
+    this.#outlet = outlet;
     this.#desk = desk;
     this.#face = call.flags.plain
       ? new PlainFace(world)
@@ -81,7 +88,10 @@ class Session {
         this.#face.begin();
         this.#repaint();
       },
-      onGiven: () => this.#face.end(),
+      onGiven: () => {
+        this.#face.end();
+        this.#outlet?.flush();
+      },
       onNotStopped: () => this.#app.toast("there is no shell behind this console to go back to", "problem"),
       onGone: () => this.#ended.resolve(EXIT.io),
     });
@@ -98,6 +108,7 @@ class Session {
   }
 
   #paint(): void {
+    if (this.#outlet?.isClogged) return; // it is painted as it is then, once the terminal has taken what it has
     this.#app.settle();
     if (!this.#face.show(this.#app)) this.#ended.resolve(EXIT.io);
   }

@@ -57,7 +57,11 @@ export class Screen {
   }
 }
 
+/** What is beyond letters of one column and our own signs: terminals differ in how wide it is. */
+const UNSURE = /[^\x00-\u02ff\u2010-\u2027\u2190-\u25ff\u2700-\u27bf]/;
+
 /** Clears what stood behind a line; one that fills its row would lose its last character to that. */
 function ended(line: string, columns: number): string {
+  if (UNSURE.test(line)) return `\x1b[2K${line}`;
   return displayWidth(line.replaceAll(/\x1b\[[0-9;:]*m/g, "")) < columns ? `${line}\x1b[K` : line;
 }

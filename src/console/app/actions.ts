@@ -11,8 +11,11 @@ import { copyCommand, copyJson, copyName, copyRun } from "./copying.ts";
 import { focusNext, focusOn, nextTab } from "./focus.ts";
 import { mark, range, unmark } from "./marks.ts";
 import { move } from "./moves.ts";
+import { onRows } from "./on-rows.ts";
 import { open, unfold } from "./open.ts";
 import { reverse, sortNext } from "./sorting.ts";
+
+const DEEDS = ["reset", "release", "drain", "undrain"] as const;
 
 /** What the console does for every action that is not a command. */
 export const HANDLERS: Readonly<Record<string, (app: App) => void>> = {
@@ -57,14 +60,15 @@ export const HANDLERS: Readonly<Record<string, (app: App) => void>> = {
   left: (app) => unfold(app, false),
   right: (app) => unfold(app, true),
   open,
-  ...{ mark, range, unmark, sort: sortNext, reverse },
-  copy: copyName,
-  ...{ copyJson, copyCommand, copyRun, why: openWhy, edit: openEdit, create: openCreate, delete: openDelete },
-  reset: (app) => openDeed(app, "reset"),
-  release: (app) => openDeed(app, "release"),
-  drain: (app) => openDeed(app, "drain"),
-  undrain: (app) => openDeed(app, "undrain"),
+  ...{ unmark, sort: sortNext, reverse, create: openCreate },
+  ...mapped({ mark, range, copy: copyName, copyJson, copyCommand, copyRun }, onRows),
+  ...mapped({ why: openWhy, edit: openEdit, delete: openDelete }, onRows),
+  ...Object.fromEntries(DEEDS.map((id) => [id, onRows((app) => openDeed(app, id))])),
 };
+
+function mapped<T>(all: Readonly<Record<string, T>>, change: (one: T) => T): Record<string, T> {
+  return Object.fromEntries(Object.entries(all).map(([id, one]) => [id, change(one)]));
+}
 
 /** Jobs end with the console: whoever has some under way is asked once. */
 function quit(app: App): void {

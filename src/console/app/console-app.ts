@@ -11,6 +11,7 @@ import { Tree } from "../explorer/tree-rows.ts";
 import { type Layout, layoutOf, type Size } from "../frame/layout.ts";
 import type { Keymap } from "../keys/keymap.ts";
 import { type Hint, Overlays } from "../overlay/overlay.ts";
+import { Course } from "../sight/course.ts";
 import { Sight } from "../sight/sight.ts";
 import { isLive } from "../sight/standing.ts";
 import { type State, TOAST } from "../state/state.ts";
@@ -52,6 +53,7 @@ export class ConsoleApp implements App {
   readonly log: ScreenLog;
   readonly events = new EventLog();
   readonly tree = new Tree();
+  readonly #course = new Course();
   readonly #watched: Watched;
   readonly #counter: Counter;
   readonly #tables = new Tables();
@@ -203,6 +205,11 @@ export class ConsoleApp implements App {
   }
 
   #seen(): void {
+    const fault = this.#course.see(this.sight.picture.revision);
+    if (fault !== undefined) {
+      this.log.add(fault);
+      this.toast(fault, "problem");
+    }
     this.#logTurn();
     this.events.see(this.sight.picture, this.wall());
     this.changed();

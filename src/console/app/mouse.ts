@@ -1,7 +1,8 @@
-import { tabLabel } from "../explorer/tree.ts";
-import type { Layout } from "../frame/layout.ts";
+import { type Layout, mainWidth } from "../frame/layout.ts";
+import { tabAt } from "../frame/tabs.ts";
 import type { MouseEvent } from "../input/event.ts";
-import { PANELS, type Pane, TABS } from "../state/state.ts";
+import { panelTitles } from "../panel/pane.ts";
+import type { Pane } from "../state/state.ts";
 import { titleHeight } from "../table/pane.ts";
 import type { App } from "./app.ts";
 import { focusOn, openTab } from "./focus.ts";
@@ -89,20 +90,16 @@ function cursorOf({ state }: App, pane: Pane): number | undefined {
 }
 
 function clickTab(app: App, column: number): void {
-  let start = 1;
-  for (const tab of TABS) {
-    const count = app.counts()[tab];
-    const width = tabLabel(tab).length + (count === undefined ? 0 : String(count).length + 1);
-    if (column >= start && column < start + width) return app.update((state) => openTab(state, tab));
-    start += width + 3;
-  }
+  const layout = app.layout();
+  const tab = layout && tabAt(app, mainWidth(layout), column);
+  if (tab !== undefined) app.update((state) => openTab(state, tab));
 }
 
 function clickPanel(app: App, column: number): void {
   let start = 2;
-  for (const id of PANELS) {
-    if (column >= start && column < start + id.length)
+  for (const { id, text } of panelTitles(app)) {
+    if (column >= start && column < start + text.length)
       app.update((state) => ({ ...state, focus: "panel", panel: { ...state.panel, id, top: 0 } }));
-    start += id.length + 2;
+    start += text.length + 2;
   }
 }

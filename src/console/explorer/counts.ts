@@ -3,9 +3,10 @@ import { problems } from "../../model/problems/index.ts";
 import { holds } from "../../protocol/admission.ts";
 import type { Counts } from "./tree.ts";
 
-/** Problems come by themselves, as time passes; they are looked for so many times as rarely as it takes, ms. */
+/** Problems come by themselves, as time passes; they are looked for so many times as rarely as it takes, ms; but a count that is older is none. */
 const EVERY = 500;
 const RARELY = 100;
+const SELDOM = 10_000;
 
 /** Before anything was read: nothing is not none. */
 const UNREAD: Counts = {};
@@ -38,7 +39,7 @@ export class Counter {
     if (start < this.#problems.due) return this.#problems.count;
     const { length: count } = problems(picture, wall);
     const end = this.#now();
-    this.#problems = { count, due: end + Math.max(EVERY, RARELY * (end - start)) };
+    this.#problems = { count, due: end + Math.min(SELDOM, Math.max(EVERY, RARELY * (end - start))) };
     return count;
   }
 }

@@ -5,7 +5,7 @@ import { panelPane, panelRule } from "../panel/pane.ts";
 import { tablePane } from "../table/pane.ts";
 import { guarded } from "./guarded.ts";
 import { headerLine } from "./header.ts";
-import type { Layout, Size } from "./layout.ts";
+import { type Layout, mainWidth, type Size } from "./layout.ts";
 import { type OverlayFrame, overlayFrames } from "./overlays.ts";
 import { statusLine } from "./status.ts";
 import { tabsLine } from "./tabs.ts";
@@ -68,13 +68,6 @@ function parts(
     ...(detail && { detail }),
     ...(panel && { panel }),
   };
-}
-
-/** Columns right of the explorer. */
-function mainWidth({ screen, explorer }: Layout): number {
-  return explorer === undefined || explorer.width === screen.width
-    ? screen.width
-    : screen.width - explorer.width - 1;
 }
 
 function rulesOf(app: App, layout: Layout): Frame["rules"] {

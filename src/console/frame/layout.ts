@@ -96,3 +96,10 @@ export function panesOf({ table, detail, panel, explorer, screen }: Layout): Pan
     ...(panel ? (["panel"] as const) : []),
   ];
 }
+
+/** Columns right of the explorer. */
+export function mainWidth({ screen, explorer }: Layout): number {
+  return explorer === undefined || explorer.width === screen.width
+    ? screen.width
+    : screen.width - explorer.width - 1;
+}

@@ -37,6 +37,7 @@ export class Dialog implements Overlay, DialogView {
   /** What is being typed, by field. */
   readonly typed = new Map<string, Field>();
   readonly #preview: DialogPreview;
+  #isHasty = false;
   /** Lines of the preview that are scrolled away. */
   top = 0;
   fault: string | undefined;
@@ -97,6 +98,7 @@ export class Dialog implements Overlay, DialogView {
 
   paint(room: { width: number; height: number }): OverlayPicture {
     this.#preview.onShown();
+    if (this.#isHasty && this.isReady) this.#forgive();
     return dialogPicture(this, room);
   }
 
@@ -177,9 +179,16 @@ export class Dialog implements Overlay, DialogView {
       this.#preview.ask({ command: form.spec, items: this.forms.map(wordsOf) }, pause);
   }
 
+  /** What was said of a key that came too early holds no longer. */
+  #forgive(): void {
+    this.#isHasty = false;
+    this.fault = undefined;
+  }
+
   #confirm(): void {
     this.fault = obstacleOf(this.app, this, this.typed.get(CONFIRM)?.text ?? "");
-    if (!this.isReady) this.#preview.onHaste();
+    this.#isHasty = !this.isReady;
+    if (this.#isHasty) this.#preview.onHaste();
     if (this.fault !== undefined) return this.app.changed();
     if (this.isReading) return this.#read();
     const errands = this.forms.map((form, at) => errandOf(form, this.targets[at] ?? "", this.previews?.[at]));

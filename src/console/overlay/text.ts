@@ -21,7 +21,8 @@ export class TextOverlay implements Overlay {
   readonly #wish: TextWish;
   #top = 0;
   #height = 1;
-  #length = 0;
+  /** Known once it is painted; a key that came with the one that opened it may go to the end before. */
+  #length = Number.POSITIVE_INFINITY;
 
   constructor(wish: TextWish) {
     this.#wish = wish;

@@ -9,22 +9,26 @@ import { padTo } from "../theme/theme.ts";
 
 /** The panel's title line: what it can show, and what it does. */
 export function panelRule(app: App, width: number): string {
-  const { theme, state, jobs } = app;
+  const { theme, state } = app;
   const { horizontal } = theme.signs;
-  const running = jobs.running.length;
-  const problems = app.counts().problems ?? 0;
-  const notes: Partial<Record<PanelId, string>> = {
-    ...(running > 0 && { jobs: ` ${running}` }),
-    ...(problems > 0 && { problems: ` ${problems}` }),
-  };
-  const titles = PANELS.map((id) => {
+  const titles = panelTitles(app);
+  const painted = titles.map(({ id, text }) => {
     const isActive = id === state.panel.id;
     const role: Role = isActive ? (state.focus === "panel" ? "titleFocused" : "heading") : "title";
-    return theme.style(role, id.toUpperCase() + (notes[id] ?? ""));
+    return theme.style(role, text);
   });
-  const start = theme.style("border", `${horizontal} `) + titles.join("  ");
-  const length = PANELS.reduce((sum, id) => sum + id.length + (notes[id] ?? "").length + 2, 0);
+  const start = theme.style("border", `${horizontal} `) + painted.join("  ");
+  const length = titles.reduce((sum, { text }) => sum + text.length + 2, 0);
   return `${start} ${theme.style("border", horizontal.repeat(Math.max(0, width - length - 1)))}`;
+}
+
+/** What the panel can show, as it is written in that line: from its third column on, two columns between them. */
+export function panelTitles(app: App): { id: PanelId; text: string }[] {
+  const counts: Partial<Record<PanelId, number>> = {
+    jobs: app.jobs.running.length,
+    problems: app.counts().problems ?? 0,
+  };
+  return PANELS.map((id) => ({ id, text: id.toUpperCase() + (counts[id] ? ` ${counts[id]}` : "") }));
 }
 
 /** What has happened, what runs, what is wrong. */

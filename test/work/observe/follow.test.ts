@@ -43,12 +43,14 @@ describe.concurrent.each(TRANSPORTS)("over %s, who follows etcd", (transport) =>
     await read;
   });
 
-  it("is told nothing of a watch that broke and runs again at once", async (context) => {
+  it("is told nothing at once of a watch that broke: it may run again as soon", async (context) => {
     const { proxy, told } = await proxied(context, transport);
+    const start = told.now;
     const read = told.next(isRead);
     proxy.reset();
     await read;
-    context.expect(told.list.filter(isAway)).toEqual([]);
+    // Where reading takes longer, that is said.
+    context.expect(told.list.filter((one) => isAway(one) && one.after < start + 400)).toEqual([]);
   });
 
   it("is told of connections that nothing comes through any more, old or new", async (context) => {
