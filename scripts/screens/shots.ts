@@ -36,8 +36,8 @@ export const SHOTS: readonly Shot[] = [
   { name: "locks", size: MIDDLE, args: view("locks"), shows: "backup-db", isEventful: true, isPicture: true },
   { name: "resources", size: MIDDLE, args: view("resources"), shows: "connections", isPicture: true },
   { name: "why", size: MIDDLE, args: view("queues"), keys: ["enter"], shows: "why", isPicture: true },
-  { name: "drain", size: MIDDLE, args: view("locks"), keys: ["D"], shows: /drain lock/, isPicture: true },
-  { name: "reset", size: MIDDLE, args: view("locks"), keys: ["X"], shows: /reset lock/ },
+  { name: "drain", size: MIDDLE, args: view("locks"), keys: ["D"], shows: /Enter drain/, isPicture: true },
+  { name: "reset", size: MIDDLE, args: view("locks"), keys: ["X"], shows: /Enter reset/ },
   {
     name: "palette",
     size: MIDDLE,
@@ -58,6 +58,6 @@ export const SHOTS: readonly Shot[] = [
   { name: "ascii", size: MIDDLE, args: [...view("locks"), "--ascii"], shows: "backup-db" },
   { name: "locks", size: SMALL, args: view("locks"), shows: "backup-db" },
   { name: "queues", size: SMALL, args: view("queues"), shows: "video-transcode" },
-  { name: "drain", size: SMALL, args: view("locks"), keys: ["D"], shows: /drain lock/ },
+  { name: "drain", size: SMALL, args: view("locks"), keys: ["D"], shows: /Enter drain/ },
   { name: "tiny", size: [40, 10], args: view("locks"), shows: /\S/ },
 ];

@@ -1,8 +1,11 @@
 import type { Hint } from "../overlay/overlay.ts";
 import type { App } from "./app.ts";
 
-/** Actions worth a hint, by what has the keyboard; those of least weight last. */
-const ALWAYS = ["palette", "filter", "help", "quit"] as const;
+/** Actions worth a hint wherever one is: those that lead to all others, and the rest. */
+const FIRST = ["help", "palette"] as const;
+const ALSO = ["filter", "quit"] as const;
+/** Actions here that come before the rest: small screens show little more. */
+const MOST = 2;
 const SHORT: Readonly<Record<string, string>> = {
   ...{ palette: "palette", filter: "filter", help: "help", quit: "quit", open: "open", back: "back" },
   ...{ drain: "drain", undrain: "undrain", reset: "reset", release: "release", edit: "edit", create: "new" },
@@ -11,7 +14,8 @@ const SHORT: Readonly<Record<string, string>> = {
 
 /** The keys that matter here and now, the most important first. */
 export function hintsOf(app: App): Hint[] {
-  return [...ALWAYS, ...actionsHere(app)].flatMap((id): Hint[] => {
+  const here = actionsHere(app);
+  return [...FIRST, ...here.slice(0, MOST), ...ALSO, ...here.slice(MOST)].flatMap((id): Hint[] => {
     const [key] = app.keymap.keysOf(id);
     return key === undefined ? [] : [[key, SHORT[id] ?? id]];
   });

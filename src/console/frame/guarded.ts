@@ -2,7 +2,7 @@ import { clean } from "../../base/text.ts";
 import type { App } from "../app/app.ts";
 
 /** Lines of one part. One that fails says so in its place: the others are still worth looking at. */
-export function guarded(app: App, paint: () => readonly string[]): readonly string[] {
+export function guarded(app: Pick<App, "log" | "theme">, paint: () => readonly string[]): readonly string[] {
   try {
     return paint();
   } catch (error) {
