@@ -114,7 +114,7 @@ class Evicting {
     const places = this.#plan.places.slice(0, MOST_RUNNERS);
     const beats = await pulsesOf(this.#desk, places);
     this.#asked = runnersJson(places, beats);
-    return places.map((place) => `runner ${whoIs(place)}: ${liveness(beats.get(place.session)).text}`);
+    return places.map((place) => `state ${whoIs(place)}: ${liveness(beats.get(place.session)).text}`);
   }
 
   #checkReadable(): void {
