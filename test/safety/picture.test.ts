@@ -107,11 +107,13 @@ describe.each(TRANSPORTS)("over %s, a picture", (transport) => {
       }
     };
     const cut = async () => {
-      for (; !stop.signal.aborted; await clock.sleep(250 + number(250))) {
-        proxy.mode = pick(["forward", "refuse"]);
+      for (let turn = 0; !stop.signal.aborted; turn += 1) {
+        const isLong = turn % 2 === 1; // only those are worth a word
+        proxy.mode = isLong ? "refuse" : pick(["forward", "refuse"]);
         proxy.reset();
-        await clock.sleep(number(100));
+        await clock.sleep(isLong ? 700 : number(100));
         proxy.mode = "forward";
+        await clock.sleep(250 + number(250));
       }
     };
     /** Compares with a read of its own, past the proxy, while compactions wait. */

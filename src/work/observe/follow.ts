@@ -46,12 +46,13 @@ export async function* follow(
     try {
       for await (const batch of watched(ports, revision, signal)) {
         sink.apply(batch);
+        pause = FIRST_PAUSE;
         yield { kind: "batch", batch };
       }
     } catch (error) {
       end = error;
     }
-    if (ports.clock.now() - since > LONGEST_PAUSE) pause = FIRST_PAUSE; // it was none of those that end at once
+    if (ports.clock.now() - since > LONGEST_PAUSE) pause = FIRST_PAUSE; // nothing may have happened for days
     revision = yield* reload(ports, sink, { end, pause }, signal);
   }
 }

@@ -1,11 +1,17 @@
 import { describe, expect, it } from "vitest";
-import { ScreenLog } from "../../../src/console/app/log.ts";
 import type { App } from "../../../src/console/app/app.ts";
+import { ScreenLog } from "../../../src/console/app/log.ts";
 import { guarded } from "../../../src/console/frame/guarded.ts";
 import { themeOf } from "../../../src/console/theme/theme.ts";
 
 function appOf(): Pick<App, "log" | "theme"> {
-  return { log: new ScreenLog(() => 0, () => {}), theme: themeOf("mono", "16", false) };
+  return {
+    log: new ScreenLog(
+      () => 0,
+      () => {},
+    ),
+    theme: themeOf("mono", "16", false),
+  };
 }
 
 describe("a part of the screen that fails", () => {

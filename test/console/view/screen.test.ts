@@ -50,8 +50,16 @@ describe("the screen", () => {
 
   it("gives one part all of it", () => {
     const { explorer: _, detail: __, panel: ___, ...rest } = frame();
-    const shown = lines({ ...rest, tabs: line("TABS", 100), table: { width: 100, height: 9, lines: ["NAME", "row"] } });
-    expect([shown[0], shown[1], shown[2]].map((one) => one?.slice(0, 6))).toEqual(["HEADER", "TABS..", "NAME"]);
+    const shown = lines({
+      ...rest,
+      tabs: line("TABS", 100),
+      table: { width: 100, height: 9, lines: ["NAME", "row"] },
+    });
+    expect([shown[0], shown[1], shown[2]].map((one) => one?.slice(0, 6))).toEqual([
+      "HEADER",
+      "TABS..",
+      "NAME",
+    ]);
     expect(shown.at(-1)).toMatch(/^STATUS/);
   });
 
@@ -68,7 +76,9 @@ describe("the screen", () => {
 
   it("never wraps: what is too long is cut, what is too much is left out", () => {
     const wide = "日本".repeat(60);
-    const shown = lines(frame({ table: { width: 79, height: 3, lines: [wide, "x".repeat(300), "row 2", "row 3"] } }));
+    const shown = lines(
+      frame({ table: { width: 79, height: 3, lines: [wide, "x".repeat(300), "row 2", "row 3"] } }),
+    );
     expect(shown.length).toBe(screen.height);
     expect(shown.join("\n")).not.toContain("row 3");
     expect(shown.at(-1)).toMatch(/^STATUS/);
