@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "vitest";
 import { type Ended, type Options, type RunningProcess, signalbox } from "../../../fixtures/signalbox.ts";
 import { openStore, type StoreOptions } from "../../../src/etcd/open.ts";
@@ -72,10 +73,11 @@ export class House {
   }
 
   async close(): Promise<void> {
-    for (const run of this.#runs) {
-      for (const { pid } of marked(run.mark)) kill(pid, "SIGKILL");
-    }
-    await Promise.all(this.#runs.map(({ ended }) => ended));
+    const ended = Promise.all(this.#runs.map((run) => run.ended)).then(() => true);
+    do {
+      // A process that is just being made may not be seen the first time.
+      for (const run of this.#runs) for (const { pid } of marked(run.mark)) kill(pid, "SIGKILL");
+    } while (!(await Promise.race([ended, pause(500).then(() => false)])));
     this.store.close();
     rmSync(this.#folder, { recursive: true, force: true });
   }
