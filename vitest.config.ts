@@ -25,9 +25,17 @@ class LongestFirst extends BaseSequencer {
 }
 
 /** Rooms whose tests start nothing and change nothing outside of themselves: their files share what is loaded. */
-const RULES = ["base", "commands", "config", "console", "fleet", "model", "protocol", "work/operate"].map(
-  (room) => `test/${room}/**/*.test.ts`,
-);
+const RULES = [
+  "base",
+  "commands",
+  "config",
+  "console",
+  "fleet",
+  "model",
+  "protocol",
+  "schedule",
+  "work/operate",
+].map((room) => `test/${room}/**/*.test.ts`);
 
 export default defineConfig({
   test: {

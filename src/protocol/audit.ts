@@ -11,6 +11,7 @@ export const AUDIT_ACTIONS = [
   "import",
   "edit",
   "prune",
+  "schedule",
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 

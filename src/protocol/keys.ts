@@ -12,11 +12,15 @@ export const DRAIN_ALL = "all";
 export type ParsedKey =
   | { kind: "lock" | "resource"; name: string; run: string }
   | { kind: "resourceConfig" | "group" | "host" | "history"; name: string }
+  | { kind: "schedule" | "due" | "outcomes" | "worker"; name: string }
+  /** `scheduled`: the occurrence, ms since the epoch, where several of one schedule may run at once. */
+  | { kind: "running"; name: string; scheduled?: number }
   | { kind: "drain"; scope: DrainScope; name: string }
   | { kind: "audit"; name: string }
   | { kind: "unknown" };
 
 const RUN_ID = /^[0-9a-z]{12,32}$/;
+const INSTANT = /^(?:0|[1-9]\d{0,14})$/;
 
 const NAMED = {
   "config/resources/": "resourceConfig",
@@ -24,6 +28,10 @@ const NAMED = {
   "hosts/": "host",
   "history/": "history",
   "audit/": "audit",
+  "schedules/": "schedule",
+  "due/": "due",
+  "outcomes/": "outcomes",
+  "workers/": "worker",
 } as const;
 
 export type QueueKind = "lock" | "resource";
@@ -39,6 +47,14 @@ export interface Keys {
   host(fqdn: string): string;
   history(lock: string): string;
   audit(id: string): string;
+  schedule(id: string): string;
+  due(id: string): string;
+  /** @param scheduled  ms since the epoch; where occurrences may overlap, each has a key of its own */
+  running(id: string, scheduled?: number): string;
+  outcomes(id: string): string;
+  worker(id: string): string;
+  /** The occurrences of one schedule that have a key of their own. */
+  runningsOf(id: string): Required<KeyRange>;
   /** Every ticket of one lock or resource. */
   queue(kind: QueueKind, name: string): Required<KeyRange>;
   locks(): Required<KeyRange>;
@@ -49,6 +65,11 @@ export interface Keys {
   hosts(): Required<KeyRange>;
   histories(): Required<KeyRange>;
   audits(): Required<KeyRange>;
+  schedules(): Required<KeyRange>;
+  dues(): Required<KeyRange>;
+  runnings(): Required<KeyRange>;
+  allOutcomes(): Required<KeyRange>;
+  workers(): Required<KeyRange>;
   everything(): Required<KeyRange>;
   parse(key: string): ParsedKey;
   /** The queue in which a key stands: also one put by hand, that names no run. It is in everybody's way all the same. */
@@ -71,6 +92,13 @@ export function keysUnder(prefix: string): Keys {
     host: named("hosts/"),
     history: named("history/"),
     audit: named("audit/"),
+    schedule: named("schedules/"),
+    due: named("due/"),
+    running: (id, scheduled) =>
+      `${prefix}running/${encodeName(id)}${scheduled === undefined ? "" : `/${scheduled}`}`,
+    outcomes: named("outcomes/"),
+    worker: named("workers/"),
+    runningsOf: (id) => prefixRange(`${prefix}running/${encodeName(id)}/`),
     queue: (kind, name) => prefixRange(`${prefix}${kind}s/${encodeName(name)}/`),
     locks: range("locks/"),
     resources: range("resources/"),
@@ -80,6 +108,11 @@ export function keysUnder(prefix: string): Keys {
     hosts: range("hosts/"),
     histories: range("history/"),
     audits: range("audit/"),
+    schedules: range("schedules/"),
+    dues: range("due/"),
+    runnings: range("running/"),
+    allOutcomes: range("outcomes/"),
+    workers: range("workers/"),
     everything: range(""),
     parse: (key) => (key.startsWith(prefix) ? parse(key.slice(prefix.length)) : { kind: "unknown" }),
     queueAt: (key) => (key.startsWith(prefix) ? queueAt(key.slice(prefix.length)) : undefined),
@@ -102,10 +135,17 @@ function parse(path: string): ParsedKey {
   const [room, first = "", second = "", ...rest] = path.split("/");
   if (rest.length > 0) return { kind: "unknown" };
   if (room === "drains") return parseDrain(first, second);
+  if (room === "running") return parseRunning(first, second);
   if (room !== "locks" && room !== "resources") return { kind: "unknown" };
   const name = decodeName(first);
   if (name === undefined || !RUN_ID.test(second)) return { kind: "unknown" };
   return { kind: room === "locks" ? "lock" : "resource", name, run: second };
+}
+
+function parseRunning(segment: string, instant: string): ParsedKey {
+  const name = decodeName(segment);
+  if (name === undefined || (instant !== "" && !INSTANT.test(instant))) return { kind: "unknown" };
+  return { kind: "running", name, ...(instant !== "" && { scheduled: Number(instant) }) };
 }
 
 function parseDrain(scope: string, segment: string): ParsedKey {

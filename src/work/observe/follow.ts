@@ -1,11 +1,14 @@
 import { isCompacted, isUnavailable } from "../../etcd/persist.ts";
 import type { StoreError, WatchBatch } from "../../etcd/store.ts";
+import type { KeyRange } from "../../protocol/txn.ts";
 import type { ObserverPorts } from "./ports.ts";
 import { load, type Sink } from "./read.ts";
 import { PROGRESS_EVERY, vigil } from "./vigil.ts";
 
 /** What follows etcd: a sink that takes events too. */
 export interface Follower extends Sink {
+  /** What is watched. Default: the whole prefix, whose changes come in the order of revisions. */
+  readonly watched?: readonly Required<KeyRange>[];
   apply(batch: WatchBatch): void;
 }
 
@@ -44,7 +47,7 @@ export async function* follow(
     const since = ports.clock.now();
     let end: unknown;
     try {
-      for await (const batch of watched(ports, revision, signal)) {
+      for await (const batch of watched(ports, sink, revision, signal)) {
         sink.apply(batch);
         pause = FIRST_PAUSE;
         yield { kind: "batch", batch };
@@ -60,6 +63,7 @@ export async function* follow(
 /** The changes from a revision on. @throws StoreError, also where they stay away in silence; the signal's reason */
 async function* watched(
   ports: ObserverPorts,
+  sink: Follower,
   from: bigint,
   signal: AbortSignal,
 ): AsyncGenerator<WatchBatch, never> {
@@ -70,7 +74,8 @@ async function* watched(
   try {
     // From the revision that was read, not from the next one: were that one compacted away meanwhile, etcd would take it
     // as a start all the same, and leave out what it deleted. What is told twice changes nothing.
-    const request = { ranges: [ports.keys.everything()], from, progress: PROGRESS_EVERY };
+    const ranges = [...(sink.watched ?? [ports.keys.everything()])];
+    const request = { ranges, from, progress: PROGRESS_EVERY };
     for await (const batch of ports.store.watch(request, either)) {
       course.revision = batch.revision;
       if (batch.events.length > 0) yield batch;

@@ -1,0 +1,218 @@
+import type { WatchBatch } from "../../etcd/store.ts";
+import { checkedMembers } from "../../fleet/groups.ts";
+import { type Drain, drainOf } from "../../protocol/drain.ts";
+import type { Keys } from "../../protocol/keys.ts";
+import type { KeyRange, KeyValue } from "../../protocol/txn.ts";
+import { type Definition, parseDefinition } from "../../schedule/definition.ts";
+import { type Due, parseDue } from "../../schedule/due.ts";
+import { parseRunning, type Running } from "../../schedule/running.ts";
+import { type Timing, timingOf } from "../../schedule/timing.ts";
+import { parseWorker, type WorkerRecord } from "../../schedule/worker-record.ts";
+import type { Follower } from "../observe/follow.ts";
+
+/** A schedule as a worker knows it. */
+export interface Entry {
+  readonly id: string;
+  definition?: Definition;
+  definitionMod: bigint;
+  /** Why it cannot be fired: what stands in etcd is malformed. */
+  fault?: string;
+  due?: Due;
+  dueMod: bigint;
+  /** What runs, by key. One that cannot be read blocks as well: somebody put it there. */
+  readonly running: Map<string, RunningKey>;
+  /** Since when it may be waited for, by this host's wall clock: whatever ran has ended, or it was read anew. */
+  freeSince: number;
+  timing?: Timing;
+  /** A random number from 0 up to 1, for a worker that waits for others to take it. */
+  turn?: number;
+}
+
+export interface RunningKey {
+  readonly createRevision: bigint;
+  readonly running?: Running;
+}
+
+/** Told by a book, after a change was applied. */
+export interface BookListener {
+  /** A schedule has changed, or what runs of it. */
+  schedule(entry: Entry): void;
+  /** @param isNews  false where it was read, and may have been written long ago */
+  worker(id: string, record: WorkerRecord | undefined, isNews: boolean): void;
+  /** Drains or groups have changed: any schedule may be another's now. */
+  rules(): void;
+}
+
+/** Every schedule with its state, the workers, and the rules they go by, as etcd has them; without what was remembered. */
+export class Book implements Follower {
+  readonly ranges: readonly Required<KeyRange>[];
+  /** Without outcomes, which weigh most; ranges that stand side by side in one, for within one the order is kept. */
+  readonly watched: readonly Required<KeyRange>[];
+  readonly entries = new Map<string, Entry>();
+  readonly workers = new Map<string, WorkerRecord>();
+  readonly groups = new Map<string, readonly string[]>();
+  readonly drains = new Map<string, Drain>();
+  revision = 0n;
+  readonly #keys: Keys;
+  readonly #wall: () => number;
+  readonly #listener: BookListener;
+  readonly #known = new Map<string, bigint>();
+  #unseen: Set<string> | undefined;
+
+  /** @param wall  wall clock, ms since the epoch */
+  constructor(keys: Keys, wall: () => number, listener: BookListener) {
+    this.#keys = keys;
+    this.#wall = wall;
+    this.#listener = listener;
+    this.ranges = [
+      keys.groups(),
+      keys.drains(),
+      keys.dues(),
+      keys.runnings(),
+      keys.schedules(),
+      keys.workers(),
+    ];
+    this.watched = [
+      keys.groups(),
+      { key: keys.drains().key, rangeEnd: keys.dues().rangeEnd },
+      { key: keys.runnings().key, rangeEnd: keys.workers().rangeEnd },
+    ];
+  }
+
+  begin(): void {
+    this.#unseen = new Set(this.#known.keys());
+  }
+
+  see(kv: KeyValue): void {
+    this.#unseen?.delete(kv.key);
+    if (this.#known.get(kv.key) !== kv.modRevision) this.#put(kv);
+  }
+
+  finish(revision: bigint): void {
+    const gone = this.#unseen ?? [];
+    for (const key of gone) this.#delete(key);
+    this.#unseen = undefined;
+    this.revision = revision;
+  }
+
+  apply({ revision, events }: WatchBatch): void {
+    for (const event of events) {
+      if (event.type === "put") this.wrote(event.kv);
+      else if (this.#known.has(event.key)) this.#delete(event.key);
+    }
+    this.revision = revision;
+  }
+
+  /** Takes over a change: by others, or by an own transaction, before the watch tells it once more. */
+  wrote(kv: KeyValue): void {
+    if ((this.#known.get(kv.key) ?? 0n) < kv.modRevision) this.#put(kv);
+  }
+
+  /** Takes over that an own transaction has deleted a key. */
+  erased(key: string): void {
+    if (this.#known.has(key)) this.#delete(key);
+  }
+
+  /** When the occurrences of a schedule are; undefined where it cannot be read. */
+  timing(entry: Entry): Timing | undefined {
+    if (entry.definition === undefined) return undefined;
+    entry.timing ??= timingOf(entry.id, entry.definition);
+    return entry.timing;
+  }
+
+  #put(kv: KeyValue): void {
+    this.#known.set(kv.key, kv.modRevision);
+    const parsed = this.#keys.parse(kv.key);
+    switch (parsed.kind) {
+      case "schedule":
+        return this.#define(this.#entry(parsed.name), kv);
+      case "due":
+        return this.#schedule(this.#entry(parsed.name), kv);
+      case "running":
+        return this.#run(this.#entry(parsed.name), kv);
+      case "worker":
+        return this.#meet(parsed.name, kv);
+      case "group": {
+        const members = checkedMembers(kv.value);
+        this.groups.set(parsed.name, "value" in members ? members.value : []);
+        return this.#listener.rules();
+      }
+      case "drain": {
+        const drain = drainOf(this.#keys, kv);
+        if (drain !== undefined) this.drains.set(kv.key, drain);
+        return this.#listener.rules();
+      }
+    }
+  }
+
+  #entry(id: string): Entry {
+    const there = this.entries.get(id);
+    if (there !== undefined) return there;
+    const entry = { id, definitionMod: 0n, dueMod: 0n, running: new Map(), freeSince: this.#wall() };
+    this.entries.set(id, entry);
+    return entry;
+  }
+
+  #define(entry: Entry, { value, modRevision }: KeyValue): void {
+    const parsed = parseDefinition(value);
+    delete entry.timing;
+    delete entry.definition;
+    delete entry.fault;
+    entry.definitionMod = modRevision;
+    if ("fault" in parsed) entry.fault = parsed.fault;
+    else entry.definition = parsed.value;
+    this.#listener.schedule(entry);
+  }
+
+  #schedule(entry: Entry, { value, modRevision }: KeyValue): void {
+    const parsed = parseDue(value);
+    entry.dueMod = modRevision;
+    delete entry.due;
+    if ("value" in parsed) entry.due = parsed.value;
+    this.#listener.schedule(entry);
+  }
+
+  #run(entry: Entry, { key, value, createRevision }: KeyValue): void {
+    const parsed = parseRunning(value);
+    entry.running.set(key, { createRevision, ...("value" in parsed && { running: parsed.value }) });
+    this.#listener.schedule(entry);
+  }
+
+  #meet(id: string, { value }: KeyValue): void {
+    const parsed = parseWorker(value);
+    if ("fault" in parsed) return this.#part(id);
+    this.workers.set(id, parsed.value);
+    this.#listener.worker(id, parsed.value, this.#unseen === undefined);
+  }
+
+  #part(id: string): void {
+    if (this.workers.delete(id)) this.#listener.worker(id, undefined, true);
+  }
+
+  #delete(key: string): void {
+    this.#known.delete(key);
+    const parsed = this.#keys.parse(key);
+    if (parsed.kind === "worker") return this.#part(parsed.name);
+    if (parsed.kind === "group" ? this.groups.delete(parsed.name) : this.drains.delete(key))
+      return this.#listener.rules();
+    const entry = "name" in parsed ? this.entries.get(parsed.name) : undefined;
+    if (entry !== undefined) this.#forget(entry, parsed.kind, key);
+  }
+
+  #forget(entry: Entry, kind: string, key: string): void {
+    if (kind === "schedule") {
+      delete entry.definition;
+      delete entry.timing;
+      delete entry.fault;
+      entry.definitionMod = 0n;
+    } else if (kind === "due") {
+      delete entry.due;
+      entry.dueMod = 0n;
+    } else if (entry.running.delete(key)) {
+      entry.freeSince = this.#wall();
+    }
+    if (entry.definitionMod === 0n && entry.dueMod === 0n && entry.running.size === 0)
+      this.entries.delete(entry.id);
+    this.#listener.schedule(entry);
+  }
+}

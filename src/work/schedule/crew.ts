@@ -1,0 +1,144 @@
+import { dueText } from "../../schedule/due.ts";
+import type { Outcome } from "../../schedule/outcome.ts";
+import { replacedAt } from "../../schedule/prospect.ts";
+import { Agenda } from "./agenda.ts";
+import type { Entry } from "./book.ts";
+import { type ClaimContext, type Claimed, written } from "./claim.ts";
+import type { WorkerListener } from "./events.ts";
+import { type Handler, TaskLost, type Verdict } from "./handler.ts";
+import { outcomeOf, type Settled, settle } from "./settle.ts";
+import { type RunningTask, taskOf } from "./tasks.ts";
+
+/** How long it is tried to settle a task whose session is lost, ms: mostly it cannot be, and somebody else takes it. */
+const SETTLE_LOST_WITHIN = 1_000;
+/** Between attempts to settle one that etcd refuses, ms: while its running key stands, nobody else can. */
+const SETTLE_AGAIN = 2_000;
+
+/** The tasks that run on one session, from claimed to settled. */
+export class Crew {
+  readonly #context: ClaimContext;
+  readonly #listener: WorkerListener;
+  readonly #tasks = new Map<string, RunningTask>();
+  /** By run: when the next occurrence takes its place. */
+  readonly #replacements = new Agenda();
+  readonly #changed: () => void;
+
+  /** @param changed  told whenever a task has begun or ended */
+  constructor(context: ClaimContext, listener: WorkerListener, changed: () => void) {
+    this.#context = context;
+    this.#listener = listener;
+    this.#changed = changed;
+  }
+
+  get size(): number {
+    return this.#tasks.size;
+  }
+
+  /** Runs a claimed occurrence to its end. */
+  start(claimed: Claimed, handler: Handler): void {
+    const running = taskOf(claimed, this.#context.presence);
+    this.#tasks.set(claimed.running.run, running);
+    this.#changed();
+    void this.#run(running, handler).finally(() => {
+      this.#tasks.delete(claimed.running.run);
+      this.#replacements.set(claimed.running.run, undefined);
+      this.#changed();
+    });
+  }
+
+  /** Something of a schedule has changed: whether what runs of it is still ours, and still wanted. @param now wall clock, ms */
+  watch(entry: Entry, now: number): void {
+    for (const { claimed, end } of this.#tasks.values()) {
+      if (claimed.id !== entry.id) continue;
+      if (entry.running.get(claimed.key)?.createRevision !== claimed.token)
+        end(new TaskLost("lost", "its running key was deleted"));
+      const { definition = claimed.definition, due } = entry;
+      const at = due && replacedAt(definition, due, claimed.running.scheduled, now);
+      this.#replacements.set(claimed.running.run, at);
+    }
+  }
+
+  /** Ends what the next occurrence replaces. @returns when there is something to replace again, wall clock, ms */
+  replace(now: number): number | undefined {
+    for (let run = this.#replacements.take(now); run !== undefined; run = this.#replacements.take(now))
+      this.#tasks.get(run)?.end(new TaskLost("replaced", "the next one is due"));
+    return this.#replacements.next;
+  }
+
+  endAll(reason: () => TaskLost): void {
+    for (const { end } of this.#tasks.values()) end(reason());
+  }
+
+  async #run(running: RunningTask, handler: Handler): Promise<void> {
+    const { task, claimed } = running;
+    const { clock, log } = this.#context.ports;
+    const about = { id: task.id, type: task.type, definition: task.definition };
+    this.#tell({ kind: "started", ...about, ...pick(task) });
+    log.info("started", { schedule: task.id, scheduled: iso(task.scheduled), attempt: task.attempt });
+    const verdict = await verdictOf(handler, running);
+    const outcome = outcomeOf(claimed, verdict, clock.wall());
+    const settled = await this.#settle(claimed, { outcome, wait: verdict.wait });
+    this.#report(task.id, outcome, settled);
+    const { again, isDead = false } = settled.kind === "settled" ? settled.finish : {};
+    this.#tell({ kind: "ended", ...about, outcome, isDead, ...(again !== undefined && { again }) });
+  }
+
+  async #settle(claimed: Claimed, ended: Parameters<typeof settle>[2]): Promise<Settled> {
+    const { ports, presence, book } = this.#context;
+    const { session } = presence;
+    for (;;) {
+      const until = session.signal.aborted ? ports.clock.now() + SETTLE_LOST_WITHIN : session.horizon;
+      try {
+        const settled = await settle(ports, claimed, ended, until);
+        if (settled.kind === "settled")
+          book.wrote(written(ports.keys.due(claimed.id), dueText(settled.finish.due), settled.revision));
+        book.erased(claimed.key);
+        return settled;
+      } catch (error) {
+        if (session.signal.aborted) return { kind: "preempted" };
+        ports.log.error("a task has ended, but etcd does not take that", {
+          schedule: claimed.id,
+          error: String(error),
+        });
+        await ports.clock.sleep(SETTLE_AGAIN, session.signal).catch(() => {});
+      }
+    }
+  }
+
+  #report(schedule: string, { result, code, reason, scheduled }: Outcome, { kind }: Settled): void {
+    const { log } = this.#context.ports;
+    const fields = { schedule, scheduled: iso(scheduled), result, code, reason };
+    if (kind === "preempted") log.warn("a task was lost to others before it could be settled", fields);
+    else if (result === "ok") log.info("finished", fields);
+    else log.warn("a task did not finish well", fields);
+  }
+
+  /** A listener that throws harms nobody. */
+  #tell(event: Parameters<WorkerListener>[0]): void {
+    try {
+      this.#listener(event);
+    } catch (error) {
+      this.#context.ports.log.error("a listener failed", { event: event.kind, error: String(error) });
+    }
+  }
+}
+
+async function verdictOf(handler: Handler, { task }: RunningTask): Promise<Verdict> {
+  const verdict = await handler
+    .run(task)
+    .catch((error): Verdict => ({ result: "failed", reason: `the handler failed: ${String(error)}` }));
+  const { reason } = task.signal;
+  if (verdict.result === "ok" || !(reason instanceof TaskLost)) return verdict;
+  return { ...verdict, result: reason.result, reason: reason.message };
+}
+
+function pick({
+  scheduled,
+  late,
+  run,
+  attempt,
+}: RunningTask["task"]): Pick<RunningTask["task"], "scheduled" | "late" | "run" | "attempt"> {
+  return { scheduled, late, run, attempt };
+}
+
+const iso = (ms: number) => new Date(ms).toISOString();

@@ -1,0 +1,277 @@
+import { isUnavailable } from "../../etcd/persist.ts";
+import { typeOf } from "../../schedule/definition.ts";
+import { type Candidate, prospect } from "../../schedule/prospect.ts";
+import { Agenda } from "./agenda.ts";
+import type { Entry } from "./book.ts";
+import { type Attempt, type ClaimContext, claim } from "./claim.ts";
+import { Crew } from "./crew.ts";
+import { Eligibility } from "./eligible.ts";
+import type { WorkerListener } from "./events.ts";
+import type { Handler, Handlers, TaskLost } from "./handler.ts";
+import { seed } from "./seed.ts";
+
+export interface DispatchOptions {
+  handlers: Handlers;
+  /** Tasks that may run at a time. */
+  concurrency: number;
+  /** What a task gets to end itself before the session may have expired, ms. */
+  terminationTimeout: number;
+  listener: WorkerListener;
+}
+
+/** The longest sleep, ms: wall clocks are set, and drains end by themselves. */
+const LONGEST_SLEEP = 1_000;
+/** After an attempt that others were faster than, ms; mostly their change comes first. */
+const AFTER_MISS = 250;
+/** What the second of those who can take a schedule leaves the first, and the third the second, ms, and a random part. */
+const STAGGER = 1_000;
+
+/** Takes what is due, in the order in which it became due, as long as there is room. */
+export class Dispatcher {
+  readonly #context: ClaimContext;
+  readonly #options: DispatchOptions;
+  readonly #crew: Crew;
+  readonly #agenda = new Agenda();
+  readonly #eligible: Eligibility;
+  /** Schedules with a claim on its way. */
+  readonly #claiming = new Set<string>();
+  readonly #unknown = new Set<string>();
+  readonly #done = Promise.withResolvers<void>();
+  #wake = Promise.withResolvers<void>();
+  #state: "reading" | "listening" | "open" | "closed" = "reading";
+  #isRefusing = false;
+  #drain: string | undefined;
+  #stopReason: (() => TaskLost) | undefined;
+
+  constructor(context: ClaimContext, options: DispatchOptions) {
+    this.#context = context;
+    this.#options = options;
+    this.#eligible = new Eligibility(context.book, context.host);
+    this.#crew = new Crew(context, options.listener, () => this.#crewChanged());
+  }
+
+  get running(): number {
+    return this.#crew.size;
+  }
+
+  get isOpen(): boolean {
+    return this.#state !== "reading" && this.#state !== "listening";
+  }
+
+  /** Resolves when it was closed and nothing runs any more. */
+  get done(): Promise<void> {
+    return this.#done.promise;
+  }
+
+  /** From now on things are taken. */
+  open(): void {
+    if (this.#state === "closed") return;
+    this.#state = "open";
+    this.lookAgain();
+  }
+
+  /** From now on nothing is taken. */
+  close(): void {
+    this.#state = "closed";
+    this.#crewChanged();
+  }
+
+  /** @param isRefusing  whether nothing may be fired: the clock is wrong */
+  refuse(isRefusing: boolean): void {
+    this.#isRefusing = isRefusing;
+    this.lookAgain();
+  }
+
+  lookAgain(): void {
+    this.#wake.resolve();
+  }
+
+  /** Everything was read: at first, or again. */
+  readAnew(): void {
+    if (this.#state === "reading") this.#state = "listening";
+    this.#eligible.forget();
+    this.#planAll();
+  }
+
+  /** Workers are others now: who is first is asked when something is due. */
+  workersChanged(): void {
+    this.#eligible.forget();
+  }
+
+  /** Groups, drains or handlers are others now: what was passed over may be taken. */
+  rulesChanged(): void {
+    this.#eligible.forget();
+    this.#unknown.clear();
+    if (this.#state !== "reading") this.#planAll();
+  }
+
+  #planAll(): void {
+    for (const entry of this.#context.book.entries.values()) this.#plan(entry);
+    this.lookAgain();
+  }
+
+  changed(entry: Entry): void {
+    if (this.#state === "reading") return;
+    this.#crew.watch(entry, this.#wall());
+    this.#plan(entry);
+    this.lookAgain();
+  }
+
+  /** Ends what runs now; what is taken later runs. */
+  endAll(reason: () => TaskLost): void {
+    this.#crew.endAll(reason);
+  }
+
+  /** Takes nothing more and ends what runs, also what is being claimed. */
+  stop(reason: () => TaskLost): void {
+    this.#stopReason = reason;
+    this.close();
+    this.#crew.endAll(reason);
+  }
+
+  /** Works until the signal. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const replaceAt = this.#crew.replace(this.#wall());
+      this.#takeDue();
+      this.#wake = Promise.withResolvers();
+      const at = Math.min(
+        this.#mayTake() ? (this.#agenda.next ?? Infinity) : Infinity,
+        replaceAt ?? Infinity,
+      );
+      await this.#sleep(Math.max(0, Math.min(at - this.#wall(), LONGEST_SLEEP)), signal);
+    }
+  }
+
+  #wall(): number {
+    return this.#context.ports.clock.wall();
+  }
+
+  async #sleep(ms: number, signal: AbortSignal): Promise<void> {
+    const over = new AbortController();
+    const either = AbortSignal.any([signal, over.signal]);
+    const timer = this.#context.ports.clock.sleep(ms, either).catch(() => {});
+    await Promise.race([timer, this.#wake.promise]);
+    over.abort();
+  }
+
+  #mayTake(): boolean {
+    const isFull = this.#crew.size + this.#claiming.size >= this.#options.concurrency;
+    return this.#state === "open" && !this.#isRefusing && !isFull && this.#drain === undefined;
+  }
+
+  #takeDue(): void {
+    this.#lookForDrains();
+    const now = this.#wall();
+    while (this.#mayTake()) {
+      const id = this.#agenda.take(now);
+      if (id === undefined) return;
+      const entry = this.#context.book.entries.get(id);
+      if (entry !== undefined && !this.#claiming.has(id)) this.#consider(entry, now);
+    }
+  }
+
+  #lookForDrains(): void {
+    const drain = this.#eligible.drained(this.#wall());
+    if (drain === this.#drain) return;
+    this.#drain = drain;
+    const { log } = this.#context.ports;
+    if (drain === undefined) log.info("no longer drained");
+    else log.info("nothing is taken now", { why: drain });
+  }
+
+  /** When a schedule is to be looked at, whoever is to take it then. */
+  #plan(entry: Entry): void {
+    const { id, definition, due } = entry;
+    if (this.#claiming.has(id)) return;
+    const isSeedless = definition !== undefined && due === undefined && entry.dueMod === 0n;
+    this.#agenda.set(id, isSeedless ? entry.freeSince : this.#candidate(entry, this.#wall())?.runAt);
+  }
+
+  #candidate({ definition, due, running }: Entry, now: number): Candidate | undefined {
+    if (definition === undefined || due === undefined) return undefined;
+    const scheduled = [...running.values()].map((one) => one.running?.scheduled ?? -1);
+    return prospect(definition, due, new Set(scheduled), now);
+  }
+
+  #consider(entry: Entry, now: number): void {
+    const { id, definition, due } = entry;
+    if (definition === undefined || !this.#eligible.isFor(definition)) return;
+    const handler = this.#handler(entry);
+    if (handler === undefined) return;
+    const candidate = this.#candidate(entry, now);
+    if (due !== undefined && candidate === undefined) return;
+    const at = this.#turn(entry, candidate?.runAt ?? entry.freeSince);
+    if (at > now) this.#agenda.set(id, at);
+    else void this.#attempt(entry, handler, candidate);
+  }
+
+  /** The first of those who can take it does so on time; the others only if it is left. */
+  #turn(entry: Entry, runAt: number): number {
+    const rank = Math.min(2, this.#eligible.rank(this.#context.presence.id, entry));
+    if (rank === 0) return runAt;
+    const { random } = this.#context.ports;
+    entry.turn ??= random.unit();
+    return Math.max(runAt, entry.freeSince) + rank * STAGGER + entry.turn * (STAGGER / 2);
+  }
+
+  #handler({ id, definition }: Entry): Handler | undefined {
+    if (definition === undefined) return undefined;
+    const handler = this.#options.handlers.find(id, definition);
+    const type = typeOf(id, definition);
+    if (handler !== undefined || this.#unknown.has(type)) return handler;
+    this.#unknown.add(type);
+    this.#options.listener({ kind: "unknown", id, type });
+    this.#context.ports.log.info("no handler here for a type of schedules", { type, schedule: id });
+    return undefined;
+  }
+
+  async #attempt(entry: Entry, handler: Handler, candidate: Candidate | undefined): Promise<void> {
+    const { id } = entry;
+    this.#claiming.add(id);
+    let again: number | undefined;
+    try {
+      if (candidate === undefined) await seed(this.#context.ports, entry);
+      else again = this.#attempted(entry, handler, await claim(this.#context, entry, candidate));
+    } catch (error) {
+      this.#failed(id, error);
+      again = this.#wall() + STAGGER;
+    }
+    this.#claiming.delete(id);
+    const at = this.#candidate(entry, this.#wall())?.runAt;
+    this.#agenda.set(id, at === undefined || again === undefined ? at : Math.max(at, again));
+    this.#crewChanged();
+  }
+
+  /** @returns when to look again at the earliest, wall clock, ms */
+  #attempted(entry: Entry, handler: Handler, attempt: Attempt): number | undefined {
+    if (attempt.kind === "missed") return this.#wall() + AFTER_MISS;
+    const { definition } = entry;
+    const about = definition && { id: entry.id, type: typeOf(entry.id, definition), definition };
+    for (const outcome of attempt.outcomes) {
+      if (about && outcome.result === "skipped")
+        this.#options.listener({ kind: "skipped", ...about, outcome });
+      else if (about)
+        this.#options.listener({ kind: "ended", ...about, outcome, isDead: outcome.result === "lost" });
+    }
+    if (attempt.kind === "claimed") {
+      this.#crew.start(attempt.claimed, handler);
+      this.#crew.watch(entry, this.#wall()); // what came between the claim and now
+    }
+    if (this.#stopReason !== undefined) this.#crew.endAll(this.#stopReason);
+    return undefined;
+  }
+
+  #failed(schedule: string, error: unknown): void {
+    if (this.#context.presence.session.signal.aborted) return;
+    const level = isUnavailable(error) ? "warn" : "error";
+    this.#context.ports.log[level]("a claim failed", { schedule, error: String(error) });
+  }
+
+  #crewChanged(): void {
+    const { concurrency, listener } = this.#options;
+    listener({ kind: "load", running: this.#crew.size, concurrency });
+    if (this.#state === "closed" && this.#crew.size === 0 && this.#claiming.size === 0) this.#done.resolve();
+    this.lookAgain();
+  }
+}

@@ -1,0 +1,242 @@
+import { dueText } from "../../schedule/due.ts";
+import { AlreadyFinishedError, PreemptedError } from "../../schedule/errors.ts";
+import type { Outcome } from "../../schedule/outcome.ts";
+import { prospect } from "../../schedule/prospect.ts";
+import { follow } from "../observe/follow.ts";
+import { Agenda } from "./agenda.ts";
+import { Book, type BookListener, type Entry } from "./book.ts";
+import { type ClaimContext, type Claimed, claim, written } from "./claim.ts";
+import type { SchedulePorts } from "./ports.ts";
+import { Presence } from "./presence.ts";
+import { outcomeOf, settle } from "./settle.ts";
+
+export interface PollOptions {
+  host: string;
+  pid: number;
+  version: string;
+  /** Of the session, whole seconds. */
+  ttl: number;
+  /**
+   * What a task gets between two heartbeats before it is given back, ms. Default: heartbeats are sent by themselves, for as
+   * long as the session is renewed.
+   */
+  aliveTime?: number;
+}
+
+/** How long it is tried to settle a task, ms. */
+const SETTLE_WITHIN = 10_000;
+
+/** Takes tasks one by one, for programs that run them themselves. */
+export class Poller {
+  readonly #ports: SchedulePorts;
+  readonly #options: PollOptions;
+  readonly #presence: Presence;
+  readonly #book: Book;
+  readonly #agenda = new Agenda();
+  readonly #tasks = new Set<PolledTask>();
+  readonly #over = new AbortController();
+  readonly #read = Promise.withResolvers<void>();
+  #following: Promise<void>;
+
+  /** @throws StoreError; the signal's reason */
+  static async open(ports: SchedulePorts, options: PollOptions, signal: AbortSignal): Promise<Poller> {
+    const { host, pid, version } = options;
+    const record = () => ({
+      ...{ host, pid, version, since: ports.clock.wall(), wall: ports.clock.wall(), beat: 1 },
+      ...{ types: [], tags: [], running: 0, concurrency: 0, clock: "ok" as const },
+    });
+    const presence = await Presence.join(ports, options.ttl, record, signal);
+    const poller = new Poller(ports, options, presence);
+    await Promise.race([poller.#read.promise, poller.#following]);
+    return poller;
+  }
+
+  private constructor(ports: SchedulePorts, options: PollOptions, presence: Presence) {
+    this.#ports = ports;
+    this.#options = options;
+    this.#presence = presence;
+    const listener: BookListener = {
+      schedule: (entry) => this.#plan(entry),
+      worker: () => {},
+      rules: () => {},
+    };
+    this.#book = new Book(ports.keys, () => ports.clock.wall(), listener);
+    this.#following = this.#follow(AbortSignal.any([presence.session.signal, this.#over.signal]));
+    this.#following.catch(() => {});
+  }
+
+  /** Whether the session is lost: its tasks are others' then, and another poller must be opened. */
+  get isLost(): boolean {
+    return this.#presence.session.signal.aborted;
+  }
+
+  /**
+   * Claims the task that has been due longest.
+   * @returns undefined where nothing is due
+   * @throws StoreError
+   */
+  async poll(): Promise<PolledTask | undefined> {
+    await this.expire();
+    const now = this.#ports.clock.wall();
+    for (let id = this.#agenda.take(now); id !== undefined; id = this.#agenda.take(now)) {
+      const task = await this.#take(id, now);
+      if (task !== undefined) return task;
+    }
+    return undefined;
+  }
+
+  /** Gives back what had no heartbeat for too long. */
+  async expire(): Promise<void> {
+    const now = this.#ports.clock.wall();
+    const late = [...this.#tasks].filter((task) => task.aliveUntil <= now);
+    for (const task of late) await task.release("no heartbeat came in time").catch(() => {});
+  }
+
+  /** Gives back what is not finished, and ends the session. */
+  async close(): Promise<void> {
+    for (const task of [...this.#tasks]) await task.release("the program ends").catch(() => {});
+    this.#over.abort(new Error("closed"));
+    await this.#following.catch(() => {});
+    await this.#presence.leave();
+  }
+
+  async #take(id: string, now: number): Promise<PolledTask | undefined> {
+    const entry = this.#book.entries.get(id);
+    const candidate = entry && this.#candidate(entry, now);
+    if (entry === undefined || candidate === undefined) return undefined;
+    const { host, pid } = this.#options;
+    const context: ClaimContext = {
+      ports: this.#ports,
+      presence: this.#presence,
+      book: this.#book,
+      host,
+      pid,
+    };
+    const attempt = await claim(context, entry, candidate);
+    if (attempt.kind !== "claimed") {
+      if (attempt.kind === "missed") this.#agenda.set(id, now + 1); // what others did is told by the watch
+      return undefined;
+    }
+    const task = new PolledTask(this.#ports, attempt.claimed, this.#options.aliveTime, {
+      presence: this.#presence,
+      settled: () => this.#tasks.delete(task),
+      wrote: (due, revision) => this.#book.wrote(written(this.#ports.keys.due(id), due, revision)),
+      erased: (key) => this.#book.erased(key),
+    });
+    this.#tasks.add(task);
+    return task;
+  }
+
+  #plan(entry: Entry): void {
+    this.#agenda.set(entry.id, this.#candidate(entry, this.#ports.clock.wall())?.runAt);
+  }
+
+  #candidate({ definition, due, running }: Entry, now: number): ReturnType<typeof prospect> {
+    if (definition === undefined || due === undefined) return undefined;
+    return prospect(
+      definition,
+      due,
+      new Set([...running.values()].map((one) => one.running?.scheduled ?? -1)),
+      now,
+    );
+  }
+
+  async #follow(signal: AbortSignal): Promise<void> {
+    for await (const news of follow(this.#ports, this.#book, signal)) {
+      if (news.kind === "read") this.#read.resolve();
+    }
+  }
+}
+
+interface Desk {
+  presence: Presence;
+  settled(): void;
+  wrote(due: string, revision: bigint): void;
+  erased(key: string): void;
+}
+
+/** A task that a program has taken. */
+export class PolledTask {
+  readonly claimed: Claimed;
+  /** Wall clock, ms since the epoch, until which a heartbeat is waited for. */
+  aliveUntil: number;
+  readonly #ports: SchedulePorts;
+  readonly #aliveTime: number;
+  readonly #desk: Desk;
+  #state: "taken" | "finished" | "given back" = "taken";
+
+  constructor(ports: SchedulePorts, claimed: Claimed, aliveTime = Number.POSITIVE_INFINITY, desk: Desk) {
+    this.#ports = ports;
+    this.claimed = claimed;
+    this.#aliveTime = aliveTime;
+    this.#desk = desk;
+    this.aliveUntil = ports.clock.wall() + aliveTime;
+  }
+
+  /** Aborted when the session is lost, and the task with it. */
+  get signal(): AbortSignal {
+    return this.#desk.presence.session.signal;
+  }
+
+  /**
+   * Says that the task is being worked on.
+   * @throws PreemptedError when it is not ours any more, AlreadyFinishedError, StoreError
+   */
+  async heartbeat(): Promise<void> {
+    this.#mustBeTaken();
+    const { store } = this.#ports;
+    const { kvs } = await store.range({ key: this.claimed.key });
+    if (kvs[0]?.createRevision !== this.claimed.token) throw this.#preempted();
+    this.aliveUntil = this.#ports.clock.wall() + this.#aliveTime;
+  }
+
+  /** The task is done; the schedule's next occurrence counts from its scheduled time. @throws as `heartbeat` */
+  finish(): Promise<void> {
+    return this.#settle({ result: "ok" }, "finished");
+  }
+
+  /** The same occurrence again after `wait` ms; default 300 s. @throws as `heartbeat` */
+  retry(wait?: number): Promise<void> {
+    return this.#settle({ result: "retry" }, "finished", wait);
+  }
+
+  /** It failed: again as the schedule's retries allow. @throws as `heartbeat` */
+  fail(reason: string): Promise<void> {
+    return this.#settle({ result: "failed", reason }, "finished");
+  }
+
+  /** The same occurrence again at once, by anybody. @throws as `heartbeat` */
+  release(reason?: string): Promise<void> {
+    return this.#settle({ result: "released", ...(reason !== undefined && { reason }) }, "given back");
+  }
+
+  async #settle(
+    verdict: Pick<Outcome, "result" | "reason">,
+    state: "finished" | "given back",
+    wait?: number,
+  ): Promise<void> {
+    this.#mustBeTaken();
+    const { clock } = this.#ports;
+    const outcome = outcomeOf(this.claimed, verdict, clock.wall());
+    const settled = await settle(this.#ports, this.claimed, { outcome, wait }, clock.now() + SETTLE_WITHIN);
+    this.#state = state;
+    this.#desk.settled();
+    this.#desk.erased(this.claimed.key);
+    if (settled.kind === "preempted") throw this.#preempted();
+    if (settled.kind === "settled") this.#desk.wrote(dueText(settled.finish.due), settled.revision);
+  }
+
+  #mustBeTaken(): void {
+    const { id, running } = this.claimed;
+    const what = `the task of ${id} for ${new Date(running.scheduled).toISOString()}`;
+    if (this.#state === "finished") throw new AlreadyFinishedError(`${what} is finished already`);
+    if (this.#state === "given back") throw new PreemptedError(`${what} was given back already`);
+  }
+
+  #preempted(): PreemptedError {
+    const { id, running } = this.claimed;
+    return new PreemptedError(
+      `the task of ${id} for ${new Date(running.scheduled).toISOString()} is another's now`,
+    );
+  }
+}

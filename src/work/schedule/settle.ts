@@ -1,0 +1,144 @@
+import { persist } from "../../etcd/persist.ts";
+import type { Op, OpResult, Txn, TxnAnswer } from "../../protocol/txn.ts";
+import { dueText, parseDue } from "../../schedule/due.ts";
+import { type Ended, type Finish, finish } from "../../schedule/finish.ts";
+import { type Outcome, type Outcomes, outcomesText, remembered } from "../../schedule/outcome.ts";
+import { type Claimed, type Known, modIs, outcomesIn } from "./claim.ts";
+import type { SchedulePorts } from "./ports.ts";
+
+/** What became of a claimed occurrence. */
+export type Settled =
+  /** It is on record; the schedule is where `finish` says, from this revision on. */
+  | { kind: "settled"; finish: Finish; revision: bigint }
+  /** Its schedule was deleted meanwhile. */
+  | { kind: "deleted" }
+  /** Its running key is not ours any more: the session was lost, or somebody deleted it. */
+  | { kind: "preempted" };
+
+/**
+ * Ends an occurrence: one transaction, guarded by the own running key and by the schedule's state, that deletes the one,
+ * puts the other, and remembers the outcome. Where an operator has changed the state meanwhile, it is made again of that.
+ * @param until  instant on the clock until which an unreachable etcd is tried again
+ * @throws StoreError
+ */
+export async function settle(
+  ports: SchedulePorts,
+  claimed: Claimed,
+  ended: Ended,
+  until: number,
+): Promise<Settled> {
+  let { due, outcomes } = claimed;
+  const unit = ports.random.unit();
+  for (;;) {
+    const result = finish(claimed.definition, due.value, ended, unit);
+    const memory = remembered(outcomes.value, [ended.outcome], result.isDead ? ended.outcome : undefined);
+    const txn = settleTxn(ports, claimed, { result, due: due.mod, memory, outcomes: outcomes.mod });
+    const answer = await persist(ports, until, (call) => ports.store.txn(txn, call));
+    if (answer.succeeded) {
+      await rememberLate(ports, claimed.id, { ended, isDead: result.isDead }, answer.results.at(-1), until);
+      return { kind: "settled", finish: result, revision: answer.revision };
+    }
+    const seen = look(answer);
+    if (hasSettled(seen, claimed.running.run))
+      return { kind: "settled", finish: result, revision: answer.revision }; // by an earlier copy of this call
+    if (seen.token !== claimed.token) return { kind: "preempted" };
+    if (seen.due === undefined) return await drop(ports, claimed, until);
+    ({ due, outcomes } = { due: seen.due, outcomes: seen.outcomes });
+  }
+}
+
+interface Step {
+  result: Finish;
+  due: bigint | undefined;
+  memory: Outcomes;
+  outcomes: bigint | undefined;
+}
+
+function settleTxn({ keys }: SchedulePorts, { id, key, token }: Claimed, step: Step): Txn {
+  const reads: Op[] = [key, keys.due(id), keys.outcomes(id)].map((one) => ({ op: "range", key: one }));
+  return {
+    compare: [{ key, target: "create", is: "equal", value: token }, modIs(keys.due(id), step.due ?? 0n)],
+    success: [
+      { op: "put", key: keys.due(id), value: dueText(step.result.due) },
+      { op: "delete", key },
+      { op: "txn", txn: memoryTxn(keys.outcomes(id), step.memory, step.outcomes) },
+    ],
+    failure: reads,
+  };
+}
+
+/** Nested, so that what cannot be remembered at once never delays the end. */
+function memoryTxn(key: string, memory: Outcomes, mod: bigint | undefined): Txn {
+  return {
+    compare: [modIs(key, mod ?? -1n)],
+    success: [{ op: "put", key, value: outcomesText(memory) }],
+    failure: [{ op: "range", key }],
+  };
+}
+
+function hasSettled({ due, outcomes }: ReturnType<typeof look>, run: string): boolean {
+  return due?.value.last?.run === run || outcomes.value.runs.some((one) => one.run === run);
+}
+
+function look({ results: [running, due, outcomes] }: TxnAnswer): {
+  token: bigint | undefined;
+  due: Claimed["due"] | undefined;
+  outcomes: Known<Outcomes>;
+} {
+  const kv = (result: OpResult | undefined) => (result?.op === "range" ? result.kvs[0] : undefined);
+  const state = kv(due);
+  const parsed = state && parseDue(state.value);
+  const value = parsed === undefined || "fault" in parsed ? undefined : parsed.value;
+  return {
+    token: kv(running)?.createRevision,
+    due: value && { value, mod: state?.modRevision },
+    outcomes: outcomesIn(kv(outcomes)),
+  };
+}
+
+/** What others wrote into the memory meanwhile is kept. */
+async function rememberLate(
+  ports: SchedulePorts,
+  id: string,
+  { ended, isDead }: { ended: Ended; isDead: boolean },
+  nested: OpResult | undefined,
+  until: number,
+): Promise<void> {
+  const key = ports.keys.outcomes(id);
+  for (let result = nested; result?.op === "txn" && !result.succeeded; ) {
+    const [read] = result.results;
+    const known = outcomesIn(read?.op === "range" ? read.kvs[0] : undefined);
+    if (known.value.runs.some(({ run }) => run !== undefined && run === ended.outcome.run)) return;
+    const memory = remembered(known.value, [ended.outcome], isDead ? ended.outcome : undefined);
+    const txn = memoryTxn(key, memory, known.mod);
+    result = { op: "txn", ...(await persist(ports, until, (call) => ports.store.txn(txn, call))) };
+  }
+}
+
+/** The schedule is gone: its occurrence leaves without a trace. */
+async function drop(ports: SchedulePorts, { id, key, token }: Claimed, until: number): Promise<Settled> {
+  const txn: Txn = {
+    compare: [{ key, target: "create", is: "equal", value: token }, modIs(ports.keys.due(id), 0n)],
+    success: [{ op: "delete", key }],
+    failure: [],
+  };
+  await persist(ports, until, (call) => ports.store.txn(txn, call));
+  return { kind: "deleted" };
+}
+
+/** What is remembered of a start. @param verdict how it came out */
+export function outcomeOf(
+  { running, token }: Claimed,
+  verdict: Pick<Outcome, "result" | "code" | "reason" | "tail">,
+  endedAt: number,
+): Ended["outcome"] {
+  const { scheduled, run, worker, host, attempt, since, late } = running;
+  const { result, code, reason, tail } = verdict;
+  return {
+    ...{ scheduled, run, worker, host, attempt, startedAt: since, endedAt, late, token: String(token) },
+    result: result as Ended["outcome"]["result"],
+    ...(code !== undefined && { code }),
+    ...(reason !== undefined && { reason }),
+    ...(tail !== undefined && { tail }),
+  };
+}

@@ -1,0 +1,209 @@
+/** A real etcd with schedules on it, and workers in this process whose wall clock the test sets. */
+import { randomUUID } from "node:crypto";
+import type { Clock } from "../../../src/base/clock.ts";
+import { silentLog } from "../../../src/base/log.ts";
+import { openStore } from "../../../src/etcd/open.ts";
+import type { Store } from "../../../src/etcd/store.ts";
+import { realClock } from "../../../src/process/clock.ts";
+import { realRandom } from "../../../src/process/random.ts";
+import { type Keys, keysUnder } from "../../../src/protocol/keys.ts";
+import { type Definition, definitionText } from "../../../src/schedule/definition.ts";
+import { type Due, dueText, parseDue } from "../../../src/schedule/due.ts";
+import { type Outcomes, parseOutcomes } from "../../../src/schedule/outcome.ts";
+import { type First, firstDue } from "../../../src/schedule/plan.ts";
+import { parseRunning, type Running } from "../../../src/schedule/running.ts";
+import { Engine, type EngineOptions } from "../../../src/work/schedule/engine.ts";
+import type { WorkerEvent } from "../../../src/work/schedule/events.ts";
+import type { Handlers, Task, Verdict } from "../../../src/work/schedule/handler.ts";
+import type { SchedulePorts } from "../../../src/work/schedule/ports.ts";
+
+/** A wall clock that the test sets, and that goes on from there; whoever sleeps wakes then. Monotonic time is the machine's. */
+export class HandClock implements Clock {
+  readonly #real = realClock();
+  #wall: number;
+  #since = this.now();
+  #set = Promise.withResolvers<void>();
+
+  constructor(wall: number) {
+    this.#wall = wall;
+  }
+
+  now(): number {
+    return this.#real.now();
+  }
+
+  wall(): number {
+    return this.#wall + Math.floor(this.now() - this.#since);
+  }
+
+  set(wall: number): void {
+    this.#wall = wall;
+    this.#since = this.now();
+    this.#set.resolve();
+    this.#set = Promise.withResolvers();
+  }
+
+  advance(ms: number): void {
+    this.set(this.wall() + ms);
+  }
+
+  async sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    const over = new AbortController();
+    const either = signal ? AbortSignal.any([signal, over.signal]) : over.signal;
+    const timer = this.#real.sleep(ms, either);
+    timer.catch(() => {});
+    try {
+      await Promise.race([timer, this.#set.promise]);
+    } finally {
+      over.abort();
+    }
+    signal?.throwIfAborted();
+  }
+}
+
+/** 10:00 on a Monday. */
+export const START = Date.parse("2026-03-02T10:00:00Z");
+export const MINUTE = 60_000;
+
+/** Keys of one test. */
+export class Site {
+  readonly store: Store;
+  readonly keys: Keys;
+  readonly clock: HandClock;
+  readonly #workers: Hand[] = [];
+
+  constructor(store: Store, clock = new HandClock(START)) {
+    this.store = store;
+    this.clock = clock;
+    this.keys = keysUnder(`/${randomUUID()}/`);
+  }
+
+  static async open(endpoints: readonly string[]): Promise<Store> {
+    return await openStore({ endpoints: [...endpoints] }, { clock: realClock() });
+  }
+
+  ports(clock: Clock = this.clock): SchedulePorts {
+    const { store, keys } = this;
+    return { store, keys, clock, random: realRandom, log: silentLog, settings: { connectTimeout: 5_000 } };
+  }
+
+  /** Adds a schedule: every minute in UTC from `START` on, unless said otherwise. */
+  async add(
+    id: string,
+    change: Partial<Definition> = {},
+    first: First = { start: START },
+  ): Promise<Definition> {
+    const definition: Definition = { cron: "* * * * *", timezone: "UTC", ...change };
+    const due = dueText(firstDue(id, definition, this.clock.wall(), first));
+    await this.put(this.keys.schedule(id), definitionText(definition), this.keys.due(id), due);
+    return definition;
+  }
+
+  /** Puts keys in one transaction. */
+  async put(...pairs: string[]): Promise<void> {
+    const puts = Array.from({ length: pairs.length / 2 }, (_, n) => {
+      return { op: "put", key: pairs[2 * n] ?? "", value: pairs[2 * n + 1] ?? "" } as const;
+    });
+    await this.store.txn({ compare: [], success: puts, failure: [] });
+  }
+
+  async delete(...keys: string[]): Promise<void> {
+    await this.store.txn({ compare: [], success: keys.map((key) => ({ op: "delete", key })), failure: [] });
+  }
+
+  async due(id: string): Promise<Due> {
+    const { kvs } = await this.store.range({ key: this.keys.due(id) });
+    const parsed = parseDue(kvs[0]?.value ?? "");
+    if ("fault" in parsed) throw new Error(parsed.fault);
+    return parsed.value;
+  }
+
+  async outcomes(id: string): Promise<Outcomes> {
+    return parseOutcomes((await this.store.range({ key: this.keys.outcomes(id) })).kvs[0]?.value);
+  }
+
+  async running(): Promise<(Running & { key: string })[]> {
+    const { kvs } = await this.store.range(this.keys.runnings());
+    return kvs.flatMap(({ key, value }) => {
+      const parsed = parseRunning(value);
+      return "value" in parsed ? [{ ...parsed.value, key }] : [];
+    });
+  }
+
+  /** A worker with one handler for everything. */
+  worker(
+    run: (task: Task) => Promise<Verdict>,
+    options: Partial<EngineOptions> & { clock?: Clock } = {},
+  ): Hand {
+    const hand = new Hand(this, run, options);
+    this.#workers.push(hand);
+    return hand;
+  }
+
+  /** Stops the workers, whatever they do. */
+  async close(): Promise<void> {
+    await Promise.all(this.#workers.map((worker) => worker.stop()));
+  }
+}
+
+/** A worker in this process, with what it has told. */
+export class Hand {
+  readonly engine: Engine;
+  readonly events: WorkerEvent[] = [];
+  readonly ended: Promise<void>;
+  readonly #stop = new AbortController();
+  #told = Promise.withResolvers<void>();
+
+  constructor(
+    site: Site,
+    run: (task: Task) => Promise<Verdict>,
+    { clock, ...options }: Partial<EngineOptions> & { clock?: Clock },
+  ) {
+    const handlers: Handlers = { types: ["/.*/", "$command"], find: () => ({ run }) };
+    this.engine = new Engine(site.ports(clock), {
+      ...{ host: "h1.example.com", pid: process.pid, version: "0", tags: [], ttl: 5, handlers },
+      ...{ concurrency: 10, terminationTimeout: 1_000, listener: (event) => this.#hear(event) },
+      ...options,
+    });
+    this.ended = this.engine.run(this.#stop.signal);
+    this.ended.catch(() => {});
+  }
+
+  /** Waits until the events so far are what is wanted, and gives what that made of them. */
+  async saw<T>(look: (events: readonly WorkerEvent[]) => T | undefined | false): Promise<T> {
+    for (;;) {
+      const seen = look(this.events);
+      if (seen !== undefined && seen !== false) return seen;
+      await this.#told.promise;
+    }
+  }
+
+  /** Waits until so many starts have ended. @returns their outcomes */
+  async hasEnded(count: number): Promise<Extract<WorkerEvent, { kind: "ended" }>["outcome"][]> {
+    return await this.saw((events) => {
+      const ended = events.flatMap((event) => (event.kind === "ended" ? [event.outcome] : []));
+      return ended.length >= count && ended;
+    });
+  }
+
+  /** Waits until it takes what is due. @returns its id */
+  async joined(times = 1): Promise<string> {
+    return await this.saw((events) => {
+      const joins = events.flatMap((event) => (event.kind === "joined" ? [event.worker] : []));
+      return joins[times - 1];
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort(new Error("the test ends"));
+    await this.ended.catch(() => {});
+  }
+
+  #hear(event: WorkerEvent): void {
+    this.events.push(event);
+    this.#told.resolve();
+    this.#told = Promise.withResolvers();
+  }
+}
+
+export const ok = async (): Promise<Verdict> => ({ result: "ok" });
