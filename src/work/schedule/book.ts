@@ -58,6 +58,8 @@ export class Book implements Follower {
   readonly #listener: BookListener;
   readonly #known = new Map<string, bigint>();
   #unseen: Set<string> | undefined;
+  /** Written by own transactions while a read is under way, whose revision may be an earlier one. */
+  readonly #fresh = new Set<string>();
 
   /** @param wall  wall clock, ms since the epoch */
   constructor(keys: Keys, wall: () => number, listener: BookListener) {
@@ -81,30 +83,35 @@ export class Book implements Follower {
 
   begin(): void {
     this.#unseen = new Set(this.#known.keys());
+    this.#fresh.clear();
   }
 
   see(kv: KeyValue): void {
     this.#unseen?.delete(kv.key);
+    if (this.#fresh.has(kv.key)) return;
     if (this.#known.get(kv.key) !== kv.modRevision) this.#put(kv);
   }
 
   finish(revision: bigint): void {
     const gone = this.#unseen ?? [];
-    for (const key of gone) this.#delete(key);
+    for (const key of gone) if (!this.#fresh.has(key)) this.#delete(key);
     this.#unseen = undefined;
+    this.#fresh.clear();
     this.revision = revision;
   }
 
   apply({ revision, events }: WatchBatch): void {
     for (const event of events) {
       if (event.type === "put") this.wrote(event.kv);
-      else if (this.#known.has(event.key)) this.#delete(event.key);
+      // Not a later key of that name, which an own transaction has put, and of which the watch is yet to tell.
+      else if ((this.#known.get(event.key) ?? event.revision) < event.revision) this.#delete(event.key);
     }
     this.revision = revision;
   }
 
   /** Takes over a change: by others, or by an own transaction, before the watch tells it once more. */
   wrote(kv: KeyValue): void {
+    if (this.#unseen !== undefined) this.#fresh.add(kv.key);
     if ((this.#known.get(kv.key) ?? 0n) < kv.modRevision) this.#put(kv);
   }
 

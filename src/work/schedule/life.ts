@@ -22,6 +22,8 @@ export interface LifeOptions extends DispatchOptions {
 const BEAT = 15_000;
 /** A worker that sees a new one says its time within this, ms, so that the new one knows how its own clock is. */
 const GREET_WITHIN = 300;
+/** Of a new worker: its first word, and one after it has read who is there, for two that join at once read of each other only. */
+const ASKING_BEATS = 2;
 /** A new worker waits so long for the others' time before it takes anything, ms. */
 const LISTEN_FOR = 2_000;
 
@@ -104,7 +106,7 @@ export class Life implements BookListener {
 
   #heard(id: string, record: WorkerRecord): void {
     this.#clocks.heard(id, record.wall, this.#ports.clock.wall());
-    if (record.beat === 1) void this.#greet();
+    if (record.beat <= ASKING_BEATS) void this.#greet();
   }
 
   async #live(signal: AbortSignal): Promise<void> {
@@ -151,6 +153,7 @@ export class Life implements BookListener {
     });
     this.#dispatcher.readAnew();
     if (this.#dispatcher.isOpen) return;
+    if (others.length > 0) void this.#publish();
     void this.#listen(others, signal).then(
       () => {
         this.#dispatcher.open();
