@@ -1,6 +1,6 @@
 /**
  * What a run costs, beside `etcdctl lock`, `flock` and bare Node, on an etcd started for it:
- * `npm run bench -- [--quick] [proposals] [start-up] [hand-off] [memory] [scale] [console]`. Linux only, as the guardian is.
+ * `npm run bench -- [--quick] [proposals] [start-up] [hand-off] [memory] [scale] [console] [schedules]`. Linux only, as the guardian is.
  */
 import { cpus, loadavg, release } from "node:os";
 import { onBed, type Part } from "./bench/bed.ts";
@@ -9,11 +9,12 @@ import { handOff } from "./bench/hand-off.ts";
 import { memory } from "./bench/memory.ts";
 import { proposals } from "./bench/proposals.ts";
 import { scale } from "./bench/scale.ts";
+import { schedules } from "./bench/schedules.ts";
 import { startUp } from "./bench/start-up.ts";
 
 const parts: Record<string, Part> = {
   ...{ proposals, "start-up": startUp, "hand-off": handOff, memory, scale },
-  console: consoleFigures,
+  ...{ console: consoleFigures, schedules },
 };
 
 const words = process.argv.slice(2);

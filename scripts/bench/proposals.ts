@@ -28,7 +28,8 @@ async function cost(bed: Bed, argv: Argv): Promise<bigint> {
   return (await raftIndex(bed)) - before;
 }
 
-async function raftIndex({ store }: Bed): Promise<bigint> {
+/** Entries of etcd's raft log so far. */
+export async function raftIndex({ store }: Bed): Promise<bigint> {
   const [status] = await store.status();
   if (!status?.ok) throw new Error("etcd does not tell its status");
   return status.raftIndex;

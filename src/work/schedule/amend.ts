@@ -1,7 +1,7 @@
 import { EXIT, SignalboxError } from "../../base/errors.ts";
 import type { AuditRecord } from "../../protocol/audit.ts";
 import type { Keys } from "../../protocol/keys.ts";
-import type { Compare, Op } from "../../protocol/txn.ts";
+import type { Compare, KeyRange, Op } from "../../protocol/txn.ts";
 import { type Definition, definitionText } from "../../schedule/definition.ts";
 import { type Due, dueText } from "../../schedule/due.ts";
 import { type Outcomes, outcomesText } from "../../schedule/outcome.ts";
@@ -117,34 +117,31 @@ function opsFor(keys: Keys, { before: { id, outcomesMod }, isDeleted, ...after }
 const put = (key: string, value: string): Op => ({ op: "put", key, value });
 
 /**
- * Everything that was decided from is as it was seen. Where there are too many definitions to compare one by one, none may
- * be newer, nor may the audit, which sees deletions: whatever an operator does is recorded there. States that are decided
- * from are compared one by one as long as they are few, for workers write them all the time.
+ * Everything that was decided from is as it was seen. Where there are too many keys to compare one by one, no definition may
+ * be newer, nor the audit, which sees deletions: whatever an operator does is recorded there. Of the states, which workers
+ * write all the time, only those count then that are written, and all only where these are too many as well.
  */
 function guards(keys: Keys, changes: readonly Change[], revision: bigint): Compare[] {
-  const notNewer = { target: "mod", is: "less", value: revision + 1n } as const;
   const definitions = changes.map(({ before }) => same(keys.schedule(before.id), before.definitionMod));
-  const states = changes.flatMap(({ before, due, outcomes, definition }) => [
-    ...(due && (before.definitionMod > 0n || definition === undefined)
-      ? [same(keys.due(before.id), before.dueMod)]
-      : []),
-    ...(outcomes ? [same(keys.outcomes(before.id), before.outcomesMod)] : []),
-  ]);
-  const few = definitions.length + states.length <= FEW;
+  const decided = changes.flatMap((change) => stateGuards(keys, change));
+  if (definitions.length + decided.length <= FEW) return [...definitions, ...decided];
+  const written = changes
+    .filter(({ due }) => due !== undefined)
+    .flatMap((change) => stateGuards(keys, change));
+  const notNewer = { target: "mod", is: "less", value: revision + 1n } as const;
+  const whole = (...ranges: Required<KeyRange>[]): Compare[] =>
+    ranges.map((range) => ({ ...range, ...notNewer }));
   return [
-    ...(few
-      ? definitions
-      : [
-          { ...keys.schedules(), ...notNewer },
-          { ...keys.audits(), ...notNewer },
-        ]),
-    ...(few || states.length < FEW
-      ? states
-      : [
-          { ...keys.dues(), ...notNewer },
-          { ...keys.allOutcomes(), ...notNewer },
-        ]),
+    ...whole(keys.schedules(), keys.audits()),
+    ...(written.length <= FEW ? written : whole(keys.dues(), keys.allOutcomes())),
   ];
+}
+
+/** The state of a schedule that goes on, and its memory where that is written. */
+function stateGuards(keys: Keys, { before, isDeleted, outcomes }: Change): Compare[] {
+  if (isDeleted || before.definitionMod === 0n) return [];
+  const memory = outcomes === undefined ? [] : [same(keys.outcomes(before.id), before.outcomesMod)];
+  return [same(keys.due(before.id), before.dueMod), ...memory];
 }
 
 function same(key: string, value: bigint): Compare {

@@ -21,6 +21,10 @@ export interface DispatchOptions {
 
 /** The longest sleep, ms: wall clocks are set, and drains end by themselves. */
 const LONGEST_SLEEP = 1_000;
+/** Claims on their way of what others are first for: under load they are about to take it, and every miss costs etcd a write. */
+const MOST_HELPING = 4;
+/** Until there is room for another of these, ms. */
+const HELP_LATER = 50;
 /** After an attempt that others were faster than, ms; mostly their change comes first. */
 const AFTER_MISS = 250;
 /** What the second of those who can take a schedule leaves the first, and the third the second, ms, and a random part. */
@@ -40,6 +44,7 @@ export class Dispatcher {
   #wake = Promise.withResolvers<void>();
   #state: "reading" | "listening" | "open" | "closed" = "reading";
   #isRefusing = false;
+  #helping = 0;
   #drain: string | undefined;
   #stopReason: (() => TaskLost) | undefined;
 
@@ -185,7 +190,11 @@ export class Dispatcher {
     const { id, definition, due } = entry;
     if (this.#claiming.has(id)) return;
     const isSeedless = definition !== undefined && due === undefined && entry.dueMod === 0n;
-    this.#agenda.set(id, isSeedless ? entry.freeSince : this.#candidate(entry, this.#wall())?.runAt);
+    // Its state comes by another range of the watch, perhaps a moment later.
+    this.#agenda.set(
+      id,
+      isSeedless ? entry.freeSince + STAGGER : this.#candidate(entry, this.#wall())?.runAt,
+    );
   }
 
   #candidate({ definition, due, running }: Entry, now: number): Candidate | undefined {
@@ -201,18 +210,26 @@ export class Dispatcher {
     if (handler === undefined) return;
     const candidate = this.#candidate(entry, now);
     if (due !== undefined && candidate === undefined) return;
-    const at = this.#turn(entry, candidate?.runAt ?? entry.freeSince);
+    const rank = this.#eligible.rank(this.#context.presence.id, entry);
+    const at = this.#turn(entry, rank, candidate?.runAt ?? entry.freeSince);
     if (at > now) this.#agenda.set(id, at);
-    else void this.#attempt(entry, handler, candidate);
+    else if (rank === 0) void this.#attempt(entry, handler, candidate);
+    else if (this.#helping < MOST_HELPING) void this.#help(entry, handler, candidate);
+    else this.#agenda.set(id, now + HELP_LATER);
+  }
+
+  async #help(...attempt: Parameters<Dispatcher["#attempt"]>): Promise<void> {
+    this.#helping += 1;
+    await this.#attempt(...attempt);
+    this.#helping -= 1;
   }
 
   /** The first of those who can take it does so on time; the others only if it is left. */
-  #turn(entry: Entry, runAt: number): number {
-    const rank = Math.min(2, this.#eligible.rank(this.#context.presence.id, entry));
+  #turn(entry: Entry, rank: number, runAt: number): number {
     if (rank === 0) return runAt;
     const { random } = this.#context.ports;
     entry.turn ??= random.unit();
-    return Math.max(runAt, entry.freeSince) + rank * STAGGER + entry.turn * (STAGGER / 2);
+    return Math.max(runAt, entry.freeSince) + Math.min(2, rank) * STAGGER + entry.turn * (STAGGER / 2);
   }
 
   #handler({ id, definition }: Entry): Handler | undefined {

@@ -1,3 +1,4 @@
+import type { Definition } from "../../schedule/definition.ts";
 import { dueText } from "../../schedule/due.ts";
 import { AlreadyFinishedError, PreemptedError } from "../../schedule/errors.ts";
 import type { Outcome } from "../../schedule/outcome.ts";
@@ -21,6 +22,8 @@ export interface PollOptions {
    * long as the session is renewed.
    */
   aliveTime?: number;
+  /** Whether a schedule is one that the program can run. Default: every one. */
+  accepts?(definition: Definition): boolean;
 }
 
 /** How long it is tried to settle a task, ms. */
@@ -133,6 +136,7 @@ export class Poller {
 
   #candidate({ definition, due, running }: Entry, now: number): ReturnType<typeof prospect> {
     if (definition === undefined || due === undefined) return undefined;
+    if (this.#options.accepts?.(definition) === false) return undefined;
     return prospect(
       definition,
       due,

@@ -1,0 +1,65 @@
+/** A worker whose tasks do nothing, as a process of its own. Tells its parent when it has joined, and what it has started. */
+import { silentLog } from "../../src/base/log.ts";
+import { openStore } from "../../src/etcd/open.ts";
+import { realClock } from "../../src/process/clock.ts";
+import { realRandom } from "../../src/process/random.ts";
+import { keysUnder } from "../../src/protocol/keys.ts";
+import { Engine } from "../../src/work/schedule/engine.ts";
+
+/** What it tells. `late`: ms, of each start since the last word. */
+export type Word =
+  | { kind: "joined"; ms: number; rss: number; cpu: number }
+  | { kind: "started"; late: number[]; rss: number };
+
+const [endpoint = "", prefix = ""] = process.argv.slice(2);
+const began = performance.now();
+const clock = realClock();
+let late: number[] = [];
+
+async function main(): Promise<void> {
+  const store = await openStore({ endpoints: [endpoint] }, { clock });
+  const engine = new Engine(
+    {
+      store,
+      keys: keysUnder(prefix),
+      clock,
+      random: realRandom,
+      log: silentLog,
+      settings: { connectTimeout: 30_000 },
+    },
+    {
+      ...{ host: `host${process.pid}`, pid: process.pid, version: "0", tags: [], ttl: 30 },
+      ...{ concurrency: 64, terminationTimeout: 5_000 },
+      handlers: { types: ["$command"], find: () => ({ run: async () => ({ result: "ok" }) }) },
+      listener: (event) => {
+        if (event.kind === "joined")
+          say({ kind: "joined", ms: performance.now() - began, rss: rss(), cpu: cpu() });
+        if (event.kind === "started") late.push(event.late);
+      },
+    },
+  );
+  setInterval(() => {
+    if (late.length > 0) say({ kind: "started", late, rss: rss() });
+    late = [];
+  }, 250).unref();
+  const stop = new AbortController();
+  process.on("disconnect", () => stop.abort(new Error("the parent is gone")));
+  await engine.run(stop.signal);
+  store.close();
+}
+
+function say(word: Word): void {
+  process.send?.(word);
+}
+
+function rss(): number {
+  return process.memoryUsage.rss() / 2 ** 20;
+}
+
+/** User and system time so far, ms. */
+function cpu(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+}
+
+void main();
