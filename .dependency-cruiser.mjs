@@ -16,12 +16,16 @@ const rooms = {
     why: "a picture is folded from events, it never acts",
   },
   commands: {
-    may: ["base", "config", "protocol", "fleet", "etcd", "process", "work", "model"],
+    may: ["base", "config", "protocol", "fleet", "schedule", "etcd", "process", "work", "model"],
     why: "a command wires what exists; nothing below may know that it is called from one",
   },
   console: {
     may: ["base", "protocol", "work", "model", "commands"],
     why: "paints what the model decided, and changes things only through commands",
+  },
+  library: {
+    may: ["base", "config", "protocol", "fleet", "schedule", "etcd", "process", "work"],
+    why: "what programs import: it wires use cases as commands do, and knows no command line",
   },
   compat: { may: ["base", "config", "commands"], why: "front ends translate arguments, nothing else" },
 };

@@ -1,4 +1,4 @@
-// Builds what is shipped into dist/: the native guardian, then the bundles. `node scripts/build.ts`
+// Builds what is shipped into dist/: the native programs, then the bundles. `node scripts/build.ts`
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -8,6 +8,7 @@ import { VERSION } from "../src/base/version.ts";
 import { SCRIPTS } from "../src/commands/completion/scripts.ts";
 import { COMMANDS } from "../src/commands/registry.ts";
 import { cacheCode } from "./build/code-cache.ts";
+import { writeTypes } from "./build/types.ts";
 import { manualPage } from "./docs/roff.ts";
 
 const root = resolve(import.meta.dirname, "..");
@@ -31,17 +32,21 @@ const bundles: Bundle[] = [
   { entry: "src/bin/start.ts", product: "dist/signalbox.cjs", form: "program" },
   { entry: "src/bin/full.ts", product: "dist/full.cjs" },
   { entry: "src/bin/console.ts", product: "dist/console.mjs", form: "esm" },
+  { entry: "src/bin/task-host.ts", product: "dist/task-host.mjs", form: "esm" },
+  { entry: "src/library/index.ts", product: "dist/library.mjs", form: "esm", without: ["cron-parser"] },
   { entry: "src/bin/complete.ts", product: "dist/complete.cjs", without: ["*.run.ts"] },
 ];
 
 /** Read their own files at run time (etcd3: .proto), so they stay in node_modules. */
 const external = ["etcd3"];
 
-const guardian = {
-  folder: "src/process/guardian",
-  product: "dist/guardian",
-  flags: ["-O2", "-Wall", "-Wextra", "-Werror", "-std=gnu11", "-s"],
-};
+/** Programs in C: what ends commands, and what speaks to systemd. */
+const natives = [
+  { folder: "src/process/guardian", product: "dist/guardian" },
+  { folder: "src/process/notify", product: "dist/notify" },
+];
+type Native = (typeof natives)[number];
+const flags = ["-O2", "-Wall", "-Wextra", "-Werror", "-std=gnu11", "-s"];
 
 function report(product: string, note = ""): void {
   const kib = (statSync(at(product)).size / 1024).toFixed(0);
@@ -53,36 +58,36 @@ function newest(paths: string[]): number {
 }
 
 function compile(cc: string, sources: string[], to: string, link: string[]): ReturnType<typeof spawnSync> {
-  return spawnSync(cc, [...guardian.flags, ...link, "-o", to, ...sources], { encoding: "utf8" });
+  return spawnSync(cc, [...flags, ...link, "-o", to, ...sources], { encoding: "utf8" });
 }
 
-function buildGuardian(): void {
-  const files = readdirSync(at(guardian.folder)).map((name) => at(guardian.folder, name));
-  const product = at(guardian.product);
+function buildNative(native: Native): void {
+  const files = readdirSync(at(native.folder)).map((name) => at(native.folder, name));
+  const product = at(native.product);
   if (existsSync(product) && statSync(product).mtimeMs >= newest([...files, import.meta.filename]))
-    report(guardian.product, "up to date");
-  else linkGuardian(files, product);
+    report(native.product, "up to date");
+  else linkNative(native, files);
 }
 
 /** Static, it starts a third faster and heeds no LD_PRELOAD meant for the command; without libc.a it is linked as usual. */
-function linkGuardian(files: string[], product: string): void {
+function linkNative({ product }: Native, files: string[]): void {
   const cc = process.env.CC || "cc";
   const sources = files.filter((name) => name.endsWith(".c"));
-  const draft = `${product}.${process.pid}`; // renamed when done: a running guardian cannot be overwritten
+  const draft = at(`${product}.${process.pid}`); // renamed when done: a running program cannot be overwritten
   const fixed = compile(cc, sources, draft, ["-static"]);
   const built = fixed.status === 0 ? fixed : compile(cc, sources, draft, []);
   if (built.status !== 0) {
     rmSync(draft, { force: true });
-    throw new Error(explain(cc, built));
+    throw new Error(explain(cc, built, product));
   }
-  renameSync(draft, product);
-  report(guardian.product, fixed.status === 0 ? "static" : "dynamic: libc.a is missing");
+  renameSync(draft, at(product));
+  report(product, fixed.status === 0 ? "static" : "dynamic: libc.a is missing");
 }
 
-function explain(cc: string, { error, stderr }: ReturnType<typeof spawnSync>): string {
+function explain(cc: string, { error, stderr }: ReturnType<typeof spawnSync>, product: string): string {
   const missing = error !== undefined || /fatal error: .*\.h/.test(String(stderr));
   const remedy = "install a C compiler and the C library's headers: apt-get install gcc libc6-dev";
-  return missing ? `"${cc}" cannot compile the guardian; ${remedy}\n${error ?? stderr}` : String(stderr);
+  return missing ? `"${cc}" cannot compile ${product}; ${remedy}\n${error ?? stderr}` : String(stderr);
 }
 
 /** CommonJS: an ES module's `import` of a builtin evaluates lazy getters, and costs ten times what `require` does. */
@@ -151,11 +156,12 @@ function writeCompletions(): void {
 
 mkdirSync(at("dist"), { recursive: true });
 try {
-  buildGuardian();
+  for (const native of natives) buildNative(native);
   for (const bundle of bundles) await buildBundle(bundle);
   replace("dist/signalbox.1", manualPage(COMMANDS, VERSION));
   report("dist/signalbox.1");
   writeCompletions();
+  report("dist/types", `${writeTypes(root)} files`);
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;

@@ -7,6 +7,7 @@ import { choice, list, object, type Root, ref, revision, type Schema, text, wall
 export const ROW_OF: Readonly<Record<ViewId, keyof typeof ROWS & string>> = {
   ...{ overview: "lockOrResource", locks: "lockOrResource", resources: "lockOrResource" },
   ...{ queues: "waiter", runs: "run", hosts: "host", groups: "group" },
+  ...{ schedules: "schedule", workers: "worker" },
   ...{ drains: "drainRow", history: "pastRun", audit: "auditRecord", problems: "problem" },
 };
 const IDS = Object.keys(VIEWS) as ViewId[];

@@ -1,6 +1,10 @@
 /** The rows of `signalbox ls --json`, and what they are made of. */
+
+import { SCHEDULE_STATES } from "../../src/model/schedule-row.ts";
 import { AUDIT_ACTIONS } from "../../src/protocol/audit.ts";
 import { DRAIN_SCOPES } from "../../src/protocol/keys.ts";
+import { RESULTS } from "../../src/schedule/outcome.ts";
+import { CLOCK_STATES } from "../../src/schedule/worker-record.ts";
 import {
   choice,
   count,
@@ -83,7 +87,9 @@ export const ROWS: Readonly<Record<string, Schema>> = {
     token: revision(
       "fencing token: `create_revision` of the lock's ticket, without a lock that of the leases'",
     ),
-    tickets: list("stand", "every queue it stands in"),
+    tickets: list("stand", "every queue it stands in; none where a worker runs it and it holds no leases"),
+    "schedule?": text("id of the schedule, where a worker runs it"),
+    "scheduled?": wall("nominal time of the schedule's occurrence"),
     drains: list("drain", "what stops it, where it waits"),
   }),
   host: object("A host that was seen, that has claimed something, or that a group names.", {
@@ -114,6 +120,39 @@ export const ROWS: Readonly<Record<string, Schema>> = {
   drainRow: object("A drain.", {
     ...drain,
     ended: { type: "boolean", description: "its time is over: it stops nothing any more" },
+  }),
+  schedule: object("A schedule. `signalbox show schedule` has more.", {
+    schedule: text("its id"),
+    state: choice(SCHEDULE_STATES, "the first of `states`"),
+    states: texts(
+      "all that holds of it. `due`: its next run may be taken; `late`: so it has been for ten seconds; `retrying`: what failed is tried again; `failed`: the last run failed and is not; `no-worker`: none has a handler for it; `ended`: it runs no more",
+    ),
+    "fault?": text("why its keys cannot be read"),
+    task: text("its command, or the type that chooses the handler"),
+    "next?": wall("when it may run next"),
+    "nominal?": wall("the time that this stands for in the cron text: without delay, jitter, pause"),
+    "definition?": { type: "object", description: "what operators keep, as `schedule export` has it" },
+    open: list("open", "occurrences that were taken up or triggered, and have not ended"),
+    "last?": ref("last"),
+    runs: list("execution", "who runs it now, the oldest first"),
+  }),
+  worker: object("A worker.", {
+    worker: text("its id"),
+    ...{ "host?": text("full name of its host"), "pid?": { type: "integer", description: "of its process" } },
+    ...{ "version?": text("of signalbox there"), "since?": wall("when it began") },
+    "wall?": wall("its clock when it last wrote"),
+    "beat?": count("how often it has written"),
+    "types?": texts(
+      "types that it has handlers for, `/regular expressions/` among them; `$command`: commands",
+    ),
+    "tags?": texts("its tags"),
+    ...{ "running?": count("tasks that it runs"), "concurrency?": count("tasks that it runs at most") },
+    "clock?": choice(
+      CLOCK_STATES,
+      "`warns`: more than 0.5 s off; `refuses`: more than 5 s, it starts nothing",
+    ),
+    isLeaving: { type: "boolean", description: "it takes nothing more" },
+    "fault?": text("why its word cannot be read"),
   }),
   pastRun: object("A run that has ended. A lock remembers its last 20.", {
     ...{ lock: text("the lock it held"), run: text("its id") },
@@ -151,6 +190,7 @@ export const ROWS: Readonly<Record<string, Schema>> = {
       [
         ...["malformed", "orphan", "totals", "too-large", "overdue", "long-hold", "long-wait"],
         ...["reset-unanswered", "clock", "drain-ended", "group", "host"],
+        ...["late", "dead-letter", "no-worker"],
       ],
       "what it is",
     ),
@@ -169,6 +209,29 @@ export const PARTS: Readonly<Record<string, Schema>> = {
     ...{ run: text("id of the run"), state, ...said, ...units, ...times, ...until, ...reset },
     token: revision("fencing token, where this is the lock's ticket: its `create_revision`"),
   }),
+  open: object("An occurrence of a schedule that was taken up or triggered.", {
+    ...{ scheduled: wall("its nominal time"), runAt: wall("when it may be started, unless it runs") },
+    attempt: count("how often it was started"),
+    failures: count("how often it failed"),
+    kind: choice(["due", "trigger"], "`trigger`: an operator asked for it"),
+  }),
+  last: object("How the last occurrence that was started has ended.", {
+    ...{ scheduled: wall("its nominal time"), startedAt: wall("when it was started") },
+    ...{ endedAt: wall("when it ended"), late: number("ms that it was started late") },
+    result: choice(RESULTS, "`released`, `retry`: its handler wished so; `lost`: with its worker"),
+    run: text("id of the run"),
+  }),
+  execution: object(
+    "An occurrence of a schedule that a worker runs; where its key cannot be read, all but the token is missing.",
+    {
+      ...{ "worker?": text("the worker's id"), "host?": text("its host") },
+      "pid?": { type: "integer", description: "of the worker" },
+      ...{ "run?": text("id of the run"), "scheduled?": wall("its nominal time") },
+      ...{ "attempt?": count("for the how-manieth time"), "since?": wall("when it was started") },
+      ...{ "late?": number("ms that it was started late"), "fault?": text("why its key cannot be read") },
+      token: revision("fencing token: `create_revision` of its key"),
+    },
+  ),
   stand: object("A run's ticket, in short.", {
     ...{ kind, name: text("of the lock or resource"), state, "count?": count("units") },
   }),

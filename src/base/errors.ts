@@ -22,7 +22,7 @@ export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 /**
  * What went wrong, said for the person who reads it: what, the value received, what to do.
- * The `cause` is for the log. Errors are told apart by class and `exitCode`, never by their text.
+ * The `cause` is for the log. Errors are told apart by class, `exitCode` or `code`, never by their text.
  */
 export class SignalboxError extends Error {
   readonly exitCode: number;
@@ -36,6 +36,8 @@ export class SignalboxError extends Error {
 
 /** The command line is wrong (exit 64). */
 export class UsageError extends SignalboxError {
+  readonly code: string = "USAGE";
+
   constructor(message: string, options?: { cause?: unknown }) {
     super(EXIT.usage, message, options);
   }
@@ -43,6 +45,8 @@ export class UsageError extends SignalboxError {
 
 /** A setting, here or in etcd, is wrong (exit 78). */
 export class ConfigError extends SignalboxError {
+  readonly code: string = "CONFIG";
+
   constructor(message: string, options?: { cause?: unknown }) {
     super(EXIT.config, message, options);
   }

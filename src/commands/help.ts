@@ -38,7 +38,8 @@ export function usage({ id, args = [], takesCommand }: Command): string {
     id,
     "[options]",
     ...names,
-    ...(takesCommand ? ["--", "COMMAND", "[ARG...]"] : []),
+    ...(takesCommand === true ? ["--", "COMMAND", "[ARG...]"] : []),
+    ...(takesCommand === "optional" ? ["[-- COMMAND [ARG...]]"] : []),
   ].join(" ");
 }
 

@@ -135,7 +135,7 @@ function checkArguments(spec: Command, args: readonly string[], command: readonl
   const required = wanted.filter(({ isOptional }) => !isOptional);
   const missing = required[args.length];
   const see = `see: signalbox ${spec.id} --help`;
-  if (spec.takesCommand && args.length > 0) {
+  if (spec.takesCommand === true && args.length > 0) {
     const [first = ""] = args;
     const remedy =
       command.length > 0 && /^\d/.test(first)
@@ -143,7 +143,7 @@ function checkArguments(spec: Command, args: readonly string[], command: readonl
         : `put -- before the command: -- ${args.join(" ")}`;
     throw new UsageError(`${quoted(first)} was not expected; ${remedy}`);
   }
-  if (spec.takesCommand && command.length === 0)
+  if (spec.takesCommand === true && command.length === 0)
     throw new UsageError(`no command was given; put it after --; ${see}`);
   for (const [index, arg] of args.entries()) {
     const { name, choices } = wanted[index] ?? {};

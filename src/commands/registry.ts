@@ -11,7 +11,26 @@ import { prune } from "./configure/prune.ts";
 import { resourceDelete, resourceList, resourceSet } from "./configure/resource.ts";
 import { editConfig, exportConfig, importConfig } from "./configure/transfer.ts";
 import { run } from "./run/run.ts";
+import {
+  scheduleDead,
+  scheduleExplain,
+  scheduleLint,
+  scheduleList,
+  scheduleNext,
+  scheduleShow,
+} from "./schedule/look.ts";
+import {
+  scheduleAdd,
+  scheduleDelete,
+  scheduleEdit,
+  schedulePause,
+  scheduleResume,
+  scheduleTrigger,
+} from "./schedule/schedule.ts";
+import { scheduleDiff, scheduleExport, scheduleImport } from "./schedule/transfer.ts";
+import { worker } from "./schedule/worker.ts";
 import { consoleCommand } from "./see/console.ts";
+import { exporter } from "./see/exporter.ts";
 import { history, stats } from "./see/history.ts";
 import { ls } from "./see/ls.ts";
 import { show, why } from "./see/show.ts";
@@ -20,12 +39,14 @@ import type { Command } from "./spec.ts";
 /** Every command, in the order of help. */
 export const COMMANDS: readonly Command[] = [
   run,
+  worker,
   consoleCommand,
   ls,
   show,
   why,
   history,
   stats,
+  exporter,
   reset,
   release,
   drain,
@@ -42,6 +63,21 @@ export const COMMANDS: readonly Command[] = [
   importConfig,
   editConfig,
   prune,
+  scheduleAdd,
+  scheduleList,
+  scheduleShow,
+  scheduleEdit,
+  scheduleDelete,
+  schedulePause,
+  scheduleResume,
+  scheduleTrigger,
+  scheduleDead,
+  scheduleNext,
+  scheduleExplain,
+  scheduleLint,
+  scheduleImport,
+  scheduleDiff,
+  scheduleExport,
   init,
   doctor,
   checkCrontab,

@@ -45,7 +45,7 @@ export async function inOneSight<T>(read: () => Promise<T>): Promise<T> {
 }
 
 /** How the runners of these tickets are, as far as their sessions tell; of many, only those that come first. */
-export function pulsesOf(desk: Desk, places: readonly Place[]): Promise<Pulses> {
+export function pulsesOf(desk: Desk, places: readonly Pick<Place, "session">[]): Promise<Pulses> {
   const sessions = new Set(places.map(({ session }) => session));
   return pulses(desk, [...sessions].slice(0, MOST_SESSIONS), desk.signal);
 }

@@ -23,10 +23,10 @@ export interface Flag {
 }
 
 /** What names there are of, in etcd; completions offer them. */
-export type NameKind = "lock" | "resource" | "group" | "host" | "run" | "drain";
+export type NameKind = "lock" | "resource" | "group" | "host" | "run" | "drain" | "schedule";
 
 /** What commands are for; help lists them under these words, in this order. */
-export const TOPICS = ["Run", "See", "Act", "Configure", "Check"] as const;
+export const TOPICS = ["Run", "See", "Act", "Configure", "Schedule", "Check"] as const;
 export type Topic = (typeof TOPICS)[number];
 
 /** An argument of a command, in its order. */
@@ -56,8 +56,8 @@ export interface Command {
   /** Paragraphs of help. */
   about?: readonly string[];
   args?: readonly Argument[];
-  /** Whether what stands after `--` is a command to run. */
-  takesCommand?: true;
+  /** Whether what stands after `--` is a command to run; `optional`: beside arguments, or not at all. */
+  takesCommand?: true | "optional";
   flags?: readonly Flag[];
   /** Settings that can be given as flags. */
   settings?: readonly SettingKey[];

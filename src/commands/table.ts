@@ -32,8 +32,13 @@ export function jsonLine(document: object): string {
 /** As `jsonLine`, without the line's end. */
 export function jsonText(document: object): string {
   const plain = (_: string, value: unknown) => (typeof value === "bigint" ? String(value) : value);
+  return withEscapes(JSON.stringify(document, plain));
+}
+
+/** A JSON text in which what is not seen, or what a terminal would act on, is written as an escape. */
+export function withEscapes(text: string): string {
   const unseen = /[\x7f-\x9f\u2028\u2029\p{Default_Ignorable_Code_Point}]/gu; // not made before it is needed
-  return JSON.stringify(document, plain).replace(unseen, escaped);
+  return text.replace(unseen, escaped);
 }
 
 function escaped(char: string): string {

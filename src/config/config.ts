@@ -17,6 +17,8 @@ export interface ConfigInput {
   flags?: Flags;
   env?: Env;
   readFile?: ReadFile;
+  /** What a program says, before all others. */
+  options?: Layer;
 }
 
 /**
@@ -25,9 +27,15 @@ export interface ConfigInput {
  * for a password file, as cron starts this every minute.
  * @throws UsageError for a flag's value, ConfigError for any other, both naming its source and quoting it
  */
-export function resolveConfig({ flags = {}, env = {}, readFile: read = readFile }: ConfigInput = {}): Config {
+export function resolveConfig({
+  flags = {},
+  env = {},
+  readFile: read = readFile,
+  options,
+}: ConfigInput = {}): Config {
   const files = configFiles(namedFile(flags, env), env, read);
   const layers = [
+    ...(options === undefined ? [] : [options]),
     flagLayer(flags),
     variableLayer(env, variableOf),
     variableLayer(env, (key) => settingOf(key).etcdctl),

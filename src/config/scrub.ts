@@ -10,10 +10,11 @@ const CREDENTIALS: ReadonlySet<string> = new Set(
   ]),
 );
 
-/** Variables of ours that are no settings: two are read elsewhere, the others a command gets from its run. */
-const OTHERS = ["CONFIG", "COMPLETION_TIMEOUT", "TOKEN", "LOCK_KEY", "RUN", "LEASES"].map(
-  (name) => `SIGNALBOX_${name}`,
-);
+/** Variables of ours that are no settings: three are read elsewhere, the others a command gets from its run or worker. */
+const OTHERS = [
+  ...["CONFIG", "COMPLETION_TIMEOUT", "ENV", "TOKEN", "LOCK_KEY", "RUN", "LEASES", "SCHEDULE", "TYPE"],
+  ...["SCHEDULED", "SCHEDULED_MS", "ATTEMPT", "RUNNING_KEY"],
+].map((name) => `SIGNALBOX_${name}`);
 
 /** The environment for the command that is run: without our credentials, otherwise as it is. */
 export function scrubEnv(env: Env): Record<string, string> {

@@ -15,6 +15,10 @@ export interface CronJob {
   command: string;
   /** There is such a `%`: what follows it becomes standard input. */
   isCut: boolean;
+  /** What follows it, as lines. */
+  input?: string;
+  /** The comment right above. */
+  note?: string;
   /** Variables that the lines before have set. */
   variables: ReadonlyMap<string, string>;
 }
@@ -42,6 +46,7 @@ export function readCrontab(text: string, format: CrontabFormat): Crontab {
   const jobs: CronJob[] = [];
   const faults: CrontabFault[] = [];
   let variables: ReadonlyMap<string, string> = new Map();
+  let comments: string[] = [];
   const lines = text.split("\n");
   const last = lines.pop();
   if (last !== undefined && last !== "") {
@@ -58,10 +63,13 @@ export function readCrontab(text: string, format: CrontabFormat): Crontab {
         isFatal: true,
         detail: "it ends in a carriage return (DOS), which becomes part of the command",
       });
-    if (/^[ \t]*(#|$)/.test(content)) continue;
+    const comment = /^[ \t]*(?:#(.*)|$)/.exec(content);
+    const above = comments;
+    comments = comment?.[1] === undefined ? [] : [...above, comment[1].trim()];
+    if (comment !== null) continue;
     const variable = VARIABLE.exec(content);
     if (variable !== null) variables = new Map([...variables, assigned(variable)]);
-    else readJob({ line, content, format, variables }, jobs, faults);
+    else readJob({ line, content, format, variables, note: noteOf(above) }, jobs, faults);
   }
   return { jobs, faults };
 }
@@ -76,9 +84,23 @@ interface Line {
   content: string;
   format: CrontabFormat;
   variables: ReadonlyMap<string, string>;
+  note: string;
 }
 
-function readJob({ line, content, format, variables }: Line, jobs: CronJob[], faults: CrontabFault[]): void {
+/** What people say of a line: neither the head of a table, nor a ruler, nor a line that is switched off. */
+function noteOf(comments: readonly string[]): string {
+  const isWord = (text: string) =>
+    /[\p{L}\p{N}]/u.test(text) &&
+    !/^m\s+h\s+dom\b/.test(text) &&
+    !/^(@[a-z]+|[\d*/,-]+(\s+[\w*/,-]+){4})\s/i.test(text);
+  return comments.filter(isWord).join(" ");
+}
+
+function readJob(
+  { line, content, format, variables, note }: Line,
+  jobs: CronJob[],
+  faults: CrontabFault[],
+): void {
   const refuse = (detail: string) => faults.push({ line, isFatal: true, detail });
   const [, schedule, rest] =
     /^[ \t]*(@\w+|-?\S+[ \t]+\S+[ \t]+\S+[ \t]+\S+[ \t]+\S+)(?:[ \t]+(.*))?$/.exec(content) ?? [];
@@ -94,7 +116,7 @@ function readJob({ line, content, format, variables }: Line, jobs: CronJob[], fa
         ? "there is no command after the schedule"
         : `there is no command after the user ${quoted(rest)}; this is a crontab with a user before the command`,
     );
-  jobs.push({ line, schedule, user, variables, ...beforePercent(command) });
+  jobs.push({ line, schedule, user, variables, ...beforePercent(command), ...(note !== "" && { note }) });
 }
 
 function userAnd(rest: string): [string, string | undefined] {
@@ -109,10 +131,10 @@ function nicknameFault(schedule: string): ScheduleFault | undefined {
 }
 
 /** `\%` is a percent sign; a bare one ends the command. */
-function beforePercent(command: string): Pick<CronJob, "command" | "isCut"> {
-  const cut = /(?<!\\)%/.exec(command);
-  const kept = cut === null ? command : command.slice(0, cut.index);
-  return { command: kept.replaceAll("\\%", "%").trimEnd(), isCut: cut !== null };
+function beforePercent(command: string): Pick<CronJob, "command" | "isCut" | "input"> {
+  const [kept = "", ...lines] = command.split(/(?<!\\)%/).map((part) => part.replaceAll("\\%", "%"));
+  const isCut = lines.length > 0;
+  return { command: kept.trimEnd(), isCut, ...(isCut && { input: lines.join("\n") }) };
 }
 
 /** Commands that often stand first, and are no users. */

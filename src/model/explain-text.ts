@@ -197,7 +197,7 @@ function longestText(ms: number): string {
 }
 
 /** What is known of the runner of a ticket; undefined where nobody asked. */
-export function livenessOf({ session }: Place, pulses: Pulses): Liveness | undefined {
+export function livenessOf({ session }: Pick<Place, "session">, pulses: Pulses): Liveness | undefined {
   const pulse = pulses.get(session);
   return pulses.has(session) ? liveness(pulse) : undefined;
 }

@@ -7,7 +7,11 @@ import { type PastRun, pastRuns } from "../protocol/history.ts";
 import type { Keys } from "../protocol/keys.ts";
 import { placeOf } from "../protocol/ticket.ts";
 import type { KeyRange, KeyValue } from "../protocol/txn.ts";
-import type { Kept, Picture, Room } from "./picture.ts";
+import { type Definition, parseDefinition } from "../schedule/definition.ts";
+import { type Due, parseDue } from "../schedule/due.ts";
+import { parseWorker } from "../schedule/worker-record.ts";
+import { Executions } from "./executions.ts";
+import type { Kept, Picture, Room, Seat } from "./picture.ts";
 import { Queues } from "./queues.ts";
 import { Shelf } from "./shelf.ts";
 
@@ -31,6 +35,11 @@ export class Fold {
   readonly #hosts = new Shelf<HostRecord>();
   readonly #histories = new Shelf<readonly PastRun[]>();
   readonly #audit = new Shelf<AuditRecord>();
+  readonly #schedules = new Shelf<Kept<Definition>>();
+  readonly #dues = new Shelf<Kept<Due>>();
+  readonly #executions = new Executions();
+  readonly #outcomes = new Shelf<string>();
+  readonly #workers = new Shelf<Seat>();
   readonly #strange = new Shelf<string>();
   /** `mod_revision` of every key that is in the picture. */
   readonly #known = new Map<string, bigint>();
@@ -85,6 +94,11 @@ export class Fold {
       hosts: this.#hosts.all(),
       histories: this.#histories.all(),
       audit: this.#audit.all(),
+      schedules: this.#schedules.all(),
+      dues: this.#dues.all(),
+      executions: this.#executions.all(),
+      outcomes: this.#outcomes.all(),
+      workers: this.#workers.all(),
       strange: this.#strange.all(),
     };
   }
@@ -99,7 +113,7 @@ export class Fold {
 
   /** @returns false where the key or its value is none of ours */
   #shelve(kv: KeyValue): boolean {
-    const { key, value, modRevision } = kv;
+    const { key, value, modRevision, session } = kv;
     const parsed = this.#keys.parse(key);
     switch (parsed.kind) {
       case "resourceConfig":
@@ -114,6 +128,16 @@ export class Fold {
         return this.#drains.put(key, drainOf(this.#keys, kv));
       case "audit":
         return this.#audit.put(parsed.name, auditOf(parsed.name, value));
+      case "schedule":
+        return this.#schedules.put(parsed.name, { modRevision, ...parseDefinition(value) });
+      case "due":
+        return this.#dues.put(parsed.name, { modRevision, ...parseDue(value) });
+      case "running":
+        return this.#executions.put(parsed.name, kv);
+      case "outcomes":
+        return this.#outcomes.put(parsed.name, value);
+      case "worker":
+        return this.#workers.put(parsed.name, { modRevision, session, ...parseWorker(value) });
       default:
         return false;
     }
@@ -135,5 +159,10 @@ export class Fold {
     if (parsed.kind === "history") this.#histories.delete(parsed.name);
     if (parsed.kind === "drain") this.#drains.delete(key);
     if (parsed.kind === "audit") this.#audit.delete(parsed.name);
+    if (parsed.kind === "schedule") this.#schedules.delete(parsed.name);
+    if (parsed.kind === "due") this.#dues.delete(parsed.name);
+    if (parsed.kind === "running") this.#executions.delete(parsed.name, key);
+    if (parsed.kind === "outcomes") this.#outcomes.delete(parsed.name);
+    if (parsed.kind === "worker") this.#workers.delete(parsed.name);
   }
 }

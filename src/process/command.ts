@@ -16,6 +16,18 @@ export interface CommandSpec {
   args: string[];
   /** The command's whole environment. */
   env: Record<string, string | undefined>;
+  /** Without it the command has this process's own standard streams. */
+  streams?: Streams;
+}
+
+/** The ends of a command's standard streams, where they are not this process's own. */
+export interface Streams {
+  /** Its standard input, which then ends. A command that does not read it is no fault. */
+  input: string;
+  /** What it writes to standard output (1) or error (2), as it comes. */
+  onOutput(chunk: Buffer, descriptor: 1 | 2): void;
+  /** Nobody can write any more, and all has been handed out. */
+  onEnd(): void;
 }
 
 /** Instants on the Clock's `now()`, in milliseconds. */

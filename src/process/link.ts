@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { Duplex } from "node:stream";
 import { EXIT, SignalboxError } from "../base/errors.ts";
-import type { CommandSpec } from "./command.ts";
+import type { CommandSpec, Streams } from "./command.ts";
 import { type Frame, FrameReader } from "./wire.ts";
 
 /** How the outer guardian ended: its exit code, or undefined when a signal ended it or it never started. */
@@ -26,6 +26,7 @@ export class Link {
     this.#child = startGuardian(binary, spec);
     this.pid = this.#child.pid;
     this.#socket = socketOf(this.#child);
+    if (spec.streams !== undefined) attend(this.#child, spec.streams);
     this.#hearFrames(onFrame);
     const silent = this.#socketEnd();
     this.ended = processEnd(this.#child, binary).then(async (end) => {
@@ -65,16 +66,34 @@ export class Link {
 
 /** A session of its own: what a terminal or a dying shell sends to our group must not reach the guardian. */
 function startGuardian(binary: string, spec: CommandSpec): ChildProcess {
+  const own = spec.streams === undefined ? "inherit" : "pipe";
   try {
     return spawn(binary, ["--", spec.file, ...spec.args], {
       detached: true,
       env: spec.env,
-      stdio: ["inherit", "inherit", "inherit", "pipe"],
+      stdio: [own, own, own, "pipe"],
     });
   } catch (cause) {
     const message = `cannot start "${spec.file}" with these arguments and this environment: ${text(cause)}`;
     throw new SignalboxError(EXIT.notExecutable, message, { cause });
   }
+}
+
+/** Both outputs end when the last process that could write has; a guardian that never started has none. */
+function attend({ stdin, stdout, stderr }: Partial<ChildProcess>, streams: Streams): void {
+  stdin?.on("error", () => {}); // it was not read to its end
+  stdin?.end(streams.input);
+  const outputs = [stdout, stderr].filter((output) => output !== null && output !== undefined);
+  let open = outputs.length;
+  for (const output of outputs) {
+    output.on("data", (chunk: Buffer) => streams.onOutput(chunk, output === stdout ? 1 : 2));
+    output.on("error", () => {}); // its end follows
+    output.once("close", () => {
+      open -= 1;
+      if (open === 0) streams.onEnd();
+    });
+  }
+  if (open === 0) streams.onEnd();
 }
 
 /** Node's types know neither that descriptor 3 is a socket, nor that all are missing when none was left to start with. */

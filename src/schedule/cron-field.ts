@@ -99,7 +99,8 @@ function spanOf(range: string, kind: FieldKind, step: string | undefined): [numb
   if (step !== undefined && to === undefined)
     return `a step after a single number means nothing to cron; write ${first}-${kind === WEEKDAY ? 6 : most}/${step}`;
   if (first <= last) return [first, last];
-  const head = first === most ? `${first}` : `${first}-${kind === WEEKDAY ? 6 : most}`;
+  const top = kind === WEEKDAY ? 6 : most;
+  const head = first === top ? `${first}` : `${first}-${top}`;
   const tail = least === last ? `${least}` : `${least}-${last}`;
   return `the range ${quoted(range)} runs backwards; write ${head},${tail}`;
 }
@@ -121,7 +122,12 @@ function misread(range: string, kind: FieldKind): string {
 
 function meantBy(word: string, names: readonly string[]): string | undefined {
   const lower = word.toLowerCase();
-  return names.find((name) => lower.startsWith(name)) ?? nearest(lower, names);
+  const letters = (text: string) => [...text].sort().join("");
+  return (
+    names.find((name) => lower.startsWith(name) || letters(name) === letters(lower)) ??
+    nearest(lower, names) ??
+    nearest(lower.slice(0, 3), names)
+  );
 }
 
 function numberOf(text: string, { least, most, names }: FieldKind): number | undefined {

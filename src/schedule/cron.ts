@@ -23,7 +23,7 @@ export interface CronFields {
 
 /** A cron text that cannot be read, or never comes to pass (exit 64). */
 export class CronError extends UsageError {
-  readonly code = "CRON";
+  override readonly code = "CRON";
   /** Name of the field at fault, where it is one: "minute", "hour", "day of the month", "month", "day of the week". */
   readonly field: string | undefined;
 

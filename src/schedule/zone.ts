@@ -6,8 +6,12 @@ export { offsetAt } from "./offsets.ts";
 /** Abbreviations that stand for a time, not for a place whose clocks change, and what was probably meant. */
 const ABBREVIATIONS: Readonly<Record<string, string>> = {
   Z: "UTC",
-  ZULU: "UTC",
   BST: "Europe/London",
+  PST: "America/Los_Angeles",
+  CST: "America/Chicago",
+  AST: "America/Halifax",
+  IST: "Asia/Kolkata",
+  JST: "Asia/Tokyo",
   CEST: "Europe/Berlin",
   EEST: "Europe/Athens",
   WEST: "Europe/Lisbon",
@@ -20,21 +24,41 @@ const ABBREVIATIONS: Readonly<Record<string, string>> = {
   AEDT: "Australia/Sydney",
 };
 
+/** Of the names that are three letters, those that IANA has. Intl knows more, and takes BST for Dhaka's time. */
+const SHORT = /^(UTC|GMT|UCT|CET|EET|MET|WET|EST|MST|HST|PRC|ROC|ROK)$/i;
+
+/** Names that were found, for a look-up costs some 60 µs; more than all that there are in a few spellings. */
+const KNOWN = new Map<string, string>();
+const MOST_KNOWN = 2_000;
+
 /**
  * Checks the name of a time zone.
  * @returns its name, in the letters that IANA gives it where only their case was wrong
  * @throws UsageError with what was probably meant
  */
 export function checkZone(name: string): string {
+  const before = KNOWN.get(name);
+  if (before !== undefined) return before;
+  const known = lookUp(name);
+  if (KNOWN.size < MOST_KNOWN) KNOWN.set(name, known);
+  return known;
+}
+
+function lookUp(name: string): string {
   try {
     const known = new Intl.DateTimeFormat("en-US", { timeZone: name }).resolvedOptions().timeZone;
+    if (/^[a-z]{3}$/i.test(name) && !SHORT.test(name)) throw unknown(name);
     return known.toLowerCase() === name.toLowerCase() ? known : name;
   } catch {
-    const meant = meantBy(name);
-    throw new UsageError(
-      `time zone ${quoted(name)} is not known${meant === undefined ? "" : `: did you mean ${meant}?`} A name such as Europe/Berlin or UTC is wanted`,
-    );
+    throw unknown(name);
   }
+}
+
+function unknown(name: string): UsageError {
+  const meant = meantBy(name);
+  const remedy =
+    meant === undefined ? "a name such as Europe/Berlin or UTC is wanted" : `did you mean ${meant}?`;
+  return new UsageError(`time zone ${quoted(name)} is not known: ${remedy}`);
 }
 
 function meantBy(name: string): string | undefined {

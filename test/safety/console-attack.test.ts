@@ -175,7 +175,7 @@ describe("a terminal", () => {
     await put(stage, "invoices"); // on no session: a problem
     const console = await seat(stage, { columns: 80, rows: 30 });
     await console.until("PROBLEMS 1");
-    console.press(...Array.from({ length: 7 }, () => "]"));
+    console.press(...Array.from({ length: 8 }, () => "]"));
     await console.until(/^… .*Audit/m);
     const [, tabs = ""] = console.screen();
     console.click(tabs.indexOf("Hosts") + 1, 1);

@@ -212,7 +212,7 @@ describe("what comes from etcd", () => {
     const flood = Array.from({ length: 40 }, async (_, worker) => {
       for (let round = 0; round < 10; round += 1) await burst(stage, worker, round);
     });
-    for (let turn = 0; turn < 9; turn += 1) {
+    for (let turn = 0; turn < 10; turn += 1) {
       console.press("]");
       await console.until(/live rev \d+/);
     }

@@ -10,7 +10,8 @@ import { appended } from "../../src/protocol/history.ts";
 import type { Ticket } from "../../src/protocol/ticket.ts";
 import { ticketText } from "../../src/protocol/ticket.ts";
 import { pastRun } from "../model/pictures.ts";
-import { ticketWith } from "../protocol/samples.ts";
+import { running, schedule, worker } from "../model/schedules.ts";
+import { keys as sampleKeys, ticketWith } from "../protocol/samples.ts";
 import { misfits, resolved } from "./support/json-schema.ts";
 import { type Stage, Theatre } from "./support/theatre.ts";
 
@@ -67,6 +68,26 @@ async function crowded(stage: Stage): Promise<void> {
   });
 }
 
+/** Schedules in every state in which a field is there, and workers. */
+async function scheduled({ store, keys }: Stage): Promise<void> {
+  const open = { scheduled: 1, runAt: 2, attempt: 1, failures: 1, kind: "due" } as const;
+  const last = { scheduled: 1, startedAt: 1, endedAt: 2, late: 0, result: "ok", run: "r1" } as const;
+  const kvs = [
+    ...schedule("whole", {}, { open: [open], last }),
+    ...[running("whole"), running("odd", { run: "b".repeat(16) }), worker("w1")],
+  ];
+  const own = (key: string) => keys.prefix + key.slice(sampleKeys.prefix.length);
+  const put = (key: string, value: string) => ({ op: "put" as const, key, value });
+  await store.txn({
+    compare: [],
+    success: [
+      ...kvs.map(({ key, value }) => put(own(key), value)),
+      ...[keys.schedule("bad"), keys.running("whole", 0), keys.worker("bad")].map((key) => put(key, "{")),
+    ],
+    failure: [],
+  });
+}
+
 /** Names of the fields of a row that are there in some row. */
 function present(rows: readonly object[]): Set<string> {
   return new Set(rows.flatMap((row) => Object.keys(row)));
@@ -76,6 +97,7 @@ describe("ls --json", () => {
   it("is as its schema says in every view, and every field that it speaks of is there", async () => {
     const stage = await theatre.stage("http");
     await crowded(stage);
+    await scheduled(stage);
     for (const view of VIEWS) {
       const { code, stdout } = await stage.command(["ls", view, "--json", "--all"]).ended;
       const document = JSON.parse(stdout) as { rows: object[] };

@@ -10,9 +10,11 @@ import { realClock } from "../../src/process/clock.ts";
 import { realRandom } from "../../src/process/random.ts";
 import { type Keys, keysUnder } from "../../src/protocol/keys.ts";
 import { TICKET_STATES, ticketText } from "../../src/protocol/ticket.ts";
+import { runningText } from "../../src/schedule/running.ts";
 import { follow } from "../../src/work/observe/follow.ts";
 import type { ObserverPorts } from "../../src/work/observe/ports.ts";
 import { load } from "../../src/work/observe/read.ts";
+import { runningOf } from "../model/schedules.ts";
 import { ticketWith } from "../protocol/samples.ts";
 import { TRANSPORTS } from "./support/theatre.ts";
 import { until } from "./support/until.ts";
@@ -47,6 +49,10 @@ function anyOp(keys: Keys): Op {
     [keys.host(`h${number(5)}`), `{"v":1,"seenAt":${number(999)}}`],
     [keys.history(`l${number(9)}`), '{"v":1,"runs":[]}'],
     [keys.audit(`a${number(20)}`), '{"v":1}'],
+    [keys.schedule(`s${number(5)}`), '{"v":1,"cron":"0 * * * *","timezone":"UTC"}'],
+    [keys.due(`s${number(5)}`), `{"v":1,"runAt":${number(99)}}`],
+    [keys.running(`s${number(5)}`, pick([undefined, 0, 60_000])), runningText(runningOf())],
+    [keys.worker(`w${number(3)}`), "{}"],
     [`${keys.prefix}locks/l1/by-hand`, "x"],
     [`${keys.prefix}drains/none/x`, "x"],
   ] as const);

@@ -3,13 +3,13 @@ import { parseEndpoint } from "../../etcd/endpoint.ts";
 import { type Gauges, gaugesOf } from "../../etcd/gauges.ts";
 import { chosenTransport, openStore, type StoreOptions } from "../../etcd/open.ts";
 import type { MemberStatus, Store } from "../../etcd/store.ts";
+import { storeOptions } from "../../etcd/store-options.ts";
 import {
   judgeTransport,
   type TransportName,
   type TransportVerdict,
   type Trial,
 } from "../../work/check/transport.ts";
-import { storeOptions } from "../connect.ts";
 import type { Desk } from "../with-store.ts";
 
 /** A way to etcd that works, if there is one. */

@@ -56,6 +56,8 @@ function rooms(keys: Keys, kind: Exclude<NameKind, "run">, { scope }: Pick<Ask, 
       return [keys.groups().key];
     case "host":
       return [keys.hosts().key];
+    case "schedule":
+      return [keys.schedules().key];
     case "drain":
       return scope === undefined ? [keys.drains().key] : [keys.drain(scope, "")];
   }

@@ -8,12 +8,12 @@ import { parseLeases } from "../../fleet/lease-spec.ts";
 import { macrosOf } from "../../fleet/macros.ts";
 import { configuredTotal } from "../../fleet/resources.ts";
 import { guardianHost } from "../../process/host.ts";
+import { userName } from "../../process/user.ts";
 import { checkedName } from "../../protocol/names.ts";
 import type { Identity, Patience, RunPorts, RunRequest } from "../../work/run/request.ts";
 import { run } from "../../work/run/run.ts";
 import { type Connection, connect } from "../connect.ts";
 import type { Call, Execute, Surroundings } from "../spec.ts";
-import { userName } from "../who.ts";
 
 export const execute: Execute = async (call, world) => {
   const connection = await connect(call, world);

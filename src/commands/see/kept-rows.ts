@@ -2,7 +2,7 @@ import { passes } from "../../model/filter.ts";
 import type { NamedQueue, Picture, Room } from "../../model/picture.ts";
 import { emptyLines } from "../../model/tables/empty-lines.ts";
 import { sceneOf } from "../../model/tables/scene.ts";
-import type { AnyView, QueueView, Scene } from "../../model/tables/view.ts";
+import type { AnyView, PictureView, QueueView, Scene } from "../../model/tables/view.ts";
 import type { QueueKind } from "../../protocol/keys.ts";
 import type { Wish } from "./ls-wish.ts";
 
@@ -12,6 +12,7 @@ type Part = Exclude<keyof Picture, "revision">;
 const PART_OF: Readonly<Record<Room, Part>> = {
   ...{ locks: "queues", resources: "queues", resourceConfigs: "resources", groups: "groups" },
   ...{ drains: "drains", hosts: "hosts", histories: "histories", audits: "audit" },
+  ...{ schedules: "schedules", dues: "dues", runnings: "executions", workers: "workers" },
 } as const;
 /** Those that the rows of one queue are made of, beside the queue. */
 const AROUND = ["resources", "groups", "drains"] as const;
@@ -26,6 +27,7 @@ export class KeptRows<R> {
   /** What its rows are made of. Locks that are free have their rows from histories, whatever its rooms are. */
   readonly #parts: readonly Part[];
   #known: { picture: Picture; scene: Scene; second: number; rows: readonly R[] } | undefined;
+  #whole: { all: readonly R[]; rows: readonly R[] } | undefined;
   /** Rows of queues; good as long as what is around them stays. */
   #byQueue = new WeakMap<NamedQueue, readonly R[]>();
 
@@ -54,9 +56,16 @@ export class KeptRows<R> {
 
   #rows(picture: Picture, scene: Scene): readonly R[] {
     const view = this.#view;
-    if (view.of === "picture") return this.#passing(view.rows(picture, scene));
+    if (view.of === "picture") return this.#ofPicture(view, picture, scene);
     const rows = [...picture.queues.values()].flatMap((queue) => this.#ofQueue(view, queue, scene));
     return view.hasEmpty ? [...rows, ...this.#passing(this.#empty(picture, scene))] : rows;
+  }
+
+  /** A view that gives out the same array has the same rows, however many there are. */
+  #ofPicture(view: PictureView<R>, picture: Picture, scene: Scene): readonly R[] {
+    const all = view.rows(picture, scene);
+    if (this.#whole?.all !== all) this.#whole = { all, rows: this.#passing(all) };
+    return this.#whole.rows;
   }
 
   #ofQueue(view: QueueView<R>, queue: NamedQueue, scene: Scene): readonly R[] {

@@ -10,6 +10,8 @@ export const LISTINGS = [
   "hosts",
   "groups",
   "drains",
+  "schedules",
+  "workers",
   "history",
   "audit",
   "problems",
@@ -18,7 +20,7 @@ export const LISTINGS = [
 export const ls: Command = {
   id: "ls",
   topic: "See",
-  brief: "list locks, resources, queues, runs, hosts, groups, drains, history, problems",
+  brief: "list locks, resources, queues, runs, hosts, groups, drains, schedules, workers, history, problems",
   about: [
     "Without a word, everything that is held or waited for. A filter is any number of words, all of which must be found in a" +
       " row; `host:`, `state:` and `holder:` before a word look there only.",
@@ -53,6 +55,7 @@ export const ls: Command = {
     ["signalbox ls queues host:web1", "who waits on web1"],
     ["signalbox ls locks --all --sort -since", "all locks, those that are held longest first"],
     ["signalbox ls history state:failed --limit 10", "what failed lately?"],
+    ["signalbox ls schedules state:late", "what should have run, and does not?"],
     ["signalbox ls problems", "is anything wrong?"],
     ["signalbox ls --watch", "a live table"],
     ["signalbox ls drains --json | jq .rows", "for programs"],

@@ -8,6 +8,7 @@ import { showGroup, showHost } from "./show-host.ts";
 import type { Shown } from "./show-json.ts";
 import { showQueue } from "./show-queue.ts";
 import { showRun } from "./show-run.ts";
+import { showSchedule } from "./show-schedule.ts";
 
 export const execute = withStore(async ({ args: [kind = "", name = ""], flags }, world, desk) => {
   const { revision, detail, document } = await shown(desk, kind, name);
@@ -20,6 +21,7 @@ export const execute = withStore(async ({ args: [kind = "", name = ""], flags },
 function shown(desk: Desk, kind: string, name: string): Promise<Shown> {
   if (kind === "lock" || kind === "resource") return showQueue(desk, kind, checkedName(kind, name));
   if (kind === "host") return showHost(desk, name);
+  if (kind === "schedule") return showSchedule(desk, checkedName(kind, name));
   if (kind === "group") return showGroup(desk, name);
   return showRun(desk, name);
 }

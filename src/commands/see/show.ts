@@ -3,16 +3,16 @@ import { CONNECTION, type Command } from "../spec.ts";
 export const show: Command = {
   id: "show",
   topic: "See",
-  brief: "everything about one lock, resource, host, run or group",
+  brief: "everything about one lock, resource, host, run, group or schedule",
   about: [
-    "A lock that nobody holds is free, not unknown; a host, run or group that nobody knows is an error (exit 1). What operators" +
+    "A lock that nobody holds is free, not unknown; a host, run, group or schedule that nobody knows is an error (exit 1). What operators" +
       " did is looked for in the last 30 days.",
     "A runner is `alive` when it renewed its session when it was due; `quiet` when it is late: frozen, cut off or gone; `gone`" +
       " when its session is over. Of a lock whose holder is not alive, the other runs of its host tell whether the host is." +
       " etcd restarts sessions in full when its leader changes, so a runner may look alive for one time to live too long.",
   ],
   args: [
-    { name: "KIND", choices: ["lock", "resource", "host", "run", "group"], help: "what it is" },
+    { name: "KIND", choices: ["lock", "resource", "host", "run", "group", "schedule"], help: "what it is" },
     { name: "NAME", names: "lock", help: "its name; of a run its id, the beginning of it, or HOST:PID" },
   ],
   flags: [{ name: "json", help: "as JSON" }],
@@ -20,6 +20,7 @@ export const show: Command = {
   examples: [
     ["signalbox show lock invoices", "holder, queue, history, what operators did"],
     ["signalbox show host web1.example.com", "what runs and waits there"],
+    ["signalbox show schedule backup", "when it runs, who runs it, its last runs and what they wrote"],
     ["signalbox show run web1.example.com:3121 --json", "for programs"],
   ],
   load: () => import("./show.run.ts"),

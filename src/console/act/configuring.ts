@@ -24,7 +24,12 @@ export function editOf(subject: Subject | undefined, picture: Picture): Possible
     const args = [subject.name, ...(total === undefined ? [] : [total])];
     return { command: commandOf("resource set"), args, flags, fixed: 1, target: nameOf(subject) };
   }
-  return { reason: "groups and resources can be edited" };
+  if (subject?.kind === "schedule") {
+    const { cron = "", timezone } = picture.schedules.get(subject.name)?.value ?? {};
+    const flags = { cron, ...(timezone !== undefined && { timezone }) };
+    return { command: commandOf("schedule edit"), args: [subject.name], flags, target: subject.name };
+  }
+  return { reason: "groups, resources and schedules can be edited" };
 }
 
 /** A new one of what the tab shows. */
@@ -34,11 +39,16 @@ export function createOf(tab: TabId): Possible {
   if (tab === "resources")
     return { command: commandOf("resource set"), args: [], fixed: 0, target: "a new resource" };
   if (tab === "drains") return { command: commandOf("drain"), args: [], fixed: 0, target: "a new drain" };
-  return { reason: "groups, resources and drains can be made, each in its own tab" };
+  if (tab === "schedules")
+    return { command: commandOf("schedule add"), args: [], fixed: 0, target: "a new schedule" };
+  return { reason: "groups, resources, drains and schedules can be made, each in its own tab" };
 }
 
 export function deleteOf(subject: Subject | undefined): Possible {
-  if (subject?.kind === "group" || subject?.kind === "resource")
-    return { command: commandOf(`${subject.kind} delete`), args: [subject.name], target: nameOf(subject) };
-  return { reason: "groups and the configuration of resources can be deleted" };
+  if (subject?.kind === "group" || subject?.kind === "resource" || subject?.kind === "schedule")
+    return {
+      ...{ command: commandOf(`${subject.kind} delete`), args: [subject.name] },
+      target: subject.kind === "schedule" ? subject.name : nameOf(subject),
+    };
+  return { reason: "groups, schedules and the configuration of resources can be deleted" };
 }

@@ -40,6 +40,10 @@ export function deedOf(id: string, subject: Subject | undefined, picture: Pictur
       return drainOf(subject);
     case "undrain":
       return undrainOf(subject);
+    case "schedule pause":
+    case "schedule resume":
+    case "schedule trigger":
+      return scheduleDeed(id, subject, picture);
     default:
       return { reason: `${id} is not done to a row` };
   }
@@ -63,6 +67,15 @@ function resetOf(subject: Subject, picture: Picture): Possible {
   }
   if (subject.kind === "run") return { reason: "it waits: K releases it" };
   return { reason: "only what is held can be reset: a lock or a resource" };
+}
+
+/** A pause is ended where there is one; what is paused can be triggered all the same. */
+function scheduleDeed(id: string, subject: Subject, { schedules }: Picture): Possible {
+  if (subject.kind !== "schedule") return { reason: `${id} is for schedules` };
+  const { name } = subject;
+  const hasPause = schedules.get(name)?.value?.pause !== undefined;
+  if (id === "schedule resume" && !hasPause) return { reason: `${nameOf(subject)} is not paused` };
+  return { command: commandOf(id), args: [name], target: name };
 }
 
 function releaseOf(subject: Subject, picture: Picture): Possible {

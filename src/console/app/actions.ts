@@ -15,7 +15,10 @@ import { onRows } from "./on-rows.ts";
 import { open, unfold } from "./open.ts";
 import { reverse, sortNext } from "./sorting.ts";
 
-const DEEDS = ["reset", "release", "drain", "undrain"] as const;
+const DEEDS = [
+  ...(["reset", "release", "drain", "undrain"] as const),
+  ...(["schedule pause", "schedule resume", "schedule trigger"] as const),
+];
 
 /** What the console does for every action that is not a command. */
 export const HANDLERS: Readonly<Record<string, (app: App) => void>> = {

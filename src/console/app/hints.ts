@@ -9,6 +9,7 @@ const MOST = 2;
 const SHORT: Readonly<Record<string, string>> = {
   ...{ palette: "palette", filter: "filter", help: "help", quit: "quit", open: "open", back: "back" },
   ...{ drain: "drain", undrain: "undrain", reset: "reset", release: "release", edit: "edit", create: "new" },
+  ...{ "schedule pause": "pause", "schedule resume": "resume", "schedule trigger": "run now" },
   ...{ nextPane: "pane", mark: "mark", why: "why" },
 };
 
@@ -36,6 +37,8 @@ function actionsHere(app: App): string[] {
       return ["drain", "undrain", "mark"];
     case "group":
       return ["drain", "edit", "create"];
+    case "schedule":
+      return ["schedule trigger", "schedule pause", "schedule resume", "edit", "mark"];
     case "drain":
       return ["undrain"];
     default:

@@ -4,6 +4,7 @@ import { groupDetail, groupSight, spreadOverHosts } from "../../model/detail/gro
 import { hostDetail, hostSight } from "../../model/detail/host.ts";
 import { queueDetail } from "../../model/detail/queue.ts";
 import { runDetail } from "../../model/detail/run.ts";
+import { scheduleDetail } from "../../model/detail/schedule.ts";
 import type { Pulses } from "../../model/explain-text.ts";
 import { type Picture, queueIn } from "../../model/picture.ts";
 import { drainsOf, extentOf } from "../../model/scope.ts";
@@ -42,6 +43,8 @@ export function detailOf(subject: Subject, behind: Behind): Detail {
       const claim = claimsOf(picture).get(subject.name);
       return claim === undefined ? plain(subject, behind) : runDetail(picture, claim, { wall, pulses });
     }
+    case "schedule":
+      return scheduleDetail(picture, subject.name, { wall, pulses }) ?? plain(subject, behind);
     case "drain":
       return drainDetail(subject, behind);
     case "record":
@@ -50,7 +53,11 @@ export function detailOf(subject: Subject, behind: Behind): Detail {
 }
 
 /** The tickets whose runners' state a detail shows. */
-export function placesOf(subject: Subject, picture: Picture, wall: number): readonly Place[] {
+export function placesOf(
+  subject: Subject,
+  picture: Picture,
+  wall: number,
+): readonly Pick<Place, "session">[] {
   switch (subject.kind) {
     case "lock":
     case "resource": {
@@ -68,6 +75,8 @@ export function placesOf(subject: Subject, picture: Picture, wall: number): read
         place,
         ...queue.places.filter(holds),
       ]);
+    case "schedule":
+      return picture.executions.get(subject.name) ?? [];
     default:
       return [];
   }

@@ -29,7 +29,7 @@ export class Pulser {
   }
 
   /** Says whose sessions are of interest from now on. */
-  want(places: readonly Place[]): void {
+  want(places: readonly Pick<Place, "session">[]): void {
     const sessions = [...new Set(places.map(({ session }) => session))]
       .filter((id) => id !== 0n)
       .slice(0, MOST);

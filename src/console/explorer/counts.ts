@@ -57,7 +57,13 @@ function cheap(picture: Picture): Counts {
   for (const runs of picture.histories.values()) history += runs.length;
   return {
     ...{ locks: locks.size, resources: resources.size, queues, hosts: picture.hosts.size },
-    ...{ groups: picture.groups.size, drains: picture.drains.size, history, audit: picture.audit.size },
+    ...{
+      groups: picture.groups.size,
+      drains: picture.drains.size,
+      schedules: picture.schedules.size,
+      history,
+      audit: picture.audit.size,
+    },
   };
 }
 

@@ -1,7 +1,9 @@
 import { type NamedQueue, type Picture, queueId } from "../../model/picture.ts";
 import { queueRow } from "../../model/queue-row.ts";
+import { scheduleRows } from "../../model/schedule-row.ts";
 import { stateTone } from "../../model/tables/cells.ts";
 import { sceneOf } from "../../model/tables/scene.ts";
+import { scheduleTone } from "../../model/tables/schedules.ts";
 import type { Scene } from "../../model/tables/view.ts";
 import type { TabId } from "../state/state.ts";
 import type { TreeNode } from "./node.ts";
@@ -11,11 +13,11 @@ import { resourceNodes, type TreeSigns } from "./resource-nodes.ts";
 export type Counts = Partial<Record<TabId, number>>;
 
 /** Roots that have their things below them. */
-const BRANCHES = ["locks", "resources", "hosts", "groups", "drains"] as const;
+const BRANCHES = ["locks", "resources", "hosts", "groups", "drains", "schedules"] as const;
 const LEAVES = ["queues", "history", "audit", "problems"] as const;
 const LABELS: Record<TabId, string> = {
   ...{ locks: "Locks", resources: "Resources", queues: "Queues", hosts: "Hosts", groups: "Groups" },
-  ...{ drains: "Drains", history: "History", audit: "Audit", problems: "Problems" },
+  ...{ drains: "Drains", schedules: "Schedules", history: "History", audit: "Audit", problems: "Problems" },
 };
 
 export function tabLabel(tab: TabId): string {
@@ -61,6 +63,8 @@ function childrenOf(
       return named("hosts", [...picture.hosts.keys()]);
     case "groups":
       return named("groups", [...picture.groups.keys()]);
+    case "schedules":
+      return scheduleNodes(picture, scene);
     case "drains":
       return scene.drains.map(({ key, scope, name }) => ({
         ...{ id: `drains/${key}`, depth: 1, label: scope === "all" ? "everything" : name },
@@ -93,6 +97,20 @@ function lockNode(queue: NamedQueue, scene: Scene): TreeNode {
   const note = waiters.length > 0 ? `+${waiters.length}` : "";
   const key = queueId(kind, name);
   return { id: `locks/${name}`, depth: 1, label: name, note, tone: stateTone(state), tab: "locks", key };
+}
+
+/** Of very many only those that are not just waiting, and no more than anybody reads here. */
+function scheduleNodes(picture: Picture, scene: Scene): TreeNode[] {
+  const all = scheduleRows(picture, scene);
+  const shown = all.length > MANY ? all.filter(({ state }) => state !== "waiting") : all;
+  const nodes = shown.slice(0, MANY).map(({ id, state }): TreeNode => {
+    const note = state === "waiting" ? "" : state;
+    return {
+      ...{ id: `schedules/${id}`, depth: 1, label: id, note, tone: scheduleTone(state) },
+      ...{ tab: "schedules", key: id },
+    };
+  });
+  return nodes.sort((a, b) => (a.label < b.label ? -1 : 1));
 }
 
 function named(tab: "hosts" | "groups", names: string[]): TreeNode[] {

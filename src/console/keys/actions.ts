@@ -59,9 +59,21 @@ const OWN: readonly Action[] = [
     context: "list",
   },
   { id: "why", brief: "why does it wait?", keys: ["w"], context: "list" },
-  { id: "edit", brief: "edit the group or resource", keys: ["e"], context: "list", isChange: true },
-  { id: "create", brief: "make a group, a resource, a drain", keys: ["n"], context: "list", isChange: true },
-  { id: "delete", brief: "delete the group or resource", keys: ["delete"], context: "list", isChange: true },
+  { id: "edit", brief: "edit the group, resource or schedule", keys: ["e"], context: "list", isChange: true },
+  {
+    id: "create",
+    brief: "make a group, a resource, a drain, a schedule",
+    keys: ["n"],
+    context: "list",
+    isChange: true,
+  },
+  {
+    id: "delete",
+    brief: "delete the group, resource or schedule",
+    keys: ["delete"],
+    context: "list",
+    isChange: true,
+  },
 ];
 
 /** All that can be bound to keys: what the console does, and the commands that bring a key of their own. */

@@ -12,7 +12,7 @@ export interface PaletteWish {
   /** What keys are bound to: the commands that act on rows, and what the console does by itself. */
   actions: readonly Pick<Action, "id" | "brief">[];
   views: readonly { tab: TabId; label: string; brief?: string }[];
-  picture: Pick<Picture, "queues" | "histories" | "resources" | "hosts" | "groups">;
+  picture: Pick<Picture, "queues" | "histories" | "resources" | "hosts" | "groups" | "schedules">;
   /** Keys of an action or a command, as they are shown. */
   keysOf(id: string): readonly string[];
   /** Why something cannot be chosen now; undefined where it can. */
@@ -67,7 +67,14 @@ function viewEntry({ tab, label, brief }: PaletteWish["views"][number]): Entry {
   };
 }
 
-function namesIn({ queues, histories, resources, hosts, groups }: PaletteWish["picture"]): Entry[] {
+function namesIn({
+  queues,
+  histories,
+  resources,
+  hosts,
+  groups,
+  schedules,
+}: PaletteWish["picture"]): Entry[] {
   const [locks, counted] = [new Set(histories.keys()), new Set(resources.keys())];
   for (const { kind, name } of queues.values()) (kind === "lock" ? locks : counted).add(name);
   return [
@@ -75,6 +82,7 @@ function namesIn({ queues, histories, resources, hosts, groups }: PaletteWish["p
     ...named("resource", "resources", counted, (name) => queueId("resource", name)),
     ...named("host", "hosts", hosts.keys(), (name) => name),
     ...named("group", "groups", groups.keys(), (name) => name),
+    ...named("schedule", "schedules", schedules.keys(), (name) => name),
   ];
 }
 

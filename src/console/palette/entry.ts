@@ -1,7 +1,16 @@
 import type { TabId } from "../state/state.ts";
 
 /** What there is to choose in the palette. */
-export const ENTRY_KINDS = ["command", "action", "view", "lock", "resource", "host", "group"] as const;
+export const ENTRY_KINDS = [
+  "command",
+  "action",
+  "view",
+  "lock",
+  "resource",
+  "host",
+  "group",
+  "schedule",
+] as const;
 export type EntryKind = (typeof ENTRY_KINDS)[number];
 
 /** What choosing an entry does. */

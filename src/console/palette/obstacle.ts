@@ -8,9 +8,12 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   console: "you are in it",
   edit: "needs a terminal of its own: it opens your editor",
   completion: "it is for your shell",
+  exporter: "it is a service: start it in a terminal, or by systemd",
+  worker: "it is a service: start it in a terminal, or by systemd",
   init: "etcd is in use here already: see doctor",
   ls: "the tabs show it, live",
   "group list": "the tab Groups shows it, live",
+  "schedule list": "the tab Schedules shows it, live",
   "resource list": "the tab Resources shows it, live",
 };
 

@@ -17,6 +17,7 @@ export const TABS = [
   "hosts",
   "groups",
   "drains",
+  "schedules",
   "history",
   "audit",
   "problems",

@@ -2,6 +2,7 @@ import type { Picture } from "../picture.ts";
 import type { Draft, EventKind, PictureEvent } from "./event.ts";
 import { keptDrafts } from "./kept.ts";
 import { runDrafts } from "./runs.ts";
+import { executionDrafts } from "./schedules.ts";
 
 /** When the pictures were taken, and how much is to be told. */
 export interface Span {
@@ -21,7 +22,11 @@ const LIMIT = 200;
  * @returns the last events, after one that says how many there are before them, where there are more than the limit
  */
 export function eventsBetween(before: Picture, after: Picture, span: Span): PictureEvent[] {
-  const drafts = [...runDrafts(before, after), ...keptDrafts(before, after)];
+  const drafts = [
+    ...runDrafts(before, after),
+    ...executionDrafts(before, after),
+    ...keptDrafts(before, after),
+  ];
   const timed = inOrder(drafts, span);
   const kept = timed.slice(-(span.limit ?? LIMIT));
   const events = kept.map(eventOf);
@@ -54,7 +59,7 @@ function inOrder(drafts: readonly Draft[], { from = Number.NEGATIVE_INFINITY, to
 /** Of what happens at one instant, causes come before effects. */
 const RANKS: Readonly<Record<EventKind, number>> = {
   ...{ more: 0, host: 1, audit: 2, configured: 2, drained: 2, undrained: 2, reset: 3, malformed: 3 },
-  ...{ ended: 4, left: 4, granted: 5, admitted: 6, waiting: 7 },
+  ...{ ended: 4, left: 4, granted: 5, started: 5, admitted: 6, waiting: 7 },
 };
 
 function rank({ kind }: Draft): number {

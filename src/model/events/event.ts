@@ -5,6 +5,7 @@ export type EventKind =
   | "waiting"
   | "admitted"
   | "granted"
+  | "started"
   | "ended"
   | "left"
   | "reset"

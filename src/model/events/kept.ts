@@ -5,6 +5,7 @@ import { briefWho } from "../tables/cells.ts";
 import { aboutOf } from "../tables/subject.ts";
 import { eachChange } from "./changes.ts";
 import type { Draft } from "./event.ts";
+import { definitionDraft } from "./schedules.ts";
 
 /** What happened to that which operators keep, and what they did. */
 export function keptDrafts(before: Picture, after: Picture): Draft[] {
@@ -24,6 +25,9 @@ export function keptDrafts(before: Picture, after: Picture): Draft[] {
   eachChange(before.groups, after.groups, (name, was, is) => {
     add(`group ${name}`, configured("group", name, membersText(was, is)));
   });
+  eachChange(before.schedules, after.schedules, (name, was, is) => {
+    add(`schedule ${name}`, definitionDraft(name, was, is));
+  });
   eachChange(before.hosts, after.hosts, (name, was, is) => {
     if (was === undefined || is === undefined) drafts.push(hostDraft(name, is === undefined));
   });
@@ -37,7 +41,7 @@ export function keptDrafts(before: Picture, after: Picture): Draft[] {
 }
 
 /** What operators do that shows by itself. */
-const SHOWN = new Set<AuditRecord["action"]>(["drain", "undrain", "group", "resource"]);
+const SHOWN = new Set<AuditRecord["action"]>(["drain", "undrain", "group", "resource", "schedule"]);
 
 function drained(drain: Drain): Draft {
   const { scope, name, by, why, at } = drain;

@@ -2,6 +2,7 @@ import type { Picture } from "../picture.ts";
 import { drainProblems, groupProblems, hostProblems, keptProblems, strange } from "./kept.ts";
 import { PATIENCE, type Patience, type Problem } from "./problem.ts";
 import { queueProblems } from "./queue.ts";
+import { scheduleProblems } from "./schedule.ts";
 
 export { PATIENCE, type Patience, type Problem, problemId } from "./problem.ts";
 
@@ -18,6 +19,7 @@ export function problems(picture: Picture, wall: number, patience: Patience = PA
     ...drainProblems(picture, wall),
     ...groupProblems(look),
     ...hostProblems(look),
+    ...scheduleProblems(look),
   ];
   return found.sort((a, b) => Number(b.level === "failure") - Number(a.level === "failure"));
 }

@@ -14,7 +14,10 @@ export interface Problem {
     | "clock"
     | "drain-ended"
     | "group"
-    | "host";
+    | "host"
+    | "late"
+    | "dead-letter"
+    | "no-worker";
   level: "warning" | "failure";
   /** What it is about: `lock invoices`, `group web`. */
   subject: string;
@@ -45,6 +48,8 @@ export interface Patience {
   word: number;
   /** Clocks that differ by this. */
   clock: number;
+  /** A schedule that nobody has started for so long after it was due. */
+  late: number;
   /** A host of a group that was not seen for so long. */
   host: number;
 }
@@ -56,6 +61,7 @@ export const PATIENCE: Patience = {
   reset: 120_000,
   word: 600_000,
   clock: 5_000,
+  late: 300_000,
   host: 86_400_000,
 };
 

@@ -7,7 +7,9 @@ import { problems } from "./problems.ts";
 import { locks, overview, resources } from "./queue-views.ts";
 import { queues } from "./queues.ts";
 import { runs } from "./runs.ts";
+import { schedules } from "./schedules.ts";
 import type { AnyView } from "./view.ts";
+import { workers } from "./workers.ts";
 
 /** Does something with a view, whatever its rows are. */
 export type ViewVisitor<T> = <R extends object>(view: AnyView<R>) => T;
@@ -22,6 +24,8 @@ export const VIEWS: Readonly<Record<ViewId, <T>(visit: ViewVisitor<T>) => T>> = 
   hosts: (visit) => visit(hosts),
   groups: (visit) => visit(groups),
   drains: (visit) => visit(drains),
+  schedules: (visit) => visit(schedules),
+  workers: (visit) => visit(workers),
   history: (visit) => visit(history),
   audit: (visit) => visit(audit),
   problems: (visit) => visit(problems),
@@ -36,6 +40,8 @@ export type ViewId =
   | "hosts"
   | "groups"
   | "drains"
+  | "schedules"
+  | "workers"
   | "history"
   | "audit"
   | "problems";

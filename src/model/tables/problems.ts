@@ -9,7 +9,7 @@ export const problems: PictureView<Problem> = {
     id: "problems",
     brief: "what an operator should look at, each with a remedy",
   },
-  rooms: [...SCENE_ROOMS, "locks", "resources", "histories"],
+  rooms: [...SCENE_ROOMS, "locks", "resources", "histories", "schedules", "dues", "runnings", "workers"],
   columns: [
     {
       ...{ id: "level", title: "LEVEL", priority: 1, isMarked: true, text: ({ level }) => level },

@@ -40,7 +40,7 @@ export interface Facets {
 
 /** What a row is about. `name` is as commands take it: a run's is its id, a drain's of everything is empty. */
 export type Subject =
-  | { kind: "lock" | "resource" | "host" | "group"; name: string }
+  | { kind: "lock" | "resource" | "host" | "group" | "schedule"; name: string }
   /** A ticket in a queue; `queue` is where it was found. */
   | { kind: "run"; name: string; queue?: { kind: QueueKind; name: string } }
   | { kind: "drain"; scope: DrainScope; name: string }

@@ -1,4 +1,3 @@
-import { EXIT, SignalboxError } from "../../base/errors.ts";
 import type { ConfigChange } from "../../fleet/changes.ts";
 import { groupText } from "../../fleet/groups.ts";
 import { resourceText } from "../../fleet/resources.ts";
@@ -6,6 +5,7 @@ import type { AuditAction } from "../../protocol/audit.ts";
 import type { Keys } from "../../protocol/keys.ts";
 import type { Compare, Op } from "../../protocol/txn.ts";
 import { act, type Receipt } from "./act.ts";
+import { FEW, inChunks } from "./chunks.ts";
 import type { OperatorPorts } from "./ports.ts";
 
 /** A key of the configuration that is there, or cannot be read. */
@@ -29,15 +29,6 @@ export interface Configuring {
   guardsAll: boolean;
 }
 
-/** Keys that are compared one by one: etcd takes 128 operations in a transaction. */
-const FEW = 60;
-/** Changes in one of the transactions that one transaction is made of: etcd counts the levels together. */
-const CHUNK = 60;
-/** Changes in one transaction: as many chunks as fit beside `CHUNK` operations in each. */
-export const MOST_CHANGES = CHUNK * CHUNK;
-/** Bytes in one transaction; etcd's own limit is 1.5 MiB (--max-request-bytes). */
-const MOST_BYTES = 1_400_000;
-
 /**
  * Applies changes in one guarded transaction, with its audit record: all of them, or none.
  *
@@ -50,9 +41,8 @@ const MOST_BYTES = 1_400_000;
 export async function configure(ports: OperatorPorts, deed: Configuring): Promise<Receipt> {
   const { changes, guardsAll, keys, ...rest } = deed;
   const ops = changes.map((change) => opFor(ports.keys, change));
-  checkSize(ops);
   const compare = guardsAll ? wholeGuard(ports.keys, deed) : touchedGuard(ports.keys, deed);
-  return await act(ports, { ...rest, compare, ops: inChunks(ops, changes) });
+  return await act(ports, { ...rest, compare, ops: inChunks(ops, (op) => roomOf(ports.keys, op)) });
 }
 
 function opFor(keys: Keys, change: ConfigChange): Op {
@@ -85,36 +75,6 @@ function wholeGuard(keys: Keys, deed: Configuring): Compare[] {
   return standing.length <= FEW ? [...rooms, ...standing] : [...rooms, { ...keys.audits(), ...notNewer }];
 }
 
-/**
- * Older etcds check no permission inside a transaction within a transaction (GHSA-rfx7-8w68-q57q). So one change of each
- * room stands outside, where all of them check it: who may not write there is refused.
- */
-function inChunks(ops: readonly Op[], changes: readonly ConfigChange[]): Op[] {
-  if (ops.length <= FEW) return [...ops];
-  const first = new Set(
-    (["group", "resource"] as const).map((kind) => changes.findIndex((one) => one.kind === kind)),
-  );
-  const outside = ops.filter((_, index) => first.has(index));
-  const inside = ops.filter((_, index) => !first.has(index));
-  const chunks = Array.from({ length: Math.ceil(inside.length / CHUNK) }, (_, index) =>
-    inside.slice(index * CHUNK, (index + 1) * CHUNK),
-  );
-  return [
-    ...outside,
-    ...chunks.map((success): Op => ({ op: "txn", txn: { compare: [], success, failure: [] } })),
-  ];
-}
-
-function checkSize(ops: readonly Op[]): void {
-  const bytes = ops.reduce((sum, op) => sum + weight(op), 0);
-  if (ops.length <= MOST_CHANGES && bytes <= MOST_BYTES) return;
-  throw new SignalboxError(
-    EXIT.config,
-    `nothing was done: ${ops.length} changes of ${bytes} bytes are too much for one transaction of etcd ` +
-      `(${MOST_CHANGES} changes, ${MOST_BYTES} bytes); import it in parts`,
-  );
-}
-
-function weight(op: Op): number {
-  return op.op === "put" ? op.key.length + Buffer.byteLength(op.value) : 0;
+function roomOf(keys: Keys, op: Op): string {
+  return op.op === "put" || op.op === "delete" ? keys.parse(op.key).kind : "";
 }

@@ -8,7 +8,7 @@ import { type Attempt, ownKeys } from "./attempt.ts";
 import { decide } from "./decide.ts";
 import { type Anchor, inspect } from "./inspect.ts";
 import { Presence } from "./presence.ts";
-import type { RunPorts, RunRequest } from "./request.ts";
+import type { ClaimPorts, ClaimRequest } from "./request.ts";
 import { standingOf } from "./standing.ts";
 import type { Refusal, Step } from "./step.ts";
 import { type Act, actionOf } from "./transactions.ts";
@@ -49,8 +49,8 @@ const AFTER_SILENCE = 100;
 export class Acquisition implements Keeper {
   /** What this attempt tells others of its host. */
   readonly presence: Presence;
-  readonly #ports: RunPorts;
-  readonly #request: RunRequest;
+  readonly #ports: ClaimPorts;
+  readonly #request: ClaimRequest;
   readonly #attempt: Attempt;
   readonly #limits: Limits;
   readonly #signal: AbortSignal;
@@ -62,7 +62,13 @@ export class Acquisition implements Keeper {
   #why: string | undefined;
 
   /** @param signal aborted when the run is to leave at once, or its session is lost */
-  constructor(ports: RunPorts, request: RunRequest, attempt: Attempt, limits: Limits, signal: AbortSignal) {
+  constructor(
+    ports: ClaimPorts,
+    request: ClaimRequest,
+    attempt: Attempt,
+    limits: Limits,
+    signal: AbortSignal,
+  ) {
     this.#ports = ports;
     this.#request = request;
     this.#attempt = attempt;

@@ -3,7 +3,7 @@ import type { Session } from "../../etcd/session.ts";
 import type { Stake } from "../../protocol/guards.ts";
 import type { Keys } from "../../protocol/keys.ts";
 import type { Ticket } from "../../protocol/ticket.ts";
-import type { LeaseWish, RunPorts, RunRequest } from "./request.ts";
+import type { ClaimPorts, ClaimRequest, LeaseWish } from "./request.ts";
 import type { ResourceTotal } from "./situation.ts";
 
 /**
@@ -19,7 +19,7 @@ export interface Attempt {
   resourceKeys: readonly string[];
 }
 
-export function newAttempt(ports: RunPorts, request: RunRequest, session: Session): Attempt {
+export function newAttempt(ports: ClaimPorts, request: ClaimRequest, session: Session): Attempt {
   const run = newRunId(ports.random);
   const { keys } = ports;
   return {
@@ -37,7 +37,7 @@ export function ownKeys(attempt: Attempt): readonly string[] {
 
 /** The ticket that an attempt puts into its lock's queue; empty when it wants no lock. */
 export function lockStake(
-  request: RunRequest,
+  request: ClaimRequest,
   attempt: Attempt,
   state: Ticket["state"],
   wall?: number,
@@ -50,7 +50,7 @@ export function lockStake(
 /** The tickets that an attempt puts into its resources' queues. */
 export function resourceStakes(
   keys: Keys,
-  request: RunRequest,
+  request: ClaimRequest,
   attempt: Attempt,
   totals: readonly ResourceTotal[],
   state: Ticket["state"],
@@ -68,7 +68,7 @@ function unitsOf({ count, total: stated }: LeaseWish, total: number): Units {
 type Units = Pick<Ticket, "count" | "total" | "isStated">;
 
 function ticketOf(
-  request: RunRequest,
+  request: ClaimRequest,
   attempt: Attempt,
   units: Units,
   state: Ticket["state"],

@@ -4,7 +4,7 @@ import { Session, SessionLost } from "../../etcd/session.ts";
 import { StoreError } from "../../etcd/store.ts";
 import { type Acquired, Acquisition, type Limits } from "./acquire.ts";
 import { newAttempt } from "./attempt.ts";
-import type { RunPorts, RunRequest } from "./request.ts";
+import type { ClaimPorts, ClaimRequest } from "./request.ts";
 import { type Outlook, outlook, situationFrom, situationReads } from "./situation.ts";
 import { describeDrain } from "./wake.ts";
 
@@ -18,7 +18,11 @@ const BETWEEN_ATTEMPTS = 200;
  * refused one ends its session first: whatever of it is still in flight then finds no session to act on.
  * @throws SignalboxError, StoreError, or the signal's reason
  */
-export async function claim(ports: RunPorts, request: RunRequest, signal: AbortSignal): Promise<Acquired> {
+export async function claim(
+  ports: ClaimPorts,
+  request: ClaimRequest,
+  signal: AbortSignal,
+): Promise<Acquired> {
   const { clock } = ports;
   const { patience } = request;
   const wait = patience.lock === undefined ? Number.POSITIVE_INFINITY : clock.now() + patience.lock;
@@ -37,13 +41,13 @@ export async function claim(ports: RunPorts, request: RunRequest, signal: AbortS
   }
 }
 
-function waits({ patience, leases }: RunRequest): boolean {
+function waits({ patience, leases }: ClaimRequest): boolean {
   return patience.queues || leases.length > 0;
 }
 
 async function attemptOnce(
-  ports: RunPorts,
-  request: RunRequest,
+  ports: ClaimPorts,
+  request: ClaimRequest,
   limits: Limits,
   signal: AbortSignal,
 ): Promise<Acquired> {
@@ -72,7 +76,7 @@ function isLapse(error: unknown): boolean {
 }
 
 /** Tickets that went with their session have lapsed; where the session lives, somebody took them away. */
-async function whyGone(ports: RunPorts, session: Session, signal: AbortSignal): Promise<Acquired> {
+async function whyGone(ports: ClaimPorts, session: Session, signal: AbortSignal): Promise<Acquired> {
   const renew = (call: AbortSignal) => ports.store.renew(session.id, call);
   const lives = await persist(ports, session.horizon, renew, signal).then(
     () => true,
@@ -81,7 +85,7 @@ async function whyGone(ports: RunPorts, session: Session, signal: AbortSignal): 
   return { kind: "refused", refusal: lives ? { kind: "evicted", by: "an operator" } : { kind: "lapsed" } };
 }
 
-async function abandon(ports: RunPorts, session: Session): Promise<void> {
+async function abandon(ports: ClaimPorts, session: Session): Promise<void> {
   await session.revoke(ports.clock.now() + ABANDON_WITHIN).catch((error) => {
     ports.log.info("an abandoned session is left to expire", { error: String(error) });
   });
@@ -89,8 +93,8 @@ async function abandon(ports: RunPorts, session: Session): Promise<void> {
 
 /** Waits, standing in no queue, until no drain applies. @returns why patience ended, or undefined */
 async function undrained(
-  ports: RunPorts,
-  request: RunRequest,
+  ports: ClaimPorts,
+  request: ClaimRequest,
   limits: Limits,
   signal: AbortSignal,
 ): Promise<string | undefined> {
@@ -119,8 +123,8 @@ async function undrained(
 }
 
 async function survey(
-  ports: RunPorts,
-  request: RunRequest,
+  ports: ClaimPorts,
+  request: ClaimRequest,
   signal: AbortSignal,
 ): Promise<{ prospect: Outlook; revision: bigint }> {
   const txn = { compare: [], success: situationReads(ports.keys, request), failure: [] };

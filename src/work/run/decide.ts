@@ -4,7 +4,7 @@ import type { Basis } from "../../protocol/guards.ts";
 import type { Place } from "../../protocol/ticket.ts";
 import type { Attempt } from "./attempt.ts";
 import type { Sight } from "./queues.ts";
-import type { RunPorts, RunRequest } from "./request.ts";
+import type { ClaimPorts, ClaimRequest } from "./request.ts";
 import { type Outlook, outlook, type ResourceTotal } from "./situation.ts";
 import { ownStanding } from "./standing.ts";
 import type { ResourceSight, Step } from "./step.ts";
@@ -18,8 +18,8 @@ import { waitStep } from "./wake.ts";
  * @throws ConfigError where the claim can never be granted
  */
 export function decide(
-  ports: RunPorts,
-  request: RunRequest,
+  ports: ClaimPorts,
+  request: ClaimRequest,
   attempt: Attempt,
   standing: Standing,
   view: View,
@@ -48,8 +48,8 @@ type Drained = Extract<Outlook, { kind: "drained" }>;
 
 /** A place is kept under a drain only where it is in nobody's way: where the drain stops every queue it stands in. */
 function underDrain(
-  ports: RunPorts,
-  request: RunRequest,
+  ports: ClaimPorts,
+  request: ClaimRequest,
   attempt: Attempt,
   view: View,
   { drains, basis }: Drained,
@@ -64,7 +64,7 @@ function underDrain(
   return waitStep(ports.keys, request, view, basis, { drains });
 }
 
-function toClaim(request: RunRequest, view: View, { basis, totals }: Open, wall: number): Step {
+function toClaim(request: ClaimRequest, view: View, { basis, totals }: Open, wall: number): Step {
   const { lockQueue } = view;
   if (lockQueue.length > 0 && lockQueue.every((place) => isOver(place, wall))) {
     return { kind: "sweep", places: lockQueue };
@@ -77,8 +77,8 @@ function toClaim(request: RunRequest, view: View, { basis, totals }: Open, wall:
 
 /** Some or all of the tickets stand: find out what they may do. */
 function toAdvance(
-  ports: RunPorts,
-  request: RunRequest,
+  ports: ClaimPorts,
+  request: ClaimRequest,
   attempt: Attempt,
   view: View,
   { basis, totals }: Open,
@@ -97,8 +97,8 @@ function toAdvance(
 }
 
 function onResources(
-  ports: RunPorts,
-  request: RunRequest,
+  ports: ClaimPorts,
+  request: ClaimRequest,
   attempt: Attempt,
   view: View,
   { basis, totals }: { basis: Basis; totals: readonly ResourceTotal[] },

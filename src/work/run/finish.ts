@@ -5,7 +5,7 @@ import { ours, putTickets, rewritten, untouched } from "../../protocol/guards.ts
 import type { Op, OpResult, Txn, TxnAnswer } from "../../protocol/txn.ts";
 import type { Grant } from "./acquire.ts";
 import { historyOps, type Memory, remember } from "./remember.ts";
-import type { RunPorts } from "./request.ts";
+import type { ClaimPorts } from "./request.ts";
 
 /** How long freeing a claim is tried, in ms. After that its session expires by itself. */
 const FREE_WITHIN = 10_000;
@@ -27,7 +27,7 @@ export interface Finish {
  * Frees a claim: deletes the tickets while they are still ours, remembers the run in the same transaction, ends the
  * session. An etcd that does not answer is tried for a while; the session's expiry frees the claim in any case.
  */
-export async function finish(ports: RunPorts, done: Finish): Promise<void> {
+export async function finish(ports: ClaimPorts, done: Finish): Promise<void> {
   const { session } = done.grant.attempt;
   const patience = session.signal.aborted ? FREE_LOST_WITHIN : FREE_WITHIN;
   const until = ports.clock.now() + patience;
@@ -44,7 +44,7 @@ export async function finish(ports: RunPorts, done: Finish): Promise<void> {
 }
 
 /** @returns false where ending the session is all there is to do, which spares a transaction */
-async function free(ports: RunPorts, { grant, memory }: Finish, until: number): Promise<boolean> {
+async function free(ports: ClaimPorts, { grant, memory }: Finish, until: number): Promise<boolean> {
   if (memory === undefined) return false;
   const deletes = grant.places.map(({ key }): Op => ({ op: "delete", key }));
   const history = historyOps(memory);
@@ -54,7 +54,7 @@ async function free(ports: RunPorts, { grant, memory }: Finish, until: number): 
 }
 
 /** What is refused (etcd is full, the role may not write history) must not keep the lock: the session's end frees it. */
-function unfreed({ log }: RunPorts, error: unknown): false {
+function unfreed({ log }: ClaimPorts, error: unknown): false {
   if (isUnavailable(error)) throw error;
   log.warn("the history or the grace could not be written", { error: String(error) });
   return false;
@@ -66,7 +66,7 @@ function unfreed({ log }: RunPorts, error: unknown): false {
  * @returns whether the lock is kept
  */
 async function keepGrace(
-  ports: RunPorts,
+  ports: ClaimPorts,
   { grant, memory, graceUntil }: Finish,
   until: number,
 ): Promise<boolean> {
@@ -94,7 +94,7 @@ function holdsKey(own: OpResult | undefined, session: bigint): boolean {
 
 /** Runs a freeing transaction until it is answered, and makes up for a history that could not be appended in it. */
 async function settle(
-  ports: RunPorts,
+  ports: ClaimPorts,
   memory: Memory | undefined,
   txn: Txn,
   until: number,

@@ -1,12 +1,11 @@
 import { EXIT, SignalboxError } from "../../base/errors.ts";
-import { changed } from "../../etcd/changed.ts";
 import type { Keeper, Proof, Session, SessionLost } from "../../etcd/session.ts";
-import { StoreError } from "../../etcd/store.ts";
 import type { CommandExit, GuardedCommand } from "../../process/command.ts";
 import type { Grant } from "./acquire.ts";
-import { inspect, type Loss } from "./inspect.ts";
+import type { Loss } from "./inspect.ts";
 import type { RunPorts, RunRequest } from "./request.ts";
 import type { SignalDesk, SignalTarget } from "./signals.ts";
+import { ClaimWatch } from "./watch.ts";
 
 /** How long a command gets to end itself when its claim is gone already, in ms: every one of them is a risk. */
 const WHEN_GONE = 1_000;
@@ -31,7 +30,7 @@ export interface Outcome {
 export class Holding implements Keeper, SignalTarget {
   readonly #ports: RunPorts;
   readonly #request: RunRequest;
-  readonly #grant: Grant;
+  readonly #watch: ClaimWatch;
   readonly #session: Session;
   readonly #command: GuardedCommand;
   readonly #over = new AbortController();
@@ -42,23 +41,19 @@ export class Holding implements Keeper, SignalTarget {
   constructor(ports: RunPorts, request: RunRequest, grant: Grant, command: GuardedCommand) {
     this.#ports = ports;
     this.#request = request;
-    this.#grant = grant;
+    this.#watch = new ClaimWatch(ports, request, grant, (loss) => this.#lose(loss));
     this.#session = grant.attempt.session;
     this.#command = command;
   }
 
-  /** For the session: whether the claim still stands. A reset is noticed here too, should the watch be dead. */
-  async prove(): Promise<Proof> {
-    const { signal } = this.#session; // not that of the command's end: the claim is still being freed then
-    const { raftTerm, loss } = await inspect(this.#ports, this.#request, this.#grant.places, signal);
-    if (loss !== undefined) this.#lose(loss);
-    return { raftTerm, fault: loss?.kind === "gone" ? loss.why : undefined };
+  /** For the session: whether the claim still stands. */
+  prove(): Promise<Proof> {
+    return this.#watch.prove();
   }
 
   /** For the session: the horizon has moved, the command may live longer. */
   extended(): void {
-    const killAt = this.#session.horizon;
-    this.#command.arm({ termAt: killAt - this.#request.terminationTimeout, killAt });
+    this.#command.arm({ termAt: this.#watch.termAt(), killAt: this.#session.horizon });
   }
 
   /** A signal sent to the runner: forwarded; after TERM and INT the command has the termination timeout to end. */
@@ -92,15 +87,11 @@ export class Holding implements Keeper, SignalTarget {
   }
 
   /**
-   * A command that would have to be terminated at once is not started: the next renewal makes room, or none does; and what
-   * a renewal reads may end the claim, a reset for one. A guardian that was told to terminate starts nothing any more.
+   * A command that would have to be terminated at once is not started; and a guardian that was told to terminate starts
+   * nothing any more.
    */
   async #enoughHorizon(leave: AbortSignal): Promise<void> {
-    const { clock } = this.#ports;
-    const either = AbortSignal.any([this.#session.signal, leave]);
-    const tooNear = () => this.#session.horizon - this.#request.terminationTimeout <= clock.now();
-    while (this.#ending === undefined && tooNear()) await clock.sleep(100, either);
-    either.throwIfAborted();
+    await this.#watch.enoughHorizon(() => this.#ending !== undefined, leave);
     if (this.#ending === undefined) return;
     throw new SignalboxError(EXIT.lost, `lost before the command could be started: ${this.#ending.why}`);
   }
@@ -110,7 +101,7 @@ export class Holding implements Keeper, SignalTarget {
     this.#session.signal.addEventListener("abort", () => this.#sessionLost(), { once: true });
     if (this.#session.signal.aborted) this.#sessionLost();
     void this.#watchHorizon();
-    void this.#watchClaim();
+    void this.#watch.follow(WATCH_AFTER, this.#over.signal);
     const expire = (why: string) =>
       this.#terminate({ kind: "timeout", why }, this.#request.terminationTimeout);
     if (timeout !== undefined) this.#after(timeout, () => expire("its timeout has passed"));
@@ -161,36 +152,8 @@ export class Holding implements Keeper, SignalTarget {
 
   /** The guardian sends SIGTERM at the same instant by itself; this is how the runner comes to know why. */
   async #watchHorizon(): Promise<void> {
-    const { clock } = this.#ports;
-    const termAt = () => this.#session.horizon - this.#request.terminationTimeout;
-    while (!this.#over.signal.aborted && clock.now() < termAt()) {
-      await clock.sleep(termAt() - clock.now(), this.#over.signal).catch(() => {});
-    }
+    await this.#watch.horizonNear(this.#over.signal);
     this.#terminate(TOO_LATE, this.#request.terminationTimeout);
-  }
-
-  async #watchClaim(): Promise<void> {
-    const signal = AbortSignal.any([this.#session.signal, this.#over.signal]);
-    await this.#ports.clock.sleep(WATCH_AFTER, signal).catch(() => {}); // over already
-    while (!signal.aborted) {
-      await this.#watchOnce(signal).catch((error) => this.#watchFailed(error, signal));
-    }
-  }
-
-  async #watchOnce(signal: AbortSignal): Promise<void> {
-    const { places } = this.#grant;
-    const { revision, loss } = await inspect(this.#ports, this.#request, places, signal);
-    if (loss !== undefined) this.#lose(loss);
-    const groups = this.#request.group === undefined ? [] : [this.#ports.keys.groups()];
-    const ranges = [...places.map(({ key }) => ({ key })), ...groups];
-    await changed(this.#ports, { ranges, from: revision + 1n }, this.#session.ttl, signal);
-  }
-
-  async #watchFailed(error: unknown, signal: AbortSignal): Promise<void> {
-    if (signal.aborted) return;
-    const isExpected = error instanceof StoreError && error.kind === "unavailable";
-    if (!isExpected) this.#ports.log.warn("watching the claim failed", { error: String(error) });
-    await this.#ports.clock.sleep(500, signal).catch(() => {});
   }
 
   #after(ms: number, act: () => void): void {

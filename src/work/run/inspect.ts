@@ -2,7 +2,7 @@ import { quoted } from "../../base/text.ts";
 import { membership } from "../../fleet/groups.ts";
 import { type Place, placeOf } from "../../protocol/ticket.ts";
 import type { KeyValue, Op } from "../../protocol/txn.ts";
-import type { RunPorts, RunRequest } from "./request.ts";
+import type { ClaimPorts, ClaimRequest } from "./request.ts";
 import { groupsFrom } from "./situation.ts";
 
 /** What a linearizable read says of a claim that is held. */
@@ -24,8 +24,8 @@ export type Anchor = Pick<Place, "key" | "createRevision">;
 
 /** Reads the own tickets, and the groups where the host must stay in one. */
 export async function inspect(
-  ports: RunPorts,
-  request: RunRequest,
+  ports: ClaimPorts,
+  request: ClaimRequest,
   places: readonly Anchor[],
   signal: AbortSignal,
 ): Promise<Inspection> {
@@ -40,7 +40,7 @@ export async function inspect(
 }
 
 /** Never nothing: a transaction without any operation is no linearizable read, a deposed leader answers it as well. */
-function proving({ keys }: RunPorts, reads: Op[]): Op[] {
+function proving({ keys }: ClaimPorts, reads: Op[]): Op[] {
   return reads.length > 0 ? reads : [{ op: "range", ...keys.drains(), countOnly: true }];
 }
 
@@ -55,7 +55,7 @@ function ticketLoss(places: readonly Anchor[], own: readonly Place[]): Loss | un
   return { kind: "asked", why: `reset by ${quoted(reset.by)}${reason}` };
 }
 
-function groupLoss(ports: RunPorts, request: RunRequest, kvs: readonly KeyValue[]): Loss | undefined {
+function groupLoss(ports: ClaimPorts, request: ClaimRequest, kvs: readonly KeyValue[]): Loss | undefined {
   if (request.group === undefined) return undefined;
   const groups = groupsFrom(ports.keys, kvs);
   const isMember = groups.has(request.group) && membership(groups, request.group, request.identity.host);

@@ -3,9 +3,9 @@ import { persist } from "../../etcd/persist.ts";
 import { StoreError } from "../../etcd/store.ts";
 import { noting } from "../../protocol/guards.ts";
 import type { Txn, TxnAnswer } from "../../protocol/txn.ts";
-import type { RunPorts, RunRequest } from "./request.ts";
+import type { ClaimPorts, ClaimRequest } from "./request.ts";
 
-type PresencePorts = Pick<RunPorts, "store" | "keys" | "clock" | "random" | "log" | "describeHost">;
+type PresencePorts = Pick<ClaimPorts, "store" | "keys" | "clock" | "random" | "log" | "describeHost">;
 
 /** How long a word on its own is tried, in ms. */
 const WITHIN = 1_000;
@@ -22,7 +22,7 @@ export class Presence {
   /** `there`: it need not be said again by this attempt; `barred`: this role may not. */
   #word: "unknown" | "outdated" | "there" | "barred" = "unknown";
 
-  constructor(ports: PresencePorts, { identity: { host } }: Pick<RunRequest, "identity">) {
+  constructor(ports: PresencePorts, { identity: { host } }: Pick<ClaimRequest, "identity">) {
     this.#ports = ports;
     this.#key = nameFault(host) === undefined ? ports.keys.host(host) : undefined;
   }

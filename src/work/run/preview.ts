@@ -2,7 +2,7 @@ import { quoted } from "../../base/text.ts";
 import { persist } from "../../etcd/persist.ts";
 import { type Queue, queueOf } from "../../protocol/ticket.ts";
 import type { Op } from "../../protocol/txn.ts";
-import type { RunPorts, RunRequest } from "./request.ts";
+import type { ClaimPorts, ClaimRequest } from "./request.ts";
 import { type Outlook, outlook, situationFrom, situationReads } from "./situation.ts";
 import { describeDrain, describePlace } from "./wake.ts";
 
@@ -16,7 +16,7 @@ export interface Preview {
 }
 
 /** Reads, and writes nothing. @throws ConfigError where the claim could never be granted, StoreError */
-export async function preview(ports: RunPorts, request: RunRequest): Promise<Preview> {
+export async function preview(ports: ClaimPorts, request: ClaimRequest): Promise<Preview> {
   const situation = situationReads(ports.keys, request);
   const names = [
     ...(request.lock === undefined ? [] : [{ kind: "lock" as const, name: request.lock }]),
@@ -36,7 +36,7 @@ export async function preview(ports: RunPorts, request: RunRequest): Promise<Pre
 }
 
 function judged(
-  request: RunRequest,
+  request: ClaimRequest,
   prospect: Outlook,
   lockQueue: Queue,
   queues: readonly Queue[],

@@ -1,5 +1,5 @@
 import { quoted } from "../../base/text.ts";
-import type { RunPorts, RunRequest } from "./request.ts";
+import type { ClaimPorts, ClaimRequest, RunRequest } from "./request.ts";
 import type { Refusal } from "./step.ts";
 import { describeDrain, describePlace } from "./wake.ts";
 
@@ -7,13 +7,13 @@ import { describeDrain, describePlace } from "./wake.ts";
  * Says, to the log only, why nothing was run: cron mails whatever is printed, and being busy is no news.
  * @returns the exit code
  */
-export function refused({ log }: RunPorts, request: RunRequest, refusal: Refusal): number {
+export function refused({ log }: ClaimPorts, request: RunRequest, refusal: Refusal): number {
   log.info(`nothing was run: ${describeRefusal(request, refusal)}`);
   return request.busyExitCode;
 }
 
 /** A refusal as a clause. */
-export function describeRefusal(request: RunRequest, refusal: Refusal): string {
+export function describeRefusal(request: ClaimRequest, refusal: Refusal): string {
   switch (refusal.kind) {
     case "busy":
       return `lock ${quoted(request.lock ?? "")} is ${refusal.holder ? describePlace(refusal.holder) : "taken"}`;

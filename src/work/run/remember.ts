@@ -1,7 +1,7 @@
 import { persist } from "../../etcd/persist.ts";
 import { appended, type PastRun, pastRuns } from "../../protocol/history.ts";
 import type { KeyValue, Op, Txn, TxnResult } from "../../protocol/txn.ts";
-import type { RunPorts } from "./request.ts";
+import type { ClaimPorts } from "./request.ts";
 
 /** How often a history is tried again that others append to at the same time. */
 const TRIES = 5;
@@ -33,7 +33,7 @@ export function historyOps(memory: Memory | undefined): Op[] {
  * @throws StoreError
  */
 export async function remember(
-  ports: RunPorts,
+  ports: ClaimPorts,
   memory: Memory,
   refused: TxnResult,
   until: number,

@@ -35,8 +35,8 @@ export interface Patience {
   leases?: number;
 }
 
-/** Everything about one `signalbox run`. Durations in ms. */
-export interface RunRequest {
+/** What is claimed, for whom, and for how long it is waited. Durations in ms. */
+export interface ClaimRequest {
   lock?: string;
   leases: readonly LeaseWish[];
   group?: string;
@@ -47,11 +47,15 @@ export interface RunRequest {
   terminationTimeout: number;
   /** How long etcd may be out of reach at the start. */
   connectTimeout: number;
+  maxHold?: number;
+  history: boolean;
+}
+
+/** Everything about one `signalbox run`. Durations in ms. */
+export interface RunRequest extends ClaimRequest {
   /** The lock stays taken until this long after the grant. */
   grace?: number;
   timeout?: number;
-  maxHold?: number;
-  history: boolean;
   killLeftovers: boolean;
   busyExitCode: number;
   command: CommandSpec;
@@ -59,14 +63,13 @@ export interface RunRequest {
   logReopens: boolean;
 }
 
-/** What a run needs of the world. */
-export interface RunPorts {
+/** What a claim needs of the world. */
+export interface ClaimPorts {
   store: Store;
   keys: Keys;
   clock: Clock;
   random: Random;
   log: Log;
-  commands: CommandHost;
   /**
    * Evaluates a total kept in etcd, a number or a macro expression, with this host's macros; undefined where the
    * configuration states none. @throws ConfigError
@@ -77,6 +80,11 @@ export interface RunPorts {
    * @param wall  wall clock, ms since the epoch
    */
   describeHost(wall: number): string;
+}
+
+/** What a run needs of the world. */
+export interface RunPorts extends ClaimPorts {
+  commands: CommandHost;
   /** Signals sent to this process. Returns how to stop listening. */
   onSignal(listener: (name: NodeJS.Signals) => void): () => void;
 }

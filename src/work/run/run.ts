@@ -1,13 +1,12 @@
 import { EXIT, SignalboxError } from "../../base/errors.ts";
 import { SessionLost } from "../../etcd/session.ts";
 import type { GuardedCommand } from "../../process/command.ts";
-import type { PastRun } from "../../protocol/history.ts";
 import type { Grant } from "./acquire.ts";
 import { claim } from "./claim.ts";
 import { finish } from "./finish.ts";
 import { Holding, type Outcome } from "./hold.ts";
+import { memoryOf } from "./memory.ts";
 import { refused } from "./refused.ts";
-import type { Memory } from "./remember.ts";
 import type { RunPorts, RunRequest } from "./request.ts";
 import { Interrupted, SignalDesk } from "./signals.ts";
 
@@ -48,7 +47,7 @@ async function runHeld(
     const isLost = outcome.ending?.kind === "lost";
     await finish(ports, {
       grant,
-      memory: memoryOf(ports, request, grant, code, outcome.ending?.why),
+      memory: memoryOf(ports, request, grant, { exit: code, reason: outcome.ending?.why }),
       graceUntil: request.grace === undefined || isLost ? undefined : grant.grantedAt + request.grace,
     });
     report(ports, outcome, code);
@@ -57,7 +56,7 @@ async function runHeld(
     const failure = startFailure(error);
     const known = failure instanceof SignalboxError || failure instanceof Interrupted;
     const code = known ? failure.exitCode : EXIT.internal;
-    const memory = memoryOf(ports, request, grant, code, failure.message);
+    const memory = memoryOf(ports, request, grant, { exit: code, reason: failure.message });
     await finish(ports, { grant, memory, graceUntil: undefined });
     throw failure;
   }
@@ -95,29 +94,4 @@ function report(ports: RunPorts, { ending }: Outcome, code: number): void {
     ports.log.error("the claim was lost, the command was terminated", { why: ending.why });
   else if (ending?.kind === "timeout") ports.log.error("the command was terminated", { why: ending.why });
   else ports.log.info("finished", { code });
-}
-
-function memoryOf(
-  ports: RunPorts,
-  request: RunRequest,
-  grant: Grant,
-  exit: number,
-  reason: string | undefined,
-): Memory | undefined {
-  if (!request.history || request.lock === undefined) return undefined;
-  const { attempt, grantedAt, places } = grant;
-  const { host, pid, command, label } = request.identity;
-  const endedAt = ports.clock.wall();
-  const past: PastRun = {
-    ...{ run: attempt.run, host, pid, command, exit },
-    ...(label !== undefined && { label }),
-    ...(reason !== undefined && { reason }),
-    token: String(places[0]?.createRevision),
-    enqueuedAt: attempt.enqueuedAt,
-    grantedAt,
-    endedAt,
-    waited: grantedAt - attempt.enqueuedAt,
-    held: endedAt - grantedAt,
-  };
-  return { key: ports.keys.history(request.lock), past, known: grant.history };
 }

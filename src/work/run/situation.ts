@@ -5,7 +5,7 @@ import { applies, type Drain, drainOf, hasEnded, type Reach } from "../../protoc
 import type { Basis } from "../../protocol/guards.ts";
 import type { Keys } from "../../protocol/keys.ts";
 import type { KeyValue, Op, OpResult } from "../../protocol/txn.ts";
-import type { LeaseWish, RunPorts, RunRequest } from "./request.ts";
+import type { ClaimPorts, ClaimRequest, LeaseWish } from "./request.ts";
 
 /** What operators have set that a run depends on, as it stood at one revision. */
 export interface Situation {
@@ -20,7 +20,7 @@ export interface Situation {
 export const UNKNOWN: Situation = { revision: 0n, drains: [], groups: new Map(), config: new Map() };
 
 /** The reads that make a situation; one result each in `situationFrom`. */
-export function situationReads(keys: Keys, request: RunRequest): Op[] {
+export function situationReads(keys: Keys, request: ClaimRequest): Op[] {
   const configs = request.leases.flatMap((lease) => configKeys(keys, lease));
   return [
     { op: "range", ...keys.drains() },
@@ -71,7 +71,12 @@ export interface ResourceTotal {
  * @param wall  wall clock, ms since the epoch
  * @throws ConfigError when totals disagree or are unknown, or the group does not exist
  */
-export function outlook(ports: RunPorts, request: RunRequest, situation: Situation, wall: number): Outlook {
+export function outlook(
+  ports: ClaimPorts,
+  request: ClaimRequest,
+  situation: Situation,
+  wall: number,
+): Outlook {
   const { keys } = ports;
   const path = groupPath(request, situation.groups);
   if (path === undefined) return { kind: "outside", group: request.group ?? "" };
@@ -95,7 +100,7 @@ export function outlook(ports: RunPorts, request: RunRequest, situation: Situati
 }
 
 /** Everything of a run that a drain can name. */
-export function reachOf(request: RunRequest, groups: readonly string[]): Reach {
+export function reachOf(request: ClaimRequest, groups: readonly string[]): Reach {
   return {
     ...(request.lock !== undefined && { lock: request.lock }),
     resources: request.leases.map(({ resource }) => resource),
@@ -105,17 +110,17 @@ export function reachOf(request: RunRequest, groups: readonly string[]): Reach {
 }
 
 /** The groups that prove membership; empty when none is asked for, undefined when the host is in none of them. */
-function groupPath(request: RunRequest, groups: Groups): readonly string[] | undefined {
+function groupPath(request: ClaimRequest, groups: Groups): readonly string[] | undefined {
   if (request.group === undefined) return [];
   return membership(groups, request.group, request.identity.host);
 }
 
 /** What membership rests on: the groups on the path, and that the host's name is no group's. */
-function membershipKeys(keys: Keys, request: RunRequest, path: readonly string[]): string[] {
+function membershipKeys(keys: Keys, request: ClaimRequest, path: readonly string[]): string[] {
   return request.group === undefined ? [] : [...path, request.identity.host].map(keys.group);
 }
 
-function resourceTotal(ports: RunPorts, situation: Situation, lease: LeaseWish): ResourceTotal {
+function resourceTotal(ports: ClaimPorts, situation: Situation, lease: LeaseWish): ResourceTotal {
   const kvs = configKeys(ports.keys, lease).flatMap((key) => situation.config.get(key) ?? []);
   const configured = firstTotal(ports, kvs);
   const total = configured ?? lease.total;
@@ -137,7 +142,7 @@ function resourceTotal(ports: RunPorts, situation: Situation, lease: LeaseWish):
 }
 
 /** Of the resource's own configuration; where that states none, of the one that serves all hosts. */
-function firstTotal(ports: RunPorts, kvs: readonly KeyValue[]): number | undefined {
+function firstTotal(ports: ClaimPorts, kvs: readonly KeyValue[]): number | undefined {
   for (const { value } of kvs) {
     const total = ports.evaluateTotal(value);
     if (total !== undefined) return total;

@@ -1,6 +1,6 @@
 import type { Place } from "../../protocol/ticket.ts";
 import { type Attempt, ownKeys } from "./attempt.ts";
-import type { RunRequest } from "./request.ts";
+import type { ClaimRequest } from "./request.ts";
 import type { Standing, View } from "./view.ts";
 
 /**
@@ -9,7 +9,7 @@ import type { Standing, View } from "./view.ts";
  * read. A claim stands whole or not at all, except that a queueing run puts its lock's ticket first.
  */
 export function ownStanding(
-  request: RunRequest,
+  request: ClaimRequest,
   attempt: Attempt,
   before: Standing,
   view: View,

@@ -11,7 +11,7 @@ import {
 import type { Place } from "../../protocol/ticket.ts";
 import type { Op, Txn } from "../../protocol/txn.ts";
 import { type Attempt, lockStake, resourceStakes } from "./attempt.ts";
-import type { RunPorts, RunRequest } from "./request.ts";
+import type { ClaimPorts, ClaimRequest } from "./request.ts";
 import type { Step } from "./step.ts";
 
 /** A step as a transaction, and what its success means. */
@@ -31,8 +31,8 @@ type Acting = Extract<Step, { kind: "claim" | "join" | "grant" | "mark" | "sweep
 
 /** @param wall  wall clock, ms since the epoch */
 export function actionOf(
-  ports: RunPorts,
-  request: RunRequest,
+  ports: ClaimPorts,
+  request: ClaimRequest,
   attempt: Attempt,
   step: Acting,
   wall: number,
@@ -55,8 +55,8 @@ type Of<K extends Step["kind"]> = Extract<Step, { kind: K }>;
 
 /** Puts all tickets where nobody stands in the lock's way; without leases that is the grant already. */
 function claim(
-  ports: RunPorts,
-  request: RunRequest,
+  ports: ClaimPorts,
+  request: ClaimRequest,
   attempt: Attempt,
   { basis, totals }: Of<"claim">,
   wall: number,
@@ -74,12 +74,12 @@ function claim(
 }
 
 /** The lock's ticket alone, behind those who stand there: nobody reserves units while waiting for a name. */
-function queueUp(ports: RunPorts, request: RunRequest, attempt: Attempt, basis: Basis): Txn {
+function queueUp(ports: ClaimPorts, request: ClaimRequest, attempt: Attempt, basis: Basis): Txn {
   const stakes = lockStake(request, attempt, "waiting");
   return joinTxn(ports.keys, { stakes, session: attempt.session.id, basis, after: [], mark: [] });
 }
 
-function join(ports: RunPorts, request: RunRequest, attempt: Attempt, step: Of<"join">): Act {
+function join(ports: ClaimPorts, request: ClaimRequest, attempt: Attempt, step: Of<"join">): Act {
   const { basis, totals, lock } = step;
   const stakes = resourceStakes(ports.keys, request, attempt, totals, "waiting");
   const mark = rewritten([lock], { state: "admitted" });
@@ -88,8 +88,8 @@ function join(ports: RunPorts, request: RunRequest, attempt: Attempt, step: Of<"
 }
 
 function grant(
-  ports: RunPorts,
-  request: RunRequest,
+  ports: ClaimPorts,
+  request: ClaimRequest,
   attempt: Attempt,
   { places, basis }: Of<"grant">,
   wall: number,
@@ -118,7 +118,7 @@ function writing(txn: Txn): Act {
 }
 
 /** The history is read with the grant, so that the finish can append to it in the transaction that frees the lock. */
-function historyReads(ports: RunPorts, request: RunRequest): Op[] {
+function historyReads(ports: ClaimPorts, request: ClaimRequest): Op[] {
   if (!request.history || request.lock === undefined) return [];
   return [{ op: "range", key: ports.keys.history(request.lock) }];
 }

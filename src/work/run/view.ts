@@ -2,7 +2,7 @@ import { type Place, placeOf, type Queue } from "../../protocol/ticket.ts";
 import type { Op } from "../../protocol/txn.ts";
 import { type Attempt, ownKeys } from "./attempt.ts";
 import { keyValues, lockQueue, lockRead, resourceReads, type Sight, sightOf } from "./queues.ts";
-import type { RunPorts, RunRequest } from "./request.ts";
+import type { ClaimPorts, ClaimRequest } from "./request.ts";
 import { type Situation, situationFrom, situationReads, UNKNOWN } from "./situation.ts";
 
 /** Everything that the next step of an attempt is decided from, read at one revision. */
@@ -41,8 +41,8 @@ export const BLIND: View = {
  * @param how.host  the key of what this host says of itself, where that is to be read too
  */
 export async function look(
-  ports: RunPorts,
-  request: RunRequest,
+  ports: ClaimPorts,
+  request: ClaimRequest,
   attempt: Attempt,
   how: { standing: Standing; depth: number; host: string | undefined },
   signal: AbortSignal,

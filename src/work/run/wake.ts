@@ -5,7 +5,7 @@ import type { Keys } from "../../protocol/keys.ts";
 import type { Place } from "../../protocol/ticket.ts";
 import type { WatchRequest } from "../../protocol/txn.ts";
 import { headOf } from "./queues.ts";
-import type { RunRequest } from "./request.ts";
+import type { ClaimRequest } from "./request.ts";
 import type { ResourceSight, Step } from "./step.ts";
 import type { View } from "./view.ts";
 
@@ -25,7 +25,7 @@ export interface Obstacle {
  */
 export function waitStep(
   keys: Keys,
-  request: RunRequest,
+  request: ClaimRequest,
   view: View,
   basis: Basis,
   obstacle: Obstacle,

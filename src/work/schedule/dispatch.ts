@@ -1,14 +1,13 @@
-import { isUnavailable } from "../../etcd/persist.ts";
 import { typeOf } from "../../schedule/definition.ts";
 import { type Candidate, prospect } from "../../schedule/prospect.ts";
 import { Agenda } from "./agenda.ts";
+import { Attempts, type Try } from "./attempts.ts";
 import type { Entry } from "./book.ts";
-import { type Attempt, type ClaimContext, claim } from "./claim.ts";
+import type { ClaimContext, Claimed } from "./claim.ts";
 import { Crew } from "./crew.ts";
 import { Eligibility } from "./eligible.ts";
 import type { WorkerListener } from "./events.ts";
 import type { Handler, Handlers, TaskLost } from "./handler.ts";
-import { seed } from "./seed.ts";
 
 export interface DispatchOptions {
   handlers: Handlers;
@@ -21,12 +20,8 @@ export interface DispatchOptions {
 
 /** The longest sleep, ms: wall clocks are set, and drains end by themselves. */
 const LONGEST_SLEEP = 1_000;
-/** Claims on their way of what others are first for: under load they are about to take it, and every miss costs etcd a write. */
-const MOST_HELPING = 4;
-/** Until there is room for another of these, ms. */
+/** Until there may be room to try what others are first for, ms. */
 const HELP_LATER = 50;
-/** After an attempt that others were faster than, ms; mostly their change comes first. */
-const AFTER_MISS = 250;
 /** What the second of those who can take a schedule leaves the first, and the third the second, ms, and a random part. */
 const STAGGER = 1_000;
 
@@ -37,14 +32,12 @@ export class Dispatcher {
   readonly #crew: Crew;
   readonly #agenda = new Agenda();
   readonly #eligible: Eligibility;
-  /** Schedules with a claim on its way. */
-  readonly #claiming = new Set<string>();
+  readonly #attempts: Attempts;
   readonly #unknown = new Set<string>();
   readonly #done = Promise.withResolvers<void>();
   #wake = Promise.withResolvers<void>();
   #state: "reading" | "listening" | "open" | "closed" = "reading";
   #isRefusing = false;
-  #helping = 0;
   #drain: string | undefined;
   #stopReason: (() => TaskLost) | undefined;
 
@@ -53,14 +46,11 @@ export class Dispatcher {
     this.#options = options;
     this.#eligible = new Eligibility(context.book, context.host);
     this.#crew = new Crew(context, options.listener, () => this.#crewChanged());
+    this.#attempts = new Attempts(context, options.listener, (...claimed) => this.#start(...claimed));
   }
 
   get running(): number {
     return this.#crew.size;
-  }
-
-  get isOpen(): boolean {
-    return this.#state !== "reading" && this.#state !== "listening";
   }
 
   /** Resolves when it was closed and nothing runs any more. */
@@ -91,11 +81,13 @@ export class Dispatcher {
     this.#wake.resolve();
   }
 
-  /** Everything was read: at first, or again. */
-  readAnew(): void {
-    if (this.#state === "reading") this.#state = "listening";
+  /** Everything was read. @returns whether for the first time */
+  readAnew(): boolean {
+    const isFirst = this.#state === "reading";
+    if (isFirst) this.#state = "listening";
     this.#eligible.forget();
     this.#planAll();
+    return isFirst;
   }
 
   /** Workers are others now: who is first is asked when something is due. */
@@ -161,7 +153,7 @@ export class Dispatcher {
   }
 
   #mayTake(): boolean {
-    const isFull = this.#crew.size + this.#claiming.size >= this.#options.concurrency;
+    const isFull = this.#crew.size + this.#attempts.size >= this.#options.concurrency;
     return this.#state === "open" && !this.#isRefusing && !isFull && this.#drain === undefined;
   }
 
@@ -172,7 +164,7 @@ export class Dispatcher {
       const id = this.#agenda.take(now);
       if (id === undefined) return;
       const entry = this.#context.book.entries.get(id);
-      if (entry !== undefined && !this.#claiming.has(id)) this.#consider(entry, now);
+      if (entry !== undefined && !this.#attempts.has(id)) this.#consider(entry, now);
     }
   }
 
@@ -188,7 +180,7 @@ export class Dispatcher {
   /** When a schedule is to be looked at, whoever is to take it then. */
   #plan(entry: Entry): void {
     const { id, definition, due } = entry;
-    if (this.#claiming.has(id)) return;
+    if (this.#attempts.has(id)) return;
     const isSeedless = definition !== undefined && due === undefined && entry.dueMod === 0n;
     // Its state comes by another range of the watch, perhaps a moment later.
     this.#agenda.set(
@@ -213,15 +205,22 @@ export class Dispatcher {
     const rank = this.#eligible.rank(this.#context.presence.id, entry);
     const at = this.#turn(entry, rank, candidate?.runAt ?? entry.freeSince);
     if (at > now) this.#agenda.set(id, at);
-    else if (rank === 0) void this.#attempt(entry, handler, candidate);
-    else if (this.#helping < MOST_HELPING) void this.#help(entry, handler, candidate);
+    else if (rank === 0 || this.#attempts.mayHelp) void this.#try({ entry, handler, candidate, rank });
     else this.#agenda.set(id, now + HELP_LATER);
   }
 
-  async #help(...attempt: Parameters<Dispatcher["#attempt"]>): Promise<void> {
-    this.#helping += 1;
-    await this.#attempt(...attempt);
-    this.#helping -= 1;
+  async #try(one: Try): Promise<void> {
+    const again = await this.#attempts.make(one);
+    const at = this.#candidate(one.entry, this.#wall())?.runAt;
+    this.#agenda.set(one.entry.id, at === undefined || again === undefined ? at : Math.max(at, again));
+    this.#crewChanged();
+  }
+
+  #start(claimed: Claimed, handler: Handler): void {
+    this.#crew.start(claimed, handler);
+    const entry = this.#context.book.entries.get(claimed.id);
+    if (entry !== undefined) this.#crew.watch(entry, this.#wall()); // what came between the claim and now
+    if (this.#stopReason !== undefined) this.#crew.endAll(this.#stopReason);
   }
 
   /** The first of those who can take it does so on time; the others only if it is left. */
@@ -243,52 +242,10 @@ export class Dispatcher {
     return undefined;
   }
 
-  async #attempt(entry: Entry, handler: Handler, candidate: Candidate | undefined): Promise<void> {
-    const { id } = entry;
-    this.#claiming.add(id);
-    let again: number | undefined;
-    try {
-      if (candidate === undefined) await seed(this.#context.ports, entry);
-      else again = this.#attempted(entry, handler, await claim(this.#context, entry, candidate));
-    } catch (error) {
-      this.#failed(id, error);
-      again = this.#wall() + STAGGER;
-    }
-    this.#claiming.delete(id);
-    const at = this.#candidate(entry, this.#wall())?.runAt;
-    this.#agenda.set(id, at === undefined || again === undefined ? at : Math.max(at, again));
-    this.#crewChanged();
-  }
-
-  /** @returns when to look again at the earliest, wall clock, ms */
-  #attempted(entry: Entry, handler: Handler, attempt: Attempt): number | undefined {
-    if (attempt.kind === "missed") return this.#wall() + AFTER_MISS;
-    const { definition } = entry;
-    const about = definition && { id: entry.id, type: typeOf(entry.id, definition), definition };
-    for (const outcome of attempt.outcomes) {
-      if (about && outcome.result === "skipped")
-        this.#options.listener({ kind: "skipped", ...about, outcome });
-      else if (about)
-        this.#options.listener({ kind: "ended", ...about, outcome, isDead: outcome.result === "lost" });
-    }
-    if (attempt.kind === "claimed") {
-      this.#crew.start(attempt.claimed, handler);
-      this.#crew.watch(entry, this.#wall()); // what came between the claim and now
-    }
-    if (this.#stopReason !== undefined) this.#crew.endAll(this.#stopReason);
-    return undefined;
-  }
-
-  #failed(schedule: string, error: unknown): void {
-    if (this.#context.presence.session.signal.aborted) return;
-    const level = isUnavailable(error) ? "warn" : "error";
-    this.#context.ports.log[level]("a claim failed", { schedule, error: String(error) });
-  }
-
   #crewChanged(): void {
     const { concurrency, listener } = this.#options;
     listener({ kind: "load", running: this.#crew.size, concurrency });
-    if (this.#state === "closed" && this.#crew.size === 0 && this.#claiming.size === 0) this.#done.resolve();
+    if (this.#state === "closed" && this.#crew.size === 0 && this.#attempts.size === 0) this.#done.resolve();
     this.lookAgain();
   }
 }

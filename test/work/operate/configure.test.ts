@@ -2,12 +2,8 @@
 import { describe, expect, it } from "vitest";
 import type { ConfigChange } from "../../../src/fleet/changes.ts";
 import { auditOf } from "../../../src/protocol/audit.ts";
-import {
-  type Configuring,
-  configure,
-  MOST_CHANGES,
-  type SeenKey,
-} from "../../../src/work/operate/configure.ts";
+import { MOST_CHANGES } from "../../../src/work/operate/chunks.ts";
+import { type Configuring, configure, type SeenKey } from "../../../src/work/operate/configure.ts";
 import { configurers } from "../../../src/work/operate/configurers.ts";
 import { keys } from "../../protocol/samples.ts";
 import { type Fate, TestDesk } from "./desk.ts";

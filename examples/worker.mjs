@@ -1,0 +1,20 @@
+// A worker in this program: what is due is run by functions. SIGTERM lets what runs end first.
+import { connect, Worker } from "signalbox";
+
+const signalbox = await connect();
+
+const worker = new Worker(signalbox, {
+  concurrency: 2,
+  handlers: {
+    "mail.digest": async (task) => {
+      console.log(`digest for ${task.data.to}, attempt ${task.attempt}`);
+    },
+    "/^backup/": async (task) => {
+      task.signal.throwIfAborted();
+      console.log(`${task.id} of ${task.scheduledTime.toISOString()}`);
+    },
+  },
+});
+process.once("SIGTERM", () => worker.stop());
+await worker.run();
+await signalbox.close();

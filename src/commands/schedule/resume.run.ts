@@ -1,0 +1,4 @@
+import { resuming } from "../../work/schedule/deeds.ts";
+import { keysCommand } from "./keys-command.ts";
+
+export const execute = keysCommand("Resume", resuming);

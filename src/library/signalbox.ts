@@ -1,0 +1,88 @@
+import type { AcquireOptions, ClaimOptions, Held, Work } from "./claim-types.ts";
+import { acquire } from "./claims.ts";
+import { Connection } from "./connection.ts";
+import { UsageError } from "./errors.ts";
+import type { ConnectOptions } from "./options.ts";
+import type { Schedules } from "./schedule-types.ts";
+import { SchedulesHere } from "./schedules.ts";
+
+/** What `connect` returns: locks, leases and schedules of one prefix in etcd. */
+export interface Signalbox {
+  /**
+   * Claims a lock, leases, or both, and holds them until `release`.
+   * @throws BusyError when they are not to be had, UnreachableError, PermissionError, UsageError, ConfigError, the reason of
+   *   `options.signal`
+   */
+  acquire(options: AcquireOptions): Promise<Held>;
+  /**
+   * Runs `work` while it holds a lock, and frees that when `work` has ended.
+   * @returns what `work` returns
+   * @throws as `acquire`, and what `work` throws; ClaimLostError when the claim was lost meanwhile, at the latest a
+   *   termination timeout after the signal has fired, even if `work` has not ended: nothing can end it from without
+   */
+  withLock<T>(lock: string, work: Work<T>): Promise<T>;
+  withLock<T>(lock: string, options: ClaimOptions, work: Work<T>): Promise<T>;
+  /** As `withLock`, for leases: `["db=2:10"]`. */
+  withLeases<T>(leases: readonly string[], work: Work<T>): Promise<T>;
+  withLeases<T>(leases: readonly string[], options: ClaimOptions, work: Work<T>): Promise<T>;
+  readonly schedules: Schedules;
+  /** Frees what is held, gives tasks back, and ends the connection. A second call waits for the first. */
+  close(): Promise<void>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+const connections = new WeakMap<Signalbox, Connection>();
+
+/**
+ * Settles where etcd is; it is reached with the first call. What no option says is read from the same variables and files
+ * as the command line reads. A connection that is idle does not keep the process alive.
+ * @throws ConfigError
+ */
+export async function connect(options: ConnectOptions = {}): Promise<Signalbox> {
+  return new SignalboxHere(await Connection.open(options));
+}
+
+/** For parts of the library that are objects of their own. @internal */
+export function connectionOf(signalbox: Signalbox): Connection {
+  const connection = connections.get(signalbox);
+  if (connection === undefined) throw new UsageError("that is not what connect() has returned");
+  return connection;
+}
+
+class SignalboxHere implements Signalbox {
+  readonly schedules: Schedules;
+  readonly #connection: Connection;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+    this.schedules = new SchedulesHere(connection);
+    connections.set(this, connection);
+  }
+
+  async acquire(options: AcquireOptions): Promise<Held> {
+    return await acquire(this.#connection, options);
+  }
+
+  withLock<T>(lock: string, ...rest: [Work<T>] | [ClaimOptions, Work<T>]): Promise<T> {
+    return this.#during({ lock }, rest);
+  }
+
+  withLeases<T>(leases: readonly string[], ...rest: [Work<T>] | [ClaimOptions, Work<T>]): Promise<T> {
+    return this.#during({ leases }, rest);
+  }
+
+  close(): Promise<void> {
+    return this.#connection.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #during<T>(what: AcquireOptions, rest: [Work<T>] | [ClaimOptions, Work<T>]): Promise<T> {
+    const [options, work] = rest.length === 1 ? [{}, rest[0]] : rest;
+    if (typeof work !== "function") throw new UsageError("the last argument is the function to run");
+    const held = await acquire(this.#connection, { ...options, ...what });
+    return await held.during(work);
+  }
+}

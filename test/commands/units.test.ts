@@ -1,0 +1,69 @@
+/** docs/systemd/*.service: what systemd and signalbox make of them. */
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { EXIT } from "../../src/base/errors.ts";
+import { parseCall } from "../../src/commands/parse.ts";
+import { COMMANDS } from "../../src/commands/registry.ts";
+
+const FOLDER = resolve(import.meta.dirname, "../../docs/systemd");
+const units = readdirSync(FOLDER).filter((name) => name.endsWith(".service"));
+const textOf = (name: string) => readFileSync(join(FOLDER, name), "utf8");
+
+/** Values by `Section.Key`. */
+function settingsOf(name: string): Map<string, string> {
+  const settings = new Map<string, string>();
+  let section = "";
+  for (const line of textOf(name).split("\n")) {
+    if (line === "" || line.startsWith("#")) continue;
+    const [, head] = /^\[(Unit|Service|Install)\]$/.exec(line) ?? [];
+    const [, key, value] = /^([A-Z][A-Za-z]+)=(.*)$/.exec(line) ?? [];
+    section = head ?? section;
+    if (head === undefined && key === undefined) throw new Error(`${name}: ${line} is no line of a unit`);
+    if (key !== undefined) settings.set(`${section}.${key}`, value ?? "");
+  }
+  return settings;
+}
+
+test("there are units for a worker, a hardened one and the exporter", () => {
+  expect(units.sort()).toEqual(
+    ["exporter", "worker-hardened", "worker"].map((name) => `signalbox-${name}.service`),
+  );
+});
+
+test.each(units)("%s starts a command that there is, with flags that it has", (name) => {
+  const [program, id = "", ...args] = (settingsOf(name).get("Service.ExecStart") ?? "").split(" ");
+  expect(program).toBe("/usr/bin/signalbox");
+  const command = COMMANDS.find((one) => one.id === id);
+  if (command === undefined) throw new Error(`there is no command ${id}`);
+  expect(() => parseCall(command, args)).not.toThrow();
+});
+
+test.each(units)("%s is started again but for what that does not mend, and told by the messenger", (name) => {
+  const settings = settingsOf(name);
+  const { usage, permission, config } = EXIT;
+  expect(settings.get("Service.RestartPreventExitStatus")).toBe([usage, permission, config].join(" "));
+  expect(settings.get("Service.Type")).toBe("notify");
+  expect(settings.get("Service.NotifyAccess")).toBe("all");
+  expect(settings.has("Service.MemoryDenyWriteExecute")).toBe(false); // Node.js would not start
+  if (name.includes("worker")) expect(settings.get("Service.KillMode")).toBe("mixed");
+});
+
+const hasSystemd = spawnSync("systemd-analyze", ["--version"]).status === 0;
+
+test.runIf(hasSystemd)("systemd finds no fault with them", () => {
+  const folder = mkdtempSync(join(tmpdir(), "units-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const paths = units.map((name) => {
+    const path = join(folder, name);
+    writeFileSync(path, textOf(name).replaceAll("/usr/bin/signalbox", "/bin/true")); // it looks whether that is there
+    return path;
+  });
+  const { status, stderr } = spawnSync("systemd-analyze", ["verify", "--man=no", ...paths], {
+    encoding: "utf8",
+  });
+  const said = stderr.split("\n").filter((line) => line.includes("signalbox-"));
+  expect([status, said]).toEqual([0, []]);
+});

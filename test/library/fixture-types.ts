@@ -1,0 +1,53 @@
+// Must compile, as `npm run check` shows: what programs may write, and, where an error is expected, what they may not.
+import {
+  BusyError,
+  ClaimLostError,
+  type ConnectOptions,
+  connect,
+  type Held,
+  type Schedule,
+  type Task,
+  Worker,
+} from "../../src/library/index.ts";
+
+export async function allowed(): Promise<void> {
+  const options: ConnectOptions = { endpoints: ["http://127.0.0.1:2379"], ttl: "10s", log: console };
+  await using signalbox = await connect(options);
+  const length: number = await signalbox.withLock("a", async ({ token }) => token.length);
+  const text: string = await signalbox.withLeases(["db=1:2"], { wait: 500 }, ({ run }) => run);
+  await using held: Held = await signalbox.acquire({ lock: "a", leases: ["db=1"], wait: "5s" });
+  held.signal.addEventListener("abort", () => held.signal.reason.kind === "gone");
+  const schedule: Schedule = await signalbox.schedules.add("a", { cron: "@daily", start: new Date() });
+  await signalbox.schedules.modify("a", { delay: null, cron: "@hourly" });
+  const task: Task | undefined = await signalbox.schedules.poll();
+  await task?.retry("1m");
+  const worker = new Worker(signalbox, { handlers: { a: (one) => one.retry(1000) } });
+  await worker.run(AbortSignal.timeout(length + text.length));
+  const next: Date | undefined = schedule.nextTime;
+  const error: unknown = next;
+  if (error instanceof BusyError) error.kind satisfies string;
+  if (error instanceof ClaimLostError) error.code satisfies "CLAIM_LOST";
+}
+
+export async function refused(): Promise<void> {
+  // @ts-expect-error: there is no such option
+  const signalbox = await connect({ endpoint: "http://127.0.0.1:2379" });
+  // @ts-expect-error: a lock's name is a text
+  await signalbox.withLock(1, () => {});
+  // @ts-expect-error: leases are a list
+  await signalbox.withLeases("db=1", () => {});
+  // @ts-expect-error: the work is missing
+  await signalbox.withLock("a", { wait: true });
+  // @ts-expect-error: a schedule needs a cron text
+  await signalbox.schedules.add("a", { timezone: "UTC" });
+  // @ts-expect-error: no such policy
+  await signalbox.schedules.add("a", { cron: "@daily", overlap: "sometimes" });
+  const task = await signalbox.schedules.poll();
+  // @ts-expect-error: there may be none
+  await task.finish();
+  // @ts-expect-error: a handler is a function
+  new Worker(signalbox, { handlers: { a: "b" } });
+  const held = await signalbox.acquire({ lock: "a" });
+  // @ts-expect-error: the token is what etcd gave
+  held.token = "1";
+}

@@ -1,0 +1,54 @@
+/** Keys of schedules, for tests of what is made of them. */
+import type { KeyValue } from "../../src/protocol/txn.ts";
+import { type Definition, definitionText } from "../../src/schedule/definition.ts";
+import { type Due, dueText } from "../../src/schedule/due.ts";
+import { type Outcomes, outcomesText } from "../../src/schedule/outcome.ts";
+import { type Running, runningText } from "../../src/schedule/running.ts";
+import { type WorkerRecord, workerText } from "../../src/schedule/worker-record.ts";
+import { keys } from "../protocol/samples.ts";
+import { NOW, plain } from "./pictures.ts";
+
+/** Every hour; the next one in an hour. */
+export const definitionOf = (more: Partial<Definition> = {}): Definition => ({
+  ...{ cron: "0 * * * *", timezone: "UTC", type: "mail", ...more },
+});
+
+export function dueOf({ open = [], ...more }: Partial<Due> = {}): Due {
+  const runAt = more.runAt ?? NOW + 3_600_000;
+  return { next: runAt, ...more, runAt, open };
+}
+
+/** A definition and where it is. */
+export function schedule(
+  id: string,
+  definition: Partial<Definition> = {},
+  due: Partial<Due> = {},
+): KeyValue[] {
+  return [
+    plain(keys.schedule(id), definitionText(definitionOf(definition))),
+    plain(keys.due(id), dueText(dueOf(due))),
+  ];
+}
+
+export function runningOf(more: Partial<Running> = {}): Running {
+  return {
+    ...{ worker: "w1", host: "web1.example.com", pid: 42, run: "r".repeat(16), scheduled: NOW - 60_000 },
+    ...{ attempt: 1, since: NOW - 59_000, late: 1_000, ...more },
+  };
+}
+
+export function running(id: string, more: Partial<Running> = {}, scheduled?: number): KeyValue {
+  return plain(keys.running(id, scheduled), runningText(runningOf(more)), 12);
+}
+
+/** A worker that has handlers for `mail` and for commands. */
+export function worker(id: string, more: Partial<WorkerRecord> = {}): KeyValue {
+  const record: WorkerRecord = {
+    ...{ host: "web1.example.com", pid: 42, version: "0.1.0", since: NOW - 86_400_000, wall: NOW, beat: 3 },
+    ...{ types: ["mail", "$command"], tags: [], running: 0, concurrency: 4, clock: "ok", ...more },
+  };
+  return plain(keys.worker(id), workerText(record));
+}
+
+export const memory = (id: string, outcomes: Partial<Outcomes>): KeyValue =>
+  plain(keys.outcomes(id), outcomesText({ runs: [], dead: [], ...outcomes }));
