@@ -1,15 +1,13 @@
 import { basename } from "node:path";
-import { formatDuration } from "../base/duration.ts";
 import { UsageError } from "../base/errors.ts";
-import { quoted } from "../base/text.ts";
-import { fits, smallestTtl } from "../config/ttl.ts";
 import { parseLeases } from "../fleet/lease-spec.ts";
 import { checkedName } from "../protocol/names.ts";
 import { acquireClaim, type HeldClaim } from "../work/run/keep.ts";
 import type { ClaimRequest, Patience } from "../work/run/request.ts";
 import type { AcquireOptions, ClaimOptions, Held, Work } from "./claim-types.ts";
 import type { Connection } from "./connection.ts";
-import { ClaimLostError, ClosedError, ConfigError, translated } from "./errors.ts";
+import { ClaimLostError, ClosedError, translated } from "./errors.ts";
+import { timesOf } from "./times.ts";
 import { defined, durationOf } from "./values.ts";
 
 /** Claims, and holds until `release`. @throws as `Signalbox.acquire` */
@@ -130,36 +128,16 @@ function requestOf(connection: Connection, options: AcquireOptions): ClaimReques
   const leases = parseLeases(given, macros);
   if (lock !== undefined) checkedName("lock", lock);
   else if (leases.length === 0) throw new UsageError("there is nothing to claim; name a lock, or leases");
+  const maxHold = options.maxHold === undefined ? settings.maxHold : durationOf("maxHold", options.maxHold);
   const label = options.label ?? settings.label;
   const command = basename(process.argv[1] ?? process.execPath);
   return {
     ...{ leases, patience: patienceOf(options, settings.leaseTimeout), history },
     identity: { host: facts.fqdn, pid: process.pid, user, command, ...defined({ label }) },
-    ...timesOf(options, settings),
-    ...defined({ lock, group: options.group ?? settings.group }),
+    ...timesOf(settings, options),
+    connectTimeout: settings.connectTimeout,
+    ...defined({ lock, group: options.group ?? settings.group, maxHold }),
   };
-}
-
-function timesOf(options: ClaimOptions, settings: Connection["settings"]) {
-  const one = (name: "ttl" | "terminationTimeout" | "maxHold") => {
-    const { [name]: given } = options;
-    return given === undefined ? settings[name] : durationOf(name, given);
-  };
-  const { ttl = settings.ttl, terminationTimeout = settings.terminationTimeout } = defined({
-    ttl: one("ttl"),
-    terminationTimeout: one("terminationTimeout"),
-  });
-  if (ttl < 2_000 || ttl % 1_000 !== 0)
-    throw new ConfigError(
-      `ttl: ${quoted(String(options.ttl))} is not a number of whole seconds, at least 2 s`,
-    );
-  if (!fits(terminationTimeout, ttl))
-    throw new ConfigError(
-      `terminationTimeout ${formatDuration(terminationTimeout)} does not fit into ttl ${formatDuration(ttl)}; ` +
-        `set ttl to ${formatDuration(smallestTtl(terminationTimeout))} or more`,
-    );
-  const { connectTimeout } = settings;
-  return { ttl: ttl / 1000, terminationTimeout, connectTimeout, ...defined({ maxHold: one("maxHold") }) };
 }
 
 function patienceOf({ wait }: ClaimOptions, leaseTimeout: number | undefined): Patience {

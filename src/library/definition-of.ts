@@ -1,5 +1,6 @@
 import { ConfigError } from "../base/errors.ts";
 import { nearest, quoted } from "../base/text.ts";
+import { parseCron } from "../schedule/cron.ts";
 import { DEFAULTS, type Definition } from "../schedule/definition.ts";
 import type { First } from "../schedule/plan.ts";
 import type { Duration } from "./claim-types.ts";
@@ -11,7 +12,7 @@ const PLAIN = ["cron", "type", "timezone", "retries", "catchup", "overlap", "gro
 const OTHERS = ["env", "hooks", "note"];
 const FIELDS = [...PLAIN, ...OTHERS, ...DURATIONS, "data", "end"];
 
-/** A new schedule as it is kept, and when it begins. @throws ConfigError, NotSupportedError */
+/** A new schedule as it is kept, and when it begins. @throws ConfigError, CronError, NotSupportedError */
 export function definitionOf({ start, at, ...fields }: NewSchedule): {
   definition: Definition;
   first: First;
@@ -25,7 +26,7 @@ export function definitionOf({ start, at, ...fields }: NewSchedule): {
   return { definition, first };
 }
 
-/** A definition with changes. @throws ConfigError, NotSupportedError */
+/** A definition with changes. @throws ConfigError, CronError, NotSupportedError */
 export function changed(before: Definition | undefined, changes: ScheduleChanges): Definition {
   const merged = { ...before, ...fieldsOf(changes) };
   const kept = Object.entries(merged).filter(([, value]) => value !== null);
@@ -42,6 +43,7 @@ function kept(name: string, value: unknown): unknown {
   if (DURATIONS.includes(name)) return durationOf(name, value as Duration);
   if (name === "end") return instantOf(name, value as Instant);
   if (name === "data") return carriable(name, value);
+  if (name === "cron" && typeof value === "string") parseCron(value); // for its own error, which names the field
   if (FIELDS.includes(name)) return value;
   const meant = nearest(name, [...FIELDS, "start", "at"]);
   const hint = meant === undefined ? "" : `; did you mean ${quoted(meant)}?`;

@@ -46,7 +46,7 @@ export interface ConnectOptions {
 
 const OTHERS = ["config", "env", "log"];
 
-/** The options as the strongest layer of the configuration. @throws ConfigError for an option that there is not */
+/** The options as the strongest layer of the configuration. @throws ConfigError for an option that there is not. @internal */
 export function optionLayer(options: ConnectOptions): Layer {
   const { config: _, env: __, log: ___, ...given } = options;
   const wrong = Object.keys(given).find((key) => !(SETTING_KEYS as string[]).includes(key));

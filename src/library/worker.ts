@@ -12,7 +12,8 @@ import { translated } from "./errors.ts";
 import type { WorkerOptions } from "./schedule-types.ts";
 import { connectionOf, type Signalbox } from "./signalbox.ts";
 import { FunctionHandler } from "./task-run.ts";
-import { durationOf, shown } from "./values.ts";
+import { type Times, timesOf } from "./times.ts";
+import { shown } from "./values.ts";
 
 const CONCURRENCY = 4;
 
@@ -31,7 +32,7 @@ export class Worker {
     if (!Number.isSafeInteger(concurrency) || concurrency < 1)
       throw new ConfigError(`concurrency: ${shown(concurrency)} is not a whole number from 1 on`);
     const { facts } = connection;
-    const times = timesOf(connection, options);
+    const times = timesOf(connection.settings, options);
     this.#connection = connection;
     this.#engine = new Engine(connection.ports, {
       ...{ host: facts.fqdn, pid: process.pid, version: VERSION, tags, concurrency, ...times },
@@ -80,24 +81,6 @@ export class Worker {
       this.#connection.drop(this);
     }
   }
-}
-
-interface Times {
-  /** Whole seconds. */
-  ttl: number;
-  /** ms. */
-  terminationTimeout: number;
-}
-
-function timesOf({ settings }: Connection, { ttl, terminationTimeout }: WorkerOptions): Times {
-  const millis = ttl === undefined ? settings.ttl : durationOf("ttl", ttl);
-  if (millis < 2_000 || millis % 1_000 !== 0)
-    throw new ConfigError(`ttl: ${shown(ttl)} is not a number of whole seconds, at least 2 s`);
-  const termination =
-    terminationTimeout === undefined
-      ? settings.terminationTimeout
-      : durationOf("terminationTimeout", terminationTimeout);
-  return { ttl: millis / 1000, terminationTimeout: termination };
 }
 
 /** @throws ConfigError for a type that is no regular expression */

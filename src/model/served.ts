@@ -8,7 +8,7 @@ import type { Picture } from "./picture.ts";
 export type Served = (id: string, definition: Definition) => boolean;
 
 /** The last answer: workers write their words every few seconds, and mostly say the same. */
-let known: { text: string; groups: Scene["groups"]; served: Served } | undefined;
+let last: { text: string; served: Served } | undefined;
 
 interface Scene {
   /** Members by group. */
@@ -21,21 +21,27 @@ export function servedBy({ workers }: Pick<Picture, "workers">, { groups }: Scen
     value === undefined || value.isLeaving || value.clock === "refuses" ? [] : [value],
   );
   const text = JSON.stringify([able.map(({ host, types }) => [host, types]), [...groups]]);
-  if (known?.text === text) return known.served;
+  if (last?.text === text) return last.served;
   const served = answers(able, groups);
-  known = { text, groups, served };
+  last = { text, served };
   return served;
 }
 
 function answers(workers: readonly WorkerRecord[], groups: Scene["groups"]): Served {
   const kinds = new Map<string, boolean>();
-  return (id, definition) => {
+  const known = new WeakMap<Definition, boolean>(); // there may be 100,000, asked again and again
+  const ofKind = (id: string, definition: Definition) => {
     const { group, command } = definition;
     const kind = JSON.stringify([command === undefined ? typeOf(id, definition) : null, group]);
     const answer =
       kinds.get(kind) ??
       workers.some(({ types, host }) => handles(types, id, definition) && isFor(group, host, groups));
     kinds.set(kind, answer);
+    return answer;
+  };
+  return (id, definition) => {
+    const answer = known.get(definition) ?? ofKind(id, definition);
+    known.set(definition, answer);
     return answer;
   };
 }

@@ -49,6 +49,9 @@ const LONGEST = 500;
 /** More distinct texts than this are read again when they are met again: 100,000 schedules must fit. */
 const CACHED = 200_000;
 const cache = new Map<string, Cron>();
+/** Texts share their fields; that keeps what is remembered small. */
+const SHARED = 10_000;
+const shared = new Map<string, Field>();
 
 /**
  * Reads a cron text: minute, hour, day of the month, month, day of the week; or a macro such as `@daily`.
@@ -113,8 +116,15 @@ function countFault(text: string, parts: readonly string[]): string {
 }
 
 function fieldOf(part: string, kind: FieldKind, text: string): Field {
+  const key = `${kind.name} ${part}`;
+  const known = shared.get(key);
+  if (known !== undefined) return known;
   const field = readField(part, kind);
-  if (typeof field !== "string") return field;
+  if (typeof field !== "string") {
+    if (shared.size >= SHARED) shared.clear();
+    shared.set(key, field);
+    return field;
+  }
   throw new CronError(`cron text ${quoted(text)}, ${kind.name}: ${field}`, kind.name);
 }
 

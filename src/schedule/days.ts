@@ -16,11 +16,11 @@ const DAY = 86_400_000;
  * @returns from a year and a month (0 to 11) to bits 1 to 31
  */
 export function daysOf({ day, month, weekday }: DayFields): (year: number, month: number) => number {
-  const months = new Set(month.values);
+  const months = month.values.reduce((mask, value) => mask | (1 << value), 0);
   const dates = day.values.reduce((mask, date) => mask | (1 << date), 0);
   const isEither = !day.isStar && !weekday.isStar;
   return (year, index) => {
-    if (!months.has(index + 1)) return 0;
+    if (((months >> (index + 1)) & 1) === 0) return 0;
     const length = lengthOf(year, index);
     const all = bitsTo(length);
     const ofMonth = (dates | (day.isLast ? 1 << length : 0)) & all;

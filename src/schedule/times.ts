@@ -15,14 +15,27 @@ const HOUR = 3_600_000;
 
 /** @param minutes, hours  in order, each once, at least one */
 export function timesOf(minutes: readonly number[], hours: readonly number[]): Times {
+  const [minuteFrom, minuteBefore] = tablesOf(minutes, 60);
+  const [hourFrom, hourBefore] = tablesOf(hours, 24);
   return {
-    minuteFrom: firstFrom(minutes, 60),
-    minuteBefore: lastBefore(minutes, 60),
-    hourFrom: firstFrom(hours, 24),
-    hourBefore: lastBefore(hours, 24),
+    ...{ minuteFrom, minuteBefore, hourFrom, hourBefore },
     perHour: minutes.length,
     perDay: minutes.length * hours.length,
   };
+}
+
+type Tables = readonly [from: readonly number[], before: readonly number[]];
+
+/** Fields are shared between cron texts, and their tables with them: 100,000 texts have few different fields. */
+const tables = new WeakMap<readonly number[], Tables>();
+
+function tablesOf(values: readonly number[], size: number): Tables {
+  let both = tables.get(values);
+  if (both === undefined) {
+    both = [firstFrom(values, size), lastBefore(values, size)];
+    tables.set(values, both);
+  }
+  return both;
 }
 
 function firstFrom(values: readonly number[], size: number): number[] {

@@ -11,17 +11,16 @@ import { type Stage, Theatre } from "./support/theatre.ts";
 const theatre = new Theatre();
 const VIEW = { args: ["--view", "schedules"] };
 
-async function valueOf(stage: Stage, key: string): Promise<string | undefined> {
-  return (await stage.store.range({ key })).kvs[0]?.value;
+async function textAt(stage: Stage, key: string): Promise<string> {
+  return (await stage.store.range({ key })).kvs[0]?.value ?? "";
 }
+/** What operators keep of a schedule, and where it is. */
 async function kept(stage: Stage, id: string) {
-  const [definition, due] = [
-    await valueOf(stage, stage.keys.schedule(id)),
-    await valueOf(stage, stage.keys.due(id)),
-  ];
+  const definition = parseDefinition(await textAt(stage, stage.keys.schedule(id)));
+  const due = parseDue(await textAt(stage, stage.keys.due(id)));
   return {
-    definition: definition === undefined ? undefined : parseDefinition(definition).value,
-    due: due === undefined ? undefined : parseDue(due).value,
+    definition: "value" in definition ? definition.value : undefined,
+    due: "value" in due ? due.value : undefined,
   };
 }
 async function audit(stage: Stage): Promise<string[]> {
@@ -52,7 +51,7 @@ describe("the tab of schedules", () => {
     await planned(stage);
     const console = await seat(stage, { ...VIEW, columns: 120, rows: 60 });
     await console.until(/mail +▲ failed/);
-    console.press("2", "down", "down", "z", "3", "z");
+    console.press("2", "down", "down", "3", "z");
     await console.until(/schedule mail: failed, waiting/);
     await console.until(/output of the run that ended .*: failed/);
     await console.until(/no .*space/);
@@ -107,7 +106,7 @@ describe("from its row, a schedule", () => {
     await console.until(/bill +▲ no-worker/);
     console.press("2", "G", "e");
     await console.until("signalbox schedule edit bill --cron '0 * * * *' --timezone UTC");
-    console.press("ctrl+u");
+    console.press("tab", "ctrl+u");
     console.type("30 4 * * *");
     await console.until("--cron '30 4 * * *'");
     await console.until("Enter schedule edit");

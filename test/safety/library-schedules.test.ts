@@ -137,10 +137,10 @@ describe.concurrent("schedules of the library", () => {
     const room = house.room();
     const { task } = await due(room);
     await task.release();
-    const source = await (await box(room)).schedules.open({ aliveTime: 200 });
+    const source = await (await box(room)).schedules.open({ aliveTime: "1s" });
     const kept = await eventually("a task", () => source.poll());
-    for (let beat = 0; beat < 5; beat += 1) {
-      await pause(50);
+    for (let beat = 0; beat < 3; beat += 1) {
+      await pause(400);
       await kept.heartbeat();
       expect(await source.poll()).toBeUndefined();
     }

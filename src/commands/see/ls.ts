@@ -20,7 +20,7 @@ export const LISTINGS = [
 export const ls: Command = {
   id: "ls",
   topic: "See",
-  brief: "list locks, resources, queues, runs, hosts, groups, drains, schedules, workers, history, problems",
+  brief: "list what there is: locks, queues, runs, hosts, schedules, workers, problems…",
   about: [
     "Without a word, everything that is held or waited for. A filter is any number of words, all of which must be found in a" +
       " row; `host:`, `state:` and `holder:` before a word look there only.",

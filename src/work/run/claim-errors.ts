@@ -1,13 +1,15 @@
 import { EXIT, SignalboxError } from "../../base/errors.ts";
-import type { Refusal } from "./step.ts";
+
+/** As a `Refusal` has it: written out, for the types of the library must not draw in what decides. */
+export type RefusalKind = "busy" | "drained" | "outside" | "timeout" | "evicted" | "gone" | "lapsed";
 
 /** Nothing was claimed: what was asked for is taken, drained, or was not free in time (exit 75). */
 export class BusyError extends SignalboxError {
   readonly code = "BUSY";
   /** `busy`, `drained`, `outside` the group, `timeout`, `evicted` from the queue, `gone` or `lapsed`. */
-  readonly kind: Refusal["kind"];
+  readonly kind: RefusalKind;
 
-  constructor(kind: Refusal["kind"], message: string) {
+  constructor(kind: RefusalKind, message: string) {
     super(EXIT.busy, message);
     this.kind = kind;
   }

@@ -203,7 +203,10 @@ describe("rows of schedules", () => {
 
   it("lose what runs no more, and keep what runs beside it", () => {
     const fold = new Fold(keys, ROOMS);
-    const both = [running("s", { scheduled: 60_000 }, 60_000), running("s", { scheduled: 120_000 }, 120_000)];
+    const both = [60_000, 120_000].map((scheduled) => ({
+      ...running("s", { scheduled }, scheduled),
+      createRevision: BigInt(scheduled),
+    }));
     for (const kv of [...schedule("s", { overlap: "allow" }), ...both]) fold.see(kv);
     const told = () =>
       scheduleRows(fold.picture(), sceneOf(fold.picture(), NOW)).map(({ executions }) =>
