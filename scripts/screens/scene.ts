@@ -8,6 +8,7 @@ import { keysUnder } from "../../src/protocol/keys.ts";
 import { type Ticket, ticketText } from "../../src/protocol/ticket.ts";
 import { Chance } from "../demo/chance.ts";
 import { CLAIMS, cpu, GROUPS, HOSTS, type SceneClaim, TOTALS } from "./claims.ts";
+import { schedules, WORKERS_SESSION } from "./schedules.ts";
 
 /** Now, in the scene: a bad hour. Wall clock, ms since the epoch. */
 export const WALL = Date.parse("2026-03-03T03:12:00Z");
@@ -43,8 +44,10 @@ export async function writeScene(store: Store): Promise<() => void> {
   }
   await write(put(keys.lock("legacy-import", runId(99)), "{ this was put by hand"));
   await write(...drains());
+  await store.grant(WORKERS_SESSION, TTL);
+  await write(...schedules(keys));
   const timer = setInterval(() => {
-    for (const session of sessions) void store.renew(session).catch(() => {});
+    for (const session of [...sessions, WORKERS_SESSION]) void store.renew(session).catch(() => {});
   }, RENEW_EVERY);
   return () => clearInterval(timer);
 }

@@ -23,7 +23,7 @@ const SMALL = [80, 24] as const;
 const TABS: Readonly<Record<string, string>> = {
   ...{ locks: "backup-db", resources: "connections to the primary", queues: "search-index" },
   ...{ hosts: "web1.example.com", groups: "databases", drains: "kernel upgrade", history: "invoices" },
-  ...{ audit: "new disks", problems: "legacy-import" },
+  ...{ schedules: "invoices.export", audit: "new disks", problems: "legacy-import" },
 };
 
 const view = (tab: string) => ["--view", tab];
@@ -35,6 +35,10 @@ export const SHOTS: readonly Shot[] = [
   }),
   { name: "locks", size: MIDDLE, args: view("locks"), shows: "backup-db", isEventful: true, isPicture: true },
   { name: "resources", size: MIDDLE, args: view("resources"), shows: "connections", isPicture: true },
+  {
+    ...{ name: "schedules", size: MIDDLE, args: view("schedules"), keys: ["2", "g", "down", "down", "down"] },
+    ...{ shows: "schedule invoices.export: failed", isPicture: true },
+  },
   { name: "why", size: MIDDLE, args: view("queues"), keys: ["enter"], shows: "why", isPicture: true },
   { name: "drain", size: MIDDLE, args: view("locks"), keys: ["D"], shows: /Enter drain/, isPicture: true },
   { name: "reset", size: MIDDLE, args: view("locks"), keys: ["X"], shows: /Enter reset/ },

@@ -3,12 +3,14 @@ import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type EtcdMember, startEtcd } from "../../fixtures/etcd/index.ts";
 import {
+  type AcquireOptions,
   BusyError,
   ClaimLostError,
   ClosedError,
   type ConnectOptions,
   connect,
   type Signalbox,
+  UnreachableError,
 } from "../../src/library/index.ts";
 import { eventually, House, type Room } from "./support/house.ts";
 
@@ -183,6 +185,37 @@ describe.concurrent("leases of the library", () => {
     await eventually("a waiter", async () => (await room.queue("db", "resource")).length === 2);
     run.child.kill("SIGTERM");
     expect(await waiting).toBe("granted");
+  });
+});
+
+describe.concurrent("connecting", () => {
+  test("says what is wrong with an option, before anything is reached", async () => {
+    const wrong = (options: unknown) => connect({ env: {}, ...(options as ConnectOptions) }).catch(String);
+    expect(await wrong({ endpoint: "x" })).toMatch(/^ConfigError: "endpoint" is no option.*"endpoints"/);
+    expect(await wrong({ ttl: 1500 })).toMatch(/^ConfigError: option ttl: .*too short/);
+    expect(await wrong({ prefix: "x" })).toMatch(/^ConfigError: option prefix: "x" cannot be used/);
+    expect(await wrong({ env: { SIGNALBOX_TTL: "soon" } })).toMatch(/^ConfigError: SIGNALBOX_TTL: "soon"/);
+    expect(await wrong({ user: "u", password: "p" })).not.toMatch(/"p"/);
+  });
+
+  test("says what is wrong with a claim", async () => {
+    const one = await box(house.room());
+    const wrong = (options: AcquireOptions) => one.acquire(options).catch(String);
+    expect(await wrong({})).toMatch(/^UsageError: there is nothing to claim/);
+    expect(await wrong({ lock: "" })).toMatch(/^UsageError: lock name ""/);
+    expect(await wrong({ leases: ["db"] })).toMatch(/^UsageError: .*"db"/);
+    expect(await wrong({ lock: "x", ttl: "3s" })).toMatch(
+      /^ConfigError: terminationTimeout 10s does not fit/,
+    );
+    expect(await wrong({ lock: "x", wait: "soon" })).toMatch(/^ConfigError: wait: "soon"/);
+  });
+
+  test("to nobody fails in its time, with a class of its own", async () => {
+    const one = await connect({ endpoints: ["http://127.0.0.1:1"], env: {}, connectTimeout: 200 });
+    const error = await one.withLock("x", () => {}).catch((reason) => reason);
+    expect(error).toBeInstanceOf(UnreachableError);
+    expect(error).toMatchObject({ code: "UNREACHABLE", exitCode: 69 });
+    await one.close();
   });
 });
 

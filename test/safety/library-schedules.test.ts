@@ -150,6 +150,15 @@ describe.concurrent("schedules of the library", () => {
     await other.finish();
   });
 
+  test("schedules with a command of their own are left to workers", async () => {
+    const { schedules } = await box();
+    for (const [id, command] of Object.entries({ command: ["true"], function: undefined }))
+      await schedules.add(id, { cron: "@yearly", ...(command && { command }) });
+    for (const id of ["command", "function"]) await schedules.trigger(id);
+    expect((await eventually("a task", () => schedules.poll())).id).toBe("function");
+    expect(await schedules.poll()).toBeUndefined();
+  });
+
   test("what is polled and not finished is given back when the connection closes", async () => {
     const room = house.room();
     const { one, task } = await due(room);

@@ -25,7 +25,7 @@ export interface Ask {
 export type Lookup = (ask: Ask) => Promise<readonly string[]>;
 
 /** Kinds that a first argument can be. */
-const KINDS: readonly NameKind[] = ["lock", "resource", "group", "host", "run"];
+const KINDS: readonly NameKind[] = ["lock", "resource", "group", "host", "run", "schedule"];
 
 const NOTHING: Offer = { kind: "words", words: [] };
 

@@ -1,6 +1,7 @@
 import { UsageError } from "../../base/errors.ts";
-import { quoted } from "../../base/text.ts";
+import { clean, quoted } from "../../base/text.ts";
 import { parseCron } from "../../schedule/cron.ts";
+import { secondReading } from "../../schedule/second-reading.ts";
 import { signature } from "../../work/operate/ports.ts";
 import { adding } from "../../work/schedule/deeds.ts";
 import { reasonFlag, textFlag } from "../flags.ts";
@@ -13,7 +14,8 @@ import { nextLines } from "./next-lines.ts";
 
 export const execute = withStore(async (call, world, desk) => {
   const { id, type, cron, data } = argumentsOf(call);
-  parseCron(cron);
+  const second = await secondReading(parseCron(cron));
+  if (second !== undefined && call.verbosity >= 0) world.err(`signalbox: note: ${clean(second.detail)}\n`);
   const now = desk.clock.wall();
   if (data !== undefined && textFlag(call, "data") !== undefined)
     throw new UsageError("data was given twice: as an argument, and with --data");

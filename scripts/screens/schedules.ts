@@ -1,0 +1,149 @@
+import type { Op } from "../../src/etcd/store.ts";
+import type { Keys } from "../../src/protocol/keys.ts";
+import { type Definition, definitionText } from "../../src/schedule/definition.ts";
+import { type Due, dueText, type Last } from "../../src/schedule/due.ts";
+import { type Outcome, outcomesText } from "../../src/schedule/outcome.ts";
+import { runningText } from "../../src/schedule/running.ts";
+import { workerText } from "../../src/schedule/worker-record.ts";
+
+/** Now, in the scene. Wall clock, ms since the epoch. */
+const WALL = Date.parse("2026-03-03T03:12:00Z");
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+/** The session of its workers. */
+export const WORKERS_SESSION = 77n;
+
+interface SceneSchedule {
+  cron: string;
+  /** Its next occurrence, from now, ms. */
+  next: number;
+  /** How the last one ended, and how long ago, ms. */
+  last?: readonly [result: Last["result"], ago: number, took: number];
+  /** Since when a worker runs it, ms ago. */
+  since?: number;
+  more?: Partial<Definition>;
+}
+
+const SCHEDULES: Readonly<Record<string, SceneSchedule>> = {
+  "db-backup": {
+    ...{
+      cron: "0 3 * * *",
+      next: 23 * HOUR + 48 * MINUTE,
+      since: 12 * MINUTE,
+      last: ["ok", 23 * HOUR, HOUR],
+    },
+    more: {
+      command: ["db-backup", "--all"],
+      group: "databases",
+      timeout: 4 * HOUR,
+    },
+  },
+  "mail.digest": { cron: "15 * * * *", next: 3 * MINUTE, last: ["ok", 56 * MINUTE, 40_000] },
+  "mail.bounces": { cron: "*/5 * * * *", next: 3 * MINUTE, last: ["ok", 2 * MINUTE, 4_000] },
+  "invoices.export": {
+    ...{ cron: "0 2 * * *", next: 22 * HOUR + 48 * MINUTE, last: ["failed", 71 * MINUTE, 9_000] },
+    more: { command: ["invoices", "--export"], retries: 2 },
+  },
+  "search.reindex": {
+    ...{
+      cron: "30 1 * * 0",
+      next: 4 * 24 * HOUR + 22 * HOUR + 18 * MINUTE,
+      last: ["ok", 50 * HOUR, 3 * HOUR],
+    },
+    more: {
+      jitter: 10 * MINUTE,
+      pause: { by: "ann@ops1", at: WALL - 20 * HOUR, why: "the cluster is being moved" },
+    },
+  },
+  "reports.weekly": {
+    cron: "0 6 * * 1",
+    next: 6 * 24 * HOUR + 2 * HOUR + 48 * MINUTE,
+    more: { type: "report" },
+  },
+  "certs.renew": {
+    cron: "12 4 * * *",
+    next: HOUR,
+    last: ["ok", 23 * HOUR, 11_000],
+    more: { command: ["certbot"] },
+  },
+};
+
+/** What etcd has of schedules and of those who run them. */
+export function schedules(keys: Keys): Op[] {
+  const put = (key: string, value: string, session?: bigint): Op => ({
+    ...{ op: "put", key, value },
+    ...(session !== undefined && { session }),
+  });
+  return [
+    ...workers().map(([id, text]) => put(keys.worker(id), text, WORKERS_SESSION)),
+    ...Object.entries(SCHEDULES).flatMap(([id, scene]) => [
+      put(keys.schedule(id), definitionText({ timezone: "UTC", cron: scene.cron, ...scene.more })),
+      put(keys.due(id), dueText(dueOf(scene))),
+      ...(scene.last === undefined ? [] : [put(keys.outcomes(id), memory(scene))]),
+      ...(scene.since === undefined ? [] : [put(keys.running(id), running(scene.since), WORKERS_SESSION)]),
+    ]),
+  ];
+}
+
+function dueOf({ next, last, since }: SceneSchedule): Due {
+  const runAt = WALL + next;
+  const open =
+    since === undefined
+      ? []
+      : [{ scheduled: WALL - since, runAt: WALL - since, attempt: 1, failures: 0, kind: "due" as const }];
+  return { next: runAt, runAt, open, ...(last !== undefined && { last: lastOf(last) }) };
+}
+
+function lastOf([result, ago, took]: NonNullable<SceneSchedule["last"]>): Last {
+  const endedAt = WALL - ago;
+  return {
+    result,
+    endedAt,
+    startedAt: endedAt - took,
+    scheduled: endedAt - took - 300,
+    late: 300,
+    run: "r1",
+  };
+}
+
+function memory({ last }: SceneSchedule): string {
+  if (last === undefined) return "";
+  const tail = last[0] === "failed" ? "connecting to db1\nFATAL: remaining slots are reserved\n" : "done\n";
+  const run: Outcome = {
+    ...{ ...lastOf(last), worker: "w1", host: "web1.example.com", attempt: 3, token: "41", tail },
+    ...(last[0] === "failed" && { code: 2, reason: "exit 2" }),
+  };
+  return outcomesText({ runs: [run], dead: last[0] === "failed" ? [run] : [] });
+}
+
+function running(since: number): string {
+  const [scheduled, run] = [WALL - since, "5k2c8q0v7m3x9d1t"];
+  const at = { worker: "w2", host: "db1.example.com", pid: 2210, run, scheduled, attempt: 1 };
+  return runningText({ ...at, since: scheduled + 400, late: 400 });
+}
+
+function workers(): [id: string, text: string][] {
+  const shared = {
+    version: "0.1.0",
+    since: WALL - 9 * 24 * HOUR,
+    wall: WALL,
+    beat: 8,
+    tags: [],
+    concurrency: 8,
+  };
+  const types = ["mail", "search", "/^invoices/", "$command"];
+  return [
+    ["w1", workerText({ ...shared, host: "web1.example.com", pid: 3180, types, running: 0, clock: "ok" })],
+    [
+      "w2",
+      workerText({
+        ...shared,
+        host: "db1.example.com",
+        pid: 2210,
+        types: ["$command"],
+        running: 1,
+        clock: "ok",
+      }),
+    ],
+  ];
+}
