@@ -146,7 +146,7 @@ export const ROWS: Readonly<Record<string, Schema>> = {
       "types that it has handlers for, `/regular expressions/` among them; `$command`: commands",
     ),
     "tags?": texts("its tags"),
-    ...{ "running?": count("tasks that it runs"), "concurrency?": count("tasks that it runs at most") },
+    ...{ running: count("tasks that it runs"), "concurrency?": count("tasks that it runs at most") },
     "clock?": choice(
       CLOCK_STATES,
       "`warns`: more than 0.5 s off; `refuses`: more than 5 s, it starts nothing",

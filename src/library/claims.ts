@@ -91,7 +91,7 @@ export class HeldHere implements Held {
   /** Tells the work to end; frees the claim at once where there is none, or when it did not listen. */
   async close(): Promise<void> {
     if (this.#work !== undefined) {
-      
+      this.#claim.abandon("the connection is closed");
       await Promise.race([this.#work.catch(() => {}), this.#tooLate().catch(() => {})]);
     }
     await this.release();

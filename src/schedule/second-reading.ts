@@ -37,10 +37,16 @@ function isPlain({ isLast, lasts, nth }: Field): boolean {
   return !isLast && lasts.length === 0 && nth === undefined;
 }
 
+/** Days that every month has; there, days that none of the months has are left out. */
+const SURE_DAYS = 28;
+
 /** There, Sunday is 0 and 7. */
 function isSame({ values, kind }: Field, others: readonly number[]): boolean {
-  const folded = new Set(others.map((value) => (kind.most === 7 && value === 7 ? 0 : value)));
-  return folded.size === values.length && values.every((value) => folded.has(value));
+  const isDay = kind.most === 31;
+  const counts = (value: number) => !isDay || value <= SURE_DAYS;
+  const folded = new Set(others.map((value) => (kind.most === 7 && value === 7 ? 0 : value)).filter(counts));
+  const own = values.filter(counts);
+  return folded.size === own.length && own.every((value) => folded.has(value));
 }
 
 function finding(detail: string): LintFinding {

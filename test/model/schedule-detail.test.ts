@@ -127,10 +127,18 @@ describe("what is shown of a schedule", () => {
       "s",
       plain(keys.schedule("s"), "{"),
       plain(keys.audit("a"), auditText({ ...record, target: "schedule s", outcome: "added" })),
+      plain(
+        keys.audit("b"),
+        auditText({ ...record, target: "schedules r, s and 3 more", outcome: "paused" }),
+      ),
+      plain(keys.audit("c"), auditText({ ...record, target: "schedules r, t", outcome: "resumed" })),
     );
     expect(detail).toMatchObject({ heading: "schedule s: malformed", tone: "problem" });
     expect(facts(detail).malformed).toMatch(/its definition cannot be read/);
-    expect(section(detail, "operators")).toEqual([expect.arrayContaining(["schedule", "added"])]);
+    expect(section(detail, "operators")).toEqual([
+      expect.arrayContaining(["schedule", "paused"]),
+      expect.arrayContaining(["schedule", "added"]),
+    ]);
     expect(scheduleDetail(pictureOf([]), "s", around)).toBeUndefined();
   });
 });

@@ -204,8 +204,8 @@ describe.concurrent("connecting", () => {
     expect(await wrong({})).toMatch(/^UsageError: there is nothing to claim/);
     expect(await wrong({ lock: "" })).toMatch(/^UsageError: lock name ""/);
     expect(await wrong({ leases: ["db"] })).toMatch(/^UsageError: .*"db"/);
-    expect(await wrong({ lock: "x", ttl: "3s" })).toMatch(
-      /^ConfigError: terminationTimeout 10s does not fit/,
+    expect(await wrong({ lock: "x", ttl: "2s", terminationTimeout: "9s" })).toMatch(
+      /^ConfigError: terminationTimeout 9s does not fit/,
     );
     expect(await wrong({ lock: "x", wait: "soon" })).toMatch(/^ConfigError: wait: "soon"/);
   });

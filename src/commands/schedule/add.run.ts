@@ -1,6 +1,8 @@
 import { UsageError } from "../../base/errors.ts";
 import { clean, quoted } from "../../base/text.ts";
 import { parseCron } from "../../schedule/cron.ts";
+import type { Definition } from "../../schedule/definition.ts";
+import { firstDue } from "../../schedule/plan.ts";
 import { secondReading } from "../../schedule/second-reading.ts";
 import { signature } from "../../work/operate/ports.ts";
 import { adding } from "../../work/schedule/deeds.ts";
@@ -28,6 +30,8 @@ export const execute = withStore(async (call, world, desk) => {
   const start = instantFlag(call, "start", definition.timezone, now);
   const at = instantFlag(call, "at", definition.timezone, now);
   const first = { ...(start !== undefined && { start }), ...(at !== undefined && { at }) };
+  if (firstDue(id, definition, now, first).next === undefined)
+    throw new UsageError(`schedule ${quoted(id)} would never fire: ${neverBecause(definition)}`);
   const { code } = await new Amending(call, world, desk, {
     amendment: adding(id, definition, first),
     nothing: `schedule ${quoted(id)} is so already`,
@@ -36,6 +40,12 @@ export const execute = withStore(async (call, world, desk) => {
   }).run();
   return code;
 });
+
+function neverBecause({ cron, timezone, end }: Definition): string {
+  if (end !== undefined)
+    return `nothing of ${quoted(cron)} comes before its --end, ${new Date(end).toISOString()}`;
+  return `the clocks of ${timezone} skip ${quoted(cron)} every year; another hour, or --timezone UTC`;
+}
 
 function pauseIn(call: Call, desk: Desk, at: number) {
   if (!call.flags.paused) return {};

@@ -4,7 +4,7 @@ import { CONNECTION, type Command, LOGGING } from "../spec.ts";
 export const exporter: Command = {
   id: "exporter",
   topic: "See",
-  brief: "serve Prometheus what there is to see: holders, waiters, resources, schedules, workers",
+  brief: "serve figures of the cluster to Prometheus",
   about: [
     "Follows etcd, and serves it as figures under /metrics until it is ended: one for a cluster is enough. While etcd is away" +
       " signalbox_up is 0, and what was known before is not served: it would look like news.",
@@ -16,7 +16,6 @@ export const exporter: Command = {
   examples: [
     ["signalbox exporter", "for a Prometheus on this host"],
     ["signalbox exporter --listen :9465", "for others too"],
-    ["curl -s localhost:9465/metrics | grep oldest_wait", "is somebody waiting?"],
   ],
   load: () => import("./exporter.run.ts"),
 };

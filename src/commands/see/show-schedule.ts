@@ -1,5 +1,5 @@
 import { recordsAbout } from "../../model/detail/detail.ts";
-import { scheduleDetail } from "../../model/detail/schedule.ts";
+import { isAboutSchedule, scheduleDetail } from "../../model/detail/schedule.ts";
 import { sceneOf } from "../../model/tables/scene.ts";
 import { schedules } from "../../model/tables/schedules.ts";
 import { parseOutcomes } from "../../schedule/outcome.ts";
@@ -26,7 +26,7 @@ export async function showSchedule(desk: Desk, id: string): Promise<Shown> {
     document: {
       row: row && schedules.json(row),
       ...{ history: outcomes.runs, dead: outcomes.dead },
-      audit: recordsAbout(picture.audit, (target) => target === `schedule ${id}`),
+      audit: recordsAbout(picture.audit, (target) => isAboutSchedule(target, id)),
     },
   };
 }

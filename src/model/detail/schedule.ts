@@ -38,9 +38,16 @@ export function scheduleDetail(picture: Picture, id: string, { wall, pulses }: A
       ...outcomeTable(outcomes.runs),
       ...deadTable(id, outcomes.dead),
       ...tailLines(outcomes),
-      ...auditTable(recordsAbout(picture.audit, (target) => target === `schedule ${id}`)),
+      ...auditTable(recordsAbout(picture.audit, (target) => isAboutSchedule(target, id))),
     ],
   };
+}
+
+/** Whether a record of the audit is about a schedule, alone or among others. */
+export function isAboutSchedule(target: string, id: string): boolean {
+  if (target === `schedule ${id}`) return true;
+  const [, names] = /^schedules (.*?)(?: and \d+ more)?$/s.exec(target) ?? [];
+  return names?.split(", ").includes(id) === true;
 }
 
 function facts(row: ScheduleRow, wall: number): Fact[] {

@@ -1,7 +1,7 @@
 import { briefDuration } from "../../base/duration.ts";
 import { COMMANDS } from "../../schedule/types.ts";
 import type { WorkerRecord } from "../../schedule/worker-record.ts";
-import type { Seat } from "../picture.ts";
+import type { Picture, Seat } from "../picture.ts";
 import { ago, briefWho, lasting } from "./cells.ts";
 import type { PictureView } from "./view.ts";
 
@@ -10,11 +10,13 @@ interface WorkerRow {
   /** Undefined where its word cannot be read. */
   record: WorkerRecord | undefined;
   fault: string | undefined;
+  /** Tasks that it runs, as the keys of these tell: its own word is up to some seconds old. */
+  running: number;
 }
 
 export const workers: PictureView<WorkerRow> = {
   ...{ of: "picture", id: "workers", brief: "workers: what they have handlers for, how much they run" },
-  rooms: ["workers"],
+  rooms: ["workers", "runnings"],
   columns: [
     { id: "who", title: "WORKER", priority: 1, text: whoOf, brief: (row) => briefWho(whoOf(row)) },
     {
@@ -23,8 +25,8 @@ export const workers: PictureView<WorkerRow> = {
     },
     {
       ...{ id: "running", title: "RUNS", priority: 1, align: "right" },
-      text: ({ record }) => (record === undefined ? "" : `${record.running}/${record.concurrency}`),
-      order: ({ record }) => record?.running ?? 0,
+      text: ({ record, running }) => `${running}/${record?.concurrency ?? "?"}`,
+      order: ({ running }) => running,
     },
     {
       ...{ id: "clock", title: "CLOCK", priority: 2, text: ({ record }) => record?.clock ?? "" },
@@ -51,16 +53,16 @@ export const workers: PictureView<WorkerRow> = {
   facets: (row) => ({
     states: statesOf(row),
     hosts: row.record === undefined ? [] : [row.record.host],
-    holders: (row.record?.running ?? 0) > 0 ? [whoOf(row)] : [],
+    holders: row.running > 0 ? [whoOf(row)] : [],
   }),
   subject: ({ id, record }) => ({
     ...{ kind: "record", name: id },
     ...(record !== undefined && { about: { kind: "host", name: record.host } }),
   }),
   json: workerJson,
-  news: ({ id, record: { host, running, clock, types, isLeaving } = NOBODY, fault }) =>
+  news: ({ id, running, record: { host, clock, types, isLeaving } = NOBODY, fault }) =>
     JSON.stringify([id, host, running, clock, types, isLeaving, fault]), // it says its time every few seconds
-  rows: ({ workers: seats }) => [...seats].map(rowOf),
+  rows: workerRows,
   empty: "No worker is there. Start one: signalbox worker",
 };
 
@@ -70,16 +72,25 @@ const BAD: ReadonlySet<string> = new Set(["malformed", "refuses", "warns"]);
 /** Rows of workers that have said nothing new. */
 const made = new WeakMap<Seat, WorkerRow>();
 
-function rowOf([id, seat]: readonly [string, Seat]): WorkerRow {
-  const row = made.get(seat) ?? { id, record: seat.value, fault: seat.fault };
+function workerRows({ workers: seats, executions }: Picture): WorkerRow[] {
+  const tasks = new Map<string, number>();
+  for (const { value } of [...executions.values()].flat())
+    if (value !== undefined) tasks.set(value.worker, (tasks.get(value.worker) ?? 0) + 1);
+  return [...seats].map(([id, seat]) => rowOf(id, seat, tasks.get(id) ?? 0));
+}
+
+function rowOf(id: string, seat: Seat, running: number): WorkerRow {
+  const known = made.get(seat);
+  if (known?.running === running) return known;
+  const row = { id, record: seat.value, fault: seat.fault, running };
   made.set(seat, row);
   return row;
 }
 
 /** `full`: it takes nothing more for now. `warns`, `refuses`: its clock is off. */
-function statesOf({ record }: WorkerRow): string[] {
+function statesOf({ record, running }: WorkerRow): string[] {
   if (record === undefined) return ["malformed"];
-  const { running, concurrency, clock, isLeaving } = record;
+  const { concurrency, clock, isLeaving } = record;
   return [
     ...(isLeaving ? ["leaving"] : []),
     ...(clock === "ok" ? [] : [clock]),
@@ -89,9 +100,8 @@ function statesOf({ record }: WorkerRow): string[] {
 }
 
 /** A worker for programs. Instants in ms since the epoch. What a later version says beside this stays out. */
-function workerJson({ id, record, fault }: WorkerRow): object {
-  const { host, pid, version, since, wall, beat, types, tags, running, concurrency, clock } =
-    record ?? NOBODY;
+function workerJson({ id, record, fault, running }: WorkerRow): object {
+  const { host, pid, version, since, wall, beat, types, tags, concurrency, clock } = record ?? NOBODY;
   return {
     ...{ worker: id, host, pid, version, since, wall, beat, types, tags, running, concurrency, clock },
     ...{ isLeaving: record?.isLeaving === true, fault },

@@ -220,15 +220,17 @@ describe("rows of schedules", () => {
 
 describe("the view of workers", () => {
   const { column, passing, rows } = shown(workers, [
-    worker("w1", { running: 2, clock: "warns" }),
-    worker("w2", { host: "web2.example.com", running: 4, types: ["/^a/"], isLeaving: true }),
+    worker("w1", { clock: "warns" }),
+    ...[1, 2].map((at) => running("s", { worker: "w1", run: `r${at}` }, at)),
+    running("t", { worker: "w2" }),
+    worker("w2", { host: "web2.example.com", concurrency: 1, types: ["/^a/"], isLeaving: true }),
     plain(keys.worker("w3"), "{"),
   ]);
 
   it("has who they are, what they run and may run, and whether their clocks are right", () => {
     expect(column("who")).toEqual(["malformed w3", "web1.example.com:42", "web2.example.com:42"]);
     expect(column("state")).toEqual(["malformed", "warns", "leaving"]);
-    expect(column("running")).toEqual(["", "2/4", "4/4"]);
+    expect(column("running")).toEqual(["0/?", "2/4", "1/1"]);
     expect(column("types")).toEqual(["", "mail (commands)", "/^a/"]);
     expect(column("clock")).toEqual(["", "warns", "ok"]);
     expect(column("since")[1]).toBe("1d");
@@ -245,7 +247,7 @@ describe("the view of workers", () => {
     if (row?.record === undefined) throw new Error("there is no such row");
     const later = { ...row, record: { ...row.record, wall: NOW + 5_000, beat: 4 } };
     expect(workers.news?.(later)).toBe(workers.news?.(row));
-    expect(workers.news?.({ ...row, record: { ...row.record, running: 3 } })).not.toBe(workers.news?.(row));
+    expect(workers.news?.({ ...row, running: 3 })).not.toBe(workers.news?.(row));
   });
 });
 
