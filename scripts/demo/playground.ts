@@ -11,6 +11,7 @@ import { HOSTS, writeConfigs } from "./hosts.ts";
 import { closeSome, configure, OPERATOR_ENV } from "./operators.ts";
 import { writePast, writeTroubles } from "./past.ts";
 import { Rota } from "./rota.ts";
+import { startWorkers } from "./schedules.ts";
 
 export interface PlaygroundOptions {
   seed: number;
@@ -57,6 +58,7 @@ async function open(seed: number, closing: (() => unknown)[]): Promise<EtcdMembe
   closing.push(() => store.close());
   await Promise.all([writePast(store, seed), configure(endpoints)]);
   closing.push(await writeTroubles(store));
+  closing.push(await startWorkers(store, endpoints));
   const rota = new Rota({
     ...{ seed, folder: join(folder, "bin") },
     config: writeConfigs(join(folder, "hosts"), endpoints),

@@ -12,10 +12,10 @@ import {
 
 export async function allowed(): Promise<void> {
   const options: ConnectOptions = { endpoints: ["http://127.0.0.1:2379"], ttl: "10s", log: console };
-  await using signalbox = await connect(options);
+  const signalbox = await connect(options);
   const length: number = await signalbox.withLock("a", async ({ token }) => token.length);
   const text: string = await signalbox.withLeases(["db=1:2"], { wait: 500 }, ({ run }) => run);
-  await using held: Held = await signalbox.acquire({ lock: "a", leases: ["db=1"], wait: "5s" });
+  const held: Held = await signalbox.acquire({ lock: "a", leases: ["db=1"], wait: "5s" });
   held.signal.addEventListener("abort", () => held.signal.reason.kind === "gone");
   const schedule: Schedule = await signalbox.schedules.add("a", { cron: "@daily", start: new Date() });
   await signalbox.schedules.modify("a", { delay: null, cron: "@hourly" });
@@ -27,6 +27,7 @@ export async function allowed(): Promise<void> {
   const error: unknown = next;
   if (error instanceof BusyError) error.kind satisfies string;
   if (error instanceof ClaimLostError) error.code satisfies "CLAIM_LOST";
+  for (const one of [signalbox, held]) one satisfies AsyncDisposable;
 }
 
 export async function refused(): Promise<void> {

@@ -18,10 +18,10 @@ import type { Book, Entry } from "./book.ts";
 import type { SchedulePorts } from "./ports.ts";
 import type { Presence } from "./presence.ts";
 
-/** What is known of a key's value; `mod` 0n: it is not there; undefined: not known. */
+/** What is known of a key's value; `mod` 0n: it is not there. */
 export interface Known<T> {
   value: T;
-  mod: bigint | undefined;
+  mod: bigint;
 }
 
 /** An occurrence that was claimed: its running key is ours. */
@@ -70,7 +70,7 @@ export async function claim(context: ClaimContext, entry: Entry, candidate: Cand
   const call = (signal: AbortSignal) => ports.store.txn(txn, signal);
   const answer = await persist(ports, presence.session.horizon, call, presence.session.signal);
   if (answer.succeeded) book.wrote(written(ports.keys.due(entry.id), dueText(taking.due), answer.revision));
-  const attempt = attemptOf({ ports, entry, taking, running, outcomes }, answer);
+  const attempt = attemptOf({ ports, entry, taking, running }, answer);
   if (attempt.kind === "claimed")
     book.wrote(written(attempt.claimed.key, runningText(attempt.claimed.running), attempt.claimed.token));
   return attempt;
@@ -100,6 +100,7 @@ function claimTxn(
       : []),
     ...(memory === undefined ? [] : [{ op: "put", key: keys.outcomes(id), value: memory } as const]),
   ];
+  const reads: Op = { op: "range", key: keys.outcomes(id) };
   const unchanged = [modIs(keys.schedule(id), definitionMod), modIs(keys.due(id), dueMod)];
   const rules = { target: "mod", is: "less", value: book.revision + 1n } as const;
   return {
@@ -108,10 +109,10 @@ function claimTxn(
       ...blockers(keys, id, definition, running),
       { ...keys.drains(), ...rules },
       ...(definition?.group === undefined ? [] : [{ ...keys.groups(), ...rules }]),
-      ...(before?.mod === undefined ? [] : [modIs(keys.outcomes(id), before.mod)]),
+      ...(before === undefined ? [] : [modIs(keys.outcomes(id), before.mod)]),
     ],
-    success: [...puts, { op: "range", key: keys.outcomes(id) }],
-    failure: [{ op: "range", key: key ?? keys.running(id) }],
+    success: [...puts, reads],
+    failure: [{ op: "range", key: key ?? keys.running(id) }, reads],
   };
 }
 
@@ -153,11 +154,10 @@ interface Made {
   entry: Entry;
   taking: Taking;
   running: Running | undefined;
-  outcomes: Known<Outcomes> | undefined;
 }
 
 /** A claim that was refused because an earlier copy of it was applied finds its own running key. */
-function attemptOf({ ports: { keys }, entry, taking, running, outcomes }: Made, answer: TxnAnswer): Attempt {
+function attemptOf({ ports: { keys }, entry, taking, running }: Made, answer: TxnAnswer): Attempt {
   const { id, definition } = entry;
   const key = running && runningKey(keys, id, definition, running.scheduled);
   const [found] = answer.results;
@@ -169,9 +169,6 @@ function attemptOf({ ports: { keys }, entry, taking, running, outcomes }: Made, 
   if (key === undefined || running === undefined || taking.taken === undefined || definition === undefined)
     return { kind: "skipped", outcomes: taking.outcomes, isDead: taking.dead !== undefined };
   const token = own?.createRevision ?? answer.revision;
-  const memory = answer.succeeded
-    ? outcomesRead(answer)
-    : { value: outcomes?.value ?? parseOutcomes(undefined), mod: undefined };
   const claimed = {
     id,
     definition,
@@ -180,7 +177,7 @@ function attemptOf({ ports: { keys }, entry, taking, running, outcomes }: Made, 
     key,
     token,
     due: { value: taking.due, mod: token },
-    outcomes: memory,
+    outcomes: outcomesRead(answer),
   };
   return { kind: "claimed", claimed, outcomes: taking.outcomes };
 }

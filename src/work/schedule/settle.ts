@@ -1,5 +1,5 @@
 import { persist } from "../../etcd/persist.ts";
-import type { Op, OpResult, Txn, TxnAnswer } from "../../protocol/txn.ts";
+import type { KeyValue, Op, OpResult, Txn, TxnAnswer } from "../../protocol/txn.ts";
 import { dueText, parseDue } from "../../schedule/due.ts";
 import { type Ended, type Finish, finish } from "../../schedule/finish.ts";
 import { type Outcome, type Outcomes, outcomesText, remembered } from "../../schedule/outcome.ts";
@@ -34,13 +34,13 @@ export async function settle(
     const memory = remembered(outcomes.value, [ended.outcome], result.isDead ? ended.outcome : undefined);
     const txn = settleTxn(ports, claimed, { result, due: due.mod, memory, outcomes: outcomes.mod });
     const answer = await persist(ports, until, (call) => ports.store.txn(txn, call));
-    if (answer.succeeded) {
-      await rememberLate(ports, claimed.id, { ended, isDead: result.isDead }, answer.results.at(-1), until);
+    const seen = look(answer);
+    // Where it was refused, an earlier copy of this call may have been applied, whose answer was lost.
+    if (answer.succeeded || hasSettled(seen, claimed.running.run)) {
+      const known = answer.succeeded ? memoryMissed(answer) : seen.outcomes;
+      await rememberLate(ports, claimed.id, { ended, isDead: result.isDead, known }, until);
       return { kind: "settled", finish: result, revision: answer.revision };
     }
-    const seen = look(answer);
-    if (hasSettled(seen, claimed.running.run))
-      return { kind: "settled", finish: result, revision: answer.revision }; // by an earlier copy of this call
     if (seen.token !== claimed.token) return { kind: "preempted" };
     if (seen.due === undefined) return await drop(ports, claimed, until);
     ({ due, outcomes } = { due: seen.due, outcomes: seen.outcomes });
@@ -49,15 +49,15 @@ export async function settle(
 
 interface Step {
   result: Finish;
-  due: bigint | undefined;
+  due: bigint;
   memory: Outcomes;
-  outcomes: bigint | undefined;
+  outcomes: bigint;
 }
 
 function settleTxn({ keys }: SchedulePorts, { id, key, token }: Claimed, step: Step): Txn {
   const reads: Op[] = [key, keys.due(id), keys.outcomes(id)].map((one) => ({ op: "range", key: one }));
   return {
-    compare: [{ key, target: "create", is: "equal", value: token }, modIs(keys.due(id), step.due ?? 0n)],
+    compare: [{ key, target: "create", is: "equal", value: token }, modIs(keys.due(id), step.due)],
     success: [
       { op: "put", key: keys.due(id), value: dueText(step.result.due) },
       { op: "delete", key },
@@ -68,16 +68,20 @@ function settleTxn({ keys }: SchedulePorts, { id, key, token }: Claimed, step: S
 }
 
 /** Nested, so that what cannot be remembered at once never delays the end. */
-function memoryTxn(key: string, memory: Outcomes, mod: bigint | undefined): Txn {
+function memoryTxn(key: string, memory: Outcomes, mod: bigint): Txn {
   return {
-    compare: [modIs(key, mod ?? -1n)],
+    compare: [modIs(key, mod)],
     success: [{ op: "put", key, value: outcomesText(memory) }],
     failure: [{ op: "range", key }],
   };
 }
 
 function hasSettled({ due, outcomes }: ReturnType<typeof look>, run: string): boolean {
-  return due?.value.last?.run === run || outcomes.value.runs.some((one) => one.run === run);
+  return due?.value.last?.run === run || remembers(outcomes.value, run);
+}
+
+function rangeIn(result: OpResult | undefined): KeyValue | undefined {
+  return result?.op === "range" ? result.kvs[0] : undefined;
 }
 
 function look({ results: [running, due, outcomes] }: TxnAnswer): {
@@ -85,34 +89,41 @@ function look({ results: [running, due, outcomes] }: TxnAnswer): {
   due: Claimed["due"] | undefined;
   outcomes: Known<Outcomes>;
 } {
-  const kv = (result: OpResult | undefined) => (result?.op === "range" ? result.kvs[0] : undefined);
-  const state = kv(due);
+  const state = rangeIn(due);
   const parsed = state && parseDue(state.value);
   const value = parsed === undefined || "fault" in parsed ? undefined : parsed.value;
   return {
-    token: kv(running)?.createRevision,
-    due: value && { value, mod: state?.modRevision },
-    outcomes: outcomesIn(kv(outcomes)),
+    token: rangeIn(running)?.createRevision,
+    due: value && { value, mod: state?.modRevision ?? 0n },
+    outcomes: outcomesIn(rangeIn(outcomes)),
   };
 }
 
-/** What others wrote into the memory meanwhile is kept. */
+/** What is remembered instead, where the transaction was applied without its memory. */
+function memoryMissed({ results }: TxnAnswer): Known<Outcomes> | undefined {
+  const nested = results.at(-1);
+  if (nested?.op !== "txn" || nested.succeeded) return undefined;
+  return outcomesIn(rangeIn(nested.results[0]));
+}
+
+/** Makes up for a memory that was not written; what others wrote into it meanwhile is kept. */
 async function rememberLate(
   ports: SchedulePorts,
   id: string,
-  { ended, isDead }: { ended: Ended; isDead: boolean },
-  nested: OpResult | undefined,
+  { ended, isDead, known }: { ended: Ended; isDead: boolean; known: Known<Outcomes> | undefined },
   until: number,
 ): Promise<void> {
-  const key = ports.keys.outcomes(id);
-  for (let result = nested; result?.op === "txn" && !result.succeeded; ) {
-    const [read] = result.results;
-    const known = outcomesIn(read?.op === "range" ? read.kvs[0] : undefined);
-    if (known.value.runs.some(({ run }) => run !== undefined && run === ended.outcome.run)) return;
-    const memory = remembered(known.value, [ended.outcome], isDead ? ended.outcome : undefined);
-    const txn = memoryTxn(key, memory, known.mod);
-    result = { op: "txn", ...(await persist(ports, until, (call) => ports.store.txn(txn, call))) };
+  const { outcome } = ended;
+  for (let seen = known; seen !== undefined && !remembers(seen.value, outcome.run); ) {
+    const memory = remembered(seen.value, [outcome], isDead ? outcome : undefined);
+    const txn = memoryTxn(ports.keys.outcomes(id), memory, seen.mod);
+    const answer = await persist(ports, until, (call) => ports.store.txn(txn, call));
+    seen = answer.succeeded ? undefined : outcomesIn(rangeIn(answer.results[0]));
   }
+}
+
+function remembers({ runs }: Outcomes, run: string | undefined): boolean {
+  return runs.some((one) => one.run !== undefined && one.run === run);
 }
 
 /** The schedule is gone: its occurrence leaves without a trace. */

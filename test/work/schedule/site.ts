@@ -72,10 +72,10 @@ export class Site {
   readonly clock: HandClock;
   readonly #workers: Hand[] = [];
 
-  constructor(store: Store, clock = new HandClock(START)) {
+  constructor(store: Store, clock = new HandClock(START), keys = keysUnder(`/${randomUUID()}/`)) {
     this.store = store;
     this.clock = clock;
-    this.keys = keysUnder(`/${randomUUID()}/`);
+    this.keys = keys;
   }
 
   static async open(endpoints: readonly string[]): Promise<Store> {

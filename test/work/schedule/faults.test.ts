@@ -1,0 +1,139 @@
+/** Answers that are lost, calls that never arrive, an etcd that restarts or is full, under workers. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
+import { type Store, StoreError } from "../../../src/etcd/store.ts";
+import type { Task, Verdict } from "../../../src/work/schedule/handler.ts";
+import { MINUTE, Site, START } from "./site.ts";
+
+let etcd: EtcdMember;
+let store: Store;
+beforeAll(async () => {
+  etcd = await startEtcd({ quotaBytes: 32 * 2 ** 20 });
+  store = await Site.open([etcd.clientUrl]);
+});
+afterAll(async () => {
+  store?.close();
+  await etcd?.stop();
+});
+let site: Site;
+afterEach(() => site.close());
+
+/** Counts what is run. */
+function counting() {
+  const runs: string[] = [];
+  const run = async ({ id, scheduled }: Task): Promise<Verdict> => {
+    runs.push(`${id} ${(scheduled - START) / MINUTE}`);
+    return { result: "ok" };
+  };
+  return { runs, run };
+}
+
+const everyOf = (ids: readonly string[], minutes: number) =>
+  ids.flatMap((id) => Array.from({ length: minutes }, (_, minute) => `${id} ${minute}`)).toSorted();
+
+/** Loses transactions' answers, or the transactions themselves, in turns by a pattern of its own. */
+function losing(real: Store): Store {
+  let calls = 0;
+  const txn: Store["txn"] = async (one, signal) => {
+    calls += 1;
+    const lost = () => new StoreError("unavailable", "lost by the test");
+    if (calls % 5 === 0) throw lost();
+    const answer = await real.txn(one, signal);
+    if (calls % 3 === 0) throw lost();
+    return answer;
+  };
+  return new Proxy(real, { get: (target, name) => (name === "txn" ? txn : bound(target, name)) });
+}
+
+function bound(target: object, name: string | symbol): unknown {
+  const value: unknown = Reflect.get(target, name);
+  return typeof value === "function" ? value.bind(target) : value;
+}
+
+const IDS = Array.from({ length: 8 }, (_, n) => `job${n}`);
+
+describe("each occurrence runs exactly once", () => {
+  beforeEach(() => {
+    site = new Site(store);
+  });
+
+  test("though every third answer is lost, and every fifth call", async () => {
+    for (const id of IDS) await site.add(id, { end: START + 3 * MINUTE });
+    const lossy = new Site(losing(store), site.clock, site.keys);
+    const { runs, run } = counting();
+    const workers = [lossy.worker(run), lossy.worker(run)];
+    site.clock.advance(4 * MINUTE);
+    const settled = () =>
+      workers.flatMap(({ events }) => events.filter(({ kind }) => kind === "ended")).length === 32;
+    await Promise.race(workers.map((worker) => worker.saw(settled)));
+    await lossy.close();
+    expect(runs.toSorted()).toEqual(everyOf(IDS, 4));
+    for (const id of IDS) {
+      const { next, open, last } = await site.due(id);
+      expect({ next, open, result: last?.result }).toEqual({ next: undefined, open: [], result: "ok" });
+      const outcomes = (await site.outcomes(id)).runs.map(({ scheduled }) => (scheduled - START) / MINUTE);
+      expect(outcomes, "remembered once each").toEqual([3, 2, 1, 0]);
+    }
+    expect(await site.running()).toEqual([]);
+  });
+
+  test("though etcd restarts meanwhile", async () => {
+    for (const id of IDS) await site.add(id, { end: START + 2 * MINUTE });
+    const { runs, run } = counting();
+    const worker = site.worker(run, { ttl: 15 });
+    await worker.hasEnded(8);
+    const restarted = etcd.restart();
+    site.clock.advance(MINUTE);
+    await restarted;
+    await worker.hasEnded(16);
+    site.clock.advance(MINUTE);
+    await worker.hasEnded(24);
+    expect(runs.toSorted()).toEqual(everyOf(IDS, 3));
+    expect(worker.events.filter(({ kind }) => kind === "left")).toEqual([]);
+  });
+});
+
+test("an etcd that is full holds up the end of a task; when there is room, it is settled, and nothing runs twice", async () => {
+  site = new Site(store);
+  await site.add("job", { end: START });
+  const { runs, run } = counting();
+  const gate = Promise.withResolvers<void>();
+  const worker = site.worker(async (task) => {
+    const verdict = await run(task);
+    await gate.promise;
+    return verdict;
+  });
+  await worker.saw((events) => events.some(({ kind }) => kind === "started"));
+  const junk = await fill(site);
+  gate.resolve();
+  await store.txn({ compare: [], success: [{ op: "delete", ...junk }], failure: [] });
+  await makeRoom();
+  await worker.hasEnded(1);
+  expect(runs).toEqual(["job 0"]);
+  expect(await site.due("job")).toMatchObject({ open: [], last: { result: "ok" } });
+});
+
+/** Puts until etcd takes no more. @returns the range to delete */
+async function fill({ keys }: Site): Promise<{ key: string; rangeEnd: string }> {
+  const value = "x".repeat(1_000_000);
+  try {
+    for (let n = 0; ; n += 1)
+      await store.txn({
+        compare: [],
+        success: [{ op: "put", key: `${keys.prefix}zz/${n}`, value }],
+        failure: [],
+      });
+  } catch (error) {
+    expect(error).toMatchObject({ kind: "noSpace" });
+  }
+  return { key: `${keys.prefix}zz/`, rangeEnd: `${keys.prefix}zz0` };
+}
+
+/** What an operator does: compact, defragment, disarm. */
+async function makeRoom(): Promise<void> {
+  const [status] = await store.status();
+  const revision = status?.ok ? status.revision : 0n;
+  await etcd.etcdctl("compact", "--physical", String(revision));
+  await etcd.etcdctl("defrag");
+  await etcd.etcdctl("alarm", "disarm");
+}
