@@ -4,6 +4,9 @@ import { type Fields, fieldsOf, isCount, isFields, isMillis, isText } from "./fi
 export const OUTCOMES_LENGTH = 20;
 /** Outcomes that keep the tail of their output: the newest, and the newest that was not well. */
 const TAILS = 2;
+/** Of what handlers say, so many characters are kept. */
+const LONGEST_TAIL = 1_024;
+const LONGEST_REASON = 300;
 
 /**
  * How an occurrence came out. `retry`: the handler asked for another start later. `released`: it was given back.
@@ -71,9 +74,20 @@ export function outcomesText({ runs, dead }: Outcomes): string {
  * @param dead   one that was given up
  */
 export function remembered(before: Outcomes, added: readonly Outcome[], dead?: Outcome): Outcomes {
-  const runs = [...added.toReversed(), ...before.runs].slice(0, OUTCOMES_LENGTH);
-  const letters = dead === undefined ? before.dead : [dead, ...before.dead].slice(0, OUTCOMES_LENGTH);
-  return { runs: withFewTails(runs), dead: letters };
+  const runs = [...added.map(bounded).toReversed(), ...before.runs].slice(0, OUTCOMES_LENGTH);
+  const letters =
+    dead === undefined ? before.dead : [bounded(dead), ...before.dead].slice(0, OUTCOMES_LENGTH);
+  return { runs: withFewTails(runs), dead: withFewTails(letters) };
+}
+
+function bounded(outcome: Outcome): Outcome {
+  const { tail = "", reason = "" } = outcome;
+  if (tail.length <= LONGEST_TAIL && reason.length <= LONGEST_REASON) return outcome;
+  return {
+    ...outcome,
+    ...(tail !== "" && { tail: tail.slice(-LONGEST_TAIL).toWellFormed() }),
+    ...(reason !== "" && { reason: reason.slice(0, LONGEST_REASON).toWellFormed() }),
+  };
 }
 
 /** Tails are what weighs in etcd. */

@@ -7,6 +7,7 @@ import { Fold } from "../../src/model/fold.ts";
 import { ROOMS } from "../../src/model/picture.ts";
 import { problems } from "../../src/model/problems/index.ts";
 import { auditText } from "../../src/protocol/audit.ts";
+import { drainText } from "../../src/protocol/drain.ts";
 import type { KeyValue } from "../../src/protocol/txn.ts";
 import type { Last } from "../../src/schedule/due.ts";
 import type { Outcome } from "../../src/schedule/outcome.ts";
@@ -152,6 +153,15 @@ describe("problems with schedules", () => {
     ["a definition that cannot be read", [plain(keys.schedule("s"), "{")], ["failure malformed schedule s"]],
     ["one that should have run", [worker("w"), ...schedule("s", {}, LONG)], ["failure late schedule s"]],
     ["one that is late by a little", [worker("w"), ...schedule("s", {}, { runAt: NOW - 299_000 })], []],
+    [
+      "one that a drain of everything stops",
+      [
+        worker("w"),
+        ...schedule("s", {}, LONG),
+        plain(keys.drain("all", "all"), drainText({ by: "ann", at: 1 })),
+      ],
+      [],
+    ],
     ["one that runs, and long", [worker("w"), ...schedule("s", {}, LONG), running("s")], []],
     ["one that was paused", [worker("w"), ...schedule("s", { pause: { by: "a", at: 1 } }, LONG)], []],
     [

@@ -1,5 +1,6 @@
 import { briefDuration, formatInstant } from "../../base/duration.ts";
 import { shellWord } from "../../base/shell.ts";
+import { hasEnded } from "../../protocol/drain.ts";
 import { typeOf } from "../../schedule/definition.ts";
 import { membersOf, type Picture } from "../picture.ts";
 import { type ScheduleRow, scheduleRows } from "../schedule-row.ts";
@@ -41,7 +42,11 @@ function rowProblems({ id, states, fault, due }: ScheduleRow): Problem[] {
 const MANY = 10;
 
 /** What no catch-up explains: it is due, could run, and nobody runs it. */
-function lateProblems(rows: readonly ScheduleRow[], { wall, patience }: Look): Problem[] {
+function lateProblems(rows: readonly ScheduleRow[], { picture, wall, patience }: Look): Problem[] {
+  const isStopped = [...picture.drains.values()].some(
+    (drain) => drain.scope === "all" && !hasEnded(drain, wall),
+  );
+  if (isStopped) return [];
   const late = rows.flatMap(({ id, state, next = wall }) =>
     state === "late" && wall - next > patience.late ? [{ id, over: wall - next }] : [],
   );

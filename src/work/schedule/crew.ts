@@ -1,5 +1,5 @@
 import { dueText } from "../../schedule/due.ts";
-import type { Outcome } from "../../schedule/outcome.ts";
+import { type Outcome, RESULTS } from "../../schedule/outcome.ts";
 import { replacedAt } from "../../schedule/prospect.ts";
 import { Agenda } from "./agenda.ts";
 import type { Entry } from "./book.ts";
@@ -123,13 +123,22 @@ export class Crew {
   }
 }
 
+/** Whatever a handler does, there is a verdict: without one its running key would stand as long as the worker lives. */
 async function verdictOf(handler: Handler, { task }: RunningTask): Promise<Verdict> {
-  const verdict = await handler
-    .run(task)
-    .catch((error): Verdict => ({ result: "failed", reason: `the handler failed: ${String(error)}` }));
+  const verdict = await askedOf(handler, task);
   const { reason } = task.signal;
   if (verdict.result === "ok" || !(reason instanceof TaskLost)) return verdict;
   return { ...verdict, result: reason.result, reason: reason.message };
+}
+
+async function askedOf(handler: Handler, task: RunningTask["task"]): Promise<Verdict> {
+  try {
+    const verdict: Verdict | undefined = await handler.run(task);
+    if (RESULTS.some((result) => result === verdict?.result)) return verdict;
+    return { result: "failed", reason: "the handler gave no result" };
+  } catch (error) {
+    return { result: "failed", reason: `the handler failed: ${String(error)}` };
+  }
 }
 
 function pick({

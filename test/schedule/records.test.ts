@@ -1,0 +1,141 @@
+/** Values of keys as they may stand in etcd: ours, by hand, of a later version, hostile. */
+import { describe, expect, test } from "vitest";
+import { definitionText, parseDefinition, typeOf } from "../../src/schedule/definition.ts";
+import { dueText, parseDue } from "../../src/schedule/due.ts";
+import { hash, jitterOf, rankOf } from "../../src/schedule/hash.ts";
+import { parseRunning, runningText } from "../../src/schedule/running.ts";
+import { COMMANDS, handles } from "../../src/schedule/types.ts";
+import { parseWorker, workerText } from "../../src/schedule/worker-record.ts";
+
+const definition = {
+  cron: "*/5 * * * *",
+  timezone: "Europe/Berlin",
+  command: ["./x"],
+  retries: 2,
+  data: { a: [1] },
+};
+const open = { scheduled: 60_000, runAt: 61_000, attempt: 1, failures: 0, kind: "due" as const };
+const due = { next: 120_000, runAt: 120_000, open: [open] };
+const running = { worker: "w", host: "h", pid: 1, run: "r", scheduled: 1, attempt: 1, since: 2, late: 1 };
+const worker = {
+  ...{ host: "h", pid: 1, version: "1", since: 1, wall: 2, beat: 1, types: ["a"], tags: [], running: 0 },
+  ...{ concurrency: 4, clock: "ok" as const },
+};
+
+describe("read back", () => {
+  test("a definition", () =>
+    expect(parseDefinition(definitionText(definition))).toEqual({ value: definition }));
+  test("a state", () => expect(parseDue(dueText(due))).toEqual({ value: due }));
+  test("one without open occurrences is short", () =>
+    expect(dueText({ ...due, open: [] })).not.toContain("open"));
+  test("who runs", () => expect(parseRunning(runningText(running))).toMatchObject({ value: running }));
+  test("a worker", () => expect(parseWorker(workerText(worker))).toMatchObject({ value: worker }));
+  test("unknown fields pass", () => {
+    expect(parseDefinition(JSON.stringify({ ...definition, later: 1 }))).toMatchObject({
+      value: { later: 1 },
+    });
+    expect(parseDue(JSON.stringify({ ...due, later: 1 }))).toEqual({ value: due });
+  });
+});
+
+describe("refused", () => {
+  const bad: [string, object | string, RegExp][] = [
+    ["no JSON", "x", /not a JSON object/],
+    ["no object", "[]", /not a JSON object/],
+    ["no cron text", { ...definition, cron: undefined }, /cron "nothing"/],
+    ["a bad cron text", { ...definition, cron: "61 * * * *" }, /61/],
+    ["no zone", { ...definition, timezone: 7 }, /timezone "7"/],
+    ["an unknown zone", { ...definition, timezone: "Europe/Berlim" }, /Europe\/Berlin/],
+    ["a delay that is none", { ...definition, delay: "5m" }, /delay "5m" is not a duration/],
+    ["a negative one", { ...definition, jitter: -1 }, /jitter/],
+    ["retries that are none", { ...definition, retries: 1.5 }, /retries "1.5"/],
+    ["an unknown rule", { ...definition, catchup: "some" }, /catchup "some" is none of all, latest, none/],
+    ["another", { ...definition, overlap: "maybe" }, /overlap "maybe" is none of forbid, allow, replace/],
+    ["an empty command", { ...definition, command: [] }, /command/],
+    ["a command of numbers", { ...definition, command: [1] }, /command/],
+    ["env of numbers", { ...definition, env: { A: 1 } }, /env/],
+    ["leases that are none", { ...definition, leases: "db=2" }, /leases/],
+    ["an unknown hook", { ...definition, hooks: { boom: "http://x" } }, /hook "boom"/],
+    ["a pause that cannot be read", { ...definition, pause: true }, /pause/],
+  ];
+  test.each(bad)("a definition with %s", (_, value, message) => {
+    const text = typeof value === "string" ? value : JSON.stringify(value);
+    expect(parseDefinition(text)).toMatchObject({ fault: expect.stringMatching(message) });
+  });
+
+  const states = [
+    "",
+    "7",
+    "{}",
+    '{"runAt":"x"}',
+    '{"runAt":1,"next":-1}',
+    '{"runAt":1,"open":{}}',
+    '{"runAt":1,"open":[{}]}',
+    '{"runAt":1e300}',
+  ];
+  test.each(states)("a state %s", (text) => expect(parseDue(text)).toHaveProperty("fault"));
+  test.each(["", "{}", '{"worker":1}'])("who runs %s", (text) =>
+    expect(parseRunning(text)).toHaveProperty("fault"),
+  );
+  test.each(["", "{}", '{"host":"h"}'])("a worker %s", (text) =>
+    expect(parseWorker(text)).toHaveProperty("fault"),
+  );
+});
+
+describe("types", () => {
+  test("a schedule without one has its id up to the first dot", () => {
+    expect([typeOf("reports.daily.x", {}), typeOf("plain", {}), typeOf("a.b", { type: "mail" })]).toEqual([
+      "reports",
+      "plain",
+      "mail",
+    ]);
+  });
+  const cases: [readonly string[], string, object, boolean][] = [
+    [["mail"], "x", { type: "mail" }, true],
+    [["mail"], "x", { type: "mails" }, false],
+    [["/^ma/"], "x", { type: "mails" }, true],
+    [["/(/", "mails"], "x", { type: "mails" }, true],
+    [["/./"], "x", { command: ["./x"] }, false],
+    [[COMMANDS], "x", { command: ["./x"] }, true],
+    [[COMMANDS], "x", { type: "mail" }, false],
+  ];
+  test.each(cases)("%j has %s %j: %s", (types, id, change, expected) => {
+    const { command: _, ...rest } = definition;
+    expect(handles(types, id, { ...rest, ...change })).toBe(expected);
+  });
+});
+
+describe("spreading", () => {
+  const ids = Array.from({ length: 3_000 }, (_, n) => `schedule-${n}`);
+  test("all workers have a like share of first places, and one that leaves moves only its own", () => {
+    const workers = ["w1", "w2", "w3", "w4"];
+    const first = (among: readonly string[]) =>
+      ids.map((id) => among.find((worker) => rankOf(worker, among, id) === 0));
+    const before = first(workers);
+    for (const worker of workers)
+      expect(before.filter((one) => one === worker).length / ids.length).toBeCloseTo(0.25, 1);
+    const after = first(["w1", "w2", "w3"]);
+    for (const [at, worker] of before.entries()) if (worker !== "w4") expect(after[at]).toBe(worker);
+  });
+
+  test("every place is somebody's", () => {
+    const workers = ["w1", "w2", "w3"];
+    for (const id of ids.slice(0, 100))
+      expect(workers.map((one) => rankOf(one, workers, id)).toSorted()).toEqual([0, 1, 2]);
+  });
+
+  test("jitter fills its span evenly", () => {
+    const tenths = Array.from({ length: 10 }, () => 0);
+    for (const id of ids) {
+      const share = Math.floor(jitterOf(id, 1_000) / 100);
+      tenths[share] = (tenths[share] ?? 0) + 1;
+    }
+    for (const count of tenths) expect(count).toBeGreaterThan(220);
+    expect(jitterOf("x", 0)).toBe(0);
+  });
+
+  test("the hash is that of its definition", () => {
+    expect(hash("")).toBe(hash(""));
+    expect(new Set(ids.map(hash)).size).toBe(ids.length);
+  });
+});
