@@ -95,7 +95,7 @@ export const scheduleLint: Command = {
 export const scheduleDead: Command = {
   id: "schedule dead",
   topic: "Schedule",
-  brief: "list occurrences that were given up (dead letters)",
+  brief: "list dead letters: occurrences that were given up",
   about: [
     "One that failed more often than its --retries allow. `schedule trigger KEY --dead TIME` runs it again.",
   ],
