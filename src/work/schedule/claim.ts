@@ -53,9 +53,9 @@ export interface ClaimContext {
 
 /**
  * Claims what may be taken of a schedule now: one transaction that puts the running key on the worker's session and the
- * schedule's next state, guarded by everything that the decision was made from. Tried until the session's horizon, for a
- * claim without an answer may stand.
- * @throws StoreError when etcd refuses, or did not answer until then
+ * schedule's next state, guarded by everything that the decision was made from. Tried as long as the session lives, for a
+ * claim without an answer may stand, and would then stand as long.
+ * @throws StoreError when etcd refuses; SessionLost
  */
 export async function claim(context: ClaimContext, entry: Entry, candidate: Candidate): Promise<Attempt> {
   const { ports, presence, book } = context;
@@ -68,7 +68,7 @@ export async function claim(context: ClaimContext, entry: Entry, candidate: Cand
   const running = taking.taken && runningOf(context, taking.taken, now);
   const txn = claimTxn(context, entry, taking, running, outcomes);
   const call = (signal: AbortSignal) => ports.store.txn(txn, signal);
-  const answer = await persist(ports, presence.session.horizon, call, presence.session.signal);
+  const answer = await persist(ports, Number.POSITIVE_INFINITY, call, presence.session.signal);
   if (answer.succeeded) book.wrote(written(ports.keys.due(entry.id), dueText(taking.due), answer.revision));
   const attempt = attemptOf({ ports, entry, taking, running }, answer);
   if (attempt.kind === "claimed")

@@ -50,6 +50,20 @@ function bound(target: object, name: string | symbol): unknown {
   return typeof value === "function" ? value.bind(target) : value;
 }
 
+/** From the first claim on, which is applied, transactions get no answer for so long, ms. Renewals do. */
+function muteAfter(real: Store, ms: number): Store {
+  let until: number | undefined;
+  const txn: Store["txn"] = async (one, signal) => {
+    const isClaim = one.success.some((op) => op.op === "put" && op.key.includes("/running/"));
+    if (until !== undefined && performance.now() < until) throw new StoreError("unavailable", "mute");
+    const answer = await real.txn(one, signal);
+    if (until !== undefined || !isClaim) return answer;
+    until = performance.now() + ms;
+    throw new StoreError("unavailable", "mute");
+  };
+  return new Proxy(real, { get: (target, name) => (name === "txn" ? txn : bound(target, name)) });
+}
+
 const IDS = Array.from({ length: 8 }, (_, n) => `job${n}`);
 
 describe("each occurrence runs exactly once", () => {
@@ -75,6 +89,17 @@ describe("each occurrence runs exactly once", () => {
       expect(outcomes, "remembered once each").toEqual([3, 2, 1, 0]);
     }
     expect(await site.running()).toEqual([]);
+  });
+
+  test("though a claim was applied, and no answer comes for longer than its session was good for", async () => {
+    await site.add("job", { end: START });
+    const deaf = new Site(muteAfter(store, 2_600), site.clock, site.keys);
+    const { runs, run } = counting();
+    const worker = deaf.worker(run, { ttl: 3 });
+    await worker.hasEnded(1);
+    await deaf.close();
+    expect(runs).toEqual(["job 0"]);
+    expect(await site.due("job")).toMatchObject({ open: [], last: { result: "ok" } });
   });
 
   test("though etcd restarts meanwhile", async () => {
