@@ -134,6 +134,7 @@ export const ROWS: Readonly<Record<string, Schema>> = {
     "definition?": { type: "object", description: "what operators keep, as `schedule export` has it" },
     open: list("open", "occurrences that were taken up or triggered, and have not ended"),
     "last?": ref("last"),
+    dead: { type: "integer", description: "dead letters that are kept" },
     runs: list("execution", "who runs it now, the oldest first"),
   }),
   worker: object("A worker.", {

@@ -21,6 +21,7 @@ import {
 } from "./schedule/look.ts";
 import {
   scheduleAdd,
+  scheduleBury,
   scheduleDelete,
   scheduleEdit,
   schedulePause,
@@ -72,6 +73,7 @@ export const COMMANDS: readonly Command[] = [
   scheduleResume,
   scheduleTrigger,
   scheduleDead,
+  scheduleBury,
   scheduleNext,
   scheduleExplain,
   scheduleLint,

@@ -34,6 +34,8 @@ export interface Due {
   runAt: number;
   open: readonly Open[];
   last?: Last;
+  /** Dead letters that are kept, for listings: these do not read what is remembered. Absent: none. */
+  dead?: number;
 }
 
 /** The value to keep in etcd, as `parseDue` reads it. */
@@ -44,7 +46,7 @@ export function dueText(due: Due): string {
 export function parseDue(text: string): Parsed<Due> {
   const fields = fieldsOf(text);
   if (fields === undefined || !isMillis(fields.runAt)) return { fault: "it is not the state of a schedule" };
-  const { next, runAt, open = [], last } = fields;
+  const { next, runAt, open = [], last, dead } = fields;
   if (next !== undefined && !isMillis(next)) return { fault: "its next time is not an instant" };
   if (!Array.isArray(open) || !open.every(isOpen)) return { fault: "its open occurrences cannot be read" };
   return {
@@ -52,6 +54,7 @@ export function parseDue(text: string): Parsed<Due> {
       ...(next !== undefined && { next }),
       ...{ runAt, open },
       ...(isLast(last) && { last }),
+      ...(isCount(dead) && dead > 0 && { dead }),
     },
   };
 }

@@ -1,6 +1,6 @@
 import { DEFAULTS, type Definition } from "./definition.ts";
 import type { Due, Last, Open } from "./due.ts";
-import type { Outcome, Result } from "./outcome.ts";
+import { OUTCOMES_LENGTH, type Outcome, type Result } from "./outcome.ts";
 
 /** Before a handler that asked for another start gets it, unless it says, ms. PerfectSched's `retry_wait`. */
 export const RETRY_WAIT = 300_000;
@@ -33,9 +33,14 @@ export function finish(definition: Definition, due: Due, { outcome, wait }: Ende
   const over = { due: { ...due, open: others, ...last }, isDead: false };
   if (open === undefined) return over;
   const next = nextStart(definition, open, outcome, { wait, unit });
-  if (next === "never") return { ...over, isDead: true };
+  if (next === "never") return { due: buried(over.due), isDead: true };
   if (next === undefined) return over;
   return { due: { ...due, open: [...others, next], ...last }, again: next.runAt, isDead: false };
+}
+
+/** A schedule with one dead letter more. */
+export function buried(due: Due): Due {
+  return { ...due, dead: Math.min(OUTCOMES_LENGTH, (due.dead ?? 0) + 1) };
 }
 
 function nextStart(

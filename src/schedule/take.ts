@@ -1,5 +1,6 @@
 import { DEFAULTS, type Definition } from "./definition.ts";
 import type { Due, Open } from "./due.ts";
+import { buried } from "./finish.ts";
 import type { Outcome } from "./outcome.ts";
 import { at } from "./plan.ts";
 import { type Candidate, overlapOf } from "./prospect.ts";
@@ -46,7 +47,7 @@ function takeAgain(due: Due, open: Open, now: number): Taking {
       attempt: open.attempt,
       reason,
     };
-    return { due: { ...due, open: others }, outcomes: [dead], dead };
+    return { due: buried({ ...due, open: others }), outcomes: [dead], dead };
   }
   const taken = { ...open, attempt: open.attempt + 1 };
   return { due: { ...due, open: [...others, taken] }, taken, outcomes: [] };

@@ -166,7 +166,7 @@ describe("problems with schedules", () => {
     ["one that was paused", [worker("w"), ...schedule("s", { pause: { by: "a", at: 1 } }, LONG)], []],
     [
       "a dead letter",
-      [worker("w"), ...schedule("s", {}, { last: last() })],
+      [worker("w"), ...schedule("s", {}, { last: last({ result: "ok" }), dead: 2 })],
       ["warning dead-letter schedule s"],
     ],
     [

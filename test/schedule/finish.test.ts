@@ -69,6 +69,7 @@ describe("where the occurrence goes", () => {
   test.each(cases)("%s", (_, result, definition, wait, expected, isDead) => {
     const { due: next, isDead: dead, again } = settled(result, definition, wait);
     expect(dead).toBe(isDead);
+    expect(next.dead).toBe(isDead ? 1 : undefined);
     expect(next.open[0]).toBe(other);
     expect(again).toBe(next.open[1]?.runAt);
     if (expected === undefined) expect(next.open).toEqual([other]);

@@ -97,7 +97,7 @@ export const scheduleDead: Command = {
   topic: "Schedule",
   brief: "list dead letters: occurrences that were given up",
   about: [
-    "One that failed more often than its --retries allow. `schedule trigger KEY --dead TIME` runs it again.",
+    "One that failed more often than its --retries allow. `schedule trigger KEY --dead TIME` runs it again, `schedule bury KEY` forgets them.",
   ],
   args: [{ ...KEY, isOptional: true }],
   flags: [JSON_FLAG],

@@ -136,3 +136,15 @@ export const scheduleTrigger: Command = {
   ],
   load: () => import("./trigger.run.ts"),
 };
+
+export const scheduleBury: Command = {
+  id: "schedule bury",
+  topic: "Schedule",
+  brief: "forget dead letters of schedules",
+  about: ["They leave the list of `signalbox schedule dead`, and do not run again."],
+  args: [KEYS],
+  flags: ACTING,
+  settings: CONNECTION,
+  examples: [["signalbox schedule bury backup --reason 'made up for by hand'", "it is settled"]],
+  load: () => import("./bury.run.ts"),
+};

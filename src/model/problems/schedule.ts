@@ -26,14 +26,17 @@ function rowProblems({ id, states, fault, due }: ScheduleRow): Problem[] {
     const remedy = `signalbox schedule delete ${shellWord(id)}, and add it again`;
     return [{ kind: "malformed", level: "failure", subject, detail: fault, remedy }];
   }
+  const count = due?.dead ?? 0;
+  if (count === 0) return [];
   const last = due?.last;
-  if (last === undefined || !states.includes("failed")) return [];
-  const again = `signalbox schedule trigger ${shellWord(id)} --dead ${last.scheduled}`;
+  const latest =
+    states.includes("failed") && last !== undefined ? `, the last of ${formatInstant(last.scheduled)}` : "";
+  const word = shellWord(id);
   return [
     {
       ...{ kind: "dead-letter", level: "warning", subject },
-      detail: `its run of ${formatInstant(last.scheduled)} ended ${last.result}, and is not tried again`,
-      remedy: `signalbox show schedule ${shellWord(id)}; to run it again: ${again}`,
+      detail: `${count} dead letter${count === 1 ? "" : "s"}: runs that failed and are not tried again${latest}`,
+      remedy: `signalbox schedule dead ${word}; then schedule trigger ${word} --dead TIME, or schedule bury ${word}`,
     },
   ];
 }

@@ -54,6 +54,12 @@ export const schedules: PictureView<ScheduleRow> = {
     { id: "cron", title: "CRON", priority: 2, text: ({ definition }) => definition?.cron ?? "" },
     { id: "zone", title: "ZONE", priority: 5, text: ({ definition }) => definition?.timezone ?? "" },
     { id: "task", title: "TASK", priority: 3, text: taskText },
+    {
+      ...{ id: "dead", title: "DEAD", priority: 3, align: "right" },
+      text: ({ due }) => (due?.dead === undefined ? "" : String(due.dead)),
+      order: ({ due }) => due?.dead ?? 0,
+      tone: () => "problem",
+    },
     { id: "note", title: "NOTE", priority: 4, text: noteText, tone: ({ state }) => scheduleTone(state) },
     {
       ...{ id: "open", title: "OPEN", priority: 6, align: "right" },
@@ -137,7 +143,13 @@ function scheduleJson(row: ScheduleRow): object {
   const { id, state, states, fault, definition, due, next, executions } = row;
   return {
     ...{ schedule: id, state, states, fault, task: taskText(row), next, nominal: due?.next },
-    ...{ definition, open: due?.open ?? [], last: due?.last, runs: executions.map(executionJson) },
+    ...{
+      definition,
+      open: due?.open ?? [],
+      last: due?.last,
+      dead: due?.dead ?? 0,
+      runs: executions.map(executionJson),
+    },
   };
 }
 

@@ -2,6 +2,7 @@ import { UsageError } from "../../base/errors.ts";
 import { quoted } from "../../base/text.ts";
 import { checkedName } from "../../protocol/names.ts";
 import { checkedDefinition, type Definition, isPaused } from "../../schedule/definition.ts";
+import type { Due } from "../../schedule/due.ts";
 import { AlreadyExistsError, NotFoundError } from "../../schedule/errors.ts";
 import { type First, firstDue, MOST_OPEN, resumed, triggered } from "../../schedule/plan.ts";
 import type { Amendment, Change } from "./amend.ts";
@@ -122,7 +123,27 @@ function triggerOf(before: Readable, now: number, dead: number | undefined): Cha
         : `that run of schedule ${quoted(id)} is due already`,
     );
   const rest = { ...outcomes, dead: outcomes.dead.filter((one) => !letters.includes(one)) };
-  return { before, due, ...(dead !== undefined && { outcomes: rest }) };
+  if (dead === undefined) return { before, due };
+  return { before, due: withLetters(due, rest.dead.length), outcomes: rest };
+}
+
+/** Their dead letters are forgotten, and do not run again. */
+export function burying(ids: readonly string[]): Amendment {
+  return {
+    ...about(ids, () => "dead letters forgotten"),
+    decide: (sight, now) =>
+      unique(ids).flatMap((id): Change[] => {
+        const before = readable(existing(sight, id));
+        const { definition, outcomes, due } = before;
+        if (outcomes.dead.length === 0 && due?.dead === undefined) return [];
+        const from = due ?? firstDue(id, definition, now);
+        return [{ before, due: withLetters(from, 0), outcomes: { ...outcomes, dead: [] } }];
+      }),
+  };
+}
+
+function withLetters({ dead: _, ...due }: Due, count: number): Due {
+  return count === 0 ? due : { ...due, dead: count };
 }
 
 const unique = (ids: readonly string[]): string[] => [...new Set(ids)];

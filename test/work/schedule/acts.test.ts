@@ -14,7 +14,7 @@ import {
   triggerSchedule,
 } from "../../../src/work/schedule/acts.ts";
 import { amend } from "../../../src/work/schedule/amend.ts";
-import { triggering } from "../../../src/work/schedule/deeds.ts";
+import { burying, triggering } from "../../../src/work/schedule/deeds.ts";
 import { importing, importSchedules } from "../../../src/work/schedule/importing.ts";
 import { keys } from "../../protocol/samples.ts";
 import { TestDesk } from "../operate/desk.ts";
@@ -196,7 +196,18 @@ describe("trigger", () => {
     await triggerSchedule(desk.ports, "a", { dead: 7 * HOUR });
     expect((await dueOf(desk, "a"))?.open).toMatchObject([{ scheduled: 7 * HOUR, kind: "trigger" }]);
     expect(parseOutcomes(await valueAt(desk, keys.outcomes("a")))).toEqual({ runs: [letter], dead: [other] });
+    expect((await dueOf(desk, "a"))?.dead).toBe(1);
     await expect(triggerSchedule(desk.ports, "a", { dead: 7 * HOUR })).rejects.toThrow(NotFoundError);
+  });
+
+  it("forgets dead letters, and keeps the rest of what is remembered", async () => {
+    const desk = await added("a", "b");
+    const letter = { scheduled: 7 * HOUR, result: "failed" as const, endedAt: 8 * HOUR };
+    await put(desk, keys.outcomes("a"), outcomesText({ runs: [letter], dead: [letter, letter] }));
+    expect(await amend(desk.ports, burying(["a", "b"]))).toMatchObject({ kind: "done", changes: [{}] });
+    expect(parseOutcomes(await valueAt(desk, keys.outcomes("a")))).toEqual({ runs: [letter], dead: [] });
+    expect((await dueOf(desk, "a"))?.dead).toBeUndefined();
+    expect((await records(desk)).join()).toContain("dead letters forgotten");
   });
 
   it("of several is refused as a whole where one is not there", async () => {
