@@ -6,7 +6,14 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
  * only how large files are. Those that compute much stand between those that wait for processes.
  */
 const LONG = [
-  ...["simulation/schedules", "safety/console-trust", "safety/reset", "safety/races", "safety/cluster"],
+  ...[
+    "simulation/schedules",
+    "safety/schedule-chaos",
+    "safety/console-trust",
+    "safety/reset",
+    "safety/races",
+    "safety/cluster",
+  ],
   ...["safety/console-attack", "scripts/maintenance", "safety/cuts", "safety/drain.", "safety/show"],
   ...["safety/console-", "safety/queues-watches", "safety/ls.", "safety/doctor", "safety/drain-race"],
   ...["safety/configure-documents", "safety/queues-leases", "safety/answers", "safety/queues-operators"],

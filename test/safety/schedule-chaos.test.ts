@@ -32,7 +32,7 @@ const play = (change: Partial<Parameters<typeof playChaos>[0]>) =>
     ...change,
   });
 
-test("three workers that nothing happens to run every occurrence exactly once", async () => {
+test.concurrent("three workers that nothing happens to run every occurrence exactly once", async () => {
   const report = await play({ steps: 6 });
   expect(report.runs).toHaveLength(report.occurrences.length);
   expect(faultsOf(report)).toEqual([]);
@@ -41,7 +41,7 @@ test("three workers that nothing happens to run every occurrence exactly once", 
   expect(together.filter((_, n) => n % 2 === 1)).toContain(true); // allow
 });
 
-test("three workers that are killed and frozen lose none, and run none twice that was not theirs", async () => {
+test.concurrent("three workers that are killed and frozen lose none, and run none twice that was not theirs", async () => {
   const seed = Math.floor(Math.random() * 1_000_000);
   const report = await play({ faultEvery: 1_000, seed });
   expect(faultsOf(report), `seed ${seed}: ${report.complaints}`).toEqual([]);
