@@ -41,6 +41,7 @@ try {
   }
   const faults = faultsOf(report);
   console.log(faults.length === 0 ? "nothing lost, nothing twice" : faults.slice(0, 20).join("\n"));
+  if (faults.length > 0) console.log(`what workers said last:\n${report.complaints}`);
   process.exitCode = faults.length === 0 ? 0 : 1;
 } finally {
   store.close();

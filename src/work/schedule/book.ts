@@ -115,9 +115,9 @@ export class Book implements Follower {
     if ((this.#known.get(kv.key) ?? 0n) < kv.modRevision) this.#put(kv);
   }
 
-  /** Takes over that an own transaction has deleted a key. */
-  erased(key: string): void {
-    if (this.#known.has(key)) this.#delete(key);
+  /** Takes over that an own transaction has deleted a key of this revision; a later one of that name may stand there by now. */
+  erased(key: string, mod: bigint): void {
+    if (this.#known.get(key) === mod) this.#delete(key);
   }
 
   /** When the occurrences of a schedule are; undefined where it cannot be read. */

@@ -90,9 +90,9 @@ export class Crew {
       const until = session.signal.aborted ? ports.clock.now() + SETTLE_LOST_WITHIN : session.horizon;
       try {
         const settled = await settle(ports, claimed, ended, until);
-        if (settled.kind === "settled")
-          book.wrote(written(ports.keys.due(claimed.id), dueText(settled.finish.due), settled.revision));
-        book.erased(claimed.key);
+        if (settled.kind === "settled" && settled.due !== undefined)
+          book.wrote(written(ports.keys.due(claimed.id), dueText(settled.due.value), settled.due.mod));
+        book.erased(claimed.key, claimed.token);
         return settled;
       } catch (error) {
         if (session.signal.aborted) return { kind: "preempted" };

@@ -124,7 +124,7 @@ export class Poller {
       presence: this.#presence,
       settled: () => this.#tasks.delete(task),
       wrote: (due, revision) => this.#book.wrote(written(this.#ports.keys.due(id), due, revision)),
-      erased: (key) => this.#book.erased(key),
+      erased: ({ key, token }) => this.#book.erased(key, token),
     });
     this.#tasks.add(task);
     return task;
@@ -156,7 +156,7 @@ interface Desk {
   presence: Presence;
   settled(): void;
   wrote(due: string, revision: bigint): void;
-  erased(key: string): void;
+  erased(claimed: Claimed): void;
 }
 
 /** A task that a program has taken. */
@@ -225,9 +225,10 @@ export class PolledTask {
     const settled = await settle(this.#ports, this.claimed, { outcome, wait }, clock.now() + SETTLE_WITHIN);
     this.#state = state;
     this.#desk.settled();
-    this.#desk.erased(this.claimed.key);
+    this.#desk.erased(this.claimed);
     if (settled.kind === "preempted") throw this.#preempted();
-    if (settled.kind === "settled") this.#desk.wrote(dueText(settled.finish.due), settled.revision);
+    if (settled.kind === "settled" && settled.due !== undefined)
+      this.#desk.wrote(dueText(settled.due.value), settled.due.mod);
   }
 
   #mustBeTaken(): void {

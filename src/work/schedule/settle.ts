@@ -1,6 +1,6 @@
 import { persist } from "../../etcd/persist.ts";
 import type { KeyValue, Op, OpResult, Txn, TxnAnswer } from "../../protocol/txn.ts";
-import { dueText, parseDue } from "../../schedule/due.ts";
+import { type Due, dueText, parseDue } from "../../schedule/due.ts";
 import { type Ended, type Finish, finish } from "../../schedule/finish.ts";
 import { type Outcome, type Outcomes, outcomesText, remembered } from "../../schedule/outcome.ts";
 import { type Claimed, type Known, modIs, outcomesIn } from "./claim.ts";
@@ -8,8 +8,8 @@ import type { SchedulePorts } from "./ports.ts";
 
 /** What became of a claimed occurrence. */
 export type Settled =
-  /** It is on record; the schedule is where `finish` says, from this revision on. */
-  | { kind: "settled"; finish: Finish; revision: bigint }
+  /** It is on record. `due`: where the schedule was then, or where it was seen to be later. */
+  | { kind: "settled"; finish: Finish; due: Known<Due> | undefined }
   /** Its schedule was deleted meanwhile. */
   | { kind: "deleted" }
   /** Its running key is not ours any more: the session was lost, or somebody deleted it. */
@@ -39,7 +39,8 @@ export async function settle(
     if (answer.succeeded || hasSettled(seen, claimed.running.run)) {
       const known = answer.succeeded ? memoryMissed(answer) : seen.outcomes;
       await rememberLate(ports, claimed.id, { ended, isDead: result.isDead, known }, until);
-      return { kind: "settled", finish: result, revision: answer.revision };
+      const own = { value: result.due, mod: answer.revision };
+      return { kind: "settled", finish: result, due: answer.succeeded ? own : seen.due };
     }
     if (seen.token !== claimed.token) return { kind: "preempted" };
     if (seen.due === undefined) return await drop(ports, claimed, until);

@@ -1,4 +1,5 @@
 /** Answers that are lost, calls that never arrive, an etcd that restarts or is full, under workers. */
+import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
 import { type Store, StoreError } from "../../../src/etcd/store.ts";
@@ -48,6 +49,17 @@ function losing(real: Store): Store {
 function bound(target: object, name: string | symbol): unknown {
   const value: unknown = Reflect.get(target, name);
   return typeof value === "function" ? value.bind(target) : value;
+}
+
+/** The answers to what deletes a running key come so late, ms. */
+function slowEnds(real: Store, ms: number): Store {
+  const txn: Store["txn"] = async (one, signal) => {
+    const isEnd = one.success.some((op) => op.op === "delete" && op.key.includes("/running/"));
+    const answer = await real.txn(one, signal);
+    if (isEnd) await pause(ms);
+    return answer;
+  };
+  return new Proxy(real, { get: (target, name) => (name === "txn" ? txn : bound(target, name)) });
 }
 
 /** From the first claim on, which is applied, transactions get no answer for so long, ms. Renewals do. */
@@ -100,6 +112,26 @@ describe("each occurrence runs exactly once", () => {
     await deaf.close();
     expect(runs).toEqual(["job 0"]);
     expect(await site.due("job")).toMatchObject({ open: [], last: { result: "ok" } });
+  });
+
+  test("though the answer to its end comes when the next one runs already", async () => {
+    await site.add("job", { end: START + 2 * MINUTE });
+    site.clock.advance(3 * MINUTE);
+    const slow = new Site(slowEnds(store, 300), site.clock, site.keys);
+    const { runs, run } = counting();
+    const worker = slow.worker(async (task) => {
+      const verdict = await run(task);
+      const until = performance.now() + 600;
+      while (performance.now() < until && !task.signal.aborted) await pause(10);
+      return task.signal.aborted ? { result: "lost" } : verdict;
+    });
+    await worker.saw(
+      (events) =>
+        events.filter((event) => event.kind === "ended" && event.outcome.result === "ok").length === 3,
+    );
+    await slow.close();
+    expect(runs).toEqual(["job 0", "job 1", "job 2"]);
+    expect((await site.outcomes("job")).runs.map(({ result }) => result)).toEqual(["ok", "ok", "ok"]);
   });
 
   test("though etcd restarts meanwhile", async () => {
