@@ -1,6 +1,6 @@
 /**
  * What signalbox does, on a real etcd of its own, which is gone at the end.
- * `npm run demo`: a story of a dozen seconds. `npm run demo -- --console [--seed N]`: a whole site at work, and the console on it;
+ * `npm run demo`: a story of a quarter of a minute. `npm run demo -- --console [--seed N]`: a whole site at work, and the console on it;
  * `--serve` instead of `--console`: the site alone, for a console or commands in another terminal.
  */
 import { parseArgs } from "node:util";

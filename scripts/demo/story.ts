@@ -4,7 +4,7 @@ import { type RunningProcess, signalbox } from "../../fixtures/signalbox.ts";
 const started = performance.now();
 const running = new Set<RunningProcess>();
 
-/** A dozen seconds of real commands on a few simulated hosts, told as they happen; ends by itself. */
+/** A quarter of a minute of real commands on a few simulated hosts, told as they happen; ends by itself. */
 export async function story(): Promise<void> {
   const etcd = await startEtcd();
   try {
@@ -12,6 +12,7 @@ export async function story(): Promise<void> {
     await firstComeFirstServed(etcd);
     await sharedResource(etcd);
     await deadHost(etcd);
+    await schedules(etcd);
     await operator(etcd);
     await history(etcd);
   } finally {
@@ -94,6 +95,35 @@ async function deadHost(member: EtcdMember): Promise<void> {
   await heir.ended;
 }
 
+async function schedules(member: EtcdMember): Promise<void> {
+  chapter(
+    "A schedule instead of crontabs: workers on two hosts, each run on one of them. One dies at work; the other does it again.",
+  );
+  const add = ["schedule", "add", "report", "@daily", "--", "sh", "-c"];
+  await onHost(member, "ops", [...add, "echo run $SIGNALBOX_ATTEMPT on $SIGNALBOX_HOST; sleep 1"]).ended;
+  const limits = ["--ttl", "3s", "--termination-timeout", "1s"];
+  const workers = ["web1", "web2"].map((host) => ({
+    host,
+    worker: onHost(member, host, ["worker", ...limits]),
+  }));
+  await until(() => workers.every(({ worker }) => worker.output.stderr.includes("is there")), 3_000);
+  await onHost(member, "ops", ["schedule", "trigger", "report", "--yes"]).ended;
+  const doomed = await Promise.race(
+    workers.map(async (one) => {
+      await one.worker.printed(/run 1/);
+      return one;
+    }),
+  );
+  say(doomed.host, "*** kill -9 ***");
+  doomed.worker.child.kill("SIGKILL");
+  const heir = workers.find((one) => one !== doomed);
+  await heir?.worker.printed(/run 2/);
+  await until(() => false, 1_200);
+  await onHost(member, "ops", ["ls", "schedules", "--columns", "schedule,state,last,cron,task"]).ended;
+  heir?.worker.child.kill("SIGTERM");
+  await heir?.worker.ended;
+}
+
 async function operator(member: EtcdMember): Promise<void> {
   chapter("An operator looks, asks why, ends a job that is stuck, and closes a host for maintenance.");
   const job = ["run", "--lock", "backup", "--termination-timeout", "500ms", "--", "sh", "-c"];
@@ -129,7 +159,7 @@ async function history(member: EtcdMember): Promise<void> {
 /** Runs signalbox as if on another host, and tells what it prints as it comes. */
 function onHost(member: EtcdMember, host: string, args: string[]): RunningProcess {
   const [verb = "", ...rest] = args[0] === "-v" ? [args[1], "-v", ...args.slice(2)] : args;
-  const named = verb === "run" ? [verb, "--host", host, ...rest] : [verb, ...rest];
+  const named = verb === "run" || verb === "worker" ? [verb, "--host", host, ...rest] : [verb, ...rest];
   const run = signalbox(
     named.filter((word) => word !== undefined),
     { endpoints: member.endpoints },
