@@ -163,8 +163,7 @@ function partFault({ command, env, leases, hooks, pause }: Fields): string | und
     return `env ${shown(env)} is not an object of texts`;
   if (leases !== undefined && !isTexts(leases))
     return `leases ${shown(leases)} is not a list of texts such as db=2:10`;
-  if (pause !== undefined && !(isFields(pause) && isMillis(pause.at)))
-    return `pause ${shown(pause)} cannot be read`;
+  if (pause !== undefined && !isPause(pause)) return `pause ${shown(pause)} cannot be read`;
   if (hooks === undefined) return undefined;
   if (!isFields(hooks)) return `hooks ${shown(hooks)} is not an object`;
   const bad = Object.entries(hooks).find(([name, hook]) => !isHook(name, hook));
@@ -173,6 +172,14 @@ function partFault({ command, env, leases, hooks, pause }: Fields): string | und
 
 function isHook(name: string, hook: unknown): boolean {
   return HOOKS.some((one) => one === name) && (isText(hook) || isArgv(hook));
+}
+
+function isPause(value: unknown): boolean {
+  if (!isFields(value) || !isMillis(value.at)) return false;
+  const { until, by, why } = value;
+  return (
+    (until === undefined || isMillis(until)) && [by, why].every((one) => one === undefined || isText(one))
+  );
 }
 
 const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);

@@ -4,6 +4,8 @@ import { OUTCOMES_LENGTH, type Outcome, type Result } from "./outcome.ts";
 
 /** Before a handler that asked for another start gets it, unless it says, ms. PerfectSched's `retry_wait`. */
 export const RETRY_WAIT = 300_000;
+/** The longest that a handler may wish for, ms: a hundred years. */
+const LONGEST_WAIT = 36_525 * 86_400_000;
 /** The longest pause between starts of an occurrence that fails again and again, ms. */
 const LONGEST_BACKOFF = 3_600_000;
 
@@ -53,10 +55,15 @@ function nextStart(
   if (result === "lost") return { ...open, runAt: endedAt };
   // Neither of these counts: not as a failure, and not among the starts that were lost.
   if (result === "released") return { ...open, attempt: open.attempt - 1, runAt: endedAt };
-  if (result === "retry") return { ...open, attempt: open.attempt - 1, runAt: endedAt + wait };
+  if (result === "retry") return { ...open, attempt: open.attempt - 1, runAt: endedAt + bounded(wait) };
   if (open.failures >= retries) return "never";
   const pause = Math.min(LONGEST_BACKOFF, backoff * 2 ** Math.min(open.failures, 30));
   return { ...open, failures: open.failures + 1, runAt: endedAt + Math.round(pause * (0.75 + unit / 2)) };
+}
+
+/** What handlers say becomes part of the state, which must stay an instant. */
+function bounded(wait: number): number {
+  return Number.isNaN(wait) ? RETRY_WAIT : Math.round(Math.min(Math.max(0, wait), LONGEST_WAIT));
 }
 
 function lastOf({ scheduled, startedAt, endedAt, late, result, run }: Outcome): { last?: Last } {

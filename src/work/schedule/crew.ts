@@ -11,6 +11,8 @@ import { type RunningTask, taskOf } from "./tasks.ts";
 
 /** How long it is tried to settle a task whose session is lost, ms: mostly it cannot be, and somebody else takes it. */
 const SETTLE_LOST_WITHIN = 1_000;
+/** How often it is tried, of a worker that stops, where etcd refuses: others take it again, and the worker must leave. */
+const LAST_TRIES = 3;
 /** Between attempts to settle one that etcd refuses, ms: while its running key stands, nobody else can. */
 const SETTLE_AGAIN = 2_000;
 
@@ -22,6 +24,7 @@ export class Crew {
   /** By run: when the next occurrence takes its place. */
   readonly #replacements = new Agenda();
   readonly #changed: () => void;
+  readonly #leaving = new AbortController();
 
   /** @param changed  told whenever a task has begun or ended */
   constructor(context: ClaimContext, listener: WorkerListener, changed: () => void) {
@@ -65,6 +68,12 @@ export class Crew {
     return this.#replacements.next;
   }
 
+  /** Ends all, also what would go on to settle for as long as etcd refuses. */
+  stop(reason: () => TaskLost): void {
+    this.#leaving.abort();
+    this.endAll(reason);
+  }
+
   endAll(reason: () => TaskLost): void {
     for (const { end } of this.#tasks.values()) end(reason());
   }
@@ -73,20 +82,20 @@ export class Crew {
     const { task, claimed } = running;
     const { clock, log } = this.#context.ports;
     const about = { id: task.id, type: task.type, definition: task.definition };
-    this.#tell({ kind: "started", ...about, ...pick(task) });
+    this.#listener({ kind: "started", ...about, ...pick(task) });
     log.info("started", { schedule: task.id, scheduled: iso(task.scheduled), attempt: task.attempt });
     const verdict = await verdictOf(handler, running);
     const outcome = outcomeOf(claimed, verdict, clock.wall());
     const settled = await this.#settle(claimed, { outcome, wait: verdict.wait });
     this.#report(task.id, outcome, settled);
     const { again, isDead = false } = settled.kind === "settled" ? settled.finish : {};
-    this.#tell({ kind: "ended", ...about, outcome, isDead, ...(again !== undefined && { again }) });
+    this.#listener({ kind: "ended", ...about, outcome, isDead, ...(again !== undefined && { again }) });
   }
 
   async #settle(claimed: Claimed, ended: Parameters<typeof settle>[2]): Promise<Settled> {
     const { ports, presence, book } = this.#context;
     const { session } = presence;
-    for (;;) {
+    for (let left = LAST_TRIES; ; ) {
       const until = session.signal.aborted ? ports.clock.now() + SETTLE_LOST_WITHIN : session.horizon;
       try {
         const settled = await settle(ports, claimed, ended, until);
@@ -95,12 +104,15 @@ export class Crew {
         book.erased(claimed.key, claimed.token);
         return settled;
       } catch (error) {
-        if (session.signal.aborted) return { kind: "preempted" };
+        if (this.#leaving.signal.aborted) left -= 1;
+        if (session.signal.aborted || left === 0) return { kind: "preempted" };
         ports.log.error("a task has ended, but etcd does not take that", {
           schedule: claimed.id,
           error: String(error),
         });
-        await ports.clock.sleep(SETTLE_AGAIN, session.signal).catch(() => {});
+        const pause = this.#leaving.signal.aborted ? SETTLE_AGAIN / 4 : SETTLE_AGAIN;
+        const either = left === LAST_TRIES ? [session.signal, this.#leaving.signal] : [session.signal];
+        await ports.clock.sleep(pause, AbortSignal.any(either)).catch(() => {});
       }
     }
   }
@@ -111,15 +123,6 @@ export class Crew {
     if (kind === "preempted") log.warn("a task was lost to others before it could be settled", fields);
     else if (result === "ok") log.info("finished", fields);
     else log.warn("a task did not finish well", fields);
-  }
-
-  /** A listener that throws harms nobody. */
-  #tell(event: Parameters<WorkerListener>[0]): void {
-    try {
-      this.#listener(event);
-    } catch (error) {
-      this.#context.ports.log.error("a listener failed", { event: event.kind, error: String(error) });
-    }
   }
 }
 

@@ -1,8 +1,9 @@
 import { typeOf } from "../../schedule/definition.ts";
-import { type Candidate, prospect } from "../../schedule/prospect.ts";
+import type { Candidate } from "../../schedule/prospect.ts";
 import { Agenda } from "./agenda.ts";
 import { Attempts, type Try } from "./attempts.ts";
 import type { Entry } from "./book.ts";
+import { candidateOf } from "./candidate.ts";
 import type { ClaimContext, Claimed } from "./claim.ts";
 import { Crew } from "./crew.ts";
 import { Eligibility } from "./eligible.ts";
@@ -39,6 +40,7 @@ export class Dispatcher {
   #state: "reading" | "listening" | "open" | "closed" = "reading";
   #isRefusing = false;
   #drain: string | undefined;
+  #latest = Number.NEGATIVE_INFINITY;
   #stopReason: (() => TaskLost) | undefined;
 
   constructor(context: ClaimContext, options: DispatchOptions) {
@@ -123,12 +125,13 @@ export class Dispatcher {
   stop(reason: () => TaskLost): void {
     this.#stopReason = reason;
     this.close();
-    this.#crew.endAll(reason);
+    this.#crew.stop(reason);
   }
 
   /** Works until the signal. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
+      this.#lookAtClock();
       const replaceAt = this.#crew.replace(this.#wall());
       this.#takeDue();
       this.#wake = Promise.withResolvers();
@@ -150,6 +153,17 @@ export class Dispatcher {
     const timer = this.#context.ports.clock.sleep(ms, either).catch(() => {});
     await Promise.race([timer, this.#wake.promise]);
     over.abort();
+  }
+
+  /** What was planned by a clock that has gone back meanwhile would wait until it is there again. */
+  #lookAtClock(): void {
+    const now = this.#wall();
+    if (now < this.#latest) {
+      for (const entry of this.#context.book.entries.values())
+        entry.freeSince = Math.min(entry.freeSince, now);
+      this.#planAll();
+    }
+    this.#latest = now;
   }
 
   #mayTake(): boolean {
@@ -189,10 +203,8 @@ export class Dispatcher {
     );
   }
 
-  #candidate({ definition, due, running }: Entry, now: number): Candidate | undefined {
-    if (definition === undefined || due === undefined) return undefined;
-    const scheduled = [...running.values()].map((one) => one.running?.scheduled ?? -1);
-    return prospect(definition, due, new Set(scheduled), now);
+  #candidate(entry: Entry, now: number): Candidate | undefined {
+    return candidateOf(this.#context.ports.keys, entry, now);
   }
 
   #consider(entry: Entry, now: number): void {

@@ -1,5 +1,6 @@
 import type { Random } from "../../base/random.ts";
 import { isUnavailable } from "../../etcd/persist.ts";
+import { StoreError } from "../../etcd/store.ts";
 import type { WorkerListener } from "./events.ts";
 import type { Handlers } from "./handler.ts";
 import { Life, type LifeOptions } from "./life.ts";
@@ -28,7 +29,7 @@ export class Engine {
 
   constructor(ports: SchedulePorts, options: EngineOptions) {
     this.#ports = ports;
-    this.#options = { ...options, listener: options.listener ?? (() => {}) };
+    this.#options = { ...options, listener: harmless(options.listener, ports) };
   }
 
   /** How many tasks run now. */
@@ -56,7 +57,7 @@ export class Engine {
         wasThere = true;
       } catch (error) {
         if (either.aborted) break;
-        if (!isUnavailable(error) || (!wasThere && this.#life === undefined)) throw error;
+        if (!isPassing(error) || (!wasThere && this.#life === undefined)) throw error;
         this.#ports.log.warn("the worker has no session", { error: String(error) });
       }
       wasThere ||= this.#life !== undefined;
@@ -86,6 +87,22 @@ export class Engine {
     if (this.#isDraining) life.drain();
     await life.end;
   }
+}
+
+/** Whether another session may do better: etcd does not answer, or was so slow that the session was gone before its first use. */
+function isPassing(error: unknown): boolean {
+  return isUnavailable(error) || (error instanceof StoreError && error.kind === "noSession");
+}
+
+/** One that throws would leave what was claimed without its run. */
+function harmless(listener: WorkerListener = () => {}, { log }: SchedulePorts): WorkerListener {
+  return (event) => {
+    try {
+      listener(event);
+    } catch (error) {
+      log.error("a listener failed", { event: event.kind, error: String(error) });
+    }
+  };
 }
 
 function jittered(ms: number, random: Random): number {

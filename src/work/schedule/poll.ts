@@ -2,10 +2,10 @@ import type { Definition } from "../../schedule/definition.ts";
 import { dueText } from "../../schedule/due.ts";
 import { AlreadyFinishedError, PreemptedError } from "../../schedule/errors.ts";
 import type { Outcome } from "../../schedule/outcome.ts";
-import { prospect } from "../../schedule/prospect.ts";
 import { follow } from "../observe/follow.ts";
 import { Agenda } from "./agenda.ts";
 import { Book, type BookListener, type Entry } from "./book.ts";
+import { candidateOf } from "./candidate.ts";
 import { type ClaimContext, type Claimed, claim, written } from "./claim.ts";
 import type { SchedulePorts } from "./ports.ts";
 import { Presence } from "./presence.ts";
@@ -115,7 +115,10 @@ export class Poller {
       host,
       pid,
     };
-    const attempt = await claim(context, entry, candidate);
+    const attempt = await claim(context, entry, candidate).catch((error) => {
+      this.#agenda.set(id, now); // nothing has changed, so nothing would bring it back
+      throw error;
+    });
     if (attempt.kind !== "claimed") {
       if (attempt.kind === "missed") this.#agenda.set(id, now + 1); // what others did is told by the watch
       return undefined;
@@ -134,15 +137,10 @@ export class Poller {
     this.#agenda.set(entry.id, this.#candidate(entry, this.#ports.clock.wall())?.runAt);
   }
 
-  #candidate({ definition, due, running }: Entry, now: number): ReturnType<typeof prospect> {
-    if (definition === undefined || due === undefined) return undefined;
-    if (this.#options.accepts?.(definition) === false) return undefined;
-    return prospect(
-      definition,
-      due,
-      new Set([...running.values()].map((one) => one.running?.scheduled ?? -1)),
-      now,
-    );
+  #candidate(entry: Entry, now: number): ReturnType<typeof candidateOf> {
+    const { definition } = entry;
+    if (definition === undefined || this.#options.accepts?.(definition) === false) return undefined;
+    return candidateOf(this.#ports.keys, entry, now);
   }
 
   async #follow(signal: AbortSignal): Promise<void> {

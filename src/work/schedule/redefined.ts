@@ -10,8 +10,9 @@ export function redefined(before: Seen, after: Definition, now: number, first: F
   const isSame = definition !== undefined && sameDefinition(definition, after);
   if (isSame && due !== undefined && !isMoved) return [];
   const fresh = definition === undefined || due === undefined || isMoved;
+  const { next: _, ...rest } = due ?? { open: [] }; // where nothing comes any more, the old one must not stay
   const next = fresh
-    ? { ...due, ...firstDue(id, after, now, first), open: due?.open ?? [] }
+    ? { ...rest, ...firstDue(id, after, now, first), open: rest.open }
     : modified(id, definition, after, due, now);
   return [{ before, ...(!isSame && { definition: after }), ...(next !== due && { due: next }) }];
 }

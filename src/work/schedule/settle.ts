@@ -10,7 +10,7 @@ import type { SchedulePorts } from "./ports.ts";
 export type Settled =
   /** It is on record. `due`: where the schedule was then, or where it was seen to be later. */
   | { kind: "settled"; finish: Finish; due: Known<Due> | undefined }
-  /** Its schedule was deleted meanwhile. */
+  /** Its schedule was deleted meanwhile, or what stands in its place cannot be read. */
   | { kind: "deleted" }
   /** Its running key is not ours any more: the session was lost, or somebody deleted it. */
   | { kind: "preempted" };
@@ -43,8 +43,8 @@ export async function settle(
       return { kind: "settled", finish: result, due: answer.succeeded ? own : seen.due };
     }
     if (seen.token !== claimed.token) return { kind: "preempted" };
-    if (seen.due === undefined) return await drop(ports, claimed, until);
-    ({ due, outcomes } = { due: seen.due, outcomes: seen.outcomes });
+    if (seen.due !== undefined) ({ due, outcomes } = { due: seen.due, outcomes: seen.outcomes });
+    else if (await drop(ports, claimed, seen.dueMod, until)) return { kind: "deleted" };
   }
 }
 
@@ -88,6 +88,8 @@ function rangeIn(result: OpResult | undefined): KeyValue | undefined {
 function look({ results: [running, due, outcomes] }: TxnAnswer): {
   token: bigint | undefined;
   due: Claimed["due"] | undefined;
+  /** 0n: it is not there. */
+  dueMod: bigint;
   outcomes: Known<Outcomes>;
 } {
   const state = rangeIn(due);
@@ -96,6 +98,7 @@ function look({ results: [running, due, outcomes] }: TxnAnswer): {
   return {
     token: rangeIn(running)?.createRevision,
     due: value && { value, mod: state?.modRevision ?? 0n },
+    dueMod: state?.modRevision ?? 0n,
     outcomes: outcomesIn(rangeIn(outcomes)),
   };
 }
@@ -127,15 +130,20 @@ function remembers({ runs }: Outcomes, run: string | undefined): boolean {
   return runs.some((one) => one.run !== undefined && one.run === run);
 }
 
-/** The schedule is gone: its occurrence leaves without a trace. */
-async function drop(ports: SchedulePorts, { id, key, token }: Claimed, until: number): Promise<Settled> {
+/** The schedule's state is gone: its occurrence leaves without a trace. @returns false where there is another state by now */
+async function drop(
+  ports: SchedulePorts,
+  { id, key, token }: Claimed,
+  dueMod: bigint,
+  until: number,
+): Promise<boolean> {
   const txn: Txn = {
-    compare: [{ key, target: "create", is: "equal", value: token }, modIs(ports.keys.due(id), 0n)],
+    compare: [{ key, target: "create", is: "equal", value: token }, modIs(ports.keys.due(id), dueMod)],
     success: [{ op: "delete", key }],
     failure: [],
   };
-  await persist(ports, until, (call) => ports.store.txn(txn, call));
-  return { kind: "deleted" };
+  const { succeeded } = await persist(ports, until, (call) => ports.store.txn(txn, call));
+  return succeeded;
 }
 
 /** What is remembered of a start. @param verdict how it came out */

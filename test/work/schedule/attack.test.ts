@@ -105,12 +105,18 @@ test("forbid made allow while one runs: the next waits for its end, and asks not
   await started(worker, 2); // by then the worker knows the new definition
   const before = claims;
   site.clock.advance(MINUTE);
-  await worker.saw((events) => events.filter((event) => event.kind === "ended" && event.id === "mark").length >= 2);
+  await worker.saw(
+    (events) => events.filter((event) => event.kind === "ended" && event.id === "mark").length >= 2,
+  );
   site.clock.advance(MINUTE);
-  await worker.saw((events) => events.filter((event) => event.kind === "ended" && event.id === "mark").length >= 3);
+  await worker.saw(
+    (events) => events.filter((event) => event.kind === "ended" && event.id === "mark").length >= 3,
+  );
   expect(claims - before).toBe(0);
   open();
-  await worker.saw((events) => events.filter((event) => event.kind === "ended" && event.id === "job").length >= 3);
+  await worker.saw(
+    (events) => events.filter((event) => event.kind === "ended" && event.id === "job").length >= 3,
+  );
   await worker.stop();
 });
 
@@ -130,7 +136,8 @@ test("told to stop, a worker leaves though etcd refuses the end of a task; anoth
 test("joining anew, it survives that its new session is gone before it was used", async () => {
   let joins = 0;
   const unlucky = watched(({ success: [first] }) => {
-    if (first?.op !== "put" || site.keys.parse(first.key).kind !== "worker" || first.session === undefined) return;
+    if (first?.op !== "put" || site.keys.parse(first.key).kind !== "worker" || first.session === undefined)
+      return;
     joins += 1;
     if (joins === 2) throw new StoreError("noSession", "requested lease not found");
   });
@@ -166,7 +173,9 @@ test.each([Number.NaN, Number.POSITIVE_INFINITY, -1e15, 1.5, 1e300])(
     await site.add("job");
     const worker = site.worker(async () => ({ result: "retry", wait }));
     await worker.hasEnded(1);
-    expect(parseDue((await store.range({ key: site.keys.due("job") })).kvs[0]?.value ?? "")).toHaveProperty("value");
+    expect(parseDue((await store.range({ key: site.keys.due("job") })).kvs[0]?.value ?? "")).toHaveProperty(
+      "value",
+    );
   },
 );
 
@@ -185,7 +194,9 @@ test.each([{ until: 1e300 }, { until: "soon" }, { by: {} }, { why: 5 }])(
   "a pause by hand that says %j cannot be read",
   (odd) => {
     const pause = { by: "me", at: START, ...odd };
-    expect(parseDefinition(JSON.stringify({ cron: "* * * * *", timezone: "UTC", pause }))).toHaveProperty("fault");
+    expect(parseDefinition(JSON.stringify({ cron: "* * * * *", timezone: "UTC", pause }))).toHaveProperty(
+      "fault",
+    );
   },
 );
 
