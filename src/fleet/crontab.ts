@@ -87,13 +87,18 @@ interface Line {
   note: string;
 }
 
-/** What people say of a line: neither the head of a table, nor a ruler, nor a line that is switched off. */
+/**
+ * What people say of a line: neither the head of a table (with what introduces it, and the drawing of the fields that
+ * systems put into theirs), nor a ruler, nor a line that is switched off.
+ */
 function noteOf(comments: readonly string[]): string {
+  const head = comments.findLastIndex((text) => /^(m\s+h\s+dom\b|\.-|[|│┌])/.test(text));
   const isWord = (text: string) =>
-    /[\p{L}\p{N}]/u.test(text) &&
-    !/^m\s+h\s+dom\b/.test(text) &&
-    !/^(@[a-z]+|[\d*/,-]+(\s+[\w*/,-]+){4})\s/i.test(text);
-  return comments.filter(isWord).join(" ");
+    /[\p{L}\p{N}]/u.test(text) && !/^(@[a-z]+|[\d*/,-]+(\s+[\w*/,-]+){4})\s/i.test(text);
+  return comments
+    .slice(head + 1)
+    .filter(isWord)
+    .join(" ");
 }
 
 function readJob(

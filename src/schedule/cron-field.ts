@@ -113,6 +113,8 @@ function misread(range: string, kind: FieldKind): string {
     return `${quoted(range)}: W, the nearest weekday, is not supported; ${wanted} is wanted`;
   if (/^h\b/i.test(range))
     return `${quoted(range)}: H is not supported; write a time and give the schedule a jitter`;
+  if (range.includes("~"))
+    return `${quoted(range)}: ~ is not supported; write a time and give the schedule a jitter`;
   const word = range
     .split("-")
     .find((text) => /^[a-z]{3,}$/i.test(text) && !names.includes(text.toLowerCase()));

@@ -54,8 +54,8 @@ function nextStart(
   if (result === "ok" || result === "replaced") return undefined;
   if (result === "lost") return { ...open, runAt: endedAt };
   // Neither of these counts: not as a failure, and not among the starts that were lost.
-  if (result === "released") return { ...open, attempt: open.attempt - 1, runAt: endedAt };
-  if (result === "retry") return { ...open, attempt: open.attempt - 1, runAt: endedAt + bounded(wait) };
+  if (result === "released") return { ...open, attempt: before(open), runAt: endedAt };
+  if (result === "retry") return { ...open, attempt: before(open), runAt: endedAt + bounded(wait) };
   if (open.failures >= retries) return "never";
   const pause = Math.min(LONGEST_BACKOFF, backoff * 2 ** Math.min(open.failures, 30));
   return { ...open, failures: open.failures + 1, runAt: endedAt + Math.round(pause * (0.75 + unit / 2)) };
@@ -65,6 +65,9 @@ function nextStart(
 function bounded(wait: number): number {
   return Number.isNaN(wait) ? RETRY_WAIT : Math.round(Math.min(Math.max(0, wait), LONGEST_WAIT));
 }
+
+/** Starts before the one that does not count; a state that was put by hand may know of none. */
+const before = ({ attempt }: Open) => Math.max(0, attempt - 1);
 
 function lastOf({ scheduled, startedAt, endedAt, late, result, run }: Outcome): { last?: Last } {
   if (startedAt === undefined || run === undefined) return {};

@@ -123,6 +123,7 @@ describe("refused", () => {
     ["L * * * *", "is not understood", "minute"],
     ["0 0 L-3 * *", "is not understood", "day of the month"],
     ["0 0 15W * *", "W, the nearest weekday, is not supported", "day of the month"],
+    ["0~59 * * * *", "~ is not supported; write a time and give the schedule a jitter", "minute"],
     ["0 0 LW * *", "W, the nearest weekday, is not supported", "day of the month"],
     ["0 0 * * L", "is not understood", "day of the week"],
     ["0 0 * * 1-5L", "L follows one weekday", "day of the week"],

@@ -76,7 +76,7 @@ function hookHelp(hook: (typeof HOOKS)[number]): string {
   const when = {
     start: "whenever it is started",
     success: "when it ends well",
-    failure: "when it is given up",
+    failure: "when it fails, also where it is tried again",
     late: "when it is started late",
     missed: "when occurrences are skipped",
   };

@@ -10,7 +10,8 @@ export const worker: Command = {
     "Without --handlers it runs schedules that have a command of their own. Whoever may write schedules may thereby run" +
       " commands as the worker's user; --no-commands, or commands: false in the file, forbids that.",
     "TERM, INT and QUIT let what runs end and take nothing more; a second one ends it, for others to take. HUP and USR1 read" +
-      " the file again, and keep the old one where the new one is wrong. USR2 opens the log file anew.",
+      " the file again, and keep the old one where the new one is wrong. USR2 opens the log file anew." +
+      " Unless told otherwise, it logs at the level info.",
   ],
   flags: [
     { name: "handlers", value: "FILE", help: "handlers by type, as YAML or JSON; see docs/worker.md" },

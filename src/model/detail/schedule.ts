@@ -6,7 +6,7 @@ import { parseOutcomes } from "../../schedule/outcome.ts";
 import { livenessOf, type Pulses } from "../explain-text.ts";
 import type { Picture } from "../picture.ts";
 import { type ScheduleRow, scheduleRowOf } from "../schedule-row.ts";
-import { nextText, scheduleTone, whoRuns } from "../tables/schedules.ts";
+import { lackText, nextText, scheduleTone, whoRuns } from "../tables/schedules.ts";
 import {
   type Around,
   auditTable,
@@ -59,7 +59,11 @@ function facts(row: ScheduleRow, wall: number): Fact[] {
     ["when", `${explainCron(parseCron(definition.cron))} (${definition.timezone})`],
     ["cron", definition.cron],
     ["next", next === undefined ? undefined : `${nextText(next, wall)}, ${formatInstant(next)}`],
-    ["no worker", row.states.includes("no-worker") ? "none has a handler for it" : undefined, "problem"],
+    [
+      "no worker",
+      row.states.includes("no-worker") ? `none ${lackText(definition.group)}` : undefined,
+      "problem",
+    ],
     ["type", definition.command === undefined ? typeOf(id, definition) : definition.type],
     ["command", definition.command?.join(" ")],
     ["data", definition.data === undefined ? undefined : JSON.stringify(definition.data)],

@@ -129,10 +129,15 @@ export function taskText({ id, definition }: Pick<ScheduleRow, "id" | "definitio
   return definition.command?.join(" ") ?? typeOf(id, definition);
 }
 
+/** Why no worker will run it, to be put behind "no worker" or "none": one without the right host is as good as none. */
+export function lackText(group: string | undefined): string {
+  return group === undefined ? "has a handler for it" : `in the group ${group} has a handler for it`;
+}
+
 function noteText({ fault, definition, state }: ScheduleRow): string {
   const { pause, note } = definition ?? {};
   if (fault !== undefined) return fault;
-  if (state === "no-worker") return "no worker has a handler for it";
+  if (state === "no-worker") return `no worker ${lackText(definition?.group)}`;
   if (pause === undefined) return note ?? "";
   const until = pause.until === undefined ? "" : ` until ${formatInstant(pause.until)}`;
   return `paused by ${pause.by}${until}${pause.why === undefined ? "" : `: ${pause.why}`}`;

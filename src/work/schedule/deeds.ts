@@ -1,4 +1,5 @@
 import { UsageError } from "../../base/errors.ts";
+import { shellWord } from "../../base/shell.ts";
 import { quoted } from "../../base/text.ts";
 import { checkedName } from "../../protocol/names.ts";
 import { checkedDefinition, type Definition, isPaused } from "../../schedule/definition.ts";
@@ -22,7 +23,7 @@ export function adding(id: string, definition: Definition, first: First = {}): A
       const before = seenIn(sight, id);
       if (before.definitionMod > 0n)
         throw new AlreadyExistsError(
-          `there is a schedule ${quoted(id)} already; change it with: signalbox schedule edit`,
+          `there is a schedule ${quoted(id)} already; change it with: signalbox schedule edit ${shellWord(id)}`,
         );
       return [{ before, definition, due: firstDue(id, definition, now, first) }];
     },

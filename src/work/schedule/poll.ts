@@ -40,6 +40,7 @@ export class Poller {
   readonly #over = new AbortController();
   readonly #read = Promise.withResolvers<void>();
   #following: Promise<void>;
+  #blindness: unknown;
 
   /** @throws StoreError; the signal's reason */
   static async open(ports: SchedulePorts, options: PollOptions, signal: AbortSignal): Promise<Poller> {
@@ -64,8 +65,7 @@ export class Poller {
       rules: () => {},
     };
     this.#book = new Book(ports.keys, () => ports.clock.wall(), listener);
-    this.#following = this.#follow(AbortSignal.any([presence.session.signal, this.#over.signal]));
-    this.#following.catch(() => {});
+    this.#following = this.#watch();
   }
 
   /** Whether the session is lost: its tasks are others' then, and another poller must be opened. */
@@ -79,6 +79,7 @@ export class Poller {
    * @throws StoreError
    */
   async poll(): Promise<PolledTask | undefined> {
+    this.#mustSee();
     await this.expire();
     const now = this.#ports.clock.wall();
     for (let id = this.#agenda.take(now); id !== undefined; id = this.#agenda.take(now)) {
@@ -101,6 +102,24 @@ export class Poller {
     this.#over.abort(new Error("closed"));
     await this.#following.catch(() => {});
     await this.#presence.leave();
+  }
+
+  /** Follows what happens. One that ends, because etcd refuses for good, is told at the next poll, and begun again. */
+  #watch(): Promise<void> {
+    const over = AbortSignal.any([this.#presence.session.signal, this.#over.signal]);
+    const following = this.#follow(over);
+    following.catch((error) => {
+      if (!over.aborted) this.#blindness = error;
+    });
+    return following;
+  }
+
+  #mustSee(): void {
+    const error = this.#blindness;
+    if (error === undefined) return;
+    this.#blindness = undefined;
+    this.#following = this.#watch();
+    throw error;
   }
 
   async #take(id: string, now: number): Promise<PolledTask | undefined> {

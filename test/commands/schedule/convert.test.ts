@@ -51,6 +51,21 @@ describe("a crontab with every oddity", () => {
     expect(found("poll")).toMatchObject({ cron: "* * * * *" });
   });
 
+  it.each([
+    [
+      "with points and bars",
+      ...[
+        "# Example of job definition:\n# .------- minute (0 - 59)\n# |  .---- hour (0 - 23)\n# |  |  |  |  |",
+      ],
+    ],
+    ["with lines", "# ┌──────── minute (0 - 59)\n# │ ┌────── hour (0 - 23)"],
+    ["of words", "# The fields:\n# m h dom mon dow command"],
+  ])("takes the drawing of the fields %s for no note", (_, drawing) => {
+    const head = `${drawing}\n# *  *  *  *  * user-name command to be executed\n`;
+    expect(only(`${head}0 1 * * * report\n`)[0]?.note).toBeUndefined();
+    expect(only(`${head}# For the | board.\n0 1 * * * report\n`)[0]?.note).toBe("For the | board.");
+  });
+
   it("gives what follows % to the command", () => {
     expect(found("curl")?.command?.[2]).toBe("curl -fsS https://example.com/?a=100%25");
     expect(found("mail")?.command?.slice(3)).toEqual([

@@ -146,6 +146,13 @@ describe("the view of schedules", () => {
     expect([column("zone")[1], column("note")[2]]).toEqual(["Europe/Berlin", "to all"]);
   });
 
+  it("says whether no worker has a handler, or none in its group", () => {
+    const alone = [...schedule("a", { type: "bill" }), ...schedule("b", { group: "db" })];
+    expect(shown(schedules, [worker("w1"), ...alone]).column("note")).toEqual([
+      ...["no worker has a handler for it", "no worker in the group db has a handler for it"],
+    ]);
+  });
+
   it("is filtered by state, host, who runs it, and words", () => {
     expect(passing("state:late")).toEqual(["old"]);
     expect(passing("state:running")).toEqual(["backup"]);

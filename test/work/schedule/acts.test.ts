@@ -70,6 +70,7 @@ describe("add", () => {
     const desk = await added("a");
     const other = { ...HOURLY, cron: "1 * * * *" };
     await expect(addSchedule(desk.ports, "a", other)).rejects.toThrow(AlreadyExistsError);
+    await expect(addSchedule(desk.ports, "a", other)).rejects.toThrow(/with: signalbox schedule edit a$/);
     expect(await definitionOf(desk, "a")).toEqual(HOURLY);
     expect(await records(desk)).toHaveLength(1);
   });

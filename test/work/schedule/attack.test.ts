@@ -239,3 +239,53 @@ test("a clock that goes back an hour holds up nothing but what is not due by it"
   await worker.hasEnded(1);
   await worker.stop();
 });
+
+test("a poller that may not watch any more says so, and sees again when it may", async () => {
+  let isAllowed = true;
+  let stop = Promise.withResolvers<undefined>();
+  const watch: Store["watch"] = async function* (request, signal) {
+    if (!isAllowed) throw new StoreError("permission", "from the test");
+    const real = store.watch(request, signal)[Symbol.asyncIterator]();
+    for (;;) {
+      const next = await Promise.race([real.next(), stop.promise]);
+      if (!isAllowed || next === undefined) throw new StoreError("permission", "from the test");
+      if (next.done) return next.value;
+      yield next.value;
+    }
+  };
+  const withdrawn = new Proxy(store, {
+    get(target, name) {
+      const value: unknown = name === "watch" ? watch : Reflect.get(target, name);
+      return typeof value === "function" && name !== "watch" ? value.bind(target) : value;
+    },
+  });
+  const options = { host: "h1.example.com", pid: 1, version: "0", ttl: 5 };
+  const ports = new Site(withdrawn, site.clock, site.keys).ports();
+  const poller = await Poller.open(ports, options, new AbortController().signal);
+  expect(await poller.poll()).toBeUndefined();
+  isAllowed = false;
+  stop.resolve(undefined);
+  await vi.waitFor(() => expect(poller.poll()).rejects.toMatchObject({ kind: "permission" }));
+  isAllowed = true;
+  stop = Promise.withResolvers();
+  await site.add("job");
+  const task = await vi.waitFor(async () => {
+    const one = await poller.poll().catch(() => undefined);
+    expect(one).toBeDefined();
+    return one;
+  });
+  await task?.finish();
+  await poller.close();
+});
+
+test("given back, an occurrence whose starts were counted anew by hand leaves a state that can be read", async () => {
+  await site.add("job");
+  const { run, open } = gated();
+  const worker = site.worker(run);
+  await started(worker);
+  const { open: opened, ...rest } = await site.due("job");
+  const anew = opened.map((one) => ({ ...one, attempt: 0 }));
+  await site.put(site.keys.due("job"), JSON.stringify({ ...rest, open: anew }));
+  open({ result: "released" });
+  await worker.hasEnded(2);
+});
