@@ -27,6 +27,15 @@ export class Clocks {
     this.#ahead.set(worker, [...words, now - wall].slice(-REMEMBERED));
   }
 
+  /** Our clock was set. @param ms  how far forward: what was heard before is compared with the new time */
+  stepped(ms: number): void {
+    for (const [worker, words] of this.#ahead)
+      this.#ahead.set(
+        worker,
+        words.map((word) => word + ms),
+      );
+  }
+
   forget(worker: string): void {
     this.#ahead.delete(worker);
   }

@@ -38,14 +38,16 @@ export class Dispatcher {
   readonly #done = Promise.withResolvers<void>();
   #wake = Promise.withResolvers<void>();
   #state: "reading" | "listening" | "open" | "closed" = "reading";
-  #isRefusing = false;
+  readonly #mayFire: () => boolean;
   #drain: string | undefined;
   #latest = Number.NEGATIVE_INFINITY;
   #stopReason: (() => TaskLost) | undefined;
 
-  constructor(context: ClaimContext, options: DispatchOptions) {
+  /** @param mayFire  whether the clock can be trusted now */
+  constructor(context: ClaimContext, options: DispatchOptions, mayFire: () => boolean) {
     this.#context = context;
     this.#options = options;
+    this.#mayFire = mayFire;
     this.#eligible = new Eligibility(context.book, context.host);
     this.#crew = new Crew(context, options.listener, () => this.#crewChanged());
     this.#attempts = new Attempts(context, options.listener, (...claimed) => this.#start(...claimed));
@@ -71,12 +73,6 @@ export class Dispatcher {
   close(): void {
     this.#state = "closed";
     this.#crewChanged();
-  }
-
-  /** @param isRefusing  whether nothing may be fired: the clock is wrong */
-  refuse(isRefusing: boolean): void {
-    this.#isRefusing = isRefusing;
-    this.lookAgain();
   }
 
   lookAgain(): void {
@@ -168,7 +164,7 @@ export class Dispatcher {
 
   #mayTake(): boolean {
     const isFull = this.#crew.size + this.#attempts.size >= this.#options.concurrency;
-    return this.#state === "open" && !this.#isRefusing && !isFull && this.#drain === undefined;
+    return this.#state === "open" && !isFull && this.#drain === undefined && this.#mayFire();
   }
 
   #takeDue(): void {

@@ -15,6 +15,8 @@ export interface HeraldOptions {
   handlers: Handlers;
   listener: WorkerListener;
   clockLimits?: ClockLimits;
+  /** How far the wall clock is ahead of the monotonic one, ms: a change is a step. For tests, whose time does not pass evenly. */
+  clockOffset?: () => number;
 }
 
 /** Records are written this often, ms, give or take a tenth: others compare clocks by them. */
@@ -23,6 +25,8 @@ const BEAT = 15_000;
 const GREET_WITHIN = 300;
 /** Of a new worker: its first word, and one after it has read who is there, for two that join at once read of each other only. */
 const ASKING_BEATS = 2;
+/** A change of the clock beyond this is a step, ms; less is how clocks are adjusted while they run. */
+const STEP = 250;
 /** A new worker waits so long for the others' time before it takes anything, ms. */
 const LISTEN_FOR = 2_000;
 
@@ -48,6 +52,7 @@ export class Herald {
   #isGreeting = false;
   #isLeaving = false;
   #clock: ClockState = "ok";
+  #offset: number;
 
   /** @param running  how many tasks run now */
   constructor(ports: SchedulePorts, options: HeraldOptions, presence: Presence, running: () => number) {
@@ -56,9 +61,18 @@ export class Herald {
     this.#presence = presence;
     this.#running = running;
     this.#since = ports.clock.wall();
+    this.#offset = this.#offsetNow();
   }
 
-  get clock(): ClockState {
+  /** How far the clock can be trusted now. To be asked before anything is taken: it may just have been set. */
+  clock(): ClockState {
+    const offset = this.#offsetNow();
+    const step = offset - this.#offset;
+    this.#offset = offset;
+    if (Math.abs(step) > STEP) {
+      this.#clocks.stepped(step);
+      this.#judge();
+    }
     return this.#clock;
   }
 
@@ -109,6 +123,11 @@ export class Herald {
       if (isUnavailable(error) || this.#over.signal.aborted || this.#presence.session.signal.aborted) return;
       this.#ports.log.warn("the worker's record was not written", { error: String(error) });
     });
+  }
+
+  #offsetNow(): number {
+    const { clock } = this.#ports;
+    return this.#options.clockOffset?.() ?? clock.wall() - clock.now();
   }
 
   async #greet(): Promise<void> {

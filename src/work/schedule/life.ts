@@ -34,8 +34,8 @@ export class Life implements BookListener {
     this.#presence = presence;
     this.#book = new Book(ports.keys, () => ports.clock.wall(), this);
     const context = { ports, presence, book: this.#book, host: options.host, pid: options.pid };
-    this.#dispatcher = new Dispatcher(context, options);
     this.#herald = new Herald(ports, options, presence, () => this.running);
+    this.#dispatcher = new Dispatcher(context, options, () => this.#herald.clock() !== "refuses");
     this.end = this.#live(signal);
   }
 
@@ -67,7 +67,7 @@ export class Life implements BookListener {
     this.#dispatcher.workersChanged();
     if (id === this.id) return;
     this.#herald.heard(id, record, isNews);
-    this.#dispatcher.refuse(this.#herald.clock === "refuses");
+    this.#dispatcher.lookAgain();
   }
 
   rules(): void {

@@ -32,6 +32,14 @@ describe("what is heard", () => {
     expect(clocks.judge(CLOCK_LIMITS)).toBe(judgement);
   });
 
+  test("what was heard counts by the new time after a step", () => {
+    const clocks = heard([3, 8], [2]);
+    clocks.stepped(60_000);
+    expect(clocks.judge(CLOCK_LIMITS)).toBe("refuses");
+    clocks.stepped(-60_000);
+    expect(clocks.judge(CLOCK_LIMITS)).toBe("ok");
+  });
+
   test("who has left does not count", () => {
     const clocks = heard([60_000], [2]);
     clocks.forget("w0");
@@ -103,6 +111,27 @@ describe("three workers", () => {
     expect(calm).toEqual([]);
     const { kvs } = await store.range(site.keys.workers());
     expect(kvs.filter(({ value }) => JSON.parse(value).clock === "refuses")).toHaveLength(1);
+  });
+
+  test("its clock is set an hour forward while it works: it fires nothing from then on", async () => {
+    const own = new HandClock(site.clock.wall());
+    const run = async (): Promise<Verdict> => ({ result: "ok" });
+    const right = [site.worker(run), site.worker(run)];
+    await Promise.all(right.map((worker) => worker.joined()));
+    const off = site.worker(run, { clock: own, clockOffset: () => own.wall() - own.now() });
+    await off.joined();
+    await site.add("soon", {}, { start: START + 30 * MINUTE });
+    own.advance(60 * MINUTE);
+    const [judged] = await off.saw((events) => {
+      const found = events.flatMap((event) => (event.kind === "clock" ? [event] : []));
+      return found.length > 0 && found;
+    });
+    expect(judged).toMatchObject({ state: "refuses" });
+    expect((judged?.skew ?? 0) / MINUTE).toBeCloseTo(60, 0);
+    await site.add("now");
+    await Promise.race(right.map((worker) => worker.hasEnded(1)));
+    expect((await site.due("soon")).next).toBe(START + 30 * MINUTE);
+    expect(off.events.filter(({ kind }) => kind === "started")).toEqual([]);
   });
 
   test("its clock is set right: it fires again", async () => {
