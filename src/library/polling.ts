@@ -1,6 +1,7 @@
 import { VERSION } from "../base/version.ts";
 import { typeOf } from "../schedule/definition.ts";
-import { type PolledTask, Poller } from "../work/schedule/poll.ts";
+import { Poller } from "../work/schedule/poll.ts";
+import type { PolledTask } from "../work/schedule/polled-task.ts";
 import type { Duration } from "./claim-types.ts";
 import type { Connection } from "./connection.ts";
 import { ClosedError, translated } from "./errors.ts";

@@ -210,7 +210,7 @@ export class Dispatcher {
     if (handler === undefined) return;
     const candidate = this.#candidate(entry, now);
     if (due !== undefined && candidate === undefined) return;
-    const rank = this.#eligible.rank(this.#context.presence.id, entry);
+    const rank = this.#eligible.rank(this.#context.presence.id, entry, now);
     const at = this.#turn(entry, rank, candidate?.runAt ?? entry.freeSince);
     if (at > now) this.#agenda.set(id, at);
     else if (rank === 0 || this.#attempts.mayHelp) void this.#try({ entry, handler, candidate, rank });

@@ -11,7 +11,7 @@ export class Eligibility {
   readonly #host: string;
   readonly #peers = new Map<string, readonly string[]>();
   readonly #members = new Map<string, boolean>();
-  #ownGroups: readonly string[] | undefined;
+  readonly #groups = new Map<string, readonly string[]>();
 
   constructor(book: Book, host: string) {
     this.#book = book;
@@ -22,15 +22,16 @@ export class Eligibility {
   forget(): void {
     this.#peers.clear();
     this.#members.clear();
-    this.#ownGroups = undefined;
+    this.#groups.clear();
   }
 
-  /** Why this host takes nothing at all now; undefined where it does. @param wall  ms since the epoch */
-  drained(wall: number): string | undefined {
+  /** Why a host takes nothing at all now; undefined where it does. @param wall  ms since the epoch */
+  drained(wall: number, host = this.#host): string | undefined {
     const { drains, groups } = this.#book;
     if (drains.size === 0) return undefined;
-    this.#ownGroups ??= groupsOf(groups, this.#host);
-    const reach = { resources: [], host: this.#host, groups: this.#ownGroups };
+    const own = this.#groups.get(host) ?? groupsOf(groups, host);
+    this.#groups.set(host, own);
+    const reach = { resources: [], host, groups: own };
     const stops = [...drains.values()].find((drain) => !hasEnded(drain, wall) && applies(drain, reach));
     return (
       stops && (stops.scope === "all" ? "everything is drained" : `${stops.scope} ${stops.name} is drained`)
@@ -51,17 +52,18 @@ export class Eligibility {
   }
 
   /** This worker's place among those who can run a schedule, from 0. */
-  rank(worker: string, { id, definition }: Entry): number {
-    return definition === undefined ? 0 : rankOf(worker, this.#capable(id, definition), id);
+  rank(worker: string, { id, definition }: Entry, wall: number): number {
+    return definition === undefined ? 0 : rankOf(worker, this.#capable(id, definition, wall), id);
   }
 
-  #capable(id: string, definition: Definition): readonly string[] {
+  /** An end of a drain by itself is noticed when anything else changes: until then others are first, a second later. */
+  #capable(id: string, definition: Definition, wall: number): readonly string[] {
     const kind = `${definition.command === undefined ? typeOf(id, definition) : "\0"}\0${definition.group ?? ""}`;
     let capable = this.#peers.get(kind);
     if (capable === undefined) {
       capable = [...this.#book.workers]
         .filter(([, { types, host, clock, isLeaving }]) => {
-          if (isLeaving || clock === "refuses") return false;
+          if (isLeaving || clock === "refuses" || this.drained(wall, host) !== undefined) return false;
           return handles(types, id, definition) && this.isFor(definition, host);
         })
         .map(([worker]) => worker);

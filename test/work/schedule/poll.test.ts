@@ -3,7 +3,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
 import type { Store } from "../../../src/etcd/store.ts";
 import { AlreadyFinishedError, PreemptedError } from "../../../src/schedule/errors.ts";
-import { type PolledTask, Poller, type PollOptions } from "../../../src/work/schedule/poll.ts";
+import { Poller, type PollOptions } from "../../../src/work/schedule/poll.ts";
+import type { PolledTask } from "../../../src/work/schedule/polled-task.ts";
 import { MINUTE, Site, START } from "./site.ts";
 
 let etcd: EtcdMember;
