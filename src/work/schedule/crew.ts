@@ -39,7 +39,11 @@ export class Crew {
 
   /** Runs a claimed occurrence to its end. */
   start(claimed: Claimed, handler: Handler): void {
-    const running = taskOf(claimed, this.#context.presence);
+    const { presence, ports } = this.#context;
+    const running = taskOf(claimed, presence);
+    // After a stop, answers that were waiting come before the timers that would tell what time it is.
+    if (presence.session.horizon <= ports.clock.now())
+      running.end(new TaskLost("lost", "the session may be over since the claim"));
     this.#tasks.set(claimed.running.run, running);
     this.#changed();
     void this.#run(running, handler).finally(() => {
@@ -135,6 +139,7 @@ async function verdictOf(handler: Handler, { task }: RunningTask): Promise<Verdi
 }
 
 async function askedOf(handler: Handler, task: RunningTask["task"]): Promise<Verdict> {
+  if (task.signal.aborted) return { result: "lost", reason: "it was over before it began" };
   try {
     const verdict: Verdict | undefined = await handler.run(task);
     if (RESULTS.some((result) => result === verdict?.result)) return verdict;

@@ -62,6 +62,20 @@ function slowEnds(real: Store, ms: number): Store {
   return new Proxy(real, { get: (target, name) => (name === "txn" ? txn : bound(target, name)) });
 }
 
+/** The process stands still for so long, ms, between a claim's being applied and its answer. Frozen, it would be the same. */
+function frozenAfterClaim(real: Store, ms: number): Store {
+  let isDone = false;
+  const txn: Store["txn"] = async (one, signal) => {
+    const answer = await real.txn(one, signal);
+    const isClaim = one.success.some((op) => op.op === "put" && op.key.includes("/running/"));
+    const until = isClaim && !isDone ? performance.now() + ms : 0;
+    isDone ||= isClaim;
+    while (performance.now() < until);
+    return answer;
+  };
+  return new Proxy(real, { get: (target, name) => (name === "txn" ? txn : bound(target, name)) });
+}
+
 /** From the first claim on, which is applied, transactions get no answer for so long, ms. Renewals do. */
 function muteAfter(real: Store, ms: number): Store {
   let until: number | undefined;
@@ -148,6 +162,25 @@ describe("each occurrence runs exactly once", () => {
     expect(runs.toSorted()).toEqual(everyOf(IDS, 3));
     expect(worker.events.filter(({ kind }) => kind === "left")).toEqual([]);
   });
+});
+
+test("nothing is begun on a claim that may have expired while the process stood still", async () => {
+  site = new Site(store);
+  await site.add("job", { end: START });
+  const stalled = new Site(frozenAfterClaim(store, 1_300), site.clock, site.keys);
+  const attempts: number[] = [];
+  const worker = stalled.worker(
+    async ({ attempt }) => {
+      attempts.push(attempt);
+      return { result: "ok" };
+    },
+    { ttl: 2, terminationTimeout: 100 },
+  );
+  await worker.saw((events) =>
+    events.some((event) => event.kind === "ended" && event.outcome.result === "ok"),
+  );
+  await stalled.close();
+  expect(attempts).toEqual([2]);
 });
 
 test("an etcd that is full holds up the end of a task; when there is room, it is settled, and nothing runs twice", async () => {
