@@ -143,7 +143,9 @@ export class Poller {
       erased: ({ key, token }) => this.#book.erased(key, token),
     });
     this.#tasks.add(task);
-    return task;
+    if (this.#presence.session.horizon > this.#ports.clock.now()) return task;
+    await task.release("the session may be over since the claim").catch(() => {}); // it is, then
+    return undefined;
   }
 
   #plan(entry: Entry): void {
