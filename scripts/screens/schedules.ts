@@ -91,7 +91,8 @@ function dueOf({ next, last, since }: SceneSchedule): Due {
     since === undefined
       ? []
       : [{ scheduled: WALL - since, runAt: WALL - since, attempt: 1, failures: 0, kind: "due" as const }];
-  return { next: runAt, runAt, open, ...(last !== undefined && { last: lastOf(last) }) };
+  const dead = last?.[0] === "failed" ? { dead: 1 } : {};
+  return { next: runAt, runAt, open, ...(last !== undefined && { last: lastOf(last) }), ...dead };
 }
 
 function lastOf([result, ago, took]: NonNullable<SceneSchedule["last"]>): Last {

@@ -27,13 +27,14 @@ export async function planned(stage: Stage): Promise<void> {
   };
   const last = { ...times, run: "r1", result: "failed" } as const;
   const tail = "no \x1b]0;title\x07space\n";
+  const letter = { ...last, host: "web1.example.com", code: 7, tail };
   await put(stage, [
     worker("w1", { running: 1 }),
-    ...schedule("mail", { note: "to \x1b[31mall" }, { runAt: now + 2 * HOUR, last }),
+    ...schedule("mail", { note: "to \x1b[31mall" }, { runAt: now + 2 * HOUR, last, dead: 1 }),
     ...schedule("bill", { type: "bill" }, { runAt: now + 3 * HOUR }),
     ...schedule("old", {}, { runAt: now - HOUR }),
     ...schedule("backup", { command: ["db-dump", "--all"] }, { runAt: now + HOUR / 2 }),
     running("backup", { since: now - 5_000, scheduled: now - 6_000 }),
-    memory("mail", { runs: [{ ...last, host: "web1.example.com", code: 7, tail }] }),
+    memory("mail", { runs: [letter], dead: [letter] }),
   ]);
 }
