@@ -43,20 +43,42 @@ function statOf(pid: number): string {
   }
 }
 
+/** Presses again and again, as a terminal does for a key that is held. */
+function holding(press: () => void): {
+  /** @returns the longest time between two presses, ms */ lift(): number;
+} {
+  let longest = 0;
+  let last = performance.now();
+  const timer = setInterval(() => {
+    longest = Math.max(longest, performance.now() - last);
+    last = performance.now();
+    press();
+  }, 30);
+  const lift = () => {
+    clearInterval(timer);
+    return longest;
+  };
+  onTestFinished(() => void lift());
+  return { lift };
+}
+
 describe("a key too many", () => {
-  it("does nothing: what will happen must have been on the screen for a moment, and a held key never has its way", async () => {
+  it("does nothing: what will happen must have been on the screen for a moment, and a held key never has its way", async ({
+    skip,
+  }) => {
     const stage = await theatre.stage("http");
     await put(stage, "invoices");
     const console = await seat(stage);
     await console.until(/invoices .*held/);
     console.press("D", "enter", "enter");
     await console.until("drain lock invoices --wait");
-    const held = setInterval(() => console.press("enter"), 30);
-    onTestFinished(() => clearInterval(held));
+    const finger = holding(() => console.press("enter"));
     await console.until("read it, then press Enter");
     const begun = performance.now();
     await console.until(() => performance.now() - begun > 600); // longer than it takes to be taken at one's word
-    clearInterval(held);
+    const pause = finger.lift();
+    if (pause > 200)
+      skip(`the machine was so busy that the key was let go for ${pause} ms: a press of its own`);
     expect(await drains(stage)).toBe(0);
     await console.until("Enter drain");
     expect(console.screen().join("\n")).not.toContain("read it, then press Enter");

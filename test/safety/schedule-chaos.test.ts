@@ -33,7 +33,7 @@ const play = (change: Partial<Parameters<typeof playChaos>[0]>) =>
   });
 
 test.concurrent("three workers that nothing happens to run every occurrence exactly once", async () => {
-  const report = await play({ steps: 6 });
+  const report = await play({ steps: 4 });
   expect(report.runs).toHaveLength(report.occurrences.length);
   expect(faultsOf(report)).toEqual([]);
   const together = Array.from({ length: 60 }, (_, n) => ranTogether(report, `s${n}`));

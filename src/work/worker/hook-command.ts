@@ -26,12 +26,13 @@ export async function runHook(
   { within, signal }: { within: number; signal: AbortSignal },
 ): Promise<HookFault | undefined> {
   let output = "";
+  const written = Promise.withResolvers<void>();
   const streams = {
     input: `${JSON.stringify(word)}\n`,
     onOutput: (chunk: Buffer) => {
       output = (output + chunk.toString()).slice(-LONGEST_OUTPUT);
     },
-    onEnd: () => {},
+    onEnd: () => written.resolve(),
   };
   const command = await commands.prepare({ file, args, env: { ...env, ...variables(word) }, streams });
   const end = () => command.terminate(clock.now() + TERMINATION);
@@ -40,6 +41,7 @@ export async function runHook(
     const exit = await started(command, clock.now() + within);
     if (exit.leftovers && !exit.terminated) end();
     await command.gone;
+    await written.promise; // its end is told by another way than what it wrote
     return faultOf(exit, output);
   } catch (error) {
     await command.release();
