@@ -25,7 +25,7 @@ const play = (change: Partial<Parameters<typeof playChaos>[0]>) =>
     endpoints: [etcd.clientUrl],
     store,
     schedules: 60,
-    steps: 8,
+    steps: 6,
     workers: 3,
     ttl: 3,
     seed: 1,
