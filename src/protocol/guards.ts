@@ -52,7 +52,8 @@ export function ours(places: readonly Place[]): Compare[] {
   }));
 }
 
-function sameRevision(key: string, value: bigint): Compare {
+/** Holds while a key has this `mod_revision`; 0n: while it is not there. */
+export function sameRevision(key: string, value: bigint): Compare {
   return { key, target: "mod", is: "equal", value };
 }
 

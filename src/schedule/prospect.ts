@@ -20,7 +20,7 @@ export function prospect(
   running: ReadonlySet<number>,
   now: number,
 ): Candidate | undefined {
-  if (running.size > 0 && overlapOf(definition) !== "allow") return undefined;
+  if (running.size > 0 && !mayOverlap(definition)) return undefined;
   const until = isPaused(definition, now) ? (definition.pause?.until ?? Number.POSITIVE_INFINITY) : undefined;
   let best: Candidate | undefined;
   const offer = (candidate: Candidate, isStopped: boolean) => {
@@ -38,6 +38,11 @@ export function prospect(
 /** How what runs keeps what follows from running. */
 export function overlapOf({ overlap }: Definition): NonNullable<Definition["overlap"]> {
   return overlap ?? DEFAULTS.overlap;
+}
+
+/** Whether occurrences run side by side. */
+export function mayOverlap(definition: Definition | undefined): boolean {
+  return definition !== undefined && overlapOf(definition) === "allow";
 }
 
 /** Where occurrences wait for one another, one that is tried again comes before the next. */

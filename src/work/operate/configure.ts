@@ -2,6 +2,7 @@ import type { ConfigChange } from "../../fleet/changes.ts";
 import { groupText } from "../../fleet/groups.ts";
 import { resourceText } from "../../fleet/resources.ts";
 import type { AuditAction } from "../../protocol/audit.ts";
+import { sameRevision } from "../../protocol/guards.ts";
 import type { Keys } from "../../protocol/keys.ts";
 import type { Compare, Op } from "../../protocol/txn.ts";
 import { act, type Receipt } from "./act.ts";
@@ -59,19 +60,14 @@ function keyOf(keys: Keys, { kind, name }: Pick<ConfigChange, "kind" | "name">):
 /** What the changes touch is as it was seen. */
 function touchedGuard(keys: Keys, { changes, keys: seen }: Configuring): Compare[] {
   const known = new Map(seen.map((one) => [keyOf(keys, one), one.modRevision]));
-  return changes.map((change) => {
-    const key = keyOf(keys, change);
-    return { key, target: "mod", is: "equal", value: known.get(key) ?? 0n };
-  });
+  return changes.map((change) => keyOf(keys, change)).map((key) => sameRevision(key, known.get(key) ?? 0n));
 }
 
 /** All of the configuration is as it was seen. */
 function wholeGuard(keys: Keys, deed: Configuring): Compare[] {
   const notNewer = { target: "mod", is: "less", value: deed.seen + 1n } as const;
   const rooms: Compare[] = [keys.groups(), keys.resourceConfigs()].map((room) => ({ ...room, ...notNewer }));
-  const standing = deed.keys.map((one): Compare => {
-    return { key: keyOf(keys, one), target: "mod", is: "equal", value: one.modRevision };
-  });
+  const standing = deed.keys.map((one) => sameRevision(keyOf(keys, one), one.modRevision));
   return standing.length <= FEW ? [...rooms, ...standing] : [...rooms, { ...keys.audits(), ...notNewer }];
 }
 

@@ -1,4 +1,5 @@
 import { type Drain, type DrainTarget, drainTarget, drainText } from "../../protocol/drain.ts";
+import { sameRevision } from "../../protocol/guards.ts";
 import type { Compare, Op } from "../../protocol/txn.ts";
 import { act, type Receipt } from "./act.ts";
 import { type OperatorPorts, signature } from "./ports.ts";
@@ -73,7 +74,7 @@ export async function liftDrains(
 }
 
 function asSeen({ key, modRevision }: Drain): Compare {
-  return { key, target: "mod", is: "equal", value: modRevision };
+  return sameRevision(key, modRevision);
 }
 
 function removal({ key }: Drain): Op {

@@ -1,6 +1,7 @@
 import { type HostRecord, parseHost } from "../../fleet/host-record.ts";
 import { auditTime } from "../../protocol/audit.ts";
-import type { Compare, KeyRange, Op } from "../../protocol/txn.ts";
+import { sameRevision } from "../../protocol/guards.ts";
+import type { KeyRange, Op } from "../../protocol/txn.ts";
 import { readAll } from "../observe/read.ts";
 import { act, type Receipt } from "./act.ts";
 import type { OperatorPorts } from "./ports.ts";
@@ -46,9 +47,7 @@ export function prune(
   { revision, audit, hosts }: Litter,
   reason?: string,
 ): Promise<Receipt> {
-  const compare = hosts.map(
-    ({ key, modRevision }): Compare => ({ key, target: "mod", is: "equal", value: modRevision }),
-  );
+  const compare = hosts.map(({ key, modRevision }) => sameRevision(key, modRevision));
   const records: Op[] = audit.count === 0 ? [] : [{ op: "delete", ...audit.range }];
   const ops = [...records, ...hosts.map(({ key }): Op => ({ op: "delete", key }))];
   const outcome = `${audit.count} audit records and ${hosts.length} hosts forgotten`;

@@ -1,5 +1,6 @@
 import { EXIT, SignalboxError } from "../../base/errors.ts";
 import type { AuditRecord } from "../../protocol/audit.ts";
+import { sameRevision } from "../../protocol/guards.ts";
 import type { Keys } from "../../protocol/keys.ts";
 import type { Compare, KeyRange, Op } from "../../protocol/txn.ts";
 import { type Definition, definitionText } from "../../schedule/definition.ts";
@@ -122,7 +123,9 @@ const put = (key: string, value: string): Op => ({ op: "put", key, value });
  * write all the time, only those count then that are written, and all only where these are too many as well.
  */
 function guards(keys: Keys, changes: readonly Change[], revision: bigint): Compare[] {
-  const definitions = changes.map(({ before }) => same(keys.schedule(before.id), before.definitionMod));
+  const definitions = changes.map(({ before }) =>
+    sameRevision(keys.schedule(before.id), before.definitionMod),
+  );
   const decided = changes.flatMap((change) => stateGuards(keys, change));
   if (definitions.length + decided.length <= FEW) return [...definitions, ...decided];
   const written = changes
@@ -140,10 +143,6 @@ function guards(keys: Keys, changes: readonly Change[], revision: bigint): Compa
 /** The state of a schedule that goes on, and its memory where that is written. */
 function stateGuards(keys: Keys, { before, isDeleted, outcomes }: Change): Compare[] {
   if (isDeleted || before.definitionMod === 0n) return [];
-  const memory = outcomes === undefined ? [] : [same(keys.outcomes(before.id), before.outcomesMod)];
-  return [same(keys.due(before.id), before.dueMod), ...memory];
-}
-
-function same(key: string, value: bigint): Compare {
-  return { key, target: "mod", is: "equal", value };
+  const memory = outcomes === undefined ? [] : [sameRevision(keys.outcomes(before.id), before.outcomesMod)];
+  return [sameRevision(keys.due(before.id), before.dueMod), ...memory];
 }

@@ -1,5 +1,5 @@
 import type { Keys } from "../../protocol/keys.ts";
-import { type Candidate, overlapOf, prospect } from "../../schedule/prospect.ts";
+import { type Candidate, mayOverlap, prospect } from "../../schedule/prospect.ts";
 import type { Entry } from "./book.ts";
 
 /**
@@ -10,7 +10,7 @@ export function candidateOf(keys: Keys, entry: Entry, now: number): Candidate | 
   const { id, definition, due, running } = entry;
   if (definition === undefined || due === undefined) return undefined;
   // One that was taken when occurrences might not overlap keeps the others waiting, whatever holds by now.
-  if (overlapOf(definition) === "allow" && running.has(keys.running(id))) return undefined;
+  if (mayOverlap(definition) && running.has(keys.running(id))) return undefined;
   const scheduled = [...running].map(([key, one]) => scheduledIn(keys, key) ?? one.running?.scheduled ?? -1);
   return prospect(definition, due, new Set(scheduled), now);
 }

@@ -1,6 +1,6 @@
 import { newRunId } from "../../base/ids.ts";
 import { persist } from "../../etcd/persist.ts";
-import { absent } from "../../protocol/guards.ts";
+import { absent, sameRevision } from "../../protocol/guards.ts";
 import type { Compare, KeyValue, Op, Txn, TxnAnswer } from "../../protocol/txn.ts";
 import type { Definition } from "../../schedule/definition.ts";
 import { type Due, dueText, type Open } from "../../schedule/due.ts";
@@ -11,7 +11,7 @@ import {
   parseOutcomes,
   remembered,
 } from "../../schedule/outcome.ts";
-import { type Candidate, overlapOf } from "../../schedule/prospect.ts";
+import { type Candidate, mayOverlap } from "../../schedule/prospect.ts";
 import { type Running, runningText } from "../../schedule/running.ts";
 import { type Taking, take } from "../../schedule/take.ts";
 import type { Book, Entry } from "./book.ts";
@@ -101,7 +101,7 @@ function claimTxn(
     ...(memory === undefined ? [] : [{ op: "put", key: keys.outcomes(id), value: memory } as const]),
   ];
   const reads: Op = { op: "range", key: keys.outcomes(id) };
-  const unchanged = [modIs(keys.schedule(id), definitionMod), modIs(keys.due(id), dueMod)];
+  const unchanged = [sameRevision(keys.schedule(id), definitionMod), sameRevision(keys.due(id), dueMod)];
   const rules = { target: "mod", is: "less", value: book.revision + 1n } as const;
   return {
     compare: [
@@ -109,7 +109,7 @@ function claimTxn(
       ...blockers(keys, id, definition, running),
       { ...keys.drains(), ...rules },
       ...(definition?.group === undefined ? [] : [{ ...keys.groups(), ...rules }]),
-      ...(before === undefined ? [] : [modIs(keys.outcomes(id), before.mod)]),
+      ...(before === undefined ? [] : [sameRevision(keys.outcomes(id), before.mod)]),
     ],
     success: [...puts, reads],
     failure: [{ op: "range", key: key ?? keys.running(id) }, reads],
@@ -119,14 +119,8 @@ function claimTxn(
 type KeysOf = SchedulePorts["keys"];
 
 /** Where occurrences may overlap, each has a key of its own. */
-export function runningKey(
-  keys: KeysOf,
-  id: string,
-  definition: Definition | undefined,
-  scheduled: number,
-): string {
-  const mayOverlap = definition !== undefined && overlapOf(definition) === "allow";
-  return keys.running(id, mayOverlap ? scheduled : undefined);
+function runningKey(keys: KeysOf, id: string, definition: Definition | undefined, scheduled: number): string {
+  return keys.running(id, mayOverlap(definition) ? scheduled : undefined);
 }
 
 /** What must not run: nothing at all, or, where occurrences overlap, not this one. */
@@ -136,17 +130,12 @@ function blockers(
   definition: Definition | undefined,
   running: Running | undefined,
 ): Compare[] {
-  const mayOverlap = definition !== undefined && overlapOf(definition) === "allow";
-  if (mayOverlap)
+  if (mayOverlap(definition))
     return absent([keys.running(id), ...(running ? [keys.running(id, running.scheduled)] : [])]);
   return [
     ...absent([keys.running(id)]),
     { ...keys.runningsOf(id), target: "create", is: "equal", value: 0n },
   ];
-}
-
-export function modIs(key: string, value: bigint): Compare {
-  return { key, target: "mod", is: "equal", value };
 }
 
 interface Made {

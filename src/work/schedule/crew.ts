@@ -1,12 +1,11 @@
-import { dueText } from "../../schedule/due.ts";
 import { type Outcome, RESULTS } from "../../schedule/outcome.ts";
 import { replacedAt } from "../../schedule/prospect.ts";
 import { Agenda } from "./agenda.ts";
 import type { Entry } from "./book.ts";
-import { type ClaimContext, type Claimed, written } from "./claim.ts";
+import type { ClaimContext, Claimed } from "./claim.ts";
 import type { WorkerListener } from "./events.ts";
 import { type Handler, TaskLost, type Verdict } from "./handler.ts";
-import { outcomeOf, type Settled, settle } from "./settle.ts";
+import { noted, outcomeOf, type Settled, settle } from "./settle.ts";
 import { type RunningTask, taskOf } from "./tasks.ts";
 
 /** How long it is tried to settle a task whose session is lost, ms: mostly it cannot be, and somebody else takes it. */
@@ -103,9 +102,7 @@ export class Crew {
       const until = session.signal.aborted ? ports.clock.now() + SETTLE_LOST_WITHIN : session.horizon;
       try {
         const settled = await settle(ports, claimed, ended, until);
-        if (settled.kind === "settled" && settled.due !== undefined)
-          book.wrote(written(ports.keys.due(claimed.id), dueText(settled.due.value), settled.due.mod));
-        book.erased(claimed.key, claimed.token);
+        noted(book, ports.keys, claimed, settled);
         return settled;
       } catch (error) {
         if (this.#leaving.signal.aborted) left -= 1;

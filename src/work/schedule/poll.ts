@@ -3,10 +3,11 @@ import { follow } from "../observe/follow.ts";
 import { Agenda } from "./agenda.ts";
 import { Book, type BookListener, type Entry } from "./book.ts";
 import { candidateOf } from "./candidate.ts";
-import { type ClaimContext, claim, written } from "./claim.ts";
+import { type ClaimContext, claim } from "./claim.ts";
 import { PolledTask } from "./polled-task.ts";
 import type { SchedulePorts } from "./ports.ts";
 import { Presence } from "./presence.ts";
+import { noted } from "./settle.ts";
 
 export interface PollOptions {
   host: string;
@@ -138,9 +139,10 @@ export class Poller {
     }
     const task = new PolledTask(this.#ports, attempt.claimed, this.#options.aliveTime, {
       presence: this.#presence,
-      settled: () => this.#tasks.delete(task),
-      wrote: (due, revision) => this.#book.wrote(written(this.#ports.keys.due(id), due, revision)),
-      erased: ({ key, token }) => this.#book.erased(key, token),
+      settled: (how) => {
+        this.#tasks.delete(task);
+        noted(this.#book, this.#ports.keys, task.claimed, how);
+      },
     });
     this.#tasks.add(task);
     if (this.#presence.session.horizon > this.#ports.clock.now()) return task;

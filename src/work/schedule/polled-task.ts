@@ -1,10 +1,9 @@
-import { dueText } from "../../schedule/due.ts";
 import { AlreadyFinishedError, PreemptedError } from "../../schedule/errors.ts";
 import type { Outcome } from "../../schedule/outcome.ts";
 import type { Claimed } from "./claim.ts";
 import type { SchedulePorts } from "./ports.ts";
 import type { Presence } from "./presence.ts";
-import { outcomeOf, settle } from "./settle.ts";
+import { outcomeOf, type Settled, settle } from "./settle.ts";
 
 /** How long it is tried to settle a task, ms. */
 const SETTLE_WITHIN = 10_000;
@@ -12,9 +11,7 @@ const SETTLE_WITHIN = 10_000;
 /** What a task needs of the poller that took it. */
 export interface Desk {
   presence: Presence;
-  settled(): void;
-  wrote(due: string, revision: bigint): void;
-  erased(claimed: Claimed): void;
+  settled(how: Settled): void;
 }
 
 /** A task that a program has taken. */
@@ -82,11 +79,8 @@ export class PolledTask {
     const outcome = outcomeOf(this.claimed, verdict, clock.wall());
     const settled = await settle(this.#ports, this.claimed, { outcome, wait }, clock.now() + SETTLE_WITHIN);
     this.#state = state;
-    this.#desk.settled();
-    this.#desk.erased(this.claimed);
+    this.#desk.settled(settled);
     if (settled.kind === "preempted") throw this.#preempted();
-    if (settled.kind === "settled" && settled.due !== undefined)
-      this.#desk.wrote(dueText(settled.due.value), settled.due.mod);
   }
 
   #mustBeTaken(): void {

@@ -1,9 +1,12 @@
 import { persist } from "../../etcd/persist.ts";
+import { sameRevision } from "../../protocol/guards.ts";
+import type { Keys } from "../../protocol/keys.ts";
 import type { KeyValue, Op, OpResult, Txn, TxnAnswer } from "../../protocol/txn.ts";
 import { type Due, dueText, parseDue } from "../../schedule/due.ts";
 import { type Ended, type Finish, finish } from "../../schedule/finish.ts";
 import { type Outcome, type Outcomes, outcomesText, remembered } from "../../schedule/outcome.ts";
-import { type Claimed, type Known, modIs, outcomesIn } from "./claim.ts";
+import type { Book } from "./book.ts";
+import { type Claimed, type Known, outcomesIn, written } from "./claim.ts";
 import type { SchedulePorts } from "./ports.ts";
 
 /** What became of a claimed occurrence. */
@@ -58,7 +61,7 @@ interface Step {
 function settleTxn({ keys }: SchedulePorts, { id, key, token }: Claimed, step: Step): Txn {
   const reads: Op[] = [key, keys.due(id), keys.outcomes(id)].map((one) => ({ op: "range", key: one }));
   return {
-    compare: [{ key, target: "create", is: "equal", value: token }, modIs(keys.due(id), step.due)],
+    compare: [{ key, target: "create", is: "equal", value: token }, sameRevision(keys.due(id), step.due)],
     success: [
       { op: "put", key: keys.due(id), value: dueText(step.result.due) },
       { op: "delete", key },
@@ -71,7 +74,7 @@ function settleTxn({ keys }: SchedulePorts, { id, key, token }: Claimed, step: S
 /** Nested, so that what cannot be remembered at once never delays the end. */
 function memoryTxn(key: string, memory: Outcomes, mod: bigint): Txn {
   return {
-    compare: [modIs(key, mod)],
+    compare: [sameRevision(key, mod)],
     success: [{ op: "put", key, value: outcomesText(memory) }],
     failure: [{ op: "range", key }],
   };
@@ -138,12 +141,19 @@ async function drop(
   until: number,
 ): Promise<boolean> {
   const txn: Txn = {
-    compare: [{ key, target: "create", is: "equal", value: token }, modIs(ports.keys.due(id), dueMod)],
+    compare: [{ key, target: "create", is: "equal", value: token }, sameRevision(ports.keys.due(id), dueMod)],
     success: [{ op: "delete", key }],
     failure: [],
   };
   const { succeeded } = await persist(ports, until, (call) => ports.store.txn(txn, call));
   return succeeded;
+}
+
+/** Takes over into the book what an own end has changed, before the watch tells it. */
+export function noted(book: Book, keys: Keys, { id, key, token }: Claimed, settled: Settled): void {
+  if (settled.kind === "settled" && settled.due !== undefined)
+    book.wrote(written(keys.due(id), dueText(settled.due.value), settled.due.mod));
+  book.erased(key, token);
 }
 
 /** What is remembered of a start. @param verdict how it came out */

@@ -9,7 +9,7 @@ import type { WorkerEvent } from "../../../src/work/schedule/events.ts";
 import type { Task, Verdict } from "../../../src/work/schedule/handler.ts";
 import { Poller } from "../../../src/work/schedule/poll.ts";
 import { redefined } from "../../../src/work/schedule/redefined.ts";
-import { type Hand, MINUTE, ok, Site, START } from "./site.ts";
+import { diverted, type Hand, MINUTE, ok, Site, START } from "./site.ts";
 
 let etcd: EtcdMember;
 let store: Store;
@@ -33,12 +33,7 @@ function watched(look: (txn: Txn) => Promise<void> | void): Store {
     await look(one);
     return await store.txn(one, signal);
   };
-  return new Proxy(store, {
-    get(target, name) {
-      const value: unknown = name === "txn" ? txn : Reflect.get(target, name);
-      return typeof value === "function" && name !== "txn" ? value.bind(target) : value;
-    },
-  });
+  return diverted(store, { txn });
 }
 
 const deletes = ({ success }: Txn, key: string) => success.some((op) => op.op === "delete" && op.key === key);
@@ -253,12 +248,7 @@ test("a poller that may not watch any more says so, and sees again when it may",
       yield next.value;
     }
   };
-  const withdrawn = new Proxy(store, {
-    get(target, name) {
-      const value: unknown = name === "watch" ? watch : Reflect.get(target, name);
-      return typeof value === "function" && name !== "watch" ? value.bind(target) : value;
-    },
-  });
+  const withdrawn = diverted(store, { watch });
   const options = { host: "h1.example.com", pid: 1, version: "0", ttl: 5 };
   const ports = new Site(withdrawn, site.clock, site.keys).ports();
   const poller = await Poller.open(ports, options, new AbortController().signal);

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
 import { type Store, StoreError } from "../../../src/etcd/store.ts";
 import type { Task, Verdict } from "../../../src/work/schedule/handler.ts";
-import { MINUTE, Site, START } from "./site.ts";
+import { diverted, MINUTE, Site, START } from "./site.ts";
 
 let etcd: EtcdMember;
 let store: Store;
@@ -43,12 +43,7 @@ function losing(real: Store): Store {
     if (calls % 3 === 0) throw lost();
     return answer;
   };
-  return new Proxy(real, { get: (target, name) => (name === "txn" ? txn : bound(target, name)) });
-}
-
-function bound(target: object, name: string | symbol): unknown {
-  const value: unknown = Reflect.get(target, name);
-  return typeof value === "function" ? value.bind(target) : value;
+  return diverted(real, { txn });
 }
 
 /** The answers to what deletes a running key come so late, ms. */
@@ -59,7 +54,7 @@ function slowEnds(real: Store, ms: number): Store {
     if (isEnd) await pause(ms);
     return answer;
   };
-  return new Proxy(real, { get: (target, name) => (name === "txn" ? txn : bound(target, name)) });
+  return diverted(real, { txn });
 }
 
 /** The process stands still for so long, ms, between a claim's being applied and its answer. Frozen, it would be the same. */
@@ -73,7 +68,7 @@ function frozenAfterClaim(real: Store, ms: number): Store {
     while (performance.now() < until);
     return answer;
   };
-  return new Proxy(real, { get: (target, name) => (name === "txn" ? txn : bound(target, name)) });
+  return diverted(real, { txn });
 }
 
 /** From the first claim on, which is applied, transactions get no answer for so long, ms. Renewals do. */
@@ -87,7 +82,7 @@ function muteAfter(real: Store, ms: number): Store {
     until = performance.now() + ms;
     throw new StoreError("unavailable", "mute");
   };
-  return new Proxy(real, { get: (target, name) => (name === "txn" ? txn : bound(target, name)) });
+  return diverted(real, { txn });
 }
 
 const IDS = Array.from({ length: 8 }, (_, n) => `job${n}`);

@@ -207,4 +207,15 @@ export class Hand {
   }
 }
 
+/** A store of which some calls go another way; all else goes straight. */
+export function diverted(real: Store, calls: Partial<Store>): Store {
+  return new Proxy(real, {
+    get: (target, name) => {
+      if (Object.hasOwn(calls, name)) return Reflect.get(calls, name);
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+}
+
 export const ok = async (): Promise<Verdict> => ({ result: "ok" });
