@@ -170,6 +170,11 @@ function partFault({ command, env, leases, hooks, pause }: Fields): string | und
   return bad && `hook ${quoted(bad[0])} is none of ${HOOKS.join(", ")}, or is not a URL or a list of words`;
 }
 
+/** An address that a hook can call. Asked where hooks enter, not where they are read: a bad hook stops no schedule. */
+export function isHookUrl(text: string): boolean {
+  return /^https?:\/\//i.test(text) && URL.canParse(text);
+}
+
 function isHook(name: string, hook: unknown): boolean {
   return HOOKS.some((one) => one === name) && (isText(hook) || isArgv(hook));
 }

@@ -134,7 +134,10 @@ describe("an operator's day", () => {
 
   it("is told in words, and of what may be wrong", async () => {
     const stage = await theatre.stage("http");
-    await done(stage, "add", "a", "x", "0 3 * * *", "--group", "web", "--lease", "db=1", "--catchup", "none");
+    const options = ["--group", "web", "--lease", "db=1", "--catchup", "none"];
+    const added = await schedule(stage, "add", "a", "x", "0 3 * * *", ...options);
+    expect(added.stderr).toMatch(/note: there is no group "web": .*signalbox group set web HOST/);
+    expect((await schedule(stage, "edit", "a", "--note", "x")).stderr, "it is told once").toBe("");
     expect(await done(stage, "explain", "a")).toMatch(/type "x", on hosts of group web, holding db=1\n/);
     expect((await schedule(stage, "lint", "a")).code).toBe(0);
     await put(stage, stage.keys.schedule("bad"), '{"cron":"61 * * * *","timezone":"UTC"}');
@@ -195,7 +198,9 @@ describe("a mistake", () => {
       [["delete", "a"], 64, /--yes/],
       [["trigger", "z"], 1, /no schedule "z"/],
       [["pause", "a", "--until", "2020-01-01"], 64, /over already/],
-      [["next"], 64, /KEY is missing/],
+      [["next"], 64, /a KEY or a CRON is missing/],
+      [["next", "0 25 * * *"], 64, /hour/],
+      [["add", "a", "x", "@daily", "--hook-failure", "https://"], 64, /"https:\/\/" is no URL/],
       [["resume", "a", "--strict"], 1, /^$/],
     ];
     const answers = await Promise.all(cases.map(([args]) => refused(stage, ...args)));

@@ -8,6 +8,7 @@ import type { Call, Surroundings } from "../spec.ts";
 import { json } from "../table.ts";
 import type { Desk } from "../with-store.ts";
 import { changeLine, fieldChanges, kindOf } from "./change-lines.ts";
+import { groupNotes } from "./group-notes.ts";
 
 /** What a command makes of an amendment. */
 export interface Draft {
@@ -54,7 +55,7 @@ export class Amending {
     const { changes, revision } = await foreseen(this.#desk, amendment);
     const moved = this.#movedSince(changes, revision);
     if (moved.length > 0) return this.#end("changed", moved, changes, revision);
-    for (const note of notes) this.#say(`note: ${note}`);
+    for (const note of [...notes, ...(await groupNotes(this.#desk, changes))]) this.#say(`note: ${note}`);
     if (changes.length === 0) return this.#end("nothing", [this.#draft.nothing], changes, revision);
     const lines = changes.map(changeLine);
     if (flags["dry-run"])

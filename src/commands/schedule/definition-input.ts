@@ -1,6 +1,13 @@
 import { UsageError } from "../../base/errors.ts";
 import { quoted } from "../../base/text.ts";
-import { type Catchup, type Definition, HOOKS, type Hook, type Overlap } from "../../schedule/definition.ts";
+import {
+  type Catchup,
+  type Definition,
+  HOOKS,
+  type Hook,
+  isHookUrl,
+  type Overlap,
+} from "../../schedule/definition.ts";
 import { checkZone } from "../../schedule/zone.ts";
 import { countFlag, durationFlag, listFlag, textFlag } from "../flags.ts";
 import type { Call } from "../spec.ts";
@@ -108,7 +115,9 @@ function hooksIn(call: Flags, before: Definition["hooks"]): { hooks?: Definition
 }
 
 function hookOf(name: string, text: string): Hook {
-  return /^https?:\/\//i.test(text) ? text : wordsOf(`--hook-${name}`, text);
+  if (!/^https?:\/\//i.test(text)) return wordsOf(`--hook-${name}`, text);
+  if (isHookUrl(text)) return text;
+  throw new UsageError(`--hook-${name}: ${quoted(text)} is no URL that could be called`);
 }
 
 function known(given: Record<string, unknown>): Given {

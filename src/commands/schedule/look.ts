@@ -44,7 +44,14 @@ export const scheduleNext: Command = {
     "An occurrence whose time a clock change skips or repeats is marked with gap or overlap, and what becomes of it.",
     "A time without an offset is one of the schedule's zone.",
   ],
-  args: [{ ...KEY, isOptional: true }],
+  args: [
+    {
+      name: "KEY|CRON",
+      names: "schedule",
+      isOptional: true,
+      help: "a schedule's id, or a cron text in one argument",
+    },
+  ],
   flags: [
     { name: "count", value: "NUMBER", help: "how many (default: 10)" },
     { name: "from", value: "TIME", help: "from then on instead of from now" },
@@ -56,7 +63,7 @@ export const scheduleNext: Command = {
   examples: [
     ["signalbox schedule next backup --count 3", "the next three runs"],
     [
-      "signalbox schedule next --cron '30 2 * * *' --timezone Europe/Berlin --from 2027-03-27",
+      "signalbox schedule next '30 2 * * *' --timezone Europe/Berlin --from 2027-03-27",
       "what does summer time do to it?",
     ],
   ],

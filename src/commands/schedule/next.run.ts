@@ -16,7 +16,7 @@ const MOST = 1_000;
 
 export const execute: Execute = async (call, world) => {
   const given = cronGiven(call);
-  if (given === undefined && call.args.length === 0) throw new UsageError("a KEY is missing, or --cron CRON");
+  if (given === undefined && call.args.length === 0) throw new UsageError("a KEY or a CRON is missing");
   if (given === undefined) return await ofSchedule(call, world);
   const from = instantFlag(call, "from", given.timezone, realClock().wall()) ?? realClock().wall();
   return show(call, world, { definition: given, runs: nextFrom("", given, from, count(call)) });

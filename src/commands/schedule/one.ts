@@ -28,14 +28,20 @@ export async function readOne(desk: Desk, given: string): Promise<Readable> {
   return { ...seen, definition: seen.definition };
 }
 
-/** What --cron and --timezone say; undefined where a schedule is meant. @throws UsageError, CronError */
+/**
+ * What --cron, or a cron text where a KEY could stand, and --timezone say; undefined where a schedule is meant. A text with a
+ * space, or a macro, is no id that anybody would choose.
+ * @throws UsageError, CronError
+ */
 export function cronGiven(call: Call): { cron: string; timezone: string } | undefined {
-  const cron = textFlag(call, "cron");
+  const [key] = call.args;
+  const flag = textFlag(call, "cron");
   const zone = textFlag(call, "timezone");
-  if (cron !== undefined && call.args.length > 0)
+  if (flag !== undefined && key !== undefined)
     throw new UsageError("--cron was given beside a KEY; one of them is enough");
+  const cron = flag ?? (key !== undefined && /^@|\s/.test(key.trim()) ? key : undefined);
   if (cron === undefined && zone !== undefined)
-    throw new UsageError("--timezone goes with --cron: a schedule has its own");
+    throw new UsageError("--timezone goes with a cron text: a schedule has its own");
   if (cron === undefined) return undefined;
   parseCron(cron);
   return { cron, timezone: checkZone(zone ?? "UTC") };

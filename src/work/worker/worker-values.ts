@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseDuration } from "../../base/duration.ts";
 import { clean, type Parsed } from "../../base/text.ts";
-import type { Hook } from "../../schedule/definition.ts";
+import { type Hook, isHookUrl } from "../../schedule/definition.ts";
 import { isCount, isFields, isText } from "../../schedule/fields.ts";
 import { patternFault } from "./pattern.ts";
 import { shown } from "./sheet.ts";
@@ -11,7 +11,8 @@ import { argvOf } from "./words.ts";
 // Values of a worker's file: each is read, or it is said what is wrong with it.
 
 export function hookOf(value: unknown): Parsed<Hook> {
-  return isText(value) && /^https?:\/\//.test(value) ? { value } : commandOf(value);
+  if (!isText(value) || !/^https?:\/\//i.test(value)) return commandOf(value);
+  return isHookUrl(value) ? { value } : { fault: `${shown(value)} is no URL that could be called` };
 }
 
 export function typeText(value: unknown): Parsed<string> {

@@ -142,6 +142,7 @@ test.each<[string, string | RegExp, string?]>([
   ],
   ["handlers: [{ type: a, command: a, export: b }]", /only a module exports something/],
   ["hooks: { failed: x }", /hooks\.failed: this key is not known/],
+  ["hooks: { failure: 'https://' }", /hooks\.failure: \W?https:.* is no URL/],
   ["commands: yes please", /"yes please" is neither true nor false/],
   ["a: &a [1]\nb: [*a, *a, *c]", /Unresolved alias/],
   [KEYED, /it has no environment "test"; there are: production, staging$/, "test"],
