@@ -1,8 +1,8 @@
 import { isUnavailable } from "../../etcd/persist.ts";
 import { typeOf } from "../../schedule/definition.ts";
 import type { Candidate } from "../../schedule/prospect.ts";
-import type { Entry } from "./book.ts";
 import { type Attempt, type ClaimContext, type Claimed, claim } from "./claim.ts";
+import type { Entry } from "./entry.ts";
 import type { WorkerListener } from "./events.ts";
 import type { Handler } from "./handler.ts";
 import { seed } from "./seed.ts";

@@ -3,35 +3,10 @@ import { checkedMembers } from "../../fleet/groups.ts";
 import { type Drain, drainOf } from "../../protocol/drain.ts";
 import type { Keys } from "../../protocol/keys.ts";
 import type { KeyRange, KeyValue } from "../../protocol/txn.ts";
-import { type Definition, parseDefinition } from "../../schedule/definition.ts";
-import { type Due, parseDue } from "../../schedule/due.ts";
-import { parseRunning, type Running } from "../../schedule/running.ts";
 import { type Timing, timingOf } from "../../schedule/timing.ts";
 import { parseWorker, type WorkerRecord } from "../../schedule/worker-record.ts";
 import type { Follower } from "../observe/follow.ts";
-
-/** A schedule as a worker knows it. */
-export interface Entry {
-  readonly id: string;
-  definition?: Definition;
-  definitionMod: bigint;
-  /** Why it cannot be fired: what stands in etcd is malformed. */
-  fault?: string;
-  due?: Due;
-  dueMod: bigint;
-  /** What runs, by key. One that cannot be read blocks as well: somebody put it there. */
-  readonly running: Map<string, RunningKey>;
-  /** Since when it may be waited for, by this host's wall clock: whatever ran has ended, or it was read anew. */
-  freeSince: number;
-  timing?: Timing;
-  /** A random number from 0 up to 1, for a worker that waits for others to take it. */
-  turn?: number;
-}
-
-export interface RunningKey {
-  readonly createRevision: bigint;
-  readonly running?: Running;
-}
+import { type Entry, forgetIn, isEmpty, newEntry, noteIn } from "./entry.ts";
 
 /** Told by a book, after a change was applied. */
 export interface BookListener {
@@ -132,11 +107,12 @@ export class Book implements Follower {
     const parsed = this.#keys.parse(kv.key);
     switch (parsed.kind) {
       case "schedule":
-        return this.#define(this.#entry(parsed.name), kv);
       case "due":
-        return this.#schedule(this.#entry(parsed.name), kv);
-      case "running":
-        return this.#run(this.#entry(parsed.name), kv);
+      case "running": {
+        const entry = this.#entry(parsed.name);
+        noteIn(entry, parsed.kind, kv);
+        return this.#listener.schedule(entry);
+      }
       case "worker":
         return this.#meet(parsed.name, kv);
       case "group": {
@@ -155,34 +131,9 @@ export class Book implements Follower {
   #entry(id: string): Entry {
     const there = this.entries.get(id);
     if (there !== undefined) return there;
-    const entry = { id, definitionMod: 0n, dueMod: 0n, running: new Map(), freeSince: this.#wall() };
+    const entry = newEntry(id, this.#wall());
     this.entries.set(id, entry);
     return entry;
-  }
-
-  #define(entry: Entry, { value, modRevision }: KeyValue): void {
-    const parsed = parseDefinition(value);
-    delete entry.timing;
-    delete entry.definition;
-    delete entry.fault;
-    entry.definitionMod = modRevision;
-    if ("fault" in parsed) entry.fault = parsed.fault;
-    else entry.definition = parsed.value;
-    this.#listener.schedule(entry);
-  }
-
-  #schedule(entry: Entry, { value, modRevision }: KeyValue): void {
-    const parsed = parseDue(value);
-    entry.dueMod = modRevision;
-    delete entry.due;
-    if ("value" in parsed) entry.due = parsed.value;
-    this.#listener.schedule(entry);
-  }
-
-  #run(entry: Entry, { key, value, createRevision }: KeyValue): void {
-    const parsed = parseRunning(value);
-    entry.running.set(key, { createRevision, ...("value" in parsed && { running: parsed.value }) });
-    this.#listener.schedule(entry);
   }
 
   #meet(id: string, { value }: KeyValue): void {
@@ -203,23 +154,9 @@ export class Book implements Follower {
     if (parsed.kind === "group" ? this.groups.delete(parsed.name) : this.drains.delete(key))
       return this.#listener.rules();
     const entry = "name" in parsed ? this.entries.get(parsed.name) : undefined;
-    if (entry !== undefined) this.#forget(entry, parsed.kind, key);
-  }
-
-  #forget(entry: Entry, kind: string, key: string): void {
-    if (kind === "schedule") {
-      delete entry.definition;
-      delete entry.timing;
-      delete entry.fault;
-      entry.definitionMod = 0n;
-    } else if (kind === "due") {
-      delete entry.due;
-      entry.dueMod = 0n;
-    } else if (entry.running.delete(key)) {
-      entry.freeSince = this.#wall();
-    }
-    if (entry.definitionMod === 0n && entry.dueMod === 0n && entry.running.size === 0)
-      this.entries.delete(entry.id);
+    if (entry === undefined) return;
+    forgetIn(entry, parsed.kind, key, this.#wall());
+    if (isEmpty(entry)) this.entries.delete(entry.id);
     this.#listener.schedule(entry);
   }
 }

@@ -1,6 +1,6 @@
 import type { Keys } from "../../protocol/keys.ts";
 import { type Candidate, mayOverlap, prospect } from "../../schedule/prospect.ts";
-import type { Entry } from "./book.ts";
+import type { Entry } from "./entry.ts";
 
 /**
  * What may be taken next of a schedule, as the book has it: what a claim's guards would let pass.

@@ -14,7 +14,8 @@ import {
 import { type Candidate, mayOverlap } from "../../schedule/prospect.ts";
 import { type Running, runningText } from "../../schedule/running.ts";
 import { type Taking, take } from "../../schedule/take.ts";
-import type { Book, Entry } from "./book.ts";
+import type { Book } from "./book.ts";
+import type { Entry } from "./entry.ts";
 import type { SchedulePorts } from "./ports.ts";
 import type { Presence } from "./presence.ts";
 

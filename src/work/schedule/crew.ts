@@ -1,19 +1,13 @@
 import { type Outcome, RESULTS } from "../../schedule/outcome.ts";
 import { replacedAt } from "../../schedule/prospect.ts";
 import { Agenda } from "./agenda.ts";
-import type { Entry } from "./book.ts";
 import type { ClaimContext, Claimed } from "./claim.ts";
+import type { Entry } from "./entry.ts";
 import type { WorkerListener } from "./events.ts";
 import { type Handler, TaskLost, type Verdict } from "./handler.ts";
-import { noted, outcomeOf, type Settled, settle } from "./settle.ts";
+import { outcomeOf, type Settled } from "./settle.ts";
+import { settled } from "./settling.ts";
 import { type RunningTask, taskOf } from "./tasks.ts";
-
-/** How long it is tried to settle a task whose session is lost, ms: mostly it cannot be, and somebody else takes it. */
-const SETTLE_LOST_WITHIN = 1_000;
-/** How often it is tried, of a worker that stops, where etcd refuses: others take it again, and the worker must leave. */
-const LAST_TRIES = 3;
-/** Between attempts to settle one that etcd refuses, ms: while its running key stands, nobody else can. */
-const SETTLE_AGAIN = 2_000;
 
 /** The tasks that run on one session, from claimed to settled. */
 export class Crew {
@@ -89,33 +83,10 @@ export class Crew {
     log.info("started", { schedule: task.id, scheduled: iso(task.scheduled), attempt: task.attempt });
     const verdict = await verdictOf(handler, running);
     const outcome = outcomeOf(claimed, verdict, clock.wall());
-    const settled = await this.#settle(claimed, { outcome, wait: verdict.wait });
-    this.#report(task.id, outcome, settled);
-    const { again, isDead = false } = settled.kind === "settled" ? settled.finish : {};
+    const end = await settled(this.#context, claimed, { outcome, wait: verdict.wait }, this.#leaving.signal);
+    this.#report(task.id, outcome, end);
+    const { again, isDead = false } = end.kind === "settled" ? end.finish : {};
     this.#listener({ kind: "ended", ...about, outcome, isDead, ...(again !== undefined && { again }) });
-  }
-
-  async #settle(claimed: Claimed, ended: Parameters<typeof settle>[2]): Promise<Settled> {
-    const { ports, presence, book } = this.#context;
-    const { session } = presence;
-    for (let left = LAST_TRIES; ; ) {
-      const until = session.signal.aborted ? ports.clock.now() + SETTLE_LOST_WITHIN : session.horizon;
-      try {
-        const settled = await settle(ports, claimed, ended, until);
-        noted(book, ports.keys, claimed, settled);
-        return settled;
-      } catch (error) {
-        if (this.#leaving.signal.aborted) left -= 1;
-        if (session.signal.aborted || left === 0) return { kind: "preempted" };
-        ports.log.error("a task has ended, but etcd does not take that", {
-          schedule: claimed.id,
-          error: String(error),
-        });
-        const pause = this.#leaving.signal.aborted ? SETTLE_AGAIN / 4 : SETTLE_AGAIN;
-        const either = left === LAST_TRIES ? [session.signal, this.#leaving.signal] : [session.signal];
-        await ports.clock.sleep(pause, AbortSignal.any(either)).catch(() => {});
-      }
-    }
   }
 
   #report(schedule: string, { result, code, reason, scheduled }: Outcome, { kind }: Settled): void {

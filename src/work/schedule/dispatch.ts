@@ -1,14 +1,16 @@
-import { typeOf } from "../../schedule/definition.ts";
 import type { Candidate } from "../../schedule/prospect.ts";
 import { Agenda } from "./agenda.ts";
 import { Attempts, type Try } from "./attempts.ts";
-import type { Entry } from "./book.ts";
 import { candidateOf } from "./candidate.ts";
 import type { ClaimContext, Claimed } from "./claim.ts";
 import { Crew } from "./crew.ts";
 import { Eligibility } from "./eligible.ts";
+import type { Entry } from "./entry.ts";
 import type { WorkerListener } from "./events.ts";
 import type { Handler, Handlers, TaskLost } from "./handler.ts";
+import { KnownTypes } from "./known-types.ts";
+import { STAGGER, turnOf } from "./turn.ts";
+import { Wake } from "./wake.ts";
 
 export interface DispatchOptions {
   handlers: Handlers;
@@ -23,8 +25,6 @@ export interface DispatchOptions {
 const LONGEST_SLEEP = 1_000;
 /** Until there may be room to try what others are first for, ms. */
 const HELP_LATER = 50;
-/** What the second of those who can take a schedule leaves the first, and the third the second, ms, and a random part. */
-const STAGGER = 1_000;
 
 /** Takes what is due, in the order in which it became due, as long as there is room. */
 export class Dispatcher {
@@ -34,9 +34,9 @@ export class Dispatcher {
   readonly #agenda = new Agenda();
   readonly #eligible: Eligibility;
   readonly #attempts: Attempts;
-  readonly #unknown = new Set<string>();
+  readonly #types: KnownTypes;
   readonly #done = Promise.withResolvers<void>();
-  #wake = Promise.withResolvers<void>();
+  readonly #wake: Wake;
   #state: "reading" | "listening" | "open" | "closed" = "reading";
   readonly #mayFire: () => boolean;
   #drain: string | undefined;
@@ -48,7 +48,9 @@ export class Dispatcher {
     this.#context = context;
     this.#options = options;
     this.#mayFire = mayFire;
+    this.#wake = new Wake(context.ports.clock);
     this.#eligible = new Eligibility(context.book, context.host);
+    this.#types = new KnownTypes(options.handlers, options.listener, context.ports);
     this.#crew = new Crew(context, options.listener, () => this.#crewChanged());
     this.#attempts = new Attempts(context, options.listener, (...claimed) => this.#start(...claimed));
   }
@@ -76,7 +78,7 @@ export class Dispatcher {
   }
 
   lookAgain(): void {
-    this.#wake.resolve();
+    this.#wake.call();
   }
 
   /** Everything was read. @returns whether for the first time */
@@ -96,7 +98,7 @@ export class Dispatcher {
   /** Groups, drains or handlers are others now: what was passed over may be taken. */
   rulesChanged(): void {
     this.#eligible.forget();
-    this.#unknown.clear();
+    this.#types.forget();
     if (this.#state !== "reading") this.#planAll();
   }
 
@@ -130,25 +132,17 @@ export class Dispatcher {
       this.#lookAtClock();
       const replaceAt = this.#crew.replace(this.#wall());
       this.#takeDue();
-      this.#wake = Promise.withResolvers();
+      this.#wake.reset();
       const at = Math.min(
         this.#mayTake() ? (this.#agenda.next ?? Infinity) : Infinity,
         replaceAt ?? Infinity,
       );
-      await this.#sleep(Math.max(0, Math.min(at - this.#wall(), LONGEST_SLEEP)), signal);
+      await this.#wake.within(Math.max(0, Math.min(at - this.#wall(), LONGEST_SLEEP)), signal);
     }
   }
 
   #wall(): number {
     return this.#context.ports.clock.wall();
-  }
-
-  async #sleep(ms: number, signal: AbortSignal): Promise<void> {
-    const over = new AbortController();
-    const either = AbortSignal.any([signal, over.signal]);
-    const timer = this.#context.ports.clock.sleep(ms, either).catch(() => {});
-    await Promise.race([timer, this.#wake.promise]);
-    over.abort();
   }
 
   /** What was planned by a clock that has gone back meanwhile would wait until it is there again. */
@@ -206,12 +200,12 @@ export class Dispatcher {
   #consider(entry: Entry, now: number): void {
     const { id, definition, due } = entry;
     if (definition === undefined || !this.#eligible.isFor(definition)) return;
-    const handler = this.#handler(entry);
+    const handler = this.#types.handler(entry);
     if (handler === undefined) return;
     const candidate = this.#candidate(entry, now);
     if (due !== undefined && candidate === undefined) return;
     const rank = this.#eligible.rank(this.#context.presence.id, entry, now);
-    const at = this.#turn(entry, rank, candidate?.runAt ?? entry.freeSince);
+    const at = turnOf(entry, rank, candidate?.runAt ?? entry.freeSince, this.#context.ports.random);
     if (at > now) this.#agenda.set(id, at);
     else if (rank === 0 || this.#attempts.mayHelp) void this.#try({ entry, handler, candidate, rank });
     else this.#agenda.set(id, now + HELP_LATER);
@@ -229,25 +223,6 @@ export class Dispatcher {
     const entry = this.#context.book.entries.get(claimed.id);
     if (entry !== undefined) this.#crew.watch(entry, this.#wall()); // what came between the claim and now
     if (this.#stopReason !== undefined) this.#crew.endAll(this.#stopReason);
-  }
-
-  /** The first of those who can take it does so on time; the others only if it is left. */
-  #turn(entry: Entry, rank: number, runAt: number): number {
-    if (rank === 0) return runAt;
-    const { random } = this.#context.ports;
-    entry.turn ??= random.unit();
-    return Math.max(runAt, entry.freeSince) + Math.min(2, rank) * STAGGER + entry.turn * (STAGGER / 2);
-  }
-
-  #handler({ id, definition }: Entry): Handler | undefined {
-    if (definition === undefined) return undefined;
-    const handler = this.#options.handlers.find(id, definition);
-    const type = typeOf(id, definition);
-    if (handler !== undefined || this.#unknown.has(type)) return handler;
-    this.#unknown.add(type);
-    this.#options.listener({ kind: "unknown", id, type });
-    this.#context.ports.log.info("no handler here for a type of schedules", { type, schedule: id });
-    return undefined;
   }
 
   #crewChanged(): void {

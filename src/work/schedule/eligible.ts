@@ -3,7 +3,8 @@ import { applies, hasEnded } from "../../protocol/drain.ts";
 import { type Definition, typeOf } from "../../schedule/definition.ts";
 import { rankOf } from "../../schedule/hash.ts";
 import { handles } from "../../schedule/types.ts";
-import type { Book, Entry } from "./book.ts";
+import type { Book } from "./book.ts";
+import type { Entry } from "./entry.ts";
 
 /** Who may take what: by groups, drains, and the types that workers have handlers for. Remembers until told to forget. */
 export class Eligibility {

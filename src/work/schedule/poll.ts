@@ -1,9 +1,10 @@
 import type { Definition } from "../../schedule/definition.ts";
 import { follow } from "../observe/follow.ts";
 import { Agenda } from "./agenda.ts";
-import { Book, type BookListener, type Entry } from "./book.ts";
+import { Book, type BookListener } from "./book.ts";
 import { candidateOf } from "./candidate.ts";
 import { type ClaimContext, claim } from "./claim.ts";
+import type { Entry } from "./entry.ts";
 import { PolledTask } from "./polled-task.ts";
 import type { SchedulePorts } from "./ports.ts";
 import { Presence } from "./presence.ts";

@@ -3,7 +3,7 @@ import type { Txn } from "../../protocol/txn.ts";
 import { dueText } from "../../schedule/due.ts";
 import { firstDue } from "../../schedule/plan.ts";
 import { patiently } from "../observe/ports.ts";
-import type { Entry } from "./book.ts";
+import type { Entry } from "./entry.ts";
 import type { SchedulePorts } from "./ports.ts";
 
 /** Gives a schedule that was put by hand, without its state, its first occurrence from now on. @throws StoreError */
