@@ -50,7 +50,7 @@ export class Dispatcher {
     this.#mayFire = mayFire;
     this.#wake = new Wake(context.ports.clock);
     this.#eligible = new Eligibility(context.book, context.host);
-    this.#types = new KnownTypes(options.handlers, options.listener, context.ports);
+    this.#types = new KnownTypes(options, options.listener, context.ports);
     this.#crew = new Crew(context, options.listener, () => this.#crewChanged());
     this.#attempts = new Attempts(context, options.listener, (...claimed) => this.#start(...claimed));
   }

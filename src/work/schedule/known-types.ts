@@ -6,13 +6,14 @@ import type { SchedulePorts } from "./ports.ts";
 
 /** Finds handlers, and tells once of each type that has none here. */
 export class KnownTypes {
-  readonly #handlers: Handlers;
+  /** Asked each time: its handlers are others once the worker has read its file again. */
+  readonly #source: { readonly handlers: Handlers };
   readonly #listener: WorkerListener;
   readonly #log: SchedulePorts["log"];
   readonly #unknown = new Set<string>();
 
-  constructor(handlers: Handlers, listener: WorkerListener, { log }: SchedulePorts) {
-    this.#handlers = handlers;
+  constructor(source: { readonly handlers: Handlers }, listener: WorkerListener, { log }: SchedulePorts) {
+    this.#source = source;
     this.#listener = listener;
     this.#log = log;
   }
@@ -24,7 +25,7 @@ export class KnownTypes {
 
   handler({ id, definition }: Entry): Handler | undefined {
     if (definition === undefined) return undefined;
-    const handler = this.#handlers.find(id, definition);
+    const handler = this.#source.handlers.find(id, definition);
     const type = typeOf(id, definition);
     if (handler !== undefined || this.#unknown.has(type)) return handler;
     this.#unknown.add(type);
