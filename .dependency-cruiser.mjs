@@ -27,7 +27,10 @@ const rooms = {
     may: ["base", "config", "protocol", "fleet", "schedule", "etcd", "process", "work"],
     why: "what programs import: it wires use cases as commands do, and knows no command line",
   },
-  compat: { may: ["base", "config", "commands"], why: "front ends translate arguments, nothing else" },
+  compat: {
+    may: ["base", "config", "fleet", "commands"],
+    why: "front ends translate words, variables and crontabs, nothing else",
+  },
 };
 const pure = ["base", "protocol", "fleet", "schedule", "model"];
 

@@ -35,6 +35,7 @@ class LongestFirst extends BaseSequencer {
 const RULES = [
   "base",
   "commands",
+  "compat",
   "config",
   "console",
   "fleet",
@@ -46,8 +47,11 @@ const RULES = [
 
 export default defineConfig({
   test: {
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // Against what never ends: a slow machine may take ten times as long as a fast one.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    // Tests that run side by side wait for timers and processes most of the time.
+    maxConcurrency: 8,
     sequence: { sequencer: LongestFirst },
     // On two cores vitest takes one worker. Most tests wait for real processes, so two halve the time.
     maxWorkers: 2,

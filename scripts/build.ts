@@ -2,11 +2,11 @@
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { type BuildOptions, build } from "esbuild";
 import { VERSION } from "../src/base/version.ts";
+import { COMMANDS } from "../src/bin/commands.ts";
 import { SCRIPTS } from "../src/commands/completion/scripts.ts";
-import { COMMANDS } from "../src/commands/registry.ts";
 import { cacheCode } from "./build/code-cache.ts";
 import { writeTypes } from "./build/types.ts";
 import { manualPage } from "./docs/roff.ts";
@@ -29,6 +29,7 @@ interface Bundle {
 /** Each stands alone: an error thrown in one would be no `SignalboxError` in another. */
 const bundles: Bundle[] = [
   { entry: "src/bin/run.ts", product: "dist/run.cjs", form: "function" },
+  { entry: "src/bin/front.ts", product: "dist/front.cjs", form: "function" },
   { entry: "src/bin/start.ts", product: "dist/signalbox.cjs", form: "program" },
   { entry: "src/bin/full.ts", product: "dist/full.cjs" },
   { entry: "src/bin/console.ts", product: "dist/console.mjs", form: "esm" },
@@ -124,7 +125,7 @@ async function buildBundle({ entry, product, form, without = [] }: Bundle): Prom
     logLevel: "warning",
   });
   const text = outputFiles[0]?.text ?? "";
-  if (form === "function") replace(product, asFunction(text));
+  if (form === "function") replace(product, asFunction(product, text));
   else
     replace(
       product,
@@ -135,9 +136,9 @@ async function buildBundle({ entry, product, form, without = [] }: Bundle): Prom
 }
 
 /** The first line names the file with V8's code of this very text. */
-function asFunction(text: string): string {
+function asFunction(product: string, text: string): string {
   const body = `(function (require, __filename, __dirname) {\n${text}})\n`;
-  return `//run-${createHash("sha256").update(body).digest("hex").slice(0, 16)}\n${body}`;
+  return `//${basename(product, ".cjs")}-${createHash("sha256").update(body).digest("hex").slice(0, 16)}\n${body}`;
 }
 
 /** As a whole: somebody may be starting it at this moment. */

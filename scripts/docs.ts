@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { COMMANDS } from "../src/commands/registry.ts";
+import { COMMANDS } from "../src/bin/commands.ts";
 import { commandsPage } from "./docs/markdown.ts";
 
 const { values, positionals } = parseArgs({

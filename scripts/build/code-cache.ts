@@ -1,13 +1,16 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { Script } from "node:vm";
 import { standIn } from "./stand-in.ts";
 
 const PATIENCE_MS = 30_000;
-/** A run as cron starts it: what it never calls is left out of the code, and compiled when it is called. */
-const REHEARSED = ["run", "--lock", "rehearsal", "--", "true"];
+/** Runs as cron starts them: what one never calls is left out of the code, and compiled when it is called. */
+const REHEARSED: Record<string, string[]> = {
+  "run.cjs": ["run", "--lock", "rehearsal", "--", "true"],
+  "front.cjs": ["cronlock", "true"],
+};
 
 /**
  * Keeps what V8 compiles of a bundle in a run that is granted at once, in the file that the bundle's first line names.
@@ -22,7 +25,7 @@ export async function cacheCode(bundle: string): Promise<string> {
   const failure = fits(bundle, code) ? undefined : await rehearse(bundle, draft);
   if (failure !== undefined) return `without V8's code: ${failure}`;
   if (existsSync(draft)) renameSync(draft, code);
-  removeOthers(dirname(bundle), name);
+  removeOthers(bundle, name);
   return `and ${Math.round(statSync(code).size / 1024)} KiB of V8's code`;
 }
 
@@ -38,7 +41,7 @@ async function rehearse(bundle: string, draft: string): Promise<string | undefin
   const { server, endpoint } = await standIn();
   const env = { PATH: process.env.PATH, SIGNALBOX_ENDPOINTS: endpoint };
   const script = join(import.meta.dirname, "rehearse.ts");
-  const child = spawn(process.execPath, [script, bundle, draft, ...REHEARSED], {
+  const child = spawn(process.execPath, [script, bundle, draft, ...(REHEARSED[basename(bundle)] ?? [])], {
     env,
     stdio: ["ignore", "inherit", "inherit"],
     timeout: PATIENCE_MS,
@@ -50,7 +53,10 @@ async function rehearse(bundle: string, draft: string): Promise<string | undefin
 }
 
 /** Older bundles' code. A program that is being started meanwhile compiles for itself. */
-function removeOthers(folder: string, name: string): void {
-  const stale = readdirSync(folder).filter((one) => /^run-.*\.code$/.test(one) && one !== name);
+function removeOthers(bundle: string, name: string): void {
+  const [folder, ours] = [dirname(bundle), `${basename(bundle, ".cjs")}-`];
+  const stale = readdirSync(folder).filter(
+    (one) => one.startsWith(ours) && one.endsWith(".code") && one !== name,
+  );
   for (const one of stale) rmSync(join(folder, one), { force: true });
 }

@@ -1,5 +1,5 @@
 import { complete } from "../commands/completion/complete.ts";
-import { COMMANDS } from "../commands/registry.ts";
+import { COMMANDS } from "./commands.ts";
 import { launch } from "./launch.ts";
 
 /** `signalbox __complete …`, which shells call while somebody types: its bundle holds declarations, and no command's work. */

@@ -3,8 +3,8 @@ import { nearest, quoted } from "../base/text.ts";
 import { VERSION } from "../base/version.ts";
 import { helpColumns } from "../commands/help.ts";
 import { exitCodesHelp, exitCodesJson, familyHelp, overview } from "../commands/help-topics.ts";
-import { COMMANDS } from "../commands/registry.ts";
 import type { Command, Surroundings } from "../commands/spec.ts";
+import { COMMANDS } from "./commands.ts";
 import { launch } from "./launch.ts";
 import { fail, runCommand } from "./main.ts";
 

@@ -13,7 +13,8 @@ export async function runCommand(
   try {
     checkBytes(argv);
   } catch (error) {
-    return fail(error, world, 0);
+    const code = fail(error, world, 0);
+    return spec.failure ?? code;
   }
   return await perform(spec, argv, world);
 }

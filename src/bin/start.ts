@@ -1,13 +1,21 @@
-// The program as it is shipped: starts one of four bundles. That of `run` starts from the code that V8 made of it when it
-// was built, where that fits.
+// The program as it is shipped: starts one of its bundles. Those that cron starts begin with the code that V8 made of them
+// when they were built, where that fits.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { Script } from "node:vm";
 
 const require = createRequire(import.meta.filename);
+/** Front ends that hold a lock while a command runs: a bundle of their own. */
+const RUNNERS = ["cronlock", "golock", "switchman", "zoo-locked"];
+
+// A link with the name of a tool is called as the tool is.
+const called = basename(process.argv[1] ?? "");
+if (called === "perfectsched" || RUNNERS.includes(called)) process.argv.splice(2, 0, called);
+
 const [, , command] = process.argv;
-if (command === "run") startRun(join(import.meta.dirname, "run.cjs"));
+if (command === "run") startCached("run.cjs");
+else if (command !== undefined && RUNNERS.includes(command)) startCached("front.cjs");
 else if (command === "__complete") require("./complete.cjs");
 else if ((command === "console" || isAtTerminal()) && canImport()) startConsole();
 else require("./full.cjs");
@@ -36,7 +44,8 @@ function isAtTerminal(): boolean {
   return isatty(0) && isatty(1);
 }
 
-function startRun(filename: string): void {
+function startCached(bundle: string): void {
+  const filename = join(import.meta.dirname, bundle);
   const source = readFileSync(filename, "latin1");
   // The bundle's first line names the code that was made of exactly this text: V8 itself compares no more than the
   // length, nor for which processor it was made.

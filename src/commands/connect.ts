@@ -1,6 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Random } from "../base/random.ts";
 import { type Config, resolveConfig } from "../config/config.ts";
+import type { Layer } from "../config/layers.ts";
 import { thisMachine } from "../config/machine.ts";
 import type { Settings } from "../config/settings.ts";
 import { openStore } from "../etcd/open.ts";
@@ -25,12 +26,24 @@ export interface Connection {
   facts: HostFacts;
 }
 
+/** What a front end brings along. */
+export interface Supply {
+  /** Settings before all others. */
+  options?: Layer;
+  /** A log in a form of its own. @param wall  wall clock, ms since the epoch */
+  openLog?(settings: Settings, wall: () => number): LogSink;
+}
+
 /** Settles the configuration and opens what it asks for; etcd is reached with the first call. @throws ConfigError, UsageError */
-export async function connect(call: Call, world: Surroundings): Promise<Connection> {
-  const config = resolveConfig({ flags: call.settings, env: world.env });
+export async function connect(
+  call: Call,
+  world: Surroundings,
+  { options, openLog: openOwn }: Supply = {},
+): Promise<Connection> {
+  const config = resolveConfig({ flags: call.settings, env: world.env, ...(options && { options }) });
   const { values } = config;
   const clock = realClock();
-  const log = openLog({ ...logOptions(call, values) }, clock.wall);
+  const log = openOwn?.(values, clock.wall) ?? openLog(logOptions(call, values), clock.wall);
   const store = await openStore(storeOptions(values), { clock, unit: realRandom.unit });
   const facts = hostFacts(thisMachine, { host: values.host, macros: values.macros });
   return {

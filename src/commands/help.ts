@@ -15,7 +15,8 @@ export function commandHelp(spec: Command, columns: number): string {
     `Usage: ${usage(spec)}`,
     ...(spec.about ?? []).flatMap((paragraph) => ["", ...wrapped(paragraph, columns)]),
     ...section("Arguments", argumentRows(spec.args ?? []), columns),
-    ...section("Options", flagRows([...(spec.flags ?? []), ...COMMON]), columns),
+    ...section("Options", flagRows([...(spec.flags ?? []), ...(spec.takesWords ? [] : COMMON)]), columns),
+    ...section("Variables", spec.variables ?? [], columns),
     ...section(
       "Settings (each also in a variable and in the configuration file)",
       settingRows(spec),
@@ -28,7 +29,7 @@ export function commandHelp(spec: Command, columns: number): string {
   ].join("\n");
 }
 
-export function usage({ id, args = [], takesCommand }: Command): string {
+export function usage({ id, args = [], flags = [], takesCommand, takesWords }: Command): string {
   const names = args.map(({ name, isOptional, isRest }) => {
     const shown = isRest ? `${name}...` : name;
     return isOptional ? `[${shown}]` : shown;
@@ -36,7 +37,7 @@ export function usage({ id, args = [], takesCommand }: Command): string {
   return [
     "signalbox",
     id,
-    "[options]",
+    ...(takesWords && flags.length === 0 ? [] : ["[options]"]),
     ...names,
     ...(takesCommand === true ? ["--", "COMMAND", "[ARG...]"] : []),
     ...(takesCommand === "optional" ? ["[-- COMMAND [ARG...]]"] : []),

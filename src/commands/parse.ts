@@ -21,6 +21,7 @@ type Values = Record<string, string | true | string[]>;
  * @throws UsageError that names what was received and what was probably meant
  */
 export function parseCall(spec: Command, argv: readonly string[]): Call {
+  if (spec.takesWords) return wordsCall(argv);
   const table = flagTable(spec);
   const flags: Values = {};
   const settings: Values = {};
@@ -47,6 +48,12 @@ export function parseCall(spec: Command, argv: readonly string[]): Call {
   const isHelp = flags.help !== undefined;
   if (!isHelp) checkArguments(spec, args, command);
   return { flags, settings: settings as Call["settings"], args, command, verbosity: Math.max(-1, verbosity) };
+}
+
+/** `--help` alone is ours; anything else belongs to the tool whose words these are. */
+function wordsCall(argv: readonly string[]): Call {
+  const isHelp = argv.length === 1 && argv[0] === "--help";
+  return { flags: isHelp ? { help: true } : {}, settings: {}, args: argv, command: [], verbosity: 0 };
 }
 
 function flagTable(spec: Command): Map<string, Known> {

@@ -9,7 +9,7 @@ import { completion } from "./completion/spec.ts";
 import { groupAdd, groupDelete, groupList, groupRemove, groupSet } from "./configure/group.ts";
 import { prune } from "./configure/prune.ts";
 import { resourceDelete, resourceList, resourceSet } from "./configure/resource.ts";
-import { editConfig, exportConfig, importConfig } from "./configure/transfer.ts";
+import { editConfig, exportConfig, importConfig, importSwitchman } from "./configure/transfer.ts";
 import { run } from "./run/run.ts";
 import {
   scheduleDead,
@@ -19,6 +19,7 @@ import {
   scheduleNext,
   scheduleShow,
 } from "./schedule/look.ts";
+import { importPerfectsched } from "./schedule/perfectsched/spec.ts";
 import {
   scheduleAdd,
   scheduleBury,
@@ -86,4 +87,6 @@ export const COMMANDS: readonly Command[] = [
   checkHosts,
   config,
   completion,
+  importSwitchman,
+  importPerfectsched,
 ];

@@ -26,7 +26,7 @@ export interface Flag {
 export type NameKind = "lock" | "resource" | "group" | "host" | "run" | "drain" | "schedule";
 
 /** What commands are for; help lists them under these words, in this order. */
-export const TOPICS = ["Run", "See", "Act", "Configure", "Schedule", "Check"] as const;
+export const TOPICS = ["Run", "See", "Act", "Configure", "Schedule", "Check", "Migrate"] as const;
 export type Topic = (typeof TOPICS)[number];
 
 /** An argument of a command, in its order. */
@@ -58,6 +58,15 @@ export interface Command {
   args?: readonly Argument[];
   /** Whether what stands after `--` is a command to run; `optional`: beside arguments, or not at all. */
   takesCommand?: true | "optional";
+  /**
+   * A front end: its words are another tool's, and reach it as they were typed, in `Call.args`. Its flags are declared for
+   * help only.
+   */
+  takesWords?: true;
+  /** A front end's exit code for words that are not valid UTF-8, where it is not that of usage. */
+  failure?: number;
+  /** Variables that speak to it, beside those of settings. */
+  variables?: readonly (readonly [name: string, what: string])[];
   flags?: readonly Flag[];
   /** Settings that can be given as flags. */
   settings?: readonly SettingKey[];

@@ -73,6 +73,17 @@ function loginOf(
   };
 }
 
+/** Values that a program has gathered elsewhere, each with the words for where it stood. */
+export function gatheredLayer(
+  values: Readonly<Partial<Record<SettingKey, { value: unknown; source: string }>>>,
+): Layer {
+  return (key) => {
+    const found = values[key];
+    if (found === undefined) return undefined;
+    return { ...found, refuse: (fault) => new ConfigError(`${found.source}: ${fault}`) };
+  };
+}
+
 /** A configuration file. @throws ConfigError for a key that is no setting */
 export function fileLayer({ path, settings }: ConfigFile): Layer {
   const where = clean(path);

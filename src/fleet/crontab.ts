@@ -36,6 +36,8 @@ export interface Crontab {
 
 /** A name in quotes or without, an equals sign, and the value, which may have quotes around it. */
 const VARIABLE = /^[ \t]*(?:"([^"]*)"|'([^']*)'|([^\s=]+))[ \t]*=[ \t]*(.*?)[ \t]*$/;
+/** A schedule, and what follows it. */
+const JOB = /^[ \t]*(@\w+|-?\S+[ \t]+\S+[ \t]+\S+[ \t]+\S+[ \t]+\S+)(?:[ \t]+(.*))?$/;
 const NICKNAMES = ["reboot", "yearly", "annually", "monthly", "weekly", "daily", "midnight", "hourly"];
 
 /**
@@ -107,8 +109,7 @@ function readJob(
   faults: CrontabFault[],
 ): void {
   const refuse = (detail: string) => faults.push({ line, isFatal: true, detail });
-  const [, schedule, rest] =
-    /^[ \t]*(@\w+|-?\S+[ \t]+\S+[ \t]+\S+[ \t]+\S+[ \t]+\S+)(?:[ \t]+(.*))?$/.exec(content) ?? [];
+  const [, schedule, rest] = JOB.exec(content) ?? [];
   if (schedule === undefined) return void refuse("it is neither a schedule of five fields nor a variable");
   const fault = schedule.startsWith("@")
     ? nicknameFault(schedule)
@@ -122,6 +123,13 @@ function readJob(
         : `there is no command after the user ${quoted(rest)}; this is a crontab with a user before the command`,
     );
   jobs.push({ line, schedule, user, variables, ...beforePercent(command), ...(note !== "" && { note }) });
+}
+
+/** Where the command begins in a line that starts something. @returns undefined where there is none */
+export function commandStart(content: string, format: CrontabFormat): number | undefined {
+  const rest = JOB.exec(content)?.[2];
+  const command = rest === undefined || format === "user" ? rest : userAnd(rest)[1];
+  return command === undefined || command === "" ? undefined : content.length - command.length;
 }
 
 function userAnd(rest: string): [string, string | undefined] {
@@ -146,7 +154,7 @@ function beforePercent(command: string): Pick<CronJob, "command" | "isCut" | "in
 const COMMANDS = new Set(
   (
     "cd test if for while nice ionice sudo su runuser flock env sh bash exec timeout signalbox switchman true echo chronic " +
-    "cronic nohup setsid time command taskset chrt chpst setuidgid systemd-cat logger docker podman kubectl ssh python " +
+    "cronlock golock zoo-locked setlock etcdctl consul cronic nohup setsid time command taskset chrt chpst setuidgid systemd-cat logger docker podman kubectl ssh python " +
     "python3 perl php ruby node make rsync find tar sleep run-parts"
   ).split(" "),
 );

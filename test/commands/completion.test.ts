@@ -1,9 +1,9 @@
 /** What may stand at the cursor. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { COMMANDS } from "../../src/bin/commands.ts";
 import { type Ask, candidates, type Offer } from "../../src/commands/completion/candidates.ts";
 import { SCRIPTS } from "../../src/commands/completion/scripts.ts";
-import { COMMANDS } from "../../src/commands/registry.ts";
 
 /** Answers with what it was asked for, so that it can be read. */
 const lookup = async ({ kinds, prefix, scope, queue }: Ask) => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { UsageError } from "../../src/base/errors.ts";
-import { asSignalbox, parseSwitchman } from "../../src/commands/check/crontab/switchman.ts";
+import { asSignalbox } from "../../src/commands/check/crontab/switchman.ts";
+import { parseSwitchman } from "../../src/fleet/switchman-words.ts";
 
 describe("a line of switchman", () => {
   test.each<[words: string[], same: string]>([
@@ -9,7 +10,7 @@ describe("a line of switchman", () => {
     [["-g", "web", "--lockname", "l", "--", "x"], "signalbox run -E 0 --lock l -g web -- x"],
     [["--group=web", "--lockname=l", "--", "x"], "signalbox run -E 0 --lock l -g web -- x"],
     [["-lockname", "l", "--gr", "web", "--", "x"], "signalbox run -E 0 --lock l -g web -- x"],
-    [["--no-lock", "--", "x"], "signalbox run -E 0 --no-lock -- x"],
+    [["--no-lock", "--", "x"], "signalbox run -E 0 --no-lock --lease no-lock:x=1:1000000 -- x"],
     [["--nolock", "--lease", "db=1:2", "--", "x"], "signalbox run -E 0 --no-lock --lease db=1:2 -- x"],
     [["-c", "/etc/s.conf", "--", "x"], "signalbox run -E 0 -- x"],
     [

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { EXIT } from "../../src/base/errors.ts";
+import { COMMANDS } from "../../src/bin/commands.ts";
 import { parseCall } from "../../src/commands/parse.ts";
-import { COMMANDS } from "../../src/commands/registry.ts";
 
 const FOLDER = resolve(import.meta.dirname, "../../docs/systemd");
 const units = readdirSync(FOLDER).filter((name) => name.endsWith(".service"));

@@ -1,7 +1,7 @@
 /** The command line, as people mistype it, and what it prints for people and for programs. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type EtcdMember, startEtcd } from "../../fixtures/etcd/index.ts";
-import { COMMANDS } from "../../src/commands/registry.ts";
+import { COMMANDS } from "../../src/bin/commands.ts";
 import { House, saying, silently } from "./support/house.ts";
 
 let etcd: EtcdMember;

@@ -6,15 +6,26 @@ import { parseDocument } from "../../fleet/document-reader.ts";
 import { configurationOf, malformedIn } from "../../model/configuring/configuration.ts";
 import type { Picture } from "../../model/picture.ts";
 import { pictureOf } from "../look.ts";
+import type { Call, Surroundings } from "../spec.ts";
 import { json } from "../table.ts";
-import { withStore } from "../with-store.ts";
+import { type Desk, withStore } from "../with-store.ts";
 import { IMPACT_ROOMS, totalCheck } from "./configured.ts";
 import { Reconfiguration } from "./configuring.ts";
 import { documentInput, faultLines } from "./document-input.ts";
 
 export const execute = withStore(async (call, world, desk) => {
   const [file = "-"] = call.args;
-  const text = await documentInput(world, file);
+  return await importing(call, world, desk, file, await documentInput(world, file));
+});
+
+/** Sets what a document says, after showing it. @returns the exit code */
+export async function importing(
+  call: Call,
+  world: Surroundings,
+  desk: Desk,
+  file: string,
+  text: string,
+): Promise<number> {
   const picture = await pictureOf(desk, IMPACT_ROOMS);
   const document = parseDocument(text, totalCheck(desk, picture));
   if ("faults" in document) {
@@ -36,7 +47,7 @@ export const execute = withStore(async (call, world, desk) => {
     isBulk: true,
   } as const;
   return (await new Reconfiguration(call, world, desk, draft).run()).code;
-});
+}
 
 function changesFor(picture: Picture, document: ConfigDocument, replace: boolean): ConfigChange[] {
   const current = configurationOf(picture);

@@ -41,6 +41,28 @@ export const importConfig: Command = {
   load: () => import("./import.run.ts"),
 };
 
+export const importSwitchman: Command = {
+  id: "import switchman",
+  topic: "Migrate",
+  brief: "set groups and resources from switchman's znode",
+  about: [
+    "Takes the JSON that switchman keeps in the znode of its prefix, as a file or as ZooKeeper's shell prints it, with" +
+      " lines before and after: zkCli.sh get /myproject/switchman. From there on it is `import`: all of it is checked," +
+      " shown with whom it hits, and made in one transaction.",
+    "A group's members must be full names of hosts, or groups; others are told, as no host is in the group by a short" +
+      " name. Resources take their places in the list as their order. Their totals stand in the lines that lease them," +
+      " as with switchman; signalbox resource set gives one to all.",
+  ],
+  args: [{ name: "FILE", help: "the znode's data; - is standard input" }],
+  flags: [{ name: "replace", help: "also delete what the document does not have" }, ...ACTING],
+  settings: CONNECTION,
+  examples: [
+    ["zkCli.sh get /myproject/switchman | signalbox import switchman - --dry-run", "what would change?"],
+    ["signalbox import switchman znode.json --yes", "from a script"],
+  ],
+  load: () => import("./import-switchman.run.ts"),
+};
+
 export const editConfig: Command = {
   id: "edit",
   topic: "Configure",

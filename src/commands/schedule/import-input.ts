@@ -80,7 +80,8 @@ function hostZone(): string {
 /** Faults that are told; of more, only how many they are. */
 const MANY = 50;
 
-function refuse(call: Call, world: Surroundings, faults: readonly string[]): number {
+/** Tells what is wrong with a file. @returns the exit code */
+export function refuse(call: Call, world: Surroundings, faults: readonly string[]): number {
   if (call.flags.json) world.out(json({ outcome: "faulty", faults }));
   else if (call.verbosity >= 0) {
     const more = faults.length > MANY ? [`and ${faults.length - MANY} faults more`] : [];

@@ -3,7 +3,7 @@ import { EXIT } from "../../base/errors.ts";
 import { resolveConfig } from "../../config/config.ts";
 import { guardianHost } from "../../process/host.ts";
 import { userName } from "../../process/user.ts";
-import { Worker } from "../../work/worker/worker.ts";
+import { Worker, type WorkerOptions } from "../../work/worker/worker.ts";
 import { type Connection, connect } from "../connect.ts";
 import { countFlag, listFlag, textFlag } from "../flags.ts";
 import type { Call, Execute, Surroundings } from "../spec.ts";
@@ -11,12 +11,19 @@ import type { Call, Execute, Surroundings } from "../spec.ts";
 const LEAVING: readonly NodeJS.Signals[] = ["SIGTERM", "SIGINT", "SIGQUIT"];
 const RELOADING: readonly NodeJS.Signals[] = ["SIGHUP", "SIGUSR1"];
 
-export const execute: Execute = async (call, world) => {
+/** What a front end has read of the worker's file, and its tool's own defaults. */
+type Given = Pick<WorkerOptions, "keysRead" | "usual">;
+
+export const execute: Execute = (call, world) => work(call, world);
+
+/** Works until it is told to leave. @returns the exit code @throws ConfigError, UsageError, StoreError */
+export async function work(call: Call, world: Surroundings, given: Given = {}): Promise<number> {
   const connection = await connect(talkative(call, world), world);
   const { store, log } = connection;
   let stop = () => {};
   try {
-    const worker = await Worker.create(portsOf(connection, world), optionsOf(call, connection, world));
+    const options = { ...optionsOf(call, connection, world), ...given };
+    const worker = await Worker.create(portsOf(connection, world), options);
     const ending = new AbortController();
     let leaving = 0;
     let forced: NodeJS.Signals | undefined;
@@ -38,7 +45,7 @@ export const execute: Execute = async (call, world) => {
     stop();
     store.close();
   }
-};
+}
 
 /** Whoever runs a worker wants to see what it does, unless the configuration says otherwise. */
 function talkative(call: Call, { env }: Surroundings): Call {

@@ -97,13 +97,13 @@ export class Holding implements Keeper, SignalTarget {
   }
 
   #guard(grantedAt: number): void {
-    const { timeout, maxHold } = this.#request;
+    const { timeout, maxHold, killsAtLimit, terminationTimeout } = this.#request;
     this.#session.signal.addEventListener("abort", () => this.#sessionLost(), { once: true });
     if (this.#session.signal.aborted) this.#sessionLost();
     void this.#watchHorizon();
     void this.#watch.follow(WATCH_AFTER, this.#over.signal);
     const expire = (why: string) =>
-      this.#terminate({ kind: "timeout", why }, this.#request.terminationTimeout);
+      this.#terminate({ kind: "timeout", why }, killsAtLimit ? 0 : terminationTimeout);
     if (timeout !== undefined) this.#after(timeout, () => expire("its timeout has passed"));
     if (maxHold === undefined) return;
     this.#after(grantedAt + maxHold - this.#ports.clock.now(), () =>

@@ -49,13 +49,19 @@ export interface ClaimRequest {
   connectTimeout: number;
   maxHold?: number;
   history: boolean;
+  /** Resources that nobody has configured are refused. */
+  isKnownOnly?: boolean;
 }
 
 /** Everything about one `signalbox run`. Durations in ms. */
 export interface RunRequest extends ClaimRequest {
   /** The lock stays taken until this long after the grant. */
   grace?: number;
+  /** Wall clock, ms since the epoch: the instant from which `grace` counts instead. */
+  graceFrom?: number;
   timeout?: number;
+  /** A command that has run or held too long gets KILL with the TERM, and no time to end itself. */
+  killsAtLimit?: boolean;
   killLeftovers: boolean;
   busyExitCode: number;
   command: CommandSpec;
@@ -85,6 +91,8 @@ export interface ClaimPorts {
 /** What a run needs of the world. */
 export interface RunPorts extends ClaimPorts {
   commands: CommandHost;
+  /** Told when the claim is granted, before the command is started. */
+  onGrant?(): void;
   /** Signals sent to this process. Returns how to stop listening. */
   onSignal(listener: (name: NodeJS.Signals) => void): () => void;
 }

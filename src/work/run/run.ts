@@ -9,22 +9,32 @@ import { memoryOf } from "./memory.ts";
 import { refused } from "./refused.ts";
 import type { RunPorts, RunRequest } from "./request.ts";
 import { Interrupted, SignalDesk } from "./signals.ts";
+import type { Refusal } from "./step.ts";
+
+/** What became of a run; `code` is what `signalbox run` exits with. */
+export type RunResult =
+  | { kind: "refused"; code: number; refusal: Refusal }
+  /** A signal came before the command was started. */
+  | { kind: "interrupted"; code: number }
+  | ({ kind: "ended"; code: number } & Outcome);
 
 /**
  * `signalbox run`: claims, runs the command while the claim is held, frees the claim.
- * @returns the exit code
  * @throws SignalboxError or StoreError when the command was not run
  */
-export async function run(ports: RunPorts, request: RunRequest): Promise<number> {
+export async function run(ports: RunPorts, request: RunRequest): Promise<RunResult> {
   const desk = new SignalDesk(ports, request.logReopens ? ["SIGUSR2"] : []);
   const preparing = ports.commands.prepare(request.command);
   preparing.catch(() => {}); // reported where it is awaited
   try {
     const claimed = await claim(ports, request, desk.signal);
-    if (claimed.kind === "refused") return refused(ports, request, claimed.refusal);
+    if (claimed.kind === "refused") {
+      const { refusal } = claimed;
+      return { kind: "refused", code: refused(ports, request, refusal), refusal };
+    }
     return await runHeld(ports, request, claimed.grant, preparing, desk);
   } catch (error) {
-    if (error instanceof Interrupted) return error.exitCode;
+    if (error instanceof Interrupted) return { kind: "interrupted", code: error.exitCode };
     throw error;
   } finally {
     desk.close();
@@ -38,20 +48,20 @@ async function runHeld(
   grant: Grant,
   preparing: Promise<GuardedCommand>,
   desk: SignalDesk,
-): Promise<number> {
+): Promise<RunResult> {
   try {
+    ports.onGrant?.(); // in here, so that whatever it throws frees the claim
     const holding = new Holding(ports, request, grant, await preparing);
     grant.attempt.session.keep(holding);
     const outcome = await holding.run(commandEnv(request, grant), desk);
     const code = exitCodeOf(outcome);
-    const isLost = outcome.ending?.kind === "lost";
     await finish(ports, {
       grant,
       memory: memoryOf(ports, request, grant, { exit: code, reason: outcome.ending?.why }),
-      graceUntil: request.grace === undefined || isLost ? undefined : grant.grantedAt + request.grace,
+      graceUntil: outcome.ending?.kind === "lost" ? undefined : graceUntil(request, grant),
     });
     report(ports, outcome, code);
-    return code;
+    return { kind: "ended", code, ...outcome };
   } catch (error) {
     const failure = startFailure(error);
     const known = failure instanceof SignalboxError || failure instanceof Interrupted;
@@ -60,6 +70,10 @@ async function runHeld(
     await finish(ports, { grant, memory, graceUntil: undefined });
     throw failure;
   }
+}
+
+function graceUntil({ grace, graceFrom }: RunRequest, { grantedAt }: Grant): number | undefined {
+  return grace === undefined ? undefined : (graceFrom ?? grantedAt) + grace;
 }
 
 function startFailure(error: unknown): Error {

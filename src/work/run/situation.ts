@@ -82,7 +82,7 @@ export function outlook(
   if (path === undefined) return { kind: "outside", group: request.group ?? "" };
   const drains = situation.drains.filter((drain) => !hasEnded(drain, wall));
   const groupsMatter = drains.some(({ scope }) => scope === "group");
-  const totals = request.leases.map((lease) => resourceTotal(ports, situation, lease));
+  const totals = request.leases.map((lease) => resourceTotal(ports, request, situation, lease));
   const used = [
     ...membershipKeys(keys, request, path),
     ...request.leases.flatMap((lease) => configKeys(keys, lease)),
@@ -120,8 +120,14 @@ function membershipKeys(keys: Keys, request: ClaimRequest, path: readonly string
   return request.group === undefined ? [] : [...path, request.identity.host].map(keys.group);
 }
 
-function resourceTotal(ports: ClaimPorts, situation: Situation, lease: LeaseWish): ResourceTotal {
+function resourceTotal(
+  ports: ClaimPorts,
+  { isKnownOnly }: ClaimRequest,
+  situation: Situation,
+  lease: LeaseWish,
+): ResourceTotal {
   const kvs = configKeys(ports.keys, lease).flatMap((key) => situation.config.get(key) ?? []);
+  if (isKnownOnly && kvs.length === 0) throw unknownResource(lease.resource);
   const configured = firstTotal(ports, kvs);
   const total = configured ?? lease.total;
   const resource = quoted(lease.resource);
@@ -148,6 +154,12 @@ function firstTotal(ports: ClaimPorts, kvs: readonly KeyValue[]): number | undef
     if (total !== undefined) return total;
   }
   return undefined;
+}
+
+function unknownResource(resource: string): ConfigError {
+  return new ConfigError(
+    `resource ${quoted(resource)} is none that is configured; add it with: signalbox resource set, or signalbox import`,
+  );
 }
 
 /** A claim that can never be granted, and would stop its queue for ever. */

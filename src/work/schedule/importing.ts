@@ -8,6 +8,12 @@ import { type Amended, type Amendment, amend, type Change, type Manner } from ".
 import { redefined } from "./redefined.ts";
 import type { Seen, Sight } from "./seen.ts";
 
+/** Where a schedule stands elsewhere, ms since the epoch: its next occurrence, and when that may be taken. */
+export interface Position {
+  next: number;
+  runAt: number;
+}
+
 /** Many schedules at once, as a file has them. */
 export interface Import {
   /** What the audit calls it. */
@@ -15,6 +21,8 @@ export interface Import {
   definitions: ReadonlyMap<string, Definition>;
   /** The file's word in `Definition.source`: schedules of another are not touched. Undefined: all are the file's. */
   source?: string | undefined;
+  /** Where they stand, if the file says. A schedule that has come as far here is not moved. */
+  positions?: ReadonlyMap<string, Position>;
   /** Delete what is the file's, and not in it any more. */
   prunes: boolean;
 }
@@ -24,7 +32,7 @@ export interface Import {
  * unless the file has one.
  * @throws UsageError, CronError, ConfigError for a name or a definition; ConfigError where an id is another source's
  */
-export function importing({ target, definitions, source, prunes }: Import): Amendment {
+export function importing({ target, definitions, positions, source, prunes }: Import): Amendment {
   for (const [id, definition] of definitions) {
     checkedName("schedule", id);
     checkedDefinition(definition);
@@ -34,7 +42,9 @@ export function importing({ target, definitions, source, prunes }: Import): Amen
     ...{ target, ids: "all" },
     decide: (sight, now) => {
       checkOwners(sight, definitions.keys(), isOwn);
-      const wanted = [...definitions].flatMap(([id, definition]) => settled(sight, id, definition, now));
+      const wanted = [...definitions].flatMap(([id, definition]) =>
+        settled(sight, id, definition, { now, position: positions?.get(id) }),
+      );
       const extra = [...sight.schedules.values()].filter((seen) => !definitions.has(seen.id) && isOwn(seen));
       return prunes ? [...wanted, ...extra.map((before): Change => ({ before, isDeleted: true }))] : wanted;
     },
@@ -60,14 +70,35 @@ export function importCount(changes: readonly Change[]): string {
   return told.join(", ") || "nothing changed";
 }
 
-function settled(sight: Sight, id: string, definition: Definition, now: number): Change[] {
+function settled(
+  sight: Sight,
+  id: string,
+  definition: Definition,
+  { now, position }: { now: number; position: Position | undefined },
+): Change[] {
   const before = sight.schedules.get(id);
   if (before === undefined) {
     const nothing = { definitionMod: 0n, dueMod: 0n, outcomesMod: 0n, outcomes: { runs: [], dead: [] } };
-    return [{ before: { id, ...nothing }, definition, due: firstDue(id, definition, now) }];
+    return [
+      {
+        before: { id, ...nothing },
+        definition,
+        due: position === undefined ? firstDue(id, definition, now) : { ...position, open: [] },
+      },
+    ];
   }
   const pause = definition.pause ?? before.definition?.pause;
-  return redefined(before, { ...definition, ...(pause !== undefined && { pause }) }, now);
+  const changes = redefined(before, { ...definition, ...(pause !== undefined && { pause }) }, now);
+  if (position === undefined || !isBehind(before, position)) return changes;
+  return [{ before, ...changes[0], due: { open: [], ...before.due, ...position } }];
+}
+
+/**
+ * Whether a schedule went on elsewhere since it was imported: what was done there is not done again. One that has ended, or has come
+ * further here, stays.
+ */
+function isBehind({ due }: Seen, { next }: Position): boolean {
+  return due === undefined || (due.next !== undefined && due.next < next);
 }
 
 function checkOwners(sight: Sight, ids: Iterable<string>, isOwn: (seen: Seen) => boolean): void {

@@ -15,7 +15,10 @@ export class Sheet {
   /** @throws ConfigError naming file and line where it is neither */
   constructor(file: string, text: string) {
     this.file = file;
-    this.#document = parseDocument(text, { lineCounter: this.#lines, prettyErrors: false });
+    this.#document = parseDocument(text, {
+      ...{ lineCounter: this.#lines, prettyErrors: false },
+      merge: true, // `<<: *defaults`, as files keyed by environment have it
+    });
     const json = jsonOf(text);
     const [error] = json === undefined ? this.#document.errors : [];
     if (error !== undefined) throw new ConfigError(this.#at(error.pos[0], clean(error.message, 200)));

@@ -3,8 +3,9 @@ import { ConfigError } from "../../base/errors.ts";
 import { clean, type Parsed } from "../../base/text.ts";
 import { type ReadFile, readFile } from "../../config/files.ts";
 import { HOOKS, type Hook, type HookName } from "../../schedule/definition.ts";
-import { isFields } from "../../schedule/fields.ts";
+import { type Fields, isFields } from "../../schedule/fields.ts";
 import { type Path, Sheet, shown } from "./sheet.ts";
+import { HANDLER_KEYS, KEYS, OTHER_KEYS } from "./worker-keys.ts";
 import {
   commandOf,
   countOf,
@@ -53,16 +54,14 @@ export interface WorkerFile {
 /** A worker without a file runs what has a command of its own. */
 export const NO_FILE: WorkerFile = { handlers: [], commands: true, tags: [], warnings: [] };
 
-const HANDLER_KEYS = ["type", "command", "module", "export", "env", "timeout", "retryWait"] as const;
-const OWN_KEYS = ["handlers", "commands", "concurrency", "tags", "retryWait", "metrics", "hooks"] as const;
-/** Keys of PerfectSched's files that mean nothing here, and why. */
-const OTHER_KEYS: Readonly<Record<string, string>> = {
-  poll_interval: "workers do not poll, they watch",
-  alive_time: "workers keep their tasks by themselves; see the setting ttl",
-  timezone: "every schedule has its own",
-  log: "see the setting logFile",
-};
-const KEYS = [...OWN_KEYS, "retry_wait", ...Object.keys(OTHER_KEYS)];
+/** How a worker's file is read. */
+export interface Reading {
+  /** Which of its environments; default `production`. */
+  environment?: string | undefined;
+  /** Keys that whoever starts the worker has read already: no word about them. */
+  keysRead?: readonly string[] | undefined;
+  read?: ReadFile;
+}
 
 /** What a file says where environments stand at its top. */
 const DEFAULT_ENVIRONMENT = "production";
@@ -71,10 +70,12 @@ const LONGEST_FILE = 1024 * 1024;
 
 /**
  * Reads a worker's file: YAML or JSON, whole or keyed by environment.
- * @param environment  which of its environments; default `production`
  * @throws ConfigError naming the file, the line, the value received and what to do
  */
-export function readWorkerFile(file: string, environment?: string, read: ReadFile = readFile): WorkerFile {
+export function readWorkerFile(
+  file: string,
+  { environment, keysRead = [], read = readFile }: Reading = {},
+): WorkerFile {
   const sheet = new Sheet(file, textOf(file, read));
   const [path, value] = chosen(sheet, environment);
   const { handlers = [], ...rest } = sheet.fields(path, value ?? {}, KEYS);
@@ -94,10 +95,16 @@ export function readWorkerFile(file: string, environment?: string, read: ReadFil
       hooks,
     }),
     warnings: Object.keys(rest).flatMap((key) => {
-      const why = OTHER_KEYS[key];
+      const why = keysRead.includes(key) ? undefined : OTHER_KEYS[key];
       return why === undefined ? [] : [`${clean(file)}: ${key} means nothing here: ${why}`];
     }),
   };
+}
+
+/** The environments that a worker's file has at its top; undefined where it has none. @throws ConfigError */
+export function environmentsOf(file: string): readonly string[] | undefined {
+  const { value } = new Sheet(file, textOf(file, readFile));
+  return isFields(value) ? environmentNames(value) : undefined;
 }
 
 function textOf(file: string, read: ReadFile): string {
@@ -124,16 +131,21 @@ function chosen(sheet: Sheet, environment: string | undefined): [Path, unknown] 
     if (value === null || value === undefined) return [[], {}];
     throw sheet.fault([], `${shown(value)} is not an object with "handlers"`);
   }
-  const names = Object.keys(value);
-  const areEnvironments =
-    names.length > 0 && names.every((name) => !KEYS.includes(name) && isFields(value[name]));
-  if (!areEnvironments) {
+  const names = environmentNames(value);
+  if (names === undefined) {
     if (environment === undefined) return [[], value];
     throw sheet.fault([], `it has no environments at its top, and ${shown(environment)} was asked for`);
   }
   const name = environment ?? DEFAULT_ENVIRONMENT;
   if (Object.hasOwn(value, name)) return [[name], value[name]];
   throw sheet.fault([], `it has no environment ${shown(name)}; there are: ${clean(names.join(", "), 200)}`);
+}
+
+/** Undefined where a file is not keyed by environment. */
+function environmentNames(value: Fields): readonly string[] | undefined {
+  const names = Object.keys(value);
+  const areEnvironments = names.every((name) => !KEYS.includes(name) && isFields(value[name]));
+  return names.length > 0 && areEnvironments ? names : undefined;
 }
 
 function handlerOf(sheet: Sheet, path: Path, value: unknown, base: string): HandlerSpec {

@@ -28,6 +28,10 @@ export interface WorkerPorts extends SchedulePorts {
 export interface WorkerOptions {
   file: string | undefined;
   environment: string | undefined;
+  /** Keys of the file that whoever starts the worker has read already: no word about them. */
+  keysRead?: readonly string[];
+  /** What counts where the file does not say. */
+  usual?: Pick<WorkerFile, "concurrency" | "retryWait">;
   concurrency: number | undefined;
   tags: readonly string[];
   commands: boolean;
@@ -157,10 +161,11 @@ export class Worker {
   }
 }
 
-function fileOf({ log }: WorkerPorts, { file, environment, commands }: WorkerOptions): WorkerFile {
-  const read = file === undefined ? NO_FILE : readWorkerFile(file, environment);
+function fileOf({ log }: WorkerPorts, options: WorkerOptions): WorkerFile {
+  const { file, environment, keysRead, usual, commands } = options;
+  const read = file === undefined ? NO_FILE : readWorkerFile(file, { environment, keysRead });
   for (const warning of read.warnings) log.warn(warning);
-  return { ...read, commands: read.commands && commands };
+  return { ...usual, ...read, commands: read.commands && commands };
 }
 
 function handlerPorts(

@@ -269,6 +269,28 @@ describe("an import", () => {
     });
   });
 
+  it("takes up where schedules stand elsewhere, and moves none back", async () => {
+    const desk = new TestDesk();
+    const from = (next: number, cron = "0 * * * *") =>
+      importSchedules(desk.ports, {
+        ...given(many(1, cron)),
+        positions: new Map([["s0", { next: next * HOUR, runAt: next * HOUR + 5 }]]),
+      });
+    const last = { scheduled: 0, startedAt: 0, endedAt: 0, late: 0, result: "ok", run: "r" } as const;
+    const stands = async () => (await dueOf(desk, "s0"))?.next;
+    await from(3);
+    expect(await dueOf(desk, "s0")).toEqual({ next: 3 * HOUR, runAt: 3 * HOUR + 5, open: [] });
+    await put(desk, keys.due("s0"), dueText({ next: 5 * HOUR, runAt: 5 * HOUR, open: [], last }));
+    expect((await from(4)).kind, "it has come further here").toBe("nothing");
+    expect((await from(5)).kind).toBe("nothing");
+    expect((await from(6)).kind, "it has come further there").toBe("done");
+    expect(await dueOf(desk, "s0")).toEqual({ next: 6 * HOUR, runAt: 6 * HOUR + 5, open: [], last });
+    await from(2, "30 * * * *");
+    expect(await stands(), "another cron text moves what is due as it always does").not.toBe(2 * HOUR);
+    await put(desk, keys.due("s0"), dueText({ runAt: 0, open: [] }));
+    expect((await from(9, "30 * * * *")).kind, "it has ended").toBe("nothing");
+  });
+
   it("refuses ids that are somebody else's, and writes nothing", async () => {
     const desk = await added("s1");
     await expect(importSchedules(desk.ports, given(many(3)))).rejects.toThrow(/"s1" is there already/);

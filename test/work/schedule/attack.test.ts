@@ -136,7 +136,7 @@ test("joining anew, it survives that its new session is gone before it was used"
     joins += 1;
     if (joins === 2) throw new StoreError("noSession", "requested lease not found");
   });
-  const worker = new Site(unlucky, site.clock, site.keys).worker(ok);
+  const worker = new Site(unlucky, site.clock, site.keys).worker(ok, { ttl: 5 });
   await worker.joined();
   const [record] = (await store.range(site.keys.workers())).kvs;
   await store.revoke(record?.session ?? 0n);
@@ -202,7 +202,7 @@ test("a poller goes on after a claim that etcd refused", async () => {
     if (isFull && success.some((op) => op.op === "put" && op.key === site.keys.running("job")))
       throw new StoreError("noSpace", "from the test");
   });
-  const options = { host: "h1.example.com", pid: 1, version: "0", ttl: 5 };
+  const options = { host: "h1.example.com", pid: 1, version: "0", ttl: 30 };
   const ports = new Site(full, site.clock, site.keys).ports();
   const poller = await Poller.open(ports, options, new AbortController().signal);
   await expect(poller.poll()).rejects.toMatchObject({ kind: "noSpace" });
@@ -249,7 +249,7 @@ test("a poller that may not watch any more says so, and sees again when it may",
     }
   };
   const withdrawn = diverted(store, { watch });
-  const options = { host: "h1.example.com", pid: 1, version: "0", ttl: 5 };
+  const options = { host: "h1.example.com", pid: 1, version: "0", ttl: 30 };
   const ports = new Site(withdrawn, site.clock, site.keys).ports();
   const poller = await Poller.open(ports, options, new AbortController().signal);
   expect(await poller.poll()).toBeUndefined();

@@ -380,7 +380,7 @@ describe("several workers", () => {
   });
 
   test("one that has lost its session joins anew", async () => {
-    const worker = site.worker(ok);
+    const worker = site.worker(ok, { ttl: 5 }); // renews every 0.8 s
     const before = await worker.joined();
     const { kvs } = await store.range(site.keys.workers());
     await store.revoke(kvs[0]?.session ?? 0n);

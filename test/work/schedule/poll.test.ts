@@ -28,7 +28,7 @@ afterEach(async () => {
 });
 
 async function poller(options: Partial<PollOptions> = {}): Promise<Poller> {
-  const whole = { host: "h1", pid: 1, version: "0", ttl: 5, ...options };
+  const whole = { host: "h1", pid: 1, version: "0", ttl: 30, ...options };
   const opened = await Poller.open(site.ports(), whole, new AbortController().signal);
   pollers.push(opened);
   return opened;

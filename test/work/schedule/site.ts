@@ -161,7 +161,7 @@ export class Hand {
   ) {
     const handlers: Handlers = { types: ["/.*/", "$command"], find: () => ({ run }) };
     this.engine = new Engine(site.ports(clock), {
-      ...{ host: "h1.example.com", pid: process.pid, version: "0", tags: [], ttl: 5, handlers },
+      ...{ host: "h1.example.com", pid: process.pid, version: "0", tags: [], ttl: 30, handlers },
       ...{ concurrency: 10, terminationTimeout: 1_000, listener: (event) => this.#hear(event) },
       clockOffset: () => 0, // a test that sets the clock lets time pass for all
       ...options,

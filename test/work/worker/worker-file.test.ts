@@ -6,12 +6,12 @@ import { readWorkerFile } from "../../../src/work/worker/worker-file.ts";
 import { newFile } from "./bench.ts";
 
 const read = (text: string, environment?: string) =>
-  readWorkerFile(newFile("handlers.yaml", text), environment);
+  readWorkerFile(newFile("handlers.yaml", text), { environment });
 
 function faultOf(text: string, environment?: string): string {
   const file = newFile("handlers.yaml", text);
   try {
-    readWorkerFile(file, environment);
+    readWorkerFile(file, { environment });
   } catch (error) {
     return (error as Error).message.replaceAll(dirname(file), "").replace(/^\//, "");
   }
@@ -70,11 +70,9 @@ test("a module's path is relative to the file", () => {
   const module = newFile("module.mjs", "");
   const file = join(dirname(module), basename(newFile("handlers.yaml", "")));
   expect(
-    readWorkerFile(file, undefined, () => ({
-      text: "handlers: [{ type: a, module: ./module.mjs }]",
-      mode: 0o644,
-      uid: 0,
-    })),
+    readWorkerFile(file, {
+      read: () => ({ text: "handlers: [{ type: a, module: ./module.mjs }]", mode: 0o644, uid: 0 }),
+    }),
   ).toMatchObject({
     handlers: [{ module }],
   });
@@ -96,7 +94,27 @@ test("environments at its top, as PerfectSched has them", () => {
     "poll_interval means nothing here: workers do not poll, they watch",
     "alive_time means nothing here: workers keep their tasks by themselves; see the setting ttl",
   ]);
+  const known = { keysRead: ["alive_time"] };
+  expect(readWorkerFile(newFile("handlers.yaml", KEYED), known).warnings).toEqual([
+    expect.stringMatching(/: poll_interval means nothing here/),
+  ]);
   expect(read(KEYED, "staging").handlers).toEqual([{ type: "a", command: ["stage"] }]);
+});
+
+test("PerfectSched's own files, with what they share", () => {
+  const shared = `
+defaults: &defaults { type: rdb_compat, table: jobs, max_acquire: 1 }
+production:
+  <<: *defaults
+  url: mysql://ann:secret@db/jobs
+  endpoints: [https://etcd:2379]
+  handlers: [{ type: a, command: prod }]
+`;
+  const { handlers, warnings } = read(shared);
+  expect(handlers).toEqual([{ type: "a", command: ["prod"] }]);
+  expect(warnings.join("\n")).toMatch(/url means nothing here: schedules are in etcd/);
+  expect(warnings.join("\n")).toMatch(/endpoints means nothing here: see the setting/);
+  expect(warnings.join("\n")).not.toMatch(/secret/);
 });
 
 test.each<[string, string | RegExp, string?]>([

@@ -19,7 +19,7 @@ export interface Invocation {
 
 const ASSIGNMENT = /^([A-Za-z_]\w*)=(.*)$/s;
 /** A tool's name behind these is spoken about, and not started. */
-const SPEAKERS =
+export const SPEAKERS =
   /^(?:echo|printf|logger|grep|egrep|fgrep|pgrep|pkill|killall|man|which|type|test|\[|\[\[|cat|tail|ls|rm|apt|apt-get|systemctl)$/;
 const SHELLS = /^(?:(?:ba|da|k|z)?sh|su|runuser|flock)$/;
 /** Shells in shells are followed so deep. */
@@ -57,7 +57,7 @@ export function mentions(text: string): boolean {
 }
 
 /** `export A=b`, or `A=b` alone, counts for the commands after it. */
-function withExports(
+export function withExports(
   { words }: ShellCommand,
   variables: ReadonlyMap<string, string>,
 ): ReadonlyMap<string, string> {
@@ -66,7 +66,7 @@ function withExports(
   return isOnly ? withAssigned(variables, rest) : variables;
 }
 
-function withAssigned(
+export function withAssigned(
   variables: ReadonlyMap<string, string>,
   words: readonly string[],
 ): ReadonlyMap<string, string> {
@@ -78,7 +78,7 @@ function withAssigned(
 }
 
 /** What `sh -c TEXT` runs, and its like. A shell that is given a file instead runs nothing that could be seen here. */
-function innerText({ words }: ShellCommand): string | undefined {
+export function innerText({ words }: ShellCommand): string | undefined {
   const shell = words.findIndex((word) => SHELLS.test(baseName(word)));
   const flag = words.findIndex((word, index) => index > shell && /^-[a-z]*c$/.test(word));
   if (shell < 0 || flag < 0) return undefined;

@@ -5,10 +5,11 @@ import type { Settings } from "../../../config/settings.ts";
 import { type CronJob, type CrontabFormat, crontabFormat, readCrontab } from "../../../fleet/crontab.ts";
 import { hostFacts } from "../../../fleet/host.ts";
 import { UNKNOWN } from "../../../fleet/shell-words.ts";
+import { parseSwitchman } from "../../../fleet/switchman-words.ts";
 import type { Job } from "../../../model/checks/job.ts";
 import { type Invocation, invocations, mentions } from "./invocations.ts";
 import { type Place, type Reading, readSignalbox } from "./signalbox.ts";
-import { asSignalbox, parseSwitchman } from "./switchman.ts";
+import { asSignalbox } from "./switchman.ts";
 
 /** A crontab's text, and what to call it. */
 export interface CrontabText {

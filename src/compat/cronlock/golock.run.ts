@@ -1,0 +1,3 @@
+import { frontEnd } from "./front.ts";
+
+export const execute = frontEnd("golock");

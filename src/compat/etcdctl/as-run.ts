@@ -1,0 +1,91 @@
+import { UsageError } from "../../base/errors.ts";
+import { quoted } from "../../base/text.ts";
+import type { Translate } from "../as-run.ts";
+import { type GoGiven, type GoOptions, goFlags, isOn } from "../go-flags.ts";
+
+/** @see etcdctl's README, "LOCK" and "Global options" */
+const OPTIONS: GoOptions = {
+  tool: "etcdctl",
+  options: {
+    ...{ ttl: true, endpoints: true, user: true, password: true, cacert: true, cert: true, key: true },
+    ...{ "dial-timeout": true, "command-timeout": true, "keepalive-time": true, "keepalive-timeout": true },
+    ...{
+      "discovery-srv": true,
+      "discovery-srv-name": true,
+      "auth-jwt-token": true,
+      "write-out": true,
+      w: true,
+    },
+    ...{ "insecure-transport": false, "insecure-discovery": false, "insecure-skip-tls-verify": false },
+    ...{ debug: false, hex: false, help: false, h: false, "max-request-bytes": true, "max-recv-bytes": true },
+  },
+  isInterspersed: true,
+};
+/** Without a meaning for a lock. */
+const IDLE = ["command-timeout", "keepalive-time", "keepalive-timeout", "write-out", "w", "debug", "hex"];
+const OURS = ["endpoints", "cacert", "cert", "key"] as const;
+
+/** A line of `etcdctl lock`; its own variables (ETCDCTL_ENDPOINTS, …) are read by signalbox as they are. */
+export const etcdctlAsRun: Translate = (words) => {
+  const given = goFlags(words, OPTIONS);
+  const [verb, name, ...command] = given.rest;
+  if (verb !== "lock") throw new UsageError("etcdctl: only its lock can be translated");
+  if (name === undefined) throw new UsageError("etcdctl: no lock is named");
+  if (command.length === 0)
+    throw new UsageError(
+      "etcdctl: without a command it holds the lock until it is ended; put what is done meanwhile behind signalbox run",
+    );
+  refuse(given);
+  const { options } = given;
+  const user = userOf(given);
+  return {
+    options: [
+      ...["--lock", name, "--wait", ...ttlOf(options.get("ttl") ?? "10")],
+      ...OURS.flatMap((key) => textOf(`--${key}`, options.get(key))),
+      ...textOf("--connect-timeout", options.get("dial-timeout")),
+      ...textOf("--user", user.name),
+      ...(isOn(given, "insecure-skip-tls-verify") ? ["--insecure-skip-tls-verify"] : []),
+    ],
+    ...(user.password !== undefined && { env: { SIGNALBOX_PASSWORD: user.password } }),
+    command,
+    notes: notesOf(given, name),
+  };
+};
+
+function refuse({ options }: GoGiven): void {
+  const other = ["discovery-srv", "discovery-srv-name", "insecure-discovery", "auth-jwt-token"].find((key) =>
+    options.has(key),
+  );
+  if (other !== undefined)
+    throw new UsageError(`etcdctl: --${other} has no counterpart; name etcd's members with --endpoints`);
+  if (options.has("help") || options.has("h")) throw new UsageError("etcdctl: it locks nothing");
+}
+
+/** A run's ttl is 2 s at least; etcd itself may give out longer ones. */
+function ttlOf(text: string): string[] {
+  if (!/^\d{1,9}$/.test(text))
+    throw new UsageError(`etcdctl: --ttl ${quoted(text)} is not a number of seconds`);
+  return ["--ttl", `${Math.max(2, Number(text))}s`];
+}
+
+function textOf(flag: string, value: string | undefined): string[] {
+  return value === undefined ? [] : [flag, value];
+}
+
+function userOf({ options }: GoGiven): { name?: string; password?: string } {
+  const user = options.get("user");
+  if (user === undefined) return {};
+  const at = user.indexOf(":");
+  const password = options.get("password") ?? (at < 0 ? undefined : user.slice(at + 1));
+  const name = options.has("password") || at < 0 ? user : user.slice(0, at);
+  return { name, ...(password !== undefined && { password }) };
+}
+
+function notesOf({ options }: GoGiven, name: string): string[] {
+  const idle = IDLE.filter((key) => options.has(key)).map((key) => `--${key}`);
+  return [
+    `the lock is another than etcdctl's: its keys begin with ${quoted(name)}, ours with our prefix; old and new lines do not wait for each other`,
+    "the command gets SIGNALBOX_LOCK_KEY and SIGNALBOX_TOKEN instead of ETCD_LOCK_KEY and ETCD_LOCK_REV, and it is ended when the lock is lost",
+    ...(idle.length === 0 ? [] : [`${idle.join(", ")}: left out, a run has no use for it`]),
+  ];
+}

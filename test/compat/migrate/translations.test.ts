@@ -1,0 +1,161 @@
+/** Lines of flock, setlock, `etcdctl lock` and `consul lock`, and what they mean to `signalbox run`. */
+import { describe, expect, test } from "vitest";
+import { parseCall } from "../../../src/commands/parse.ts";
+import { run } from "../../../src/commands/run/run.ts";
+import type { AsRun } from "../../../src/compat/as-run.ts";
+import { TOOLS } from "../../../src/compat/migrate/tools.ts";
+import { shellWords } from "../../commands/samples.ts";
+
+function translated(line: string, variables: Record<string, string> = {}): AsRun {
+  const [tool = "", ...words] = shellWords(line);
+  const translate = TOOLS[tool];
+  if (translate === undefined) throw new Error(`no tool ${tool}`);
+  return translate(words, new Map(Object.entries(variables)));
+}
+
+/** The line of ours, as text. */
+function ours(line: string, variables?: Record<string, string>): string {
+  const { options, command } = translated(line, variables);
+  return [...options, "--", ...command.map((word) => (/ /.test(word) ? `'${word}'` : word))].join(" ");
+}
+
+describe.each([
+  ["flock /x job a b", "--lock /x --wait -E 1 -- job a b"],
+  ["flock -n /x job", "--lock /x -E 1 -- job"],
+  ["flock --nb /x job", "--lock /x -E 1 -- job"],
+  ["flock --nonblock /x job", "--lock /x -E 1 -- job"],
+  ["flock --nonbl /x job", "--lock /x -E 1 -- job"],
+  ["flock -x -e --exclusive -n /x job", "--lock /x -E 1 -- job"],
+  ["flock -w 10 /x job", "--lock /x --wait=10s -E 1 -- job"],
+  ["flock -w10 /x job", "--lock /x --wait=10s -E 1 -- job"],
+  ["flock --wait=10 /x job", "--lock /x --wait=10s -E 1 -- job"],
+  ["flock --timeout .5 /x job", "--lock /x --wait=500ms -E 1 -- job"],
+  ["flock --timeout 1.25 /x job", "--lock /x --wait=1250ms -E 1 -- job"],
+  ["flock -w 0 /x job", "--lock /x -E 1 -- job"],
+  ["flock -n -w 5 /x job", "--lock /x -E 1 -- job"],
+  ["flock -nE 7 /x job", "--lock /x -E 7 -- job"],
+  ["flock -n --conflict-exit-code=0 /x job", "--lock /x -E 0 -- job"],
+  ["flock -o -F -n /x job", "--lock /x -E 1 -- job"],
+  ["flock --close --no-fork -n /x job", "--lock /x -E 1 -- job"],
+  ["flock -n /x -c 'a | b'", "--lock /x -E 1 -- /bin/sh -c 'a | b'"],
+  ["flock -n /x --command 'a | b'", "--lock /x -E 1 -- /bin/sh -c 'a | b'"],
+  ["flock -n -- /x job -n", "--lock /x -E 1 -- job -n"],
+  ["flock -n 9 job", "--lock 9 -E 1 -- job"],
+  ["setlock /x job", "--lock /x --wait -E 111 -- job"],
+  ["setlock -n /x job a", "--lock /x -E 111 -- job a"],
+  ["setlock -nx /x job", "--lock /x -E 0 -- job"],
+  ["setlock -xX -nN /x job", "--lock /x --wait -E 111 -- job"],
+  ["etcdctl lock m job", "--lock m --wait --ttl 10s -- job"],
+  ["etcdctl lock --ttl=60 m job a", "--lock m --wait --ttl 60s -- job a"],
+  ["etcdctl lock m --ttl 60 job", "--lock m --wait --ttl 60s -- job"],
+  ["etcdctl lock --ttl 1 m job", "--lock m --wait --ttl 2s -- job"],
+  ["etcdctl lock m -- job -l", "--lock m --wait --ttl 10s -- job -l"],
+  ["etcdctl --endpoints=a:1,b:1 lock m job", "--lock m --wait --ttl 10s --endpoints a:1,b:1 -- job"],
+  [
+    "etcdctl --cacert ca --cert c --key k --dial-timeout 5s lock m job",
+    "--lock m --wait --ttl 10s --cacert ca --cert c --key k --connect-timeout 5s -- job",
+  ],
+  ["etcdctl --user u:p lock m job", "--lock m --wait --ttl 10s --user u -- job"],
+  ["etcdctl --user u --password p:q lock m job", "--lock m --wait --ttl 10s --user u -- job"],
+  [
+    "etcdctl --insecure-skip-tls-verify lock m job",
+    "--lock m --wait --ttl 10s --insecure-skip-tls-verify -- job",
+  ],
+  ["etcdctl --debug -w json lock m job", "--lock m --wait --ttl 10s -- job"],
+  ["consul lock p job", "--lock p --wait -E 1 -- /bin/sh -c job"],
+  ["consul lock /p/q job a b", "--lock p/q --wait -E 1 -- /bin/sh -c 'job a b'"],
+  ["consul lock -shell=false p job a -n", "--lock p --wait -E 1 -- job a -n"],
+  ["consul lock -timeout=30s p job", "--lock p --wait=30s -E 1 -- /bin/sh -c job"],
+  ["consul lock -try 1m30s p job", "--lock p --wait=90s -E 1 -- /bin/sh -c job"],
+  ["consul lock -timeout 1.5s p job", "--lock p --wait=1500ms -E 1 -- /bin/sh -c job"],
+  ["consul lock -timeout 0 p job", "--lock p --wait -E 1 -- /bin/sh -c job"],
+  ["consul lock -n 1 p job", "--lock p --wait -E 1 -- /bin/sh -c job"],
+  ["consul lock -n=3 p job", "--no-lock --lease p=1:3 -E 1 -- /bin/sh -c job"],
+  [
+    "consul lock -n 3 -timeout 2m p job",
+    "--no-lock --lease p=1:3 --lease-timeout 120s -E 1 -- /bin/sh -c job",
+  ],
+  ["consul lock -name nightly p job", "--lock p --wait -E 1 --label nightly -- /bin/sh -c job"],
+  [
+    "consul lock -child-exit-code -pass-stdin -monitor-retry 5 -verbose -http-addr h:1 -token t p job",
+    "--lock p --wait -E 1 -- /bin/sh -c job",
+  ],
+])("%s", (line, expected) => {
+  test("becomes a line that signalbox run takes", () => {
+    expect(ours(line)).toBe(expected);
+    const { options, command } = translated(line);
+    expect(parseCall(run, [...options, "--", ...command]).command).toEqual(command);
+  });
+});
+
+test.each([
+  ["flock -n /x -c 'a b'", "/bin/bash"],
+  ["consul lock p a b", "/bin/bash"],
+])("%s gives its text to $SHELL", (line, shell) => {
+  expect(translated(line, { SHELL: shell }).command).toEqual([shell, "-c", "a b"]);
+});
+
+test("etcdctl's password goes into a variable, never among the words", () => {
+  const user = translated("etcdctl --user u:p:q lock m job");
+  expect(user).toMatchObject({ env: { SIGNALBOX_PASSWORD: "p:q" } });
+  expect(translated("etcdctl --user u --password p lock m job").env).toEqual({ SIGNALBOX_PASSWORD: "p" });
+  expect(translated("etcdctl lock m job").env).toBeUndefined();
+});
+
+test.each<[line: string, note: RegExp]>([
+  ["flock -n /x job", /one host.*all of them.*\$\(hostname\)/],
+  ["flock -n --verbose /x job", /--verbose is left out/],
+  ["setlock /x job", /one host.*all of them/],
+  ["etcdctl lock m job", /another than etcdctl's/],
+  ["etcdctl lock m job", /SIGNALBOX_LOCK_KEY.*ETCD_LOCK_KEY/],
+  ["etcdctl --debug lock m job", /--debug: left out/],
+  ["consul lock p job", /consul lock ends with 0/],
+  ["consul lock -child-exit-code p job", /instead of 2/],
+  ["consul lock -n 2 p job", /units of a resource/],
+  ["consul lock -token t p job", /-token: left out/],
+])("%s: said is %s", (line, note) => {
+  expect(translated(line).notes).toContainEqual(expect.stringMatching(note));
+});
+
+test.each<[line: string, message: RegExp]>([
+  ["flock", /no file/],
+  ["flock -n", /no file/],
+  ["flock /x", /no command/],
+  ["flock -n 9", /9 is a file that the shell has opened/],
+  ["flock -s /x job", /shared lock.*--lease/],
+  ["flock --shared /x job", /shared lock/],
+  ["flock -u /x job", /-u/],
+  ["flock -h", /locks nothing/],
+  ["flock --version", /locks nothing/],
+  ["flock -w x /x job", /"x" is not a number of seconds/],
+  ["flock -w -1 /x job", /"-1" is not a number of seconds/],
+  ["flock -w", /-w needs a value/],
+  ["flock -E 256 /x job", /"256" is not a number from 0 to 255/],
+  ["flock -E -1 /x job", /"-1" is not/],
+  ["flock -q /x job", /"-q" is none of its options/],
+  ["flock --no /x job", /"--no" is none of its options/],
+  ["flock --close=1 /x job", /--close takes no value/],
+  ["flock /x -c a b", /one text/],
+  ["flock /x -c", /one text/],
+  ["setlock /x", /a file and a command/],
+  ["setlock -q /x job", /none of its options/],
+  ["etcdctl get lock", /only its lock/],
+  ["etcdctl lock", /no lock is named/],
+  ["etcdctl lock m", /without a command/],
+  ["etcdctl lock m ls -l", /"-l" is none of its options/],
+  ["etcdctl --ttl x lock m job", /--ttl "x"/],
+  ["etcdctl --discovery-srv d lock m job", /--discovery-srv has no counterpart/],
+  ["etcdctl lock --help m job", /locks nothing/],
+  ["etcdctl lock m job --cert", /needs a value/],
+  ["consul kv get", /only its lock/],
+  ["consul lock p", /a prefix and a command/],
+  ["consul lock / job", /a prefix and a command/],
+  ["consul lock -n 0 p job", /-n "0"/],
+  ["consul lock -n x p job", /-n "x"/],
+  ["consul lock -timeout 5 p job", /-timeout "5"/],
+  ["consul lock -timeout -5s p job", /-timeout "-5s"/],
+  ["consul lock -shell=maybe p job", /neither true nor false/],
+  ["consul lock -wat p job", /none of its options/],
+])("%s is refused: %s", (line, message) => {
+  expect(() => translated(line)).toThrow(message);
+});
