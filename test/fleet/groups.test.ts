@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { processorMs } from "../../fixtures/steady.ts";
 import { ConfigError } from "../../src/base/errors.ts";
 import { cycles, groupNotes } from "../../src/fleet/group-notes.ts";
 import {
@@ -138,13 +139,14 @@ test("10,000 groups deep, and one named by 10,000 others, need neither stack nor
   chain.set(`g${size - 1}`, ["end", "g0"]);
   const star = new Map(Array.from({ length: size }, (_, i) => [`s${i}`, ["hub"]] as [string, string[]]));
   star.set("hub", Array.from({ length: size }, (_, i) => `s${i}`).concat("h.x"));
-  const started = performance.now();
-  expect(membership(chain, "g0", "h.x")).toHaveLength(size + 1);
-  expect(groupsOf(chain, "h.x")).toHaveLength(size + 1);
-  expect(cycles(chain)[0]).toHaveLength(size + 1);
-  expect(groupsOf(star, "h.x")).toHaveLength(size + 1);
-  expect(cycles(star)).not.toHaveLength(0);
-  expect(performance.now() - started).toBeLessThan(2_000);
+  const ms = processorMs(() => {
+    expect(membership(chain, "g0", "h.x")).toHaveLength(size + 1);
+    expect(groupsOf(chain, "h.x")).toHaveLength(size + 1);
+    expect(cycles(chain)[0]).toHaveLength(size + 1);
+    expect(groupsOf(star, "h.x")).toHaveLength(size + 1);
+    expect(cycles(star)).not.toHaveLength(0);
+  });
+  expect(ms).toBeLessThan(2_000);
 });
 
 test("groups that share groups are searched once each, however many ways lead to them", () => {
@@ -153,11 +155,10 @@ test("groups that share groups are searched once each, however many ways lead to
       Array.from({ length: 60 }, (_, i): [string, string[]] => [`x${i}`, [`g${i + 1}`]]),
     ),
   );
-  const started = performance.now();
+  // There are 2^60 ways: who searched them all would never come to an end.
   expect(cycles(ladder)).toEqual([]);
   expect(membership(ladder, "g0", "g60")).toHaveLength(60);
   expect(groupsOf(ladder, "g60")).toHaveLength(120);
-  expect(performance.now() - started).toBeLessThan(1_000);
 });
 
 describe("a group's value", () => {

@@ -69,6 +69,44 @@ describe("a line of shell", () => {
     expect("value" in parsed && parsed.value.map(({ next }) => next)).toEqual(["&&", "||", ";", ""]);
   });
 
+  test.each<[line: string, sources: string[]]>([
+    ["  a 'b  c'\t\"d\" >e f\\ g # h", ["a", "'b  c'", '"d"', "f\\ g"]],
+    ["if a; then 'b'$C\"d\"; fi", ["a", "'b'$C\"d\""]],
+    [`a $(b 'c)') \`d\` \${E:-f g} 2>&1`, ["a", "$(b 'c)')", "`d`", `\${E:-f g}`]],
+  ])("knows where the words of %s stand", (line, sources) => {
+    const parsed = shellCommands(line, new Map());
+    const spans = "value" in parsed ? parsed.value.flatMap((command) => command.spans) : [];
+    expect(spans.map(({ start, end }) => line.slice(start, end))).toEqual(sources);
+    expect(spans.map(({ isPart }) => isPart)).toEqual(sources.map(() => false));
+  });
+
+  test("a variable of several words is a part of each", () => {
+    const parsed = shellCommands("a$TWO b", new Map([["TWO", "1 2"]]));
+    expect("value" in parsed && parsed.value[0]).toMatchObject({
+      words: ["a1", "2", "b"],
+      spans: [
+        { start: 0, isPart: true },
+        { end: 5, isPart: true },
+        { start: 6, end: 7, isPart: false },
+      ],
+    });
+  });
+
+  test("tells what is not known, patterns too where that is asked for", () => {
+    const told: string[] = [];
+    const line = `a $B "$C-\${D:-x}" \`e\` *.f [g]? ~/h 'i*' "j?" http://k/?l \\* ~`;
+    const parsed = shellCommands(line, new Map(), ({ source, kind }) => {
+      told.push(`${kind} ${source}`);
+      return "@";
+    });
+    expect(told).toEqual([
+      ...["bare $B", "quoted $C", `quoted \${D:-x}`, "bare `e`", "pattern *", "pattern [g]", "pattern ?"],
+      ...["pattern ~", "pattern ~"],
+    ]);
+    const words = "value" in parsed ? parsed.value[0]?.words : [];
+    expect(words).toEqual(["a", "@", "@-@", "@", "@.f", "@@", "@/h", "i*", "j?", "http://k/?l", "*", "@"]);
+  });
+
   test("words in single quotes come back as they were, whatever they hold", () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: "grapheme" }), { minLength: 1, maxLength: 6 }), (list) => {
