@@ -6,19 +6,24 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
  * only how large files are. Those that compute much stand between those that wait for processes.
  */
 const LONG = [
+  ...["simulation/schedules", "safety/races", "safety/schedule-chaos", "safety/drain-race", "safety/doctor"],
   ...[
-    "simulation/schedules",
-    "safety/schedule-chaos",
-    "safety/console-trust",
-    "safety/reset",
-    "safety/races",
+    "scripts/maintenance",
     "safety/cluster",
+    "safety/queues-leases",
+    "safety/cuts",
+    "safety/console-attack",
   ],
-  ...["safety/console-attack", "scripts/maintenance", "safety/cuts", "safety/drain.", "safety/show"],
-  ...["safety/console-", "safety/queues-watches", "safety/ls.", "safety/doctor", "safety/drain-race"],
-  ...["safety/configure-documents", "safety/queues-leases", "safety/answers", "safety/queues-operators"],
-  ...["safety/death", "etcd/grpc-faults", "safety/secured", "etcd/http-faults", "simulation/mutants"],
-  ...["safety/completion", "safety/host-facts", "safety/picture", "safety/drain-restart", "work/observe"],
+  ...["safety/queues-watches", "safety/death", "safety/answers", "etcd/grpc-faults", "etcd/http-faults"],
+  ...["work/schedule/faults", "safety/console-", "safety/drain-restart", "safety/drain.", "safety/ls."],
+  ...["simulation/mutants", "safety/picture", "safety/host-facts", "safety/completion", "work/observe"],
+  ...[
+    "safety/show",
+    "safety/configure-documents",
+    "safety/queues-operators",
+    "safety/secured",
+    "safety/reset",
+  ],
 ];
 
 class LongestFirst extends BaseSequencer {

@@ -36,14 +36,16 @@ export async function startUp(bed: Bed): Promise<void> {
 
 function subjectsOn(bed: Bed): Subject[] {
   const run = (...args: string[]) => bed.signalbox("run", "--lock", "bench-start", ...args, "--", "true");
+  const hosts = (bed.env.SIGNALBOX_ENDPOINTS ?? "").replaceAll("http://", "");
   const subjects: [what: string, argv: Argv][] = [
     ["node -e 0", [process.execPath, "-e", "0"]],
     ["run --lock x -- true", run()],
     ["run --no-history", run("--no-history")],
+    ["zoo-locked HOSTS /x true", bed.signalbox("zoo-locked", hosts, "/bench-start-front", "true")],
     ["etcdctl lock x true", bed.etcdctlLock("bench-start-etcdctl", "true")],
     ["true", ["true"]],
   ];
-  if (exists("flock")) subjects.splice(4, 0, ["flock x true", ["flock", join(bed.folder, "x"), "true"]]);
+  if (exists("flock")) subjects.splice(-2, 0, ["flock x true", ["flock", join(bed.folder, "x"), "true"]]);
   return subjects.map(([what, argv]) => ({ what, argv, costs: [], peaks: [] }));
 }
 

@@ -35,6 +35,8 @@ describe("what is offered", () => {
     { words: ["ls", "--transport=g"], has: ["--transport=grpc"], lacks: ["grpc"] },
     { words: ["ls", "--connect-timeout", ""], has: [], lacks: ["--json"] },
     { words: ["nothing", ""], has: [], lacks: ["run"] },
+    { words: ["switchman", "--"], has: ["--lockname", "--help"], lacks: ["--quiet"] },
+    { words: ["perfectsched", ""], has: ["list", "add"], lacks: [] },
   ])("behind $words: $has", async ({ words, has, lacks }) => {
     const found = await at(...words);
     expect(found).toEqual(expect.arrayContaining(has));
@@ -68,6 +70,12 @@ describe("what is offered", () => {
     { words: ["config", "--config=x"], offer: ["(files)"] },
     { words: ["import", ""], offer: ["(files)"] },
     { words: ["run", "--lock", "x", "--", ""], offer: ["(command)"] },
+    { words: ["switchman", "-g", "web", "--", ""], offer: ["(command)"] },
+    { words: ["cronlock", ""], offer: ["(files)"] },
+    { words: ["cronlock", "./mail.sh", "a"], offer: ["(files)"] },
+    { words: ["cronlock", "--"], offer: [] },
+    { words: ["zoo-locked", ""], offer: [] },
+    { words: ["zoo-locked", "etcd1:2379", "/a", "./"], offer: ["(files)"] },
     { words: ["run", "--lock", "x", "--", "cat", "--"], offer: ["(command)"] },
   ])("behind $words nothing but $offer", async ({ words, offer }) => {
     expect(await at(...words)).toEqual(offer);

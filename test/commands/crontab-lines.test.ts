@@ -39,6 +39,8 @@ describe("fine", () => {
     ["* * * * * other-tool --strange 'words"],
     ["* * * * * echo 100%"],
     ["# * * * * * signalbox run --lokc a -- b"],
+    ["* * * * * flock -n /var/lock/cronlock ./x"],
+    ["* * * * * /bin/which cronlock; grep golock /var/log/x"],
   ])("%s", (line) => {
     expect(findings(line)).toEqual([]);
   });
@@ -85,6 +87,12 @@ describe("faults and hints", () => {
     ["* * * * * switchman --gruop web -- x", /^failure: switchman: "--gruop" is none of its options/],
     ["* * * * * switchman --lease db=9:3 -- x", /^hint/, /^warning: --lease asks for 9 units/],
     ["* * * * * switchman --lease 'db=1:2**3' -- x", /^hint/, /^warning: --lease/],
+    ["* * * * * CRONLOCK_GRACE=5 cronlock ./x", /^hint: 1 line of cronlock was not checked$/],
+    ["* * * * * cd /srv && nice signalbox golock ./x", /^hint: 1 line of golock was/],
+    ["* * * * * root /usr/local/bin/zoo-locked a:2379 /locks/x ./x", /^hint: 1 line of zoo-locked was/],
+    ["* * * * * sudo -u www cronlock ./x", /^hint: 1 line of cronlock was/],
+    ["* * * * * cronlock a\n* * * * * golock a", /^hint: 2 lines of cronlock, golock were not checked$/],
+    ["* * * * * signalbox switchman -g web -- /opt/x", /^hint: as signalbox: signalbox run -E 0 -g web/],
   ])("%s", (line, ...found) => {
     const told = findings(line);
     expect(told).toHaveLength(line.startsWith("* * * * signalbox") ? 1 : found.length);

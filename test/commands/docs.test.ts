@@ -33,6 +33,7 @@ describe("docs/commands.md", () => {
       for (const { name } of command.flags ?? [])
         expect(own).toMatch(new RegExp(`^- \`(-\\w, )?--${name}\\b`, "m"));
       for (const { name } of command.args ?? []) expect(own).toContain(`\n- \`${name}\`: `);
+      for (const [name] of command.variables ?? []) expect(own).toContain(`\n- \`${name}\`: `);
       for (const [line, what] of command.examples) expect(own).toContain(`\n# ${what}\n${line}\n`);
       expect(page).toContain(`](#signalbox-${command.id.replaceAll(" ", "-")})`);
     }
@@ -89,13 +90,14 @@ describe("the manual page", () => {
     expect(page.split("\n", 1)[0]).toContain("signalbox 1.2.3");
   });
 
-  test("has each command with each of its flags", () => {
-    for (const { id, flags = [] } of COMMANDS) {
+  test("has each command with each of its flags and variables", () => {
+    for (const { id, flags = [], variables = [] } of COMMANDS) {
       const own =
         plain(page)
           .split(`.SS signalbox ${id}\n`)[1]
           ?.split(/\n\.S[SH] /)[0] ?? "";
       for (const { name } of flags) expect(own).toMatch(new RegExp(`^\\.TP\n(-\\w, )?--${name}\\b`, "m"));
+      for (const [name] of variables) expect(own).toContain(`\n.TP\n${name}\n`);
     }
   });
 

@@ -1,9 +1,10 @@
 /** What a cluster in trouble does to a store, on either transport: members frozen and killed for real. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type EtcdMember, type RunningEtcd, startCluster } from "../../fixtures/etcd/index.ts";
+import type { StoreOptions } from "../../src/etcd/open.ts";
 import type { Store } from "../../src/etcd/store.ts";
 import { kindOf, write } from "./contract/index.ts";
-import { newId, newKey, put, runningWatch, timed } from "./faults-helpers.ts";
+import { AT_ONCE, NEVER, newId, newKey, put, runningWatch, timed } from "./faults-helpers.ts";
 import { open, type Transport } from "./served.ts";
 
 export function clusterFaults(transport: Transport): void {
@@ -22,9 +23,9 @@ export function clusterFaults(transport: Transport): void {
     afterAll(() => cluster?.stop());
 
     /** A store that starts with this member. */
-    const startingAt = async (member: EtcdMember): Promise<Store> => {
+    const startingAt = async (member: EtcdMember, change: StoreOptions["timeouts"] = {}): Promise<Store> => {
       const others = cluster.endpoints.filter((endpoint) => endpoint !== member.clientUrl);
-      const timeouts = { attempt: 2_000, hedge: HEDGE, total: 10_000 };
+      const timeouts = { attempt: 2_000, hedge: HEDGE, total: 30_000, ...change };
       const store = await open({ endpoints: [member.clientUrl, ...others], transport, timeouts });
       stores.push(store);
       await store.range({ key: "warm up" });
@@ -43,10 +44,12 @@ export function clusterFaults(transport: Transport): void {
 
     it("pays the hedge once for a frozen follower, then stays away from it", async () => {
       const follower = await member("follower");
-      const store = await startingAt(follower);
+      const store = await startingAt(follower, { attempt: NEVER, total: NEVER });
       follower.freeze();
-      expect(await timed(write(store, put(newKey())))).toBeLessThan(HEDGE + 1_500);
-      expect(await timed(write(store, put(newKey())))).toBeLessThan(HEDGE);
+      expect(await timed(write(store, put(newKey())))).toBeLessThan(AT_ONCE);
+      const later: number[] = [];
+      for (let call = 0; call < 5; call += 1) later.push(await timed(write(store, put(newKey()))));
+      expect(Math.min(...later), "ms: on a slow machine some take long by themselves").toBeLessThan(HEDGE);
     });
 
     it("breaks a watch on a frozen follower as soon as a call has noticed", async () => {
@@ -100,7 +103,7 @@ export function clusterFaults(transport: Transport): void {
       const elapsed = await timed(
         kindOf(write(hasty, put(newKey()))).then((kind) => expect(kind).toBe("unavailable")),
       );
-      expect(elapsed).toBeLessThan(5_000);
+      expect(elapsed).toBeLessThan(8_000); // the others would try for 30 s
       first.thaw();
       second.thaw();
       await write(store, put(newKey()));

@@ -1,3 +1,4 @@
+import { stopwatch } from "../../fixtures/steady.ts";
 import type { Op, Store, WatchBatch } from "../../src/etcd/store.ts";
 import { write } from "./contract/index.ts";
 
@@ -8,11 +9,14 @@ let last = 0;
 export const newKey = () => `/faults/${++last}`;
 export const newId = () => BigInt(++last) + (1n << 40n);
 
-/** Milliseconds that a call takes. */
+/** How long a call may take that must not wait for the deadline of an attempt, ms; and that deadline, far beyond. */
+export const [AT_ONCE, NEVER] = [20_000, 600_000];
+
+/** Milliseconds that a call takes; those in which this process stood still do not count. */
 export async function timed(call: Promise<unknown>): Promise<number> {
-  const start = performance.now();
+  const elapsed = stopwatch();
   await call;
-  return performance.now() - start;
+  return elapsed();
 }
 
 /** A watch that is known to run: it has delivered a first event. */

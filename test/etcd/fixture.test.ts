@@ -89,7 +89,7 @@ describe("the throw-away etcd", () => {
               () => "serves",
               () => "gone",
             ),
-          { timeout: 10_000 },
+          { timeout: 30_000 },
         )
         .toBe("gone");
     },

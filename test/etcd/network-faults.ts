@@ -5,7 +5,17 @@ import { FaultProxy } from "../../fixtures/proxy.ts";
 import type { StoreOptions } from "../../src/etcd/open.ts";
 import { prefixRange, type Store, StoreError } from "../../src/etcd/store.ts";
 import { kindOf, write } from "./contract/index.ts";
-import { ANYTHING, newId, newKey, put, runningWatch, timed, until } from "./faults-helpers.ts";
+import {
+  ANYTHING,
+  AT_ONCE,
+  NEVER,
+  newId,
+  newKey,
+  put,
+  runningWatch,
+  timed,
+  until,
+} from "./faults-helpers.ts";
 import { open, type Transport } from "./served.ts";
 
 export function networkFaults(transport: Transport): void {
@@ -26,7 +36,7 @@ export function networkFaults(transport: Transport): void {
     beforeEach(async () => {
       proxy = await FaultProxy.start(etcd.clientUrl);
       store = await through({ attempt: 250, hedge: 100, total: 700 });
-      await store.range({ key: "warm up" });
+      await answered();
     });
     afterEach(async () => {
       store.close();
@@ -36,8 +46,16 @@ export function networkFaults(transport: Transport): void {
       return open({ endpoints: [proxy.address], transport, timeouts });
     };
 
+    /** Resolves once the store has had an answer: on a busy machine not every call has one in time. */
+    const answered = () =>
+      until(() =>
+        store.range({ key: "a" }).then(
+          () => true,
+          () => false,
+        ),
+      );
     /** A store whose calls are repeated only when their connection breaks. */
-    const PATIENT = { attempt: 20_000, hedge: 20_000, total: 30_000 };
+    const PATIENT = { attempt: NEVER, hedge: NEVER, total: NEVER };
     const gone = (id: bigint) =>
       direct.renew(id).then(
         () => false,
@@ -78,34 +96,38 @@ export function networkFaults(transport: Transport): void {
     });
 
     it("renews although an answer was lost", async () => {
+      const patient = await through(PATIENT);
       const id = newId();
-      await store.grant(id, 30);
+      await patient.grant(id, 30);
       const lost = proxy.swallowAnswerTo(ANYTHING);
-      expect((await store.renew(id)).ttl).toBe(30);
+      expect((await patient.renew(id)).ttl).toBe(30);
       await lost;
+      patient.close();
     });
 
     it("goes on at once, on a new connection, when its connection was reset while it was idle", async () => {
       const patient = await through(PATIENT);
       await patient.range({ key: "warm up" });
       proxy.reset();
-      expect(await timed(write(patient, put(newKey())))).toBeLessThan(5_000);
+      expect(await timed(write(patient, put(newKey())))).toBeLessThan(AT_ONCE);
       patient.close();
     });
 
     it("asks for the status again when its connection was reset while it was idle", async () => {
-      expect(await store.status()).toMatchObject([{ ok: true }]);
+      const patient = await through(PATIENT);
+      expect(await patient.status()).toMatchObject([{ ok: true }]);
       proxy.reset();
-      expect(await store.status()).toMatchObject([{ ok: true }]);
+      expect(await patient.status()).toMatchObject([{ ok: true }]);
+      patient.close();
       proxy.mode = "drop";
       expect(await store.status()).toMatchObject([{ ok: false, error: { kind: "unavailable" } }]);
     });
 
     it("needs only the hedge when its connection has silently died", async () => {
-      const patient = await through({ attempt: 20_000, hedge: 200, total: 30_000 });
+      const patient = await through({ ...PATIENT, hedge: 200 });
       await patient.range({ key: "warm up" });
       proxy.strand();
-      expect(await timed(write(patient, put(newKey())))).toBeLessThan(5_000);
+      expect(await timed(write(patient, put(newKey())))).toBeLessThan(AT_ONCE);
       patient.close();
     });
 
@@ -113,13 +135,14 @@ export function networkFaults(transport: Transport): void {
       "says unavailable in time when the network swallows (%s), and recovers",
       async (mode) => {
         proxy.mode = mode;
-        const elapsed = await timed(
+        const since = performance.now();
+        const awake = await timed(
           kindOf(store.range({ key: "a" })).then((kind) => expect(kind).toBe("unavailable")),
         );
-        expect(elapsed).toBeGreaterThan(600);
-        expect(elapsed).toBeLessThan(4_000);
+        expect(performance.now() - since).toBeGreaterThan(600);
+        expect(awake).toBeLessThan(4_000);
         proxy.mode = "forward";
-        await store.range({ key: "a" });
+        await answered();
       },
     );
 
@@ -135,7 +158,9 @@ export function networkFaults(transport: Transport): void {
       const at = newKey();
       for (let i = 0; i < 3; i += 1) await write(direct, put(`${at}/${i}`, "0123456789".repeat(50_000)));
       proxy.cutAfter = 700_000;
-      const { kvs } = await store.range(prefixRange(`${at}/`));
+      const patient = await through(PATIENT);
+      const { kvs } = await patient.range(prefixRange(`${at}/`));
+      patient.close();
       expect(kvs.map(({ value }) => value.length)).toEqual([500_000, 500_000, 500_000]);
     });
 
@@ -151,12 +176,10 @@ export function networkFaults(transport: Transport): void {
     it("turns to the next endpoint at once when one is refused, and stays there", async () => {
       proxy.mode = "refuse";
       const endpoints = [proxy.address, etcd.clientUrl];
-      const timeouts = { attempt: 20_000, hedge: 20_000, total: 30_000 };
-      const two = await open({ endpoints, transport, timeouts });
-      expect(await timed(two.range({ key: "a" }))).toBeLessThan(5_000);
-      const { accepted } = proxy;
-      await two.range({ key: "a" });
-      expect(proxy.accepted).toBe(accepted);
+      const two = await open({ endpoints, transport, timeouts: PATIENT });
+      expect(await timed(two.range({ key: "a" }))).toBeLessThan(AT_ONCE);
+      proxy.mode = "drop"; // who asked there would wait for ever
+      expect(await timed(two.range({ key: "a" }))).toBeLessThan(AT_ONCE);
       two.close();
     });
 
@@ -178,7 +201,7 @@ export function networkFaults(transport: Transport): void {
     });
 
     it("breaks a watch on a member that let a call hang", async () => {
-      const timeouts = { attempt: 20_000, hedge: 100, total: 30_000 };
+      const timeouts = { ...PATIENT, hedge: 100 };
       const two = await open({ endpoints: [proxy.address, etcd.clientUrl], transport, timeouts });
       const watch = await runningWatch(two, direct, new AbortController().signal);
       const next = kindOf(watch.next());
@@ -189,7 +212,7 @@ export function networkFaults(transport: Transport): void {
     });
 
     it("opens a watch elsewhere when one endpoint swallows it", async () => {
-      const timeouts = { attempt: 20_000, hedge: 100, total: 30_000 };
+      const timeouts = { ...PATIENT, hedge: 100 };
       const two = await open({ endpoints: [proxy.address, etcd.clientUrl], transport, timeouts });
       proxy.mode = "drop";
       await runningWatch(two, direct, new AbortController().signal);

@@ -7,6 +7,7 @@ import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { onTestFinished } from "vitest";
 import type { RunnerOrder } from "../../fixtures/process/runner.ts";
+import { stopwatch } from "../../fixtures/steady.ts";
 import { realClock } from "../../src/process/clock.ts";
 import type { GuardedCommand } from "../../src/process/command.ts";
 import { guardianHost } from "../../src/process/host.ts";
@@ -47,13 +48,13 @@ function look(pid: string, mark: string): (Marked & { bears: boolean }) | undefi
   }
 }
 
-/** Polls until something holds. @throws Error naming it when it does not within `ms` */
-export async function until<T>(what: string, holds: () => T | undefined | false, ms = 5000): Promise<T> {
-  const limit = performance.now() + ms;
+/** Polls until something holds. @throws Error naming it when it does not within `ms`, stalls of this process not counted */
+export async function until<T>(what: string, holds: () => T | undefined | false, ms = 20_000): Promise<T> {
+  const waited = stopwatch();
   for (;;) {
     const value = holds();
     if (value !== undefined && value !== false) return value;
-    if (performance.now() > limit) throw new Error(`not within ${ms} ms: ${what}`);
+    if (waited() > ms) throw new Error(`not within ${ms} ms: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }
@@ -65,9 +66,9 @@ export function remains(mark: string): string[] {
 
 const GUARDIAN = "signalbox-guard";
 
-/** Waits until nothing bears the mark, but what is excepted. @returns the milliseconds that took */
+/** Waits until nothing bears the mark, but what is excepted. @returns the milliseconds that took, stalls not counted */
 export async function untilDead(mark: string, ms: number, except: number[] = []): Promise<number> {
-  const since = performance.now();
+  const waited = stopwatch();
   const alive = () => marked(mark).filter(({ pid }) => !except.includes(pid));
   let quiet = 0; // a process in the middle of its exec shows no environment: look more than once
   const silent = () => {
@@ -77,7 +78,7 @@ export async function untilDead(mark: string, ms: number, except: number[] = [])
   await until("all dead", silent, ms).catch((cause) => {
     throw new Error(`still alive: ${JSON.stringify(alive())}`, { cause });
   });
-  return performance.now() - since;
+  return waited();
 }
 
 /** A mark of its own for a test; whatever still bears it at the end of the test is killed, by process id. */
@@ -108,13 +109,16 @@ export async function brood(mark: string): Promise<{ it: GuardedCommand; pids: n
   return { it, pids: marked(mark).map(({ pid }) => pid) };
 }
 
-/** A folder of its own for a test, with a file in it that commands write to as $OUT. */
+/** A folder of its own for a test, and the name of a file in it that commands write to, or wait for, as $OUT. */
 export function newOutput(): { path: string; lines: () => string[] } {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-process-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const path = join(folder, "out");
   return { path, lines: () => read(path).split("\n").filter(Boolean) };
 }
+
+/** For a shell: waits until the file $OUT is there. */
+export const WAIT = "until [ -e $OUT ]; do sleep 0.02; done";
 
 function read(path: string): string {
   try {

@@ -1,5 +1,6 @@
+import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { clock, guardians, marked, newMark, remains, started, until } from "./helpers.ts";
+import { clock, guardians, marked, newMark, newOutput, remains, started, until, WAIT } from "./helpers.ts";
 
 const LEAVES_ONE: [string, ...string[]] = ["sh", "-c", "setsid sleep 30 & exit 5"];
 
@@ -34,17 +35,21 @@ test("until the release leftovers are under the deadlines", async () => {
 });
 
 test("leftovers that end by themselves are gone", async () => {
-  const { it } = await started(newMark(), ["sh", "-c", "sleep 0.2 & exit 0"]);
+  const out = newOutput();
+  const { it } = await started(newMark(), ["sh", "-c", `(${WAIT}) & exit 0`], { OUT: out.path });
   expect(await it.exited).toMatchObject({ code: 0, leftovers: true });
+  writeFileSync(out.path, "");
   await it.gone;
   await it.release();
 });
 
 test("a release that comes while the command runs waits for it", async () => {
   const mark = newMark();
-  const { it } = await started(mark, ["sh", "-c", "sleep 0.2; exit 6"]);
+  const out = newOutput();
+  const { it } = await started(mark, ["sh", "-c", `${WAIT}; exit 6`], { OUT: out.path });
   const released = it.release();
-  await until("guardians", () => guardians(mark));
+  expect(guardians(mark)).toBeDefined();
+  writeFileSync(out.path, "");
   expect(await it.exited).toMatchObject({ code: 6 });
   await released;
   expect(marked(mark)).toEqual([]);

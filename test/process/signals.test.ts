@@ -1,5 +1,6 @@
+import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { kill, newMark, newOutput, runner, started, until } from "./helpers.ts";
+import { kill, newMark, newOutput, runner, started, until, WAIT } from "./helpers.ts";
 
 /** A first process and a child of it in its group; each writes which signals it gets. */
 const PAIR = `
@@ -44,9 +45,11 @@ test("a runner's signals reach the command, and its answer comes back", async ()
 });
 
 test("after the end of the first process nobody is signalled", async () => {
-  const { it } = await started(newMark(), ["sh", "-c", "sleep 0.4 & exit 0"]);
+  const out = newOutput();
+  const { it } = await started(newMark(), ["sh", "-c", `(${WAIT}) & exit 0`], { OUT: out.path });
   expect(await it.exited).toMatchObject({ leftovers: true });
   it.signal("SIGTERM");
   it.signal("SIGUSR1");
+  writeFileSync(out.path, ""); // else it goes on for ever
   await it.gone;
 });

@@ -117,7 +117,7 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
     const meddler = await stage.meddler();
     const gate = `${stage.journal.folder}/gate`;
     const [options, hold] = [
-      [...LOCK, "--ttl", "3s", "--termination-timeout", "500ms"],
+      [...LOCK, "--ttl", "9s", "--termination-timeout", "500ms"],
       ["until", gate],
     ];
     const renewed = meddler.catch(renewal(transport), "answers");
@@ -135,7 +135,7 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
 /** Nothing stays behind, and who comes next need not wait. */
 async function expectNoGhosts(stage: Stage): Promise<void> {
   expect(await stage.ghosts()).toEqual([]);
-  const next = stage.run({ name: "next", options: [...LOCK, ...LEASES, "--lease-timeout", "1s"] });
+  const next = stage.run({ name: "next", options: [...LOCK, ...LEASES, "--lease-timeout", "5s"] });
   expect(await next.ended).toMatchObject({ code: 0 });
 }
 

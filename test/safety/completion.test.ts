@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { startEtcd } from "../../fixtures/etcd/index.ts";
 import { signalbox } from "../../fixtures/signalbox.ts";
+import { stopwatch } from "../../fixtures/steady.ts";
 import { ticketText } from "../../src/protocol/ticket.ts";
 import { ticketWith } from "../protocol/samples.ts";
 import { Desk, isInstalled, SHELLS } from "./support/shell.ts";
@@ -153,11 +154,11 @@ describe("somebody who types", () => {
       ["http://127.0.0.1:1"],
       [endpoint, endpoint, "http://127.0.0.1:1"],
     ]) {
-      const started = performance.now();
+      const elapsed = stopwatch();
       const end = await signalbox(["__complete", "--", "reset", "lock", ""], { endpoints }).ended;
       expect(end).toMatchObject({ code: 0, stdout: ":words\n", stderr: "" });
       // Far beyond the 300 ms that are meant, on a machine that does much else; a call gives up after 6 s.
-      expect(performance.now() - started).toBeLessThan(4_000);
+      expect(elapsed()).toBeLessThan(5_000);
     }
     expect(calls).toBeGreaterThan(0);
   });

@@ -17,9 +17,9 @@ async function audit(stage: Stage): Promise<string[]> {
   });
 }
 
-describe("a reset", () => {
-  it("of a live holder wants its name typed, ends the job, and tells who is next", async () => {
-    const stage = await theatre.stage("http");
+describe.concurrent("a reset", () => {
+  it("of a live holder wants its name typed, ends the job, and tells who is next", async (context) => {
+    const stage = await theatre.stage("http", context);
     const run = await stage.started({ name: "run", options: ["--lock", "invoices"], hold: HELD });
     const next = stage.run({ name: "next", options: ["--lock", "invoices", "--wait"], hold: HELD });
     await stage.placed("next", "waiting");
@@ -43,8 +43,8 @@ describe("a reset", () => {
     next.child.kill("SIGKILL");
   });
 
-  it("by force deletes the ticket of a runner that is gone", async () => {
-    const stage = await theatre.stage("http");
+  it("by force deletes the ticket of a runner that is gone", async (context) => {
+    const stage = await theatre.stage("http", context);
     const run = await stage.started({ name: "run", options: ["--lock", "x", "--ttl", "60s"], hold: HELD });
     run.child.kill("SIGKILL");
     await run.ended;
@@ -69,9 +69,9 @@ describe("a reset", () => {
   });
 });
 
-describe("what has moved between preview and confirmation", () => {
-  it("is refused, and shown", async () => {
-    const stage = await theatre.stage("http");
+describe.concurrent("what has moved between preview and confirmation", () => {
+  it("is refused, and shown", async (context) => {
+    const stage = await theatre.stage("http", context);
     await stage.started({ name: "run", options: ["--lock", "x"], hold: HELD });
     const console = await seat(stage);
     await console.until(/x .*held/);
@@ -88,9 +88,9 @@ describe("what has moved between preview and confirmation", () => {
   });
 });
 
-describe("a drain", () => {
-  it("waits as a job until nobody holds anything there; U lifts it", async () => {
-    const stage = await theatre.stage("http");
+describe.concurrent("a drain", () => {
+  it("waits as a job until nobody holds anything there; U lifts it", async (context) => {
+    const stage = await theatre.stage("http", context);
     const run = await stage.started({ name: "run", options: ["--lock", "x"], hold: HELD });
     const console = await seat(stage);
     await console.until(/x .*held/);
@@ -121,8 +121,8 @@ describe("a drain", () => {
     ]);
   });
 
-  it.each(["resource", "host", "group"])("of a %s, from its row, and back", async (scope) => {
-    const stage = await theatre.stage("http");
+  it.for(["resource", "host", "group"])("of a %s, from its row, and back", async (scope, context) => {
+    const stage = await theatre.stage("http", context);
     await stage.command(["group", "set", "web", "web1.example.com", "--yes"]).ended;
     await stage.command(["resource", "set", "db", "4", "--yes"]).ended;
     await stage.command(["run", "--host", "web1.example.com", "--lock", "x", "--", "true"]).ended;
@@ -135,6 +135,7 @@ describe("a drain", () => {
     await console.until("Enter drain");
     console.press("enter");
     await console.until(new RegExp(`done .*drain ${scope} ${name}`));
+    await console.until(/Drains 1/); // it has heard of it from etcd, too
     console.press("2", "U");
     await console.until("lifts ");
     await console.until("Enter undrain");
@@ -147,9 +148,9 @@ describe("a drain", () => {
   });
 });
 
-describe("waiters", () => {
-  it("are released from their rows, several at once, with a result each", async () => {
-    const stage = await theatre.stage("http");
+describe.concurrent("waiters", () => {
+  it("are released from their rows, several at once, with a result each", async (context) => {
+    const stage = await theatre.stage("http", context);
     await stage.started({ name: "run", options: ["--lock", "x"], hold: HELD });
     const options = ["--lock", "x", "--wait"];
     const runs: RunningProcess[] = [];
@@ -174,9 +175,9 @@ describe("waiters", () => {
   });
 });
 
-describe("what operators keep", () => {
-  it("is edited, made and deleted from the console", async () => {
-    const stage = await theatre.stage("http");
+describe.concurrent("what operators keep", () => {
+  it("is edited, made and deleted from the console", async (context) => {
+    const stage = await theatre.stage("http", context);
     await stage.command(["group", "set", "web", "web1.example.com", "--yes"]).ended;
     const console = await seat(stage, { args: ["--view", "groups"] });
     await console.until(/ {2}web /);
@@ -208,9 +209,9 @@ describe("what operators keep", () => {
   });
 });
 
-describe("read-only", () => {
-  it("refuses every action, visibly", async () => {
-    const stage = await theatre.stage("http");
+describe.concurrent("read-only", () => {
+  it("refuses every action, visibly", async (context) => {
+    const stage = await theatre.stage("http", context);
     await stage.started({ name: "run", options: ["--lock", "x"], hold: HELD });
     const console = await seat(stage, { args: ["--read-only"] });
     await console.until("READ-ONLY");

@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, type TestContext } from "vitest";
 import { openTerminal, type Terminal } from "../../fixtures/console.ts";
 import { type EtcdMember, startEtcd } from "../../fixtures/etcd/index.ts";
 import { FaultProxy } from "../../fixtures/proxy.ts";
@@ -23,13 +23,17 @@ async function put(stage: Stage, lock: string, host = "web1.example.com"): Promi
 }
 
 /** An etcd of its own, which may be hurt. */
-async function ownEtcd(): Promise<EtcdMember> {
+async function ownEtcd({ onTestFinished: onFinished }: TestContext): Promise<EtcdMember> {
   const etcd = await startEtcd();
-  onTestFinished(() => etcd.stop());
+  onFinished(() => etcd.stop());
   return etcd;
 }
 
-async function consoleOn(etcd: EtcdMember, env: Record<string, string> = {}): Promise<Terminal> {
+async function consoleOn(
+  { onTestFinished: onFinished }: TestContext,
+  etcd: EtcdMember,
+  env: Record<string, string> = {},
+): Promise<Terminal> {
   const console = openTerminal({
     args: ["console"],
     columns: 120,
@@ -37,16 +41,16 @@ async function consoleOn(etcd: EtcdMember, env: Record<string, string> = {}): Pr
     endpoints: [etcd.clientUrl],
     env,
   });
-  onTestFinished(() => console.close());
+  onFinished(() => console.close());
   await console.until(/live rev \d+/);
   return console;
 }
 
-describe("while etcd is away", () => {
-  it("the last picture stays, pale, with its age; nothing can be changed; and it comes back by itself", async () => {
-    const etcd = await ownEtcd();
+describe.concurrent("while etcd is away", () => {
+  it("the last picture stays, pale, with its age; nothing can be changed; and it comes back by itself", async (context) => {
+    const etcd = await ownEtcd(context);
     await etcd.etcdctl("put", "/signalbox/locks/before/0000000000000001", "x");
-    const console = await consoleOn(etcd);
+    const console = await consoleOn(context, etcd);
     await console.until("before");
     await etcd.kill();
     await console.until(/etcd is away for .*last known: rev \d+/);
@@ -59,19 +63,19 @@ describe("while etcd is away", () => {
     await console.until("after");
   });
 
-  it("and does not say so, for it is frozen, the console notices by itself", async () => {
-    const etcd = await ownEtcd();
-    const console = await consoleOn(etcd);
+  it("and does not say so, for it is frozen, the console notices by itself", async (context) => {
+    const etcd = await ownEtcd(context);
+    const console = await consoleOn(context, etcd);
     etcd.freeze();
     await console.until(/etcd is away for /);
     etcd.thaw();
     await console.until(/live rev \d+/);
   });
 
-  it("and forgets what has happened meanwhile, it reads everything again", async () => {
-    const stage = await theatre.stage("http");
+  it("and forgets what has happened meanwhile, it reads everything again", async (context) => {
+    const stage = await theatre.stage("http", context);
     const proxy = await FaultProxy.start(stage.etcd.clientUrl);
-    onTestFinished(() => proxy.close());
+    context.onTestFinished(() => proxy.close());
     await put(stage, "gone");
     const console = await seat(stage, { endpoint: `http://${proxy.address}` });
     await console.until("gone");
@@ -92,10 +96,10 @@ describe("while etcd is away", () => {
     });
   });
 
-  it("or swallows every byte in silence, it is not taken for live", async () => {
-    const stage = await theatre.stage("http");
+  it("or swallows every byte in silence, it is not taken for live", async (context) => {
+    const stage = await theatre.stage("http", context);
     const proxy = await FaultProxy.start(stage.etcd.clientUrl);
-    onTestFinished(() => proxy.close());
+    context.onTestFinished(() => proxy.close());
     const console = await seat(stage, { endpoint: `http://${proxy.address}` });
     proxy.mode = "drop";
     await console.until(/etcd is away/);
@@ -105,9 +109,9 @@ describe("while etcd is away", () => {
   });
 });
 
-describe("a role that is taken away", () => {
-  it("is told, the picture stays, and it goes on when it is given back", async () => {
-    const etcd = await ownEtcd();
+describe.concurrent("a role that is taken away", () => {
+  it("is told, the picture stays, and it goes on when it is given back", async (context) => {
+    const etcd = await ownEtcd(context);
     const asRoot = (...args: string[]) => etcd.etcdctl("--user=root:pw", ...args);
     for (const words of [
       "user add root:pw",
@@ -121,7 +125,7 @@ describe("a role that is taken away", () => {
     await etcd.etcdctl("put", "/signalbox/locks/seen/0000000000000001", "x");
     await etcd.etcdctl("auth", "enable");
     const login = { SIGNALBOX_USER: "op:pw", SIGNALBOX_ALLOW_PLAINTEXT_PASSWORD: "true" };
-    const console = await consoleOn(etcd, login);
+    const console = await consoleOn(context, etcd, login);
     await console.until("seen");
     await asRoot("user", "revoke-role", "op", "reader");
     console.press("R");

@@ -63,7 +63,7 @@ describe.each([
       const started = names.map((name) =>
         stage.run({
           name,
-          options: [...options, "--host", HOST, "--ttl", "9s", "--termination-timeout", "400ms"],
+          options: [...options, "--host", HOST, "--ttl", "30s", "--termination-timeout", "400ms"],
           hold: [0],
         }),
       );

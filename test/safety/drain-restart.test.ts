@@ -56,7 +56,7 @@ describe("a drain that waits, while etcd is stopped and started again", () => {
   });
 
   it("ends those who remain when etcd is back, where --reset says so", async () => {
-    const drain = room.cli([...DRAIN, "--timeout", "1s", "--reset"]);
+    const drain = room.cli([...DRAIN, "--timeout", "3s", "--reset"]);
     await drain.printed(/waiting for .*/);
     await etcd.kill();
     await drain.printed(/are ended when it is back/);

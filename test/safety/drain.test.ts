@@ -46,9 +46,9 @@ async function ghost(stage: Stage, name = "x", state: "held" | "grace" = "held")
   return key;
 }
 
-describe.each(TRANSPORTS)("over %s, a drain that waits", (transport) => {
-  it("returns when nobody holds, and only then; nobody is started, and the queue goes on in its order", async () => {
-    const stage = await theatre.stage(transport);
+describe.concurrent.each(TRANSPORTS)("over %s, a drain that waits", (transport) => {
+  it("returns when nobody holds, and only then; nobody is started, and the queue goes on in its order", async (context) => {
+    const stage = await theatre.stage(transport, context);
     const over = `${stage.journal.folder}/over`;
     await stage.started({ name: "holder", options: LOCK, hold: ["until", over] });
     const waiters = ["first", "second", "third"];
@@ -78,8 +78,8 @@ describe.each(TRANSPORTS)("over %s, a drain that waits", (transport) => {
     ]);
   });
 
-  it("outlasts the loss of etcd, and says so once", async () => {
-    const stage = await theatre.stage(transport);
+  it("outlasts the loss of etcd, and says so once", async (context) => {
+    const stage = await theatre.stage(transport, context);
     const key = await ghost(stage);
     const proxy = await FaultProxy.start(stage.etcd.clientUrl);
     try {
@@ -100,9 +100,9 @@ describe.each(TRANSPORTS)("over %s, a drain that waits", (transport) => {
   });
 });
 
-describe("a drain that waits", () => {
-  it("says at its timeout who remains, and stands", async () => {
-    const stage = await theatre.stage("http");
+describe.concurrent("a drain that waits", () => {
+  it("says at its timeout who remains, and stands", async (context) => {
+    const stage = await theatre.stage("http", context);
     await ghost(stage);
     const late = await stage.command([...DRAIN, "--wait", "--timeout", "200ms"]).ended;
     expect(late).toMatchObject({
@@ -120,9 +120,9 @@ describe("a drain that waits", () => {
     expect(await audit(stage)).toEqual([expect.stringMatching(/^drain lock x: 1 still held after/)]);
   });
 
-  it("with --reset ends those who remain, also one that ignores TERM, and waits until they are dead", async () => {
-    const stage = await theatre.stage("http");
-    const times = ["--ttl", "9s", "--termination-timeout", "400ms"];
+  it("with --reset ends those who remain, also one that ignores TERM, and waits until they are dead", async (context) => {
+    const stage = await theatre.stage("http", context);
+    const times = ["--ttl", "30s", "--termination-timeout", "400ms"];
     const run = await stage.started({ name: "run", options: [...LOCK, ...times], hold: ["stubborn"] });
     const { pid } = await stage.journal.seen("run", "start");
     const options = ["--wait", "--timeout", "100ms", "--reset", "--reason", "disks"];
@@ -136,8 +136,8 @@ describe("a drain that waits", () => {
     ]);
   });
 
-  it("does not count a place in grace, nor one that becomes so", async () => {
-    const stage = await theatre.stage("http");
+  it("does not count a place in grace, nor one that becomes so", async (context) => {
+    const stage = await theatre.stage("http", context);
     const key = await ghost(stage, "x", "grace");
     expect((await stage.command([...DRAIN, "--wait"]).ended).code).toBe(0);
     await ghost(stage, "y");
@@ -148,8 +148,8 @@ describe("a drain that waits", () => {
     await remove(stage, key);
   });
 
-  it("counts one whose host is taken into the group meanwhile", async () => {
-    const stage = await theatre.stage("http");
+  it("counts one whose host is taken into the group meanwhile", async (context) => {
+    const stage = await theatre.stage("http", context);
     const first = await ghost(stage);
     const late = stage.keys.lock("y", "late000000000000");
     await put(
@@ -169,8 +169,8 @@ describe("a drain that waits", () => {
     expect((await drain.ended).code).toBe(0);
   });
 
-  it("gives up when the drain is lifted, or ends by itself", async () => {
-    const stage = await theatre.stage("http");
+  it("gives up when the drain is lifted, or ends by itself", async (context) => {
+    const stage = await theatre.stage("http", context);
     await ghost(stage);
     const drain = stage.command([...DRAIN, "--wait"]);
     await drain.printed(/waiting for /);
@@ -180,8 +180,8 @@ describe("a drain that waits", () => {
     expect(short).toMatchObject({ code: 75, stderr: expect.stringContaining("has ended") });
   });
 
-  it("that is interrupted says that the drain stands, and exits 130", async () => {
-    const stage = await theatre.stage("http");
+  it("that is interrupted says that the drain stands, and exits 130", async (context) => {
+    const stage = await theatre.stage("http", context);
     await ghost(stage);
     const drain = stage.command([...DRAIN, "--wait"]);
     await drain.printed(/waiting for /);
@@ -193,8 +193,8 @@ describe("a drain that waits", () => {
     expect(await drains(stage)).toHaveLength(1);
   });
 
-  it("waits for a ticket that cannot be read, since it may be a holder's", async () => {
-    const stage = await theatre.stage("http");
+  it("waits for a ticket that cannot be read, since it may be a holder's", async (context) => {
+    const stage = await theatre.stage("http", context);
     const key = stage.keys.lock("x", "junk000000000000");
     await put(stage, key, "{");
     const late = await stage.command([...DRAIN, "--wait", "--timeout", "100ms"]).ended;
@@ -202,9 +202,9 @@ describe("a drain that waits", () => {
   });
 });
 
-describe("a drain", () => {
-  it("twice changes nothing the second time; another end or reason replaces it; an end never goes unsaid", async () => {
-    const stage = await theatre.stage("http");
+describe.concurrent("a drain", () => {
+  it("twice changes nothing the second time; another end or reason replaces it; an end never goes unsaid", async (context) => {
+    const stage = await theatre.stage("http", context);
     const drain = async (...more: string[]) => await stage.command([...DRAIN, ...more]).ended;
     expect(await drain("--reason", "disks")).toMatchObject({
       code: 0,
@@ -232,8 +232,8 @@ describe("a drain", () => {
     expect(last?.until).toBeUndefined();
   });
 
-  it("with --for ends by itself, and who waited goes on", async () => {
-    const stage = await theatre.stage("http");
+  it("with --for ends by itself, and who waited goes on", async (context) => {
+    const stage = await theatre.stage("http", context);
     expect((await stage.command([...DRAIN, "--for", "1s500ms"]).ended).code).toBe(0);
     const run = stage.run({ name: "run", options: LOCK });
     expect((await run.ended).code).toBe(0);
@@ -242,16 +242,18 @@ describe("a drain", () => {
     expect(again).toMatchObject({ code: 0, stdout: expect.not.stringContaining("instead of") });
   });
 
-  it("shows in a dry run who holds, who waits, and who would leave its place; and changes nothing", async () => {
-    const stage = await theatre.stage("http");
+  it("shows in a dry run who holds, who waits, and who would leave its place; and changes nothing", async (context) => {
+    const stage = await theatre.stage("http", context);
     const over = `${stage.journal.folder}/over`;
     await stage.started({
       name: "holder",
       options: [...LOCK, "--host", "web1.example.com"],
       hold: ["until", over],
     });
-    stage.run({ name: "waiter", options: [...LOCK, "--host", "web2.example.com"] });
+    const options = [...LOCK, "--host", "web2.example.com", "--ttl", "60s"];
+    const waiter = stage.run({ name: "waiter", options });
     await stage.placed("waiter", "waiting");
+    waiter.child.kill("SIGSTOP"); // it would leave when it hears of the drain of its host
     await put(stage, stage.keys.group("all"), '["web","db1.example.com"]');
     await put(stage, stage.keys.group("web"), '["web1.example.com","WEB2.example.com."]');
     const dry = async (...scope: string[]) =>
@@ -276,8 +278,8 @@ describe("a drain", () => {
     writeFileSync(over, "");
   });
 
-  it("asks at a terminal, after it has shown whom it hits", async () => {
-    const stage = await theatre.stage("http");
+  it("asks at a terminal, after it has shown whom it hits", async (context) => {
+    const stage = await theatre.stage("http", context);
     await ghost(stage);
     for (const [answer, code, count] of [
       ["n", 1, 0],
@@ -291,8 +293,8 @@ describe("a drain", () => {
     }
   });
 
-  it("asks, and does nothing where nobody can be asked", async () => {
-    const stage = await theatre.stage("http");
+  it("asks, and does nothing where nobody can be asked", async (context) => {
+    const stage = await theatre.stage("http", context);
     expect(await stage.command(["drain", "lock", "x"]).ended).toMatchObject({
       code: 64,
       stderr: expect.stringContaining("--yes"),
@@ -300,7 +302,7 @@ describe("a drain", () => {
     expect(await drains(stage)).toEqual([]);
   });
 
-  it.each([
+  it.for([
     { args: ["drain", "lok", "x"], says: 'did you mean "lock"?' },
     { args: ["drain", "lock"], says: "NAME is missing: which lock?" },
     { args: ["drain", "all", "x"], says: '"x" was not expected' },
@@ -309,14 +311,14 @@ describe("a drain", () => {
     { args: ["drain", "lock", "x", "--for", "0"], says: "ends at once" },
     { args: ["drain", "lock", "x", "--for", "1h", "--keep"], says: "one of them" },
     { args: ["undrain", "host"], says: "NAME is missing" },
-  ])("is refused as $args", async ({ args, says }) => {
-    const stage = await theatre.stage("http");
+  ])("is refused as $args", async ({ args, says }, context) => {
+    const stage = await theatre.stage("http", context);
     const { code, stderr } = await stage.command([...args, "--yes"]).ended;
     expect({ code, stderr }).toEqual({ code: 64, stderr: expect.stringContaining(says) });
   });
 
-  it("of a name that nobody knows is put, with a word of warning; of a group that is not there, refused", async () => {
-    const stage = await theatre.stage("http");
+  it("of a name that nobody knows is put, with a word of warning; of a group that is not there, refused", async (context) => {
+    const stage = await theatre.stage("http", context);
     await put(stage, stage.keys.history("invoices"), '{"v":1,"runs":[]}');
     await put(stage, stage.keys.group("web"), '["web1.example.com"]');
     const drain = async (...scope: string[]) => await stage.command(["drain", ...scope, "--yes"]).ended;
@@ -335,8 +337,8 @@ describe("a drain", () => {
     });
   });
 
-  it("is refused when anything in its scope has changed since --expect-revision", async () => {
-    const stage = await theatre.stage("http");
+  it("is refused when anything in its scope has changed since --expect-revision", async (context) => {
+    const stage = await theatre.stage("http", context);
     await ghost(stage);
     const { stdout } = await stage.command(["drain", "lock", "x", "--dry-run", "--json"]).ended;
     const { revision } = JSON.parse(stdout);
@@ -359,11 +361,11 @@ describe("a drain", () => {
   });
 });
 
-describe("an undrain", () => {
+describe.concurrent("an undrain", () => {
   const UNDRAIN = ["undrain", "lock", "x", "--yes"];
 
-  it("of what is not drained is no error, unless it is to be strict; and says what else stops it", async () => {
-    const stage = await theatre.stage("http");
+  it("of what is not drained is no error, unless it is to be strict; and says what else stops it", async (context) => {
+    const stage = await theatre.stage("http", context);
     await put(stage, stage.keys.drain("all", "all"), '{"by":"ann","at":1,"why":"upgrade"}');
     await put(stage, stage.keys.drain("lock", "xx"), "{}");
     expect(await stage.command(UNDRAIN).ended).toMatchObject({
@@ -374,8 +376,8 @@ describe("an undrain", () => {
     expect(await audit(stage)).toEqual([]);
   });
 
-  it("lifts every key that means the same, however it was put", async () => {
-    const stage = await theatre.stage("http");
+  it("lifts every key that means the same, however it was put", async (context) => {
+    const stage = await theatre.stage("http", context);
     await put(stage, stage.keys.drain("all", "all"), "{}");
     await put(stage, `${stage.keys.drains().key}all/by-hand`, "{}");
     await put(stage, stage.keys.drain("host", "WEB1.Example.com"), "{}");
@@ -385,8 +387,8 @@ describe("an undrain", () => {
     expect(await drains(stage)).toEqual([]);
   });
 
-  it("does not lift a drain that was put or changed after --expect-revision", async () => {
-    const stage = await theatre.stage("http");
+  it("does not lift a drain that was put or changed after --expect-revision", async (context) => {
+    const stage = await theatre.stage("http", context);
     const own = JSON.parse((await stage.command([...DRAIN, "--json"]).ended).stdout).drain.revision;
     expect((await stage.command([...DRAIN, "--reason", "mine now"]).ended).code).toBe(0);
     expect(await stage.command([...UNDRAIN, "--expect-revision", own]).ended).toMatchObject({
@@ -399,8 +401,8 @@ describe("an undrain", () => {
     expect((await stage.command(lift).ended).code).toBe(0);
   });
 
-  it("shows in a dry run whom it lets go on", async () => {
-    const stage = await theatre.stage("http");
+  it("shows in a dry run whom it lets go on", async (context) => {
+    const stage = await theatre.stage("http", context);
     await put(stage, stage.keys.drain("lock", "x"), "{}");
     const run = stage.run({ name: "run", options: LOCK });
     await put(
@@ -414,9 +416,9 @@ describe("an undrain", () => {
   });
 });
 
-describe("two operators", () => {
-  it("who drain at once: one does, the others are told by whom", async () => {
-    const stage = await theatre.stage("http");
+describe.concurrent("two operators", () => {
+  it("who drain at once: one does, the others are told by whom", async (context) => {
+    const stage = await theatre.stage("http", context);
     for (let round = 0; round < 5; round += 1) {
       const name = `lock${round}`;
       const reasons = ["a", "b", "c"];
@@ -431,8 +433,8 @@ describe("two operators", () => {
     }
   });
 
-  it("of whom one renews what the other lifts: whoever comes second is told", async () => {
-    const stage = await theatre.stage("http");
+  it("of whom one renews what the other lifts: whoever comes second is told", async (context) => {
+    const stage = await theatre.stage("http", context);
     for (let round = 0; round < 5; round += 1) {
       await put(stage, stage.keys.drain("lock", "x"), '{"by":"ann","at":1}');
       const [renewed, lifted] = await Promise.all([
@@ -451,9 +453,9 @@ describe("two operators", () => {
   });
 });
 
-describe("a waiter that meets a drain", () => {
-  it("of its host leaves its place for the others, and comes back after the undrain", async () => {
-    const stage = await theatre.stage("http");
+describe.concurrent("a waiter that meets a drain", () => {
+  it("of its host leaves its place for the others, and comes back after the undrain", async (context) => {
+    const stage = await theatre.stage("http", context);
     const over = `${stage.journal.folder}/over`;
     const on = (host: string) => [...LOCK, "--host", host];
     await stage.started({ name: "holder", options: on("web1.example.com"), hold: ["until", over] });

@@ -362,7 +362,7 @@ describe.concurrent("cronlock's configuration file", () => {
     const trap = house.file();
     const file = house.file(`CRONLOCK_GRACE=0\nCRONLOCK_KEY=$(touch ${trap})\n`);
     const ended = await end(room, "cronlock", ["echo", "ran"], { CRONLOCK_CONFIG: file });
-    expect(ended).toEqual(saying(201, new RegExp(`^cronlock: ${file}:2: of what begins with`)));
+    expect(ended).toEqual(saying(201, new RegExp(`^cronlock: ${file}:2: of "\\$" only`)));
     expect(() => readFileSync(trap)).toThrow(/ENOENT/);
     expect(await room.everything()).toEqual([]);
   });

@@ -17,7 +17,7 @@ import { type EtcdMember, startEtcd } from "../../fixtures/etcd/index.ts";
 import { BUNDLE } from "../../fixtures/signalbox.ts";
 import { parseDefinition } from "../../src/schedule/definition.ts";
 import { dueText, parseDue } from "../../src/schedule/due.ts";
-import { eventually, House, type Room } from "./support/house.ts";
+import { eventually, House, type Room, saying } from "./support/house.ts";
 
 let etcd: EtcdMember;
 let house: House;
@@ -283,7 +283,7 @@ describe.concurrent("import perfectsched", () => {
   const csv = (...rows: string[]) => `id,timeout,next_time,cron,delay,data,timezone\n${rows.join("\n")}\n`;
   const A = `a,${FAR + 30},${FAR},0 * * * *,30,"{""type"":""mail"",""to"":""ops""}",Asia/Tokyo`;
   const B = `b,${FAR},${FAR},@daily,0,{},\\N`;
-  const at = (room: Room, text: string, ...flags: string[]) =>
+  const at = (room: Room, text: string | Buffer, ...flags: string[]) =>
     room.ended(["import", "perfectsched", "-", ...flags], { input: text });
 
   test("shows, asks, writes in one transaction, and is idempotent", async () => {
@@ -368,6 +368,8 @@ describe.concurrent("import perfectsched", () => {
       /^signalbox: standard input:3: next_time "x" .*\nsignalbox: standard input:4: .*\nsignalbox: nothing was changed\n$/,
     );
     expect(bad.stderr).not.toContain("\u001b");
+    const latin1 = Buffer.from(csv(A, `caf\u00e9,${FAR},${FAR},@daily,0,{},UTC`), "latin1");
+    expect(await at(room, latin1, "--yes")).toEqual(saying(74, /standard input .*: line 3 is not UTF-8/));
     expect(await room.everything()).toEqual([]);
     expect((await room.ended(["import", "perfectsched", "/no/such/file"])).code).toBe(74);
   });

@@ -59,6 +59,12 @@ describe.concurrent("the command", () => {
       ["/no/such"],
       saying(2, logged('Failed to exec </no/such>: "/no/such" was not found.*')),
     ],
+    ["of one word is split at its blanks", [" echo  ran "], ran],
+    [
+      "of one word is the shell's where it needs one",
+      ["echo ran; exit 4"],
+      { ...saying(4, logged("Child \\d+ exited with 4")), stdout: "ran\n" },
+    ],
     ["cannot be executed: 13", ["/etc/passwd"], saying(13, logged("Failed to exec </etc/passwd>: .*"))],
   ])("%s", async (_, command, end) => {
     expect(await enter().ended("--", ...command)).toEqual(end);
@@ -331,9 +337,9 @@ describe.concurrent("import switchman", () => {
     const end = await take(room, printed, "--yes");
     expect(end).toMatchObject({ code: 0 });
     expect(end.stderr.split("\n").slice(0, 2)).toEqual([
-      "signalbox: -: passed over as no part of the data: line 1, 3, 5",
+      "signalbox: stdin: passed over, for it is no part of the data: lines 1, 3, 5",
       expect.stringMatching(
-        /^signalbox: -: group "web": "db1" is no group here, and as a host it has no domain/,
+        /^signalbox: stdin: group "web": "db1" is no group here, and as a host it has no domain/,
       ),
     ]);
     const listed = await room.ended(["export"]);
@@ -351,9 +357,9 @@ describe.concurrent("import switchman", () => {
   test("tells faults with their places, and changes nothing", async () => {
     const room = house.room();
     expect(await take(room, `WATCHER::\n{"groups":{"web":[1]}}\n`, "--yes")).toEqual(
-      saying(78, /-:2:19: group "web": a member is a host or a group/),
+      saying(78, /stdin:2:19: group "web": a member is a host or a group/),
     );
-    expect(await take(room, "WATCHER::\ncZxid = 0x2\n", "--yes")).toEqual(saying(78, /-:1:1: /));
+    expect(await take(room, "WATCHER::\ncZxid = 0x2\n", "--yes")).toEqual(saying(78, /stdin:1:1: /));
     expect(await take(room, " \n", "--yes")).toEqual(saying(78, /is empty: the znode keeps neither/));
     expect(await room.ended(["import", "switchman", "/no/such"])).toEqual(saying(74, /cannot be read/));
     expect(await room.everything()).toEqual([]);

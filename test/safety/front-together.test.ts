@@ -218,3 +218,16 @@ test("a link named perfectsched is perfectsched", async () => {
   expect(linked).toEqual(await shell(room, "signalbox perfectsched --help", {}));
   expect(linked).toMatchObject({ code: 0, stdout: expect.stringMatching(/perfectsched/i) });
 });
+
+test.each([
+  ["cronlock job", 201],
+  ["golock job", 201],
+  ["switchman -- job", 255],
+  ["zoo-locked a:2379 /job job", 22],
+  ["signalbox run -- job", 78],
+])("%s, by a link under a Node that is too old, as cron may find it: %i", async (line, code) => {
+  const old = `${house.file()}.cjs`;
+  writeFileSync(old, "Object.defineProperty(process.versions, 'node', { value: '20.1.0' });");
+  const ended = await shell(house.room(), line, { NODE_OPTIONS: `--require=${old}` });
+  expect(ended).toMatchObject({ code, stdout: "", stderr: expect.stringMatching(/Node\.js 22 or later/) });
+});

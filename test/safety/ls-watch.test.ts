@@ -12,9 +12,9 @@ import { until } from "./support/until.ts";
 
 const theatre = new Theatre();
 
-describe("ls --watch", () => {
-  it("tells a pipe every row, then what changes, and that etcd was away", async () => {
-    const stage = await theatre.stage("http");
+describe.concurrent("ls --watch", () => {
+  it("tells a pipe every row, then what changes, and that etcd was away", async (context) => {
+    const stage = await theatre.stage("http", context);
     await crowd(stage, 2, 1);
     const proxy = await FaultProxy.start(stage.etcd.clientUrl);
     try {
@@ -39,8 +39,8 @@ describe("ls --watch", () => {
     }
   });
 
-  it("repaints a terminal in place, and leaves it as it was", async () => {
-    const stage = await theatre.stage("http");
+  it("repaints a terminal in place, and leaves it as it was", async (context) => {
+    const stage = await theatre.stage("http", context);
     const watch = stage.command(["ls", "locks", "--watch"], TERMINAL);
     await watch.printed(/\x1b\[\?1049h[\s\S]*No lock is held/);
     await crowd(stage, 40, 0);
@@ -52,8 +52,8 @@ describe("ls --watch", () => {
     expect(stdout).not.toContain("\x1b[2J");
   });
 
-  it("writes to a terminal only what changed", async () => {
-    const stage = await theatre.stage("http");
+  it("writes to a terminal only what changed", async (context) => {
+    const stage = await theatre.stage("http", context);
     await crowd(stage, 12, 0);
     const watch = stage.command(["ls", "locks", "--watch", "--columns", "name,holder"], TERMINAL);
     await watch.printed(/lock 11/);
@@ -67,8 +67,8 @@ describe("ls --watch", () => {
     expect(written).not.toMatch(/lock (4|6)/);
   });
 
-  it("says on a terminal that etcd is away, keeps the last picture, and leaves the screen when it is ended", async () => {
-    const stage = await theatre.stage("http");
+  it("says on a terminal that etcd is away, keeps the last picture, and leaves the screen when it is ended", async (context) => {
+    const stage = await theatre.stage("http", context);
     await crowd(stage, 2, 0);
     const proxy = await FaultProxy.start(stage.etcd.clientUrl);
     try {
@@ -93,8 +93,8 @@ describe("ls --watch", () => {
     }
   });
 
-  it("lets nobody's words act on the terminal", async () => {
-    const stage = await theatre.stage("http");
+  it("lets nobody's words act on the terminal", async (context) => {
+    const stage = await theatre.stage("http", context);
     const evil = "a\x1b]52;c;eA==\x07\x9b2J\u202e\nb";
     const ticket = ticketWith({ state: "held", host: evil, command: evil, label: evil, user: evil });
     const put = (key: string, value: string) => ({ op: "put" as const, key, value });
@@ -122,8 +122,8 @@ describe("ls --watch", () => {
     }
   });
 
-  it("follows a terminal whose size changes", async () => {
-    const stage = await theatre.stage("http");
+  it("follows a terminal whose size changes", async (context) => {
+    const stage = await theatre.stage("http", context);
     await crowd(stage, 40, 0);
     const watch = stage.command(["ls", "locks", "--watch"], TERMINAL);
     await watch.printed(/and 20 more/);
@@ -134,8 +134,8 @@ describe("ls --watch", () => {
     expect((await watch.ended).code).toBe(130);
   });
 
-  it("ends when nobody reads any more", async () => {
-    const stage = await theatre.stage("http");
+  it("ends when nobody reads any more", async (context) => {
+    const stage = await theatre.stage("http", context);
     const watch = stage.command(["ls", "--watch"]);
     await watch.printed(/"event":"ready"/);
     watch.child.stdout?.destroy();

@@ -8,9 +8,9 @@ import { Theatre, TRANSPORTS } from "./support/theatre.ts";
 
 const theatre = new Theatre();
 
-describe.each(TRANSPORTS)("over %s, ls", (transport) => {
-  it("lists every view, for people and for programs, at a revision", async () => {
-    const stage = await theatre.stage(transport);
+describe.concurrent.each(TRANSPORTS)("over %s, ls", (transport) => {
+  it("lists every view, for people and for programs, at a revision", async (context) => {
+    const stage = await theatre.stage(transport, context);
     await busy(stage);
     expect((await stage.command(["ls"]).ended).stdout).toMatch(
       /^KIND .*\nlock +x +held +\S+:\d+ .*\nresource +db +held +\S+:\d+ +\S+ +2\/3 +1 .*\n$/,
@@ -27,8 +27,8 @@ describe.each(TRANSPORTS)("over %s, ls", (transport) => {
     }
   });
 
-  it("lists many, whole queues over any page", async () => {
-    const stage = await theatre.stage(transport);
+  it("lists many, whole queues over any page", async (context) => {
+    const stage = await theatre.stage(transport, context);
     await crowd(stage, 300, 20);
     const { stdout } = await stage.command(["ls", "locks", "--json"]).ended;
     const { rows } = JSON.parse(stdout) as { rows: { holders: object[]; waiters: object[] }[] };
@@ -39,9 +39,9 @@ describe.each(TRANSPORTS)("over %s, ls", (transport) => {
   });
 });
 
-describe("ls", () => {
-  it("filters, sorts, chooses columns", async () => {
-    const stage = await theatre.stage("http");
+describe.concurrent("ls", () => {
+  it("filters, sorts, chooses columns", async (context) => {
+    const stage = await theatre.stage("http", context);
     await crowd(stage, 3, 2);
     const names = async (...args: string[]) =>
       (await stage.command(["ls", "locks", "--columns", "name", ...args]).ended).stdout
@@ -58,8 +58,8 @@ describe("ls", () => {
     });
   });
 
-  it("shows drained locks, and with --all the free ones that are known", async () => {
-    const stage = await theatre.stage("http");
+  it("shows drained locks, and with --all the free ones that are known", async (context) => {
+    const stage = await theatre.stage("http", context);
     await stage.command(["run", "--lock", "known", "--", "true"]).ended;
     await stage.command(["resource", "set", "db", "5"]).ended;
     const put = {
@@ -74,8 +74,8 @@ describe("ls", () => {
     );
   });
 
-  it("says what to type where there is nothing, and what there is where a filter lets nothing pass", async () => {
-    const stage = await theatre.stage("http");
+  it("says what to type where there is nothing, and what there is where a filter lets nothing pass", async (context) => {
+    const stage = await theatre.stage("http", context);
     expect(await stage.command(["ls"]).ended).toMatchObject({
       ...{ code: 0, stdout: "" },
       stderr: expect.stringContaining("signalbox run --lock"),
@@ -93,8 +93,8 @@ describe("ls", () => {
     );
   });
 
-  it("filters by a flag, turns orders round, and lists columns", async () => {
-    const stage = await theatre.stage("http");
+  it("filters by a flag, turns orders round, and lists columns", async (context) => {
+    const stage = await theatre.stage("http", context);
     await crowd(stage, 3, 1);
     const names = async (...args: string[]) =>
       (await stage.command(["ls", "--columns", "name", ...args]).ended).stdout.trimEnd().split("\n").slice(1);
@@ -114,8 +114,8 @@ describe("ls", () => {
     expect((await stage.command(["ls", "lock 1"]).ended).code).toBe(64);
   });
 
-  it("needs no more memory for many than for few", async () => {
-    const stage = await theatre.stage("http");
+  it("needs no more memory for many than for few", async (context) => {
+    const stage = await theatre.stage("http", context);
     await crowd(stage, 2_000, 10, "x".repeat(1_000));
     const env = { NODE_OPTIONS: "--max-old-space-size=24" }; // MiB; the tickets alone are 30
     const { code, stdout } = await stage.command(["ls", "locks", "--json"], { env }).ended;
@@ -126,8 +126,8 @@ describe("ls", () => {
     ]);
   });
 
-  it("paints on a terminal, not where NO_COLOR is set, and leaves out what has no room", async () => {
-    const stage = await theatre.stage("http");
+  it("paints on a terminal, not where NO_COLOR is set, and leaves out what has no room", async (context) => {
+    const stage = await theatre.stage("http", context);
     await busy(stage);
     const colourful = await stage.command(["ls"], TERMINAL).ended;
     expect(colourful.stdout).toContain("\x1b[32m● held");
@@ -137,8 +137,8 @@ describe("ls", () => {
     for (const line of plain.stdout.split(/\r?\n/)) expect(line.length).toBeLessThanOrEqual(80);
   });
 
-  it("lets no ticket act on the terminal", async () => {
-    const stage = await theatre.stage("http");
+  it("lets no ticket act on the terminal", async (context) => {
+    const stage = await theatre.stage("http", context);
     const evil = "a\x1b]52;c;eA==\x07\x9b2J\u202e\nb";
     const ticket = ticketWith({ state: "held", host: evil, command: evil, label: evil, user: evil });
     const key = stage.keys.lock("x", ticket.run);

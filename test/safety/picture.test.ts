@@ -25,7 +25,7 @@ let direct: Store;
 
 beforeAll(async () => {
   etcd = await startEtcd();
-  direct = await openStore({ endpoints: etcd.endpoints }, { clock });
+  direct = await openStore({ endpoints: etcd.endpoints, timeouts: { total: 30_000 } }, { clock });
 });
 afterAll(async () => {
   direct?.close();
@@ -152,7 +152,7 @@ describe.each(TRANSPORTS)("over %s, a picture", (transport) => {
     const enough = until(
       "enough was seen",
       () => seen.revisions.size >= 50 && seen.away >= 3 && seen.reads >= 4 && seen.compactions >= 10,
-      { ms: 40_000, tell: () => JSON.stringify({ ...seen, revisions: seen.revisions.size }) },
+      { ms: 90_000, tell: () => JSON.stringify({ ...seen, revisions: seen.revisions.size }) },
     );
     try {
       await Promise.race([enough, failed]);

@@ -9,7 +9,7 @@ const theatre = new Theatre();
 const LOCK = ["--lock", "x", "--wait"];
 const BOTH = [...LOCK, "--lease", "db=1:1"];
 const LEASE = ["--no-lock", "--lease", "db=1:1"];
-const TIMES = ["--ttl", "9s", "--termination-timeout", "400ms"];
+const TIMES = ["--ttl", "30s", "--termination-timeout", "400ms"];
 
 type Deed = (stage: Stage, places: readonly Place[]) => Promise<unknown>;
 
@@ -66,7 +66,7 @@ describe.each(TRANSPORTS)("over %s, a holder", (transport) => {
 async function ticketGone(stage: Stage, pid: number): Promise<{ alive: boolean }> {
   const queue = { ...stage.keys.queue("lock", "x"), only: "deletes" } as const;
   const { revision } = await stage.store.range(queue);
-  const stop = AbortSignal.timeout(20_000);
+  const stop = AbortSignal.timeout(50_000);
   for await (const _ of stage.store.watch({ ranges: [queue], from: revision + 1n }, stop)) break;
   return { alive: existsSync(`/proc/${pid}`) };
 }

@@ -10,7 +10,7 @@ import { until } from "./support/until.ts";
 
 const theatre = new Theatre();
 const LOCK = ["--lock", "x", "--wait"];
-const TIMES = ["--ttl", "9s", "--termination-timeout", "400ms"];
+const TIMES = ["--ttl", "30s", "--termination-timeout", "400ms"];
 const RESET = ["reset", "lock", "x", "--yes"];
 
 /** Outcomes in the audit, oldest first. */
@@ -30,9 +30,9 @@ async function ghost(stage: Stage, ttl: number, state: "held" | "grace" = "held"
   return key;
 }
 
-describe.each(TRANSPORTS)("over %s, a reset", (transport) => {
-  it("of a job that ignores TERM returns when it is dead, and the next may start", async () => {
-    const stage = await theatre.stage(transport);
+describe.concurrent.each(TRANSPORTS)("over %s, a reset", (transport) => {
+  it("of a job that ignores TERM returns when it is dead, and the next may start", async (context) => {
+    const stage = await theatre.stage(transport, context);
     const run = await stage.started({ name: "run", options: [...LOCK, ...TIMES], hold: ["stubborn"] });
     const next = stage.run({ name: "next", options: LOCK, hold: [5] });
     await stage.placed("next", "waiting");
@@ -45,8 +45,8 @@ describe.each(TRANSPORTS)("over %s, a reset", (transport) => {
     expect(await outcomes(stage)).toEqual([expect.stringMatching(/^ended after/)]);
   });
 
-  it("outlasts the loss of etcd while it waits, and says so", async () => {
-    const stage = await theatre.stage(transport);
+  it("outlasts the loss of etcd while it waits, and says so", async (context) => {
+    const stage = await theatre.stage(transport, context);
     const key = await ghost(stage, 600);
     const proxy = await FaultProxy.start(stage.etcd.clientUrl);
     try {
@@ -66,9 +66,9 @@ describe.each(TRANSPORTS)("over %s, a reset", (transport) => {
   });
 });
 
-describe("a reset", () => {
-  it("of a frozen runner returns when its guardian has killed the job and its session is over", async () => {
-    const stage = await theatre.stage("http");
+describe.concurrent("a reset", () => {
+  it("of a frozen runner returns when its guardian has killed the job and its session is over", async (context) => {
+    const stage = await theatre.stage("http", context);
     const options = ["--lock", "x", "--ttl", "4s", "--termination-timeout", "100ms"];
     const run = await stage.started({ name: "run", options, hold: ["stubborn"] });
     const { pid } = await stage.journal.seen("run", "start");
@@ -82,8 +82,8 @@ describe("a reset", () => {
     expect((await run.ended).code).toBe(125);
   });
 
-  it("of one whose host is gone waits for its session, or with --force for nothing", async () => {
-    const stage = await theatre.stage("http");
+  it("of one whose host is gone waits for its session, or with --force for nothing", async (context) => {
+    const stage = await theatre.stage("http", context);
     await ghost(stage, 2);
     expect(await stage.command(RESET).ended).toMatchObject({ code: 0 });
     const key = await ghost(stage, 600);
@@ -94,8 +94,8 @@ describe("a reset", () => {
     expect((await stage.store.range({ key })).count).toBe(0);
   });
 
-  it("hits nobody but whom it saw, however close to a hand-over", async () => {
-    const stage = await theatre.stage("http");
+  it("hits nobody but whom it saw, however close to a hand-over", async (context) => {
+    const stage = await theatre.stage("http", context);
     const rounds = 12;
     for (let round = 0; round < rounds; round += 1) {
       const first = `first${round}`;
@@ -110,8 +110,8 @@ describe("a reset", () => {
     }
   });
 
-  it("of what another operator resets at the same time is refused, and told by whom", async () => {
-    const stage = await theatre.stage("http");
+  it("of what another operator resets at the same time is refused, and told by whom", async (context) => {
+    const stage = await theatre.stage("http", context);
     await ghost(stage, 600);
     const both = await Promise.all([1, 2, 3, 4].map(() => stage.command([...RESET, "--no-wait"]).ended));
     const requests = (await outcomes(stage)).length;
@@ -121,8 +121,8 @@ describe("a reset", () => {
     for (const { stderr } of refused) expect(stderr).toMatch(/something has moved:\n.*was asked to end by/);
   });
 
-  it("refuses when anything moved since --expect-revision, and shows what", async () => {
-    const stage = await theatre.stage("http");
+  it("refuses when anything moved since --expect-revision, and shows what", async (context) => {
+    const stage = await theatre.stage("http", context);
     await ghost(stage, 600);
     const { stdout } = await stage.command(["reset", "lock", "x", "--dry-run", "--json"]).ended;
     const { revision } = JSON.parse(stdout);
@@ -136,8 +136,8 @@ describe("a reset", () => {
     expect(ahead).toMatchObject({ code: 64, stderr: expect.stringContaining("still to come") });
   });
 
-  it("changes nothing in a dry run, without consent, or with a read-only configuration", async () => {
-    const stage = await theatre.stage("http");
+  it("changes nothing in a dry run, without consent, or with a read-only configuration", async (context) => {
+    const stage = await theatre.stage("http", context);
     await ghost(stage, 600);
     const dry = await stage.command(["reset", "lock", "x", "--dry-run"]).ended;
     expect(dry.stdout).toMatch(
@@ -153,8 +153,8 @@ describe("a reset", () => {
     expect((await stage.tickets())[0]?.ticket?.reset).toBeUndefined();
   });
 
-  it("asks at a terminal, and takes nothing but yes for a yes", async () => {
-    const stage = await theatre.stage("http");
+  it("asks at a terminal, and takes nothing but yes for a yes", async (context) => {
+    const stage = await theatre.stage("http", context);
     await ghost(stage, 600);
     for (const [answer, code] of [
       ["n", 1],
@@ -173,8 +173,8 @@ describe("a reset", () => {
     }
   });
 
-  it("that is no longer waited for stands all the same", async () => {
-    const stage = await theatre.stage("http");
+  it("that is no longer waited for stands all the same", async (context) => {
+    const stage = await theatre.stage("http", context);
     const key = await ghost(stage, 600);
     const reset = stage.command(RESET, { terminal: { columns: 80, rows: 24 } });
     await reset.printed(/asked web1.example.com:4711 to end/);
@@ -183,8 +183,8 @@ describe("a reset", () => {
     expect((await stage.store.range({ key })).kvs[0]?.value).toContain('"reset"');
   });
 
-  it("of nobody is no error, unless it is to be strict", async () => {
-    const stage = await theatre.stage("http");
+  it("of nobody is no error, unless it is to be strict", async (context) => {
+    const stage = await theatre.stage("http", context);
     expect(await stage.command(RESET).ended).toMatchObject({
       code: 0,
       stdout: 'nobody holds lock "x", nor waits for it\n',
@@ -192,8 +192,8 @@ describe("a reset", () => {
     expect((await stage.command([...RESET, "--strict"]).ended).code).toBe(1);
   });
 
-  it("deletes a ticket in grace at once, and one that cannot be read only by force", async () => {
-    const stage = await theatre.stage("http");
+  it("deletes a ticket in grace at once, and one that cannot be read only by force", async (context) => {
+    const stage = await theatre.stage("http", context);
     await ghost(stage, 600, "grace");
     expect((await stage.command(RESET).ended).code).toBe(0);
     const key = stage.keys.lock("x", "ghost00000000000");
@@ -206,8 +206,8 @@ describe("a reset", () => {
     expect(await stage.tickets()).toEqual([]);
   });
 
-  it("of a resource ends all its holders, or the one that is named; the others go on", async () => {
-    const stage = await theatre.stage("http");
+  it("of a resource ends all its holders, or the one that is named; the others go on", async (context) => {
+    const stage = await theatre.stage("http", context);
     const options = ["--no-lock", "--lease", "db=1:3", ...TIMES];
     const runs = await Promise.all(
       ["a", "b", "c"].map((name) => stage.started({ name, options, hold: ["stubborn"] })),
@@ -225,9 +225,9 @@ describe("a reset", () => {
   });
 });
 
-describe("a release", () => {
-  it("throws a waiter out of its queue with 75, and the queue goes on", async () => {
-    const stage = await theatre.stage("http");
+describe.concurrent("a release", () => {
+  it("throws a waiter out of its queue with 75, and the queue goes on", async (context) => {
+    const stage = await theatre.stage("http", context);
     const file = `${stage.journal.folder}/over`;
     const holder = await stage.started({ name: "holder", options: LOCK, hold: ["until", file] });
     const waiter = stage.run({ name: "waiter", options: LOCK });

@@ -13,9 +13,9 @@ const said = async (stage: Stage, ...args: string[]) => (await stage.command(arg
 
 const parsed = async (stage: Stage, ...args: string[]) => JSON.parse(await said(stage, ...args, "--json"));
 
-describe.each(TRANSPORTS)("over %s", (transport) => {
-  it("a lock: its holder, whether that is alive, who waits and why", async () => {
-    const stage = await theatre.stage(transport);
+describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
+  it("a lock: its holder, whether that is alive, who waits and why", async (context) => {
+    const stage = await theatre.stage(transport, context);
     const options = ["--lock", "x", "--ttl", "9s", "--termination-timeout", "500ms"];
     const one = await stage.started({ name: "one", options, hold: stay(stage) });
     stage.run({ name: "two", options: ["--lock", "x", "--wait"], hold: [1] });
@@ -64,9 +64,9 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
   });
 });
 
-describe("show and why", () => {
-  it("a resource whose first waiter is too large for now, and one that waits in two queues", async () => {
-    const stage = await theatre.stage("http");
+describe.concurrent("show and why", () => {
+  it("a resource whose first waiter is too large for now, and one that waits in two queues", async (context) => {
+    const stage = await theatre.stage("http", context);
     await stage.started({ name: "one", options: ["--no-lock", "--lease", "db=2:10"], hold: stay(stage) });
     stage.run({ name: "large", options: ["--no-lock", "--lease", "db=9:10"], hold: [1] });
     await stage.placed("large", "waiting");
@@ -92,8 +92,8 @@ describe("show and why", () => {
     ]);
   });
 
-  it("a history that tells how long it may take", async () => {
-    const stage = await theatre.stage("http");
+  it("a history that tells how long it may take", async (context) => {
+    const stage = await theatre.stage("http", context);
     for (let count = 0; count < 3; count += 1)
       await stage.command(["run", "--lock", "x", "--", "true"]).ended;
     await stage.started({ name: "one", options: ["--lock", "x"], hold: stay(stage) });
@@ -109,8 +109,8 @@ describe("show and why", () => {
     });
   });
 
-  it("what is drained, by whom and why; what was asked of a run; what operators did", async () => {
-    const stage = await theatre.stage("http");
+  it("what is drained, by whom and why; what was asked of a run; what operators did", async (context) => {
+    const stage = await theatre.stage("http", context);
     await stage.started({ name: "one", options: ["--lock", "x"], hold: stay(stage) });
     stage.run({ name: "two", options: ["--lock", "x", "--wait"], hold: [1] });
     const [place] = await stage.placed("two", "waiting");
@@ -136,8 +136,8 @@ describe("show and why", () => {
     });
   });
 
-  it("a free lock is free; another thing that nobody knows is an error that says what was meant", async () => {
-    const stage = await theatre.stage("http");
+  it("a free lock is free; another thing that nobody knows is an error that says what was meant", async (context) => {
+    const stage = await theatre.stage("http", context);
     expect(await stage.command(["show", "lock", "free"]).ended).toMatchObject({
       code: 0,
       stdout: "lock free: free\n",
@@ -153,8 +153,8 @@ describe("show and why", () => {
     expect((await stage.command(["show", "thing", "x"]).ended).code).toBe(64);
   });
 
-  it("why of what nobody waits for: held, free, or unknown", async () => {
-    const stage = await theatre.stage("http");
+  it("why of what nobody waits for: held, free, or unknown", async (context) => {
+    const stage = await theatre.stage("http", context);
     expect((await stage.command(["why", "nothing"]).ended).code).toBe(1);
     await stage.command(["run", "--lock", "x", "--", "true"]).ended;
     expect(await stage.command(["why", "x"]).ended).toMatchObject({
@@ -170,8 +170,8 @@ describe("show and why", () => {
     expect(await said(stage, "why", "db")).toMatch(/resource "db", and nobody holds it; it is drained by /);
   });
 
-  it("fits a terminal of 80 columns, however long the names are", async () => {
-    const stage = await theatre.stage("http");
+  it("fits a terminal of 80 columns, however long the names are", async (context) => {
+    const stage = await theatre.stage("http", context);
     const long = { host: `${"w".repeat(40)}.example.com`, command: "c".repeat(60), label: "l ".repeat(60) };
     await stage.store.grant(31n, 600);
     for (const [run, state] of [
@@ -201,8 +201,8 @@ describe("show and why", () => {
     }
   });
 
-  it("lets nothing in etcd act on the terminal", async () => {
-    const stage = await theatre.stage("http");
+  it("lets nothing in etcd act on the terminal", async (context) => {
+    const stage = await theatre.stage("http", context);
     const evil = "a\x1b]52;c;eA==\x07\x9b2J\u202e\nb";
     const put = async (key: string, value: object) => {
       const op = { op: "put" as const, key, value: JSON.stringify({ v: 1, ...value }) };

@@ -57,13 +57,13 @@ describe.concurrent("a worker", () => {
   });
 
   test("killed, its commands die with it", async () => {
-    const room = house.room({ env: { SIGNALBOX_TTL: "3s", SIGNALBOX_TERMINATION_TIMEOUT: "300ms" } });
+    const room = house.room(); // no horizon is near
     const there = house.file();
     const worker = room.cli(["worker"]);
     await due(room, "a", { command: sh(`trap '' TERM; setsid sleep 60 & touch ${there}; sleep 60`) });
     await exists(there);
     worker.child.kill("SIGKILL");
-    await death(worker.mark, 3_000);
+    await death(worker.mark, 8_000);
     const [keys] = [await room.store.range(room.keys.runnings())];
     expect(keys.kvs.length, "the claim stood for longer than its command").toBe(1);
   });
@@ -76,7 +76,7 @@ describe.concurrent("a worker", () => {
     await due(room, "a", { command: sh(script) });
     await exists(there);
     frozen.child.kill("SIGSTOP");
-    await death(frozen.mark, 4_000, [frozen.pid]);
+    await death(frozen.mark, 8_000, [frozen.pid]);
     expect(await outcomes(room, "a"), "nobody else has had it yet").toEqual([]);
     room.cli(["worker"]);
     expect(await outcome(room, "a")).toMatchObject([{ result: "ok" }]);

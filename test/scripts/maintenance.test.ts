@@ -91,7 +91,8 @@ describe("rolling.ts", () => {
     }
     const again = () => account.run("rolling.ts", "web", "--", `${TELL}; sleep 0.05`);
     let last = await again();
-    if (last.code === 75) last = await again(); // what the killed one had started was still at it
+    // What the killed ones had started may still be at it.
+    for (let tries = 1; last.code === 75 && tries < 20; tries += 1) last = await again();
     expect(last, last.stderr).toMatchObject({ code: 0 });
     expect([...new Set(told(account))]).toEqual(HOSTS);
     expect(await drains(stage)).toEqual([]);
@@ -209,7 +210,7 @@ describe("freeze.ts and thaw.ts", () => {
 });
 
 describe("evacuate.ts", () => {
-  const LEASE = ["--no-lock", "--lease", "db=1:3", "--ttl", "9s", "--termination-timeout", "400ms"];
+  const LEASE = ["--no-lock", "--lease", "db=1:3", "--ttl", "30s", "--termination-timeout", "400ms"];
 
   it("ends the stubborn after a time, works on the empty resource, and opens it again", async () => {
     const { stage, account } = await opened();

@@ -91,6 +91,34 @@ describe("ways of writing it", () => {
     const data = JSON.stringify({ text: '"'.repeat(500_000) });
     expect(convert(`${HEAD}\na,1,1,@daily,0,${csv(data)},UTC`).faults).toEqual([]);
     expect(convert(`${HEAD}\na,1,1,@daily,0,${outfile(data)},UTC`).faults).toEqual([]);
+    const endless = `${HEAD}\n"${'""'.repeat(2_500_000)}`; // more than one pattern could take
+    expect(faults(endless)).toEqual(["2: a cell that begins with a quote does not end"]);
+  });
+});
+
+describe("numbers that would be others", () => {
+  const detail =
+    'the number "12345678901234567890" would become 12345678901234567000; write it as a text, in quotes';
+  it.each<[string, string, string]>([
+    ["in data of CSV", `${HEAD}\na,1,1,@daily,0,"{""id"":12345678901234567890}",UTC\n`, `2: data: ${detail}`],
+    [
+      "in data of JSON",
+      JSON.stringify([{ ...ROW, data: '{"id":12345678901234567890}' }]),
+      `1: data: ${detail}`,
+    ],
+    [
+      "in data taken apart",
+      '[\n{"id":"a","next_time":1,"cron":"@daily","data":{"x":"\\"1e999","id":12345678901234567890}}]',
+      `2: ${detail}`,
+    ],
+  ])("%s", (_, text, fault) => {
+    expect(faults(text)).toEqual([fault]);
+  });
+
+  it("those that are exact, and what only looks like them in a text", () => {
+    const data =
+      '{"a":9007199254740991,"b":12345678901234567168,"c":0.1,"d":"12345678901234567890","e":-1e3}';
+    expect(faults(`${HEAD}\na,1,1,@daily,0,${csv(data)},UTC\n`)).toEqual([]);
   });
 });
 

@@ -138,6 +138,7 @@ describe("what changes is noted", () => {
   test.each<[env: Record<string, string>, note: RegExp]>([
     [{ CRONLOCK_NTPDATE: "yes" }, /CRONLOCK_NTPDATE is ignored/],
     [{ CRONLOCK_TIMEOUT: "5" }, /124 instead of 202/],
+    [{ CRONLOCK_RELEASE: "3600" }, /^a command that still runs after CRONLOCK_RELEASE is terminated/],
     [{ CRONLOCK_DB: "2" }, /--prefix/],
     [{ CRONLOCK_TLS: "yes" }, /--endpoints/],
   ])("%j", (env, note) => {
@@ -150,6 +151,16 @@ describe("what changes is noted", () => {
       expect(read(env).notes).toEqual([]);
     },
   );
+});
+
+test.each([
+  [{ CRONLOCK_HOST: "a" }, true],
+  [{ CRONLOCK_HOST: "a", CRONLOCK_TLS: "yes" }, false],
+  [{ CRONLOCK_HOST: "https://a" }, false],
+  [{}, false],
+])("a password for %j: without TLS the run will refuse to send it: %s", (env, isNoted) => {
+  const notes = read({ ...env, CRONLOCK_AUTH: "ben:geheim" }).notes.join();
+  expect(notes.includes("without TLS")).toBe(isNoted);
 });
 
 test("what a file exports is missed", () => {
@@ -168,6 +179,7 @@ describe("refused", () => {
     [{ CRONLOCK_TIMEOUT: "-5" }, /CRONLOCK_TIMEOUT: "-5" is not/],
     [{ CRONLOCK_DB: "-1" }, /CRONLOCK_DB: "-1" is not/],
     [{ CRONLOCK_DB: "jobs" }, /CRONLOCK_DB: "jobs" is not/],
+    [{ CRONLOCK_KEY: "caf\ufffd" }, /^environment CRONLOCK_KEY: it is not UTF-8$/],
     [{ CRONLOCK_PORT: "0" }, /CRONLOCK_PORT: "0" is not a whole number from 1 to 65535/],
     [{ CRONLOCK_PORT: "65536" }, /CRONLOCK_PORT: "65536" is not/],
     [{ CRONLOCK_PORT: "redis" }, /CRONLOCK_PORT: "redis" is not/],

@@ -99,6 +99,10 @@ describe("--check", () => {
     const path = file("tab", "* * * * * job\n");
     expect((await migrate(["--check", path])).code).toBe(0);
     expect((await migrate(["--check", "--plain", path])).code).toBe(1);
+    const dump = file("tab", "* * * * * mysqldump db\n");
+    expect((await migrate(["--plain", "--format", "user", dump])).stdout).toBe(
+      "* * * * * signalbox run --lock mysqldump -- mysqldump db\n",
+    );
   });
 });
 
@@ -224,6 +228,12 @@ test.each<[what: string, args: () => string[], code: number, message: RegExp]>([
   ["no text", () => [file("tab", "a\0b")], 74, /no text/],
   ["a tool's file that is none", () => ["--tool-config", join(folder, "none"), "-"], 74, /cannot be read/],
   ["a program with words", () => ["--program", "sudo signalbox", "-"], 64, /--program "sudo signalbox"/],
+  [
+    "plain lines whose first word may be a user or a command",
+    () => ["--plain", file("tab", "* * * * * mysqldump db\n")],
+    64,
+    /commands begin with what may be a user or not: say --format system, or --format user/,
+  ],
   ["another program", () => ["--program", "/usr/bin/flock", "-"], 64, /--program/],
   ["no file", () => [], 64, /FILE/],
 ])("%s", async (_what, args, code, message) => {

@@ -312,6 +312,11 @@ describe("plain lines, on request", () => {
     expect(names[3]).toMatch(/^cron-[0-9a-f]{8}$/);
   });
 
+  test("a lock without a grace is told", () => {
+    const { lines } = migrated("1 * * * * job\n", { plain: true });
+    expect(lines[0]?.notes).toEqual([expect.stringMatching(/lock job taken do not;.*--grace 50s/)]);
+  });
+
   test("what cannot have a lock stays", () => {
     expect(reasonOf("job &", { plain: true })).toMatch(/background/);
     expect(reasonOf("job 'x", { plain: true })).toMatch(/not closed/);

@@ -9,13 +9,13 @@ const config = (more: object = {}) => JSON.stringify({ prefix: "/p", zkhosts: "z
 const translated = (words: string[], more?: object) =>
   asRun(words, new Map(), new Map([[FILE, config(more)]]));
 
-const FROM_OURS = "where etcd is comes from signalbox's own configuration";
+const FROM_OURS = "signalbox's own configuration must say where etcd is";
 const ETCD = { etcdhosts: "e1:2379,e2:2379" };
 const AT = ["--endpoints", "e1:2379,e2:2379"];
 
 describe("a line of switchman as one of signalbox run", () => {
   test.each<[words: string[], more: object, options: string[], notes: RegExp[]]>([
-    [["--", "x", "a"], {}, [], [/^where etcd is comes from/]],
+    [["--", "x", "a"], {}, [], [/must say where etcd is$/]],
     [["--", "x", "a"], ETCD, AT, []],
     [["--", "x", "a"], { etcdhosts: ["e1:2379", "e2:2379"] }, AT, []],
     [["--endpoints", "e3:2379", "--", "x", "a"], ETCD, ["--endpoints", "e3:2379"], []],
@@ -69,7 +69,7 @@ describe("a line of switchman as one of signalbox run", () => {
     expect(asRun(["-c", "/x", "--", "x"], new Map())).toEqual({
       options: ["-E", "0"],
       command: ["x"],
-      notes: [expect.stringMatching(/^"\/x" was not read/), FROM_OURS],
+      notes: [expect.stringMatching(/^"\/x" was not read.*do this on a host that has it$/), FROM_OURS],
     });
   });
 

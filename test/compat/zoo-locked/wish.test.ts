@@ -6,7 +6,7 @@ import { asRun } from "../../../src/compat/zoo-locked/as-run.ts";
 import { wishOf } from "../../../src/compat/zoo-locked/wish.ts";
 
 const QUIET = /^nothing is printed where the lock is taken/;
-const OURS = /^where etcd is comes from signalbox's own configuration/;
+const OURS = /^signalbox's own configuration must say where etcd is/;
 
 describe("a line of zoo-locked", () => {
   test.each<[words: string[], endpoints: string | undefined, lock: string, text: string]>([

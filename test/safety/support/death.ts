@@ -1,4 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { stopwatch } from "../../../fixtures/steady.ts";
 import { type Marked, marked } from "../../process/helpers.ts";
 
 /** Between two looks at all processes: looking costs, and what is measured must not suffer from being measured. */
@@ -8,16 +9,16 @@ const QUIET_LOOKS = 3;
 
 /**
  * Waits until nothing that bears a run's mark lives, but what is excepted.
- * @returns the ms until the first look that found nothing
+ * @returns the ms until the first look that found nothing; those in which this process stood still do not count
  * @throws Error naming what is still alive after `limit` ms
  */
 export async function death(mark: string, limit: number, except: readonly number[] = []): Promise<number> {
-  const since = performance.now();
+  const waited = stopwatch();
   let died = 0;
   for (let quiet = 0; quiet < QUIET_LOOKS; ) {
     const alive = marked(mark).filter(({ pid }) => !except.includes(pid));
     quiet = alive.length === 0 ? quiet + 1 : 0;
-    const elapsed = performance.now() - since;
+    const elapsed = waited();
     if (quiet === 1) died = elapsed;
     if (elapsed > limit && quiet === 0) throw new Error(`still alive after ${limit} ms: ${described(alive)}`);
     await pause(LOOK_EVERY);

@@ -28,7 +28,7 @@ export class Journal {
   }
 
   /** Resolves with the line once it is there. @throws Error with the timeline when it does not come */
-  async seen(name: string, what: Line["what"], ms = 20_000): Promise<Line> {
+  async seen(name: string, what: Line["what"], ms = 30_000): Promise<Line> {
     return await until(`${name} ${what}`, () => this.of(name, what), { ms, tell: () => this.timeline() });
   }
 

@@ -1,5 +1,4 @@
 /** A real console before an operator: keys go in, the screen comes out. */
-import { onTestFinished } from "vitest";
 import { openTerminal, type Terminal, type TerminalOptions } from "../../../fixtures/console.ts";
 import type { Stage } from "./theatre.ts";
 
@@ -18,7 +17,7 @@ export async function seat(stage: Stage, options: SeatOptions = {}): Promise<Ter
     endpoints: [endpoint],
     env: { SIGNALBOX_TRANSPORT: stage.transport, SIGNALBOX_PREFIX: stage.keys.prefix, ...env },
   });
-  onTestFinished(() => terminal.close());
+  stage.onFinished(() => terminal.close());
   await terminal.until(args.includes("--plain") ? "live, revision" : /live rev \d+/);
   return terminal;
 }

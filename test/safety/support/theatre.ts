@@ -1,6 +1,6 @@
 /** A real etcd, and real `signalbox run` processes on it whose commands keep a journal. */
 import { resolve } from "node:path";
-import { afterAll, beforeAll, onTestFinished } from "vitest";
+import { afterAll, beforeAll, onTestFinished, type TestContext } from "vitest";
 import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
 import { type Options, type RunningProcess, signalbox } from "../../../fixtures/signalbox.ts";
 import { openStore } from "../../../src/etcd/open.ts";
@@ -30,6 +30,9 @@ export interface Job {
   endpoint?: string;
 }
 
+/** How a test says what is to be done at its end. */
+type Finishing = Pick<TestContext, "onTestFinished">;
+
 /** One etcd for a file of tests. */
 export class Theatre {
   #etcd: EtcdMember | undefined;
@@ -39,7 +42,8 @@ export class Theatre {
   constructor() {
     beforeAll(async () => {
       this.#etcd = await startEtcd();
-      this.#store = await openStore({ endpoints: this.#etcd.endpoints }, { clock: realClock() });
+      const timeouts = { total: 30_000 }; // what the test itself asks must not fail on a slow machine
+      this.#store = await openStore({ endpoints: this.#etcd.endpoints, timeouts }, { clock: realClock() });
     });
     afterAll(async () => {
       this.#store?.close();
@@ -47,11 +51,17 @@ export class Theatre {
     });
   }
 
-  /** A prefix and a journal of its own for a test; its processes end with the test. */
-  async stage(transport: Transport): Promise<Stage> {
+  /**
+   * A prefix and a journal of its own for a test; its processes end with the test.
+   * @param context  of a test that runs beside others, which must not count `sessions()`, nor look for `ghosts()`
+   */
+  async stage(
+    transport: Transport,
+    { onTestFinished: onFinished }: Finishing = { onTestFinished },
+  ): Promise<Stage> {
     if (!this.#etcd || !this.#store) throw new Error("a stage is for a running test");
     this.#stages += 1;
-    const stage = new Stage(this.#etcd, this.#store, transport, `/stage${this.#stages}/`);
+    const stage = new Stage(this.#etcd, this.#store, transport, `/stage${this.#stages}/`, onFinished);
     await stage.open();
     return stage;
   }
@@ -69,12 +79,22 @@ export class Stage {
   /** Of tests before. */
   #sessionsBefore: readonly bigint[] = [];
 
-  constructor(etcd: EtcdMember, store: Store, transport: Transport, prefix: string) {
+  /** Says what else is to be done at the end of the test. */
+  readonly onFinished: Finishing["onTestFinished"];
+
+  constructor(
+    etcd: EtcdMember,
+    store: Store,
+    transport: Transport,
+    prefix: string,
+    onFinished: Finishing["onTestFinished"],
+  ) {
+    this.onFinished = onFinished;
     this.etcd = etcd;
     this.store = store;
     this.transport = transport;
     this.keys = keysUnder(prefix);
-    onTestFinished(async () => {
+    onFinished(async () => {
       for (const { child } of this.#running.values()) child.kill("SIGKILL");
       await Promise.all([...this.#running.values()].map(({ ended }) => ended));
       this.journal.remove();
@@ -132,7 +152,7 @@ export class Stage {
 
   async meddler(): Promise<Meddler> {
     const meddler = await Meddler.start(this.etcd.clientUrl);
-    onTestFinished(() => meddler.close());
+    this.onFinished(() => meddler.close());
     return meddler;
   }
 

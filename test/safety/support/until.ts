@@ -1,14 +1,16 @@
+import { stopwatch } from "../../../fixtures/steady.ts";
+
 /** Waits for something to hold, looking often. @throws Error naming it, with what `tell` says, when it takes too long */
 export async function until<T>(
   what: string,
   holds: () => T | undefined | false | Promise<T | undefined | false>,
-  { ms = 20_000, tell = () => "" }: { ms?: number; tell?: () => string } = {},
+  { ms = 30_000, tell = () => "" }: { ms?: number; tell?: () => string } = {},
 ): Promise<T> {
-  const limit = performance.now() + ms;
+  const waited = stopwatch();
   for (;;) {
     const value = await holds();
     if (value !== undefined && value !== false) return value;
-    if (performance.now() > limit) throw new Error(`not within ${ms} ms: ${what}\n${tell()}`);
+    if (waited() > ms) throw new Error(`not within ${ms} ms: ${what}\n${tell()}`);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }

@@ -12,6 +12,9 @@ beforeAll(async () => {
 });
 afterAll(() => etcd?.stop());
 
+/** When silence is known for what it is, ms: after some three seconds, and this on a busy machine. */
+const SOON = 6_000;
+
 const isAway = ({ kind }: { kind: string }) => kind === "away";
 const isRead = ({ kind }: { kind: string }) => kind === "read";
 
@@ -37,7 +40,7 @@ describe.concurrent.each(TRANSPORTS)("over %s, who follows etcd", (transport) =>
     const away = told.next(isAway);
     proxy.mode = "refuse";
     proxy.reset();
-    context.expect((await away).ms).toBeLessThan(1_500);
+    context.expect((await away).ms).toBeLessThan(3_000);
     const read = told.next(isRead);
     proxy.mode = "forward";
     await read;
@@ -57,7 +60,7 @@ describe.concurrent.each(TRANSPORTS)("over %s, who follows etcd", (transport) =>
     const { proxy, told } = await proxied(context, transport);
     const away = told.next(isAway);
     proxy.mode = "drop";
-    context.expect((await away).ms).toBeLessThan(4_500);
+    context.expect((await away).ms).toBeLessThan(SOON);
     const read = told.next(isRead);
     proxy.mode = "forward";
     await read;
@@ -68,7 +71,7 @@ describe.concurrent.each(TRANSPORTS)("over %s, who follows etcd", (transport) =>
     const start = told.now;
     proxy.strand();
     await group(`seen over ${transport}`);
-    context.expect(told.now - start).toBeLessThan(6_000);
+    context.expect(told.now - start).toBeLessThan(SOON);
   });
 });
 
@@ -80,7 +83,7 @@ describe.concurrent("the heartbeat", () => {
     await beats.next(({ kind }) => kind === "answer");
     const silence = beats.next(({ kind }) => kind === "silence");
     proxy.mode = "drop";
-    context.expect((await silence).ms).toBeLessThan(4_000);
+    context.expect((await silence).ms).toBeLessThan(SOON);
     const answer = beats.next(({ kind }) => kind === "answer");
     proxy.mode = "forward";
     await answer;
@@ -93,7 +96,7 @@ describe("who follows etcd", () => {
     const away = told.next(isAway);
     etcd.freeze();
     context.onTestFinished(() => etcd.thaw());
-    expect((await away).ms).toBeLessThan(4_500);
+    expect((await away).ms).toBeLessThan(SOON);
     const read = told.next(isRead);
     etcd.thaw();
     await read;

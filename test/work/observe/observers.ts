@@ -1,5 +1,6 @@
 /** Somebody who looks at a real etcd, and what was told. */
 import type { TestContext } from "vitest";
+import { stopwatch } from "../../../fixtures/steady.ts";
 import { openStore, type StoreOptions } from "../../../src/etcd/open.ts";
 import type { Store } from "../../../src/etcd/store.ts";
 import { Fold } from "../../../src/model/fold.ts";
@@ -12,10 +13,10 @@ import { type Beat, heartbeat } from "../../../src/work/observe/heartbeat.ts";
 import type { ObserverPorts } from "../../../src/work/observe/ports.ts";
 import { until } from "../../safety/support/until.ts";
 
-/** What was told, and when: ms after the beginning. */
+/** What was told, and when: ms after the beginning; those in which this process stood still do not count. */
 export class Told<T extends { kind: string }> {
   readonly list: (T & { after: number })[] = [];
-  readonly #start = performance.now();
+  readonly #elapsed = stopwatch();
   fault: unknown;
 
   constructor(stream: AsyncIterable<T>) {
@@ -27,7 +28,7 @@ export class Told<T extends { kind: string }> {
   }
 
   get now(): number {
-    return performance.now() - this.#start;
+    return this.#elapsed();
   }
 
   /** The next that is so, of those that come from now on; `ms` it took. */

@@ -11,6 +11,9 @@ import { Poller } from "../../../src/work/schedule/poll.ts";
 import { redefined } from "../../../src/work/schedule/redefined.ts";
 import { diverted, type Hand, MINUTE, ok, Site, START } from "./site.ts";
 
+/** How long is waited for what comes by a watch, ms. */
+const PATIENCE = 30_000;
+
 let etcd: EtcdMember;
 let store: Store;
 let site: Site;
@@ -211,7 +214,7 @@ test("a poller goes on after a claim that etcd refused", async () => {
     const one = await poller.poll();
     expect(one).toBeDefined();
     return one;
-  });
+  }, PATIENCE);
   await task?.finish();
   await poller.close();
 });
@@ -255,7 +258,7 @@ test("a poller that may not watch any more says so, and sees again when it may",
   expect(await poller.poll()).toBeUndefined();
   isAllowed = false;
   stop.resolve(undefined);
-  await vi.waitFor(() => expect(poller.poll()).rejects.toMatchObject({ kind: "permission" }));
+  await vi.waitFor(() => expect(poller.poll()).rejects.toMatchObject({ kind: "permission" }), PATIENCE);
   isAllowed = true;
   stop = Promise.withResolvers();
   await site.add("job");
@@ -263,7 +266,7 @@ test("a poller that may not watch any more says so, and sees again when it may",
     const one = await poller.poll().catch(() => undefined);
     expect(one).toBeDefined();
     return one;
-  });
+  }, PATIENCE);
   await task?.finish();
   await poller.close();
 });

@@ -1,6 +1,7 @@
 /** Clocks of workers that differ. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
+import { steadily } from "../../../fixtures/steady.ts";
 import type { Store } from "../../../src/etcd/store.ts";
 import { CLOCK_LIMITS, Clocks } from "../../../src/work/schedule/clocks.ts";
 import type { Task, Verdict } from "../../../src/work/schedule/handler.ts";
@@ -66,6 +67,8 @@ describe("three workers", () => {
 
   /** Starts two whose clocks agree and one that is `skew` ms ahead; fires 10 schedules for three minutes. */
   async function play(skew: number) {
+    await site.close();
+    site = new Site(store); // where it is played once more
     const ids = Array.from({ length: 10 }, (_, n) => `job${n}`);
     site.clock.set(START - 40_000);
     for (const id of ids) await site.add(id, { end: START + 2 * MINUTE });
@@ -93,25 +96,27 @@ describe("three workers", () => {
     return { runs, early, judged, calm, off, expected };
   }
 
-  test("one is 2 s ahead: it is warned, and no occurrence is fired twice", async () => {
-    const { runs, early, judged, calm, expected } = await play(2_000);
-    expect(runs.toSorted()).toEqual(expected.toSorted());
-    expect(early).toEqual([]);
-    expect(judged[0]).toMatchObject({ state: "warns" });
-    expect(judged[0]?.skew).toBeGreaterThan(1_500);
-    expect(calm).toEqual([]);
-  });
+  test("one is 2 s ahead: it is warned, and no occurrence is fired twice", () =>
+    steadily(async () => {
+      const { runs, early, judged, calm, expected } = await play(2_000);
+      expect(runs.toSorted()).toEqual(expected.toSorted());
+      expect(early).toEqual([]);
+      expect(judged[0]).toMatchObject({ state: "warns" });
+      expect(judged[0]?.skew).toBeGreaterThan(1_500);
+      expect(calm).toEqual([]);
+    }));
 
-  test("one is a minute ahead: it fires nothing, the others everything, and never early", async () => {
-    const { runs, early, judged, calm, off, expected } = await play(60_000);
-    expect(runs.toSorted()).toEqual(expected.toSorted());
-    expect(early).toEqual([]);
-    expect(judged[0]).toMatchObject({ state: "refuses" });
-    expect(off.events.filter(({ kind }) => kind === "started")).toEqual([]);
-    expect(calm).toEqual([]);
-    const { kvs } = await store.range(site.keys.workers());
-    expect(kvs.filter(({ value }) => JSON.parse(value).clock === "refuses")).toHaveLength(1);
-  });
+  test("one is a minute ahead: it fires nothing, the others everything, and never early", () =>
+    steadily(async () => {
+      const { runs, early, judged, calm, off, expected } = await play(60_000);
+      expect(runs.toSorted()).toEqual(expected.toSorted());
+      expect(early).toEqual([]);
+      expect(judged[0]).toMatchObject({ state: "refuses" });
+      expect(off.events.filter(({ kind }) => kind === "started")).toEqual([]);
+      expect(calm).toEqual([]);
+      const { kvs } = await store.range(site.keys.workers());
+      expect(kvs.filter(({ value }) => JSON.parse(value).clock === "refuses")).toHaveLength(1);
+    }));
 
   test("its clock is set an hour forward while it works: it fires nothing from then on", async () => {
     const own = new HandClock(site.clock.wall());
@@ -122,11 +127,13 @@ describe("three workers", () => {
     await off.joined();
     await site.add("soon", {}, { start: START + 30 * MINUTE });
     own.advance(60 * MINUTE);
+    // What was heard on a busy machine may have earned it a warning before.
     const [judged] = await off.saw((events) => {
-      const found = events.flatMap((event) => (event.kind === "clock" ? [event] : []));
+      const found = events.flatMap((event) =>
+        event.kind === "clock" && event.state === "refuses" ? [event] : [],
+      );
       return found.length > 0 && found;
     });
-    expect(judged).toMatchObject({ state: "refuses" });
     expect((judged?.skew ?? 0) / MINUTE).toBeCloseTo(60, 0);
     await site.add("now");
     await Promise.race(right.map((worker) => worker.hasEnded(1)));

@@ -137,7 +137,7 @@ describe("one worker", () => {
     await worker.joined();
     await vi.waitFor(
       async () => expect(await site.due("byhand")).toMatchObject({ next: START + MINUTE }),
-      5_000,
+      30_000,
     );
     site.clock.advance(MINUTE);
     await worker.hasEnded(1);

@@ -79,7 +79,10 @@ export class Site {
   }
 
   static async open(endpoints: readonly string[]): Promise<Store> {
-    return await openStore({ endpoints: [...endpoints] }, { clock: realClock() });
+    return await openStore(
+      { endpoints: [...endpoints], timeouts: { total: 30_000 } },
+      { clock: realClock() },
+    );
   }
 
   ports(clock: Clock = this.clock): SchedulePorts {

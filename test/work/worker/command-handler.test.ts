@@ -154,16 +154,17 @@ test("a task that ended before starts nothing", async () => {
 test("without renewals the command ends by the horizon; with one it lives on", async () => {
   const { mark, ports, task, lines } = newBench();
   const given = task();
-  given.extend(1_500);
+  given.extend(15_000);
   const running = new CommandHandler(ports, { command: sh("echo there; sleep 30") }).run(given);
   await until("output", () => lines.includes("there"));
   given.extend(400);
   expect(await running).toMatchObject({ result: "lost", reason: "the session could not be renewed in time" });
   expect(remains(mark)).toEqual([]);
   const other = task();
-  other.extend(500);
+  other.extend(15_000);
   const longer = new CommandHandler(ports, { command: sh("echo again; sleep 0.6") }).run(other);
   await until("output", () => lines.includes("again"));
+  other.extend(400);
   other.extend(20_000);
   expect(await longer).toMatchObject({ result: "ok" });
 });
