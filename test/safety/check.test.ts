@@ -1,23 +1,17 @@
-/** `signalbox check crontab` and `check hosts` on real files and a real etcd. */
+/** `signalbox check crontab` and `check hosts` on real files and a real house.etcd. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type EtcdMember, startEtcd } from "../../fixtures/etcd/index.ts";
 import type { Ended } from "../../fixtures/signalbox.ts";
 import { eventually, House, type Room, TRANSPORTS } from "./support/house.ts";
 
-let etcd: EtcdMember;
-let house: House;
+const house = House.onEtcd();
 let folder: string;
 beforeAll(async () => {
-  etcd = await startEtcd();
-  house = await House.open(etcd.endpoints);
   folder = mkdtempSync(join(tmpdir(), "signalbox-check-"));
 });
 afterAll(async () => {
-  await house?.close();
-  await etcd?.stop();
   rmSync(folder, { recursive: true, force: true });
 });
 

@@ -1,19 +1,9 @@
 /** The command line, as people mistype it, and what it prints for people and for programs. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type EtcdMember, startEtcd } from "../../fixtures/etcd/index.ts";
+import { describe, expect, test } from "vitest";
 import { COMMANDS } from "../../src/bin/commands.ts";
 import { House, saying, silently } from "./support/house.ts";
 
-let etcd: EtcdMember;
-let house: House;
-beforeAll(async () => {
-  etcd = await startEtcd();
-  house = await House.open(etcd.endpoints);
-});
-afterAll(async () => {
-  await house?.close();
-  await etcd?.stop();
-});
+const house = House.onEtcd();
 
 describe.concurrent("help", () => {
   const HELP = [["--help"], ["help"], [], ...COMMANDS.map(({ id }) => [...id.split(" "), "--help"])];

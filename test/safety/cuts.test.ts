@@ -1,8 +1,7 @@
 /** The way to etcd is cut while a command runs: it is dead by the horizon; a short cut is not noticed. */
 import { writeFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type EtcdMember, startEtcd } from "../../fixtures/etcd/index.ts";
+import { afterAll, describe, expect, test } from "vitest";
 import { FaultProxy } from "../../fixtures/proxy.ts";
 import { steadily, stopwatch } from "../../fixtures/steady.ts";
 import { kill } from "../process/helpers.ts";
@@ -10,8 +9,7 @@ import { death } from "./support/death.ts";
 import { eventually, House, type Room, silently, TRANSPORTS, type Transport } from "./support/house.ts";
 import { BEATS, Ledger } from "./support/ledger.ts";
 
-let etcd: EtcdMember;
-let house: House;
+const house = House.onEtcd();
 const proxies: FaultProxy[] = [];
 /** What a busy machine may be late in seeing a death, ms. */
 const LAG = 1_000;
@@ -22,19 +20,13 @@ const [HORIZON, TERMINATION, RENEWAL] = [4_000, 1_000, 834];
 const TTL = 8;
 const MOMENT = 1_500;
 const WAITS_FOR_GO = ["sh", "-c", 'echo up; until [ -e "$GO" ]; do sleep 0.05; done; echo done'];
-beforeAll(async () => {
-  etcd = await startEtcd();
-  house = await House.open(etcd.endpoints);
-});
 afterAll(async () => {
-  await house?.close();
   await Promise.all(proxies.map((proxy) => proxy.close()));
-  await etcd?.stop();
 });
 
-/** Two rooms with the same keys: one behind a proxy, one with a straight way to etcd. */
+/** Two rooms with the same keys: one behind a proxy, one with a straight way to house.etcd. */
 async function behindProxy(transport: Transport, ttl: number) {
-  const proxy = await FaultProxy.start(etcd.clientUrl);
+  const proxy = await FaultProxy.start(house.etcd.clientUrl);
   proxies.push(proxy);
   const env = { SIGNALBOX_TTL: `${ttl}s` };
   const far = house.room({ transport, env, endpoints: [proxy.url] });

@@ -1,6 +1,5 @@
 /** Runners that are killed or frozen: their commands die with them, and before anyone else gets the lock. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type EtcdMember, startEtcd } from "../../fixtures/etcd/index.ts";
+import { describe, expect, test } from "vitest";
 import { steadily, stopwatch } from "../../fixtures/steady.ts";
 import { kill } from "../process/helpers.ts";
 import { death } from "./support/death.ts";
@@ -18,16 +17,7 @@ const LATE = 3_000;
 const [HORIZON, LAG] = [2_000, 1_000];
 const ENV = { SIGNALBOX_TTL: "3s", SIGNALBOX_TERMINATION_TIMEOUT: "500ms" };
 
-let etcd: EtcdMember;
-let house: House;
-beforeAll(async () => {
-  etcd = await startEtcd();
-  house = await House.open(etcd.endpoints);
-});
-afterAll(async () => {
-  await house?.close();
-  await etcd?.stop();
-});
+const house = House.onEtcd();
 
 const spin = async (ms: number) => {
   for (const end = performance.now() + ms; performance.now() < end; ) await new Promise(setImmediate);

@@ -1,19 +1,9 @@
 /** How runs end: exit codes, what is said, and what is not said. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type EtcdMember, startEtcd } from "../../fixtures/etcd/index.ts";
+import { describe, expect, test } from "vitest";
 import { steadily, stopwatch } from "../../fixtures/steady.ts";
 import { House, type Room, saying, silently, TRANSPORTS } from "./support/house.ts";
 
-let etcd: EtcdMember;
-let house: House;
-beforeAll(async () => {
-  etcd = await startEtcd();
-  house = await House.open(etcd.endpoints);
-});
-afterAll(async () => {
-  await house?.close();
-  await etcd?.stop();
-});
+const house = House.onEtcd();
 
 const FOR_EVER = ["sh", "-c", "echo up; exec sleep 60"];
 

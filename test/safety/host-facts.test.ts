@@ -1,7 +1,6 @@
 /** Every run leaves word that its host is there, and pays nothing for it. */
 import { hostname } from "node:os";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type EtcdMember, startEtcd } from "../../fixtures/etcd/index.ts";
+import { describe, expect, test } from "vitest";
 import { steadily } from "../../fixtures/steady.ts";
 import { type HostRecord, parseHost, SEEN_EVERY } from "../../src/fleet/host-record.ts";
 import { barringHosts } from "./support/gatekeeper.ts";
@@ -10,16 +9,7 @@ import { House, type Room, saying, silently, TRANSPORTS } from "./support/house.
 const HOST = "web1.example.com";
 const FOR_EVER = ["sh", "-c", "echo up; exec sleep 60"];
 
-let etcd: EtcdMember;
-let house: House;
-beforeAll(async () => {
-  etcd = await startEtcd();
-  house = await House.open(etcd.endpoints);
-});
-afterAll(async () => {
-  await house?.close();
-  await etcd?.stop();
-});
+const house = House.onEtcd();
 
 /** What a host said last, and at which revision. */
 async function said(room: Room, host = HOST): Promise<(HostRecord & { revision: bigint }) | undefined> {
@@ -177,7 +167,7 @@ test("without a configured name, it is the kernel's", async () => {
 describe("a role that may not write hosts", () => {
   test("runs all the same, at the price of one call more, and says so to who asks", async () => {
     const plain = house.room();
-    const { endpoint, refusals } = await barringHosts(etcd.clientUrl, plain.keys);
+    const { endpoint, refusals } = await barringHosts(house.etcd.clientUrl, plain.keys);
     const room = house.room({ prefix: plain.prefix, endpoints: [endpoint], env: { SIGNALBOX_HOST: HOST } });
     expect(await room.run(["--lock", "x"], ["echo", "ran"]).ended).toEqual({
       ...silently(0),
@@ -196,7 +186,7 @@ describe("a role that may not write hosts", () => {
 
   test("is refused, waits and is drained as ever", async () => {
     const plain = house.room();
-    const { endpoint } = await barringHosts(etcd.clientUrl, plain.keys);
+    const { endpoint } = await barringHosts(house.etcd.clientUrl, plain.keys);
     const room = house.room({ prefix: plain.prefix, endpoints: [endpoint] });
     const holder = room.run(["--lock", "x"], FOR_EVER);
     await holder.printed(/up/);

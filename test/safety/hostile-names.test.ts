@@ -1,21 +1,11 @@
 /** Names that nobody should have given: a clear error, or a name like any other; never a crash, never a wrong key. */
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type EtcdMember, startEtcd } from "../../fixtures/etcd/index.ts";
+import { describe, expect, test } from "vitest";
 import { BUNDLE } from "../../fixtures/signalbox.ts";
 import { House, saying, silently } from "./support/house.ts";
 
-let etcd: EtcdMember;
-let house: House;
-beforeAll(async () => {
-  etcd = await startEtcd();
-  house = await House.open(etcd.endpoints);
-});
-afterAll(async () => {
-  await house?.close();
-  await etcd?.stop();
-});
+const house = House.onEtcd();
 
 const OSC_52 = "\x1b]52;c;cm0gLXJmIH4K\x07";
 const LONG = "x".repeat(10_000);
@@ -93,7 +83,7 @@ describe.concurrent("names", () => {
 
   test("bytes that are no UTF-8 are refused: they would become another name, and another argument", async () => {
     const room = house.room();
-    const env = { ...process.env, ...room.env, SIGNALBOX_ENDPOINTS: etcd.clientUrl };
+    const env = { ...process.env, ...room.env, SIGNALBOX_ENDPOINTS: house.etcd.clientUrl };
     for (const args of [
       "--lock $'a\\xff' -- true",
       "-g $'\\xc3(' -- true",

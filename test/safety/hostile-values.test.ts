@@ -1,18 +1,8 @@
 /** Keys and values put by hand: they block where they must, are shown as what they are, and crash nobody. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type EtcdMember, startEtcd } from "../../fixtures/etcd/index.ts";
+import { describe, expect, test } from "vitest";
 import { House, type Room, saying, silently } from "./support/house.ts";
 
-let etcd: EtcdMember;
-let house: House;
-beforeAll(async () => {
-  etcd = await startEtcd();
-  house = await House.open(etcd.endpoints);
-});
-afterAll(async () => {
-  await house?.close();
-  await etcd?.stop();
-});
+const house = House.onEtcd();
 
 const OSC_52 = "\x1b]52;c;cm0gLXJmIH4K\x07";
 const RUN_ID = "abcdefghijklmnop";

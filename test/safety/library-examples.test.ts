@@ -3,27 +3,19 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type EtcdMember, startEtcd } from "../../fixtures/etcd/index.ts";
+import { afterAll, describe, expect, test } from "vitest";
 import { eventually, House, type Room } from "./support/house.ts";
 
 const EXAMPLES = resolve(import.meta.dirname, "../../examples");
 
-let etcd: EtcdMember;
-let house: House;
+const house = House.onEtcd();
 const children: ChildProcess[] = [];
-beforeAll(async () => {
-  etcd = await startEtcd();
-  house = await House.open(etcd.endpoints);
-});
 afterAll(async () => {
   for (const child of children) child.kill("SIGKILL");
-  await house?.close();
-  await etcd?.stop();
 });
 
 function program(room: Room, args: readonly string[]) {
-  const env = { ...room.env, PATH: process.env.PATH, SIGNALBOX_ENDPOINTS: etcd.endpoints.join(",") };
+  const env = { ...room.env, PATH: process.env.PATH, SIGNALBOX_ENDPOINTS: house.etcd.endpoints.join(",") };
   const child = spawn(process.execPath, args, { env, cwd: EXAMPLES });
   children.push(child);
   const output = { text: "" };

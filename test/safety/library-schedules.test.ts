@@ -1,7 +1,6 @@
 /** Schedules of the library: PerfectSched's calls and its distinctions between errors. */
 import { setTimeout as pause } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type EtcdMember, startEtcd } from "../../fixtures/etcd/index.ts";
+import { afterAll, describe, expect, test } from "vitest";
 import {
   AlreadyExistsError,
   AlreadyFinishedError,
@@ -19,21 +18,14 @@ import {
 } from "../../src/library/index.ts";
 import { eventually, House, type Room } from "./support/house.ts";
 
-let etcd: EtcdMember;
-let house: House;
+const house = House.onEtcd();
 const open: Signalbox[] = [];
-beforeAll(async () => {
-  etcd = await startEtcd();
-  house = await House.open(etcd.endpoints);
-});
 afterAll(async () => {
   await Promise.all(open.map((one) => one.close()));
-  await house?.close();
-  await etcd?.stop();
 });
 
 async function box({ prefix, env } = house.room()): Promise<Signalbox> {
-  const one = await connect({ endpoints: etcd.endpoints, prefix, env });
+  const one = await connect({ endpoints: house.etcd.endpoints, prefix, env });
   open.push(one);
   return one;
 }

@@ -3,27 +3,17 @@ import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type EtcdMember, startEtcd } from "../../fixtures/etcd/index.ts";
+import { describe, expect, test } from "vitest";
 import { BUNDLE } from "../../fixtures/signalbox.ts";
 import { stopwatch } from "../../fixtures/steady.ts";
 import { eventually, House, silently } from "./support/house.ts";
 
-let etcd: EtcdMember;
-let house: House;
-beforeAll(async () => {
-  etcd = await startEtcd();
-  house = await House.open(etcd.endpoints);
-});
-afterAll(async () => {
-  await house?.close();
-  await etcd?.stop();
-});
+const house = House.onEtcd();
 
 /** Runs a pipeline of the shell in which "$@" is `signalbox run` with its options. @returns its exit code */
 async function pipeline(text: string, options: string[] = []): Promise<number | null> {
   const room = house.room();
-  const env = { ...process.env, ...room.env, SIGNALBOX_ENDPOINTS: etcd.clientUrl };
+  const env = { ...process.env, ...room.env, SIGNALBOX_ENDPOINTS: house.etcd.clientUrl };
   const args = ["-c", text, "sh", process.execPath, BUNDLE, "run", ...options];
   const [code] = await once(spawn("bash", args, { env, stdio: "inherit" }), "exit");
   return code;

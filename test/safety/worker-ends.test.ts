@@ -1,22 +1,12 @@
 /** How a worker leaves, is killed, or freezes: what is left of its tasks, and who has them then. */
 import { writeFileSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type EtcdMember, startEtcd } from "../../fixtures/etcd/index.ts";
+import { describe, expect, test } from "vitest";
 import { remains } from "../process/helpers.ts";
 import { death } from "./support/death.ts";
 import { House } from "./support/house.ts";
 import { due, exists, HOLD, outcome, outcomes, sh } from "./support/work.ts";
 
-let etcd: EtcdMember;
-let house: House;
-beforeAll(async () => {
-  etcd = await startEtcd();
-  house = await House.open(etcd.endpoints);
-});
-afterAll(async () => {
-  await house?.close();
-  await etcd?.stop();
-});
+const house = House.onEtcd();
 
 describe.concurrent("a worker", () => {
   test.each(["SIGTERM", "SIGINT", "SIGQUIT"] as const)(

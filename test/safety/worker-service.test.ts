@@ -2,24 +2,14 @@
 import http from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { type EtcdMember, startEtcd } from "../../fixtures/etcd/index.ts";
+import { expect, onTestFinished, test } from "vitest";
 import { FaultProxy } from "../../fixtures/proxy.ts";
 import { type Definition, definitionText } from "../../src/schedule/definition.ts";
 import { folder, receiver } from "../work/worker/receiver.ts";
 import { House, type Room } from "./support/house.ts";
 import { until } from "./support/until.ts";
 
-let etcd: EtcdMember;
-let house: House;
-beforeAll(async () => {
-  etcd = await startEtcd();
-  house = await House.open(etcd.endpoints);
-});
-afterAll(async () => {
-  await house?.close();
-  await etcd?.stop();
-});
+const house = House.onEtcd();
 
 /** Puts a schedule that was due once, at the beginning of a minute, at least `late` ms ago. */
 async function due(room: Room, id: string, more: Partial<Definition>, late = 0): Promise<void> {
@@ -110,7 +100,7 @@ test("figures, hooks and systemd's words follow what a worker does", async () =>
 
 test("a worker without a session is not healthy, and its watchdog is not fed", async () => {
   const room = house.room();
-  const proxy = await FaultProxy.start(etcd.clientUrl);
+  const proxy = await FaultProxy.start(house.etcd.clientUrl);
   onTestFinished(() => proxy.close());
   const socket = join(folder(), "notify");
   const { words } = await receiver(socket);

@@ -1,20 +1,10 @@
 /** The worker as a process: what it runs, by which handler, with which leases. */
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type EtcdMember, startEtcd } from "../../fixtures/etcd/index.ts";
+import { describe, expect, test } from "vitest";
 import { eventually, House } from "./support/house.ts";
 import { due, exists, HOLD, outcome, outcomes, READY, sh } from "./support/work.ts";
 
-let etcd: EtcdMember;
-let house: House;
-beforeAll(async () => {
-  etcd = await startEtcd();
-  house = await House.open(etcd.endpoints);
-});
-afterAll(async () => {
-  await house?.close();
-  await etcd?.stop();
-});
+const house = House.onEtcd();
 
 describe.concurrent("a worker", () => {
   test("runs each schedule by its first handler, and leaves unknown types to others", async () => {

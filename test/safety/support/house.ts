@@ -4,7 +4,8 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { expect } from "vitest";
+import { afterAll, beforeAll, expect } from "vitest";
+import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
 import { type Ended, type Options, type RunningProcess, signalbox } from "../../../fixtures/signalbox.ts";
 import { stopwatch } from "../../../fixtures/steady.ts";
 import { openStore, type StoreOptions } from "../../../src/etcd/open.ts";
@@ -31,27 +32,62 @@ export interface RoomOptions {
   prefix?: string;
 }
 
+/** Where a house stands. */
+interface Ground {
+  endpoints: readonly string[];
+  store: Store;
+  /** Undefined where somebody else looks after it. */
+  etcd?: EtcdMember;
+}
+
 /** Everything that one test file starts on one etcd. */
 export class House {
-  readonly endpoints: readonly string[];
-  readonly store: Store;
+  #ground: Ground | undefined;
   readonly #runs: Run[] = [];
   readonly #folder = mkdtempSync(join(tmpdir(), "signalbox-safety-"));
   #files = 0;
 
-  private constructor(endpoints: readonly string[], store: Store) {
-    this.endpoints = endpoints;
-    this.store = store;
+  private constructor(ground?: Ground) {
+    this.#ground = ground;
+  }
+
+  /** On an etcd of its own, from the first test of the file (or of the `describe`) to the last. */
+  static onEtcd(): House {
+    const house = new House();
+    let etcd: EtcdMember | undefined;
+    beforeAll(async () => {
+      etcd = await startEtcd();
+      house.#ground = { ...(await groundAt(etcd.endpoints)), etcd };
+    });
+    afterAll(async () => {
+      await house.close();
+      await etcd?.stop();
+    });
+    return house;
   }
 
   /** @param options  how the test itself, not its runs, gets into etcd */
-  static async open(endpoints: readonly string[], options: Partial<StoreOptions> = {}): Promise<House> {
-    const timeouts = { total: 30_000 }; // what the test itself asks must not fail on a slow machine
-    const store = await openStore(
-      { endpoints: [...endpoints], timeouts, ...options },
-      { clock: realClock() },
-    );
-    return new House(endpoints, store);
+  static async open(endpoints: readonly string[], options?: Partial<StoreOptions>): Promise<House> {
+    return new House(await groundAt(endpoints, options));
+  }
+
+  get endpoints(): readonly string[] {
+    return this.#built.endpoints;
+  }
+
+  get store(): Store {
+    return this.#built.store;
+  }
+
+  get etcd(): EtcdMember {
+    const { etcd } = this.#built;
+    if (etcd === undefined) throw new Error("this house stands on somebody else's etcd");
+    return etcd;
+  }
+
+  get #built(): Ground {
+    if (this.#ground === undefined) throw new Error("the house is open from the first test on");
+    return this.#ground;
   }
 
   /** Room for one test: keys under a prefix of its own, so that tests beside each other do not meet. */
@@ -83,9 +119,15 @@ export class House {
       // A process that is just being made may not be seen the first time.
       for (const run of this.#runs) for (const { pid } of marked(run.mark)) kill(pid, "SIGKILL");
     } while (!(await Promise.race([ended, pause(500).then(() => false)])));
-    this.store.close();
+    this.#ground?.store.close();
     rmSync(this.#folder, { recursive: true, force: true });
   }
+}
+
+async function groundAt(endpoints: readonly string[], options: Partial<StoreOptions> = {}): Promise<Ground> {
+  const timeouts = { total: 30_000 }; // what the test itself asks must not fail on a slow machine
+  const store = await openStore({ endpoints: [...endpoints], timeouts, ...options }, { clock: realClock() });
+  return { endpoints, store };
 }
 
 export class Room {

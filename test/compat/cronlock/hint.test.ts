@@ -1,0 +1,32 @@
+/** What a failure has to do with the tool's own variables. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, test } from "vitest";
+import { EXIT, SignalboxError } from "../../../src/base/errors.ts";
+import { hintFor } from "../../../src/compat/cronlock/hint.ts";
+import { Variables } from "../../../src/compat/cronlock/variables.ts";
+import { wishOf } from "../../../src/compat/cronlock/wish.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "signalbox-hint-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const empty = join(folder, "config.json");
+writeFileSync(empty, "{}");
+
+const AWAY = new SignalboxError(EXIT.unreachable, "etcd cannot be reached");
+
+test.each<[env: Record<string, string>, hint: RegExp | undefined]>([
+  [{}, /^no address of etcd is configured: set CRONLOCK_HOST or SIGNALBOX_ENDPOINTS$/],
+  [{ SIGNALBOX_ENDPOINTS: "http://a:1" }, undefined],
+  [{ ETCDCTL_ENDPOINTS: "http://a:1" }, undefined],
+  [{ CRONLOCK_HOST: "a" }, undefined],
+  [{ CRONLOCK_HOST: "a:6379" }, /port 6379 is that of Redis/],
+])("etcd is out of reach, with %j", (env, hint) => {
+  const wish = wishOf(
+    "cronlock",
+    ["true"],
+    new Variables(new Map(Object.entries(env)), undefined, undefined),
+  );
+  const found = hintFor(AWAY, wish, { ...env, SIGNALBOX_CONFIG: empty });
+  expect(found).toEqual(hint === undefined ? undefined : expect.stringMatching(hint));
+});
