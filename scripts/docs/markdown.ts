@@ -57,7 +57,8 @@ function anchor(id: string): string {
 }
 
 function commandSection(command: Command): string[] {
-  const { id, brief, about = [], args = [], flags = [], settings: keys = [], examples } = command;
+  const { id, brief, about = [], args = [], flags = [], variables = [] } = command;
+  const { settings: keys = [], examples } = command;
   return [
     `### signalbox ${id}`,
     "",
@@ -68,7 +69,7 @@ function commandSection(command: Command): string[] {
     "```",
     "",
     ...about.flatMap((paragraph) => [escaped(paragraph), ""]),
-    ...list([...argumentRows(args), ...flagRows(flags)]),
+    ...list([...argumentRows(args), ...flagRows(flags), ...variables]),
     ...settingsLine(keys),
     "```sh",
     ...examples.flatMap(([line, what]) => [`# ${what}`, line]),

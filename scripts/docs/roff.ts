@@ -24,7 +24,9 @@ export function manualPage(commands: readonly Command[], version: string): strin
     ".SH DESCRIPTION",
     ...prose(ABOUT),
     ".SH COMMANDS",
-    ...prose("In the order of what they are for: running, seeing, acting, configuring, checking."),
+    ...prose(
+      "In the order of what they are for: running, seeing, acting, configuring, scheduling, checking, migrating.",
+    ),
     ...TOPICS.flatMap((topic) => commands.filter((command) => command.topic === topic)).flatMap(commandPart),
     ".SH OPTIONS",
     ...prose("Every command takes these."),
@@ -52,7 +54,7 @@ export function manualPage(commands: readonly Command[], version: string): strin
 }
 
 function commandPart(command: Command): string[] {
-  const { id, brief, about = [], args = [], flags = [], settings = [], examples } = command;
+  const { id, brief, about = [], args = [], flags = [], variables = [], settings = [], examples } = command;
   const own = settings.filter((key) => !CONNECTION.includes(key));
   const needsEtcd = own.length < settings.length;
   return [
@@ -61,6 +63,7 @@ function commandPart(command: Command): string[] {
     ...about.flatMap((paragraph) => [".PP", ...prose(paragraph)]),
     ...argumentRows(args).flatMap(item),
     ...flagRows(flags).flatMap(item),
+    ...variables.flatMap(item),
     ...settingRows({ ...command, settings: own }).flatMap(item),
     ...(needsEtcd
       ? [".PP", ...prose("It takes the settings that say how etcd is reached, as flags too.")]

@@ -6,9 +6,16 @@ import { surroundings } from "./surroundings.ts";
 /** As in package.json's `engines`. */
 const OLDEST_NODE = 22;
 
-/** Runs a program to its end. @param work  gets the command line without `node` and the script, returns the exit code */
-export function launch(work: (argv: readonly string[], world: Surroundings) => Promise<number>): void {
-  checkNode();
+/**
+ * Runs a program to its end.
+ * @param work  gets the command line without `node` and the script, returns the exit code
+ * @param unfit  exit code where this Node is too old
+ */
+export function launch(
+  work: (argv: readonly string[], world: Surroundings) => Promise<number>,
+  unfit: number = EXIT.config,
+): void {
+  checkNode(unfit);
   endOnDefects();
   // Node's deprecations are for those who write programs: cron would mail them to those who run one.
   process.noDeprecation = true;
@@ -18,13 +25,13 @@ export function launch(work: (argv: readonly string[], world: Surroundings) => P
 }
 
 /** Ends the process with a clear message under a Node that is too old. */
-function checkNode(): void {
+function checkNode(unfit: number): void {
   const { node } = process.versions;
   if (Number.parseInt(node, 10) >= OLDEST_NODE) return;
   surroundings.err(
     `signalbox: Node.js ${OLDEST_NODE} or later is needed, this is ${node} (${process.execPath})\n`,
   );
-  process.exit(EXIT.config);
+  process.exit(unfit);
 }
 
 /**

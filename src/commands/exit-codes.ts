@@ -12,7 +12,7 @@ export const EXIT_CODES: readonly (readonly [code: string, meaning: string])[] =
   [String(EXIT.usage), "the command line is wrong, or nobody could be asked and --yes was not given"],
   [String(EXIT.unreachable), "etcd cannot be reached, or takes no writes; nothing was started"],
   [String(EXIT.internal), "a defect of signalbox"],
-  [String(EXIT.io), "standard output cannot be written"],
+  [String(EXIT.io), "a file cannot be read, or standard output not be written"],
   [
     String(EXIT.busy),
     "busy: the lock is held, drained, not for this host, or the wait timed out (run -E sets another code). Of commands that act: something moved since it was seen, nothing was done",

@@ -2,9 +2,9 @@ import type { Terminal } from "../base/terminal.ts";
 import { describeSettings } from "../config/config.ts";
 import { type Argument, COMMON, type Command, type Flag } from "./spec.ts";
 
-/** Columns that help takes: as many as the terminal has, within reason; for others, as many as it ever takes. */
+/** Columns that help takes: as many as the terminal has, within reason; in a pipe 80, as a pager breaks longer lines. */
 export function helpColumns(terminal: Pick<Terminal, "isOutput" | "size">): number {
-  return terminal.isOutput() ? Math.min(100, Math.max(80, terminal.size().columns)) : 100;
+  return terminal.isOutput() ? Math.min(100, Math.max(80, terminal.size().columns)) : 80;
 }
 
 /** Help of one command, made from its declaration. */

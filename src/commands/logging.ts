@@ -1,4 +1,4 @@
-import { closeSync, openSync, writeSync } from "node:fs";
+import { closeSync, constants, openSync, writeSync } from "node:fs";
 import { ConfigError } from "../base/errors.ts";
 import type { Log, LogFields, LogLevel } from "../base/log.ts";
 import { clean } from "../base/text.ts";
@@ -49,9 +49,15 @@ export function openLog(options: LogOptions, wall: () => number): LogSink {
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error"), reopen };
 }
 
+/** For appending. A pipe that nobody reads must neither keep a run from starting nor, once it is full, from renewing its session. */
+export function openForLog(path: string, mode: number): number {
+  const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK } = constants;
+  return openSync(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK, mode);
+}
+
 function openFile(path: string): number {
   try {
-    return openSync(path, "a", 0o640);
+    return openForLog(path, 0o640);
   } catch (cause) {
     throw new ConfigError(`the log file cannot be opened: ${(cause as Error).message}`, { cause });
   }

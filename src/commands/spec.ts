@@ -63,7 +63,7 @@ export interface Command {
    * help only.
    */
   takesWords?: true;
-  /** A front end's exit code for words that are not valid UTF-8, where it is not that of usage. */
+  /** A front end's exit code for words that are not valid UTF-8 and for a Node that is too old, where it has one of its own. */
   failure?: number;
   /** Variables that speak to it, beside those of settings. */
   variables?: readonly (readonly [name: string, what: string])[];

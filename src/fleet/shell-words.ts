@@ -35,8 +35,13 @@ const RESERVED = new Set(["!", "{", "}", "if", "then", "elif", "else", "fi", "do
 /** The longest first, as the shell reads them. */
 const OPERATORS = ["&&", "||", ";;", "|&", ";", "|", "&", "(", ")", "\n"];
 const REDIRECTION = /^\d*(?:&>>|&>|>>|<<<|<<-|<<|<>|>&|<&|>\||>|<)/;
-/** What files may match, where no quotes are around it. An address with a question mark is none. */
-const PATTERN = /^(?:[*?]|\[[^\s\]]+\])/;
+/**
+ * What files may match, where no quotes are around it; and what shells take in different ways: `{a,b}`, `$'a'`. An address
+ * with a question mark is none.
+ */
+const PATTERN = /^(?:[*?]|\[[^\s\]]+\]|\{(?=\S*(?:,|\.\.)\S*\})|\$(?=['"]))/;
+/** Where `~` is somebody's home: first, and to some shells in what looks like an assignment. */
+const BEFORE_HOME = /^(?:[A-Za-z_]\w*=(?:.*:)?)?$/;
 const LONGEST = 100_000;
 
 /**
@@ -106,12 +111,14 @@ class Reader {
   /** A part of a word. */
   #piece(char: string): string | undefined {
     if (char === "\\")
-      return this.#skip(2, () => this.#add((this.#text[this.#at - 1] ?? "").replace("\n", "")));
+      return this.#skip(Math.min(2, this.#text.length - this.#at), () =>
+        this.#add((this.#text[this.#at - 1] ?? "").replace("\n", "")),
+      );
     if (char === "'") return this.#quoted("'", (inner) => this.#add(inner));
     if (char === '"') return this.#doubleQuoted();
-    if (char === "$" || char === "`") return this.#expansion("bare", (value) => this.#spread(value));
     const pattern = this.#patternAt(char);
     if (pattern !== undefined) return this.#skip(pattern[0], () => this.#add(pattern[1]));
+    if (char === "$" || char === "`") return this.#expansion("bare", (value) => this.#spread(value));
     return this.#skip(1, () => this.#add(char));
   }
 
@@ -140,7 +147,7 @@ class Reader {
 
   /** The length of a pattern, and what stands for it. */
   #patternAt(char: string): [number, string] | undefined {
-    const isHome = char === "~" && this.#word === undefined;
+    const isHome = char === "~" && BEFORE_HOME.test(this.#word ?? "");
     const source = isHome ? "~" : (PATTERN.exec(this.#rest())?.[0] ?? "");
     if (source === "" || this.#word?.includes("://")) return undefined;
     const value = this.#stand({ source, kind: "pattern" });
@@ -183,6 +190,7 @@ class Reader {
 
   /** The value of a variable without quotes may be several words. */
   #spread(value: string): void {
+    if (this.#isTarget) return this.#add(value); // the name of a file is one word
     const [first = "", ...others] = value.split(/[ \t\n]+/);
     if (first !== "") this.#add(first);
     for (const other of others) {

@@ -3,43 +3,51 @@ import { spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { BUNDLE } from "../../fixtures/signalbox.ts";
 
+/** The bundles that have such code, with a line that each refuses: that is told by the bundle, not by what starts it. */
+const BUNDLES = [
+  ["run", ["run", "--ttl", "soon", "--", "true"], { status: 64, stderr: expect.stringContaining("--ttl") }],
+  ["front", ["golock"], { status: 201, stderr: expect.stringContaining("no command was given") }],
+] as const;
+
 let folder: string;
-let code: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "signalbox-start-"));
   cpSync(dirname(BUNDLE), folder, { recursive: true });
-  const [name = "none"] = readdirSync(folder).filter((one) => one.endsWith(".code"));
-  code = join(folder, name);
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** What a run answers whose configuration is wrong: that is told by the bundle, not by what starts it. */
-function started() {
-  const args = [join(folder, "signalbox.cjs"), "run", "--ttl", "soon", "--", "true"];
-  const { status, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" });
-  return { status, stderr };
-}
-const REFUSAL = { status: 64, stderr: expect.stringContaining("--ttl") };
+describe.each(BUNDLES)("%s", (bundle, words, refusal) => {
+  const codes = () =>
+    readdirSync(folder).filter((one) => one.startsWith(`${bundle}-`) && one.endsWith(".code"));
+  const code = () => join(folder, codes()[0] ?? "none");
 
-it("has code made of the very bundle that it comes with", () => {
-  const title = readFileSync(join(folder, "run.cjs"), "latin1").split("\n")[0]?.slice(2);
-  const made = readdirSync(folder).filter((one) => one.endsWith(".code"));
-  expect(made).toEqual([`${title}-${process.version}-${process.arch}.code`]);
-  expect(started()).toMatchObject(REFUSAL);
-});
+  function started() {
+    const args = [join(folder, "signalbox.cjs"), ...words];
+    const { status, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" });
+    return { status, stderr };
+  }
 
-it.each<[what: string, spoil: () => void]>([
-  ["is missing", () => rmSync(code)],
-  ["is empty", () => writeFileSync(code, "")],
-  ["is something else", () => writeFileSync(code, "x".repeat(300_000))],
-  ["was cut", () => writeFileSync(code, readFileSync(code).subarray(0, 100_000))],
-  ["was made by another version of V8", () => writeFileSync(code, otherVersion(readFileSync(code)))],
-])("runs where the code %s", (_what, spoil) => {
-  spoil();
-  expect(started()).toMatchObject(REFUSAL);
+  it("has code made of the very bundle that it comes with", () => {
+    const title = readFileSync(join(folder, `${bundle}.cjs`), "latin1")
+      .split("\n")[0]
+      ?.slice(2);
+    expect(codes()).toEqual([`${title}-${process.version}-${process.arch}.code`]);
+    expect(started()).toMatchObject(refusal);
+  });
+
+  it.each<[what: string, spoil: (code: string) => void]>([
+    ["is missing", (path) => rmSync(path)],
+    ["is empty", (path) => writeFileSync(path, "")],
+    ["is something else", (path) => writeFileSync(path, "x".repeat(300_000))],
+    ["was cut", (path) => writeFileSync(path, readFileSync(path).subarray(0, 100_000))],
+    ["was made by another version of V8", (path) => writeFileSync(path, otherVersion(readFileSync(path)))],
+  ])("runs where the code %s", (_what, spoil) => {
+    spoil(code());
+    expect(started()).toMatchObject(refusal);
+  });
 });
 
 /** With another hash of the version, which is the second word of its head. */

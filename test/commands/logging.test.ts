@@ -1,8 +1,11 @@
-import { execFile } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import {
+  closeSync,
+  constants,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -170,6 +173,17 @@ describe("the file", () => {
     log.error("m");
     log.reopen();
     log.error("m");
+  });
+
+  test("may be a pipe: one that nobody reads is an error, a full one loses lines", () => {
+    const path = file();
+    execFileSync("mkfifo", [path]);
+    expect(() => open()).toThrow(/ENXIO/);
+    const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    const log = open();
+    for (let lines = 0; lines < 200; lines += 1) log.info("m".repeat(1_000)); // a pipe takes 64 KiB
+    closeSync(reader);
+    log.info("m");
   });
 });
 

@@ -42,6 +42,8 @@ describe("a line of shell", () => {
     ["a 2> 'x y' b", [["a", "b"]]],
     ["a2>x b", [["a2", "b"]]],
     ["< in a", [["a"]]],
+    ["a > $OPTS b", [["a", "b"]]],
+    ["a b\\", [["a", "b\\"]]],
     [`$BIN/x \${BIN}`, [["/opt/bin/x", "/opt/bin"]]],
     ["x $OPTS y", [["x", "-a", "-b", "y"]]],
     [`x "$OPTS" y`, [["x", "-a  -b", "y"]]],

@@ -208,6 +208,8 @@ describe.concurrent.each(TOOLS)("%s", (tool) => {
     await other.printed(/up/);
     const keys = (await room.everything()).map(({ key }) => key.slice(room.prefix.length));
     expect(keys.filter((key) => key.startsWith("db3/") && key.includes(nameOf(HOLD)))).toHaveLength(1);
+    const { stdout } = await room.ended(["init"]);
+    expect(stdout, "nobody is to take them for rubbish").not.toMatch(/none of ours|not a key/);
     for (const run of [held, other]) run.child.kill("SIGTERM");
     await Promise.all([held.ended, other.ended]);
   });
@@ -227,6 +229,12 @@ describe.concurrent("errors: 201, in the tool's words", () => {
   const errors: [what: string, words: string[], env: Env, message: RegExp][] = [
     ["no command", [], {}, /no command was given; usage: \w+ COMMAND/],
     ["no command to reset", [], { CRONLOCK_RESET: "yes" }, /usage:/],
+    [
+      "a reset in doubt",
+      ["echo", "ran"],
+      { CRONLOCK_RESET: "true" },
+      /CRONLOCK_RESET: "true" is neither yes nor no/,
+    ],
     ["an empty command", [""], {}, /the command is empty/],
     ["a negative grace", ["true"], { CRONLOCK_GRACE: "-1" }, /CRONLOCK_GRACE: "-1" is not a whole number/],
     ["a port out of range", ["true"], { CRONLOCK_PORT: "65536" }, /CRONLOCK_PORT: "65536" is not/],
@@ -238,6 +246,7 @@ describe.concurrent("errors: 201, in the tool's words", () => {
       /\/no\/such does not exist/,
     ],
     ["one that cannot be read", ["true"], { CRONLOCK_CONFIG: "/etc" }, /\/etc cannot be read \(EISDIR\)/],
+    ["one without an end", ["true"], { CRONLOCK_CONFIG: "/dev/zero" }, /\/dev\/zero cannot .*it is no file/],
     ["Sentinel", ["true"], { CRONLOCK_USE_SENTINEL: "yes" }, /name several of them in CRONLOCK_HOST/],
     ["a name too long", ["true"], { CRONLOCK_KEY: "x".repeat(512) }, /lock name .* cannot be used/],
     [

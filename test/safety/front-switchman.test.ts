@@ -1,4 +1,5 @@
 /** `signalbox switchman` against a real etcd: what it runs, says and ends with; and `signalbox import switchman`. */
+import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type EtcdMember, startEtcd } from "../../fixtures/etcd/index.ts";
@@ -255,6 +256,11 @@ describe.concurrent("the log", () => {
     const bad = await enter({ logfile: "/no/such/log" }).ended("--", "echo", "ran");
     expect(bad).toEqual(saying(255, /^switchman: Cannot write to the logfile: ENOENT/));
     expect(await enter({ logfile: "/dev/full" }).ended("--", "echo", "ran")).toEqual(ran);
+    const pipe = house.file();
+    execFileSync("mkfifo", [pipe]);
+    expect(await enter({ logfile: pipe }).ended("--", "echo", "ran"), "a pipe that nobody reads").toEqual(
+      saying(255, /^switchman: Cannot write to the logfile: ENXIO/),
+    );
   });
 });
 
@@ -298,6 +304,9 @@ describe.concurrent("bad lines and files, and no etcd: 255", () => {
       saying(255, /^switchman: Failed to open <\/no\/such>: it does not exist/),
     );
     expect(await end("/")).toEqual(saying(255, /^switchman: Failed to open <\/>: EISDIR/));
+    expect(await end("/dev/zero")).toEqual(
+      saying(255, /^switchman: Failed to open <\/dev\/zero>: it is no file/),
+    );
     expect(await end(house.file("{\n'"))).toEqual(saying(255, /is not JSON: line 2, column 1/));
     if (existsSync("/etc/switchman.conf")) return;
     const none = await room.ended(["switchman", "--", "x"]);

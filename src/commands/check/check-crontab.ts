@@ -8,7 +8,8 @@ export const checkCrontab: Command = {
   about: [
     "Reads every line as cron, the shell and signalbox run would, and says what is wrong with it: schedules that never come," +
       " a % too many, options that are none, groups and resources that are not configured, leases that no host could be" +
-      " granted, one lock for different commands.",
+      " granted, one lock for different commands. Lines of cronlock, golock and zoo-locked are counted only; signalbox migrate" +
+      " crontab --check reads them.",
     "A folder stands for the files in it, - for standard input. The exit code is 0 where all is fine, 1 with warnings, 2 with" +
       " failures, 69 where etcd could not be asked.",
   ],

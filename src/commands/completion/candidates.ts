@@ -47,7 +47,7 @@ export async function candidates(
   if (command === undefined) return fitting(commandWords(commands, before), current);
   const known = flagsOf(command);
   const line = readLine(known, before.slice(command.id.split(" ").length));
-  if (line.isBehind && command.takesCommand) return { kind: "command" };
+  if (line.isBehind && (command.takesCommand || command.takesWords)) return { kind: "command" };
   if (line.open !== undefined) return await valued(line.open.values, line, current, lookup);
   if (current.startsWith("-") && !line.isBehind) return await flagOffer(known, line, current, lookup);
   return await argument(command, line, current, lookup);

@@ -26,13 +26,14 @@ export interface Known {
 /** Settings whose values name something. */
 const NAMING: Partial<Record<SettingKey, NameKind>> = { group: "group", host: "host" };
 
-export function flagsOf({ flags = [], settings = [] }: Command): Known[] {
+export function flagsOf({ flags = [], settings = [], takesWords }: Command): Known[] {
   const wanted = describeSettings().filter(({ key }) => settings.includes(key));
-  return [...[...flags, ...COMMON].map(ownFlag), ...wanted.flatMap(settingFlag)];
+  return [...[...flags, ...(takesWords ? [] : COMMON)].map(ownFlag), ...wanted.flatMap(settingFlag)];
 }
 
 export function valuesOf({ name, choices, names }: Argument): Values {
-  return { choices, names: listed(names), isFile: name === "FILE" };
+  const isFile = choices === undefined && ["FILE", "COMMAND", "ARG"].includes(name);
+  return { choices, names: listed(names), isFile };
 }
 
 function ownFlag({ name, short, aliases = [], value, ...flag }: Flag): Known {

@@ -8,7 +8,15 @@ const MANY = 20;
 
 /** The text of a document. @param file  `-` is standard input. @throws SignalboxError 74 */
 export async function documentInput(world: Surroundings, file: string): Promise<string> {
-  return withoutMark(file === "-" ? await world.input() : textOf(file));
+  return withoutMark(file === "-" ? whole(await world.input()) : textOf(file));
+}
+
+/** What is not UTF-8 was replaced on the way in: names would run together, and data would be lost. */
+function whole(text: string): string {
+  const at = text.indexOf("\ufffd");
+  if (at < 0) return text;
+  const line = text.slice(0, at).split("\n").length;
+  throw new SignalboxError(EXIT.io, `standard input cannot be read: line ${line} is not UTF-8`);
 }
 
 function textOf(file: string): string {

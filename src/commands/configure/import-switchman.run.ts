@@ -9,19 +9,21 @@ import { importing } from "./import.run.ts";
 export const execute = withStore(async (call, world, desk) => {
   const [file = "-"] = call.args;
   const printed = await documentInput(world, file);
+  const name = file === "-" ? "stdin" : file;
   if (printed.trim() === "" || printed.trim() === "null")
-    throw new SignalboxError(EXIT.config, `${file} is empty: the znode keeps neither groups nor resources`);
+    throw new SignalboxError(EXIT.config, `${name} is empty: the znode keeps neither groups nor resources`);
   const found = znodeJson(printed);
   const text = found?.text ?? printed;
   const notes = [...passedOver(found?.passedOver ?? []), ...shortNames(text)];
-  if (call.verbosity >= 0) for (const note of notes) world.err(`signalbox: ${clean(`${file}: ${note}`)}\n`);
-  return await importing(call, world, desk, file, text);
+  if (call.verbosity >= 0) for (const note of notes) world.err(`signalbox: ${clean(`${name}: ${note}`)}\n`);
+  return await importing(call, world, desk, name, text);
 });
 
 function passedOver(lines: readonly number[]): string[] {
   const shown = lines.slice(0, 8).join(", ");
   if (lines.length === 0) return [];
-  return [`passed over as no part of the data: line ${shown}${lines.length > 8 ? ", ..." : ""}`];
+  const which = `${lines.length === 1 ? "line" : "lines"} ${shown}${lines.length > 8 ? ", ..." : ""}`;
+  return [`passed over, for it is no part of the data: ${which}`];
 }
 
 /** Members that are neither a group of the document nor a host's full name. */

@@ -26,7 +26,8 @@ export function replaceWith(file: string, text: string): void {
 function replaceFile(file: string, text: string, old?: Stats): void {
   const part = `${file}.${process.pid}.part`;
   try {
-    writeFileSync(part, text, { flag: "wx", flush: true });
+    // For nobody else's eyes until it has the mode of the old one: a crontab may hold passwords.
+    writeFileSync(part, text, { flag: "wx", flush: true, ...(old !== undefined && { mode: 0o600 }) });
     if (old !== undefined && process.geteuid?.() === 0) chownSync(part, old.uid, old.gid);
     if (old !== undefined) chmodSync(part, old.mode & 0o777);
     renameSync(part, file);

@@ -1,4 +1,5 @@
 import { UsageError } from "../../base/errors.ts";
+import { inexactNumber } from "../../base/json-numbers.ts";
 import { quoted } from "../../base/text.ts";
 import {
   type Catchup,
@@ -52,13 +53,17 @@ export function withGiven(before: Definition, given: Given, call: Flags): Defini
 
 /** DATA of a schedule. @throws UsageError */
 export function json(text: string): unknown {
+  let value: unknown;
   try {
-    return JSON.parse(text);
+    value = JSON.parse(text);
   } catch (error) {
     throw new UsageError(
       `data ${quoted(text)} is not JSON: ${(error as Error).message}; a text is written with its quotes: '"text"'`,
     );
   }
+  const inexact = inexactNumber(text);
+  if (inexact !== undefined) throw new UsageError(`data: ${inexact.detail}`);
+  return value;
 }
 
 /** Undefined where a flag was not given, null where it takes the field away. */

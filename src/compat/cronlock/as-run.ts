@@ -58,7 +58,9 @@ function fileIn(
   const text = path === undefined ? undefined : files.get(path);
   if (path === undefined || (text === undefined && path === SYSTEM_FILE)) return undefined;
   if (text === undefined)
-    throw new ConfigError(`${clean(path)} could not be read; it is named in CRONLOCK_CONFIG`);
+    throw new ConfigError(
+      `${clean(path)} could not be read; it is named in CRONLOCK_CONFIG: do this on a host that has it`,
+    );
   return { path, assignments: parseShellFile(path, text, Object.fromEntries(variables)) };
 }
 
@@ -100,6 +102,12 @@ function notesOf(wish: Wish): string[] {
     notes.push(
       "a command that has run too long gets TERM, and KILL 10 s later, where it was killed at once; the line ends with 124 instead of 202",
     );
+  if (!wish.sourceOf("CRONLOCK_RELEASE").startsWith("default "))
+    notes.push(
+      "a command that still runs after CRONLOCK_RELEASE is terminated, as its lock is free then (124); it ran on before",
+    );
+  if (wish.login !== undefined && wish.endpoints?.value.includes("http://"))
+    notes.push("without TLS the password is not sent: CRONLOCK_TLS=yes, or add --allow-plaintext-password");
   if (wish.login !== undefined)
     notes.push(
       "a password in a crontab is seen by others while the line runs; a file that nobody else can read is a better place: --password-file",

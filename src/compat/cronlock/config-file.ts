@@ -2,7 +2,8 @@ import { readlinkSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { ConfigError } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
-import { type Env, readFile } from "../../config/files.ts";
+import type { Env } from "../../config/files.ts";
+import { readPlainFile } from "../plain-file.ts";
 import { SYSTEM_FILE } from "./as-run.ts";
 import type { Tool } from "./lock-name.ts";
 import { parseShellFile, type ShellFile } from "./shell-file.ts";
@@ -47,7 +48,7 @@ function isFile(path: string): boolean {
 
 function textOf(path: string): string | undefined {
   try {
-    return readFile(path)?.text;
+    return readPlainFile(path)?.text;
   } catch (cause) {
     const { code = "unknown error" } = cause as NodeJS.ErrnoException;
     throw new ConfigError(`${clean(path)} cannot be read (${code})`, { cause });

@@ -9,7 +9,8 @@ import type { Wish } from "./wish.ts";
 
 /** What a failure has to do with the tool's own variables, or undefined. */
 export function hintFor(error: unknown, wish: Wish, env: Env): string | undefined {
-  if (explained(error).exitCode === EXIT.unreachable) return portHint(wish.endpoints?.value ?? "");
+  if (explained(error).exitCode === EXIT.unreachable)
+    return wish.endpoints === undefined ? nowhereHint(wish, env) : portHint(wish.endpoints.value);
   if (!(error instanceof ConfigError) || wish.login === undefined) return undefined;
   const resolves = (more: Asked) => {
     try {
@@ -26,6 +27,13 @@ export function hintFor(error: unknown, wish: Wish, env: Env): string | undefine
   return resolves(plain)
     ? "CRONLOCK_TLS=yes makes it https; SIGNALBOX_ALLOW_PLAINTEXT_PASSWORD=true allows it as it is"
     : undefined;
+}
+
+/** Lines that relied on a Redis of their own host name no address, and neither may anything else. */
+function nowhereHint(wish: Wish, env: Env): string | undefined {
+  const options = gatheredLayer({ ...accessOf(wish), allowPlaintextPassword: made("true") });
+  const isNamed = resolveConfig({ env, options }).sources.endpoints !== "default";
+  return isNamed ? undefined : "no address of etcd is configured: set CRONLOCK_HOST or SIGNALBOX_ENDPOINTS";
 }
 
 /** What the site's own configuration says, read with the login that its etcd will get. @throws ConfigError */

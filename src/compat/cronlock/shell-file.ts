@@ -144,7 +144,7 @@ class Reader {
     const match = EXPANSION.exec(this.#rest());
     if (match === null)
       throw this.#fault(
-        'of what begins with "$", only a name is understood, in braces too, with ":-" and a text',
+        `of "$" only $NAME, \${NAME} and \${NAME:-TEXT} are understood: the file is read, never run`,
       );
     this.#at += match[0].length;
     const value = this.#values.get(match[1] ?? match[2] ?? "") ?? "";

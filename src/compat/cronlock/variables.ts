@@ -21,9 +21,12 @@ export class Variables {
     );
   }
 
+  /** @throws ConfigError naming where it stands, for what is not UTF-8 */
   get(name: string): Variable | undefined {
     const value = this.#env.get(name) ?? "";
     const found = this.#file.get(name) ?? { value, source: `environment ${name}` };
+    // It was replaced on the way in: two keys could be one, and keep each other's commands from running.
+    if (found.value.includes("\ufffd")) throw new ConfigError(`${found.source}: it is not UTF-8`);
     return found.value === "" ? undefined : found;
   }
 
@@ -39,6 +42,14 @@ export class Variables {
   /** Only `yes` is one, as with the tools. */
   isYes(name: string): boolean {
     return this.text(name) === "yes";
+  }
+
+  /** The same, where another word would be taken for yes by whoever wrote it. @throws ConfigError naming where it stands */
+  isClearlyYes(name: string): boolean {
+    const found = this.get(name);
+    if (found === undefined || found.value === "no") return false;
+    if (found.value === "yes") return true;
+    throw new ConfigError(`${found.source}: ${quoted(found.value)} is neither yes nor no`);
   }
 
   /** A whole number. @throws ConfigError naming where it stands */

@@ -56,7 +56,7 @@ export function wishOf(tool: Tool, words: readonly string[], variables: Variable
     skipsVerification: variables.truth("CRONLOCK_TLS_SKIP_VERIFY"),
     login: loginOf(tool, variables),
     database: variables.count("CRONLOCK_DB", 0),
-    resets: variables.isYes("CRONLOCK_RESET"),
+    resets: variables.isClearlyYes("CRONLOCK_RESET"), // whoever writes `true` wants nothing to be run
     isVerbose: variables.isYes("CRONLOCK_VERBOSE"),
     notes: notesOf(variables),
     sourceOf: (name) => variables.get(name)?.source ?? `default of ${name}`,

@@ -1,5 +1,7 @@
 import { UsageError } from "../../base/errors.ts";
 import { quoted } from "../../base/text.ts";
+import { SETTINGS } from "../../config/settings.ts";
+import { smallestTtl } from "../../config/ttl.ts";
 import type { Translate } from "../as-run.ts";
 import { type GoGiven, type GoOptions, goFlags, isOn } from "../go-flags.ts";
 
@@ -40,7 +42,7 @@ export const etcdctlAsRun: Translate = (words) => {
   const user = userOf(given);
   return {
     options: [
-      ...["--lock", name, "--wait", ...ttlOf(options.get("ttl") ?? "10")],
+      ...["--lock", name, "--wait", ...ttlOf(options.get("ttl"))],
       ...OURS.flatMap((key) => textOf(`--${key}`, options.get(key))),
       ...textOf("--connect-timeout", options.get("dial-timeout")),
       ...textOf("--user", user.name),
@@ -61,11 +63,13 @@ function refuse({ options }: GoGiven): void {
   if (options.has("help") || options.has("h")) throw new UsageError("etcdctl: it locks nothing");
 }
 
-/** A run's ttl is 2 s at least; etcd itself may give out longer ones. */
-function ttlOf(text: string): string[] {
+/** Seconds, into which the time that a command gets to end itself must fit. etcdctl's own 10 do not: then ours holds. */
+function ttlOf(text: string | undefined): string[] {
+  if (text === undefined) return [];
   if (!/^\d{1,9}$/.test(text))
     throw new UsageError(`etcdctl: --ttl ${quoted(text)} is not a number of seconds`);
-  return ["--ttl", `${Math.max(2, Number(text))}s`];
+  const least = smallestTtl(SETTINGS.terminationTimeout.default) / 1000;
+  return ["--ttl", `${Math.max(least, Number(text))}s`];
 }
 
 function textOf(flag: string, value: string | undefined): string[] {

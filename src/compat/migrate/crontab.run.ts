@@ -14,7 +14,7 @@ export const execute: Execute = async (call, world) => {
   checkFlags(call, path);
   const files = toolFiles(call);
   const text = await crontabText(path, world);
-  const format = (textFlag(call, "format") ?? crontabFormat(path, text)) as CrontabFormat;
+  const format = formatOf(call, path, text);
   const migration = migrateCrontab(text, {
     ...{ format, files },
     plain: call.flags.plain === true,
@@ -33,6 +33,17 @@ function checkFlags({ flags }: Call, path: string): void {
   if (!flags["in-place"]) return;
   if (flags.check) throw new UsageError("--check changes nothing, --in-place does; leave one of them out");
   if (path === "-") throw new UsageError("--in-place needs a file; standard input is none");
+}
+
+/** Its path may tell. What is taken for a user would stay before the lock, so for plain lines a guess is not enough. */
+function formatOf(call: Call, path: string, text: string): CrontabFormat {
+  const given = textFlag(call, "format") as CrontabFormat | undefined;
+  const guess = crontabFormat(path, text);
+  if (given !== undefined || call.flags.plain !== true || guess === crontabFormat(path, ""))
+    return given ?? guess;
+  throw new UsageError(
+    `${path === "-" ? "standard input" : clean(path)}: its commands begin with what may be a user or not: say --format system, or --format user`,
+  );
 }
 
 function programOf(call: Call): string {

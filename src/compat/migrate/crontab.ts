@@ -116,7 +116,9 @@ function plainReport(
   if (plain === undefined) return undefined;
   const lock = names.get(plain.text) ?? plain.name;
   const after = edited(kept.before, command, [plainEdit(plain, lock, manner.program, job)]);
-  const note = `it had no lock; now hosts that have this line run it one at a time, and those that find lock ${lock} taken do not`;
+  const note =
+    `it had no lock; now hosts that have this line run it one at a time, and those that find lock ${lock} taken do not;` +
+    " a short job needs --grace 50s too, or a host whose clock is late runs it again";
   return { ...kept, after, notes: [note] };
 }
 

@@ -40,7 +40,7 @@ export class Markers {
       const unknown = this.of(char);
       if (unknown === undefined) return /[\\"$`]/.test(char) ? `\\${char}` : char;
       if (unknown.kind === "pattern")
-        throw new Refusal(`${unknown.source} stands for whatever files match; name them`);
+        throw new Refusal(`${unknown.source} stands for what only the shell knows; write it out`);
       if (unknown.source.startsWith("`") && unknown.source.includes('"'))
         throw new Refusal(`write ${unknown.source} as $(...)`);
       return unknown.source;

@@ -1,5 +1,6 @@
 import { innerText, SPEAKERS, withAssigned, withExports } from "../../commands/check/crontab/invocations.ts";
 import { type ShellCommand, shellCommands } from "../../fleet/shell-words.ts";
+import { changedNames, checkReach, Earlier } from "./earlier.ts";
 import type { Edit } from "./edits.ts";
 import { holdsMarks, Markers } from "./markers.ts";
 import type { Ground } from "./place.ts";
@@ -26,12 +27,13 @@ export function rewriteShell(text: string, ground: Ground, depth = DEPTH): Rewri
   if (holdsMarks(text) || [...ground.variables.values()].some(holdsMarks))
     throw new Refusal("it holds characters for private use");
   const markers = new Markers();
-  const commands = shellCommands(text, ground.variables, markers.add);
-  if ("fault" in commands) throw new Refusal(`the shell would not take it: ${commands.fault}`);
+  const commands = commandsOf(text, ground.variables, markers);
+  const earlier = new Earlier(ground.variables);
   let { variables } = ground;
-  const parts = commands.value.map((command) => {
+  const parts = commands.map((command) => {
     variables = withExports(command, variables);
-    return rewriteCommand(text, command, markers, { ...ground, variables }, depth);
+    earlier.see(command);
+    return rewriteCommand({ text, command, markers, earlier }, { ...ground, variables }, depth);
   });
   return {
     edits: parts.flatMap(({ edits }) => edits),
@@ -40,26 +42,45 @@ export function rewriteShell(text: string, ground: Ground, depth = DEPTH): Rewri
   };
 }
 
-function rewriteCommand(
+/** As the shell reads them. A variable that the line itself changes has no value here. */
+function commandsOf(
   text: string,
-  command: ShellCommand,
+  variables: ReadonlyMap<string, string>,
   markers: Markers,
-  ground: Ground,
-  depth: number,
-): Rewriting {
+): readonly ShellCommand[] {
+  const read = (known: ReadonlyMap<string, string>, stand: Markers) => {
+    const commands = shellCommands(text, known, stand.add);
+    if ("fault" in commands) throw new Refusal(`the shell would not take it: ${commands.fault}`);
+    return commands.value;
+  };
+  const changed = changedNames(read(variables, new Markers()));
+  return read(new Map([...variables].filter(([name]) => !changed.has(name))), markers);
+}
+
+/** A command in its line. */
+interface Seen {
+  text: string;
+  command: ShellCommand;
+  markers: Markers;
+  earlier: Earlier;
+}
+
+function rewriteCommand({ text, command, markers, earlier }: Seen, ground: Ground, depth: number): Rewriting {
   const { words } = command;
   const wrapped = unwrapped(words);
   const { start } = wrapped;
   if (start === undefined) return nested(text, command, markers, ground, depth);
   const inner = innerNotes(words, start.at + start.length);
   if (start.tool === "run") return { edits: [], tools: ["run"], notes: inner };
+  if (wrapped.isApart) checkReach(start.tool, words.slice(0, start.at), ground.variables);
+  const sourced = earlier.notesFor(start.tool, markers);
   const variables = withAssigned(ground.variables, words.slice(0, start.at));
   const place = { text, command, wrapped: { ...wrapped, start }, markers };
   const { edits, notes } = translation(place, { ...ground, variables });
   return {
     edits,
     tools: [start.tool],
-    notes: [...notes, ...inner, ...pathNotes(words, start.at, start.length)],
+    notes: [...notes, ...sourced, ...inner, ...pathNotes(words, start.at, start.length)],
   };
 }
 
@@ -103,8 +124,15 @@ function nested(
     /[\\$`"]/.test(mark === '"' ? inner : "")
   )
     throw new Refusal("a tool stands in a text for a shell, with quotes in quotes; put it into a script");
-  const { edits, ...rest } = rewriteShell(inner, ground, depth - 1);
+  const variables = isLogin(words) ? new Map<string, string>() : ground.variables;
+  const { edits, ...rest } = rewriteShell(inner, { ...ground, variables }, depth - 1);
   return { ...rest, edits: edits.map((edit) => inQuotes(edit, mark, span.start + 1)) };
+}
+
+/** `su - ben -c TEXT`: nothing of the crontab's variables is left. */
+function isLogin(words: readonly string[]): boolean {
+  const at = words.findIndex((word) => /^(?:su|runuser)$/.test(baseName(word)));
+  return at >= 0 && words.slice(at + 1).some((word) => /^(?:-|-l|--login)$/.test(word));
 }
 
 function inQuotes({ start, end, text }: Edit, mark: string, offset: number): Edit {

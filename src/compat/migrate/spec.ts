@@ -27,7 +27,10 @@ export const migrateCrontab: Command = {
       name: "no-connection",
       help: "leave out where the tools' servers are and how to get in: signalbox's own configuration says it of etcd",
     },
-    { name: "plain", help: "put lines that have no lock behind one too, named after their command" },
+    {
+      name: "plain",
+      help: "put lines that have no lock behind one too, named after their command, without a grace",
+    },
     { name: "in-place", help: "write the file instead of printing it: whole, or not at all" },
     { name: "json", help: "print what becomes of which line, and the new text, as JSON" },
     {
@@ -36,7 +39,7 @@ export const migrateCrontab: Command = {
     },
     {
       ...{ name: "tool-config", value: "FILE", isRepeatable: true },
-      help: "use this as cronlock.conf or switchman.conf (JSON); default: the files that the lines mean, as they are on this host",
+      help: "use this in place of /etc/cronlock.conf, or of /etc/switchman.conf if it is JSON; default: the files that the lines mean, as they are on this host",
     },
     { name: "program", value: "PATH", help: "what the new lines call (default: signalbox)" },
   ],

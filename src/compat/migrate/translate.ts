@@ -1,5 +1,6 @@
 import { SignalboxError } from "../../base/errors.ts";
 import type { AsRun } from "../as-run.ts";
+import { checkAccepted } from "./accepted.ts";
 import { connected, credentialsOf, unconnected } from "./connection.ts";
 import type { Edit } from "./edits.ts";
 import { hasMark, type Markers, marksIn, shifted, unshifted } from "./markers.ts";
@@ -18,6 +19,7 @@ export function translation(place: Place, ground: Ground): Translation {
   const { start } = wrapped;
   const words = command.words.slice(start.at + start.length);
   const asRun = connected(start.tool, meaningOf(start.tool, words, unconnected(ground), markers), ground);
+  checkAccepted(asRun, markers);
   const { credentials, notes } = credentialsOf(asRun, place);
   if (ground.around && start.length === 2)
     throw new Refusal(

@@ -21,7 +21,7 @@ const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   cronic: {},
   sudo: { valued: "CDghpRrTtu", long: ["user", "group", "host", "chdir"], isApart: true, assigns: true },
   doas: { valued: "Cu", isApart: true },
-  runuser: { valued: "gGu", long: ["user", "group"], isApart: true },
+  runuser: { valued: "gGu", long: ["user", "group"] },
   env: { valued: "uC", long: ["unset", "chdir"], assigns: true },
   timeout: { valued: "ks", long: ["kill-after", "signal"], words: 1 },
   nohup: {},
@@ -66,9 +66,13 @@ export function unwrapped(words: readonly string[]): Wrapped {
     const isEmptied =
       name === "env" &&
       words.slice(at + 1, at + 3).some((word) => /^(-|-i|--ignore-environment)$/.test(word));
+    const end = behind(wrapper, words, at + 1);
+    const isPreserved = words
+      .slice(at + 1, end)
+      .some((word) => /^(?:-[A-Za-z]*E|--preserve-env$)/.test(word));
     assigns = wrapper.assigns === true;
-    isApart ||= wrapper.isApart === true || isEmptied;
-    at = behind(wrapper, words, at + 1);
+    isApart ||= (wrapper.isApart === true && !(name === "sudo" && isPreserved)) || isEmptied;
+    at = end;
   }
 }
 

@@ -4,8 +4,9 @@ import { clean, nearest, quoted } from "../../base/text.ts";
 import { Sheet, shown } from "../../commands/schedule/sheets.ts";
 import { type Call, CONNECTION } from "../../commands/spec.ts";
 import { resolveConfig } from "../../config/config.ts";
-import { type Env, readFile } from "../../config/files.ts";
+import type { Env, FileText } from "../../config/files.ts";
 import { type SettingKey, settingOf } from "../../config/settings.ts";
+import { readPlainFile } from "../plain-file.ts";
 
 /** What the part of one environment says. */
 export interface Setup {
@@ -73,9 +74,9 @@ function isFields(value: unknown): value is Fields {
 }
 
 function textOf(file: string): string {
-  let found: ReturnType<typeof readFile>;
+  let found: FileText | undefined;
   try {
-    found = readFile(file);
+    found = readPlainFile(file);
   } catch (cause) {
     throw new ConfigError(`${clean(file)} cannot be read: ${(cause as Error).message}`, { cause });
   }

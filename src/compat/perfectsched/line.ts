@@ -1,3 +1,4 @@
+import { inexactNumber } from "../../base/json-numbers.ts";
 import { LineError, type Option, parseOptions } from "./options.ts";
 
 /** What one line of perfectsched asks for. */
@@ -116,11 +117,15 @@ function dataOf(text: string): Readonly<Record<string, unknown>> {
 }
 
 function jsonOf(text: string): unknown {
+  let value: unknown;
   try {
-    return JSON.parse(text);
+    value = JSON.parse(text);
   } catch {
     throw new LineError(`data is not JSON: '${text}'`);
   }
+  const inexact = inexactNumber(text);
+  if (inexact !== undefined) throw new LineError(`data: ${inexact.detail}`);
+  return value;
 }
 
 const last = (values: Values, name: string): string | undefined => values.get(name)?.at(-1);

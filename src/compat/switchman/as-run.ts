@@ -60,9 +60,11 @@ function notesOf(
   const own = call.leases.length > 0;
   return [
     ...(config === undefined
-      ? [`${file} was not read: its timeouts and its log are not in the new line`]
+      ? [
+          `${file} was not read: its timeouts and its log are not in the new line; do this on a host that has it`,
+        ]
       : []),
-    ...(needsEndpoints ? ["where etcd is comes from signalbox's own configuration"] : []),
+    ...(needsEndpoints ? ["signalbox's own configuration must say where etcd is"] : []),
     ...(call.config !== undefined && config !== undefined && config.etcdprefix === undefined
       ? [`the prefix in ${file} keeps nothing apart any more; where two files differ in it, add --prefix`]
       : []),

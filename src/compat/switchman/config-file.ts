@@ -1,10 +1,11 @@
 import { ConfigError } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
-import { type ReadFile, readFile } from "../../config/files.ts";
+import type { ReadFile } from "../../config/files.ts";
+import { readPlainFile } from "../plain-file.ts";
 import { DEFAULT_CONFIG, parseConfig, type SwitchmanConfig } from "./config.ts";
 
 /** Reads the file that was named, or the usual one. @throws ConfigError */
-export function readConfig(named: string | undefined, read: ReadFile = readFile): SwitchmanConfig {
+export function readConfig(named: string | undefined, read: ReadFile = readPlainFile): SwitchmanConfig {
   const path = named ?? DEFAULT_CONFIG;
   const text = textOf(path, read);
   if (text !== undefined) return parseConfig(path, text);

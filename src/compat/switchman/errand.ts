@@ -21,7 +21,7 @@ export function errandOf(call: SwitchmanCall, config: SwitchmanConfig, log: Swit
     call: { flags: wish.flags, settings: {}, args: [], command: wish.command, verbosity: 0 },
     options: gatheredLayer(withLongerTtl(wish.settings, env)),
     openLog: () => log.sink,
-    onGrant: () => log.write("info", `Executing <${wish.command.join(" ")}>`),
+    onGrant: () => log.write("info", `Executing <${call.command.join(" ")}>`),
     manner: { isKnownOnly: isLeasing },
     ...(isLeasing && call.lock === undefined && { before: queuedAlready }),
   };

@@ -1,8 +1,8 @@
-import { openSync, writeSync } from "node:fs";
+import { writeSync } from "node:fs";
 import { ConfigError } from "../../base/errors.ts";
 import type { LogFields } from "../../base/log.ts";
 import { clean } from "../../base/text.ts";
-import type { LogSink } from "../../commands/logging.ts";
+import { type LogSink, openForLog } from "../../commands/logging.ts";
 import { reaches, type SwitchmanLevel } from "./levels.ts";
 
 export interface SwitchmanLogOptions {
@@ -64,7 +64,7 @@ export class SwitchmanLog {
 
 function opened(path: string): number {
   try {
-    return openSync(path, "a", 0o666);
+    return openForLog(path, 0o666);
   } catch (cause) {
     throw new ConfigError(`Cannot write to the logfile: ${(cause as Error).message}`, { cause });
   }

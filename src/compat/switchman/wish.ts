@@ -3,6 +3,7 @@ import { SETTINGS, type SettingKey } from "../../config/settings.ts";
 import { smallestTtl } from "../../config/ttl.ts";
 import { leasesToHold, type SwitchmanCall } from "../../fleet/switchman-words.ts";
 import type { SwitchmanConfig } from "./config.ts";
+import { execWords } from "./perl-exec.ts";
 
 /** A value for a setting of ours, and where it stood. */
 export interface Wanted {
@@ -24,7 +25,7 @@ export interface SwitchmanWish {
 
 /** What a line and its configuration file come to. */
 export function wishOf(call: SwitchmanCall, config: SwitchmanConfig): SwitchmanWish {
-  const { lock, name, command } = call;
+  const { lock, name } = call;
   return {
     flags: { ...(lock === undefined ? { "no-lock": true } : { lock }), lease: leasesToHold(call) },
     settings: {
@@ -36,7 +37,7 @@ export function wishOf(call: SwitchmanCall, config: SwitchmanConfig): SwitchmanW
     },
     needsEndpoints: call.endpoints === undefined && config.etcdhosts === undefined,
     task: name,
-    command,
+    command: execWords(call.command),
   };
 }
 

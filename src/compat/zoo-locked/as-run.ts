@@ -9,7 +9,7 @@ export const asRun: Translate = (words): AsRun => {
     command,
     notes: [
       "nothing is printed where the lock is taken (LOCKED by ... before)",
-      ...(endpoints === undefined ? ["where etcd is comes from signalbox's own configuration"] : []),
+      ...(endpoints === undefined ? ["signalbox's own configuration must say where etcd is"] : []),
     ],
   };
 };

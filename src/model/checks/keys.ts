@@ -1,6 +1,7 @@
 import type { Finding } from "../../base/finding.ts";
 import { parseHost } from "../../fleet/host-record.ts";
 import { auditOf } from "../../protocol/audit.ts";
+import { prefixBelow } from "../../protocol/below.ts";
 import { type PastRun, pastRuns } from "../../protocol/history.ts";
 import type { Keys, QueueKind } from "../../protocol/keys.ts";
 import { placeOf, queueOf } from "../../protocol/ticket.ts";
@@ -28,6 +29,8 @@ export class KeyCheck {
   readonly #tally = new Tally();
   readonly #clocks = new Clocks();
   #queue: { kind: QueueKind; name: string; kvs: KeyValue[] } | undefined;
+  /** Prefixes below this one, as CRONLOCK_DB makes them, and how many keys each has. */
+  readonly #below = new Map<string, number>();
   /** Keys seen so far. */
   count = 0;
   /** Tickets among them. */
@@ -73,7 +76,11 @@ export class KeyCheck {
     const found = this.#tally.findings();
     const detail = `${this.count} under ${this.#keys.prefix}, ${this.tickets} of them tickets`;
     const clean: Finding[] = found.length > 0 ? [] : [{ kind: "keys", check: "keys", level: "ok", detail }];
-    return [...found, ...clean, ...this.#clocks.findings(own, wall)];
+    const below = [...this.#below].map(([inner, count]): Finding => {
+      const told = `its own, with ${count} ${count === 1 ? "key" : "keys"} (CRONLOCK_DB); look at it with --prefix ${inner}`;
+      return { kind: "keys", check: `prefix ${inner}`, level: "ok", detail: told };
+    });
+    return [...found, ...clean, ...below, ...this.#clocks.findings(own, wall)];
   }
 
   #flush(wall: number): void {
@@ -87,12 +94,18 @@ export class KeyCheck {
 
   #seeOther(kv: KeyValue, wall: number): void {
     const parsed = this.#keys.parse(kv.key);
-    if (parsed.kind === "unknown") this.#tell(strange(kv.key, "not a key of signalbox"));
+    if (parsed.kind === "unknown") this.#seeStrange(kv.key);
     if (parsed.kind === "audit") this.#seeAudit(parsed.name, kv, wall);
     if (parsed.kind === "history") this.#seeHistory(kv, wall);
     if (parsed.kind === "host") this.#seeHost(parsed.name, kv, wall);
     if (parsed.kind === "drain" && !isObject(kv.value))
       this.#unreadable(kv, "a drain; it stops things all the same", "signalbox undrain, and drain again");
+  }
+
+  #seeStrange(key: string): void {
+    const inner = prefixBelow(this.#keys, key);
+    if (inner === undefined) this.#tell(strange(key, "not a key of signalbox"));
+    else this.#below.set(inner, (this.#below.get(inner) ?? 0) + 1);
   }
 
   #seeAudit(id: string, kv: KeyValue, wall: number): void {

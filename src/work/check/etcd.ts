@@ -1,4 +1,5 @@
 import type { Finding } from "../../base/finding.ts";
+import { prefixBelow } from "../../protocol/below.ts";
 import { prefixRange } from "../../protocol/txn.ts";
 import { patiently } from "../observe/ports.ts";
 import { judgeAlarms } from "./alarms.ts";
@@ -28,7 +29,9 @@ async function checkPrefix(ports: CheckPorts): Promise<Finding> {
     (signal) => ports.store.range({ ...prefixRange(keys.prefix), limit: 1_000, keysOnly: true }, signal),
     ports.signal,
   );
-  const strange = page.kvs.filter(({ key }) => keys.parse(key).kind === "unknown");
+  const strange = page.kvs.filter(
+    ({ key }) => keys.parse(key).kind === "unknown" && prefixBelow(keys, key) === undefined,
+  );
   if (strange.length === 0) return { ...about, level: "ok", detail: `${page.count} keys` };
   const detail = `${strange.length} keys are none of ours, such as ${strange[0]?.key}`;
   const remedy = "is another program using this prefix? Choose another one with --prefix";

@@ -140,7 +140,7 @@ function resourceTotal(
   if (lease.total !== undefined && lease.total !== total) {
     throw new ConfigError(
       `resource ${resource} has a configured total of ${total}, the command line says ${lease.total}; ` +
-        "leave the total out of --lease, or change it with: signalbox resource set",
+        `write ${total} in --lease, or change what is configured with: signalbox resource set`,
     );
   }
   if (lease.count > total) throw overTotal(lease.resource, lease.count, total);

@@ -144,7 +144,7 @@ describe("what only the shell knows", () => {
     ["flock $OPTS /x job", /\$OPTS may come to any number of words/],
     ["flock -n $LOCK job", /\$LOCK may come to any number of words/],
     ['flock -w "$SECS" /x job', /-w: "\$SECS" is not a number of seconds/],
-    ["flock -n /run/*.lock job", /\* stands for whatever files match/],
+    ["flock -n /run/*.lock job", /\* stands for what only the shell knows/],
     ["flock -n ~/lock job", /~ stands for/],
     ['flock -n /run/`id "-u"` job', /write `id "-u"` as \$\(\.\.\.\)/],
     ["cronlock job $(date)", /what cronlock makes of \$\(date\) is known only when the shell runs it/],
@@ -198,7 +198,7 @@ describe("lines of the front ends' tools", () => {
   test("a password is written only where it stood", () => {
     expect(became(`${secret} cronlock job`)).toMatch(/^SIGNALBOX_PASSWORD=geheim signalbox run .*--user me/);
     for (const [line, lines] of [
-      [`* * * * * ${secret} sudo cronlock job\n`, ""],
+      [`* * * * * sudo ${secret} cronlock job\n`, ""],
       ["* * * * * cronlock job\n", `${secret.replaceAll(" ", "\n")}\n`],
     ] as const) {
       const { text, lines: reports } = migrated(lines + line);
@@ -380,7 +380,7 @@ describe("where the tools' servers are", () => {
       /^signalbox run --lock cronlock\.k --connect-timeout \S+ --grace 40s --max-hold 1d --busy-exit-code 200 -- job$/,
     );
     const etcdctl = "etcdctl --endpoints a:1 --user u:p --cacert c lock m job";
-    expect(became(etcdctl, { noConnection: true })).toBe("signalbox run --lock m --wait --ttl 10s -- job");
+    expect(became(etcdctl, { noConnection: true })).toBe("signalbox run --lock m --wait -- job");
   });
 });
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { KeyCheck } from "../../../src/model/checks/keys.ts";
 import type { PastRun } from "../../../src/protocol/history.ts";
+import { keysUnder } from "../../../src/protocol/keys.ts";
 import type { KeyValue } from "../../../src/protocol/txn.ts";
 import { keys } from "../../protocol/samples.ts";
 import { NOW, pictureOf, plain, runOf, stand } from "../pictures.ts";
@@ -31,6 +32,18 @@ describe("every key under the prefix", () => {
     expect(told(kvs)).toEqual([
       "ok keys keys: 3 under /signalbox/, 2 of them tickets",
       expect.stringMatching(/^ok clock clocks of hosts: 1 host wrote/),
+    ]);
+  });
+
+  test("keys below a prefix of CRONLOCK_DB may be held: no word of deleting them", () => {
+    const inner = keysUnder(`${keys.prefix}db3/`);
+    const kvs = [plain(inner.lock("x", runOf("a")), "1"), plain(inner.history("x"), "1")];
+    expect(worth(kvs)).toEqual([
+      "ok keys keys: 2 under /signalbox/, 0 of them tickets",
+      "ok keys prefix /signalbox/db3/: its own, with 2 keys (CRONLOCK_DB); look at it with --prefix /signalbox/db3/",
+    ]);
+    expect(worth([plain("/signalbox/db3/else", "1")])).toEqual([
+      "warning malformed key /signalbox/db3/else: not a key of signalbox",
     ]);
   });
 

@@ -2,7 +2,10 @@ import type { Parsed } from "../../../base/text.ts";
 import { type ShellCommand, shellCommands, UNKNOWN } from "../../../fleet/shell-words.ts";
 
 /** Programs whose lines are understood. */
-export type Tool = "signalbox" | "switchman";
+export type Tool = "signalbox" | "switchman" | Unread;
+/** Front ends whose lines are seen here, and read by migrate crontab alone. */
+export type Unread = (typeof UNREAD)[number];
+const UNREAD = ["cronlock", "golock", "zoo-locked"] as const;
 
 /** One start of a tool in a shell's line. */
 export interface Invocation {
@@ -21,6 +24,8 @@ const ASSIGNMENT = /^([A-Za-z_]\w*)=(.*)$/s;
 /** A tool's name behind these is spoken about, and not started. */
 export const SPEAKERS =
   /^(?:echo|printf|logger|grep|egrep|fgrep|pgrep|pkill|killall|man|which|type|test|\[|\[\[|cat|tail|ls|rm|apt|apt-get|systemctl)$/;
+/** What a front end is started by. */
+const WRAPPERS = /^(?:sudo|doas|nice|ionice|env|nohup|setsid|timeout|chronic|cronic|time|exec)$/;
 const SHELLS = /^(?:(?:ba|da|k|z)?sh|su|runuser|flock)$/;
 /** Shells in shells are followed so deep. */
 const DEPTH = 3;
@@ -98,13 +103,16 @@ function startIn({ words, next }: ShellCommand, variables: ReadonlyMap<string, s
   return [{ tool, words: words.slice(from), variables: withAssigned(variables, wrapper), wrapper, next }];
 }
 
-/** switchman is taken for started where it is the first word, or options follow it. */
+/** A front end is taken for started where it is the command's name or follows ours; switchman also where options follow it. */
 function toolAt(words: readonly string[], index: number): Tool | undefined {
   const name = baseName(words[index] ?? "");
   const after = words[index + 1];
   if (name === "signalbox" && after === "run") return "signalbox";
-  const isStarted = index === 0 || after?.startsWith("-") === true;
-  return name === "switchman" && isStarted ? "switchman" : undefined;
+  const [program] = words.slice(0, index).filter((word) => !ASSIGNMENT.test(word));
+  const isFirst = program === undefined || WRAPPERS.test(baseName(program));
+  const isStarted = isFirst || baseName(words[index - 1] ?? "") === "signalbox";
+  if (name === "switchman") return isStarted || after?.startsWith("-") === true ? "switchman" : undefined;
+  return isStarted ? UNREAD.find((tool) => tool === name) : undefined;
 }
 
 function baseName(word: string): string {

@@ -11,6 +11,9 @@ import { type Invocation, invocations, mentions } from "./invocations.ts";
 import { type Place, type Reading, readSignalbox } from "./signalbox.ts";
 import { asSignalbox } from "./switchman.ts";
 
+/** Kind of what is said of lines that are not read here. */
+const UNREAD = "front-end";
+
 /** A crontab's text, and what to call it. */
 export interface CrontabText {
   path: string;
@@ -45,7 +48,11 @@ export function readJobs({ path, text, format }: CrontabText, ground: Ground): C
   const readings = crontab.jobs.map((job) => readLine(job, path, ground));
   return {
     jobs: readings.flatMap(({ jobs }) => jobs),
-    findings: [...nameFaults(path, isOurs), ...faults, ...readings.flatMap(({ findings }) => findings)],
+    findings: unreadTogether(path, [
+      ...nameFaults(path, isOurs),
+      ...faults,
+      ...readings.flatMap(({ findings }) => findings),
+    ]),
   };
 }
 
@@ -81,13 +88,31 @@ function readLine(job: CronJob, path: string, ground: Ground): CrontabReading {
   const missing = userMissing(job, where);
   if (missing !== undefined) return { jobs: [], findings: [...cut, missing] };
   const place: Place = { where, home: homeOf(job, ground), settings: ground.settings };
-  const readings = found.value.map((one) =>
-    one.tool === "signalbox" ? readSignalbox(one, place) : readSwitchman(one, place, ground),
-  );
+  const readings = found.value.map((one) => readInvocation(one, place, ground));
   return {
     jobs: readings.flatMap(({ job: read }) => read ?? []),
     findings: [...cut, ...rooted(job, where), ...readings.flatMap(({ findings }) => findings)],
   };
+}
+
+function readInvocation(one: Invocation, place: Place, ground: Ground): Reading {
+  if (one.tool === "signalbox") return readSignalbox(one, place);
+  if (one.tool === "switchman") return readSwitchman(one, place, ground);
+  return {
+    job: undefined,
+    findings: [{ kind: UNREAD, check: place.where, level: "hint", detail: one.tool }],
+  };
+}
+
+/** One finding for all lines of front ends: they are seen here, and understood by migrate crontab. */
+function unreadTogether(path: string, findings: readonly Finding[]): Finding[] {
+  const unread = findings.filter(({ kind }) => kind === UNREAD);
+  if (unread.length === 0) return [...findings];
+  const tools = [...new Set(unread.map(({ detail }) => detail))].join(", ");
+  const detail = `${unread.length} ${unread.length === 1 ? "line" : "lines"} of ${tools} ${unread.length === 1 ? "was" : "were"} not checked`;
+  const remedy = "signalbox migrate crontab --check FILE tells what they mean, and what is wrong with them";
+  const told: Finding = { kind: UNREAD, check: path, level: "hint", detail, remedy };
+  return [told, ...findings.filter(({ kind }) => kind !== UNREAD)];
 }
 
 function isCutShort({ isCut, command }: CronJob): boolean {

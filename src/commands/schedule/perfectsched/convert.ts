@@ -1,4 +1,5 @@
 import { SignalboxError } from "../../../base/errors.ts";
+import { inexactNumber } from "../../../base/json-numbers.ts";
 import { nameFault, type Parsed, quoted } from "../../../base/text.ts";
 import { parseCron } from "../../../schedule/cron.ts";
 import { checkedDefinition, type Definition } from "../../../schedule/definition.ts";
@@ -111,7 +112,10 @@ function dataOf({ values, isTabbed }: Row): Parsed<Readonly<Record<string, unkno
   if (isFields(given)) return { value: given };
   if (typeof given !== "string") return { fault: `data ${shown(given)} is not a JSON object` };
   const text = /^0x(?:[\da-f]{2})*$/i.test(given) ? Buffer.from(given.slice(2), "hex").toString() : given;
-  const value = (isTabbed ? jsonOf(unescaped(text)) : undefined) ?? jsonOf(text);
+  const plain = isTabbed && jsonOf(unescaped(text)) !== undefined ? unescaped(text) : text;
+  const value = jsonOf(plain);
+  const inexact = isFields(value) ? inexactNumber(plain) : undefined;
+  if (inexact !== undefined) return { fault: `data: ${inexact.detail}` };
   if (isFields(value)) return { value };
   const why = value === undefined ? "JSON" : "a JSON object";
   return {

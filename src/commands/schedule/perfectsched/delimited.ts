@@ -80,12 +80,14 @@ interface Cell {
 }
 
 function quotedCell(text: string, start: number, hasEscapes: boolean): Cell | undefined {
-  const pattern = hasEscapes ? /"([^"\\]*(?:(?:\\.|"")[^"\\]*)*)"/sy : /"([^"]*(?:""[^"]*)*)"/sy;
-  pattern.lastIndex = start;
-  const inner = pattern.exec(text)?.[1];
-  if (inner === undefined) return undefined;
-  const single = inner.replaceAll('""', '"');
-  return { value: hasEscapes ? unescaped(single) : single, end: pattern.lastIndex };
+  // Mark by mark: one pattern for the whole cell would exhaust the stack on a long one.
+  const mark = hasEscapes ? /\\.|""|"/gs : /""|"/g;
+  mark.lastIndex = start + 1;
+  let found = mark.exec(text);
+  while (found !== null && found[0] !== '"') found = mark.exec(text);
+  if (found === null) return undefined;
+  const single = text.slice(start + 1, found.index).replaceAll('""', '"');
+  return { value: hasEscapes ? unescaped(single) : single, end: mark.lastIndex };
 }
 
 function plainCell(text: string, start: number, separator: string, hasEscapes: boolean): Cell {

@@ -1,3 +1,4 @@
+import { inexactNumber } from "../../../base/json-numbers.ts";
 import { quoted } from "../../../base/text.ts";
 import { isFields } from "../../../schedule/fields.ts";
 import { readDelimited } from "./delimited.ts";
@@ -71,6 +72,14 @@ function strayNotes(line: number, names: readonly string[]): Remark[] {
 }
 
 function jsonRows(text: string): Rows {
+  const read = valueRows(text);
+  const inexact = read.faults.length === 0 ? inexactNumber(text) : undefined;
+  if (inexact === undefined) return read;
+  const line = text.slice(0, inexact.at).split("\n").length;
+  return { ...read, faults: [{ line, detail: inexact.detail }] };
+}
+
+function valueRows(text: string): Rows {
   const whole = parsed(text);
   if (Array.isArray(whole)) {
     const lines = elementLines(text);
