@@ -88,7 +88,13 @@ export class Guarded implements GuardedCommand {
     if (frame.kind === NEWS.failed) this.#started.reject(execFailure(file, Number(frame.a)));
     if (frame.kind === NEWS.refused) this.#refused(frame.a);
     if (frame.kind === NEWS.exited) this.#exited.resolve(commandExit(frame));
-    if (frame.kind === NEWS.gone) this.#gone.resolve();
+    if (frame.kind === NEWS.gone) this.#takeLeave();
+  }
+
+  /** The guardian waits for the farewell: by it, all of its news were read. */
+  #takeLeave(): void {
+    this.#gone.resolve();
+    this.#link.send(encode(ORDER.release));
   }
 
   #greet({ a: boot, b: version }: Frame): void {

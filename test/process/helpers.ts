@@ -64,7 +64,7 @@ export function remains(mark: string): string[] {
   return marked(mark).flatMap(({ name }) => (name === GUARDIAN ? [] : [name]));
 }
 
-const GUARDIAN = "signalbox-guard";
+export const GUARDIAN = "signalbox-guard";
 
 /** Waits until nothing bears the mark, but what is excepted. @returns the milliseconds that took, stalls not counted */
 export async function untilDead(mark: string, ms: number, except: number[] = []): Promise<number> {

@@ -2,7 +2,7 @@ import { uptime } from "node:os";
 import { expect, test } from "vitest";
 import type { RunnerOrder } from "../../fixtures/process/runner.ts";
 import { steadily } from "../../fixtures/steady.ts";
-import { fixture, kill, marked, newMark, newOutput, runner, untilDead } from "./helpers.ts";
+import { fixture, guardians, kill, marked, newMark, newOutput, runner, untilDead } from "./helpers.ts";
 
 /** Runs `one` for every item, three at a time. */
 async function inLanes<T, R>(items: T[], one: (item: T) => Promise<R>): Promise<R[]> {
@@ -56,6 +56,12 @@ function ranAfter(instant: number, beats: readonly number[]): number {
   return steps.reduce((sum, step) => sum + Math.max(step, 0), 0);
 }
 
+/** A runner and its guardians, who stay until it has heard how the command ended. */
+function keepers(mark: string, runner: number): number[] {
+  const { outer, inner } = guardians(mark, runner);
+  return [runner, outer.pid, inner.pid];
+}
+
 test("a frozen runner's command is dead by its deadline", () => steadily(frozen));
 
 async function frozen(): Promise<void> {
@@ -68,8 +74,9 @@ async function frozen(): Promise<void> {
   };
   const run = runner(mark, order, { OUT: out.path });
   const { killAtUptime = 0 } = await run.event("started");
+  const guards = keepers(mark, run.pid);
   kill(run.pid, "SIGSTOP");
-  await untilDead(mark, SOON, [run.pid]);
+  await untilDead(mark, SOON, guards);
   expect(uptime(), "when all were dead").toBeGreaterThan(killAtUptime - 0.3);
   expect(ranAfter(killAtUptime, out.lines().map(Number)), "seconds").toBeLessThanOrEqual(0.1);
   kill(run.pid, "SIGCONT");
@@ -94,9 +101,11 @@ test("an unfrozen runner hears how its command ended", async () => {
   const mark = newMark();
   const run = runner(mark, { command: ["sleep", "30"], termIn: 400, killIn: 600 });
   await run.event("started");
+  const guards = keepers(mark, run.pid);
   kill(run.pid, "SIGSTOP");
-  await untilDead(mark, SOON, [run.pid]);
-  expect(marked(mark).map(({ pid }) => pid)).toEqual([run.pid]);
+  await untilDead(mark, SOON, guards);
+  expect(marked(mark).map(({ pid }) => pid)).toEqual(guards);
   kill(run.pid, "SIGCONT");
   expect((await run.ended).code).toBe(143);
+  await untilDead(mark, SOON);
 });

@@ -65,7 +65,7 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
         await near.standing(next, "waiting", "job");
         cut(proxy);
         // The last renewal that counts was sent before the cut, at most a renewal period earlier.
-        const died = await death(run.mark, 10_000, [run.pid]);
+        const died = await death(run.mark, 10_000, run.pid);
         expect(died, "ms from the cut to the death of all").toBeLessThan(HORIZON + LAG);
         expect(died, "ms that a cut is survived").toBeGreaterThan(HORIZON - TERMINATION - RENEWAL - LAG);
         proxy.mode = "forward"; // what remains to be done is done, or fails, soon

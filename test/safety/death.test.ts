@@ -133,7 +133,7 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
       const next = room.run(["--lock", "job", "--wait"], [BEATS], { env });
       await room.standing(next, "waiting", "job");
       kill(frozen.pid, "SIGSTOP");
-      const died = await death(frozen.mark, 10_000, [frozen.pid]);
+      const died = await death(frozen.mark, 10_000, frozen.pid);
       expect(died, "ms from the freeze to the death of all").toBeLessThan(HORIZON + LAG);
       await next.printed(/up/);
       kill(frozen.pid, "SIGCONT");

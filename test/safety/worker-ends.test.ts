@@ -66,7 +66,7 @@ describe.concurrent("a worker", () => {
     await due(room, "a", { command: sh(script) });
     await exists(there);
     frozen.child.kill("SIGSTOP");
-    await death(frozen.mark, 8_000, [frozen.pid]);
+    await death(frozen.mark, 8_000, frozen.pid);
     expect(await outcomes(room, "a"), "nobody else has had it yet").toEqual([]);
     room.cli(["worker"]);
     expect(await outcome(room, "a")).toMatchObject([{ result: "ok" }]);

@@ -27,6 +27,7 @@ static struct {
   int64_t term_at, kill_at;                     /* armed deadlines; 0: not armed */
   int64_t last_at;                              /* SIGKILL of a termination under way */
   int terminating, killing, orphaned;
+  int released; /* the runner has said its farewell */
   int64_t retry_at, retry_after;
 } g = {.outcome = -1, .last_at = NEVER};
 
@@ -137,6 +138,7 @@ static void obey(const struct frame *f, const unsigned char *block) {
       begin_termination(f->a);
       break;
     case RELEASE: /* no way out while the command runs, or once its end was decided */
+      g.released = 1;
       if (!g.alive && !g.terminating) _exit(EXIT_RELEASED);
       break;
     default:
@@ -177,6 +179,25 @@ static int reap(void) {
   return empty && (g.first || g.terminating);
 }
 
+static void heed_farewell(const struct frame *f, const unsigned char *block) {
+  (void)block;
+  if (f->kind == RELEASE) g.released = 1;
+}
+
+/*
+ * Stays until the runner has taken leave, or is gone: an order that it sends to a socket without a reader fails, and what it
+ * has not read of our news goes with the socket.
+ */
+static void linger(void) {
+  while (!g.orphaned && !g.released) {
+    struct pollfd on[] = {{.fd = g.sock, .events = POLLIN}, {.fd = g.lifeline, .events = POLLIN}};
+    if (poll(on, sizeof on / sizeof *on, -1) < 0) continue;
+    if (on[1].revents) return;
+    if (!listen_to(g.sock)) g.orphaned = 1;
+    take_frames(heed_farewell);
+  }
+}
+
 static int open_all(int sock, int lifeline, char **argv) {
   sigset_t chld;
   sigemptyset(&chld);
@@ -215,5 +236,6 @@ int guard(int sock, int lifeline, char **argv) {
     if (reap()) break;
   }
   tell(g.sock, GONE, 0, 0);
+  linger();
   return EXIT_GONE;
 }

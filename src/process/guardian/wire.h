@@ -29,7 +29,7 @@ enum {
   START = 2,     /* block = additions to the environment, each "NAME=value" and a NUL */
   SIGNAL = 3,    /* a = signal number, to be forwarded */
   TERMINATE = 4, /* a = SIGKILL at; SIGTERM goes out now */
-  RELEASE = 5,   /* the farewell: leave what the command left behind alone, and exit */
+  RELEASE = 5,   /* the farewell: leave what the command left behind alone, and exit; also the answer to GONE */
 };
 
 /* guardian to runner */
@@ -39,7 +39,7 @@ enum {
   FAILED = 67,  /* a = errno of the fork or exec; nothing runs */
   REFUSED = 68, /* a = one of the reasons below; nothing runs */
   EXITED = 69,  /* a = wait status of the first process, b = some of the bits below */
-  GONE = 70,    /* waitpid(2) says that nothing is left; the guardian exits */
+  GONE = 70,    /* waitpid(2) says that nothing is left; the guardian exits after the runner's farewell */
 };
 
 /* what EXITED says beside the status */

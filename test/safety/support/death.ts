@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { stopwatch } from "../../../fixtures/steady.ts";
-import { type Marked, marked } from "../../process/helpers.ts";
+import { GUARDIAN, type Marked, marked } from "../../process/helpers.ts";
 
 /** Between two looks at all processes: looking costs, and what is measured must not suffer from being measured. */
 const LOOK_EVERY = 25;
@@ -8,15 +8,16 @@ const LOOK_EVERY = 25;
 const QUIET_LOOKS = 3;
 
 /**
- * Waits until nothing that bears a run's mark lives, but what is excepted.
+ * Waits until nothing that bears a run's mark lives.
+ * @param runner  stays, as one that stands still does; and its guardians with it, until it hears them
  * @returns the ms until the first look that found nothing; those in which this process stood still do not count
  * @throws Error naming what is still alive after `limit` ms
  */
-export async function death(mark: string, limit: number, except: readonly number[] = []): Promise<number> {
+export async function death(mark: string, limit: number, runner?: number): Promise<number> {
   const waited = stopwatch();
   let died = 0;
   for (let quiet = 0; quiet < QUIET_LOOKS; ) {
-    const alive = marked(mark).filter(({ pid }) => !except.includes(pid));
+    const alive = marked(mark).filter(({ pid, name }) => !stays(runner, pid, name));
     quiet = alive.length === 0 ? quiet + 1 : 0;
     const elapsed = waited();
     if (quiet === 1) died = elapsed;
@@ -24,6 +25,10 @@ export async function death(mark: string, limit: number, except: readonly number
     await pause(LOOK_EVERY);
   }
   return died;
+}
+
+function stays(runner: number | undefined, pid: number, name: string): boolean {
+  return runner !== undefined && (pid === runner || name === GUARDIAN);
 }
 
 const described = (alive: readonly Marked[]) => alive.map(({ pid, name }) => `${name} (${pid})`).join(", ");

@@ -175,7 +175,8 @@ test("nothing is begun on a claim that may have expired while the process stood 
     events.some((event) => event.kind === "ended" && event.outcome.result === "ok"),
   );
   await stalled.close();
-  expect(attempts).toEqual([2]);
+  expect(attempts, "the first was claimed, and not begun").toHaveLength(1);
+  expect(attempts[0]).toBeGreaterThan(1);
 });
 
 test("an etcd that is full holds up the end of a task; when there is room, it is settled, and nothing runs twice", async () => {
