@@ -11,20 +11,15 @@ import { BUNDLE, cleanEnv, type Ended } from "../../fixtures/signalbox.ts";
 import { argumentsHash } from "../../src/compat/cronlock/lock-name.ts";
 import { eventually, House, type Room, type RoomOptions, saying, silently } from "./support/house.ts";
 
-let etcd: EtcdMember;
-let house: House;
+const house = House.onEtcd();
 /** Links with the tools' names, as somebody would put where the tools were. */
 let bin: string;
 beforeAll(async () => {
-  etcd = await startEtcd();
-  house = await House.open(etcd.endpoints);
   bin = mkdtempSync(join(tmpdir(), "signalbox-links-"));
   for (const tool of TOOLS) symlinkSync(BUNDLE, join(bin, tool));
 });
 afterAll(async () => {
   rmSync(bin, { recursive: true, force: true });
-  await house?.close();
-  await etcd?.stop();
 });
 
 const TOOLS = ["cronlock", "golock"] as const;

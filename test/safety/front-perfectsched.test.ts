@@ -12,23 +12,15 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type EtcdMember, startEtcd } from "../../fixtures/etcd/index.ts";
+import { afterAll, describe, expect, test } from "vitest";
 import { BUNDLE } from "../../fixtures/signalbox.ts";
 import { parseDefinition } from "../../src/schedule/definition.ts";
 import { dueText, parseDue } from "../../src/schedule/due.ts";
 import { eventually, House, type Room, saying } from "./support/house.ts";
 
-let etcd: EtcdMember;
-let house: House;
+const house = House.onEtcd();
 const folders: string[] = [];
-beforeAll(async () => {
-  etcd = await startEtcd();
-  house = await House.open(etcd.endpoints);
-});
 afterAll(async () => {
-  await house?.close();
-  await etcd?.stop();
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 

@@ -1,20 +1,10 @@
 /** `signalbox switchman` against a real etcd: what it runs, says and ends with; and `signalbox import switchman`. */
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type EtcdMember, startEtcd } from "../../fixtures/etcd/index.ts";
+import { describe, expect, test } from "vitest";
 import { eventually, House, type Room, saying, silently } from "./support/house.ts";
 
-let etcd: EtcdMember;
-let house: House;
-beforeAll(async () => {
-  etcd = await startEtcd();
-  house = await House.open(etcd.endpoints);
-});
-afterAll(async () => {
-  await house?.close();
-  await etcd?.stop();
-});
+const house = House.onEtcd();
 
 const LEAST = { prefix: "/myproject/switchman", zkhosts: "zk1:2181,zk2:2181" };
 const W1 = "web1.example.com";

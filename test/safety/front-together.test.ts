@@ -7,7 +7,6 @@ import { chmodSync, existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type EtcdMember, startEtcd } from "../../fixtures/etcd/index.ts";
 import { BUNDLE, cleanEnv, type Ended } from "../../fixtures/signalbox.ts";
 import { shellWord } from "../../src/base/shell.ts";
 import { migrateCrontab } from "../../src/compat/migrate/crontab.ts";
@@ -16,8 +15,7 @@ import { eventually, House, type Room } from "./support/house.ts";
 /** Links of these names lead to the program, as a site would have them. */
 const LINKS = ["cronlock", "golock", "switchman", "zoo-locked", "perfectsched", "signalbox"];
 
-let etcd: EtcdMember;
-let house: House;
+const house = House.onEtcd();
 let folder: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "signalbox-front-"));
@@ -30,13 +28,9 @@ beforeAll(async () => {
     writeFileSync(join(folder, name), `#!/bin/sh\n${text}\n`);
     chmodSync(join(folder, name), 0o755);
   }
-  etcd = await startEtcd();
-  house = await House.open(etcd.endpoints);
   writeFileSync(path("switchman.conf"), SWITCHMAN);
 });
 afterAll(async () => {
-  await house?.close();
-  await etcd?.stop();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -85,7 +79,7 @@ const BY_THEMSELVES: readonly Tool[] = ON_JOB.map((tool) => ({
 const SWITCHMAN = JSON.stringify({ prefix: "/switchman", zkhosts: "zk1:2181" });
 
 function hosts(): string {
-  return etcd.endpoints.map((one) => one.replace(/^https?:\/\//, "")).join(",");
+  return house.etcd.endpoints.map((one) => one.replace(/^https?:\/\//, "")).join(",");
 }
 
 const path = (script: string) => join(folder, script);
@@ -100,7 +94,7 @@ async function holding(room: Room, { name, words, env }: Tool, host: string) {
 /** A line as cron gives it to the shell, by the tools' names alone. */
 function shell(room: Room, line: string, env: Record<string, string>): Promise<Ended> {
   const { PATH = "" } = process.env;
-  const own = { ...cleanEnv(), SIGNALBOX_ENDPOINTS: etcd.endpoints.join(","), ...room.env, ...env };
+  const own = { ...cleanEnv(), SIGNALBOX_ENDPOINTS: house.etcd.endpoints.join(","), ...room.env, ...env };
   const bin = [folder, dirname(process.execPath), PATH].join(delimiter);
   return new Promise((done) => {
     const child = execFile(

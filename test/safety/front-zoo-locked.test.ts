@@ -1,18 +1,8 @@
 /** `signalbox zoo-locked` against a real etcd: what it runs, prints and ends with. */
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type EtcdMember, startEtcd } from "../../fixtures/etcd/index.ts";
+import { describe, expect, test } from "vitest";
 import { House, saying, silently } from "./support/house.ts";
 
-let etcd: EtcdMember;
-let house: House;
-beforeAll(async () => {
-  etcd = await startEtcd();
-  house = await House.open(etcd.endpoints);
-});
-afterAll(async () => {
-  await house?.close();
-  await etcd?.stop();
-});
+const house = House.onEtcd();
 
 const FOR_EVER = "echo up; exec sleep 60";
 const ran = { ...silently(0), stdout: "ran\n" };
