@@ -16,6 +16,8 @@ import { type Connection, connect, type Supply } from "../connect.ts";
 import type { Call, Surroundings } from "../spec.ts";
 
 export type { RunResult };
+/** Why nothing was run. */
+export type Refusal = Extract<RunResult, { kind: "refused" }>["refusal"];
 
 /** A run as `signalbox run` and the front ends want it. */
 export interface Errand extends Supply {
@@ -27,6 +29,11 @@ export interface Errand extends Supply {
   onGrant?(): void;
   /** Asked before anything is claimed: a result of its own is the whole errand's. */
   before?(ports: RunPorts, request: RunRequest): Promise<RunResult | undefined>;
+}
+
+/** The call of a line of which nothing is left to be read but its flags and its command. */
+export function callOf(flags: Call["flags"], command: readonly string[]): Call {
+  return { flags, settings: {}, args: [], command, verbosity: 0 };
 }
 
 /** Does it, to its end. @throws SignalboxError or StoreError when the command was not run */

@@ -2,8 +2,8 @@ import { EXIT, SignalboxError, UsageError } from "../../base/errors.ts";
 import type { LogFields } from "../../base/log.ts";
 import { type LogSink, openLog } from "../../commands/logging.ts";
 import { explained } from "../../commands/perform.ts";
-import { type Errand, type RunResult, runErrand } from "../../commands/run/errand.ts";
-import type { Call, Execute, Surroundings } from "../../commands/spec.ts";
+import { callOf, type Errand, type RunResult, runErrand } from "../../commands/run/errand.ts";
+import type { Execute, Surroundings } from "../../commands/spec.ts";
 import { gatheredLayer } from "../../config/layers.ts";
 import type { Settings } from "../../config/settings.ts";
 import { CODES } from "./codes.ts";
@@ -101,15 +101,11 @@ function environment(env: Surroundings["env"], file: ShellFile | undefined): Sur
 }
 
 function errandOf(wish: Wish, asked: Asked, { voice, startedAt }: Turn): Errand {
-  const call: Call = {
-    ...{ flags: { lock: wish.lock }, settings: {}, args: [], command: wish.command },
-    verbosity: 0,
-  };
   const got = wish.tool === "golock" ? `Lock ${wish.lock} acquired` : `Cronlock ${wish.lock} acquired by me`;
   // The tools know no other end than their own variables set.
   const never = { value: "0", source: "default of CRONLOCK_TIMEOUT" };
   return {
-    call,
+    call: callOf({ lock: wish.lock }, wish.command),
     options: gatheredLayer({ timeout: never, ...asked }),
     openLog: (settings, wall) => logOf(settings, wall),
     manner: {

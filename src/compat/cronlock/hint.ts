@@ -3,6 +3,7 @@ import { explained } from "../../commands/perform.ts";
 import { resolveConfig } from "../../config/config.ts";
 import type { Env } from "../../config/files.ts";
 import { gatheredLayer } from "../../config/layers.ts";
+import { hasEndpoints } from "../endpoints.ts";
 import { portHint } from "./addresses.ts";
 import type { Asked, Own } from "./settings.ts";
 import type { Wish } from "./wish.ts";
@@ -32,8 +33,9 @@ export function hintFor(error: unknown, wish: Wish, env: Env): string | undefine
 /** Lines that relied on a Redis of their own host name no address, and neither may anything else. */
 function nowhereHint(wish: Wish, env: Env): string | undefined {
   const options = gatheredLayer({ ...accessOf(wish), allowPlaintextPassword: made("true") });
-  const isNamed = resolveConfig({ env, options }).sources.endpoints !== "default";
-  return isNamed ? undefined : "no address of etcd is configured: set CRONLOCK_HOST or SIGNALBOX_ENDPOINTS";
+  return hasEndpoints(env, options)
+    ? undefined
+    : "no address of etcd is configured: set CRONLOCK_HOST or SIGNALBOX_ENDPOINTS";
 }
 
 /** What the site's own configuration says, read with the login that its etcd will get. @throws ConfigError */

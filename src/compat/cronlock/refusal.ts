@@ -1,8 +1,6 @@
 import { quoted } from "../../base/text.ts";
-import type { RunResult } from "../../commands/run/errand.ts";
+import type { Refusal } from "../../commands/run/errand.ts";
 import type { Wish } from "./wish.ts";
-
-type Refusal = Extract<RunResult, { kind: "refused" }>["refusal"];
 
 /** Why nothing was run, as the tools say it where they know of such a case. @param wall  wall clock, ms since the epoch */
 export function refusalText({ tool, lock }: Wish, refusal: Refusal, wall: number): string {

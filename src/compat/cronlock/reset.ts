@@ -17,9 +17,7 @@ const LEAST_PATIENCE = 90_000;
 /** The holder may change between the look and the reset; the tools delete whatever is there. */
 const ATTEMPTS = 5;
 /** Settings that only a run knows. */
-const OF_RUNS: readonly SettingKey[] = [
-  ...(["grace", "maxHold", "timeout", "terminationTimeout", "busyExitCode"] as const),
-];
+const OF_RUNS: readonly SettingKey[] = ["grace", "maxHold", "timeout", "busyExitCode"];
 
 /**
  * CRONLOCK_RESET=yes: whoever holds the lock is ended, and its grace with it. Silent where all is well.

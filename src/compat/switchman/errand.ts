@@ -1,7 +1,7 @@
 import { parseDuration } from "../../base/duration.ts";
 import { ConfigError } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
-import type { Errand } from "../../commands/run/errand.ts";
+import { callOf, type Errand } from "../../commands/run/errand.ts";
 import { queuedAlready } from "../../commands/run/queued.ts";
 import { resolveConfig } from "../../config/config.ts";
 import type { Env } from "../../config/files.ts";
@@ -18,7 +18,7 @@ export function errandOf(call: SwitchmanCall, config: SwitchmanConfig, log: Swit
   if (wish.needsEndpoints && !hasEndpoints(env)) throw withoutEndpoints(config);
   const isLeasing = call.leases.length > 0;
   return {
-    call: { flags: wish.flags, settings: {}, args: [], command: wish.command, verbosity: 0 },
+    call: callOf(wish.flags, wish.command),
     options: gatheredLayer(withLongerTtl(wish.settings, env)),
     openLog: () => log.sink,
     onGrant: () => log.write("info", `Executing <${call.command.join(" ")}>`),

@@ -1,6 +1,6 @@
 import { EXIT, SignalboxError } from "../../base/errors.ts";
 import { explained } from "../../commands/perform.ts";
-import type { RunResult } from "../../commands/run/errand.ts";
+import type { Refusal, RunResult } from "../../commands/run/errand.ts";
 import type { SwitchmanCall } from "../../fleet/switchman-words.ts";
 import { DIED } from "./codes.ts";
 import type { SwitchmanLog } from "./log.ts";
@@ -8,8 +8,6 @@ import type { SwitchmanLog } from "./log.ts";
 /** Error numbers of Linux, which a command that cannot be started ends with. */
 const ENOENT = 2;
 const EACCES = 13;
-
-type Refusal = Extract<RunResult, { kind: "refused" }>["refusal"];
 
 /** What a run came to, said in switchman's words. @returns its exit code */
 export function resultCode(result: RunResult, call: SwitchmanCall, log: SwitchmanLog): number {

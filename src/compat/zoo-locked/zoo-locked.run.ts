@@ -1,7 +1,7 @@
 import { EXIT } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
 import { explained } from "../../commands/perform.ts";
-import { type RunResult, runErrand } from "../../commands/run/errand.ts";
+import { callOf, type Refusal, type RunResult, runErrand } from "../../commands/run/errand.ts";
 import type { Execute, Surroundings } from "../../commands/spec.ts";
 import { gatheredLayer } from "../../config/layers.ts";
 import { hasEndpoints } from "../endpoints.ts";
@@ -28,7 +28,7 @@ export const execute: Execute = async ({ args }, world) => {
 
 function errandOf({ endpoints, lock, command }: ZooLockedWish) {
   return {
-    call: { flags: { lock }, settings: {}, args: [], command, verbosity: 0 },
+    call: callOf({ lock }, command),
     options: gatheredLayer(
       endpoints === undefined ? {} : { endpoints: { value: endpoints, source: "HOSTS" } },
     ),
@@ -47,7 +47,7 @@ function codeOf(result: RunResult, wasTold: boolean, world: Surroundings): numbe
   return result.ending !== undefined || wasTold ? result.code : EXIT.ok;
 }
 
-function who(refusal: Extract<RunResult, { kind: "refused" }>["refusal"]): string {
+function who(refusal: Refusal): string {
   switch (refusal.kind) {
     case "busy": {
       const { run, ticket } = refusal.holder ?? { run: "?", ticket: undefined };
