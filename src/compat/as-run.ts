@@ -1,6 +1,6 @@
 /** A line of another tool as a line of `signalbox run`. */
 export interface AsRun {
-  /** Words after `signalbox run`, before `--`: `["--lock", "cronlock.5f…", "--grace", "41s"]`. Settings as flags where a flag exists. */
+  /** Words after `signalbox run`, before `--`: `["--lock", "cronlock.5f…", "--grace", "40s"]`. Settings as flags where a flag exists. */
   options: readonly string[];
   /** Variables that a line needs and no flag carries (passwords): names and values. */
   env?: Readonly<Record<string, string>>;

@@ -1,6 +1,5 @@
 /** What must hold a schedule up for no longer than it lasts: refusals, odd values, edits under what runs, listeners that throw. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type Store, StoreError } from "../../../src/etcd/store.ts";
 import type { Txn } from "../../../src/protocol/txn.ts";
 import { definitionText, parseDefinition } from "../../../src/schedule/definition.ts";
@@ -9,24 +8,15 @@ import type { WorkerEvent } from "../../../src/work/schedule/events.ts";
 import type { Task, Verdict } from "../../../src/work/schedule/handler.ts";
 import { Poller } from "../../../src/work/schedule/poll.ts";
 import { redefined } from "../../../src/work/schedule/redefined.ts";
-import { diverted, type Hand, MINUTE, ok, Site, START } from "./site.ts";
+import { Bed, diverted, type Hand, MINUTE, ok, Site, START } from "./site.ts";
 
 /** How long is waited for what comes by a watch, ms. */
 const PATIENCE = 30_000;
 
-let etcd: EtcdMember;
-let store: Store;
+const bed = new Bed();
 let site: Site;
-beforeAll(async () => {
-  etcd = await startEtcd();
-  store = await Site.open([etcd.clientUrl]);
-});
-afterAll(async () => {
-  store?.close();
-  await etcd?.stop();
-});
 beforeEach(() => {
-  site = new Site(store);
+  site = new Site(bed.store);
 });
 afterEach(() => site.close());
 
@@ -34,9 +24,9 @@ afterEach(() => site.close());
 function watched(look: (txn: Txn) => Promise<void> | void): Store {
   const txn: Store["txn"] = async (one, signal) => {
     await look(one);
-    return await store.txn(one, signal);
+    return await bed.store.txn(one, signal);
   };
-  return diverted(store, { txn });
+  return diverted(bed.store, { txn });
 }
 
 const deletes = ({ success }: Txn, key: string) => success.some((op) => op.op === "delete" && op.key === key);
@@ -141,8 +131,8 @@ test("joining anew, it survives that its new session is gone before it was used"
   });
   const worker = new Site(unlucky, site.clock, site.keys).worker(ok, { ttl: 5 });
   await worker.joined();
-  const [record] = (await store.range(site.keys.workers())).kvs;
-  await store.revoke(record?.session ?? 0n);
+  const [record] = (await bed.store.range(site.keys.workers())).kvs;
+  await bed.store.revoke(record?.session ?? 0n);
   await worker.joined(2);
   await worker.stop();
 });
@@ -171,9 +161,9 @@ test.each([Number.NaN, Number.POSITIVE_INFINITY, -1e15, 1.5, 1e300])(
     await site.add("job");
     const worker = site.worker(async () => ({ result: "retry", wait }));
     await worker.hasEnded(1);
-    expect(parseDue((await store.range({ key: site.keys.due("job") })).kvs[0]?.value ?? "")).toHaveProperty(
-      "value",
-    );
+    expect(
+      parseDue((await bed.store.range({ key: site.keys.due("job") })).kvs[0]?.value ?? ""),
+    ).toHaveProperty("value");
   },
 );
 
@@ -243,7 +233,7 @@ test("a poller that may not watch any more says so, and sees again when it may",
   let stop = Promise.withResolvers<undefined>();
   const watch: Store["watch"] = async function* (request, signal) {
     if (!isAllowed) throw new StoreError("permission", "from the test");
-    const real = store.watch(request, signal)[Symbol.asyncIterator]();
+    const real = bed.store.watch(request, signal)[Symbol.asyncIterator]();
     for (;;) {
       const next = await Promise.race([real.next(), stop.promise]);
       if (!isAllowed || next === undefined) throw new StoreError("permission", "from the test");
@@ -251,7 +241,7 @@ test("a poller that may not watch any more says so, and sees again when it may",
       yield next.value;
     }
   };
-  const withdrawn = diverted(store, { watch });
+  const withdrawn = diverted(bed.store, { watch });
   const options = { host: "h1.example.com", pid: 1, version: "0", ttl: 30 };
   const ports = new Site(withdrawn, site.clock, site.keys).ports();
   const poller = await Poller.open(ports, options, new AbortController().signal);

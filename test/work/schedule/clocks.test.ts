@@ -1,11 +1,9 @@
 /** Clocks of workers that differ. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { steadily } from "../../../fixtures/steady.ts";
-import type { Store } from "../../../src/etcd/store.ts";
 import { CLOCK_LIMITS, Clocks } from "../../../src/work/schedule/clocks.ts";
 import type { Task, Verdict } from "../../../src/work/schedule/handler.ts";
-import { HandClock, MINUTE, Site, START } from "./site.ts";
+import { Bed, HandClock, MINUTE, Site, START } from "./site.ts";
 
 describe("what is heard", () => {
   const heard = (...offsets: number[][]) => {
@@ -49,26 +47,17 @@ describe("what is heard", () => {
 });
 
 describe("three workers", () => {
-  let etcd: EtcdMember;
-  let store: Store;
+  const bed = new Bed();
   let site: Site;
-  beforeAll(async () => {
-    etcd = await startEtcd();
-    store = await Site.open([etcd.clientUrl]);
-  });
-  afterAll(async () => {
-    store?.close();
-    await etcd?.stop();
-  });
   beforeEach(() => {
-    site = new Site(store);
+    site = new Site(bed.store);
   });
   afterEach(() => site.close());
 
   /** Starts two whose clocks agree and one that is `skew` ms ahead; fires 10 schedules for three minutes. */
   async function play(skew: number) {
     await site.close();
-    site = new Site(store); // where it is played once more
+    site = new Site(bed.store); // where it is played once more
     const ids = Array.from({ length: 10 }, (_, n) => `job${n}`);
     site.clock.set(START - 40_000);
     for (const id of ids) await site.add(id, { end: START + 2 * MINUTE });
@@ -114,7 +103,7 @@ describe("three workers", () => {
       expect(judged[0]).toMatchObject({ state: "refuses" });
       expect(off.events.filter(({ kind }) => kind === "started")).toEqual([]);
       expect(calm).toEqual([]);
-      const { kvs } = await store.range(site.keys.workers());
+      const { kvs } = await bed.store.range(site.keys.workers());
       expect(kvs.filter(({ value }) => JSON.parse(value).clock === "refuses")).toHaveLength(1);
     }));
 

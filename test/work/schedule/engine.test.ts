@@ -1,23 +1,12 @@
 /** Workers on a real etcd, with a wall clock that the test sets. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
-import type { Store } from "../../../src/etcd/store.ts";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { Task, Verdict } from "../../../src/work/schedule/handler.ts";
-import { MINUTE, ok, Site, START } from "./site.ts";
+import { Bed, MINUTE, ok, Site, START } from "./site.ts";
 
-let etcd: EtcdMember;
-let store: Store;
+const bed = new Bed();
 let site: Site;
-beforeAll(async () => {
-  etcd = await startEtcd();
-  store = await Site.open([etcd.clientUrl]);
-});
-afterAll(async () => {
-  store?.close();
-  await etcd?.stop();
-});
 beforeEach(() => {
-  site = new Site(store);
+  site = new Site(bed.store);
 });
 afterEach(() => site.close());
 
@@ -170,7 +159,7 @@ describe("one worker", () => {
     await site.delete(site.keys.schedule("job"), site.keys.due("job"));
     hand.let(0);
     await worker.hasEnded(1);
-    const { kvs } = await store.range({ ...site.keys.everything() });
+    const { kvs } = await bed.store.range({ ...site.keys.everything() });
     expect(kvs.map(({ key }) => site.keys.parse(key).kind)).toEqual(["worker"]);
   });
 
@@ -272,7 +261,7 @@ describe("one worker", () => {
     hand.let(0);
     await worker.ended;
     expect(hand.tasks).toHaveLength(1);
-    expect((await store.range(site.keys.workers())).kvs).toEqual([]);
+    expect((await bed.store.range(site.keys.workers())).kvs).toEqual([]);
     expect(await site.due("job")).toMatchObject({ last: { result: "ok" } });
   });
 
@@ -369,8 +358,8 @@ describe("several workers", () => {
     const first = site.worker(hand.run);
     await hand.hasTaken(1);
     const second = site.worker(ok);
-    const { kvs } = await store.range({ key: site.keys.running("job") });
-    await store.revoke(kvs[0]?.session ?? 0n);
+    const { kvs } = await bed.store.range({ key: site.keys.running("job") });
+    await bed.store.revoke(kvs[0]?.session ?? 0n);
     const [again] = await second.hasEnded(1);
     expect(again).toMatchObject({ scheduled: START, attempt: 2, result: "ok" });
     await first.hasEnded(1);
@@ -382,8 +371,8 @@ describe("several workers", () => {
   test("one that has lost its session joins anew", async () => {
     const worker = site.worker(ok, { ttl: 5 }); // renews every 0.8 s
     const before = await worker.joined();
-    const { kvs } = await store.range(site.keys.workers());
-    await store.revoke(kvs[0]?.session ?? 0n);
+    const { kvs } = await bed.store.range(site.keys.workers());
+    await bed.store.revoke(kvs[0]?.session ?? 0n);
     await site.add("job");
     await worker.hasEnded(1);
     expect(await worker.joined(2)).not.toBe(before);

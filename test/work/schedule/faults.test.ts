@@ -1,21 +1,11 @@
 /** Answers that are lost, calls that never arrive, an etcd that restarts or is full, under workers. */
 import { setTimeout as pause } from "node:timers/promises";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type Store, StoreError } from "../../../src/etcd/store.ts";
 import type { Task, Verdict } from "../../../src/work/schedule/handler.ts";
-import { diverted, MINUTE, Site, START } from "./site.ts";
+import { Bed, diverted, MINUTE, Site, START } from "./site.ts";
 
-let etcd: EtcdMember;
-let store: Store;
-beforeAll(async () => {
-  etcd = await startEtcd({ quotaBytes: 32 * 2 ** 20 });
-  store = await Site.open([etcd.clientUrl]);
-});
-afterAll(async () => {
-  store?.close();
-  await etcd?.stop();
-});
+const bed = new Bed({ quotaBytes: 32 * 2 ** 20 });
 let site: Site;
 afterEach(() => site.close());
 
@@ -89,12 +79,12 @@ const IDS = Array.from({ length: 8 }, (_, n) => `job${n}`);
 
 describe("each occurrence runs exactly once", () => {
   beforeEach(() => {
-    site = new Site(store);
+    site = new Site(bed.store);
   });
 
   test("though every third answer is lost, and every fifth call", async () => {
     for (const id of IDS) await site.add(id, { end: START + 3 * MINUTE });
-    const lossy = new Site(losing(store), site.clock, site.keys);
+    const lossy = new Site(losing(bed.store), site.clock, site.keys);
     const { runs, run } = counting();
     const workers = [lossy.worker(run), lossy.worker(run)];
     site.clock.advance(4 * MINUTE);
@@ -114,7 +104,7 @@ describe("each occurrence runs exactly once", () => {
 
   test("though a claim was applied, and no answer comes for longer than its session was good for", async () => {
     await site.add("job", { end: START });
-    const deaf = new Site(muteAfter(store, 2_600), site.clock, site.keys);
+    const deaf = new Site(muteAfter(bed.store, 2_600), site.clock, site.keys);
     const { runs, run } = counting();
     const worker = deaf.worker(run, { ttl: 3 });
     await worker.hasEnded(1);
@@ -126,7 +116,7 @@ describe("each occurrence runs exactly once", () => {
   test("though the answer to its end comes when the next one runs already", async () => {
     await site.add("job", { end: START + 2 * MINUTE });
     site.clock.advance(3 * MINUTE);
-    const slow = new Site(slowEnds(store, 300), site.clock, site.keys);
+    const slow = new Site(slowEnds(bed.store, 300), site.clock, site.keys);
     const { runs, run } = counting();
     const worker = slow.worker(async (task) => {
       const verdict = await run(task);
@@ -148,7 +138,7 @@ describe("each occurrence runs exactly once", () => {
     const { runs, run } = counting();
     const worker = site.worker(run, { ttl: 15 });
     await worker.hasEnded(8);
-    const restarted = etcd.restart();
+    const restarted = bed.etcd.restart();
     site.clock.advance(MINUTE);
     await restarted;
     await worker.hasEnded(16);
@@ -160,9 +150,9 @@ describe("each occurrence runs exactly once", () => {
 });
 
 test("nothing is begun on a claim that may have expired while the process stood still", async () => {
-  site = new Site(store);
+  site = new Site(bed.store);
   await site.add("job", { end: START });
-  const stalled = new Site(frozenAfterClaim(store, 1_300), site.clock, site.keys);
+  const stalled = new Site(frozenAfterClaim(bed.store, 1_300), site.clock, site.keys);
   const attempts: number[] = [];
   const worker = stalled.worker(
     async ({ attempt }) => {
@@ -180,7 +170,7 @@ test("nothing is begun on a claim that may have expired while the process stood 
 });
 
 test("an etcd that is full holds up the end of a task; when there is room, it is settled, and nothing runs twice", async () => {
-  site = new Site(store);
+  site = new Site(bed.store);
   await site.add("job", { end: START });
   const { runs, run } = counting();
   const gate = Promise.withResolvers<void>();
@@ -192,7 +182,7 @@ test("an etcd that is full holds up the end of a task; when there is room, it is
   await worker.saw((events) => events.some(({ kind }) => kind === "started"));
   const junk = await fill(site);
   gate.resolve();
-  await store.txn({ compare: [], success: [{ op: "delete", ...junk }], failure: [] });
+  await bed.store.txn({ compare: [], success: [{ op: "delete", ...junk }], failure: [] });
   await makeRoom();
   await worker.hasEnded(1);
   expect(runs).toEqual(["job 0"]);
@@ -204,7 +194,7 @@ async function fill({ keys }: Site): Promise<{ key: string; rangeEnd: string }> 
   const value = "x".repeat(1_000_000);
   try {
     for (let n = 0; ; n += 1)
-      await store.txn({
+      await bed.store.txn({
         compare: [],
         success: [{ op: "put", key: `${keys.prefix}zz/${n}`, value }],
         failure: [],
@@ -217,9 +207,9 @@ async function fill({ keys }: Site): Promise<{ key: string; rangeEnd: string }> 
 
 /** What an operator does: compact, defragment, disarm. */
 async function makeRoom(): Promise<void> {
-  const [status] = await store.status();
+  const [status] = await bed.store.status();
   const revision = status?.ok ? status.revision : 0n;
-  await etcd.etcdctl("compact", "--physical", String(revision));
-  await etcd.etcdctl("defrag");
-  await etcd.etcdctl("alarm", "disarm");
+  await bed.etcd.etcdctl("compact", "--physical", String(revision));
+  await bed.etcd.etcdctl("defrag");
+  await bed.etcd.etcdctl("alarm", "disarm");
 }

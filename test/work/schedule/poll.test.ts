@@ -1,26 +1,15 @@
 /** PerfectSched's meaning, case by case, on a real etcd with a wall clock that the test sets. */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
-import type { Store } from "../../../src/etcd/store.ts";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { AlreadyFinishedError, PreemptedError } from "../../../src/schedule/errors.ts";
 import { Poller, type PollOptions } from "../../../src/work/schedule/poll.ts";
 import type { PolledTask } from "../../../src/work/schedule/polled-task.ts";
-import { MINUTE, Site, START } from "./site.ts";
+import { Bed, MINUTE, Site, START } from "./site.ts";
 
-let etcd: EtcdMember;
-let store: Store;
+const bed = new Bed();
 let site: Site;
 let pollers: Poller[];
-beforeAll(async () => {
-  etcd = await startEtcd();
-  store = await Site.open([etcd.clientUrl]);
-});
-afterAll(async () => {
-  store?.close();
-  await etcd?.stop();
-});
 beforeEach(() => {
-  site = new Site(store);
+  site = new Site(bed.store);
   pollers = [];
 });
 afterEach(async () => {
@@ -135,8 +124,8 @@ describe("alive time", () => {
     await site.add("job");
     const [one, two] = [await poller(), await poller()];
     const first = await one.poll();
-    const { kvs } = await store.range({ key: site.keys.running("job") });
-    await store.revoke(kvs[0]?.session ?? 0n);
+    const { kvs } = await bed.store.range({ key: site.keys.running("job") });
+    await bed.store.revoke(kvs[0]?.session ?? 0n);
     const second = await eventually(two);
     expect(scheduledOf(second)).toBe(START);
     expect(BigInt(second.claimed.token)).toBeGreaterThan(first?.claimed.token ?? 0n);
@@ -202,7 +191,7 @@ describe("finish, retry, release", () => {
     const task = await (await poller()).poll();
     await site.delete(site.keys.schedule("job"), site.keys.due("job"));
     await task?.finish();
-    expect((await store.range(site.keys.dues())).kvs).toEqual([]);
+    expect((await bed.store.range(site.keys.dues())).kvs).toEqual([]);
     expect(await site.running()).toEqual([]);
   });
 
