@@ -5,36 +5,27 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
  * The files that take longest. They come first, or the last of them would go on alone; on a fresh checkout vitest knows
  * only how large files are. Those that compute much stand between those that wait for processes.
  */
-const LONG = [
-  ...["simulation/schedules", "safety/races", "safety/schedule-chaos", "safety/drain-race", "safety/doctor"],
-  ...[
-    "scripts/maintenance",
-    "safety/cluster",
-    "safety/queues-leases",
-    "safety/cuts",
-    "safety/console-attack",
-  ],
-  ...["safety/queues-watches", "safety/death", "safety/answers", "etcd/grpc-faults", "etcd/http-faults"],
-  ...["work/schedule/faults", "safety/console-", "safety/drain-restart", "safety/drain.", "safety/ls."],
-  ...["simulation/mutants", "safety/picture", "safety/host-facts", "safety/completion", "work/observe"],
-  ...[
-    "safety/show",
-    "safety/configure-documents",
-    "safety/queues-operators",
-    "safety/secured",
-    "safety/reset",
-  ],
+const LONGEST = [
+  ...["simulation/schedules", "simulation/mutants", "safety/two-clusters", "safety/races"],
+  ...["scripts/maintenance", "safety/drain-race", "safety/schedule-chaos", "schedule/occurrence-oracle"],
+  ...["safety/doctor", "safety/ls.", "safety/configure-documents", "safety/console-trust", "safety/picture"],
+  ...["safety/schedule-commands", "safety/queues-", "safety/logins", "safety/secured", "safety/console-"],
+  ...["safety/exits", "safety/death", "safety/drain.", "safety/front-cronlock", "safety/host-facts"],
+  ...["safety/reset", "safety/configure", "safety/front-perfectsched", "safety/command-line"],
 ];
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const rank = ({ moduleId }: TestSpecification) => {
-      const at = LONG.findIndex((part) => moduleId.includes(`/test/${part}`));
-      return at < 0 ? LONG.length : at;
+      const at = LONGEST.findIndex((part) => moduleId.includes(`/test/${part}`));
+      return at < 0 ? LONGEST.length : at;
     };
     return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
   }
 }
+
+/** What `npm test` leaves to `npm run test:long`: faults, attacks, the console in a terminal, long simulations, many rounds. */
+const LONG = "test/**/*.long.test.ts";
 
 /** Rooms whose tests start nothing and change nothing outside of themselves: their files share what is loaded. */
 const RULES = [
@@ -53,16 +44,17 @@ const RULES = [
 export default defineConfig({
   test: {
     // Against what never ends: a slow machine may take ten times as long as a fast one.
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
     // Tests that run side by side wait for timers and processes most of the time.
     maxConcurrency: 8,
     sequence: { sequencer: LongestFirst },
-    // On two cores vitest takes one worker. Most tests wait for real processes: two halve the time, a third one saves a minute.
-    maxWorkers: 3,
+    // On two cores vitest takes one worker, though most tests wait for real processes. A third one makes sessions of 3 s lapse.
+    maxWorkers: 2,
     projects: [
-      { extends: true, test: { name: "rules", include: RULES, isolate: false } },
-      { extends: true, test: { name: "world", include: ["test/**/*.test.ts"], exclude: RULES } },
+      { extends: true, test: { name: "rules", include: RULES, exclude: [LONG], isolate: false } },
+      { extends: true, test: { name: "world", include: ["test/**/*.test.ts"], exclude: [...RULES, LONG] } },
+      { extends: true, test: { name: "long", include: [LONG] } },
     ],
   },
 });

@@ -3,18 +3,24 @@
  * `npm run bench -- [--quick] [proposals] [start-up] [hand-off] [memory] [scale] [console] [schedules]`. Linux only, as the guardian is.
  */
 import { cpus, loadavg, release } from "node:os";
-import { onBed, type Part } from "./bench/bed.ts";
-import { consoleFigures } from "./bench/console.ts";
-import { handOff } from "./bench/hand-off.ts";
-import { memory } from "./bench/memory.ts";
-import { proposals } from "./bench/proposals.ts";
-import { scale } from "./bench/scale.ts";
-import { schedules } from "./bench/schedules.ts";
-import { startUp } from "./bench/start-up.ts";
+import { type BenchmarkPart, runOnCluster } from "./bench/bench-cluster.ts";
+import { benchmarkConsole } from "./bench/console.ts";
+import { benchmarkHandOff } from "./bench/hand-off.ts";
+import { benchmarkMemory } from "./bench/memory.ts";
+import { benchmarkProposals } from "./bench/proposals.ts";
+import { benchmarkScale } from "./bench/scale.ts";
+import { benchmarkSchedules } from "./bench/schedules.ts";
+import { benchmarkStartUp } from "./bench/start-up.ts";
 
-const parts: Record<string, Part> = {
-  ...{ proposals, "start-up": startUp, "hand-off": handOff, memory, scale },
-  ...{ console: consoleFigures, schedules },
+const parts: Record<string, BenchmarkPart> = {
+  ...{
+    proposals: benchmarkProposals,
+    "start-up": benchmarkStartUp,
+    "hand-off": benchmarkHandOff,
+    memory: benchmarkMemory,
+    scale: benchmarkScale,
+  },
+  ...{ console: benchmarkConsole, schedules: benchmarkSchedules },
 };
 
 const words = process.argv.slice(2);
@@ -33,5 +39,5 @@ console.log(
 if (load > cpus().length / 2)
   console.log("Something else is running here: the times will be too long, and uneven.");
 for (const [name, part] of Object.entries(parts)) {
-  if (wanted.length === 0 || wanted.includes(name)) await onBed(part, quick);
+  if (wanted.length === 0 || wanted.includes(name)) await runOnCluster(part, quick);
 }

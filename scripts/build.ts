@@ -2,17 +2,18 @@
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { type BuildOptions, build } from "esbuild";
 import { VERSION } from "../src/base/version.ts";
-import { COMMANDS } from "../src/bin/commands.ts";
+import { ALL_COMMANDS } from "../src/bin/commands.ts";
 import { SCRIPTS } from "../src/commands/completion/scripts.ts";
 import { cacheCode } from "./build/code-cache.ts";
+import { findNewerSource, isReadOnly } from "./build/read-only.ts";
 import { writeTypes } from "./build/types.ts";
-import { manualPage } from "./docs/roff.ts";
+import { renderManualPage } from "./docs/roff.ts";
 
 const root = resolve(import.meta.dirname, "..");
-const at = (...parts: string[]) => join(root, ...parts);
+const resolvePath = (...parts: string[]) => join(root, ...parts);
 
 interface Bundle {
   entry: string;
@@ -35,7 +36,7 @@ const bundles: Bundle[] = [
   { entry: "src/bin/console.ts", product: "dist/console.mjs", form: "esm" },
   { entry: "src/bin/task-host.ts", product: "dist/task-host.mjs", form: "esm" },
   { entry: "src/library/index.ts", product: "dist/library.mjs", form: "esm" },
-  { entry: "src/bin/complete.ts", product: "dist/complete.cjs", without: ["*.run.ts"] },
+  { entry: "src/bin/complete.ts", product: "dist/complete.cjs", without: ["*.impl.ts"] },
 ];
 
 /** For few commands, and large: in the bundle they would cost every other command the reading of them. */
@@ -52,11 +53,11 @@ type Native = (typeof natives)[number];
 const flags = ["-O2", "-Wall", "-Wextra", "-Werror", "-std=gnu11", "-s"];
 
 function report(product: string, note = ""): void {
-  const kib = (statSync(at(product)).size / 1024).toFixed(0);
+  const kib = (statSync(resolvePath(product)).size / 1024).toFixed(0);
   console.log(`${product.padEnd(20)} ${kib.padStart(6)} KiB${note && `  ${note}`}`);
 }
 
-function newest(paths: string[]): number {
+function findNewest(paths: string[]): number {
   return Math.max(...paths.map((path) => statSync(path).mtimeMs));
 }
 
@@ -65,9 +66,9 @@ function compile(cc: string, sources: string[], to: string, link: string[]): Ret
 }
 
 function buildNative(native: Native): void {
-  const files = readdirSync(at(native.folder)).map((name) => at(native.folder, name));
-  const product = at(native.product);
-  if (existsSync(product) && statSync(product).mtimeMs >= newest([...files, import.meta.filename]))
+  const files = readdirSync(resolvePath(native.folder)).map((name) => resolvePath(native.folder, name));
+  const product = resolvePath(native.product);
+  if (existsSync(product) && statSync(product).mtimeMs >= findNewest([...files, import.meta.filename]))
     report(native.product, "up to date");
   else linkNative(native, files);
 }
@@ -76,14 +77,14 @@ function buildNative(native: Native): void {
 function linkNative({ product }: Native, files: string[]): void {
   const cc = process.env.CC || "cc";
   const sources = files.filter((name) => name.endsWith(".c"));
-  const draft = at(`${product}.${process.pid}`); // renamed when done: a running program cannot be overwritten
+  const draft = resolvePath(`${product}.${process.pid}`); // renamed when done: a running program cannot be overwritten
   const fixed = compile(cc, sources, draft, ["-static"]);
   const built = fixed.status === 0 ? fixed : compile(cc, sources, draft, []);
   if (built.status !== 0) {
     rmSync(draft, { force: true });
     throw new Error(explain(cc, built, product));
   }
-  renameSync(draft, at(product));
+  renameSync(draft, resolvePath(product));
   report(product, fixed.status === 0 ? "static" : "dynamic: libc.a is missing");
 }
 
@@ -104,7 +105,7 @@ const STARTER: BuildOptions = { ...COMMONJS, supported: {} };
 const ESM: BuildOptions = {
   format: "esm",
   jsx: "automatic",
-  alias: { "react-devtools-core": at("scripts/build/no-devtools.ts") },
+  alias: { "react-devtools-core": resolvePath("scripts/build/no-devtools.ts") },
   define: { "process.env.NODE_ENV": '"production"' },
   banner: {
     js: 'import { createRequire as makeRequire } from "node:module";\nconst require = makeRequire(import.meta.url);',
@@ -113,8 +114,8 @@ const ESM: BuildOptions = {
 
 async function buildBundle({ entry, product, form, without = [] }: Bundle): Promise<void> {
   const { outputFiles = [] } = await build({
-    entryPoints: [at(entry)],
-    outfile: at(product),
+    entryPoints: [resolvePath(entry)],
+    outfile: resolvePath(product),
     bundle: true,
     write: false,
     platform: "node",
@@ -125,27 +126,27 @@ async function buildBundle({ entry, product, form, without = [] }: Bundle): Prom
     logLevel: "warning",
   });
   const text = outputFiles[0]?.text ?? "";
-  if (form === "function") replace(product, asFunction(product, text));
+  if (form === "function") replace(product, wrapInFunction(product, text));
   else
     replace(
       product,
       form === "program" ? `#!/usr/bin/env node\n${text}` : text,
       form === "program" ? 0o755 : undefined,
     );
-  report(product, form === "function" ? await cacheCode(at(product)) : "");
+  report(product, form === "function" ? await cacheCode(resolvePath(product)) : "");
 }
 
 /** The first line names the file with V8's code of this very text. */
-function asFunction(product: string, text: string): string {
+function wrapInFunction(product: string, text: string): string {
   const body = `(function (require, __filename, __dirname) {\n${text}})\n`;
   return `//${basename(product, ".cjs")}-${createHash("sha256").update(body).digest("hex").slice(0, 16)}\n${body}`;
 }
 
 /** As a whole: somebody may be starting it at this moment. */
 function replace(product: string, text: string, mode = 0o644): void {
-  const draft = at(`${product}.${process.pid}`);
+  const draft = resolvePath(`${product}.${process.pid}`);
   writeFileSync(draft, text, { mode });
-  renameSync(draft, at(product));
+  renameSync(draft, resolvePath(product));
 }
 
 /** Named as the folders want them where packages put them. */
@@ -153,19 +154,34 @@ function writeCompletions(): void {
   const names = { bash: "signalbox", zsh: "_signalbox", fish: "signalbox.fish" };
   for (const [shell, name] of Object.entries(names)) {
     const product = `dist/completions/${shell}/${name}`;
-    mkdirSync(at(dirname(product)), { recursive: true });
+    mkdirSync(resolvePath(dirname(product)), { recursive: true });
     replace(product, SCRIPTS[shell] ?? "");
   }
 }
 
-mkdirSync(at("dist"), { recursive: true });
-try {
+/** @throws Error where there is no way to write, and what was built before is outdated */
+function checkBuilt(): void {
+  const newer = findNewerSource(root, resolvePath("dist/types/library/index.d.ts"));
+  if (newer !== undefined)
+    throw new Error(
+      `dist/ cannot be written, and ${relative(root, newer)} is newer than what was built into it`,
+    );
+  console.log("dist/ cannot be written; it is up to date");
+}
+
+async function buildAll(): Promise<void> {
+  mkdirSync(resolvePath("dist"), { recursive: true });
   for (const native of natives) buildNative(native);
   for (const bundle of bundles) await buildBundle(bundle);
-  replace("dist/signalbox.1", manualPage(COMMANDS, VERSION));
+  replace("dist/signalbox.1", renderManualPage(ALL_COMMANDS, VERSION));
   report("dist/signalbox.1");
   writeCompletions();
   report("dist/types", `${writeTypes(root)} files`);
+}
+
+try {
+  if (isReadOnly(resolvePath("dist"))) checkBuilt();
+  else await buildAll();
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;

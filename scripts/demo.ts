@@ -4,6 +4,7 @@
  * `--serve` instead of `--console`: the site alone, for a console or commands in another terminal.
  */
 import { parseArgs } from "node:util";
+import { EtcdMissingError } from "../fixtures/etcd/index.ts";
 
 const USAGE = "usage: npm run demo -- [--console | --serve] [--seed N]";
 
@@ -18,11 +19,18 @@ try {
   const seed = Number(values.seed);
   if (!Number.isSafeInteger(seed)) throw new TypeError(`--seed takes a whole number, not ${values.seed}`);
   if (values.console || values.serve) {
-    const { playground } = await import("./demo/playground.ts");
-    process.exitCode = await playground({ seed, isServed: values.serve });
-  } else await (await import("./demo/story.ts")).story();
+    const { runPlayground } = await import("./demo/playground.ts");
+    process.exitCode = await runPlayground({ seed, isServed: values.serve });
+  } else await (await import("./demo/tour.ts")).runTour();
 } catch (error) {
-  if (!(error instanceof TypeError)) throw error;
-  console.error(`${error.message}\n${USAGE}`);
-  process.exitCode = 64;
+  if (error instanceof TypeError) {
+    console.error(`${error.message}\n${USAGE}`);
+    process.exitCode = 64;
+  } else if (error instanceof EtcdMissingError) {
+    console.error(error.message);
+    process.exitCode = 69;
+  } else if (error instanceof Error) {
+    console.error(`\nthe demo could not go on: ${error.message}`);
+    process.exitCode = 1;
+  } else throw error;
 }

@@ -3,15 +3,15 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { COMMANDS } from "../src/bin/commands.ts";
-import { commandsPage } from "./docs/markdown.ts";
+import { ALL_COMMANDS } from "../src/bin/commands.ts";
+import { renderCommandsPage } from "./docs/markdown.ts";
 
 const { values, positionals } = parseArgs({
   options: { check: { type: "boolean" } },
   allowPositionals: true,
 });
 const path = positionals[0] ?? resolve(import.meta.dirname, "../docs/commands.md");
-const page = commandsPage(COMMANDS);
+const page = renderCommandsPage(ALL_COMMANDS);
 const isStale = read() !== page;
 
 if (!values.check) writeFileSync(path, page);

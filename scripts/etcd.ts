@@ -1,25 +1,34 @@
 /**
- * A throw-away etcd for trying things out: `npm run etcd -- [start|cluster|path]`.
- * It runs until Ctrl+C and leaves nothing.
+ * A throw-away etcd for trying things out: `npm run etcd -- [start|cluster|path]`. ETCD_VERSION=3.5.30 takes
+ * that version. It runs until Ctrl+C and leaves nothing.
  */
 import { argv, chalk, echo } from "zx";
-import { findEtcd, startCluster } from "../fixtures/etcd/index.ts";
+import { EtcdMissingError, findEtcd, startCluster } from "../fixtures/etcd/index.ts";
 
-const [command = "start"] = argv._;
-switch (command) {
-  case "path": {
-    const { etcd, etcdctl } = await findEtcd();
-    echo(`ETCD_BIN=${etcd}`);
-    echo(`ETCDCTL=${etcdctl}`);
-    break;
+try {
+  await run(argv._[0] ?? "start");
+} catch (error) {
+  if (!(error instanceof EtcdMissingError)) throw error;
+  console.error(error.message);
+  process.exitCode = 69;
+}
+
+async function run(command: string): Promise<void> {
+  switch (command) {
+    case "path": {
+      const { etcd, etcdctl } = await findEtcd();
+      echo(`ETCD_BIN=${etcd}`);
+      echo(`ETCDCTL=${etcdctl}`);
+      break;
+    }
+    case "start":
+    case "cluster":
+      await serve(command === "cluster" ? 3 : 1);
+      break;
+    default:
+      console.error(`unknown command ${JSON.stringify(command)}: use start, cluster or path`);
+      process.exitCode = 64;
   }
-  case "start":
-  case "cluster":
-    await serve(command === "cluster" ? 3 : 1);
-    break;
-  default:
-    console.error(`unknown command ${JSON.stringify(command)}: use start, cluster or path`);
-    process.exitCode = 64;
 }
 
 async function serve(size: number): Promise<void> {

@@ -5,21 +5,21 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { LISTINGS } from "./json-doc/listings.ts";
-import { listingsText } from "./json-doc/text.ts";
+import { renderListings } from "./json-doc/text.ts";
 
 const DOCS = resolve(import.meta.dirname, "../docs");
 const BEGIN = "<!-- made by scripts/json-doc.ts: begin -->";
 const END = "<!-- end -->";
 
 /** What the files should hold, by path. */
-export function documents(): Record<string, string> {
+export function buildDocuments(): Record<string, string> {
   const page = resolve(DOCS, "json.md");
   const text = readFileSync(page, "utf8");
   const [before, rest] = [text.slice(0, text.indexOf(BEGIN)), text.slice(text.indexOf(END))];
   return {
-    [page]: `${before}${BEGIN}\n\n${listingsText()}\n${rest}`,
+    [page]: `${before}${BEGIN}\n\n${renderListings()}\n${rest}`,
     [resolve(DOCS, "ls.schema.json")]: `${JSON.stringify(LISTINGS, null, 1)}\n`,
   };
 }
 
-if (import.meta.main) for (const [path, text] of Object.entries(documents())) writeFileSync(path, text);
+if (import.meta.main) for (const [path, text] of Object.entries(buildDocuments())) writeFileSync(path, text);

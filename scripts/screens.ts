@@ -6,12 +6,12 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { join } from "node:path";
 import { startEtcd } from "../fixtures/etcd/index.ts";
 import { openStore } from "../src/etcd/open.ts";
-import { prefixRange } from "../src/etcd/store.ts";
-import { realClock } from "../src/process/clock.ts";
-import { stir, writeScene } from "./screens/scene.ts";
+import { buildPrefixRange } from "../src/etcd/store.ts";
+import { createRealClock } from "../src/process/clock.ts";
+import { playChanges, writeScene } from "./screens/scene.ts";
 import { SHOTS, type Shot } from "./screens/shots.ts";
-import { svgOf } from "./screens/svg.ts";
-import { take } from "./screens/take.ts";
+import { renderSvg } from "./screens/svg.ts";
+import { takeScreen } from "./screens/take-screen.ts";
 
 const FOLDER = join(import.meta.dirname, "../docs/screens");
 /** Consoles at a time. */
@@ -22,20 +22,21 @@ const isCheck = words.includes("--check");
 const wanted = words.filter((word) => word !== "--check");
 const shots = SHOTS.filter((shot) => wanted.length === 0 || wanted.includes(shot.name));
 const etcd = await startEtcd();
-const store = await openStore({ endpoints: etcd.endpoints }, { clock: realClock() });
+const store = await openStore({ endpoints: etcd.endpoints }, { clock: createRealClock() });
 const files = new Map<string, string>();
 const failed: string[] = [];
 try {
   const stop = await writeScene(store);
-  const revision = await head();
+  const revision = await readHead();
   const queue = shots.filter(({ isEventful }) => !isEventful);
   await Promise.all(
     Array.from({ length: AT_ONCE }, async () => {
-      for (let shot = queue.shift(); shot !== undefined; shot = queue.shift()) await keep(shot, revision);
+      for (let shot = queue.shift(); shot !== undefined; shot = queue.shift())
+        await saveScreen(shot, revision);
     }),
   );
   for (const shot of shots.filter(({ isEventful }) => isEventful))
-    await keep(shot, await head(), (seen) => stir(store, seen));
+    await saveScreen(shot, await readHead(), (seen) => playChanges(store, seen));
   stop();
 } finally {
   store.close();
@@ -46,16 +47,20 @@ else write();
 for (const why of failed) console.error(why);
 if (failed.length > 0) process.exitCode = 1;
 
-async function head(): Promise<bigint> {
-  return (await store.range({ ...prefixRange("/signalbox/"), limit: 1 })).revision;
+async function readHead(): Promise<bigint> {
+  return (await store.readRange({ ...buildPrefixRange("/signalbox/"), limit: 1 })).revision;
 }
 
-async function keep(shot: Shot, revision: bigint, stirring?: Parameters<typeof take>[3]): Promise<void> {
+async function saveScreen(
+  shot: Shot,
+  revision: bigint,
+  stirring?: Parameters<typeof takeScreen>[3],
+): Promise<void> {
   const name = `${shot.name}-${shot.size.join("x")}`;
   try {
-    const { rows, cells } = await take(shot, etcd.endpoints, revision, stirring);
+    const { rows, cells } = await takeScreen(shot, etcd.endpoints, revision, stirring);
     files.set(`${name}.txt`, `${rows.join("\n")}\n`);
-    if (shot.isPicture) files.set(`${name}.svg`, svgOf(cells, `signalbox console: ${shot.name}`));
+    if (shot.isPicture) files.set(`${name}.svg`, renderSvg(cells, `signalbox console: ${shot.name}`));
   } catch (error) {
     failed.push(`${name}: ${error instanceof Error ? error.message : error}`);
   }

@@ -30,7 +30,7 @@ let grants = 0;
 const started = performance.now();
 
 for (let seed = first; seed < first + count; seed += 1) {
-  const report = await playSchedule(seed, values.trace ? tell : undefined);
+  const report = await playSchedule(seed, values.trace ? printEvent : undefined);
   grants += report.grants;
   for (const exit of report.exits) exits.set(exit, (exits.get(exit) ?? 0) + 1);
   if (report.violations.length > 0) {
@@ -38,17 +38,17 @@ for (let seed = first; seed < first + count; seed += 1) {
     console.log(`seed ${seed}:\n  ${report.violations.slice(0, 5).join("\n  ")}`);
     if (bad >= (values.bail ? 1 : 10)) break;
   }
-  if ((seed - first + 1) % 10_000 === 0) progress(seed - first + 1);
+  if ((seed - first + 1) % 10_000 === 0) printProgress(seed - first + 1);
 }
-progress(count);
+printProgress(count);
 console.log(`exit codes: ${[...exits].map(([exit, times]) => `${exit}: ${times}`).join(", ")}`);
 process.exitCode = bad > 0 ? 1 : 0;
 
-function tell(now: number, text: string): void {
+function printEvent(now: number, text: string): void {
   console.log(`${now.toFixed(0).padStart(7)} ${text}`);
 }
 
-function progress(done: number): void {
+function printProgress(done: number): void {
   const seconds = (performance.now() - started) / 1000;
   console.log(`${done} schedules, ${grants} grants, ${bad} bad, ${seconds.toFixed(1)} s`);
 }

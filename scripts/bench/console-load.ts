@@ -1,14 +1,14 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Op, Store } from "../../src/etcd/store.ts";
-import { keysUnder } from "../../src/protocol/keys.ts";
-import { ticketText } from "../../src/protocol/ticket.ts";
+import { createKeys } from "../../src/protocol/keys.ts";
+import { serializeTicket } from "../../src/protocol/ticket.ts";
 
-const keys = keysUnder("/signalbox/");
+const keys = createKeys("/signalbox/");
 /** Transactions a second at most: what more is asked for goes into larger ones. */
 const TRANSACTIONS = 100;
 const SESSION = 78n;
 
-export interface Load {
+export interface ConsoleLoad {
   /** When each revision was written, on the clock of `performance.now()`, ms. */
   writtenAt: Map<bigint, number>;
   /** Events written so far. */
@@ -17,7 +17,7 @@ export interface Load {
 }
 
 /** Waiters that come and go at the ends of the queues of the first `locks` locks, so many a second, until it is stopped. */
-export async function startLoad(store: Store, locks: number, perSecond: number): Promise<Load> {
+export async function startLoad(store: Store, locks: number, perSecond: number): Promise<ConsoleLoad> {
   await store.grant(SESSION, 3_600);
   const size = Math.ceil(perSecond / TRANSACTIONS);
   const every = (1000 * size) / perSecond;
@@ -27,8 +27,8 @@ export async function startLoad(store: Store, locks: number, perSecond: number):
     const start = performance.now();
     const onTheirWay = new Set<Promise<void>>();
     for (let turn = 0; !isOver; turn += 1) {
-      const success = Array.from({ length: size }, (_, index) => change(turn * size + index, locks));
-      const done = store.txn({ compare: [], success, failure: [] }).then(({ revision }) => {
+      const success = Array.from({ length: size }, (_, index) => createChange(turn * size + index, locks));
+      const done = store.commitTxn({ compare: [], success, failure: [] }).then(({ revision }) => {
         load.writtenAt.set(revision, performance.now());
         load.events += size;
       });
@@ -48,13 +48,13 @@ export async function startLoad(store: Store, locks: number, perSecond: number):
 }
 
 /** Each number is one change: a waiter comes at an even turn through all locks, and goes at an odd one. */
-function change(number: number, locks: number): Op {
+function createChange(number: number, locks: number): Op {
   const lock = (number * 7919) % locks;
   const turn = Math.floor(number / locks);
   const run = `z${lock.toString(36).padStart(15, "0")}`;
   const key = keys.lock(`lock-${lock}`, run);
   if (turn % 2 === 1) return { op: "delete", key };
-  const value = ticketText({
+  const value = serializeTicket({
     ...{ run, host: "web1.example.com", pid: 4242, user: "ops", count: 1, total: 1 },
     ...{ command: "invoices.sh", enqueuedAt: Date.now(), state: "waiting" as const },
   });

@@ -1,25 +1,30 @@
 /** Numbers for people: quantiles, and tables whose columns stand under each other. */
 
 /** @param part  0 for the least, 0.5 for the median, 1 for the most */
-export function quantile(values: readonly number[], part: number): number {
+export function computeQuantile(values: readonly number[], part: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.round((sorted.length - 1) * part)] ?? Number.NaN;
 }
 
-export const median = (values: readonly number[]) => quantile(values, 0.5);
+export const computeMedian = (values: readonly number[]) => computeQuantile(values, 0.5);
 
-export const mean = (values: readonly number[]) => values.reduce((sum, one) => sum + one, 0) / values.length;
+export const computeMean = (values: readonly number[]) =>
+  values.reduce((sum, one) => sum + one, 0) / values.length;
 
 /** One place behind the point; a dash where there is no number. */
-export const shown = (value: number | undefined, places = 1) =>
+export const formatNumber = (value: number | undefined, places = 1) =>
   value === undefined || Number.isNaN(value) ? "-" : value.toFixed(places);
 
 /** Prints a table; all columns but the first are numbers, and end at the right. */
-export function table(title: string, head: readonly string[], rows: readonly (readonly string[])[]): void {
+export function printTable(
+  title: string,
+  head: readonly string[],
+  rows: readonly (readonly string[])[],
+): void {
   const widths = head.map((name, column) =>
     Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0)),
   );
-  const line = (cells: readonly string[]) =>
+  const formatLine = (cells: readonly string[]) =>
     widths
       .map((width, column) => {
         const cell = cells[column] ?? "";
@@ -28,9 +33,9 @@ export function table(title: string, head: readonly string[], rows: readonly (re
       .join("  ")
       .trimEnd();
   const rule = widths.map((width) => "-".repeat(width));
-  console.log([`\n${title}`, ...[head, rule, ...rows].map((cells) => `  ${line(cells)}`)].join("\n"));
+  console.log([`\n${title}`, ...[head, rule, ...rows].map((cells) => `  ${formatLine(cells)}`)].join("\n"));
 }
 
-export function note(text: string): void {
+export function printNote(text: string): void {
   console.log(`  ${text}`);
 }

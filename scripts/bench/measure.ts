@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { type Argv, ran } from "./bed.ts";
+import { type Argv, runProgram } from "./bench-cluster.ts";
 
 /** Clock ticks a second in /proc: 100 on every Linux that Node runs on. */
 const TICKS = 100;
@@ -14,15 +14,15 @@ export interface Cost {
 }
 
 /** Runs a program to its end. */
-export function costOf(argv: Argv, env: NodeJS.ProcessEnv): Cost {
-  const cpu = childrenTime();
+export function measureCost(argv: Argv, env: NodeJS.ProcessEnv): Cost {
+  const cpu = readChildrenTime();
   const start = performance.now();
-  ran(argv, env);
-  return { wall: performance.now() - start, cpu: childrenTime() - cpu };
+  runProgram(argv, env);
+  return { wall: performance.now() - start, cpu: readChildrenTime() - cpu };
 }
 
 /** User and system time of all children that ended, ms. @see proc_pid_stat(5): cutime, cstime */
-function childrenTime(): number {
+function readChildrenTime(): number {
   const stat = readFileSync("/proc/self/stat", "latin1");
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return ((Number(fields[13]) + Number(fields[14])) * 1000) / TICKS;
@@ -32,7 +32,7 @@ function childrenTime(): number {
  * The most memory that the program itself (not what it starts) ever had resident, in MiB. The kernel's own high-water
  * mark, read until the process is gone: in a loop without a pause, so that nothing reaps it meanwhile.
  */
-export async function peakMemory([file, ...args]: Argv, env: NodeJS.ProcessEnv): Promise<number> {
+export async function measurePeakMemory([file, ...args]: Argv, env: NodeJS.ProcessEnv): Promise<number> {
   const child = spawn(file, args, { env, stdio: "ignore" });
   const ended = once(child, "exit");
   let peak = 0;

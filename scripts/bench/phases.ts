@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Bed, ran } from "./bed.ts";
-import { median, note, shown, table } from "./figures.ts";
+import { type BenchCluster, runProgram } from "./bench-cluster.ts";
+import { computeMedian, formatNumber, printNote, printTable } from "./figures.ts";
 
 type Marks = Map<string, number>;
 
@@ -23,33 +23,37 @@ const PHASES: [what: string, until: string][] = [
 ];
 
 /** Where the time of a run goes, by its own clock from the start of its process. */
-export async function phases(bed: Bed): Promise<void> {
-  const rounds = bed.quick ? 5 : 30;
-  const file = join(bed.folder, "marks.json");
-  const env = { ...bed.env, BENCH_MARKS: file };
-  const [node, ...args] = bed.signalbox("run", "--lock", "bench-phases", "--", "true");
+export async function benchmarkPhases(cluster: BenchCluster): Promise<void> {
+  const rounds = cluster.quick ? 5 : 30;
+  const file = join(cluster.folder, "marks.json");
+  const env = { ...cluster.env, BENCH_MARKS: file };
+  const [node, ...args] = cluster.buildSignalboxArgv("run", "--lock", "bench-phases", "--", "true");
   const runs: Marks[] = [];
   for (let round = 0; round < rounds; round += 1) {
-    ran([node, "--require", join(import.meta.dirname, "spy.cjs"), ...args], env);
-    runs.push(marksOf(JSON.parse(readFileSync(file, "utf8")) as [string, number][]));
+    runProgram([node, "--require", join(import.meta.dirname, "spy.cjs"), ...args], env);
+    runs.push(collectMarks(JSON.parse(readFileSync(file, "utf8")) as [string, number][]));
   }
   const rows = PHASES.map(([what, until], at) => {
     const from = PHASES[at - 1]?.[1];
     const spans = runs.map(
-      (marks) => instant(marks, until) - (from === undefined ? 0 : instant(marks, from)),
+      (marks) => getInstant(marks, until) - (from === undefined ? 0 : getInstant(marks, from)),
     );
-    return [what, shown(median(spans)), shown(median(runs.map((marks) => instant(marks, until))))];
+    return [
+      what,
+      formatNumber(computeMedian(spans)),
+      formatNumber(computeMedian(runs.map((marks) => getInstant(marks, until)))),
+    ];
   });
-  table(`Where the time of a run goes, ${rounds} rounds`, ["", "median ms", "until"], rows);
+  printTable(`Where the time of a run goes, ${rounds} rounds`, ["", "median ms", "until"], rows);
   const spawn = runs.map(
-    (marks) => instant(marks, "guardian started") - instant(marks, "guardian asked for"),
+    (marks) => getInstant(marks, "guardian started") - getInstant(marks, "guardian asked for"),
   );
-  note(`of these, spawning the guardian blocks for ${shown(median(spawn))} ms`);
-  note("the kernel's part before Node's clock starts, and its end of the process, are not in it");
+  printNote(`of these, spawning the guardian blocks for ${formatNumber(computeMedian(spawn))} ms`);
+  printNote("the kernel's part before Node's clock starts, and its end of the process, are not in it");
 }
 
 /** The first mark of each name, and as `… last` the last. A held claim is also watched: that read is another one. */
-function marksOf(list: readonly [string, number][]): Marks {
+function collectMarks(list: readonly [string, number][]): Marks {
   const marks: Marks = new Map();
   for (const [what, at] of list) {
     if (!marks.has(what)) marks.set(what, at);
@@ -58,6 +62,6 @@ function marksOf(list: readonly [string, number][]): Marks {
   return marks;
 }
 
-function instant(marks: Marks, what: string): number {
+function getInstant(marks: Marks, what: string): number {
   return marks.get(what) ?? Number.NaN;
 }

@@ -3,10 +3,10 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Op, Store } from "../../src/etcd/store.ts";
-import { keysUnder } from "../../src/protocol/keys.ts";
-import { ticketText } from "../../src/protocol/ticket.ts";
-import type { Argv, Bed } from "./bed.ts";
-import { note, shown, table } from "./figures.ts";
+import { createKeys } from "../../src/protocol/keys.ts";
+import { serializeTicket } from "../../src/protocol/ticket.ts";
+import type { Argv, BenchCluster } from "./bench-cluster.ts";
+import { formatNumber, printNote, printTable } from "./figures.ts";
 
 const WAITERS = 10;
 /** etcd takes 128 in a transaction. */
@@ -16,9 +16,9 @@ const AT_ONCE = 16;
 const SESSION = 77n;
 
 /** What listings cost where there is much to list: 10,000 locks, each held and with ten waiters. */
-export async function scale(bed: Bed): Promise<void> {
-  const locks = bed.quick ? 1_000 : 10_000;
-  await fill(bed.store, locks);
+export async function benchmarkScale(cluster: BenchCluster): Promise<void> {
+  const locks = cluster.quick ? 1_000 : 10_000;
+  await fillLocks(cluster.store, locks);
   const rows: string[][] = [];
   for (const args of [
     ["ls", "--json"],
@@ -29,28 +29,32 @@ export async function scale(bed: Bed): Promise<void> {
     ["ls", "locks", "--json", "--limit", "10"],
     ["ls", "locks", "lock-77"],
   ]) {
-    const { seconds, peak, bytes } = await listed(bed.signalbox(...args), bed.env);
-    rows.push([args.join(" "), shown(seconds, 2), shown(peak, 0), shown(bytes / 1e6)]);
+    const { seconds, peak, bytes } = await runListing(cluster.buildSignalboxArgv(...args), cluster.env);
+    rows.push([args.join(" "), formatNumber(seconds, 2), formatNumber(peak, 0), formatNumber(bytes / 1e6)]);
   }
-  table(`Listings of ${locks} locks with ${locks * WAITERS} waiters`, ["", "s", "peak MiB", "MB out"], rows);
-  note("peak: of resident memory, Node's own 45 MiB included; s: from start to end of the process");
+  printTable(
+    `Listings of ${locks} locks with ${locks * WAITERS} waiters`,
+    ["", "s", "peak MiB", "MB out"],
+    rows,
+  );
+  printNote("peak: of resident memory, Node's own 45 MiB included; s: from start to end of the process");
 }
 
 /** Locks by number, each with a holder and its waiters. */
-export async function fill(store: Store, locks: number): Promise<void> {
+export async function fillLocks(store: Store, locks: number): Promise<void> {
   await store.grant(SESSION, 3_600);
   const puts = (function* () {
     for (let lock = 0; lock < locks; lock += 1)
-      for (let place = 0; place <= WAITERS; place += 1) yield ticket(lock, place);
+      for (let place = 0; place <= WAITERS; place += 1) yield createTicket(lock, place);
   })();
-  const worker = async () => {
-    for (let batch = take(puts); batch.length > 0; batch = take(puts))
-      await store.txn({ compare: [], success: batch, failure: [] });
+  const fillBatches = async () => {
+    for (let batch = takeBatch(puts); batch.length > 0; batch = takeBatch(puts))
+      await store.commitTxn({ compare: [], success: batch, failure: [] });
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  await Promise.all(Array.from({ length: AT_ONCE }, fillBatches));
 }
 
-function take(puts: Iterator<Op>): Op[] {
+function takeBatch(puts: Iterator<Op>): Op[] {
   const batch: Op[] = [];
   while (batch.length < BATCH) {
     const next = puts.next();
@@ -60,19 +64,19 @@ function take(puts: Iterator<Op>): Op[] {
   return batch;
 }
 
-function ticket(lock: number, place: number): Op {
+function createTicket(lock: number, place: number): Op {
   const run = (lock * (WAITERS + 1) + place).toString(36).padStart(13, "0");
   const at = Date.now();
-  const value = ticketText({
+  const value = serializeTicket({
     ...{ run, host: `web${place}.example.com`, pid: 1000 + place, user: "ops", count: 1, total: 1 },
     ...{ command: "invoices.sh", enqueuedAt: at, state: place === 0 ? "held" : "waiting" },
     ...(place === 0 && { grantedAt: at }),
   });
-  return { op: "put", key: keysUnder("/signalbox/").lock(`lock-${lock}`, run), session: SESSION, value };
+  return { op: "put", key: createKeys("/signalbox/").lock(`lock-${lock}`, run), session: SESSION, value };
 }
 
 /** Runs a listing to its end; its output is read as a pipe's reader would. */
-async function listed([file, ...args]: Argv, env: NodeJS.ProcessEnv) {
+async function runListing([file, ...args]: Argv, env: NodeJS.ProcessEnv) {
   const start = performance.now();
   const child = spawn(file, args, { env, stdio: ["ignore", "pipe", "inherit"] });
   let bytes = 0;
@@ -86,7 +90,7 @@ async function listed([file, ...args]: Argv, env: NodeJS.ProcessEnv) {
     isOver = true;
   });
   while (!isOver) {
-    peak = Math.max(peak, highWater(child.pid));
+    peak = Math.max(peak, readPeakMemory(child.pid));
     await pause(5);
   }
   const [code] = await over;
@@ -95,7 +99,7 @@ async function listed([file, ...args]: Argv, env: NodeJS.ProcessEnv) {
 }
 
 /** The most memory that a process ever had resident, MiB; 0 once it is gone. */
-function highWater(pid: number | undefined): number {
+function readPeakMemory(pid: number | undefined): number {
   try {
     const status = readFileSync(`/proc/${pid}/status`, "latin1");
     return Number(/^VmHWM:\s*(\d+) kB$/m.exec(status)?.[1] ?? 0) / 1024;

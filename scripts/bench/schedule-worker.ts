@@ -1,27 +1,27 @@
 /** A worker whose tasks do nothing, as a process of its own. Tells its parent when it has joined, and what it has started. */
 import { silentLog } from "../../src/base/log.ts";
 import { openStore } from "../../src/etcd/open.ts";
-import { realClock } from "../../src/process/clock.ts";
+import { createRealClock } from "../../src/process/clock.ts";
 import { realRandom } from "../../src/process/random.ts";
-import { keysUnder } from "../../src/protocol/keys.ts";
-import { Engine } from "../../src/work/schedule/engine.ts";
+import { createKeys } from "../../src/protocol/keys.ts";
+import { ScheduleWorker } from "../../src/work/schedule/schedule-worker.ts";
 
 /** What it tells. `late`: ms, of each start since the last word. */
-export type Word =
+export type WorkerMessage =
   | { kind: "joined"; ms: number; rss: number; cpu: number }
   | { kind: "started"; late: number[]; rss: number };
 
 const [endpoint = "", prefix = ""] = process.argv.slice(2);
 const began = performance.now();
-const clock = realClock();
+const clock = createRealClock();
 let late: number[] = [];
 
 async function main(): Promise<void> {
   const store = await openStore({ endpoints: [endpoint] }, { clock });
-  const engine = new Engine(
+  const engine = new ScheduleWorker(
     {
       store,
-      keys: keysUnder(prefix),
+      keys: createKeys(prefix),
       clock,
       random: realRandom,
       log: silentLog,
@@ -33,13 +33,13 @@ async function main(): Promise<void> {
       handlers: { types: ["$command"], find: () => ({ run: async () => ({ result: "ok" }) }) },
       listener: (event) => {
         if (event.kind === "joined")
-          say({ kind: "joined", ms: performance.now() - began, rss: rss(), cpu: cpu() });
+          sendMessage({ kind: "joined", ms: performance.now() - began, rss: readRss(), cpu: readCpu() });
         if (event.kind === "started") late.push(event.late);
       },
     },
   );
   setInterval(() => {
-    if (late.length > 0) say({ kind: "started", late, rss: rss() });
+    if (late.length > 0) sendMessage({ kind: "started", late, rss: readRss() });
     late = [];
   }, 250).unref();
   const stop = new AbortController();
@@ -48,16 +48,16 @@ async function main(): Promise<void> {
   store.close();
 }
 
-function say(word: Word): void {
+function sendMessage(word: WorkerMessage): void {
   process.send?.(word);
 }
 
-function rss(): number {
+function readRss(): number {
   return process.memoryUsage.rss() / 2 ** 20;
 }
 
 /** User and system time so far, ms. */
-function cpu(): number {
+function readCpu(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1_000;
 }

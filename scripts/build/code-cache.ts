@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { Script } from "node:vm";
-import { standIn } from "./stand-in.ts";
+import { startEtcdStub } from "./etcd-stub.ts";
 
 const PATIENCE_MS = 30_000;
 /** Runs as cron starts them: what one never calls is left out of the code, and compiled when it is called. */
@@ -22,7 +22,7 @@ export async function cacheCode(bundle: string): Promise<string> {
   const name = `${title}-${process.version}-${process.arch}.code`; // as src/bin/start.ts asks for it
   const code = join(dirname(bundle), name);
   const draft = `${code}.${process.pid}`;
-  const failure = fits(bundle, code) ? undefined : await rehearse(bundle, draft);
+  const failure = isAccepted(bundle, code) ? undefined : await rehearse(bundle, draft);
   if (failure !== undefined) return `without V8's code: ${failure}`;
   if (existsSync(draft)) renameSync(draft, code);
   removeOthers(bundle, name);
@@ -30,7 +30,7 @@ export async function cacheCode(bundle: string): Promise<string> {
 }
 
 /** Whether the code is there, and this V8 takes it. */
-function fits(bundle: string, code: string): boolean {
+function isAccepted(bundle: string, code: string): boolean {
   if (!existsSync(code)) return false;
   const script = new Script(readFileSync(bundle, "latin1"), { cachedData: readFileSync(code) });
   return script.cachedDataRejected === false;
@@ -38,7 +38,7 @@ function fits(bundle: string, code: string): boolean {
 
 /** @returns why it failed, or undefined */
 async function rehearse(bundle: string, draft: string): Promise<string | undefined> {
-  const { server, endpoint } = await standIn();
+  const { server, endpoint } = await startEtcdStub();
   const env = { PATH: process.env.PATH, SIGNALBOX_ENDPOINTS: endpoint };
   const script = join(import.meta.dirname, "rehearse.ts");
   const child = spawn(process.execPath, [script, bundle, draft, ...(REHEARSED[basename(bundle)] ?? [])], {

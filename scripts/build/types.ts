@@ -12,8 +12,8 @@ export function writeTypes(root: string): number {
   const old = join(root, `dist/types-old.${process.pid}`);
   const types = join(root, "dist/types");
   try {
-    declare(root, all);
-    const files = reachable(join(all, ENTRY));
+    emitDeclarations(root, all);
+    const files = findReachable(join(all, ENTRY));
     for (const file of files) {
       const to = join(draft, relative(all, file));
       mkdirSync(dirname(to), { recursive: true });
@@ -26,7 +26,7 @@ export function writeTypes(root: string): number {
   }
 }
 
-function declare(root: string, outDir: string): void {
+function emitDeclarations(root: string, outDir: string): void {
   const tsc = join(root, "node_modules/typescript/bin/tsc");
   const from = ["--rootDir", "src", "--outDir", outDir];
   const how = ["--noEmit", "false", "--declaration", "--emitDeclarationOnly", "--stripInternal"];
@@ -36,7 +36,7 @@ function declare(root: string, outDir: string): void {
   throw new Error(`the types of the library cannot be made:\n${stdout}${stderr}`);
 }
 
-function reachable(entry: string): Set<string> {
+function findReachable(entry: string): Set<string> {
   const seen = new Set([entry]);
   for (const file of seen) {
     const imports = readFileSync(file, "utf8").matchAll(/(?:from|import)\s*\(?\s*"(\.[^"]+)"/g);

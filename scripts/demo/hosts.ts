@@ -8,7 +8,7 @@ const MEMORY: Record<Kind, number> = { web: 7_976, db: 64_312, batch: 31_904, ma
 const COUNTS: Record<Kind, number> = { web: 4, db: 2, batch: 3, mail: 2, cache: 1 };
 
 /** A simulated host: every run on it reads its configuration file, as the one in /etc would be read there. */
-export interface Host {
+export interface DemoHost {
   kind: Kind;
   /** Full name. */
   name: string;
@@ -16,7 +16,7 @@ export interface Host {
   macros: { CORES: number; RAM: number };
 }
 
-export const HOSTS: readonly Host[] = (Object.keys(COUNTS) as Kind[]).flatMap((kind) =>
+export const HOSTS: readonly DemoHost[] = (Object.keys(COUNTS) as Kind[]).flatMap((kind) =>
   Array.from({ length: COUNTS[kind] }, (_, index) => ({
     ...{ kind, name: `${kind}${index + 1}.example.com` },
     macros: { CORES: CORES[kind], RAM: MEMORY[kind] },
@@ -24,7 +24,7 @@ export const HOSTS: readonly Host[] = (Object.keys(COUNTS) as Kind[]).flatMap((k
 );
 
 /** Names of the hosts of some kinds; of all for `any`. @throws Error where there are none */
-export function hostsOf(kinds: string): [string, ...string[]] {
+export function listDemoHosts(kinds: string): [string, ...string[]] {
   const wanted = kinds.split("+");
   const names = HOSTS.filter(({ kind }) => kinds === "any" || wanted.includes(kind)).map(({ name }) => name);
   const [first, ...rest] = names;
@@ -32,11 +32,14 @@ export function hostsOf(kinds: string): [string, ...string[]] {
   return [first, ...rest];
 }
 
+/** A machine that is busy with something else answers late: nothing of the site gives up for that. */
+const PATIENT = { terminationTimeout: "3s", connectTimeout: "60s" };
+
 /** Writes a configuration file for each host. @returns where the one of a host is */
 export function writeConfigs(folder: string, endpoints: readonly string[]): (host: string) => string {
-  const place = (host: string) => join(folder, `${host}.json`);
+  const getConfigPath = (host: string) => join(folder, `${host}.json`);
   mkdirSync(folder, { recursive: true });
   for (const { name, macros } of HOSTS)
-    writeFileSync(place(name), JSON.stringify({ host: name, macros, endpoints, terminationTimeout: "3s" }));
-  return place;
+    writeFileSync(getConfigPath(name), JSON.stringify({ host: name, macros, endpoints, ...PATIENT }));
+  return getConfigPath;
 }

@@ -3,15 +3,16 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { type EtcdMember, startEtcd } from "../../fixtures/etcd/index.ts";
-import { BUNDLE, cleanEnv } from "../../fixtures/signalbox.ts";
+import { BUNDLE, createCleanEnv } from "../../fixtures/signalbox.ts";
 import { openStore } from "../../src/etcd/open.ts";
-import { realClock } from "../../src/process/clock.ts";
+import { createRealClock } from "../../src/process/clock.ts";
+import { writeHistory, writeTroubles } from "./history.ts";
 import { HOSTS, writeConfigs } from "./hosts.ts";
-import { closeSome, configure, OPERATOR_ENV } from "./operators.ts";
-import { writePast, writeTroubles } from "./past.ts";
-import { Rota } from "./rota.ts";
+import { configureDemo, drainSome, OPERATOR_ENV } from "./operators.ts";
 import { startWorkers } from "./schedules.ts";
+import { Workload } from "./workload.ts";
 
 export interface PlaygroundOptions {
   seed: number;
@@ -19,24 +20,31 @@ export interface PlaygroundOptions {
   isServed: boolean;
 }
 
+/** On a machine that is busy with something else, answers of etcd take long. Milliseconds. */
+const PATIENT = { attempt: 20_000, hedge: 10_000, total: 180_000 };
+/** The console opens after this time, ms, with whatever runs by then: the rest comes while one looks. */
+const OPEN_AFTER = 8_000;
+
 const ENDINGS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /** A site at work on an etcd of its own, until the console on it, or this process, is ended. @returns the exit code */
-export async function playground({ seed, isServed }: PlaygroundOptions): Promise<number> {
+export async function runPlayground({ seed, isServed }: PlaygroundOptions): Promise<number> {
   const ending = Promise.withResolvers<NodeJS.Signals>();
   for (const name of ENDINGS) process.on(name, ending.resolve);
   const closing: (() => unknown)[] = [];
+  const stop = new AbortController();
+  void ending.promise.then((name) => stop.abort(new Error(`ended by ${name}`)));
   try {
-    const opened = open(seed, closing);
-    const site = await Promise.race([opened, ending.promise]);
-    if (typeof site === "string") {
+    const opened = openPlayground(seed, closing, stop.signal);
+    const member = await Promise.race([opened, ending.promise]);
+    if (typeof member === "string") {
       await opened.catch(() => {}); // what is half open has to be closed as a whole
-      return 128 + constants.signals[site];
+      return 128 + constants.signals[member];
     }
     const hasTerminal = process.stdin.isTTY && process.stdout.isTTY;
-    if (!isServed && hasTerminal) return await onConsole(site, ending.promise);
+    if (!isServed && hasTerminal) return await runConsole(member, ending.promise);
     if (!isServed) console.log("This is no terminal, so no console is opened here. In one, type:");
-    console.log(`\n  export SIGNALBOX_ENDPOINTS=${site.clientUrl}\n  ${BUNDLE} console\n`);
+    console.log(`\n  export SIGNALBOX_ENDPOINTS=${member.clientUrl}\n  ${BUNDLE} console\n`);
     console.log("The site is at work until Ctrl+C.");
     await ending.promise;
     return 0;
@@ -45,36 +53,47 @@ export async function playground({ seed, isServed }: PlaygroundOptions): Promise
   }
 }
 
-/** @param closing  gets what is to be done at the end, the last first */
-async function open(seed: number, closing: (() => unknown)[]): Promise<EtcdMember> {
+/**
+ * @param closing  gets what is to be done at the end, the last first
+ * @param signal   aborted: the next step is not begun
+ */
+async function openPlayground(
+  seed: number,
+  closing: (() => unknown)[],
+  signal: AbortSignal,
+): Promise<EtcdMember> {
   const told = performance.now();
   process.stderr.write(`A site of ${HOSTS.length} hosts starts, on a real etcd …`);
   const folder = mkdtempSync(join(tmpdir(), "signalbox-playground-"));
   closing.push(() => rmSync(folder, { recursive: true, force: true }));
   const etcd = await startEtcd();
   closing.push(() => etcd.stop());
+  signal.throwIfAborted();
   const { endpoints } = etcd;
-  const store = await openStore({ endpoints }, { clock: realClock() });
+  const store = await openStore({ endpoints, timeouts: PATIENT }, { clock: createRealClock() });
   closing.push(() => store.close());
-  await Promise.all([writePast(store, seed), configure(endpoints)]);
+  await Promise.all([writeHistory(store, seed), configureDemo(endpoints)]);
+  signal.throwIfAborted();
   closing.push(await writeTroubles(store));
   closing.push(await startWorkers(store, endpoints));
-  const rota = new Rota({
+  const workload = new Workload({
     ...{ seed, folder: join(folder, "bin") },
-    config: writeConfigs(join(folder, "hosts"), endpoints),
+    getConfigPath: writeConfigs(join(folder, "hosts"), endpoints),
   });
-  closing.push(() => rota.stop());
-  await rota.start();
-  await closeSome(endpoints);
+  closing.push(() => workload.stop());
+  const late = pause(OPEN_AFTER, undefined, { ref: false, signal }).catch(() => {});
+  await Promise.race([workload.start(), late]);
+  signal.throwIfAborted();
+  await drainSome(endpoints);
   const seconds = ((performance.now() - told) / 1000).toFixed(0);
-  process.stderr.write(` ${rota.running} runs at work after ${seconds} s.\n`);
+  process.stderr.write(` ${workload.running} runs at work after ${seconds} s.\n`);
   return etcd;
 }
 
 /** The console on the user's terminal; a signal for us ends it first, so that it leaves the terminal as it was. */
-async function onConsole(site: EtcdMember, ending: Promise<NodeJS.Signals>): Promise<number> {
+async function runConsole(member: EtcdMember, ending: Promise<NodeJS.Signals>): Promise<number> {
   const child = spawn(process.execPath, [BUNDLE, "console"], {
-    env: { ...cleanEnv(), SIGNALBOX_ENDPOINTS: site.clientUrl, ...OPERATOR_ENV },
+    env: { ...createCleanEnv(), SIGNALBOX_ENDPOINTS: member.clientUrl, ...OPERATOR_ENV },
     stdio: "inherit",
   });
   const ended = once(child, "exit");

@@ -1,16 +1,22 @@
 /** The manual page, made from the same declarations as docs/commands.md. */
 import { EXIT_CODES } from "../../src/commands/exit-codes.ts";
-import { argumentRows, flagRows, settingRows, usage, wrapped } from "../../src/commands/help.ts";
-import { COMMON, CONNECTION, type Command, TOPICS } from "../../src/commands/spec.ts";
-import { settingsOf } from "./settings.ts";
-import { FILES, GIVEN, PRECEDENCE, VARIABLES } from "./surroundings.ts";
+import {
+  buildArgumentRows,
+  buildFlagRows,
+  buildSettingRows,
+  renderUsage,
+  wrapHelpText,
+} from "../../src/commands/help.ts";
+import { COMMON_FLAGS, CONNECTION_SETTINGS, type Command, TOPICS } from "../../src/commands/spec.ts";
+import { FILES, GIVEN, PRECEDENCE, VARIABLES } from "./environment.ts";
+import { listSettings } from "./settings.ts";
 
 const ABOUT =
   "Put the same line into the crontab of many hosts: one of them runs the job. signalbox takes a lock, and units of shared" +
   " resources if asked to, in etcd; runs a command while it holds them; and ends the command before anyone else can get them.";
 
 /** @param commands  in the order of help */
-export function manualPage(commands: readonly Command[], version: string): string {
+export function renderManualPage(commands: readonly Command[], version: string): string {
   return `${[
     `.TH SIGNALBOX 1 "" "signalbox ${version}" "User Commands"`,
     ".nh", // names must be found as they are written
@@ -19,33 +25,35 @@ export function manualPage(commands: readonly Command[], version: string): strin
     "signalbox \\- distributed locks and fair resource leases over etcd",
     ".SH SYNOPSIS",
     ".nf",
-    ...commands.map((command) => bold(usage(command))),
+    ...commands.map((command) => renderBold(renderUsage(command))),
     ".fi",
     ".SH DESCRIPTION",
-    ...prose(ABOUT),
+    ...renderProse(ABOUT),
     ".SH COMMANDS",
-    ...prose(
+    ...renderProse(
       "In the order of what they are for: running, seeing, acting, configuring, scheduling, checking, migrating.",
     ),
-    ...TOPICS.flatMap((topic) => commands.filter((command) => command.topic === topic)).flatMap(commandPart),
+    ...TOPICS.flatMap((topic) => commands.filter((command) => command.topic === topic)).flatMap(
+      renderCommand,
+    ),
     ".SH OPTIONS",
-    ...prose("Every command takes these."),
-    ...flagRows(COMMON).flatMap(item),
+    ...renderProse("Every command takes these."),
+    ...buildFlagRows(COMMON_FLAGS).flatMap(renderItem),
     ".SH SETTINGS",
-    ...prose(PRECEDENCE),
-    ...settingItems(commands),
+    ...renderProse(PRECEDENCE),
+    ...renderSettings(commands),
     ".SH ENVIRONMENT",
-    ...prose("Beside the variables of settings, these are read:"),
-    ...VARIABLES.flatMap(item),
+    ...renderProse("Beside the variables of settings, these are read:"),
+    ...VARIABLES.flatMap(renderItem),
     ".PP",
-    ...prose("The command of run finds these:"),
-    ...GIVEN.flatMap(item),
+    ...renderProse("The command of run finds these:"),
+    ...GIVEN.flatMap(renderItem),
     ".SH FILES",
-    ...FILES.flatMap(item),
+    ...FILES.flatMap(renderItem),
     ".SH EXIT STATUS",
-    ...EXIT_CODES.flatMap(item),
+    ...EXIT_CODES.flatMap(renderItem),
     ".SH EXAMPLES",
-    ...commands.flatMap(({ examples: [first] }) => (first === undefined ? [] : item(first))),
+    ...commands.flatMap(({ examples: [first] }) => (first === undefined ? [] : renderItem(first))),
     ".SH SEE ALSO",
     ".BR etcdctl (1),",
     ".BR flock (1),",
@@ -53,29 +61,29 @@ export function manualPage(commands: readonly Command[], version: string): strin
   ].join("\n")}\n`;
 }
 
-function commandPart(command: Command): string[] {
+function renderCommand(command: Command): string[] {
   const { id, brief, about = [], args = [], flags = [], variables = [], settings = [], examples } = command;
-  const own = settings.filter((key) => !CONNECTION.includes(key));
+  const own = settings.filter((key) => !CONNECTION_SETTINGS.includes(key));
   const needsEtcd = own.length < settings.length;
   return [
-    `.SS ${text(`signalbox ${id}`)}`,
-    ...prose(`${brief.charAt(0).toUpperCase()}${brief.slice(1)}.`),
-    ...about.flatMap((paragraph) => [".PP", ...prose(paragraph)]),
-    ...argumentRows(args).flatMap(item),
-    ...flagRows(flags).flatMap(item),
-    ...variables.flatMap(item),
-    ...settingRows({ ...command, settings: own }).flatMap(item),
+    `.SS ${escapeText(`signalbox ${id}`)}`,
+    ...renderProse(`${brief.charAt(0).toUpperCase()}${brief.slice(1)}.`),
+    ...about.flatMap((paragraph) => [".PP", ...renderProse(paragraph)]),
+    ...buildArgumentRows(args).flatMap(renderItem),
+    ...buildFlagRows(flags).flatMap(renderItem),
+    ...variables.flatMap(renderItem),
+    ...buildSettingRows({ ...command, settings: own }).flatMap(renderItem),
     ...(needsEtcd
-      ? [".PP", ...prose("It takes the settings that say how etcd is reached, as flags too.")]
+      ? [".PP", ...renderProse("It takes the settings that say how etcd is reached, as flags too.")]
       : []),
     ".PP",
     "For example:",
-    ...examples.flatMap(item),
+    ...examples.flatMap(renderItem),
   ];
 }
 
-function settingItems(commands: readonly Command[]): string[] {
-  return settingsOf(commands).flatMap(({ key, flag, short, kind, variables, standard, help }) => {
+function renderSettings(commands: readonly Command[]): string[] {
+  return listSettings(commands).flatMap(({ key, flag, short, kind, variables, standard, help }) => {
     const names = [
       short === undefined || flag === undefined ? "" : `-${short}`,
       flag ?? "",
@@ -83,22 +91,22 @@ function settingItems(commands: readonly Command[]): string[] {
       `"${key}"`,
     ];
     const otherwise = standard === "-" ? "" : `; default ${standard}`;
-    return item([names.filter(Boolean).join(", "), `${help} (${kind}${otherwise})`]);
+    return renderItem([names.filter(Boolean).join(", "), `${help} (${kind}${otherwise})`]);
   });
 }
 
-function item([term, meaning]: readonly [string, string]): string[] {
-  return [".TP", bold(term), ...prose(meaning)];
+function renderItem([term, meaning]: readonly [string, string]): string[] {
+  return [".TP", renderBold(term), ...renderProse(meaning)];
 }
 
 /** Text that is filled, in short lines; what stands in backquotes is bold. */
-function prose(plain: string): string[] {
-  const marked = text(plain).replace(/\\`([^`\\]*(?:\\[^`][^`\\]*)*)\\`/g, "\\fB$1\\fR");
-  return wrapped(marked, 78).map(harmless);
+function renderProse(plain: string): string[] {
+  const marked = escapeText(plain).replace(/\\`([^`\\]*(?:\\[^`][^`\\]*)*)\\`/g, "\\fB$1\\fR");
+  return wrapHelpText(marked, 78).map(escapeLine);
 }
 
-function bold(plain: string): string {
-  return `\\fB${text(plain)}\\fR`;
+function renderBold(plain: string): string {
+  return `\\fB${escapeText(plain)}\\fR`;
 }
 
 /** Signs that roff would take for something else. */
@@ -114,15 +122,15 @@ const SIGNS: Record<string, string> = {
 };
 
 /** Nothing in it is an escape, and all of it is ASCII. */
-function text(plain: string): string {
-  return plain.replace(/[\\`'^~-]|[^\0-\x7f]/gu, (sign) => SIGNS[sign] ?? `\\[u${hex(sign)}]`);
+function escapeText(plain: string): string {
+  return plain.replace(/[\\`'^~-]|[^\0-\x7f]/gu, (sign) => SIGNS[sign] ?? `\\[u${toHexEscape(sign)}]`);
 }
 
-function hex(sign: string): string {
+function toHexEscape(sign: string): string {
   return (sign.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
 }
 
 /** A line that is no request. */
-function harmless(line: string): string {
+function escapeLine(line: string): string {
   return /^[.']/.test(line) ? `\\&${line}` : line;
 }

@@ -3,7 +3,7 @@ import { describeSettings, type SettingRow } from "../../src/config/config.ts";
 import type { SettingKey } from "../../src/config/settings.ts";
 
 /** Every setting; with its flag only where some command takes it. */
-export function settingsOf(commands: readonly Command[]): SettingRow[] {
+export function listSettings(commands: readonly Command[]): SettingRow[] {
   const taken = new Set<SettingKey>(commands.flatMap(({ settings = [] }) => settings));
   return describeSettings().map((row) => ({ ...row, flag: taken.has(row.key) ? row.flag : undefined }));
 }

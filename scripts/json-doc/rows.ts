@@ -3,191 +3,213 @@
 import { SCHEDULE_STATES } from "../../src/model/schedule-row.ts";
 import { AUDIT_ACTIONS } from "../../src/protocol/audit.ts";
 import { DRAIN_SCOPES } from "../../src/protocol/keys.ts";
-import { RESULTS } from "../../src/schedule/outcome.ts";
+import { OCCURRENCE_RESULTS } from "../../src/schedule/outcome.ts";
 import { CLOCK_STATES } from "../../src/schedule/worker-record.ts";
 import {
-  choice,
-  count,
-  list,
-  number,
-  object,
-  ref,
-  revision,
-  type Schema,
-  text,
-  texts,
-  wall,
+  createChoiceSchema,
+  createCountSchema,
+  createListSchema,
+  createNumberSchema,
+  createObjectSchema,
+  createRefSchema,
+  createRevisionSchema,
+  createTextSchema,
+  createTextsSchema,
+  createWallSchema,
+  type JsonSchema,
 } from "./schema.ts";
 
-const kind = choice(["lock", "resource"], "what it is");
-const state = choice(
+const kind = createChoiceSchema(["lock", "resource"], "what it is");
+const state = createChoiceSchema(
   ["waiting", "admitted", "held", "grace", "malformed"],
   "`admitted`: its turn here, waiting elsewhere; `grace`: its command has ended, its place is kept; `malformed`: the ticket cannot be read, so most fields are missing",
 );
 
 /** What a ticket says; all of it is missing where it cannot be read. */
 const said = {
-  "host?": text("full name of the host it runs on"),
+  "host?": createTextSchema("full name of the host it runs on"),
   "pid?": { type: "integer", description: "of its runner" },
-  "user?": text("who runs it"),
-  "command?": text("base name of its command"),
-  "args?": texts("the command's arguments, where the run records them"),
-  "label?": text("what the user calls it"),
+  "user?": createTextSchema("who runs it"),
+  "command?": createTextSchema("base name of its command"),
+  "args?": createTextsSchema("the command's arguments, where the run records them"),
+  "label?": createTextSchema("what the user calls it"),
 };
 const times = {
-  "enqueuedAt?": wall("when it claimed"),
-  "grantedAt?": wall("when it was granted"),
+  "enqueuedAt?": createWallSchema("when it claimed"),
+  "grantedAt?": createWallSchema("when it was granted"),
 };
 const units = {
-  "count?": count("units asked for; 1 on a lock"),
-  "total?": count("units there are, as this run states it"),
+  "count?": createCountSchema("units asked for; 1 on a lock"),
+  "total?": createCountSchema("units there are, as this run states it"),
 };
-const until = { "until?": wall("in `grace`: when the place is free") };
-const reset = { "reset?": ref("reset") };
+const until = { "until?": createWallSchema("in `grace`: when the place is free") };
+const reset = { "reset?": createRefSchema("reset") };
 
 const drain = {
-  scope: choice(DRAIN_SCOPES, "what it stops"),
-  name: text("of the lock, resource, host or group; `all` in the scope `all`"),
-  by: text("who drained it"),
-  at: wall("since when; 0 where it does not say"),
-  "why?": text("the reason that was given"),
-  "until?": wall("when it ends by itself"),
-  revision: revision("revision of etcd of its last change"),
+  scope: createChoiceSchema(DRAIN_SCOPES, "what it stops"),
+  name: createTextSchema("of the lock, resource, host or group; `all` in the scope `all`"),
+  by: createTextSchema("who drained it"),
+  at: createWallSchema("since when; 0 where it does not say"),
+  "why?": createTextSchema("the reason that was given"),
+  "until?": createWallSchema("when it ends by itself"),
+  revision: createRevisionSchema("revision of etcd of its last change"),
 };
 
-export const ROWS: Readonly<Record<string, Schema>> = {
-  lockOrResource: object("A lock or a resource.", {
-    ...{ kind, name: text("its name") },
-    state: choice(
+export const ROWS: Readonly<Record<string, JsonSchema>> = {
+  lockOrResource: createObjectSchema("A lock or a resource.", {
+    ...{ kind, name: createTextSchema("its name") },
+    state: createChoiceSchema(
       ["held", "waiting", "grace", "admitted", "drained", "resetting", "malformed", "free"],
       "`waiting`: nobody holds it, somebody is about to; `admitted`: a run has its turn, and waits for leases; `drained`: nobody holds it, nor may; `resetting`: its holder was asked to give it up; `malformed`: the first ticket cannot be read. What is drained while it is held is `held`: see `drains`",
     ),
-    used: count("units that are held"),
-    "total?": count("units there are: as configured, or as the first ticket states it; 1 for a lock"),
-    "configured?": ref("configured"),
-    holders: list("ticket", "who holds it, the oldest first"),
-    waiters: list("ticket", "who waits, in order"),
-    drains: list("drain", "of it, or of everything"),
+    used: createCountSchema("units that are held"),
+    "total?": createCountSchema(
+      "units there are: as configured, or as the first ticket states it; 1 for a lock",
+    ),
+    "configured?": createRefSchema("configured"),
+    holders: createListSchema("ticket", "who holds it, the oldest first"),
+    waiters: createListSchema("ticket", "who waits, in order"),
+    drains: createListSchema("drain", "of it, or of everything"),
   }),
-  waiter: object("One that waits, in one queue.", {
-    ...{ kind, name: text("of the lock or resource") },
+  waiter: createObjectSchema("One that waits, in one queue.", {
+    ...{ kind, name: createTextSchema("of the lock or resource") },
     position: { type: "integer", minimum: 1, description: "from 1, over all tickets of the queue" },
-    ...{ run: text("id of the run"), state: { ...state, enum: ["waiting", "admitted", "malformed"] } },
+    ...{
+      run: createTextSchema("id of the run"),
+      state: { ...state, enum: ["waiting", "admitted", "malformed"] },
+    },
     ...{ ...said, ...units, ...times, ...until, ...reset },
-    token: revision("`create_revision` of the ticket"),
-    drains: list(
+    token: createRevisionSchema("`create_revision` of the ticket"),
+    drains: createListSchema(
       "drain",
       "what stops it here: drains of the lock or resource, its host, its groups, everything",
     ),
   }),
-  run: object("A run with all its tickets.", {
-    run: text("its id"),
+  run: createObjectSchema("A run with all its tickets.", {
+    run: createTextSchema("its id"),
     state: { ...state, description: "of the ticket that is furthest from being held" },
     ...{ ...said, ...times, ...reset },
-    token: revision(
+    token: createRevisionSchema(
       "fencing token: `create_revision` of the lock's ticket, without a lock that of the leases'",
     ),
-    tickets: list("stand", "every queue it stands in; none where a worker runs it and it holds no leases"),
-    "schedule?": text("id of the schedule, where a worker runs it"),
-    "scheduled?": wall("nominal time of the schedule's occurrence"),
-    drains: list("drain", "what stops it, where it waits"),
+    tickets: createListSchema(
+      "stand",
+      "every queue it stands in; none where a worker runs it and it holds no leases",
+    ),
+    "schedule?": createTextSchema("id of the schedule, where a worker runs it"),
+    "scheduled?": createWallSchema("nominal time of the schedule's occurrence"),
+    drains: createListSchema("drain", "what stops it, where it waits"),
   }),
-  host: object("A host that was seen, that has claimed something, or that a group names.", {
-    host: text("full name, in small letters"),
-    "seenAt?": wall(
+  host: createObjectSchema("A host that was seen, that has claimed something, or that a group names.", {
+    host: createTextSchema("full name, in small letters"),
+    "seenAt?": createWallSchema(
       "when it last said that it is there, which it does every five minutes at most; missing: never",
     ),
-    "cpu?": number("processors"),
-    "memMb?": number("memory, MiB"),
+    "cpu?": createNumberSchema("processors"),
+    "memMb?": createNumberSchema("memory, MiB"),
     "macros?": {
       ...{ type: "object", description: "the host's own macros" },
       additionalProperties: { type: ["number", "string"] },
     },
-    "version?": text("of signalbox there"),
-    holds: count("runs there that hold all they asked for"),
-    waits: count("runs there that wait"),
-    groups: texts("groups it is in, also through others"),
-    drains: list("drain", "of it, of its groups, of everything"),
+    "version?": createTextSchema("of signalbox there"),
+    holds: createCountSchema("runs there that hold all they asked for"),
+    waits: createCountSchema("runs there that wait"),
+    groups: createTextsSchema("groups it is in, also through others"),
+    drains: createListSchema("drain", "of it, of its groups, of everything"),
   }),
-  group: object("A group of hosts.", {
-    group: text("its name"),
-    members: texts("as operators wrote them: hosts and groups"),
-    hosts: texts("all hosts, also through other groups"),
-    live: count("how many of these were seen in the last hour"),
-    "fault?": text("why its value cannot be read"),
-    drains: list("drain", "of it, or of everything"),
+  group: createObjectSchema("A group of hosts.", {
+    group: createTextSchema("its name"),
+    members: createTextsSchema("as operators wrote them: hosts and groups"),
+    hosts: createTextsSchema("all hosts, also through other groups"),
+    live: createCountSchema("how many of these were seen in the last hour"),
+    "fault?": createTextSchema("why its value cannot be read"),
+    drains: createListSchema("drain", "of it, or of everything"),
   }),
-  drainRow: object("A drain.", {
+  drainRow: createObjectSchema("A drain.", {
     ...drain,
     ended: { type: "boolean", description: "its time is over: it stops nothing any more" },
   }),
-  schedule: object("A schedule. `signalbox show schedule` has more.", {
-    schedule: text("its id"),
-    state: choice(SCHEDULE_STATES, "the first of `states`"),
-    states: texts(
+  schedule: createObjectSchema("A schedule. `signalbox show schedule` has more.", {
+    schedule: createTextSchema("its id"),
+    state: createChoiceSchema(SCHEDULE_STATES, "the first of `states`"),
+    states: createTextsSchema(
       "all that holds of it. `due`: its next run may be taken; `late`: so it has been for ten seconds; `retrying`: what failed is tried again; `failed`: the last run failed and is not; `no-worker`: none has a handler for it; `ended`: it runs no more",
     ),
-    "fault?": text("why its keys cannot be read"),
-    task: text("its command, or the type that chooses the handler"),
-    "next?": wall("when it may run next"),
-    "nominal?": wall("the time that this stands for in the cron text: without delay, jitter, pause"),
+    "fault?": createTextSchema("why its keys cannot be read"),
+    task: createTextSchema("its command, or the type that chooses the handler"),
+    "next?": createWallSchema("when it may run next"),
+    "nominal?": createWallSchema(
+      "the time that this stands for in the cron text: without delay, jitter, pause",
+    ),
     "definition?": { type: "object", description: "what operators keep, as `schedule export` has it" },
-    open: list("open", "occurrences that were taken up or triggered, and have not ended"),
-    "last?": ref("last"),
+    open: createListSchema("open", "occurrences that were taken up or triggered, and have not ended"),
+    "last?": createRefSchema("last"),
     dead: { type: "integer", description: "dead letters that are kept" },
-    runs: list("execution", "who runs it now, the oldest first"),
+    runs: createListSchema("execution", "who runs it now, the oldest first"),
   }),
-  worker: object("A worker.", {
-    worker: text("its id"),
-    ...{ "host?": text("full name of its host"), "pid?": { type: "integer", description: "of its process" } },
-    ...{ "version?": text("of signalbox there"), "since?": wall("when it began") },
-    "wall?": wall("its clock when it last wrote"),
-    "beat?": count("how often it has written"),
-    "types?": texts(
+  worker: createObjectSchema("A worker.", {
+    worker: createTextSchema("its id"),
+    ...{
+      "host?": createTextSchema("full name of its host"),
+      "pid?": { type: "integer", description: "of its process" },
+    },
+    ...{ "version?": createTextSchema("of signalbox there"), "since?": createWallSchema("when it began") },
+    "wall?": createWallSchema("its clock when it last wrote"),
+    "beat?": createCountSchema("how often it has written"),
+    "types?": createTextsSchema(
       "types that it has handlers for, `/regular expressions/` among them; `$command`: commands",
     ),
-    "tags?": texts("its tags"),
-    ...{ running: count("tasks that it runs"), "concurrency?": count("tasks that it runs at most") },
-    "clock?": choice(
+    "tags?": createTextsSchema("its tags"),
+    ...{
+      running: createCountSchema("tasks that it runs"),
+      "concurrency?": createCountSchema("tasks that it runs at most"),
+    },
+    "clock?": createChoiceSchema(
       CLOCK_STATES,
       "`warns`: more than 0.5 s off; `refuses`: more than 5 s, it starts nothing",
     ),
     isLeaving: { type: "boolean", description: "it takes nothing more" },
-    "fault?": text("why its word cannot be read"),
+    "fault?": createTextSchema("why its word cannot be read"),
   }),
-  pastRun: object("A run that has ended. A lock remembers its last 20.", {
-    ...{ lock: text("the lock it held"), run: text("its id") },
-    state: choice(
+  pastRun: createObjectSchema("A run that has ended. A lock remembers its last 20.", {
+    ...{ lock: createTextSchema("the lock it held"), run: createTextSchema("its id") },
+    state: createChoiceSchema(
       ["ok", "failed", "killed", "ended"],
       "`ok`: exit 0; `killed`: by a signal; `ended`: signalbox ended it, see `reason`",
     ),
     ...{
-      host: text("full name of the host it ran on"),
+      host: createTextSchema("full name of the host it ran on"),
       pid: { type: "integer", description: "of its runner" },
     },
-    ...{ command: text("base name of its command"), "label?": text("what the user called it") },
-    token: revision("fencing token that it had"),
     ...{
-      enqueuedAt: wall("when it claimed"),
-      grantedAt: wall("when it was granted"),
-      endedAt: wall("when it ended"),
+      command: createTextSchema("base name of its command"),
+      "label?": createTextSchema("what the user called it"),
     },
-    ...{ waited: number("ms that it waited"), held: number("ms that it held the lock") },
+    token: createRevisionSchema("fencing token that it had"),
+    ...{
+      enqueuedAt: createWallSchema("when it claimed"),
+      grantedAt: createWallSchema("when it was granted"),
+      endedAt: createWallSchema("when it ended"),
+    },
+    ...{
+      waited: createNumberSchema("ms that it waited"),
+      held: createNumberSchema("ms that it held the lock"),
+    },
     exit: { type: "integer", description: "exit code of the command; more than 128: 128 and the signal" },
-    "reason?": text("why signalbox ended the command, where it did"),
+    "reason?": createTextSchema("why signalbox ended the command, where it did"),
   }),
-  auditRecord: object("What an operator did.", {
-    id: text("ids sort by time"),
-    ...{ at: wall("when"), user: text("who"), host: text("where") },
-    "sudoUser?": text("who became `user` by sudo"),
-    action: choice(AUDIT_ACTIONS, "what was done"),
-    target: text("to what: `lock invoices`, `host web1.example.com`, `all`"),
-    seen: revision("revision of etcd that the operator saw"),
-    "reason?": text("why, where that was said"),
-    outcome: text("what became of it"),
+  auditRecord: createObjectSchema("What an operator did.", {
+    id: createTextSchema("ids sort by time"),
+    ...{ at: createWallSchema("when"), user: createTextSchema("who"), host: createTextSchema("where") },
+    "sudoUser?": createTextSchema("who became `user` by sudo"),
+    action: createChoiceSchema(AUDIT_ACTIONS, "what was done"),
+    target: createTextSchema("to what: `lock invoices`, `host web1.example.com`, `all`"),
+    seen: createRevisionSchema("revision of etcd that the operator saw"),
+    "reason?": createTextSchema("why, where that was said"),
+    outcome: createTextSchema("what became of it"),
   }),
-  problem: object("Something that an operator should look at.", {
-    kind: choice(
+  problem: createObjectSchema("Something that an operator should look at.", {
+    kind: createChoiceSchema(
       [
         ...["malformed", "orphan", "totals", "too-large", "overdue", "long-hold", "long-wait"],
         ...["reset-unanswered", "clock", "drain-ended", "group", "host"],
@@ -195,54 +217,81 @@ export const ROWS: Readonly<Record<string, Schema>> = {
       ],
       "what it is",
     ),
-    level: choice(["warning", "failure"], "`failure`: something does not work"),
-    subject: text("what it is about: `lock invoices`"),
-    detail: text("a sentence for people"),
-    remedy: text("what to type, or what to look at"),
-    "host?": text("the host it has to do with, where there is one"),
-    "run?": text("the run, likewise"),
+    level: createChoiceSchema(["warning", "failure"], "`failure`: something does not work"),
+    subject: createTextSchema("what it is about: `lock invoices`"),
+    detail: createTextSchema("a sentence for people"),
+    remedy: createTextSchema("what to type, or what to look at"),
+    "host?": createTextSchema("the host it has to do with, where there is one"),
+    "run?": createTextSchema("the run, likewise"),
   }),
 };
 
 /** What rows are made of. */
-export const PARTS: Readonly<Record<string, Schema>> = {
-  ticket: object("A run in a queue.", {
-    ...{ run: text("id of the run"), state, ...said, ...units, ...times, ...until, ...reset },
-    token: revision("fencing token, where this is the lock's ticket: its `create_revision`"),
+export const PARTS: Readonly<Record<string, JsonSchema>> = {
+  ticket: createObjectSchema("A run in a queue.", {
+    ...{ run: createTextSchema("id of the run"), state, ...said, ...units, ...times, ...until, ...reset },
+    token: createRevisionSchema("fencing token, where this is the lock's ticket: its `create_revision`"),
   }),
-  open: object("An occurrence of a schedule that was taken up or triggered.", {
-    ...{ scheduled: wall("its nominal time"), runAt: wall("when it may be started, unless it runs") },
-    attempt: count("how often it was started"),
-    failures: count("how often it failed"),
-    kind: choice(["due", "trigger"], "`trigger`: an operator asked for it"),
+  open: createObjectSchema("An occurrence of a schedule that was taken up or triggered.", {
+    ...{
+      scheduled: createWallSchema("its nominal time"),
+      runAt: createWallSchema("when it may be started, unless it runs"),
+    },
+    attempt: createCountSchema("how often it was started"),
+    failures: createCountSchema("how often it failed"),
+    kind: createChoiceSchema(["due", "trigger"], "`trigger`: an operator asked for it"),
   }),
-  last: object("How the last occurrence that was started has ended.", {
-    ...{ scheduled: wall("its nominal time"), startedAt: wall("when it was started") },
-    ...{ endedAt: wall("when it ended"), late: number("ms that it was started late") },
-    result: choice(RESULTS, "`released`, `retry`: its handler wished so; `lost`: with its worker"),
-    run: text("id of the run"),
+  last: createObjectSchema("How the last occurrence that was started has ended.", {
+    ...{
+      scheduled: createWallSchema("its nominal time"),
+      startedAt: createWallSchema("when it was started"),
+    },
+    ...{
+      endedAt: createWallSchema("when it ended"),
+      late: createNumberSchema("ms that it was started late"),
+    },
+    result: createChoiceSchema(
+      OCCURRENCE_RESULTS,
+      "`released`, `retry`: its handler wished so; `lost`: with its worker",
+    ),
+    run: createTextSchema("id of the run"),
   }),
-  execution: object(
+  execution: createObjectSchema(
     "An occurrence of a schedule that a worker runs; where its key cannot be read, all but the token is missing.",
     {
-      ...{ "worker?": text("the worker's id"), "host?": text("its host") },
+      ...{ "worker?": createTextSchema("the worker's id"), "host?": createTextSchema("its host") },
       "pid?": { type: "integer", description: "of the worker" },
-      ...{ "run?": text("id of the run"), "scheduled?": wall("its nominal time") },
-      ...{ "attempt?": count("for the how-manieth time"), "since?": wall("when it was started") },
-      ...{ "late?": number("ms that it was started late"), "fault?": text("why its key cannot be read") },
-      token: revision("fencing token: `create_revision` of its key"),
+      ...{ "run?": createTextSchema("id of the run"), "scheduled?": createWallSchema("its nominal time") },
+      ...{
+        "attempt?": createCountSchema("for the how-manieth time"),
+        "since?": createWallSchema("when it was started"),
+      },
+      ...{
+        "late?": createNumberSchema("ms that it was started late"),
+        "fault?": createTextSchema("why its key cannot be read"),
+      },
+      token: createRevisionSchema("fencing token: `create_revision` of its key"),
     },
   ),
-  stand: object("A run's ticket, in short.", {
-    ...{ kind, name: text("of the lock or resource"), state, "count?": count("units") },
+  stand: createObjectSchema("A run's ticket, in short.", {
+    ...{
+      kind,
+      name: createTextSchema("of the lock or resource"),
+      state,
+      "count?": createCountSchema("units"),
+    },
   }),
-  drain: object("Nothing new starts in its scope.", drain),
-  reset: object("An operator asked a run to give up its claim.", {
-    ...{ by: text("who asked"), at: wall("when"), "why?": text("the reason that was given") },
+  drain: createObjectSchema("Nothing new starts in its scope.", drain),
+  reset: createObjectSchema("An operator asked a run to give up its claim.", {
+    ...{
+      by: createTextSchema("who asked"),
+      at: createWallSchema("when"),
+      "why?": createTextSchema("the reason that was given"),
+    },
   }),
-  configured: object("What operators keep about a resource.", {
-    "total?": text("a number, or an expression over macros"),
-    "order?": number("place in listings, the smallest first"),
-    "note?": text("a word about it"),
+  configured: createObjectSchema("What operators keep about a resource.", {
+    "total?": createTextSchema("a number, or an expression over macros"),
+    "order?": createNumberSchema("place in listings, the smallest first"),
+    "note?": createTextSchema("a word about it"),
   }),
 };

@@ -1,50 +1,55 @@
 /** As much of JSON Schema (2020-12) as our documents need. */
-export interface Schema {
+export interface JsonSchema {
   type?: string | readonly string[];
   description?: string;
   const?: string | number | boolean;
   enum?: readonly string[];
   pattern?: string;
   minimum?: number;
-  properties?: Readonly<Record<string, Schema>>;
+  properties?: Readonly<Record<string, JsonSchema>>;
   required?: readonly string[];
   /** False: nothing else. */
-  additionalProperties?: false | Schema;
-  items?: Schema;
+  additionalProperties?: false | JsonSchema;
+  items?: JsonSchema;
   /** `#/$defs/NAME`. */
   $ref?: string;
-  oneOf?: readonly Schema[];
+  oneOf?: readonly JsonSchema[];
 }
 
-export interface Root extends Schema {
+export interface RootSchema extends JsonSchema {
   $schema: string;
   title: string;
-  $defs: Readonly<Record<string, Schema>>;
+  $defs: Readonly<Record<string, JsonSchema>>;
 }
 
 // How properties are written: what they are, in a word each.
 
-export const text = (description: string): Schema => ({ type: "string", description });
-export const texts = (description: string): Schema => ({
+export const createTextSchema = (description: string): JsonSchema => ({ type: "string", description });
+export const createTextsSchema = (description: string): JsonSchema => ({
   ...{ type: "array", items: { type: "string" }, description },
 });
-export const count = (description: string): Schema => ({ type: "integer", minimum: 0, description });
-export const number = (description: string): Schema => ({ type: "number", description });
+export const createCountSchema = (description: string): JsonSchema => ({
+  type: "integer",
+  minimum: 0,
+  description,
+});
+export const createNumberSchema = (description: string): JsonSchema => ({ type: "number", description });
 /** Wall clocks of other hosts may stand anywhere, so there is no least one. */
-export const wall = (description: string): Schema => number(`${description}; wall clock, ms since the epoch`);
-export const revision = (description: string): Schema => ({
+export const createWallSchema = (description: string): JsonSchema =>
+  createNumberSchema(`${description}; wall clock, ms since the epoch`);
+export const createRevisionSchema = (description: string): JsonSchema => ({
   ...{ type: "string", pattern: "^[0-9]+$", description },
 });
-export const choice = (values: readonly string[], description: string): Schema => ({
+export const createChoiceSchema = (values: readonly string[], description: string): JsonSchema => ({
   ...{ enum: values, description },
 });
-export const ref = (name: string): Schema => ({ $ref: `#/$defs/${name}` });
-export const list = (name: string, description: string): Schema => ({
-  ...{ type: "array", items: ref(name), description },
+export const createRefSchema = (name: string): JsonSchema => ({ $ref: `#/$defs/${name}` });
+export const createListSchema = (name: string, description: string): JsonSchema => ({
+  ...{ type: "array", items: createRefSchema(name), description },
 });
 
 /** @param properties  those with a `?` behind their name may be missing */
-export function object(description: string, properties: Record<string, Schema>): Schema {
+export function createObjectSchema(description: string, properties: Record<string, JsonSchema>): JsonSchema {
   const names = Object.keys(properties);
   return {
     ...{ type: "object", description, additionalProperties: false },

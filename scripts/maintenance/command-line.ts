@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 
 /** What ends a script: what went wrong, and its exit code. */
-export class Stop extends Error {
+export class ScriptError extends Error {
   readonly exitCode: number;
 
   constructor(exitCode: number, message: string) {
@@ -24,24 +24,24 @@ export interface CommandLine {
  * Runs a script: its command line is parsed, `--help` answered, and what goes wrong is said in a line.
  * @param spec.takes  how many arguments there must be
  */
-export async function script(
+export async function runScript(
   spec: { help: string; options: Options; takes: number },
   work: (line: CommandLine) => Promise<void>,
 ): Promise<void> {
   try {
-    const line = parsed(spec.options, process.argv.slice(2));
+    const line = parseCommandLine(spec.options, process.argv.slice(2));
     if (line.values.help) return console.log(spec.help.trim());
     if (line.args.length !== spec.takes)
-      throw new Stop(64, `see --help: ${spec.help.trim().split("\n")[2]?.trim()}`);
+      throw new ScriptError(64, `see --help: ${spec.help.trim().split("\n")[2]?.trim()}`);
     await work(line);
   } catch (error) {
-    if (!(error instanceof Stop)) throw error;
-    say(error.message);
+    if (!(error instanceof ScriptError)) throw error;
+    printMessage(error.message);
     process.exitCode = error.exitCode;
   }
 }
 
-function parsed(options: Options, argv: readonly string[]): CommandLine {
+function parseCommandLine(options: Options, argv: readonly string[]): CommandLine {
   const end = argv.indexOf("--");
   const words = end < 0 ? argv : argv.slice(0, end);
   const known = { ...options, help: { type: "boolean", short: "h" } } as const;
@@ -53,11 +53,11 @@ function parsed(options: Options, argv: readonly string[]): CommandLine {
       command: end < 0 ? [] : argv.slice(end + 1),
     };
   } catch (error) {
-    throw new Stop(64, `${(error as Error).message}; see --help`);
+    throw new ScriptError(64, `${(error as Error).message}; see --help`);
   }
 }
 
 /** To the operator; standard output belongs to the command that is run. */
-export function say(line: string): void {
+export function printMessage(line: string): void {
   console.error(`== ${line}`);
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** Empties a resource: nobody new gets it, those who are late are ended; then work on it, and let them in again. */
-import { type CommandLine, Stop, say, script } from "./command-line.ts";
-import { newReason, OwnDrain, whose } from "./own-drain.ts";
+import { type CommandLine, printMessage, runScript, ScriptError } from "./command-line.ts";
+import { createReason, formatDrainOwner, OwnDrain } from "./own-drain.ts";
 import { runCommand } from "./signalbox.ts";
 import { StateFile } from "./state-file.ts";
 
@@ -27,7 +27,7 @@ interface State {
   reason: string;
 }
 
-await script(
+await runScript(
   {
     help: HELP,
     takes: 1,
@@ -43,25 +43,29 @@ await script(
 
 async function evacuate({ values, args: [resource = ""], command }: CommandLine): Promise<void> {
   const file = new StateFile<State>(`evacuate ${resource}`);
-  file.take();
+  file.acquire();
   const what = typeof values.reason === "string" ? values.reason : `evacuation of ${resource}`;
-  const state = file.load() ?? { reason: newReason(what) };
+  const state = file.load() ?? { reason: createReason(what) };
   const drain = new OwnDrain(["resource", resource], state.reason);
-  const { own, other } = await drain.look();
+  const { own, other } = await drain.readDrains();
   if (own === undefined && other !== undefined)
-    throw new Stop(75, `nothing was done: ${resource} is drained already, by ${whose(other)}`);
+    throw new ScriptError(
+      75,
+      `nothing was done: ${resource} is drained already, by ${formatDrainOwner(other)}`,
+    );
   file.save(state);
   const howOn = `${resource} stays drained; go on with the same line, or: signalbox undrain resource ${resource}`;
   try {
-    await drain.take({ timeout: values.after as string, reset: !values["never-reset"] });
+    await drain.drainAndWait({ timeout: values.after as string, reset: !values["never-reset"] });
   } catch (error) {
-    if (error instanceof Stop) say(howOn);
+    if (error instanceof ScriptError) printMessage(howOn);
     throw error;
   }
-  say(`nobody has a lease on ${resource}`);
+  printMessage(`nobody has a lease on ${resource}`);
   const code = command.length === 0 ? 0 : await runCommand(command, { RESOURCE: resource });
-  if (code !== 0) throw new Stop(code, `the command failed (exit ${code}). ${howOn}`);
-  if (values.stay) say(`${resource} stays drained; open it with: signalbox undrain resource ${resource}`);
-  else say((await drain.lift()) ? `${resource} is open again` : "the drain was gone already");
+  if (code !== 0) throw new ScriptError(code, `the command failed (exit ${code}). ${howOn}`);
+  if (values.stay)
+    printMessage(`${resource} stays drained; open it with: signalbox undrain resource ${resource}`);
+  else printMessage((await drain.lift()) ? `${resource} is open again` : "the drain was gone already");
   file.remove();
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /** Rolling maintenance over the hosts of a group: one after the other is drained, worked on, and let in again. */
-import { type CommandLine, Stop, say, script } from "./command-line.ts";
-import { newReason, OwnDrain, whose } from "./own-drain.ts";
-import { runCommand, signalbox } from "./signalbox.ts";
+import { type CommandLine, printMessage, runScript, ScriptError } from "./command-line.ts";
+import { createReason, formatDrainOwner, OwnDrain } from "./own-drain.ts";
+import { runCommand, runSignalbox } from "./signalbox.ts";
 import { StateFile } from "./state-file.ts";
 
 const HELP = `
@@ -36,7 +36,7 @@ interface State {
   current?: { host: string; phase: "working" | "lifting" };
 }
 
-class Rolling {
+class RollingMaintenance {
   readonly #line: CommandLine;
   readonly #group: string;
   readonly #file: StateFile<State>;
@@ -45,36 +45,39 @@ class Rolling {
     [this.#group = ""] = line.args;
     this.#line = line;
     this.#file = new StateFile(`rolling ${this.#group}`);
-    if (line.command.length === 0) throw new Stop(64, "no command was given; put it after --");
-    if (line.values.reset && !line.values.timeout) throw new Stop(64, "--reset needs --timeout");
+    if (line.command.length === 0) throw new ScriptError(64, "no command was given; put it after --");
+    if (line.values.reset && !line.values.timeout) throw new ScriptError(64, "--reset needs --timeout");
   }
 
   async run(): Promise<void> {
-    this.#file.take();
-    const state = this.#state();
-    const { answer } = await signalbox("drain", "group", this.#group, "--dry-run");
+    this.#file.acquire();
+    const state = this.#readState();
+    const { answer } = await runSignalbox("drain", "group", this.#group, "--dry-run");
     const hosts = answer.hosts ?? [];
-    if (state.done.length > 0) say(`going on; done already: ${state.done.join(", ")}`);
+    if (state.done.length > 0) printMessage(`going on; done already: ${state.done.join(", ")}`);
     await this.#finishStray(state, hosts);
     const left = hosts.filter((host) => !state.done.includes(host));
     const omitted: string[] = [];
     for (const [index, host] of left.entries()) {
-      say(`${host} (${index + 1} of ${left.length})`);
+      printMessage(`${host} (${index + 1} of ${left.length})`);
       if (!(await this.#maintain(state, host))) omitted.push(host);
     }
     if (omitted.length > 0)
-      throw new Stop(75, `left out: ${omitted.join(", ")}; the same line again does only what was left out`);
+      throw new ScriptError(
+        75,
+        `left out: ${omitted.join(", ")}; the same line again does only what was left out`,
+      );
     this.#file.remove();
-    say(`all ${hosts.length} hosts of ${this.#group} are done`);
+    printMessage(`all ${hosts.length} hosts of ${this.#group} are done`);
   }
 
-  #state(): State {
+  #readState(): State {
     const { values, command } = this.#line;
-    const fresh = { command, reason: newReason(this.#reason()), done: [] };
+    const fresh = { command, reason: createReason(this.#getReason()), done: [] };
     const known = values.restart ? undefined : this.#file.load();
     if (known === undefined) return fresh;
     if (!values.continue && known.command.join("\0") !== command.join("\0"))
-      throw new Stop(
+      throw new ScriptError(
         64,
         `an unfinished round over ${this.#group} had another command (${known.command.join(" ")}); done: ` +
           `${known.done.join(", ") || "none"}. Say --continue to go on with this one, or --restart to begin anew`,
@@ -82,7 +85,7 @@ class Rolling {
     return { ...known, command };
   }
 
-  #reason(): string {
+  #getReason(): string {
     const { reason } = this.#line.values;
     return typeof reason === "string" ? reason : `rolling maintenance of ${this.#group}`;
   }
@@ -91,7 +94,7 @@ class Rolling {
   async #finishStray(state: State, hosts: readonly string[]): Promise<void> {
     const { host } = state.current ?? {};
     if (host === undefined || hosts.includes(host)) return;
-    say(`${host} is in the group no more; it stays drained: signalbox undrain host ${host}`);
+    printMessage(`${host} is in the group no more; it stays drained: signalbox undrain host ${host}`);
     delete state.current;
     this.#file.save(state);
   }
@@ -101,37 +104,37 @@ class Rolling {
     const drain = new OwnDrain(["host", host], state.reason);
     const isWorkedOn = state.current?.host === host && state.current.phase === "lifting";
     if (!isWorkedOn) {
-      const { own, other } = await drain.look();
+      const { own, other } = await drain.readDrains();
       if (own === undefined && other !== undefined) {
-        say(`${host} is left out: drained by ${whose(other)}`);
+        printMessage(`${host} is left out: drained by ${formatDrainOwner(other)}`);
         return false;
       }
-      await this.#work(state, host, drain);
+      await this.#runOnHost(state, host, drain);
     }
     this.#file.save(Object.assign(state, { current: { host, phase: "lifting" } }));
-    if (!(await drain.lift())) say(`${host}: the drain was gone already`);
+    if (!(await drain.lift())) printMessage(`${host}: the drain was gone already`);
     delete state.current;
     state.done.push(host);
     this.#file.save(state);
     return true;
   }
 
-  async #work(state: State, host: string, drain: OwnDrain): Promise<void> {
+  async #runOnHost(state: State, host: string, drain: OwnDrain): Promise<void> {
     const { timeout, reset } = this.#line.values;
     this.#file.save(Object.assign(state, { current: { host, phase: "working" } }));
     const howOn = `${host} stays drained; go on with the same line, or give up with: signalbox undrain host ${host}`;
     try {
-      await drain.take({ timeout: timeout as string | undefined, reset: reset === true });
+      await drain.drainAndWait({ timeout: timeout as string | undefined, reset: reset === true });
     } catch (error) {
-      if (error instanceof Stop) say(howOn);
+      if (error instanceof ScriptError) printMessage(howOn);
       throw error;
     }
     const code = await runCommand(this.#line.command, { HOST: host });
-    if (code !== 0) throw new Stop(code, `the command failed on ${host} (exit ${code}). ${howOn}`);
+    if (code !== 0) throw new ScriptError(code, `the command failed on ${host} (exit ${code}). ${howOn}`);
   }
 }
 
-await script(
+await runScript(
   {
     help: HELP,
     takes: 1,
@@ -143,5 +146,5 @@ await script(
       continue: { type: "boolean" },
     },
   },
-  async (line) => await new Rolling(line).run(),
+  async (line) => await new RollingMaintenance(line).run(),
 );

@@ -1,6 +1,6 @@
 import { constants } from "node:os";
 import { $, type ProcessPromise } from "zx";
-import { Stop } from "./command-line.ts";
+import { ScriptError } from "./command-line.ts";
 
 /** A drain as `signalbox drain --json` has it. */
 export interface Drain {
@@ -11,7 +11,7 @@ export interface Drain {
 }
 
 /** What `--json` says, as far as these scripts ask. */
-interface Answer {
+interface SignalboxAnswer {
   outcome: string;
   messages: string[];
   drain?: Drain;
@@ -23,13 +23,16 @@ interface Answer {
 const ENDINGS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /** Runs `signalbox ARGS --json --yes`; what it tells people goes to standard error as ever. */
-export async function signalbox(...args: readonly string[]): Promise<{ code: number; answer: Answer }> {
+export async function runSignalbox(
+  ...args: readonly string[]
+): Promise<{ code: number; answer: SignalboxAnswer }> {
   const { SIGNALBOX: program = "signalbox" } = process.env;
   const stdio = ["inherit", "pipe", "inherit"] as const;
   const run = $({ nothrow: true, quiet: true, stdio: [...stdio] })`${program} ${args} --json --yes`;
-  const { code, stdout } = await ended(run);
+  const { code, stdout } = await waitForExit(run);
   const says = [0, 1, 75, 124].includes(code) && stdout.startsWith("{");
-  if (!says) throw new Stop(code || 70, `signalbox ${args.slice(0, 3).join(" ")} failed (exit ${code})`);
+  if (!says)
+    throw new ScriptError(code || 70, `signalbox ${args.slice(0, 3).join(" ")} failed (exit ${code})`);
   return { code, answer: JSON.parse(stdout) };
 }
 
@@ -41,22 +44,22 @@ export async function runCommand(words: readonly string[], env: Record<string, s
   const [line = ""] = words;
   const argv = words.length === 1 ? ["sh", "-c", line] : words;
   const run = $({ nothrow: true, quiet: true, stdio: "inherit", env: { ...process.env, ...env } })`${argv}`;
-  return (await ended(run)).code;
+  return (await waitForExit(run)).code;
 }
 
 /**
  * Waits for a process, and passes on to it the signals that would end us. At a terminal, Ctrl+C reaches the whole group by
  * itself.
  */
-async function ended(run: ProcessPromise): Promise<{ code: number; stdout: string }> {
-  const pass = (name: NodeJS.Signals) => {
+async function waitForExit(run: ProcessPromise): Promise<{ code: number; stdout: string }> {
+  const forwardSignal = (name: NodeJS.Signals) => {
     if (name !== "SIGINT" || !process.stdin.isTTY) run.kill(name).catch(() => {}); // it may just have ended
   };
-  for (const name of ENDINGS) process.on(name, pass);
+  for (const name of ENDINGS) process.on(name, forwardSignal);
   try {
     const { exitCode, signal, stdout } = await run;
     return { code: exitCode ?? 128 + (constants.signals[signal ?? "SIGTERM"] ?? 15), stdout };
   } finally {
-    for (const name of ENDINGS) process.off(name, pass);
+    for (const name of ENDINGS) process.off(name, forwardSignal);
   }
 }

@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
-import { Stop } from "./command-line.ts";
+import { ScriptError } from "./command-line.ts";
 
 /**
  * What a script must remember to go on where it stopped, in a file under `XDG_STATE_HOME`. A write is whole or not at all,
@@ -27,17 +27,18 @@ export class StateFile<T extends object> {
   }
 
   /** Takes it for this process, until that ends. @throws Stop 75 when another has it */
-  take(): void {
+  acquire(): void {
     mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 });
     const lock = `${this.path}.lock`;
     const owner = read(lock);
     if (owner !== undefined && isAlive(owner))
-      throw new Stop(75, `process ${owner.split(" ")[0]} is at it already`);
+      throw new ScriptError(75, `process ${owner.split(" ")[0]} is at it already`);
     rmSync(lock, { force: true });
     try {
-      writeWhole(openSync(lock, "wx", 0o600), `${process.pid} ${startOf(process.pid)}`);
+      writeWhole(openSync(lock, "wx", 0o600), `${process.pid} ${readProcessStart(process.pid)}`);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "EEXIST") throw new Stop(75, "another process is at it");
+      if ((error as NodeJS.ErrnoException).code === "EEXIST")
+        throw new ScriptError(75, "another process is at it");
       throw error;
     }
     process.on("exit", () => rmSync(lock, { force: true }));
@@ -50,7 +51,7 @@ export class StateFile<T extends object> {
     try {
       return JSON.parse(text);
     } catch {
-      throw new Stop(78, `${this.path} cannot be read; look at it, and remove it to begin anew`);
+      throw new ScriptError(78, `${this.path} cannot be read; look at it, and remove it to begin anew`);
     }
   }
 
@@ -89,11 +90,11 @@ function read(path: string): string | undefined {
 /** Whether the process of a lock still runs, and is no later one with its number. */
 function isAlive(owner: string): boolean {
   const [pid = "", start = ""] = owner.split(" ");
-  return start !== "" && startOf(Number(pid)) === start;
+  return start !== "" && readProcessStart(Number(pid)) === start;
 }
 
 /** When a process began, as the kernel counts, and the boot that it is counted from; empty when there is none. */
-function startOf(pid: number): string {
+function readProcessStart(pid: number): string {
   const stat = read(`/proc/${pid}/stat`);
   const ticks = stat?.slice(stat.lastIndexOf(")")).split(" ")[20];
   return ticks === undefined ? "" : `${ticks}@${read("/proc/sys/kernel/random/boot_id")?.trim()}`;

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /** Lifts the freeze of freeze.ts, and no other drain. */
-import { Stop, say, script } from "./command-line.ts";
+import { printMessage, runScript, ScriptError } from "./command-line.ts";
 import { FREEZE_FILE } from "./freeze-state.ts";
-import { OwnDrain, whose } from "./own-drain.ts";
+import { formatDrainOwner, OwnDrain } from "./own-drain.ts";
 
 const HELP = `
 Lifts exactly the freeze that freeze.ts has put.
@@ -15,13 +15,13 @@ here.
 signalbox is taken from PATH, or from SIGNALBOX=/path/to/signalbox.
 `;
 
-await script({ help: HELP, takes: 0, options: {} }, async () => {
-  FREEZE_FILE.take();
+await runScript({ help: HELP, takes: 0, options: {} }, async () => {
+  FREEZE_FILE.acquire();
   const freeze = FREEZE_FILE.load();
-  if (freeze === undefined) throw new Stop(1, "nothing was frozen from here, or it is thawed already");
+  if (freeze === undefined) throw new ScriptError(1, "nothing was frozen from here, or it is thawed already");
   const drain = new OwnDrain(["all"], freeze.reason);
-  say((await drain.lift()) ? "thawed" : "the freeze was lifted already");
+  printMessage((await drain.lift()) ? "thawed" : "the freeze was lifted already");
   FREEZE_FILE.remove();
-  const { other } = await drain.look();
-  if (other !== undefined) say(`but everything is still drained by ${whose(other)}`);
+  const { other } = await drain.readDrains();
+  if (other !== undefined) printMessage(`but everything is still drained by ${formatDrainOwner(other)}`);
 });

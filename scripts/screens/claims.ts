@@ -13,17 +13,17 @@ export interface SceneClaim {
   label?: string;
 }
 
-export const cpu = (host: string, units = 1, mib = 0) => ({
+export const buildCpuLease = (host: string, units = 1, mib = 0) => ({
   [`${host}.example.com_cpu`]: units,
   ...(mib > 0 && { [`${host}.example.com_mem`]: mib }),
 });
 
-const held = (lock: string, host: string, pid: number, since: number, leases = {}): SceneClaim => ({
+const createHeld = (lock: string, host: string, pid: number, since: number, leases = {}): SceneClaim => ({
   ...{ lock, host, pid, queued: since + 1, granted: since },
-  leases: { ...cpu(host), ...leases },
+  leases: { ...buildCpuLease(host), ...leases },
 });
 
-const waiting = (lock: string, host: string, pid: number, since: number): SceneClaim => ({
+const createWaiting = (lock: string, host: string, pid: number, since: number): SceneClaim => ({
   ...{ lock, host, pid, queued: since },
 });
 
@@ -37,48 +37,48 @@ export const CLAIMS: readonly SceneClaim[] = [
     granted: 93_601,
     label: "frozen since yesterday",
   },
-  held("backup-db", "db1", 3121, 724, { "s3-upload": 4, "db1.example.com_mem": 4096 }),
-  held("cache-warm", "web1", 20_417, 41),
-  held("export-dwh", "db2", 911, 312, { db: 3, "db2.example.com_mem": 8192 }),
-  held("image-resize", "web2", 7718, 18, { "web2.example.com_mem": 2048 }),
-  held("invoices", "batch1", 16_204, 95, { db: 1 }),
-  held("ledger-close", "batch1", 15_980, 260, { db: 2, "batch1.example.com_mem": 1024 }),
-  held("log-ship", "web3", 5150, 7),
-  held("mail-customers", "mail1", 2290, 133, { smtp: 3 }),
-  held("newsletter", "mail1", 2303, 64, { smtp: 2, "mail1.example.com_mem": 512 }),
-  held("payroll", "batch2", 30_012, 151, { db: 2, "batch2.example.com_mem": 2048 }),
-  held("recommendations", "batch2", 30_077, 88, { ...cpu("batch2", 2, 8192) }),
-  held("report-sales", "batch1", 16_377, 33, { db: 2 }),
-  held("search-index", "web1", 20_390, 27, { "web1.example.com_mem": 2048 }),
-  held("thumbnails", "batch1", 16_410, 9, { "batch1.example.com_mem": 512 }),
-  held("video-transcode", "batch2", 29_655, 1_520, { gpu: 1, ...cpu("batch2", 4) }),
+  createHeld("backup-db", "db1", 3121, 724, { "s3-upload": 4, "db1.example.com_mem": 4096 }),
+  createHeld("cache-warm", "web1", 20_417, 41),
+  createHeld("export-dwh", "db2", 911, 312, { db: 3, "db2.example.com_mem": 8192 }),
+  createHeld("image-resize", "web2", 7718, 18, { "web2.example.com_mem": 2048 }),
+  createHeld("invoices", "batch1", 16_204, 95, { db: 1 }),
+  createHeld("ledger-close", "batch1", 15_980, 260, { db: 2, "batch1.example.com_mem": 1024 }),
+  createHeld("log-ship", "web3", 5150, 7),
+  createHeld("mail-customers", "mail1", 2290, 133, { smtp: 3 }),
+  createHeld("newsletter", "mail1", 2303, 64, { smtp: 2, "mail1.example.com_mem": 512 }),
+  createHeld("payroll", "batch2", 30_012, 151, { db: 2, "batch2.example.com_mem": 2048 }),
+  createHeld("recommendations", "batch2", 30_077, 88, { ...buildCpuLease("batch2", 2, 8192) }),
+  createHeld("report-sales", "batch1", 16_377, 33, { db: 2 }),
+  createHeld("search-index", "web1", 20_390, 27, { "web1.example.com_mem": 2048 }),
+  createHeld("thumbnails", "batch1", 16_410, 9, { "batch1.example.com_mem": 512 }),
+  createHeld("video-transcode", "batch2", 29_655, 1_520, { gpu: 1, ...buildCpuLease("batch2", 4) }),
   { host: "batch1", pid: 16_399, queued: 47, granted: 47, leases: { "cad-licence": 1 } },
   { host: "batch2", pid: 30_101, queued: 45, granted: 45, leases: { "cad-licence": 1 } },
-  waiting("video-transcode", "batch1", 16_180, 1_190),
-  waiting("backup-db", "db2", 925, 181),
+  createWaiting("video-transcode", "batch1", 16_180, 1_190),
+  createWaiting("backup-db", "db2", 925, 181),
   {
     lock: "report-stock",
     host: "batch1",
     pid: 16_391,
     queued: 122,
-    leases: { db: 2, ...cpu("batch1") },
+    leases: { db: 2, ...buildCpuLease("batch1") },
     lacks: "db",
   },
-  waiting("newsletter", "mail1", 2311, 60),
-  waiting("backup-db", "db1", 3160, 58),
-  waiting("invoices", "batch2", 30_114, 51),
+  createWaiting("newsletter", "mail1", 2311, 60),
+  createWaiting("backup-db", "db1", 3160, 58),
+  createWaiting("invoices", "batch2", 30_114, 51),
   { host: "web3", pid: 5161, queued: 40, leases: { "cad-licence": 1 }, lacks: "cad-licence" },
-  waiting("search-index", "web2", 7741, 24),
+  createWaiting("search-index", "web2", 7741, 24),
   {
     lock: "report-taxes",
     host: "batch2",
     pid: 30_125,
     queued: 21,
-    leases: { db: 2, ...cpu("batch2") },
+    leases: { db: 2, ...buildCpuLease("batch2") },
     lacks: "db",
   },
-  waiting("search-index", "web3", 5172, 12),
-  waiting("thumbnails", "batch2", 30_130, 6),
+  createWaiting("search-index", "web3", 5172, 12),
+  createWaiting("thumbnails", "batch2", 30_130, 6),
 ];
 
 /** Units there are, by resource; with macros for those that every host has. */

@@ -1,10 +1,10 @@
 import type { Op } from "../../src/etcd/store.ts";
 import type { Keys } from "../../src/protocol/keys.ts";
-import { type Definition, definitionText } from "../../src/schedule/definition.ts";
-import { type Due, dueText, type Last } from "../../src/schedule/due.ts";
-import { type Outcome, outcomesText } from "../../src/schedule/outcome.ts";
-import { runningText } from "../../src/schedule/running.ts";
-import { workerText } from "../../src/schedule/worker-record.ts";
+import { type Definition, formatDefinition } from "../../src/schedule/definition.ts";
+import { type DueState, formatDue, type LastOccurrence } from "../../src/schedule/due.ts";
+import { formatOutcomes, type OccurrenceOutcome } from "../../src/schedule/outcome.ts";
+import { formatRunning } from "../../src/schedule/running-record.ts";
+import { formatWorker } from "../../src/schedule/worker-record.ts";
 
 /** Now, in the scene. Wall clock, ms since the epoch. */
 const WALL = Date.parse("2026-03-03T03:12:00Z");
@@ -18,7 +18,7 @@ interface SceneSchedule {
   /** Its next occurrence, from now, ms. */
   next: number;
   /** How the last one ended, and how long ago, ms. */
-  last?: readonly [result: Last["result"], ago: number, took: number];
+  last?: readonly [result: LastOccurrence["result"], ago: number, took: number];
   /** Since when a worker runs it, ms ago. */
   since?: number;
   more?: Partial<Definition>;
@@ -69,33 +69,35 @@ const SCHEDULES: Readonly<Record<string, SceneSchedule>> = {
 };
 
 /** What etcd has of schedules and of those who run them. */
-export function schedules(keys: Keys): Op[] {
-  const put = (key: string, value: string, session?: bigint): Op => ({
+export function createSchedules(keys: Keys): Op[] {
+  const createPut = (key: string, value: string, session?: bigint): Op => ({
     ...{ op: "put", key, value },
     ...(session !== undefined && { session }),
   });
   return [
-    ...workers().map(([id, text]) => put(keys.worker(id), text, WORKERS_SESSION)),
+    ...createWorkers().map(([id, text]) => createPut(keys.worker(id), text, WORKERS_SESSION)),
     ...Object.entries(SCHEDULES).flatMap(([id, scene]) => [
-      put(keys.schedule(id), definitionText({ timezone: "UTC", cron: scene.cron, ...scene.more })),
-      put(keys.due(id), dueText(dueOf(scene))),
-      ...(scene.last === undefined ? [] : [put(keys.outcomes(id), memory(scene))]),
-      ...(scene.since === undefined ? [] : [put(keys.running(id), running(scene.since), WORKERS_SESSION)]),
+      createPut(keys.schedule(id), formatDefinition({ timezone: "UTC", cron: scene.cron, ...scene.more })),
+      createPut(keys.due(id), formatDue(createDue(scene))),
+      ...(scene.last === undefined ? [] : [createPut(keys.outcomes(id), createMemory(scene))]),
+      ...(scene.since === undefined
+        ? []
+        : [createPut(keys.running(id), createRunning(scene.since), WORKERS_SESSION)]),
     ]),
   ];
 }
 
-function dueOf({ next, last, since }: SceneSchedule): Due {
+function createDue({ next, last, since }: SceneSchedule): DueState {
   const runAt = WALL + next;
   const open =
     since === undefined
       ? []
       : [{ scheduled: WALL - since, runAt: WALL - since, attempt: 1, failures: 0, kind: "due" as const }];
   const dead = last?.[0] === "failed" ? { dead: 1 } : {};
-  return { next: runAt, runAt, open, ...(last !== undefined && { last: lastOf(last) }), ...dead };
+  return { next: runAt, runAt, open, ...(last !== undefined && { last: createLast(last) }), ...dead };
 }
 
-function lastOf([result, ago, took]: NonNullable<SceneSchedule["last"]>): Last {
+function createLast([result, ago, took]: NonNullable<SceneSchedule["last"]>): LastOccurrence {
   const endedAt = WALL - ago;
   return {
     result,
@@ -107,23 +109,23 @@ function lastOf([result, ago, took]: NonNullable<SceneSchedule["last"]>): Last {
   };
 }
 
-function memory({ last }: SceneSchedule): string {
+function createMemory({ last }: SceneSchedule): string {
   if (last === undefined) return "";
   const tail = last[0] === "failed" ? "connecting to db1\nFATAL: remaining slots are reserved\n" : "done\n";
-  const run: Outcome = {
-    ...{ ...lastOf(last), worker: "w1", host: "web1.example.com", attempt: 3, token: "41", tail },
+  const run: OccurrenceOutcome = {
+    ...{ ...createLast(last), worker: "w1", host: "web1.example.com", attempt: 3, token: "41", tail },
     ...(last[0] === "failed" && { code: 2, reason: "exit 2" }),
   };
-  return outcomesText({ runs: [run], dead: last[0] === "failed" ? [run] : [] });
+  return formatOutcomes({ runs: [run], dead: last[0] === "failed" ? [run] : [] });
 }
 
-function running(since: number): string {
+function createRunning(since: number): string {
   const [scheduled, run] = [WALL - since, "5k2c8q0v7m3x9d1t"];
   const at = { worker: "w2", host: "db1.example.com", pid: 2210, run, scheduled, attempt: 1 };
-  return runningText({ ...at, since: scheduled + 400, late: 400 });
+  return formatRunning({ ...at, since: scheduled + 400, late: 400 });
 }
 
-function workers(): [id: string, text: string][] {
+function createWorkers(): [id: string, text: string][] {
   const shared = {
     version: "0.1.0",
     since: WALL - 9 * 24 * HOUR,
@@ -134,10 +136,10 @@ function workers(): [id: string, text: string][] {
   };
   const types = ["mail", "search", "/^invoices/", "$command"];
   return [
-    ["w1", workerText({ ...shared, host: "web1.example.com", pid: 3180, types, running: 0, clock: "ok" })],
+    ["w1", formatWorker({ ...shared, host: "web1.example.com", pid: 3180, types, running: 0, clock: "ok" })],
     [
       "w2",
-      workerText({
+      formatWorker({
         ...shared,
         host: "db1.example.com",
         pid: 2210,

@@ -6,7 +6,7 @@ const RULES: readonly (readonly [pattern: RegExp, text: string])[] = [
 ];
 
 /** A row of a screen with constants in the place of what differs; what stands behind wide gaps stays where it is. */
-export function scrubbed(row: string): string {
+export function scrubRow(row: string): string {
   return RULES.reduce((text, [pattern, constant]) => replaceInPlace(text, pattern, constant), row);
 }
 

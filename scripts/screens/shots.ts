@@ -26,42 +26,74 @@ const TABS: Readonly<Record<string, string>> = {
   ...{ schedules: "invoices.export", audit: "new disks", problems: "legacy-import" },
 };
 
-const view = (tab: string) => ["--view", tab];
+const buildViewArgs = (tab: string) => ["--view", tab];
 
 export const SHOTS: readonly Shot[] = [
   ...Object.entries(TABS).map(([tab, shows]): Shot => {
-    const shot = { name: tab, size: WIDE, args: view(tab), shows };
+    const shot = { name: tab, size: WIDE, args: buildViewArgs(tab), shows };
     return tab === "locks" ? { ...shot, isEventful: true } : shot;
   }),
-  { name: "locks", size: MIDDLE, args: view("locks"), shows: "backup-db", isEventful: true, isPicture: true },
-  { name: "resources", size: MIDDLE, args: view("resources"), shows: "connections", isPicture: true },
   {
-    ...{ name: "schedules", size: MIDDLE, args: view("schedules"), keys: ["2", "g", "down", "down", "down"] },
+    name: "locks",
+    size: MIDDLE,
+    args: buildViewArgs("locks"),
+    shows: "backup-db",
+    isEventful: true,
+    isPicture: true,
+  },
+  {
+    name: "resources",
+    size: MIDDLE,
+    args: buildViewArgs("resources"),
+    shows: "connections",
+    isPicture: true,
+  },
+  {
+    ...{
+      name: "schedules",
+      size: MIDDLE,
+      args: buildViewArgs("schedules"),
+      keys: ["2", "g", "down", "down", "down"],
+    },
     ...{ shows: "schedule invoices.export: failed", isPicture: true },
   },
-  { name: "why", size: MIDDLE, args: view("queues"), keys: ["enter"], shows: "why", isPicture: true },
-  { name: "drain", size: MIDDLE, args: view("locks"), keys: ["D"], shows: /Enter drain/, isPicture: true },
-  { name: "reset", size: MIDDLE, args: view("locks"), keys: ["X"], shows: /Enter reset/ },
+  {
+    name: "why",
+    size: MIDDLE,
+    args: buildViewArgs("queues"),
+    keys: ["enter"],
+    shows: "why",
+    isPicture: true,
+  },
+  {
+    name: "drain",
+    size: MIDDLE,
+    args: buildViewArgs("locks"),
+    keys: ["D"],
+    shows: /Enter drain/,
+    isPicture: true,
+  },
+  { name: "reset", size: MIDDLE, args: buildViewArgs("locks"), keys: ["X"], shows: /Enter reset/ },
   {
     name: "palette",
     size: MIDDLE,
-    args: view("locks"),
+    args: buildViewArgs("locks"),
     keys: [":", '"drain"'],
     shows: /undrain/,
     isPicture: true,
   },
-  { name: "help", size: MIDDLE, args: view("locks"), keys: ["?"], shows: /palette/ },
+  { name: "help", size: MIDDLE, args: buildViewArgs("locks"), keys: ["?"], shows: /palette/ },
   {
     name: "filter",
     size: MIDDLE,
-    args: view("locks"),
+    args: buildViewArgs("locks"),
     keys: ["/", '"host:batch"', "enter"],
     shows: /filter host:batch: \d+ of/,
   },
-  { name: "mono", size: MIDDLE, args: view("locks"), shows: "backup-db", env: { NO_COLOR: "1" } },
-  { name: "ascii", size: MIDDLE, args: [...view("locks"), "--ascii"], shows: "backup-db" },
-  { name: "locks", size: SMALL, args: view("locks"), shows: "backup-db" },
-  { name: "queues", size: SMALL, args: view("queues"), shows: "video-transcode" },
-  { name: "drain", size: SMALL, args: view("locks"), keys: ["D"], shows: /Enter drain/ },
-  { name: "tiny", size: [40, 10], args: view("locks"), shows: /\S/ },
+  { name: "mono", size: MIDDLE, args: buildViewArgs("locks"), shows: "backup-db", env: { NO_COLOR: "1" } },
+  { name: "ascii", size: MIDDLE, args: [...buildViewArgs("locks"), "--ascii"], shows: "backup-db" },
+  { name: "locks", size: SMALL, args: buildViewArgs("locks"), shows: "backup-db" },
+  { name: "queues", size: SMALL, args: buildViewArgs("queues"), shows: "video-transcode" },
+  { name: "drain", size: SMALL, args: buildViewArgs("locks"), keys: ["D"], shows: /Enter drain/ },
+  { name: "tiny", size: [40, 10], args: buildViewArgs("locks"), shows: /\S/ },
 ];

@@ -22,7 +22,7 @@ interface Style {
   isDim: boolean;
 }
 
-interface Run {
+interface StyledRun {
   column: number;
   /** Cells that it fills: not its length, for there are wide characters. */
   cells: number;
@@ -31,27 +31,27 @@ interface Run {
 }
 
 /** A screen as a picture: text remains text. @param title  for those who do not see it */
-export function svgOf(rows: readonly (readonly Cell[])[], title: string): string {
-  const width = number((rows[0]?.length ?? 0) * WIDTH + 2 * MARGIN);
-  const height = number(rows.length * HEIGHT + 2 * MARGIN);
-  const runs = rows.map(runsOf);
+export function renderSvg(rows: readonly (readonly Cell[])[], title: string): string {
+  const width = formatCoordinate((rows[0]?.length ?? 0) * WIDTH + 2 * MARGIN);
+  const height = formatCoordinate(rows.length * HEIGHT + 2 * MARGIN);
+  const runs = rows.map(splitRuns);
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" font-family="${FONT}" font-size="14">`,
-    `<title>${escaped(title)}</title>`,
+    `<title>${escapeXml(title)}</title>`,
     `<style>text{white-space:pre}.b{font-weight:700}.i{font-style:italic}.u{text-decoration:underline}</style>`,
     `<rect width="100%" height="100%" rx="8" fill="${BACKGROUND}"/>`,
-    ...runs.flatMap((row, index) => row.flatMap((run) => backgroundOf(run, index))),
-    ...runs.flatMap((row, index) => row.flatMap((run) => textOf(run, index))),
+    ...runs.flatMap((row, index) => row.flatMap((run) => renderBackground(run, index))),
+    ...runs.flatMap((row, index) => row.flatMap((run) => renderText(run, index))),
     "</svg>\n",
   ].join("\n");
 }
 
-function runsOf(row: readonly Cell[]): Run[] {
-  const runs: Run[] = [];
+function splitRuns(row: readonly Cell[]): StyledRun[] {
+  const runs: StyledRun[] = [];
   for (const [column, cell] of row.entries()) {
     const last = runs.at(-1);
-    const style = styleOf(cell);
-    if (last !== undefined && (cell.text === "" || fits(last.style, style, cell.text))) {
+    const style = getStyle(cell);
+    if (last !== undefined && (cell.text === "" || canExtend(last.style, style, cell.text))) {
       last.cells += 1;
       last.text += cell.text;
     } else runs.push({ column, cells: 1, text: cell.text, style });
@@ -60,7 +60,7 @@ function runsOf(row: readonly Cell[]): Run[] {
 }
 
 /** Whether a cell may go on in the style of the cells before it: the colour of a blank is not seen. */
-function fits(before: Style, style: Style, text: string): boolean {
+function canExtend(before: Style, style: Style, text: string): boolean {
   if (before.background !== style.background || before.isUnderlined !== style.isUnderlined) return false;
   return (
     text === " " ||
@@ -71,14 +71,14 @@ function fits(before: Style, style: Style, text: string): boolean {
   );
 }
 
-function styleOf({ foreground, background, inverse, bold, italic, underline, dim }: Cell): Style {
-  const colours = [hex(foreground) ?? FOREGROUND, hex(background) ?? BACKGROUND] as const;
+function getStyle({ foreground, background, inverse, bold, italic, underline, dim }: Cell): Style {
+  const colours = [toHexColour(foreground) ?? FOREGROUND, toHexColour(background) ?? BACKGROUND] as const;
   const [fill, under] = inverse ? ([colours[1], colours[0]] as const) : colours;
   return { fill, background: under, isBold: bold, isItalic: italic, isUnderlined: underline, isDim: dim };
 }
 
 /** @see xterm's 256 colours: 16 of the user, a cube of 6, 24 greys */
-function hex(colour: Colour): string | undefined {
+function toHexColour(colour: Colour): string | undefined {
   if (typeof colour !== "number") return colour;
   if (colour < 16) return ANSI[colour];
   const levels =
@@ -90,39 +90,41 @@ function hex(colour: Colour): string | undefined {
   return `#${levels.map((level) => level.toString(16).padStart(2, "0")).join("")}`;
 }
 
-function backgroundOf({ column, cells, style }: Run, row: number): string[] {
+function renderBackground({ column, cells, style }: StyledRun, row: number): string[] {
   if (style.background === BACKGROUND) return [];
-  const place = `x="${number(MARGIN + column * WIDTH)}" y="${number(MARGIN + row * HEIGHT)}"`;
-  return [`<rect ${place} width="${number(cells * WIDTH)}" height="${HEIGHT}" fill="${style.background}"/>`];
+  const place = `x="${formatCoordinate(MARGIN + column * WIDTH)}" y="${formatCoordinate(MARGIN + row * HEIGHT)}"`;
+  return [
+    `<rect ${place} width="${formatCoordinate(cells * WIDTH)}" height="${HEIGHT}" fill="${style.background}"/>`,
+  ];
 }
 
 /**
  * Pieces without wide gaps, signs apart from letters: the browser fits each into its cells, and a sign of another font must not
  * stretch its neighbours.
  */
-function textOf({ column, cells, text, style }: Run, row: number): string[] {
+function renderText({ column, cells, text, style }: StyledRun, row: number): string[] {
   const isWide = text.length !== cells; // then where pieces begin cannot be told by counting letters
-  if (isWide || style.isUnderlined) return [pieceOf(text, column, cells, style, row)];
+  if (isWide || style.isUnderlined) return [renderPiece(text, column, cells, style, row)];
   return [...text.matchAll(/[!-~]+(?: [!-~]+)*|[^ -~]+/g)].map(({ 0: piece, index }) =>
-    pieceOf(piece, column + index, piece.length, style, row),
+    renderPiece(piece, column + index, piece.length, style, row),
   );
 }
 
-function pieceOf(text: string, column: number, cells: number, style: Style, row: number): string {
+function renderPiece(text: string, column: number, cells: number, style: Style, row: number): string {
   const names = [style.isBold && "b", style.isItalic && "i", style.isUnderlined && "u"]
     .filter(Boolean)
     .join(" ");
   const attributes = [
-    `x="${number(MARGIN + column * WIDTH)}" y="${number(MARGIN + row * HEIGHT + 13)}"`,
-    `textLength="${number(cells * WIDTH)}" lengthAdjust="spacingAndGlyphs" fill="${style.fill}"`,
+    `x="${formatCoordinate(MARGIN + column * WIDTH)}" y="${formatCoordinate(MARGIN + row * HEIGHT + 13)}"`,
+    `textLength="${formatCoordinate(cells * WIDTH)}" lengthAdjust="spacingAndGlyphs" fill="${style.fill}"`,
     ...(names === "" ? [] : [`class="${names}"`]),
     ...(style.isDim ? ['opacity="0.6"'] : []),
   ];
-  return `<text ${attributes.join(" ")} xml:space="preserve">${escaped(text)}</text>`;
+  return `<text ${attributes.join(" ")} xml:space="preserve">${escapeXml(text)}</text>`;
 }
 
-const number = (value: number) => String(Math.round(value * 10) / 10);
+const formatCoordinate = (value: number) => String(Math.round(value * 10) / 10);
 
-function escaped(text: string): string {
+function escapeXml(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }

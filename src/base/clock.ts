@@ -1,9 +1,12 @@
-/** The clock of a process, as the rules need it: pure rooms get instants as numbers, shells get this port. */
+/** The clock of a process. Pure modules take times as numbers; modules with input or output use this port. */
 export interface Clock {
-  /** Milliseconds that never go back and go on while the machine is suspended. Origin arbitrary. */
+  /** Monotonic milliseconds, which also count while the machine is suspended. The origin is arbitrary. */
   now(): number;
-  /** Wall clock, milliseconds since the epoch. For display and `until` only, never for the horizon. */
-  wall(): number;
-  /** Resolves after `ms`; rejects with the signal's reason as soon as it is aborted. */
+  /**
+   * Wall clock, milliseconds since the epoch. Used for display and `until`. For the horizon, a jump of this clock is
+   * only a hint.
+   */
+  getWallTime(): number;
+  /** Resolves after `ms`. Rejects with the signal's reason as soon as the signal is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }

@@ -1,7 +1,7 @@
-/** Exit codes of every command, in one table. Codes 0–255 of a command that ran are passed through. */
+/** Exit codes of all commands. The exit codes 0–255 of a command that ran are passed through. */
 export const EXIT = {
   ok: 0,
-  /** Nothing was done: the operator said no, or `--strict` and there was nothing to do. */
+  /** Nothing was done: the operator declined, or `--strict` was set and there was nothing to do. */
   undone: 1,
   usage: 64,
   unreachable: 69,
@@ -10,7 +10,7 @@ export const EXIT = {
   busy: 75,
   permission: 77,
   config: 78,
-  /** Something moved since the operator saw it: nothing was done. The same number as busy: try again. */
+  /** Nothing was done, because the state changed after the operator saw it. Same number as busy: try again. */
   changed: 75,
   timeout: 124,
   lost: 125,
@@ -20,32 +20,48 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
+/** The `code` of errors without their own class, by exit code. */
+const CODES: Readonly<Record<number, string>> = {
+  [EXIT.undone]: "UNDONE",
+  [EXIT.usage]: "USAGE",
+  [EXIT.unreachable]: "UNREACHABLE",
+  [EXIT.io]: "IO",
+  [EXIT.busy]: "CHANGED",
+  [EXIT.permission]: "PERMISSION",
+  [EXIT.config]: "CONFIG",
+  [EXIT.timeout]: "TIMEOUT",
+  [EXIT.lost]: "LOST",
+};
+
 /**
- * What went wrong, said for the person who reads it: what, the value received, what to do.
- * The `cause` is for the log. Errors are told apart by class, `exitCode` or `code`, never by their text.
+ * An error for the user: the message says what is wrong, which value was received, and what to do.
+ * The `cause` is for the log. Distinguish errors by class, `exitCode` or `code`, never by their text.
  */
 export class SignalboxError extends Error {
   readonly exitCode: number;
+  /** The kind of error, a word in capitals such as `BUSY`. */
+  readonly code: string;
 
   constructor(exitCode: number, message: string, options?: { cause?: unknown }) {
     super(message, options);
     this.name = new.target.name;
     this.exitCode = exitCode;
+    this.code = CODES[exitCode] ?? "FAILED";
   }
 }
 
 /** The command line is wrong (exit 64). */
 export class UsageError extends SignalboxError {
-  readonly code: string = "USAGE";
+  override readonly code: string = "USAGE";
 
   constructor(message: string, options?: { cause?: unknown }) {
     super(EXIT.usage, message, options);
   }
 }
 
-/** A setting, here or in etcd, is wrong (exit 78). */
+/** A setting is wrong, either in the local configuration or in etcd (exit 78). */
 export class ConfigError extends SignalboxError {
-  readonly code: string = "CONFIG";
+  override readonly code: string = "CONFIG";
 
   constructor(message: string, options?: { cause?: unknown }) {
     super(EXIT.config, message, options);

@@ -1,25 +1,38 @@
 /**
- * How a thing stands that was checked. `hint`: nothing is wrong, but somebody may want to know. `unknown`: it could not
- * be checked.
+ * The result level of a check. `hint`: nothing is wrong, but the user may want to know. `unknown`: the check could not
+ * run.
  */
-export type Level = "ok" | "hint" | "warning" | "unknown" | "failure";
+export type FindingLevel = "ok" | "hint" | "warning" | "unknown" | "failure";
 
-/** One thing that was checked, and how it stands. Texts may hold other people's words, and are not cleaned. */
+/** The result of one check. Its texts may contain other people's input and are not cleaned. */
 export interface Finding {
-  /** What kind of thing was checked, for programs: `member`, `quorum`, `orphan`. */
+  /** The kind of thing checked, for programs: `member`, `quorum`, `orphan`. */
   kind: string;
-  /** The thing itself, for people: `member http://etcd1:2379`. */
+  /** Distinguishes the faults of one kind and stays the same between versions: `member-version`. Default: the kind. */
+  id?: string;
+  /** The thing checked, for people: `member http://etcd1:2379`. */
   check: string;
-  level: Level;
+  level: FindingLevel;
   detail: string;
   remedy?: string;
+  /** A warning that the user has accepted. It does not count. */
+  isAccepted?: true;
 }
 
-/** From the best to the worst. */
-const ORDER: readonly Level[] = ["ok", "hint", "warning", "unknown", "failure"];
+export function getFindingId({ id, kind }: Finding): string {
+  return id ?? kind;
+}
 
-/** The worst of some levels; `ok` where there are none. */
-export function worst(levels: Iterable<Level>): Level {
+/** Returns the worst level of the findings. Accepted warnings count as hints. */
+export function computeFindingsLevel(findings: readonly Finding[]): FindingLevel {
+  return computeWorstLevel(findings.map(({ level, isAccepted }) => (isAccepted ? "hint" : level)));
+}
+
+/** Levels from best to worst. */
+const ORDER: readonly FindingLevel[] = ["ok", "hint", "warning", "unknown", "failure"];
+
+/** Returns the worst of the levels, or `ok` if there are none. */
+export function computeWorstLevel(levels: Iterable<FindingLevel>): FindingLevel {
   let index = 0;
   for (const level of levels) index = Math.max(index, ORDER.indexOf(level));
   return ORDER[index] ?? "ok";

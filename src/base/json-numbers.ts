@@ -1,17 +1,18 @@
-import { quoted } from "./text.ts";
+import { quoteText } from "./text.ts";
 
 /**
- * The first number of a JSON text that would not come out as it went in: a whole one of too many digits, one too large.
- * @returns where it begins, and what would become of it; undefined where there is none
+ * Finds the first number of a JSON text that `JSON.parse` would change: an integer with too many digits, or a number
+ * that is too large.
+ * @returns its offset and the value it would become; undefined if there is none
  */
-export function inexactNumber(json: string): { at: number; detail: string } | undefined {
+export function findInexactNumber(json: string): { at: number; detail: string } | undefined {
   const token = /"|-?\d[\d.eE+-]*/g;
   const ending = /\\.|"/gs;
   for (let found = token.exec(json); found !== null; found = token.exec(json)) {
     const [text] = found;
     if (text !== '"') {
       if (isExact(text)) continue;
-      const detail = `the number ${quoted(text)} would become ${Number(text)}; write it as a text, in quotes`;
+      const detail = `the number ${quoteText(text)} would become ${Number(text)}; write it as a text, in quotes`;
       return { at: found.index, detail };
     }
     ending.lastIndex = token.lastIndex;
@@ -22,7 +23,7 @@ export function inexactNumber(json: string): { at: number; detail: string } | un
   return undefined;
 }
 
-/** Fractions are approximate in every program; whole numbers are not, and many are somebody's id. */
+/** Fractions are approximate in every program. Whole numbers are not, and many are ids. */
 function isExact(text: string): boolean {
   const value = Number(text);
   if (!/^-?\d+$/.test(text)) return Number.isFinite(value);

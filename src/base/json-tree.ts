@@ -1,6 +1,6 @@
-import { type JsonFault, jsonFault } from "./json.ts";
+import { findJsonFault, type JsonFault } from "./json.ts";
 
-/** A JSON value that knows where it stands: `at` counts characters from 0. */
+/** A JSON value with its position: `at` is the character offset from 0. */
 export type JsonNode = { at: number } & (
   | { kind: "object"; entries: readonly JsonEntry[] }
   | { kind: "list"; items: readonly JsonNode[] }
@@ -9,39 +9,39 @@ export type JsonNode = { at: number } & (
 
 export interface JsonEntry {
   key: string;
-  /** Where the key stands. */
+  /** Character offset of the key. */
   at: number;
   node: JsonNode;
 }
 
-/** Brackets inside each other. */
+/** Maximum nesting depth of brackets. */
 const MAX_DEPTH = 100;
 
 const TOKEN = /[ \t\n\r]*([{}[\]:,]|"(?:[^"\\]|\\.)*"|[^ \t\n\r{}[\]:,"]+)/y;
 
 /**
- * A text as JSON with places, for faults that are worth a line number. Keys that stand twice in one object are all
- * there, which `JSON.parse` would hide.
- * @returns the place where it stops being JSON otherwise
+ * Parses JSON with positions, for error messages that give a line number. Keeps all duplicate keys of an object, which
+ * `JSON.parse` would drop.
+ * @returns the position of the first error if the text is not JSON
  */
-export function jsonTree(text: string): { root: JsonNode } | { fault: JsonFault } {
-  const fault = jsonFault(text);
+export function parseJsonTree(text: string): { root: JsonNode } | { fault: JsonFault } {
+  const fault = findJsonFault(text);
   if (fault !== undefined) return { fault };
-  const reader = new Reader(text);
-  const root = reader.node(0);
+  const reader = new JsonTreeParser(text);
+  const root = reader.parseNode(0);
   return root === undefined
-    ? { fault: { ...placeIn(text, reader.at), what: `nested more than ${MAX_DEPTH} deep` } }
+    ? { fault: { ...computeLineColumn(text, reader.at), what: `nested more than ${MAX_DEPTH} deep` } }
     : { root };
 }
 
-/** Line and column of a character, both from 1. */
-export function placeIn(text: string, at: number): { line: number; column: number } {
+/** Returns the line and column of a character offset, both from 1. */
+export function computeLineColumn(text: string, at: number): { line: number; column: number } {
   const before = text.slice(0, at);
   return { line: before.split("\n").length, column: at - before.lastIndexOf("\n") };
 }
 
-/** Reads a text that is known to be JSON. */
-class Reader {
+/** Parses a text that is known to be valid JSON. */
+class JsonTreeParser {
   readonly #text: string;
   at = 0;
 
@@ -49,31 +49,31 @@ class Reader {
     this.#text = text;
   }
 
-  /** @returns undefined where it is nested too deep */
-  node(depth: number): JsonNode | undefined {
+  /** @returns undefined if it is nested too deeply */
+  parseNode(depth: number): JsonNode | undefined {
     const { token, at } = this.#take();
     if (token !== "{" && token !== "[") return { kind: "scalar", value: JSON.parse(token), at };
     if (depth >= MAX_DEPTH) return undefined;
-    return token === "{" ? this.#object(at, depth + 1) : this.#list(at, depth + 1);
+    return token === "{" ? this.#parseObject(at, depth + 1) : this.#parseList(at, depth + 1);
   }
 
-  #object(at: number, depth: number): JsonNode | undefined {
+  #parseObject(at: number, depth: number): JsonNode | undefined {
     const entries: JsonEntry[] = [];
     for (let next = this.#take(); next.token !== "}"; next = this.#take()) {
       const key = next.token === "," ? this.#take() : next;
       this.#take(); // the colon
-      const node = this.node(depth);
+      const node = this.parseNode(depth);
       if (node === undefined) return undefined;
       entries.push({ key: JSON.parse(key.token), at: key.at, node });
     }
     return { kind: "object", entries, at };
   }
 
-  #list(at: number, depth: number): JsonNode | undefined {
+  #parseList(at: number, depth: number): JsonNode | undefined {
     const items: JsonNode[] = [];
     for (let next = this.#peek(); next !== "]"; next = this.#peek()) {
       if (next === ",") this.#take();
-      const node = this.node(depth);
+      const node = this.parseNode(depth);
       if (node === undefined) return undefined;
       items.push(node);
     }

@@ -1,9 +1,9 @@
 export type LogLevel = "debug" | "info" | "warn" | "error";
 
-/** Values that can be logged beside a message. bigint is printed in decimal. */
+/** Values that can be logged with a message. bigint is printed in decimal. */
 export type LogFields = Record<string, string | number | bigint | boolean | undefined>;
 
-/** Where a run says what it does. Never standard output, which belongs to the command. */
+/** The log of a run. Never writes to standard output, which belongs to the command. */
 export interface Log {
   debug(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;
@@ -11,7 +11,12 @@ export interface Log {
   error(message: string, fields?: LogFields): void;
 }
 
-const nothing = () => {};
+const discardMessage = () => {};
 
-/** A log that keeps nothing. */
-export const silentLog: Log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+/** A log that discards everything. */
+export const silentLog: Log = {
+  debug: discardMessage,
+  info: discardMessage,
+  warn: discardMessage,
+  error: discardMessage,
+};

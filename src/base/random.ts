@@ -1,7 +1,7 @@
-/** Source of randomness; the simulation has a seeded one. */
+/** A source of randomness. The simulation uses a seeded one. */
 export interface Random {
   /** `n` unpredictable bytes. */
-  bytes(n: number): Uint8Array;
+  generateBytes(n: number): Uint8Array;
   /** Uniform in [0, 1). */
-  unit(): number;
+  generateFraction(): number;
 }

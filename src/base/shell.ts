@@ -1,4 +1,4 @@
-/** A word that a shell takes as it is: for lines that people copy. */
-export function shellWord(word: string): string {
+/** Quotes a word so that a shell reads it unchanged. Used for command lines that people copy. */
+export function quoteShellWord(word: string): string {
   return /^[\w.:@%+=,/-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

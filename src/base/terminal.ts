@@ -1,13 +1,16 @@
-/** The terminal that a command may have, as far as commands without a screen of their own need it. */
+/** The terminal of a command, with the parts that commands without a full-screen interface need. */
 export interface Terminal {
-  /** Whether standard output is one: then tables may have colours, and listings may be live. */
+  /** Whether standard output is a terminal. If it is, tables can use colours and listings can be live. */
   isOutput(): boolean;
-  /** Whether somebody is there to be asked: standard input and standard error are terminals. */
+  /** Whether the user can be asked: standard input and standard error are terminals. */
   canAsk(): boolean;
-  /** Columns and rows of standard output; 80 and 24 where they are not known. */
-  size(): { columns: number; rows: number };
-  /** Told whenever the size has changed. Returns how to stop. */
+  /** Columns and rows of standard output; 80 and 24 if they are unknown. */
+  getSize(): { columns: number; rows: number };
+  /** Calls the listener after each size change. Returns a function that removes the listener. */
   onResize(listener: () => void): () => void;
-  /** Asks on standard error. @returns the answer without its line break; undefined when there is none (Ctrl+D) */
+  /**
+   * Asks a question on standard error.
+   * @returns the answer without its line break; undefined if there is none (Ctrl+D)
+   */
   ask(question: string): Promise<string | undefined>;
 }

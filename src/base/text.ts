@@ -1,50 +1,51 @@
-/** What became of a text from outside: its meaning, or what is wrong with it, said for the person who wrote it. */
-export type Parsed<T> = { value: T } | { fault: string };
+/** The result of parsing user input: the value, or a message for the user that says what is wrong. */
+export type ParseResult<T> = { value: T } | { fault: string };
 
-// Escape sequences, as far as they are complete. Strings (OSC, DCS, APC, PM, SOS) come before the shorter forms; none of
-// the classes can run over an introducer, so that hostile input costs linear time.
+// Complete escape sequences. Strings (OSC, DCS, APC, PM, SOS) come before the shorter forms. No class can match past an
+// introducer, so that hostile input takes linear time.
 const STRINGS = /(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x00-\x1f\x7f-\x9f]*(?:\x07|\x1b\\|\x9c)/g;
 const SEQUENCES = /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b[ -/]*[0-~]/g;
 const BREAKS = /[\t\n\v\f\r\x85\u2028\u2029]+/g;
 const CONTROLS = /[\x00-\x1f\x7f-\x9f]/g;
-// Patterns with Unicode properties stand where they are used: making them costs every start of a run most of a millisecond.
+// Patterns with Unicode properties are written inline: compiling them at start would cost every run most of a
+// millisecond.
 
 /**
- * Other people's text (names, labels, hosts, notes read from etcd), made fit for one line of a terminal.
+ * Cleans other people's text (names, labels, hosts, notes read from etcd) for one line of a terminal.
  *
- * Escape sequences go as a whole; tabs and line breaks become one space; other C0 and C1 controls, bidi controls,
- * invisible characters and piled-up accents go; lone surrogates become U+FFFD. Idempotent, and never throws.
- * @param columns  widest result, in terminal columns; a longer one ends in `…`
+ * Removes escape sequences as a whole. Tabs and line breaks become one space. Removes other C0 and C1 controls, bidi
+ * controls, invisible characters and piled-up accents. Lone surrogates become U+FFFD. Idempotent; never throws.
+ * @param columns  maximum width of the result, in terminal columns; a longer text is cut and ends in `…`
  */
 export function clean(text: string, columns = Number.POSITIVE_INFINITY): string {
-  if (/^[ -~]*$/.test(text)) return shortened(text, columns);
+  if (/^[ -~]*$/.test(text)) return truncateText(text, columns);
   const shown = text
     .toWellFormed()
     .replace(STRINGS, "")
     .replace(SEQUENCES, "")
     .replace(BREAKS, " ")
     .replace(CONTROLS, "")
-    // What Unicode calls default-ignorable: bidi controls, zero-width characters, fillers, variation selectors, tags; and
-    // interlinear annotation. Unseen, or changing how the rest is seen.
+    // Default-ignorable characters of Unicode (bidi controls, zero-width characters, fillers, variation selectors,
+    // tags) and interlinear annotation. They are invisible, or change how the rest is displayed.
     .replace(/[\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu, "")
     .replace(/(\p{M}{4})\p{M}+/gu, "$1"); // piled-up marks
-  return shortened(shown, columns);
+  return truncateText(shown, columns);
 }
 
-function shortened(text: string, columns: number): string {
-  if (text.length * 2 <= columns || displayWidth(text) <= columns) return text;
-  let width = 1; // of the ellipsis
+function truncateText(text: string, columns: number): string {
+  if (text.length * 2 <= columns || computeDisplayWidth(text) <= columns) return text;
+  let width = 1; // the ellipsis
   let kept = "";
   for (const char of text) {
-    width += displayWidth(char);
+    width += computeDisplayWidth(char);
     if (width > columns) break;
     kept += char;
   }
   return columns < 1 ? "" : `${kept}…`;
 }
 
-/** Columns that a clean text takes in a terminal: 2 for East Asian wide characters and emoji, 0 for accents. */
-export function displayWidth(text: string): number {
+/** Computes the terminal columns of a cleaned text: 2 for East Asian wide characters and emoji, 0 for accents. */
+export function computeDisplayWidth(text: string): number {
   if (/^[ -~]*$/.test(text)) return text.length;
   const wide =
     /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1f64f}\u{1f900}-\u{1f9ff}\u{20000}-\u{3fffd}]/u;
@@ -54,30 +55,30 @@ export function displayWidth(text: string): number {
 }
 
 /**
- * A text for an error message, where it must be told apart from others: JSON quotes, everything that is not seen as
- * `\uXXXX`, at most `longest` characters of it.
+ * Quotes a text for an error message so that it is unambiguous: JSON quotes, invisible characters as `\uXXXX`, at most
+ * `longest` characters.
  */
-export function quoted(text: string, longest = 60): string {
+export function quoteText(text: string, longest = 60): string {
   const short = text.length > longest ? `${text.slice(0, longest - 3)}...` : text;
   return JSON.stringify(short).replace(
     /[\x7f-\x9f\u2028\u2029\ufff9-\ufffb\p{Default_Ignorable_Code_Point}]/gu,
-    (char) => Array.from({ length: char.length }, (_, i) => unit(char, i)).join(""),
+    (char) => Array.from({ length: char.length }, (_, i) => escapeCodeUnit(char, i)).join(""),
   );
 }
 
-function unit(char: string, index: number): string {
+function escapeCodeUnit(char: string, index: number): string {
   return `\\u${char.charCodeAt(index).toString(16).padStart(4, "0")}`;
 }
 
 /**
- * Which of some known words was probably meant.
- * @returns the nearest one within a third of its length in edits, or undefined
+ * Finds the known word that was probably meant.
+ * @returns the nearest word, if its edit distance is within a third of its length; otherwise undefined
  */
-export function nearest(word: string, known: Iterable<string>): string | undefined {
+export function findNearest(word: string, known: Iterable<string>): string | undefined {
   if (word.length > 64) return undefined;
   let best: { word: string; edits: number } | undefined;
   for (const candidate of known) {
-    const edits = editsBetween(word.toLowerCase(), candidate.toLowerCase());
+    const edits = countEdits(word.toLowerCase(), candidate.toLowerCase());
     if (
       edits <= Math.max(1, Math.floor(candidate.length / 3)) &&
       edits < (best?.edits ?? Number.POSITIVE_INFINITY)
@@ -88,28 +89,35 @@ export function nearest(word: string, known: Iterable<string>): string | undefin
   return best?.word;
 }
 
-/** Levenshtein distance, one row at a time. */
-function editsBetween(a: string, b: string): number {
+/**
+ * Computes the edit distance: letters added, removed, replaced, or swapped with their neighbour (optimal string
+ * alignment).
+ */
+function countEdits(a: string, b: string): number {
+  let before: number[] = [];
   let above = Array.from({ length: b.length + 1 }, (_, column) => column);
   for (let row = 1; row <= a.length; row++) {
     const line = [row];
     for (let column = 1; column <= b.length; column++) {
       const replaced = (above[column - 1] ?? 0) + (a[row - 1] === b[column - 1] ? 0 : 1);
-      line.push(Math.min(replaced, (above[column] ?? 0) + 1, (line[column - 1] ?? 0) + 1));
+      const isSwap = a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
+      const swapped = isSwap ? (before[column - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY;
+      line.push(Math.min(replaced, (above[column] ?? 0) + 1, (line[column - 1] ?? 0) + 1, swapped));
     }
+    before = above;
     above = line;
   }
   return above[b.length] ?? 0;
 }
 
-/** Longest name of a lock, resource, group or host, in UTF-8 bytes. */
+/** Maximum length of the name of a lock, resource, group or host, in UTF-8 bytes. */
 export const MAX_NAME_BYTES = 512;
 
 /**
- * What is wrong with a name of a lock, resource, group or host, or undefined when it may be used. Never repeats the
- * name: it may be 10 kB long or hold escape sequences.
+ * Checks the name of a lock, resource, group or host. Returns what is wrong, or undefined if the name is valid. Never
+ * repeats the name: it may be 10 kB long or contain escape sequences.
  */
-export function nameFault(name: string): string | undefined {
+export function findNameFault(name: string): string | undefined {
   if (name === "") return "it is empty";
   if (/[\x00-\x1f\x7f-\x9f]/.test(name)) return "it holds a control character";
   if (!name.isWellFormed()) return "it is not valid Unicode";
@@ -118,18 +126,21 @@ export function nameFault(name: string): string | undefined {
   return undefined;
 }
 
-/** Macros that every host has; a host's own cannot take their names. */
+/** Macros that every host has. A host's own macros cannot use these names. */
 export const BUILT_IN_MACROS = ["FQDN", "HOST", "CPU", "MEMMB"] as const;
 
-/** What is wrong with a macro of a host's own, or undefined. A number can stand in numbers and names, a text in names. */
-export function macroFault(name: string, value: unknown): string | undefined {
+/**
+ * Checks one of a host's own macros. Returns what is wrong, or undefined. A number can be used in numbers and names, a
+ * text only in names.
+ */
+export function findMacroFault(name: string, value: unknown): string | undefined {
   if (!/^[A-Z][A-Z0-9_]{0,63}$/.test(name)) {
-    return `${quoted(name)} cannot be a macro's name: capital letters, digits and _ only, a letter first, 64 at most`;
+    return `${quoteText(name)} cannot be a macro's name: capital letters, digits and _ only, a letter first, 64 at most`;
   }
   if ((BUILT_IN_MACROS as readonly string[]).includes(name))
     return `${name} is built in and cannot be given another value`;
   if (typeof value === "number") return Number.isFinite(value) ? undefined : `${name} is not a finite number`;
   if (typeof value !== "string") return `${name} is neither a number nor a text`;
-  const fault = nameFault(value);
+  const fault = findNameFault(value);
   return fault === undefined ? undefined : `${name} cannot be part of a name: ${fault}`;
 }

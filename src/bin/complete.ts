@@ -1,6 +1,9 @@
 import { complete } from "../commands/completion/complete.ts";
-import { COMMANDS } from "./commands.ts";
+import { ALL_COMMANDS } from "./commands.ts";
 import { launch } from "./launch.ts";
 
-/** `signalbox __complete …`, which shells call while somebody types: its bundle holds declarations, and no command's work. */
-launch((argv, world) => complete(COMMANDS, argv.slice(1), world));
+/**
+ * `signalbox __complete …`, which shells call for tab completion. Its bundle holds only declarations, not the
+ * implementations of commands.
+ */
+launch((argv, io) => complete(ALL_COMMANDS, argv.slice(1), io));

@@ -1,16 +1,20 @@
 import { UsageError } from "../base/errors.ts";
+import { reportError } from "../commands/execute-command.ts";
 import { RUNNERS } from "../compat/registry.ts";
 import { launch } from "./launch.ts";
-import { fail, runCommand } from "./main.ts";
+import { runCommandLine } from "./main.ts";
 
 const [, , called] = process.argv;
 const front = RUNNERS.find(({ id }) => id === called);
 
-/** `signalbox cronlock …` and its like: cron starts them as it starts `run`, so their bundle holds nothing else. */
+/**
+ * `signalbox cronlock …` and the other front ends. Cron starts them as often as `run`, so their bundle holds nothing
+ * else.
+ */
 launch(
-  (argv, world) =>
+  (argv, io) =>
     front === undefined
-      ? Promise.resolve(fail(new UsageError(`${called} is no front end`), world, 0))
-      : runCommand(front, argv.slice(1), world),
+      ? Promise.resolve(reportError(new UsageError(`${called} is no front end`), io, 0))
+      : runCommandLine(front, argv.slice(1), io),
   front?.failure,
 );

@@ -1,20 +1,14 @@
-import { fail, perform } from "../commands/perform.ts";
-import type { Command, Surroundings } from "../commands/spec.ts";
+import { executeCommand, reportError } from "../commands/execute-command.ts";
+import type { Command, CommandIo } from "../commands/spec.ts";
 import { checkBytes } from "./bytes.ts";
 
-export { fail } from "../commands/perform.ts";
-
-/** Runs one command of this process's command line. @returns the exit code; never throws */
-export async function runCommand(
-  spec: Command,
-  argv: readonly string[],
-  world: Surroundings,
-): Promise<number> {
+/** Runs one command with the arguments of this process. @returns the exit code; never throws */
+export async function runCommandLine(spec: Command, argv: readonly string[], io: CommandIo): Promise<number> {
   try {
     checkBytes(argv);
   } catch (error) {
-    const code = fail(error, world, 0);
+    const code = reportError(error, io, 0);
     return spec.failure ?? code;
   }
-  return await perform(spec, argv, world);
+  return await executeCommand(spec, argv, io);
 }

@@ -1,6 +1,6 @@
-import { run } from "../commands/run/run.ts";
+import { runCommand } from "../commands/run/run.ts";
 import { launch } from "./launch.ts";
-import { runCommand } from "./main.ts";
+import { runCommandLine } from "./main.ts";
 
-/** `signalbox run …`: cron starts it every minute on every host, so its bundle holds nothing else. */
-launch((argv, world) => runCommand(run, argv.slice(1), world));
+/** `signalbox run …`. Cron starts it every minute on every host, so its bundle holds nothing else. */
+launch((argv, io) => runCommandLine(runCommand, argv.slice(1), io));

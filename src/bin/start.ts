@@ -1,15 +1,15 @@
-// The program as it is shipped: starts one of its bundles. Those that cron starts begin with the code that V8 made of them
-// when they were built, where that fits.
+// The entry point of the shipped program. It starts one of the bundles. The bundles that cron starts use V8 code that
+// was cached at build time, if it fits.
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename, join } from "node:path";
 import { Script } from "node:vm";
 
 const require = createRequire(import.meta.filename);
-/** Front ends that hold a lock while a command runs: a bundle of their own. */
+/** Front ends that hold a lock while a command runs. They have their own bundle. */
 const RUNNERS = ["cronlock", "golock", "switchman", "zoo-locked"];
 
-// A link with the name of a tool is called as the tool is.
+// A link named after a tool behaves like that tool.
 const called = basename(process.argv[1] ?? "");
 if (called === "perfectsched" || RUNNERS.includes(called)) process.argv.splice(2, 0, called);
 
@@ -20,14 +20,18 @@ else if (command === "__complete") require("./complete.cjs");
 else if ((command === "console" || isAtTerminal()) && canImport()) startConsole();
 else require("./full.cjs");
 
-/** A Node that is too old could not even read what the console is made of; another bundle tells so. */
+/**
+ * Returns whether this Node version can load the console bundle. On an older Node, another bundle prints the version
+ * error.
+ */
 function canImport(): boolean {
   return Number.parseInt(process.versions.node, 10) >= 22;
 }
 
 /**
- * V8 lets what is forgotten pile up to some hundred megabytes, the more the larger the machine, and takes limits only when it
- * starts: so the console starts anew, as the same process, where this Node can do that.
+ * Starts the console with limits for V8's heap. Without them, garbage grows to some hundred megabytes, more on larger
+ * machines. V8 reads the limits only at process start, so this replaces the process with a new Node that has the same
+ * pid, if this Node supports it.
  */
 function startConsole(): void {
   const { execArgv, execPath, argv, env } = process;
@@ -37,26 +41,26 @@ function startConsole(): void {
   import(join(import.meta.dirname, "console.mjs"));
 }
 
-/** Typed alone, by somebody who sees the answer and can go on typing. */
+/** Returns whether `signalbox` was typed without arguments on an interactive terminal. */
 function isAtTerminal(): boolean {
   if (command !== undefined) return false;
-  const { isatty } = require("node:tty") as typeof import("node:tty"); // only here: it would cost every run
+  const { isatty } = require("node:tty") as typeof import("node:tty"); // loaded here, not in every run
   return isatty(0) && isatty(1);
 }
 
 function startCached(bundle: string): void {
   const filename = join(import.meta.dirname, bundle);
   const source = readFileSync(filename, "latin1");
-  // The bundle's first line names the code that was made of exactly this text: V8 itself compares no more than the
-  // length, nor for which processor it was made.
+  // The first line of the bundle names the cached code for exactly this source text. V8 itself compares only the
+  // length, and it does not check the processor architecture.
   const name = `${source.slice(2, source.indexOf("\n"))}-${process.version}-${process.arch}.code`;
-  const cachedData = read(join(import.meta.dirname, name));
-  // V8 refuses what another version of it made, or one with other options. Then it compiles, as ever.
+  const cachedData = readIfPresent(join(import.meta.dirname, name));
+  // V8 rejects a cache from another V8 version or other V8 options. It then compiles the source as usual.
   const script = new Script(source, { filename, ...(cachedData && { cachedData }) });
   script.runInThisContext()(createRequire(filename), filename, import.meta.dirname);
 }
 
-function read(path: string): Buffer | undefined {
+function readIfPresent(path: string): Buffer | undefined {
   try {
     return readFileSync(path);
   } catch {

@@ -1,11 +1,11 @@
-// Runs a module for one task, in a process of its own under the guardian: `node task-host.mjs FILE [EXPORT]`, the task as JSON
-// on standard input. Its last line of standard output says how it came out; without that line it was not well.
+// Runs a module for one task, in its own process under the guardian: `node task-host.mjs FILE [EXPORT]`, with the task
+// as JSON on standard input. The last line of standard output is the result. Without this line the task has failed.
 import { readFileSync, writeSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
-/** As `Word` in work/worker/module-handler.ts. */
-interface Word {
+/** Same shape as the result that work/worker/module-handler.ts reads. */
+interface ModuleResult {
   result: "ok" | "failed" | "retry";
   /** ms. */
   wait?: number;
@@ -13,21 +13,21 @@ interface Word {
 }
 
 const LONGEST_REASON = 500;
-/** Node's exit code when nothing is left that could settle what is waited for. */
+/** Node's exit code when the event loop is empty and a top-level promise is still pending. */
 const UNSETTLED = 13;
 const run = process.env.SIGNALBOX_RUN ?? "";
 const ending = new AbortController();
-let word: Word | undefined;
-let isSaid = false;
+let moduleResult: ModuleResult | undefined;
+let isReported = false;
 
-function say(last: Word): void {
-  if (isSaid) return;
-  isSaid = true;
+function reportResult(last: ModuleResult): void {
+  if (isReported) return;
+  isReported = true;
   const reason = last.reason?.slice(0, LONGEST_REASON);
   writeAll(`\n\x1e${run} ${JSON.stringify({ ...last, ...(reason !== undefined && { reason }) })}\n`);
 }
 
-/** Also to a pipe that is full: its reader is the worker. */
+/** Writes the whole text, also to a full pipe. The reader is the worker. */
 function writeAll(text: string): void {
   let rest = Buffer.from(text);
   while (rest.length > 0) {
@@ -40,33 +40,36 @@ function writeAll(text: string): void {
   }
 }
 
-function failed(error: unknown): Word {
+function toFailedResult(error: unknown): ModuleResult {
   const isError = error instanceof Error;
   process.stderr.write(`${isError ? (error.stack ?? error.message) : String(error)}\n`);
   return { result: "failed", reason: isError ? `${error.name}: ${error.message}` : String(error) };
 }
 
-/** The task as a module gets it. What it says by `finish` or `retry` counts from then on, whatever follows. */
-function taskOf(text: string): object {
+/**
+ * Builds the task object for the module. The first call of `finish` or `retry` decides the result; later calls and
+ * errors do not change it.
+ */
+function buildTask(text: string): object {
   const fields = JSON.parse(text) as { scheduled: number };
   return {
     ...fields,
     scheduledTime: new Date(fields.scheduled),
     signal: ending.signal,
     finish: () => {
-      word ??= { result: "ok" };
+      moduleResult ??= { result: "ok" };
     },
     retry: (wait?: number) => {
       if (wait !== undefined && !(Number.isFinite(wait) && wait >= 0))
         throw new RangeError(`retry(${String(wait)}): the wait is in ms, from 0 on`);
-      word ??= { result: "retry", ...(wait !== undefined && { wait: Math.round(wait) }) };
+      moduleResult ??= { result: "retry", ...(wait !== undefined && { wait: Math.round(wait) }) };
     },
   };
 }
 
-async function handlerOf(file: string, name: string): Promise<(task: object) => unknown> {
+async function importHandler(file: string, name: string): Promise<(task: object) => unknown> {
   const module = (await import(pathToFileURL(resolve(file)).href).catch((error) => {
-    throw explained(error, file);
+    throw explainImportError(error, file);
   })) as Record<string, unknown>;
   const found = module[name];
   if (typeof found === "function") return found as (task: object) => unknown;
@@ -75,7 +78,7 @@ async function handlerOf(file: string, name: string): Promise<(task: object) => 
   );
 }
 
-function explained(error: unknown, file: string): unknown {
+function explainImportError(error: unknown, file: string): unknown {
   if ((error as NodeJS.ErrnoException).code !== "ERR_UNKNOWN_FILE_EXTENSION") return error;
   return new Error(
     `Node.js ${process.versions.node} does not read ${file}; TypeScript needs Node.js 22.18 or later`,
@@ -89,21 +92,23 @@ process.on("exit", (code) => {
     code === 0 || code === UNSETTLED
       ? "its promise was never settled, or it ended the process"
       : `it ended the process with ${code}`;
-  say(word ?? { result: "failed", reason: `the module said nothing about its task: ${why}` });
+  reportResult(
+    moduleResult ?? { result: "failed", reason: `the module said nothing about its task: ${why}` },
+  );
 });
 process.on("uncaughtException", (error) => {
-  const last = failed(error);
-  say(word ?? last);
+  const last = toFailedResult(error);
+  reportResult(moduleResult ?? last);
   process.exit(1);
 });
 
 try {
-  const handler = await handlerOf(file, name);
-  await handler(taskOf(readFileSync(0, "utf8")));
-  word ??= { result: "ok" };
+  const handler = await importHandler(file, name);
+  await handler(buildTask(readFileSync(0, "utf8")));
+  moduleResult ??= { result: "ok" };
 } catch (error) {
-  const last = failed(error);
-  word ??= last;
+  const last = toFailedResult(error);
+  moduleResult ??= last;
 }
-say(word);
-process.exit(word.result === "ok" ? 0 : word.result === "retry" ? 75 : 1);
+reportResult(moduleResult);
+process.exit(moduleResult.result === "ok" ? 0 : moduleResult.result === "retry" ? 75 : 1);

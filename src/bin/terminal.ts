@@ -1,10 +1,13 @@
 import type { Terminal } from "../base/terminal.ts";
 
-/** The terminal of this process. Its streams are made, and `node:tty` is loaded, only when one asks: that costs every start. */
+/**
+ * The terminal of this process. Opens its streams and loads `node:tty` only on first use, because that would slow down
+ * every start.
+ */
 export const terminal: Terminal = {
   isOutput: () => process.stdout.isTTY === true,
   canAsk: () => process.stdin.isTTY === true && process.stderr.isTTY === true,
-  size: () => ({ columns: process.stdout.columns || 80, rows: process.stdout.rows || 24 }),
+  getSize: () => ({ columns: process.stdout.columns || 80, rows: process.stdout.rows || 24 }),
   onResize(listener) {
     process.stdout.on("resize", listener);
     return () => process.stdout.off("resize", listener);

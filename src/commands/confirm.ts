@@ -1,21 +1,22 @@
 import { UsageError } from "../base/errors.ts";
-import type { Call, Surroundings } from "./spec.ts";
+import type { Call, CommandIo } from "./spec.ts";
 
-/** What is to become of an action whose preview was shown. */
-export type Consent = "go" | "dry-run" | "no";
+/** The answer for an action whose preview was shown. */
+export type Confirmation = "go" | "dry-run" | "no";
 
 /**
- * Whether an action may go on: `--dry-run` never, `--yes` always, else the person at the terminal says so.
+ * Decides whether an action continues: never with `--dry-run`, always with `--yes`, otherwise the user at the terminal
+ * answers.
  * @param question  ends in `?`
- * @throws UsageError where nobody can be asked
+ * @throws UsageError if the user cannot be asked
  */
-export async function consent(call: Call, world: Surroundings, question: string): Promise<Consent> {
+export async function confirmAction(call: Call, io: CommandIo, question: string): Promise<Confirmation> {
   if (call.flags["dry-run"]) return "dry-run";
   if (call.flags.yes) return "go";
-  if (!world.terminal.canAsk())
+  if (!io.terminal.canAsk())
     throw new UsageError(
       "nothing was done: nobody can be asked here; add --yes to go on, or --dry-run to look",
     );
-  const answer = await world.terminal.ask(`${question} [y/N] `);
+  const answer = await io.terminal.ask(`${question} [y/N] `);
   return /^y(es)?$/i.test((answer ?? "").trim()) ? "go" : "no";
 }

@@ -1,21 +1,24 @@
 import type { Clock } from "../base/clock.ts";
+import type { LogFields } from "../base/log.ts";
 import type { Random } from "../base/random.ts";
+import { quoteText } from "../base/text.ts";
 import { type Config, resolveConfig } from "../config/config.ts";
-import type { Layer } from "../config/layers.ts";
+import type { ConfigLayer } from "../config/layers.ts";
 import { thisMachine } from "../config/machine.ts";
+import { findStrayVariables } from "../config/scrub.ts";
 import type { Settings } from "../config/settings.ts";
 import { openStore } from "../etcd/open.ts";
 import type { Store } from "../etcd/store.ts";
-import { storeOptions } from "../etcd/store-options.ts";
-import { type HostFacts, hostFacts } from "../fleet/host.ts";
-import { realClock } from "../process/clock.ts";
+import { buildStoreOptions } from "../etcd/store-options.ts";
+import { type HostFacts, readHostFacts } from "../fleet/host.ts";
+import { createRealClock } from "../process/clock.ts";
 import { realRandom } from "../process/random.ts";
-import { type Keys, keysUnder } from "../protocol/keys.ts";
+import { createKeys, type Keys } from "../protocol/keys.ts";
 import { type LogSink, openLog } from "./logging.ts";
-import type { Call, Surroundings } from "./spec.ts";
+import type { Call, CommandIo } from "./spec.ts";
 
-/** What a command that talks to etcd works with. */
-export interface Connection {
+/** The ports and settings of a command that uses etcd. */
+export interface CommandConnection {
   config: Config;
   settings: Settings;
   store: Store;
@@ -23,42 +26,51 @@ export interface Connection {
   clock: Clock;
   random: Random;
   log: LogSink;
+  /** Fields of every line of a JSON log. Callers may add to them. */
+  logContext: LogFields;
   facts: HostFacts;
 }
 
-/** What a front end brings along. */
-export interface Supply {
-  /** Settings before all others. */
-  options?: Layer;
-  /** A log in a form of its own. @param wall  wall clock, ms since the epoch */
+/** Options of a front end. */
+export interface FrontEndOptions {
+  /** Settings that take precedence over all others. */
+  options?: ConfigLayer;
+  /** Opens a log in another format. @param wall  wall clock, ms since the epoch */
   openLog?(settings: Settings, wall: () => number): LogSink;
 }
 
-/** Settles the configuration and opens what it asks for; etcd is reached with the first call. @throws ConfigError, UsageError */
-export async function connect(
+/**
+ * Resolves the configuration and opens the log and the store. The first call connects to etcd.
+ * @throws ConfigError, UsageError
+ */
+export async function openConnection(
   call: Call,
-  world: Surroundings,
-  { options, openLog: openOwn }: Supply = {},
-): Promise<Connection> {
-  const config = resolveConfig({ flags: call.settings, env: world.env, ...(options && { options }) });
+  io: CommandIo,
+  { options, openLog: openOwn }: FrontEndOptions = {},
+): Promise<CommandConnection> {
+  const config = resolveConfig({ flags: call.settings, env: io.env, ...(options && { options }) });
   const { values } = config;
-  const clock = realClock();
-  const log = openOwn?.(values, clock.wall) ?? openLog(logOptions(call, values), clock.wall);
-  const store = await openStore(storeOptions(values), { clock, unit: realRandom.unit });
-  const facts = hostFacts(thisMachine, { host: values.host, macros: values.macros });
+  const clock = createRealClock();
+  const facts = readHostFacts(thisMachine, { host: values.host, macros: values.macros });
+  const logContext: LogFields = { host: facts.fqdn };
+  const logging = { ...buildLogOptions(call, values), context: logContext };
+  const log = openOwn?.(values, clock.getWallTime) ?? openLog(logging, clock.getWallTime);
+  warnUnknownVariables(io.env, log);
+  const store = await openStore(buildStoreOptions(values), { clock, unit: realRandom.generateFraction });
   return {
-    config,
-    settings: values,
-    store,
-    keys: keysUnder(values.prefix),
-    clock,
-    random: realRandom,
-    log,
-    facts,
+    ...{ config, settings: values, store, keys: createKeys(values.prefix) },
+    ...{ clock, random: realRandom, log, logContext, facts },
   };
 }
 
-function logOptions({ verbosity }: Call, { logFile: file, logLevel, logFormat: format }: Settings) {
+/** Warns about misspelled variables: they have no effect, and the default may refer to another cluster. */
+function warnUnknownVariables(env: CommandIo["env"], log: LogSink): void {
+  for (const { name, meant } of findStrayVariables(env)) {
+    if (meant !== undefined) log.warn(`unknown variable ${quoteText(name)}; did you mean ${meant}?`);
+  }
+}
+
+function buildLogOptions({ verbosity }: Call, { logFile: file, logLevel, logFormat: format }: Settings) {
   const asked = verbosity >= 2 ? ("debug" as const) : verbosity === 1 ? ("info" as const) : undefined;
   return { file, level: asked ?? logLevel, format, isQuiet: verbosity < 0 };
 }

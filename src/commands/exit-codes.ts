@@ -1,6 +1,6 @@
 import { EXIT } from "../base/errors.ts";
 
-/** What exit codes mean, for the manual: of `run`, and of every other command. */
+/** The exit codes and their meanings, for the manual: those of `run` and of all other commands. */
 export const EXIT_CODES: readonly (readonly [code: string, meaning: string])[] = [
   ["0–255", "of run: the command's own code; 128+n if signal n ended it"],
   [String(EXIT.ok), "done; also: there was nothing to do"],
@@ -10,7 +10,7 @@ export const EXIT_CODES: readonly (readonly [code: string, meaning: string])[] =
   ],
   ["2", "of checks: something is critical"],
   [String(EXIT.usage), "the command line is wrong, or nobody could be asked and --yes was not given"],
-  [String(EXIT.unreachable), "etcd cannot be reached, or takes no writes; nothing was started"],
+  [String(EXIT.unreachable), "cannot reach etcd, or it accepts no writes; nothing was started"],
   [String(EXIT.internal), "a defect of signalbox"],
   [String(EXIT.io), "a file cannot be read, or standard output not be written"],
   [
@@ -23,7 +23,10 @@ export const EXIT_CODES: readonly (readonly [code: string, meaning: string])[] =
     String(EXIT.timeout),
     "a time was up: of run, its command was terminated; of drain and reset, somebody is still there",
   ],
-  [String(EXIT.lost), "of run: the claim was lost (reset, network, group), its command was terminated"],
+  [
+    String(EXIT.lost),
+    "of run: the claim was lost (reset, network, group), its command was terminated; or its guardian was killed before it started",
+  ],
   [`${EXIT.notExecutable}, ${EXIT.notFound}`, "of run: the command cannot be executed, was not found"],
   ["128+n", "ended by signal n, such as 130 by Ctrl+C; what was asked for stands"],
 ];

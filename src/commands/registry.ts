@@ -2,24 +2,16 @@ import { drain, undrain } from "./act/drain.ts";
 import { release, reset } from "./act/reset.ts";
 import { checkCrontab } from "./check/check-crontab.ts";
 import { checkHosts } from "./check/check-hosts.ts";
+import { checkLock, checkSchedule } from "./check/check-recent.ts";
 import { config } from "./check/config.ts";
 import { doctor } from "./check/doctor.ts";
 import { init } from "./check/init.ts";
 import { completion } from "./completion/spec.ts";
 import { groupAdd, groupDelete, groupList, groupRemove, groupSet } from "./configure/group.ts";
-import { prune } from "./configure/prune.ts";
+import { pruneCommand } from "./configure/prune.ts";
 import { resourceDelete, resourceList, resourceSet } from "./configure/resource.ts";
 import { editConfig, exportConfig, importConfig, importSwitchman } from "./configure/transfer.ts";
-import { run } from "./run/run.ts";
-import {
-  scheduleDead,
-  scheduleExplain,
-  scheduleLint,
-  scheduleList,
-  scheduleNext,
-  scheduleShow,
-} from "./schedule/look.ts";
-import { importPerfectsched } from "./schedule/perfectsched/spec.ts";
+import { runCommand } from "./run/run.ts";
 import {
   scheduleAdd,
   scheduleBury,
@@ -28,25 +20,34 @@ import {
   schedulePause,
   scheduleResume,
   scheduleTrigger,
-} from "./schedule/schedule.ts";
-import { scheduleDiff, scheduleExport, scheduleImport } from "./schedule/transfer.ts";
+} from "./schedule/change-commands.ts";
+import {
+  scheduleDead,
+  scheduleExplain,
+  scheduleLint,
+  scheduleList,
+  scheduleNext,
+  scheduleShow,
+} from "./schedule/inspect-commands.ts";
+import { importPerfectsched } from "./schedule/perfectsched/spec.ts";
+import { scheduleDiff, scheduleExport, scheduleImport } from "./schedule/transfer-commands.ts";
 import { worker } from "./schedule/worker.ts";
 import { consoleCommand } from "./see/console.ts";
 import { exporter } from "./see/exporter.ts";
-import { history, stats } from "./see/history.ts";
+import { historyCommand, stats } from "./see/history.ts";
 import { ls } from "./see/ls.ts";
-import { show, why } from "./see/show.ts";
+import { showCommand, why } from "./see/show.ts";
 import type { Command } from "./spec.ts";
 
-/** Every command, in the order of help. */
+/** All commands, in the order of help. */
 export const COMMANDS: readonly Command[] = [
-  run,
+  runCommand,
   worker,
   consoleCommand,
   ls,
-  show,
+  showCommand,
   why,
-  history,
+  historyCommand,
   stats,
   exporter,
   reset,
@@ -64,7 +65,7 @@ export const COMMANDS: readonly Command[] = [
   exportConfig,
   importConfig,
   editConfig,
-  prune,
+  pruneCommand,
   scheduleAdd,
   scheduleList,
   scheduleShow,
@@ -85,6 +86,8 @@ export const COMMANDS: readonly Command[] = [
   doctor,
   checkCrontab,
   checkHosts,
+  checkLock,
+  checkSchedule,
   config,
   completion,
   importSwitchman,

@@ -1,113 +1,119 @@
 import type { Terminal } from "../base/terminal.ts";
 import type { SettingKey } from "../config/settings.ts";
-import type { Picture } from "../model/picture.ts";
+import type { Snapshot } from "../model/snapshot.ts";
 
-/** A flag that is no setting: it belongs to one command. */
+/** A flag of one command, as opposed to a setting. */
 export interface Flag {
   /** Without dashes. */
   name: string;
   short?: string;
   aliases?: readonly string[];
-  /** What its value is called in help; a flag without one is a switch. */
+  /** The name of its value in help; a flag without one is a switch. */
   value?: string;
-  /** The only values it may have. */
+  /** The only allowed values. */
   choices?: readonly string[];
-  /** What its value names. */
+  /** The kind of object that its value names. */
   names?: NameKind | readonly NameKind[];
-  /** The value may be left out; if it is given, then as `--flag=VALUE`. */
+  /** Whether the value is optional. If given, it is written as `--flag=VALUE`. */
   isOptional?: true;
   isRepeatable?: true;
-  /** An empty value takes away what is there. */
+  /** Whether an empty value removes the field. */
   canClear?: true;
   help: string;
 }
 
-/** What names there are of, in etcd; completions offer them. */
+/** Kinds of names in etcd, for completion. */
 export type NameKind = "lock" | "resource" | "group" | "host" | "run" | "drain" | "schedule";
 
-/** What commands are for; help lists them under these words, in this order. */
+/** The topics of commands; help lists the commands by topic, in this order. */
 export const TOPICS = ["Run", "See", "Act", "Configure", "Schedule", "Check", "Migrate"] as const;
 export type Topic = (typeof TOPICS)[number];
 
-/** An argument of a command, in its order. */
+/** A positional argument of a command. */
 export interface Argument {
   name: string;
-  /** The only values it may have. */
+  /** The only allowed values. */
   choices?: readonly string[];
-  /** What its value names. */
+  /** The kind of object that its value names. */
   names?: NameKind | readonly NameKind[];
   isOptional?: true;
-  /** Takes all that is left. */
+  /** Takes all remaining words. */
   isRest?: true;
   help: string;
 }
 
 /**
- * A command, declared once: parsing, help, completions and docs read this, and nothing of its work is loaded before
- * it is wanted.
+ * A command. This declaration is all that parsing, help, completion and docs need; the implementation is loaded when
+ * the command runs.
  */
 export interface Command {
-  /** What is typed after `signalbox`: one word or two. */
+  /** One or two words after `signalbox`. */
   id: string;
   topic: Topic;
   brief: string;
-  /** Its key in the console, where it acts on rows. */
+  /** Its key in the console, if it acts on rows. */
   key?: string;
   /** Paragraphs of help. */
   about?: readonly string[];
   args?: readonly Argument[];
-  /** Whether what stands after `--` is a command to run; `optional`: beside arguments, or not at all. */
+  /** Whether a command to run follows `--`; `optional` if it may be missing or given besides arguments. */
   takesCommand?: true | "optional";
   /**
-   * A front end: its words are another tool's, and reach it as they were typed, in `Call.args`. Its flags are declared for
-   * help only.
+   * Whether this is a front end: its words are those of another tool and are passed unchanged in `Call.args`. Its flags
+   * are only for help.
    */
   takesWords?: true;
-  /** A front end's exit code for words that are not valid UTF-8 and for a Node that is too old, where it has one of its own. */
+  /**
+   * The exit code of a front end for words that are not valid UTF-8 and for a Node that is too old, if it has its own.
+   */
   failure?: number;
-  /** Variables that speak to it, beside those of settings. */
+  /** Environment variables that it reads, in addition to those of settings. */
   variables?: readonly (readonly [name: string, what: string])[];
   flags?: readonly Flag[];
   /** Settings that can be given as flags. */
   settings?: readonly SettingKey[];
   examples: readonly (readonly [line: string, what: string])[];
-  /** Undefined for the console: a bundle of its own, which `bin` starts. */
-  load?: () => Promise<{ execute: Execute }>;
+  /** Undefined for the console, which is a separate bundle that `bin` starts. */
+  load?: () => Promise<{ execute: CommandExecutor }>;
 }
 
-/** The work of a command. @returns the exit code */
-export type Execute = (call: Call, world: Surroundings) => Promise<number>;
+/** Runs a command. @returns the exit code */
+export type CommandExecutor = (call: Call, io: CommandIo) => Promise<number>;
 
-/** A command line, parsed. */
+/** A parsed command line. */
 export interface Call {
-  /** Values by flag name: a text, a list where it is repeatable, true for a switch. */
+  /** Values by flag name: a text, a list for a repeatable flag, true for a switch. */
   flags: Readonly<Record<string, string | true | readonly string[]>>;
-  /** Values of settings' flags, and `config`. */
+  /** Values of the flags of settings, and `config`. */
   settings: Readonly<Partial<Record<SettingKey | "config", string | boolean | readonly string[]>>>;
   args: readonly string[];
-  /** What stood after `--`. */
+  /** The words after `--`. */
   command: readonly string[];
-  /** How talkative: -1 quiet, 0, 1 with `-v`, 2 with `-vv`. */
+  /** -1 for quiet, 0 by default, 1 with `-v`, 2 with `-vv`. */
   verbosity: number;
 }
 
-/** What a command sees of its process. */
-export interface Surroundings {
+/** The input and output of a command, and its environment. */
+export interface CommandIo {
   env: Readonly<Record<string, string | undefined>>;
-  /** Writes to standard output. @returns false once nobody reads it any more. @throws SignalboxError 74 */
-  out(text: string): boolean;
+  /**
+   * Writes to standard output.
+   * @returns false once the reader has closed it
+   * @throws SignalboxError 74
+   */
+  writeOutput(text: string): boolean;
   /** Writes to standard error. */
-  err(text: string): void;
+  writeError(text: string): void;
   onSignal(listener: (name: NodeJS.Signals) => void): () => void;
-  /** Standard input to its end. */
-  input(): Promise<string>;
+  /** Reads standard input to its end. */
+  readInput(): Promise<string>;
   terminal: Terminal;
-  /** A picture of everything that somebody keeps up to date: a preview needs no other. */
-  picture?: () => Picture | undefined;
+  /** Returns an up-to-date snapshot of everything, if the caller has one. Previews use it. */
+  getSnapshot?: () => Snapshot | undefined;
 }
 
-/** Settings that say how to reach etcd; every command that does takes them. */
-export const CONNECTION: readonly SettingKey[] = [
+/** Settings of the connection to etcd, for every command that uses etcd. */
+export const CONNECTION_SETTINGS: readonly SettingKey[] = [
   "endpoints",
   "prefix",
   "transport",
@@ -120,13 +126,14 @@ export const CONNECTION: readonly SettingKey[] = [
   "key",
   "serverName",
   "insecureSkipTlsVerify",
+  "clusterId",
 ];
 
-/** Settings that say what is logged where. */
-export const LOGGING: readonly SettingKey[] = ["logFile", "logLevel", "logFormat"];
+/** Settings of the log. */
+export const LOGGING_SETTINGS: readonly SettingKey[] = ["logFile", "logLevel", "logFormat"];
 
-/** Flags that every command has. */
-export const COMMON: readonly Flag[] = [
+/** Flags of every command. */
+export const COMMON_FLAGS: readonly Flag[] = [
   { name: "config", short: "c", value: "FILE", help: "read this configuration file, and no other" },
   { name: "verbose", short: "v", isRepeatable: true, help: "say more on standard error; -vv says all" },
   { name: "quiet", short: "q", help: "say nothing on standard error, not even errors" },

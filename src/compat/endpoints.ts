@@ -1,8 +1,10 @@
 import { resolveConfig } from "../config/config.ts";
 import type { Env } from "../config/files.ts";
-import type { Layer } from "../config/layers.ts";
+import type { ConfigLayer } from "../config/layers.ts";
 
-/** Whether signalbox's own configuration says where etcd is, so that no address of another tool's server is needed. */
-export function hasEndpoints(env: Env, options?: Layer): boolean {
+/**
+ * Whether the signalbox configuration names endpoints, so that the address of another tool's server is not needed.
+ */
+export function hasEndpoints(env: Env, options?: ConfigLayer): boolean {
   return resolveConfig({ env, ...(options && { options }) }).sources.endpoints !== "default";
 }

@@ -1,25 +1,28 @@
 import { UsageError } from "../base/errors.ts";
-import { quoted } from "../base/text.ts";
+import { quoteText } from "../base/text.ts";
 
-/** Options of a program in Go. */
-export interface GoOptions {
+/** The options of a program written in Go. */
+export interface GoFlagSpec {
   tool: string;
   /** By name without dashes; true: a value follows. */
   options: Readonly<Record<string, boolean>>;
-  /** Options may stand behind other words, up to `--`. */
+  /** Options may follow other words, up to `--`. */
   isInterspersed?: true;
 }
 
-export interface GoGiven {
+export interface GoFlagResult {
   options: ReadonlyMap<string, string>;
   rest: readonly string[];
 }
 
 /**
- * Words as Go's flag packages take them apart: `-name value`, `--name=value`; a switch may be given `=true` or `=false`.
- * @throws UsageError for an option that is none of the tool's, and for a missing value
+ * Parses words like Go's flag packages: `-name value`, `--name=value`; a switch may have `=true` or `=false`.
+ * @throws UsageError for an unknown option, and for a missing value
  */
-export function goFlags(words: readonly string[], { tool, options, isInterspersed }: GoOptions): GoGiven {
+export function parseGoFlags(
+  words: readonly string[],
+  { tool, options, isInterspersed }: GoFlagSpec,
+): GoFlagResult {
   const found = new Map<string, string>();
   const rest: string[] = [];
   const left = [...words];
@@ -33,7 +36,7 @@ export function goFlags(words: readonly string[], { tool, options, isIntersperse
     else {
       const [, name = "", inline] = /^--?([^=]*)(?:=(.*))?$/s.exec(word) ?? [];
       const takes = Object.hasOwn(options, name) ? options[name] : undefined;
-      if (takes === undefined) throw new UsageError(`${tool}: ${quoted(word)} is none of its options`);
+      if (takes === undefined) throw new UsageError(`${tool}: ${quoteText(word)} is none of its options`);
       const value = inline ?? (takes ? left.shift() : "true");
       if (value === undefined) throw new UsageError(`${tool}: -${name} needs a value, none is given`);
       found.set(name, value);
@@ -42,11 +45,11 @@ export function goFlags(words: readonly string[], { tool, options, isIntersperse
   return { options: found, rest };
 }
 
-/** Whether a switch is on. @throws UsageError where its value is neither yes nor no */
-export function isOn({ options }: GoGiven, name: string, standard = false): boolean {
+/** Whether a switch is on. @throws UsageError if its value is neither true nor false */
+export function isGoFlagOn({ options }: GoFlagResult, name: string, standard = false): boolean {
   const value = options.get(name);
   if (value === undefined) return standard;
   if (/^(1|t|T|true|TRUE|True)$/.test(value)) return true;
   if (/^(0|f|F|false|FALSE|False)$/.test(value)) return false;
-  throw new UsageError(`-${name}: ${quoted(value)} is neither true nor false`);
+  throw new UsageError(`-${name}: ${quoteText(value)} is neither true nor false`);
 }

@@ -1,18 +1,21 @@
 import { statSync } from "node:fs";
-import { type ReadFile, readFile } from "../config/files.ts";
+import { type FileReader, readFileWithMode } from "../config/files.ts";
 
-/** A tool's configuration is short; what is longer is something else. */
+/** Maximum size of a configuration file, in bytes. A longer file is not one. */
 const LONGEST = 1_000_000;
 
-/** A configuration file. A pipe or a device might never end, and cron would start the next one beside it every minute. */
-export const readPlainFile: ReadFile = (path) => {
+/**
+ * Reads a configuration file. Refuses pipes and devices: they might never end, and cron would start another run every
+ * minute.
+ */
+export const readPlainFile: FileReader = (path) => {
   const stat = statSync(path, { throwIfNoEntry: false });
   const isEndless = stat?.isFIFO() || stat?.isCharacterDevice() || stat?.isBlockDevice();
-  if (isEndless && path !== "/dev/null") throw refused("it is no file");
-  if (stat !== undefined && stat.size > LONGEST) throw refused("it is too long");
-  return readFile(path);
+  if (isEndless && path !== "/dev/null") throw createFileError("it is no file");
+  if (stat !== undefined && stat.size > LONGEST) throw createFileError("it is too long");
+  return readFileWithMode(path);
 };
 
-function refused(code: string): NodeJS.ErrnoException {
+function createFileError(code: string): NodeJS.ErrnoException {
   return Object.assign(new Error(code), { code });
 }

@@ -2,29 +2,51 @@ import { formatDuration } from "../base/duration.ts";
 import { ConfigError } from "../base/errors.ts";
 import { clean } from "../base/text.ts";
 import type { SettingKey, Settings } from "./settings.ts";
-import { fits, largestTermination, marginOf, renewalPeriod, smallestTtl } from "./ttl.ts";
+import {
+  canTerminateWithin,
+  computeLargestTermination,
+  computeRenewalPeriod,
+  computeSafetyMargin,
+  computeSmallestTtl,
+} from "./ttl.ts";
 
-// What one value cannot tell about itself.
+// Checks that involve more than one setting.
 
-interface Checkable {
+interface SettingsWithSources {
   readonly values: Settings;
   readonly sources: Readonly<Record<SettingKey, string>>;
 }
 
-/** The command must have its time to end before the session can have expired. @throws ConfigError with the numbers */
-export function checkTermination({ values, sources }: Checkable): void {
+/** Checks that the command has time to end before the session can expire. @throws ConfigError with the numbers */
+export function checkTermination({ values, sources }: SettingsWithSources): void {
   const { ttl, terminationTimeout } = values;
-  if (fits(terminationTimeout, ttl)) return;
-  const [margin, renewal] = [formatDuration(marginOf(ttl)), formatDuration(renewalPeriod(ttl))];
+  if (canTerminateWithin(terminationTimeout, ttl)) return;
+  const [margin, renewal] = [
+    formatDuration(computeSafetyMargin(ttl)),
+    formatDuration(computeRenewalPeriod(ttl)),
+  ];
   throw new ConfigError(
     `terminationTimeout ${formatDuration(terminationTimeout)} (${clean(sources.terminationTimeout)}) does not fit into ` +
       `ttl ${formatDuration(ttl)} (${clean(sources.ttl)}): less a margin of ${margin} and the ${renewal} between renewals, ` +
-      `the largest that fits is ${formatDuration(largestTermination(ttl))}; or set ttl to ${formatDuration(smallestTtl(terminationTimeout))} or more`,
+      `the largest that fits is ${formatDuration(computeLargestTermination(ttl))}; or set ttl to ${formatDuration(computeSmallestTtl(terminationTimeout))} or more`,
   );
 }
 
-/** @throws ConfigError for half of a certificate */
-export function checkTls({ values: { cert, key }, sources }: Checkable): void {
+/**
+ * Checks the TLS settings.
+ * @throws ConfigError for a certificate without key or a key without certificate, and for TLS files with an address
+ *   that does not use TLS
+ */
+export function checkTls({ values, sources }: SettingsWithSources): void {
+  const { cert, key, endpoints } = values;
+  const plain = endpoints.find((endpoint) => endpoint.startsWith("http://"));
+  const file = (["cacert", "cert", "key"] as const).find((name) => values[name] !== undefined);
+  if (plain !== undefined && file !== undefined) {
+    throw new ConfigError(
+      `${file} is set (${clean(sources[file])}), but ${plain} (${clean(sources.endpoints)}) is without TLS; ` +
+        `write https://, or leave ${file} out`,
+    );
+  }
   if ((cert === undefined) === (key === undefined)) return;
   const [there, missing] = cert === undefined ? (["key", "cert"] as const) : (["cert", "key"] as const);
   throw new ConfigError(
@@ -32,8 +54,12 @@ export function checkTls({ values: { cert, key }, sources }: Checkable): void {
   );
 }
 
-/** @throws ConfigError for half of a login, and for a password that would cross the network in the clear */
-export function checkLogin({ values, sources }: Checkable): void {
+/**
+ * Checks the login.
+ * @throws ConfigError for a user without password or a password without user, and for a password that would be sent
+ *   without TLS
+ */
+export function checkLogin({ values, sources }: SettingsWithSources): void {
   const { user, password, endpoints, allowPlaintextPassword } = values;
   if (user === undefined && password === undefined) return;
   if (user === undefined)
@@ -51,8 +77,10 @@ export function checkLogin({ values, sources }: Checkable): void {
   );
 }
 
-/** Addresses without scheme, as etcdctl takes them, get https where anything about TLS is set. */
-export function withSchemes(endpoints: readonly string[], values: Settings): readonly string[] {
+/**
+ * Adds a scheme to addresses without one, which etcdctl also accepts: https if any TLS setting is set, otherwise http.
+ */
+export function addSchemes(endpoints: readonly string[], values: Settings): readonly string[] {
   const tls = values.cacert !== undefined || values.cert !== undefined || values.insecureSkipTlsVerify;
   return endpoints.map((one) => (one.includes("://") ? one : `${tls ? "https" : "http"}://${one}`));
 }

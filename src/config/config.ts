@@ -1,51 +1,67 @@
 import { ConfigError } from "../base/errors.ts";
 import { clean } from "../base/text.ts";
-import { checkLogin, checkTermination, checkTls, withSchemes } from "./checks.ts";
-import { configFiles, type Env, type ReadFile, readFile, readPassword } from "./files.ts";
-import { type Flags, fileLayer, flagLayer, type Given, type Layer, variableLayer } from "./layers.ts";
-import { flagOf, SETTING_KEYS, type SettingKey, type Settings, settingOf, variableOf } from "./settings.ts";
+import { addSchemes, checkLogin, checkTermination, checkTls } from "./checks.ts";
+import { type Env, type FileReader, readConfigFiles, readFileWithMode, readPassword } from "./files.ts";
+import {
+  type ConfigLayer,
+  createFileLayer,
+  createFlagLayer,
+  createVariableLayer,
+  type Flags,
+  type GivenValue,
+} from "./layers.ts";
+import {
+  getEnvVariableName,
+  getFlagName,
+  getSetting,
+  SETTING_KEYS,
+  type SettingKey,
+  type Settings,
+} from "./settings.ts";
 
 export interface Config {
   readonly values: Settings;
-  /** Where each value came from: `flag --ttl`, `environment SIGNALBOX_TTL`, `/etc/signalbox/config.json: ttl`, `default`. */
+  /**
+   * The source of each value: `flag --ttl`, `environment SIGNALBOX_TTL`, `/etc/signalbox/config.json: ttl`, `default`.
+   */
   readonly sources: Readonly<Record<SettingKey, string>>;
-  /** Configuration files that were read, the strongest first. */
+  /** Configuration files that were read, highest priority first. */
   readonly files: readonly string[];
 }
 
 export interface ConfigInput {
   flags?: Flags;
   env?: Env;
-  readFile?: ReadFile;
-  /** What a program says, before all others. */
-  options?: Layer;
+  readFile?: FileReader;
+  /** Options passed by a program. They override all other sources. */
+  options?: ConfigLayer;
 }
 
 /**
- * The settings that hold: flags before `SIGNALBOX_*` variables, before etcdctl's own, before the user's file, before
- * the system's, before defaults. A setting is replaced as a whole. Costs one read for each configuration file and one
- * for a password file, as cron starts this every minute.
- * @throws UsageError for a flag's value, ConfigError for any other, both naming its source and quoting it
+ * Resolves the settings. The sources in order of priority: flags, `SIGNALBOX_*` variables, etcdctl's variables, the
+ * user's file, the system's file, defaults. A setting from one source replaces the whole setting of the sources below
+ * it. Reads each configuration file once and at most one password file, because cron starts this every minute.
+ * @throws UsageError for the value of a flag, ConfigError for any other value; both quote the value and name its source
  */
 export function resolveConfig({
   flags = {},
   env = {},
-  readFile: read = readFile,
+  readFile: read = readFileWithMode,
   options,
 }: ConfigInput = {}): Config {
-  const files = configFiles(namedFile(flags, env), env, read);
+  const files = readConfigFiles(getNamedFile(flags, env), env, read);
   const layers = [
     ...(options === undefined ? [] : [options]),
-    flagLayer(flags),
-    variableLayer(env, variableOf),
-    variableLayer(env, (key) => settingOf(key).etcdctl),
-    ...files.map(fileLayer),
+    createFlagLayer(flags),
+    createVariableLayer(env, getEnvVariableName),
+    createVariableLayer(env, (key) => getSetting(key).etcdctl),
+    ...files.map(createFileLayer),
   ];
   const values: Partial<Record<SettingKey, unknown>> = {};
   const sources: Partial<Record<SettingKey, string>> = {};
   for (const key of SETTING_KEYS) {
-    const given = settledBy(layers, files.length, key);
-    values[key] = given === undefined ? settingOf(key).default : given.value;
+    const given = resolveSetting(layers, files.length, key);
+    values[key] = given === undefined ? getSetting(key).default : given.value;
     sources[key] = given?.source ?? "default";
   }
   const found = {
@@ -53,40 +69,49 @@ export function resolveConfig({
     sources: sources as Config["sources"],
     files: files.map(({ path }) => path),
   };
-  return checked(withPassword(found, layers, read));
+  return checkConfig(addPassword(found, layers, read));
 }
 
-/** `-c`, else SIGNALBOX_CONFIG. */
-function namedFile(flags: Flags, env: Env): string | undefined {
+/** Returns the file named by `-c`, otherwise by SIGNALBOX_CONFIG. */
+function getNamedFile(flags: Flags, env: Env): string | undefined {
   const { SIGNALBOX_CONFIG: variable = "" } = env;
   if (typeof flags.config === "string") return flags.config;
   return variable === "" ? undefined : variable;
 }
 
 /**
- * The strongest layer's value, read. Those in files are read in any case: a mistake that shows only once a flag is left
- * out would show at the wrong time. Weaker variables are not: etcdctl's may hold what only etcdctl understands.
+ * Parses the value of the layer with the highest priority. Values in files are always parsed, even if a flag overrides
+ * them: otherwise a mistake in a file would only appear when the flag is omitted. Overridden variables are not parsed:
+ * etcdctl's variables may have values that only etcdctl understands.
  */
-function settledBy(layers: readonly Layer[], files: number, key: SettingKey): Given | undefined {
-  let strongest: Given | undefined;
+function resolveSetting(
+  layers: readonly ConfigLayer[],
+  files: number,
+  key: SettingKey,
+): GivenValue | undefined {
+  let strongest: GivenValue | undefined;
   for (const [rank, layer] of layers.entries()) {
     if (strongest !== undefined && rank < layers.length - files) continue;
     const given = layer(key);
     if (given === undefined) continue;
-    const parsed = settingOf(key).kind.parse(given.value);
-    if ("fault" in parsed) throw given.refuse(parsed.fault);
+    const parsed = getSetting(key).kind.parse(given.value);
+    if ("fault" in parsed) throw given.createError(parsed.fault);
     strongest ??= { ...given, value: parsed.value };
   }
   return strongest;
 }
 
-/** `passwordFile` is read, unless a stronger layer has the password itself. */
-function withPassword(config: Config, layers: readonly Layer[], read: ReadFile): Config {
+/** Reads `passwordFile`, unless a layer with a higher priority sets the password itself. */
+function addPassword(config: Config, layers: readonly ConfigLayer[], read: FileReader): Config {
   const { password, passwordFile } = config.values;
   if (passwordFile === undefined) return config;
-  const rank = (key: SettingKey) => layers.findIndex((layer) => layer(key) !== undefined);
-  if (password !== undefined && rank("password") < rank("passwordFile")) return config;
-  if (password !== undefined && rank("password") === rank("passwordFile")) {
+  const getLayerRank = (key: SettingKey) => layers.findIndex((layer) => layer(key) !== undefined);
+  if (password !== undefined && getLayerRank("password") < getLayerRank("passwordFile")) {
+    // Do not read the file, now or later: it may contain the password of another user.
+    const sources = { ...config.sources, passwordFile: `overruled by ${config.sources.password}` };
+    return { ...config, values: { ...config.values, passwordFile: undefined }, sources };
+  }
+  if (password !== undefined && getLayerRank("password") === getLayerRank("passwordFile")) {
     const { password: one, passwordFile: other } = config.sources;
     throw new ConfigError(`password and passwordFile are both set (${one}; ${other}); leave one of them out`);
   }
@@ -97,9 +122,9 @@ function withPassword(config: Config, layers: readonly Layer[], read: ReadFile):
   };
 }
 
-function checked(config: Config): Config {
+function checkConfig(config: Config): Config {
   const { values } = config;
-  const endpoints = withSchemes(values.endpoints, values);
+  const endpoints = addSchemes(values.endpoints, values);
   const complete = { ...config, values: { ...values, endpoints } };
   checkTermination(complete);
   checkTls(complete);
@@ -107,7 +132,7 @@ function checked(config: Config): Config {
   return complete;
 }
 
-/** One line of `signalbox config`: the value fit for a terminal, passwords as `***`, `-` where there is none. */
+/** One line of `signalbox config`. The value is safe for a terminal: passwords are `***`, and `-` means no value. */
 export interface ConfigRow {
   key: SettingKey;
   value: string;
@@ -117,12 +142,12 @@ export interface ConfigRow {
 export function describeConfig({ values, sources }: Config): ConfigRow[] {
   return SETTING_KEYS.map((key) => ({
     key,
-    value: clean(settingOf(key).kind.show(values[key])),
+    value: clean(getSetting(key).kind.show(values[key])),
     source: clean(sources[key]),
   }));
 }
 
-/** What there is to know about each setting, for help and docs. */
+/** Describes one setting, for help and docs. */
 export interface SettingRow {
   key: SettingKey;
   kind: string;
@@ -135,9 +160,9 @@ export interface SettingRow {
 
 export function describeSettings(): SettingRow[] {
   return SETTING_KEYS.map((key) => {
-    const { kind, short, etcdctl, default: standard, help } = settingOf(key);
-    const variables = [variableOf(key), ...(etcdctl === undefined ? [] : [etcdctl])];
+    const { kind, short, etcdctl, default: standard, help } = getSetting(key);
+    const variables = [getEnvVariableName(key), ...(etcdctl === undefined ? [] : [etcdctl])];
     const shown = standard === undefined ? "-" : kind.show(standard);
-    return { key, kind: kind.name, flag: flagOf(key), short, variables, standard: shown, help };
+    return { key, kind: kind.name, flag: getFlagName(key), short, variables, standard: shown, help };
   });
 }

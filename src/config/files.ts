@@ -1,11 +1,11 @@
 import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { ConfigError } from "../base/errors.ts";
-import { jsonFault } from "../base/json.ts";
+import { findJsonFault } from "../base/json.ts";
 import { clean } from "../base/text.ts";
 
-/** A file as it was read. */
-export interface FileText {
+/** The content and metadata of a file. */
+export interface FileContent {
   text: string;
   /** Permission bits. */
   mode: number;
@@ -13,8 +13,8 @@ export interface FileText {
   uid: number;
 }
 
-/** Reads a file; undefined when there is none. Throws when it cannot be read. */
-export type ReadFile = (path: string) => FileText | undefined;
+/** Reads a file. Returns undefined if it does not exist. Throws if it cannot be read. */
+export type FileReader = (path: string) => FileContent | undefined;
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
@@ -24,8 +24,11 @@ export interface ConfigFile {
   settings: Readonly<Record<string, unknown>>;
 }
 
-/** Mode and text are those of one open file: between two looks at a path it could be replaced. */
-export const readFile: ReadFile = (path) => {
+/**
+ * Reads mode, owner and text from one open file descriptor, because the file at a path could be replaced between two
+ * calls.
+ */
+export const readFileWithMode: FileReader = (path) => {
   let fd: number;
   try {
     fd = openSync(path, "r");
@@ -42,38 +45,41 @@ export const readFile: ReadFile = (path) => {
 };
 
 /**
- * The configuration files, the strongest first.
- * @param named  a file that was asked for; it must exist, and no other is read
- * @throws ConfigError naming the file, and the place where it is no JSON
+ * Reads the configuration files, highest priority first.
+ * @param named  the file that the user named; it must exist, and no other file is read
+ * @throws ConfigError that names the file, and the position if the file is not JSON
  */
-export function configFiles(named: string | undefined, env: Env, read: ReadFile): ConfigFile[] {
+export function readConfigFiles(named: string | undefined, env: Env, read: FileReader): ConfigFile[] {
   if (named !== undefined) {
     const path = resolve(named);
-    const file = load(path, read);
+    const file = loadConfigFile(path, read);
     if (file === undefined)
       throw new ConfigError(`${clean(path)} does not exist; it was named as the configuration file`);
     return [file];
   }
-  return candidates(env).flatMap((path) => load(path, read) ?? []);
+  return listConfigPaths(env).flatMap((path) => loadConfigFile(path, read) ?? []);
 }
 
-/** XDG base directories: a relative one is to be ignored. Cron sets HOME, other starters may not. */
-function candidates(env: Env): string[] {
+/**
+ * Lists the default configuration paths. By the XDG specification, a relative base directory is ignored. Cron sets
+ * HOME, but other programs that start signalbox may not.
+ */
+function listConfigPaths(env: Env): string[] {
   const { XDG_CONFIG_HOME: xdg = "", HOME: home = "" } = env;
   const user = isAbsolute(xdg) ? xdg : isAbsolute(home) ? join(home, ".config") : undefined;
   const system = "/etc/signalbox/config.json";
   return user === undefined ? [system] : [join(user, "signalbox/config.json"), system];
 }
 
-function load(path: string, read: ReadFile): ConfigFile | undefined {
-  const file = readable(path, read);
+function loadConfigFile(path: string, read: FileReader): ConfigFile | undefined {
+  const file = readOrThrow(path, read);
   if (file === undefined) return undefined;
-  const settings = parse(path, file.text.replace(/^\ufeff/, ""));
+  const settings = parseSettings(path, file.text.replace(/^\ufeff/, ""));
   if (Object.hasOwn(settings, "password")) checkPrivate(path, file);
   return { path, settings };
 }
 
-function readable(path: string, read: ReadFile): FileText | undefined {
+function readOrThrow(path: string, read: FileReader): FileContent | undefined {
   try {
     return read(path);
   } catch (cause) {
@@ -82,13 +88,13 @@ function readable(path: string, read: ReadFile): FileText | undefined {
   }
 }
 
-function parse(path: string, text: string): Record<string, unknown> {
+function parseSettings(path: string, text: string): Record<string, unknown> {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    // Not with the parser's own message as the cause: it quotes the text, which may hold a password.
-    const { line, column, what } = jsonFault(text) ?? { line: 1, column: 1, what: "it cannot be parsed" };
+    // Without the parser's error as the cause: its message quotes the text, which may contain a password.
+    const { line, column, what } = findJsonFault(text) ?? { line: 1, column: 1, what: "it cannot be parsed" };
     throw new ConfigError(`${clean(path)} is not JSON: line ${line}, column ${column}: ${what}`);
   }
   if (typeof value === "object" && value !== null && !Array.isArray(value))
@@ -96,7 +102,7 @@ function parse(path: string, text: string): Record<string, unknown> {
   throw new ConfigError(`${clean(path)} must hold a JSON object, such as {"ttl": "30s"}`);
 }
 
-function checkPrivate(path: string, { mode, uid }: FileText): void {
+function checkPrivate(path: string, { mode, uid }: FileContent): void {
   const own = process.getuid?.() ?? uid;
   if (uid !== own && uid !== 0) {
     throw new ConfigError(
@@ -111,9 +117,9 @@ function checkPrivate(path: string, { mode, uid }: FileText): void {
   }
 }
 
-/** The password in a file of its own, without the line break at its end. @throws ConfigError */
-export function readPassword(path: string, read: ReadFile): string {
-  const file = readable(path, read);
+/** Reads the password from its own file, without the line break at the end. @throws ConfigError */
+export function readPassword(path: string, read: FileReader): string {
+  const file = readOrThrow(path, read);
   if (file === undefined)
     throw new ConfigError(`${clean(path)} does not exist; it was named as passwordFile`);
   checkPrivate(path, file);
@@ -124,7 +130,7 @@ export function readPassword(path: string, read: ReadFile): string {
   return password;
 }
 
-/** A path from a configuration file: a relative one starts at that file. */
-export function pathBeside(file: string, path: string): string {
+/** Resolves a path from a configuration file. A relative path is relative to the directory of that file. */
+export function resolveBeside(file: string, path: string): string {
   return resolve(dirname(file), path);
 }

@@ -1,32 +1,35 @@
 import { ConfigError, type SignalboxError, UsageError } from "../base/errors.ts";
-import { clean, nearest, quoted } from "../base/text.ts";
-import { type ConfigFile, type Env, pathBeside } from "./files.ts";
-import { flagOf, SETTING_KEYS, type SettingKey, settingOf, variableOf } from "./settings.ts";
+import { clean, findNearest, quoteText } from "../base/text.ts";
+import { type ConfigFile, type Env, resolveBeside } from "./files.ts";
+import { getEnvVariableName, getFlagName, getSetting, SETTING_KEYS, type SettingKey } from "./settings.ts";
 
-/** Values of flags by setting, as `parseArgs` gives them; `config` names the only file to read. */
+/** Values of flags by setting, as `parseArgs` returns them. `config` names the only configuration file to read. */
 export type Flags = {
   readonly [K in SettingKey | "config"]?: string | boolean | readonly string[] | undefined;
 };
 
-/** A value as it was given, and where: `source` for listings, `refuse` for what is wrong with it. */
-export interface Given {
+/** A value as given, with its source for listings. `createError` builds the error for an invalid value. */
+export interface GivenValue {
   value: unknown;
   source: string;
-  refuse(fault: string): SignalboxError;
+  createError(fault: string): SignalboxError;
 }
 
-/** One place where values come from. */
-export type Layer = (key: SettingKey) => Given | undefined;
+/** One source of values. */
+export type ConfigLayer = (key: SettingKey) => GivenValue | undefined;
 
-/** The flags. A mistake in one is one of usage (exit 64). @throws UsageError for a setting that has no flag */
-export function flagLayer(flags: Flags): Layer {
+/**
+ * Creates the layer of the flags. An invalid flag is a usage error (exit 64).
+ * @throws UsageError for a setting that has no flag
+ */
+export function createFlagLayer(flags: Flags): ConfigLayer {
   return (key) => {
     const value = flags[key];
     if (value === undefined) return undefined;
-    const name = flagOf(key);
+    const name = getFlagName(key);
     if (name === undefined) {
       throw new UsageError(
-        `${key} cannot be given on the command line; set it in a file, or in ${variableOf(key)}`,
+        `${key} cannot be given on the command line; set it in a file, or in ${getEnvVariableName(key)}`,
       );
     }
     if (key === "user" && typeof value === "string" && value.includes(":")) {
@@ -34,23 +37,33 @@ export function flagLayer(flags: Flags): Layer {
         "--user takes no password (everybody can read a command line); use --password-file",
       );
     }
-    return { value, source: `flag ${name}`, refuse: (fault) => new UsageError(`${name}: ${fault}`) };
+    return { value, source: `flag ${name}`, createError: (fault) => new UsageError(`${name}: ${fault}`) };
   };
 }
 
-/** The variables of one program, ours or etcdctl's. An empty one counts as unset, as crontabs can do no better. */
-export function variableLayer(env: Env, variable: (key: SettingKey) => string | undefined): Layer {
-  const named = (key: SettingKey) => {
-    const name = variable(key);
+/**
+ * Creates the layer of one program's variables, either signalbox's or etcdctl's. An empty variable counts as unset,
+ * because a crontab cannot unset a variable.
+ */
+export function createVariableLayer(
+  env: Env,
+  findVariable: (key: SettingKey) => string | undefined,
+): ConfigLayer {
+  const readVariable = (key: SettingKey) => {
+    const name = findVariable(key);
     const value = name === undefined ? undefined : env[name];
     return name === undefined || value === undefined || value === "" ? undefined : { name, value };
   };
-  const login = loginOf(named("user"), named("password"));
+  const login = splitLogin(readVariable("user"), readVariable("password"));
   return (key) => {
-    const found = key === "user" || key === "password" ? login[key] : named(key);
+    const found = key === "user" || key === "password" ? login[key] : readVariable(key);
     if (found === undefined) return undefined;
     const { name, value } = found;
-    return { value, source: `environment ${name}`, refuse: (fault) => new ConfigError(`${name}: ${fault}`) };
+    return {
+      value,
+      source: `environment ${name}`,
+      createError: (fault) => new ConfigError(`${name}: ${fault}`),
+    };
   };
 }
 
@@ -59,8 +72,8 @@ interface Variable {
   value: string;
 }
 
-/** As etcdctl has it: `NAME:PASSWORD` in the user's variable, unless the password has its own. */
-function loginOf(
+/** Splits `NAME:PASSWORD` in the user variable, as etcdctl does, unless the password has its own variable. */
+function splitLogin(
   user: Variable | undefined,
   password: Variable | undefined,
 ): { user: Variable | undefined; password: Variable | undefined } {
@@ -73,41 +86,44 @@ function loginOf(
   };
 }
 
-/** Values that a program has gathered elsewhere, each with the words for where it stood. */
-export function gatheredLayer(
+/** Creates a layer from values that a program collected elsewhere, each with a description of its source. */
+export function createValueLayer(
   values: Readonly<Partial<Record<SettingKey, { value: unknown; source: string }>>>,
-): Layer {
+): ConfigLayer {
   return (key) => {
     const found = values[key];
     if (found === undefined) return undefined;
-    return { ...found, refuse: (fault) => new ConfigError(`${found.source}: ${fault}`) };
+    return { ...found, createError: (fault) => new ConfigError(`${found.source}: ${fault}`) };
   };
 }
 
-/** A configuration file. @throws ConfigError for a key that is no setting */
-export function fileLayer({ path, settings }: ConfigFile): Layer {
+/** Creates the layer of a configuration file. @throws ConfigError for a key that is not a setting */
+export function createFileLayer({ path, settings }: ConfigFile): ConfigLayer {
   const where = clean(path);
   for (const key of Object.keys(settings)) {
-    if (!(SETTING_KEYS as string[]).includes(key)) throw unknownKey(where, key, settings[key]);
+    if (!(SETTING_KEYS as string[]).includes(key)) throw createUnknownKeyError(where, key, settings[key]);
   }
   return (key) => {
     if (!Object.hasOwn(settings, key)) return undefined;
     const value = settings[key];
-    const isPath = settingOf(key).kind.isPath === true && typeof value === "string" && value !== "";
+    const isPath = getSetting(key).kind.isPath === true && typeof value === "string" && value !== "";
     return {
-      value: isPath ? pathBeside(path, value) : value,
+      value: isPath ? resolveBeside(path, value) : value,
       source: `${where}: ${key}`,
-      refuse: (fault) => new ConfigError(`${where}: ${key}: ${fault}`),
+      createError: (fault) => new ConfigError(`${where}: ${key}: ${fault}`),
     };
   };
 }
 
-/** A text under an unknown key may be a password, so it is repeated only where the key is nearly that of a harmless setting. */
-function unknownKey(where: string, key: string, value: unknown): ConfigError {
-  const meant = SETTING_KEYS.find((one) => one === nearest(key, SETTING_KEYS));
+/**
+ * Builds the error for an unknown key. Its value may be a password. The message repeats a text only if the key is
+ * similar to the name of a setting that is not a credential.
+ */
+function createUnknownKeyError(where: string, key: string, value: unknown): ConfigError {
+  const meant = SETTING_KEYS.find((one) => one === findNearest(key, SETTING_KEYS));
   const harmless =
-    meant === undefined ? ["number", "boolean"].includes(typeof value) : !settingOf(meant).credential;
+    meant === undefined ? ["number", "boolean"].includes(typeof value) : !getSetting(meant).credential;
   const shown = harmless ? ` (its value is ${clean(JSON.stringify(value), 60)})` : "";
-  const hint = meant === undefined ? "see: signalbox config" : `did you mean ${quoted(meant)}?`;
-  return new ConfigError(`${where}: ${quoted(key)} is no setting${shown}; ${hint}`);
+  const hint = meant === undefined ? "see: signalbox config" : `did you mean ${quoteText(meant)}?`;
+  return new ConfigError(`${where}: ${quoteText(key)} is no setting${shown}; ${hint}`);
 }

@@ -1,20 +1,24 @@
-import { macroFault, type Parsed } from "../base/text.ts";
-import { type Kind, wrong } from "./kinds.ts";
+import { findMacroFault, type ParseResult } from "../base/text.ts";
+import { buildValueFault, type SettingKind } from "./setting-kinds.ts";
 
-export type Macros = Readonly<Record<string, number | string>>;
+export type MacroValues = Readonly<Record<string, number | string>>;
 
 const ENDPOINT = /^(?:(https?):\/\/)?((?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+))(?::(\d{1,5}))?\/?$/;
 const ENDPOINT_EXAMPLE = "http://etcd1.example.com:2379";
 
-/** Addresses of etcd, in a list or with commas between. One without scheme keeps none: TLS settings decide on it. */
-export const endpoints: Kind<readonly string[]> = {
+/**
+ * etcd addresses, as a list or separated by commas. An address without a scheme stays without one: the TLS settings
+ * determine it.
+ */
+export const endpoints: SettingKind<readonly string[]> = {
   name: "URL,...",
   parse(given) {
     const lists = Array.isArray(given) ? given : [given];
     const addresses: string[] = [];
     for (const address of lists.flatMap((one) => (typeof one === "string" ? one.split(",") : [one]))) {
-      if (typeof address !== "string") return wrong(given, `a list of addresses such as ${ENDPOINT_EXAMPLE}`);
-      const parsed = endpoint(address.trim());
+      if (typeof address !== "string")
+        return buildValueFault(given, `a list of addresses such as ${ENDPOINT_EXAMPLE}`);
+      const parsed = parseEndpoint(address.trim());
       if ("fault" in parsed) return parsed;
       addresses.push(parsed.value);
     }
@@ -23,34 +27,37 @@ export const endpoints: Kind<readonly string[]> = {
   show: (value) => value.join(","),
 };
 
-function endpoint(address: string): Parsed<string> {
-  // An address may hold a password where a browser takes one: it must not be repeated.
+function parseEndpoint(address: string): ParseResult<string> {
+  // An address may contain a password, as in a browser URL. Do not repeat it.
   if (address.includes("@"))
     return { fault: "an address holds user and password (not shown here); use user and passwordFile" };
   const [, scheme, name, port] = ENDPOINT.exec(address) ?? [];
   if (name === undefined || Number(port ?? 1) < 1 || Number(port ?? 1) > 65_535) {
-    return wrong(address, `an address such as ${ENDPOINT_EXAMPLE}`);
+    return buildValueFault(address, `an address such as ${ENDPOINT_EXAMPLE}`);
   }
   if (scheme === undefined && port === undefined)
-    return wrong(address, `an address with a port, such as ${name}:2379`);
+    return buildValueFault(address, `an address with a port, such as ${name}:2379`);
   return {
     value: `${scheme === undefined ? "" : `${scheme}://`}${name.toLowerCase()}${port === undefined ? "" : `:${port}`}`,
   };
 }
 
-/** A host's own macros: a JSON object, or `NAME=VALUE,NAME=VALUE`, where a value that looks like a number is one. */
-export const macros: Kind<Macros> = {
+/**
+ * A host's own macros: a JSON object, or `NAME=VALUE,NAME=VALUE`. In the second form, a value that looks like a number
+ * becomes a number.
+ */
+export const macros: SettingKind<MacroValues> = {
   name: "NAME=VALUE,...",
   parse(given) {
-    const object = typeof given === "string" ? pairs(given) : given;
+    const object = typeof given === "string" ? parsePairs(given) : given;
     if (typeof object !== "object" || object === null || Array.isArray(object)) {
-      return wrong(given, 'a set of macros such as {"DISKS": 4, "RACK": "r12"}');
+      return buildValueFault(given, 'a set of macros such as {"DISKS": 4, "RACK": "r12"}');
     }
     for (const [name, value] of Object.entries(object)) {
-      const fault = macroFault(name, value);
+      const fault = findMacroFault(name, value);
       if (fault !== undefined) return { fault };
     }
-    return { value: { ...object } as Macros };
+    return { value: { ...object } as MacroValues };
   },
   show: (value) =>
     Object.entries(value)
@@ -60,13 +67,16 @@ export const macros: Kind<Macros> = {
 
 type KeyBindings = Readonly<Record<string, string | readonly string[]>>;
 
-/** Keys of the console by what they do: a JSON object of texts, or lists of them. Keys can be `,` and `=`: no list could tell. */
-export const keyBindings: Kind<KeyBindings> = {
+/**
+ * Key bindings of the console by action: a JSON object of texts or lists of texts. There is no comma-separated form,
+ * because `,` and `=` can be keys.
+ */
+export const keyBindings: SettingKind<KeyBindings> = {
   name: '{"ACTION": "KEY"}',
   parse(given) {
-    const object = typeof given === "string" ? json(given) : given;
+    const object = typeof given === "string" ? parseJson(given) : given;
     if (!isKeyBindings(object))
-      return wrong(given, 'a set of keys such as {"drain": "d", "palette": ["Ctrl+P", ":"]}');
+      return buildValueFault(given, 'a set of keys such as {"drain": "d", "palette": ["Ctrl+P", ":"]}');
     return { value: { ...object } };
   },
   show: (value) => (Object.keys(value).length === 0 ? "-" : JSON.stringify(value)),
@@ -78,8 +88,8 @@ function isKeyBindings(given: unknown): given is KeyBindings {
   return Object.values(given).every((keys) => isText(keys) || (Array.isArray(keys) && keys.every(isText)));
 }
 
-/** @returns undefined for what is no JSON */
-function json(text: string): unknown {
+/** @returns undefined if the text is not JSON */
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -87,7 +97,7 @@ function json(text: string): unknown {
   }
 }
 
-function pairs(given: string): Record<string, number | string> | undefined {
+function parsePairs(given: string): Record<string, number | string> | undefined {
   const found = given.split(",").map((pair) => /^\s*([^=]+?)\s*=\s*(.*?)\s*$/.exec(pair));
   if (found.includes(null)) return undefined;
   return Object.fromEntries(

@@ -1,30 +1,41 @@
-import { nearest } from "../base/text.ts";
+import { findNearest } from "../base/text.ts";
 import type { Env } from "./files.ts";
-import { SETTING_KEYS, settingOf, variableOf } from "./settings.ts";
+import { getEnvVariableName, getSetting, SETTING_KEYS } from "./settings.ts";
 
-/** Variables that say how to get into etcd. */
+/** Variables that contain etcd credentials. */
 const CREDENTIALS: ReadonlySet<string> = new Set(
-  SETTING_KEYS.filter((key) => settingOf(key).credential === true).flatMap((key) => [
-    variableOf(key),
-    settingOf(key).etcdctl ?? variableOf(key),
+  SETTING_KEYS.filter((key) => getSetting(key).credential === true).flatMap((key) => [
+    getEnvVariableName(key),
+    getSetting(key).etcdctl ?? getEnvVariableName(key),
   ]),
 );
 
-/** Variables of ours that are no settings: three are read elsewhere, the others a command gets from its run or worker. */
+const PREFIX = "SIGNALBOX_";
+/** Our variables that are not settings. Three are read elsewhere; a run or a worker sets the others for its command. */
 const OTHERS = [
   ...["CONFIG", "COMPLETION_TIMEOUT", "ENV", "TOKEN", "LOCK_KEY", "RUN", "LEASES", "SCHEDULE", "TYPE"],
   ...["SCHEDULED", "SCHEDULED_MS", "ATTEMPT", "RUNNING_KEY"],
-].map((name) => `SIGNALBOX_${name}`);
+].map((name) => `${PREFIX}${name}`);
 
-/** The environment for the command that is run: without our credentials, otherwise as it is. */
+/** Returns the environment for the command: without our credentials, otherwise unchanged. */
 export function scrubEnv(env: Env): Record<string, string> {
   const kept = Object.entries(env).filter(([name, value]) => value !== undefined && !CREDENTIALS.has(name));
   return Object.fromEntries(kept) as Record<string, string>;
 }
 
-/** Variables that begin like ours and are not, with the one that was probably meant: most likely typing errors. */
-export function strayVariables(env: Env): { name: string; meant: string | undefined }[] {
-  const known = [...SETTING_KEYS.map(variableOf), ...OTHERS];
-  const stray = Object.keys(env).filter((name) => name.startsWith("SIGNALBOX_") && !known.includes(name));
-  return stray.map((name) => ({ name, meant: nearest(name, known) }));
+/**
+ * Finds variables that begin with our prefix but are unknown, with the variable that was probably meant. Most of them
+ * are typing errors.
+ */
+export function findStrayVariables(env: Env): { name: string; meant: string | undefined }[] {
+  const known = [...SETTING_KEYS.map(getEnvVariableName), ...OTHERS];
+  const stray = Object.keys(env).filter((name) => name.startsWith(PREFIX) && !known.includes(name));
+  return stray.map((name) => ({ name, meant: findMeantVariable(name, known) }));
+}
+
+/** Compares names without the common prefix, which would make all names similar. */
+function findMeantVariable(name: string, known: readonly string[]): string | undefined {
+  const removePrefix = (text: string) => text.slice(PREFIX.length);
+  const meant = findNearest(removePrefix(name), known.map(removePrefix));
+  return meant === undefined ? undefined : `${PREFIX}${meant}`;
 }

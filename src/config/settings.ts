@@ -1,96 +1,145 @@
-import * as kinds from "./kinds.ts";
 import { endpoints, keyBindings, macros } from "./lists.ts";
+import * as kinds from "./setting-kinds.ts";
 
-/** One setting. Types, parsing, `signalbox config`, flags' help and the docs are all made from it. */
+/** One setting. Types, parsing, `signalbox config`, the help of flags and the docs are derived from it. */
 export interface Setting<T> {
-  readonly kind: kinds.Kind<T>;
+  readonly kind: kinds.SettingKind<T>;
   readonly default: T;
-  /** Half a sentence. */
+  /** A short phrase. */
   readonly help: string;
-  /** Its flag without dashes, where that is not the key in kebab case; `false`: none, as everybody can read argv. */
+  /** The flag without dashes, if it is not the key in kebab case. `false`: no flag, because everybody can read argv. */
   readonly flag?: string | false;
   readonly short?: string;
-  /** The variable of etcdctl's that is read too. */
+  /** The etcdctl variable that is also read. */
   readonly etcdctl?: string;
-  /** Not passed on to the command that is run: it says how to get in. */
+  /** Removed from the command's environment, because it gives access to etcd. */
   readonly credential?: true;
 }
 
-type More = Omit<Setting<never>, "kind" | "default" | "help">;
+type SettingOptions = Omit<Setting<never>, "kind" | "default" | "help">;
 
-function setting<T>(kind: kinds.Kind<T>, standard: T, help: string, more: More = {}): Setting<T> {
+function defineSetting<T>(
+  kind: kinds.SettingKind<T>,
+  standard: T,
+  help: string,
+  more: SettingOptions = {},
+): Setting<T> {
   return { kind, default: standard, help, ...more };
 }
 
-function unset<T>(kind: kinds.Kind<T>, help: string, more: More = {}): Setting<T | undefined> {
-  return { kind: kinds.optional(kind), default: undefined, help, ...more };
+function defineOptionalSetting<T>(
+  kind: kinds.SettingKind<T>,
+  help: string,
+  more: SettingOptions = {},
+): Setting<T | undefined> {
+  return { kind: kinds.createOptionalKind(kind), default: undefined, help, ...more };
 }
 
 const credential = true as const;
 
-/** All settings, in the order in which they are listed. Durations in ms. */
+/** All settings, in the order of listings. Durations in ms. */
 export const SETTINGS = {
-  endpoints: setting(endpoints, ["http://127.0.0.1:2379"], "addresses of etcd's members", {
+  endpoints: defineSetting(endpoints, ["http://127.0.0.1:2379"], "addresses of etcd's members", {
     etcdctl: "ETCDCTL_ENDPOINTS",
   }),
-  prefix: setting(kinds.prefix, "/signalbox/", "what all keys in etcd begin with"),
-  transport: setting(kinds.oneOf("auto", "http", "grpc"), "auto", "how to speak to etcd"),
-  connectTimeout: setting(
-    kinds.duration({ least: 100 }),
-    10_000,
-    "how long etcd may be out of reach at the start",
+  clusterId: defineOptionalSetting(
+    kinds.clusterId,
+    "id of etcd's cluster, as signalbox init prints it; answers of another cluster are refused",
   ),
-  user: unset(kinds.text, "user of etcd; in a variable, NAME:PASSWORD does too", {
+  prefix: defineSetting(kinds.prefix, "/signalbox/", "what all keys in etcd begin with"),
+  transport: defineSetting(kinds.createEnumKind("auto", "http", "grpc"), "auto", "how to speak to etcd"),
+  connectTimeout: defineSetting(
+    kinds.createDurationKind({ least: 100 }),
+    10_000,
+    "how long etcd may be out of reach at the start, over all attempts",
+  ),
+  user: defineOptionalSetting(kinds.text, "user of etcd; in a variable, NAME:PASSWORD does too", {
     etcdctl: "ETCDCTL_USER",
     credential,
   }),
-  password: unset(kinds.secret, "its password", { flag: false, etcdctl: "ETCDCTL_PASSWORD", credential }),
-  passwordFile: unset(kinds.file, "a file with its password, which nobody else can read", { credential }),
-  allowPlaintextPassword: setting(kinds.flag, false, "send the password without TLS"),
-  cacert: unset(kinds.file, "the authority that signed etcd's certificates", { etcdctl: "ETCDCTL_CACERT" }),
-  cert: unset(kinds.file, "own certificate", { etcdctl: "ETCDCTL_CERT", credential }),
-  key: unset(kinds.file, "key of the own certificate", { etcdctl: "ETCDCTL_KEY", credential }),
-  serverName: unset(kinds.host, "the name to look for in etcd's certificate"),
-  insecureSkipTlsVerify: setting(kinds.flag, false, "accept any certificate (for tests only)", {
+  password: defineOptionalSetting(kinds.secret, "its password", {
+    flag: false,
+    etcdctl: "ETCDCTL_PASSWORD",
+    credential,
+  }),
+  passwordFile: defineOptionalSetting(kinds.file, "a file with its password, which nobody else can read", {
+    credential,
+  }),
+  allowPlaintextPassword: defineSetting(kinds.flag, false, "send the password without TLS"),
+  cacert: defineOptionalSetting(kinds.file, "the authority that signed etcd's certificates", {
+    etcdctl: "ETCDCTL_CACERT",
+  }),
+  cert: defineOptionalSetting(kinds.file, "own certificate", { etcdctl: "ETCDCTL_CERT", credential }),
+  key: defineOptionalSetting(kinds.file, "key of the own certificate", {
+    etcdctl: "ETCDCTL_KEY",
+    credential,
+  }),
+  serverName: defineOptionalSetting(kinds.host, "the name to look for in etcd's certificate"),
+  insecureSkipTlsVerify: defineSetting(kinds.flag, false, "accept any certificate (for tests only)", {
     etcdctl: "ETCDCTL_INSECURE_SKIP_TLS_VERIFY",
   }),
-  host: unset(kinds.host, "full name of this host, instead of the one it gives itself"),
-  group: unset(kinds.text, "run only where this group holds the host", { short: "g" }),
-  macros: setting(macros, {}, "this host's own macros, for names and numbers of leases", { flag: false }),
-  ttl: setting(
-    kinds.duration({ least: 2_000, whole: 1_000 }),
+  host: defineOptionalSetting(kinds.host, "full name of this host, instead of the one it gives itself"),
+  group: defineOptionalSetting(kinds.text, "run only where this group holds the host", { short: "g" }),
+  macros: defineSetting(macros, {}, "this host's own macros, for names and numbers of leases", {
+    flag: false,
+  }),
+  ttl: defineSetting(
+    kinds.createDurationKind({ least: 2_000, whole: 1_000 }),
     30_000,
     "how long a lock outlives a runner that vanished",
   ),
-  terminationTimeout: setting(
-    kinds.duration(),
+  terminationTimeout: defineSetting(
+    kinds.createDurationKind(),
     10_000,
     "time between TERM and KILL for a command that must end",
   ),
-  timeout: unset(kinds.limit, "end the command after this time (0: never)"),
-  maxHold: unset(kinds.limit, "end the command when it has held its lock this long (0: never)"),
-  leaseTimeout: unset(kinds.limit, "give up when leases are not granted in this time (0: never)"),
-  grace: unset(kinds.limit, "keep the lock until this long after the grant (0: free it at once)"),
-  busyExitCode: setting(kinds.integer(0, 255), 75, "exit code when nothing was started", { short: "E" }),
-  history: setting(
+  timeout: defineOptionalSetting(kinds.limit, "end the command after this time (0: never)"),
+  maxHold: defineOptionalSetting(
+    kinds.limit,
+    "end the command when it has held its lock this long (0: never)",
+  ),
+  leaseTimeout: defineOptionalSetting(
+    kinds.limit,
+    "give up when leases are not granted in this time (0: never)",
+  ),
+  grace: defineOptionalSetting(
+    kinds.limit,
+    "keep the lock until this long after the grant (0: free it at once)",
+  ),
+  busyExitCode: defineSetting(kinds.createIntegerKind(0, 255), 75, "exit code when nothing was started", {
+    short: "E",
+  }),
+  history: defineSetting(
     kinds.flag,
     true,
     "the lock's history; kept by default, a run without it costs one write less",
     { flag: "no-history" },
   ),
-  killLeftovers: setting(kinds.flag, false, "end what the command left behind before the lock is freed"),
-  recordArgs: setting(kinds.flag, false, "show the command's arguments to others (they can hold secrets)"),
-  label: unset(kinds.text, "a word about the run, shown to others"),
-  logFile: unset(kinds.file, "write the log there instead of standard error"),
-  logLevel: setting(kinds.oneOf("debug", "info", "warn", "error"), "warn", "the least that is logged"),
-  logFormat: setting(kinds.oneOf("text", "json"), "text", "how the log is written"),
-  readOnly: setting(kinds.flag, false, "refuse every action of an operator"),
-  theme: setting(
-    kinds.oneOf("auto", "dark", "light", "ansi", "mono"),
+  killLeftovers: defineSetting(
+    kinds.flag,
+    false,
+    "end what the command left behind before the lock is freed",
+  ),
+  recordArgs: defineSetting(
+    kinds.flag,
+    false,
+    "show the command's arguments to others (they can hold secrets); long ones are cut",
+  ),
+  label: defineOptionalSetting(kinds.text, "a word about the run, shown to others"),
+  logFile: defineOptionalSetting(kinds.file, "write the log there instead of standard error"),
+  logLevel: defineSetting(
+    kinds.createEnumKind("debug", "info", "warn", "error"),
+    "warn",
+    "the least that is logged",
+  ),
+  logFormat: defineSetting(kinds.createEnumKind("text", "json"), "text", "how the log is written"),
+  readOnly: defineSetting(kinds.flag, false, "refuse every action of an operator"),
+  theme: defineSetting(
+    kinds.createEnumKind("auto", "dark", "light", "ansi", "mono"),
     "auto",
     "colours of the console: for dark or light terminals, only their own sixteen, or none",
   ),
-  mouse: setting(
+  mouse: defineSetting(
     kinds.flag,
     true,
     "clicks and the wheel in the console; without, the terminal selects text",
@@ -98,7 +147,9 @@ export const SETTINGS = {
       flag: "no-mouse",
     },
   ),
-  keyBindings: setting(keyBindings, {}, "keys of the console that are others than usual", { flag: false }),
+  keyBindings: defineSetting(keyBindings, {}, "keys of the console that are others than usual", {
+    flag: false,
+  }),
 };
 
 export type SettingKey = keyof typeof SETTINGS;
@@ -110,18 +161,18 @@ export type Settings = {
 
 export const SETTING_KEYS = Object.keys(SETTINGS) as SettingKey[];
 
-/** A setting without its type, for code that goes through all of them. */
-export function settingOf(key: SettingKey): Setting<unknown> {
+/** Returns a setting without its type, for code that processes all settings. */
+export function getSetting(key: SettingKey): Setting<unknown> {
   return SETTINGS[key] as Setting<unknown>;
 }
 
 /** `terminationTimeout` → `SIGNALBOX_TERMINATION_TIMEOUT`. */
-export function variableOf(key: SettingKey): string {
+export function getEnvVariableName(key: SettingKey): string {
   return `SIGNALBOX_${key.replace(/[A-Z]/g, "_$&").toUpperCase()}`;
 }
 
-/** `terminationTimeout` → `--termination-timeout`; undefined where there is no flag. */
-export function flagOf(key: SettingKey): string | undefined {
-  const { flag = key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`) } = settingOf(key);
+/** `terminationTimeout` → `--termination-timeout`; undefined if the setting has no flag. */
+export function getFlagName(key: SettingKey): string | undefined {
+  const { flag = key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`) } = getSetting(key);
   return flag === false ? undefined : `--${flag}`;
 }

@@ -1,72 +1,73 @@
 import { EXIT } from "../base/errors.ts";
-import type { Call, Surroundings } from "../commands/spec.ts";
-import type { Desk } from "../commands/with-store.ts";
+import type { Call, CommandIo } from "../commands/spec.ts";
+import type { CommandContext } from "../commands/store-command.ts";
 import type { ConsoleApp } from "./app/console-app.ts";
 import { dispatch } from "./app/dispatch.ts";
-import { assemble, keepArrangement } from "./assemble.ts";
-import type { Face } from "./face/face.ts";
-import { PlainFace } from "./face/plain-face.ts";
-import { ScreenFace } from "./face/screen-face.ts";
-import { readKeys } from "./input/reader.ts";
-import type { TabId } from "./state/state.ts";
-import { Outlet } from "./tty/outlet.ts";
+import { createConsoleApp, savePreferences } from "./create-console-app.ts";
+import type { Display } from "./face/display.ts";
+import { PlainDisplay } from "./face/plain-display.ts";
+import { ScreenDisplay } from "./face/screen-display.ts";
+import { createKeyReader } from "./input/reader.ts";
+import type { TabId } from "./state/console-state.ts";
 import { TerminalSession } from "./tty/terminal-session.ts";
+import { TtyWriter } from "./tty/tty-writer.ts";
 
-/** What is on the screen grows older, ms: ages are painted anew this often. */
+/** Interval for repainting, ms, because displayed ages grow. */
 const TICK = 1_000;
 
-/** The console on a terminal, until its user leaves it or the process is ended. @returns the exit code */
-export async function interactive(
+/** Runs the console on a terminal until the user leaves it or the process ends. @returns the exit code */
+export async function runInteractiveConsole(
   call: Call,
-  world: Surroundings,
-  desk: Desk,
+  io: CommandIo,
+  context: CommandContext,
   view: TabId | undefined,
 ): Promise<number> {
-  return await new Session(call, world, desk, view).run();
+  return await new InteractiveConsole(call, io, context, view).run();
 }
 
-class Session {
-  readonly #desk: Desk;
+class InteractiveConsole {
+  readonly #context: CommandContext;
   readonly #app: ConsoleApp;
-  readonly #face: Face;
+  readonly #display: Display;
   readonly #terminal: TerminalSession;
-  /** Undefined where it cannot be had: then writing waits for the terminal. */
-  readonly #outlet: Outlet | undefined;
-  readonly #keys = readKeys((event) => this.#guard(() => dispatch(this.#app, event)));
+  /** Undefined if the terminal cannot be opened for it: writes then block until the terminal accepts them. */
+  readonly #writer: TtyWriter | undefined;
+  readonly #keys = createKeyReader((event) => this.#guard(() => dispatch(this.#app, event)));
   readonly #ended = Promise.withResolvers<number>();
   #isDue = false;
 
-  constructor(call: Call, around: Surroundings, desk: Desk, view: TabId | undefined) {
-    const gone = () => this.#ended.resolve(EXIT.io);
-    const outlet = Outlet.open({ onDrained: () => this.#repaint(), onGone: gone });
-    const world = outlet === undefined ? around : { ...around, out: (text: string) => outlet.write(text) };
-    this.#outlet = outlet;
-    this.#desk = desk;
-    this.#face = call.flags.plain
-      ? new PlainFace(world)
-      : new ScreenFace(world, { mouse: desk.settings.mouse });
-    this.#app = assemble({
-      ...{ call, world, desk },
+  constructor(call: Call, around: CommandIo, context: CommandContext, view: TabId | undefined) {
+    const endOnIoError = () => this.#ended.resolve(EXIT.io);
+    const writer = TtyWriter.open({ onDrained: () => this.#repaint(), onGone: endOnIoError });
+    const io =
+      writer === undefined ? around : { ...around, writeOutput: (text: string) => writer.write(text) };
+    this.#writer = writer;
+    this.#context = context;
+    this.#display = call.flags.plain
+      ? new PlainDisplay(io)
+      : new ScreenDisplay(io, { mouse: context.settings.mouse });
+    this.#app = createConsoleApp({
+      ...{ call, io, context },
       repaint: () => this.#repaint(),
       suspend: () => this.#terminal.suspend(),
-      redraw: () => this.#face.forget(),
+      redraw: () => this.#display.forget(),
       quit: (code) => {
-        this.#keys.end(); // what was typed behind it is for nobody
+        this.#keys.end(); // ignores input after the key that quits
         this.#ended.resolve(code);
       },
     });
     if (view !== undefined) this.#app.update((state) => ({ ...state, tab: view }));
-    this.#terminal = this.#session(world);
+    this.#terminal = this.#createTerminalSession(io);
   }
 
   async run(): Promise<number> {
     const leave = () => this.#terminal.leave();
-    // Whatever ends the process: what is said of it must be read on the user's own screen.
+    // Restores the terminal however the process ends: its messages must appear on the user's own screen.
     process.prependListener("exit", leave);
     process.prependListener("uncaughtException", leave);
     process.prependListener("unhandledRejection", leave);
     const tick = setInterval(() => this.#repaint(), TICK);
-    this.#desk.signal.addEventListener("abort", () => this.#ended.reject(this.#desk.signal.reason));
+    this.#context.signal.addEventListener("abort", () => this.#ended.reject(this.#context.signal.reason));
     try {
       this.#terminal.enter();
       this.#app.begin();
@@ -74,30 +75,31 @@ class Session {
       return await this.#ended.promise;
     } finally {
       clearInterval(tick);
-      leave(); // first: whatever is said from here on is for the user's own screen
+      leave(); // first: all later messages are for the user's own screen
       this.#app.end();
-      keepArrangement(this.#app);
+      savePreferences(this.#app);
     }
   }
 
-  #session(world: Surroundings): TerminalSession {
-    return new TerminalSession(world, process.stdin, {
+  #createTerminalSession(io: CommandIo): TerminalSession {
+    return new TerminalSession(io, process.stdin, {
       onBytes: (bytes) => this.#keys.feed(bytes),
       onResize: () => this.#repaint(),
       onTaken: () => {
-        this.#face.begin();
+        this.#display.begin();
         this.#repaint();
       },
       onGiven: () => {
-        this.#face.end();
-        this.#outlet?.flush();
+        this.#display.end();
+        this.#writer?.flush();
       },
-      onNotStopped: () => this.#app.toast("there is no shell behind this console to go back to", "problem"),
+      onNotStopped: () =>
+        this.#app.showToast("there is no shell behind this console to go back to", "problem"),
       onGone: () => this.#ended.resolve(EXIT.io),
     });
   }
 
-  /** Once for everything that changes in one turn of the event loop. */
+  /** Schedules one repaint for all changes in one turn of the event loop. */
   #repaint(): void {
     if (this.#isDue) return;
     this.#isDue = true;
@@ -108,12 +110,12 @@ class Session {
   }
 
   #paint(): void {
-    if (this.#outlet?.isClogged) return; // it is painted as it is then, once the terminal has taken what it has
-    this.#app.settle();
-    if (!this.#face.show(this.#app)) this.#ended.resolve(EXIT.io);
+    if (this.#writer?.isClogged) return; // repainted once the terminal has accepted the pending output
+    this.#app.refreshDerivedState();
+    if (!this.#display.show(this.#app)) this.#ended.resolve(EXIT.io);
   }
 
-  /** A defect ends the console, and is told once the screen is the user's again. */
+  /** Runs `work`. A defect ends the console, and is reported after the screen is restored. */
   #guard(work: () => void): void {
     try {
       work();

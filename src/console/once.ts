@@ -1,51 +1,52 @@
 import { EXIT } from "../base/errors.ts";
-import type { Call, Surroundings } from "../commands/spec.ts";
-import type { Desk } from "../commands/with-store.ts";
-import { assemble } from "./assemble.ts";
-import { frameOf } from "./frame/frame.ts";
-import type { TabId } from "./state/state.ts";
-import { unpainted } from "./theme/sgr.ts";
+import type { Call, CommandIo } from "../commands/spec.ts";
+import type { CommandContext } from "../commands/store-command.ts";
+import { createConsoleApp } from "./create-console-app.ts";
+import { buildFrame } from "./frame/frame.ts";
+import type { TabId } from "./state/console-state.ts";
+import { stripStyles } from "./theme/sgr.ts";
 import { Renderer } from "./view/renderer.tsx";
 
-/** Prints one screen as text, without anything that moves the cursor. @returns the exit code */
-export async function once(
+/** Prints one screen as text, without cursor movement. @returns the exit code */
+export async function printConsoleOnce(
   call: Call,
-  world: Surroundings,
-  desk: Desk,
-  wish: { view: TabId | undefined; size: { columns: number; rows: number } },
+  io: CommandIo,
+  context: CommandContext,
+  options: { view: TabId | undefined; size: { columns: number; rows: number } },
 ): Promise<number> {
-  const around = { ...world, terminal: { ...world.terminal, size: () => wish.size } };
+  const around = { ...io, terminal: { ...io.terminal, getSize: () => options.size } };
   let wake = () => {};
-  const app = assemble({
+  const app = createConsoleApp({
     call,
-    world: around,
-    desk,
+    io: around,
+    context,
     repaint: () => wake(),
     suspend: () => {},
     redraw: () => {},
     quit: () => {},
   });
-  if (wish.view !== undefined) app.update((state) => ({ ...state, tab: wish.view ?? state.tab }));
-  const deadline = desk.clock.now() + desk.settings.connectTimeout;
+  if (options.view !== undefined) app.update((state) => ({ ...state, tab: options.view ?? state.tab }));
+  const deadline = context.clock.now() + context.settings.connectTimeout;
   try {
     app.begin();
-    while (app.sight.standing.kind === "opening" || app.sight.pulse === undefined) {
-      desk.signal.throwIfAborted();
-      if (desk.clock.now() > deadline) break;
+    while (app.liveView.connection.kind === "opening" || app.liveView.clusterHealth === undefined) {
+      context.signal.throwIfAborted();
+      if (context.clock.now() > deadline) break;
       await new Promise<void>((resolve) => {
         wake = resolve;
         setTimeout(resolve, 200);
       });
     }
-    app.settle();
+    app.liveView.catchUp();
+    app.refreshDerivedState();
     const renderer = new Renderer();
-    const lines = renderer.lines(frameOf(app));
+    const lines = renderer.renderLines(buildFrame(app));
     renderer.end();
-    const shown = world.terminal.isOutput()
-      ? lines.map(app.theme.finished)
-      : lines.map(unpainted).map(app.theme.finished);
-    world.out(`${shown.map((line) => line.trimEnd()).join("\n")}\n`);
-    return app.sight.standing.kind === "live" ? EXIT.ok : EXIT.unreachable;
+    const shown = io.terminal.isOutput()
+      ? lines.map(app.theme.finishLine)
+      : lines.map(stripStyles).map(app.theme.finishLine);
+    io.writeOutput(`${shown.map((line) => line.trimEnd()).join("\n")}\n`);
+    return app.liveView.connection.kind === "live" ? EXIT.ok : EXIT.unreachable;
   } finally {
     app.end();
   }

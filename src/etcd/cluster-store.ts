@@ -1,51 +1,58 @@
 import type { Failover } from "./failover.ts";
+import { computeRangeAccess, computeTxnAccess, explainDenied, type KeyAccess } from "./key-access.ts";
+import type { LoginShare } from "./login/shared-logins.ts";
 import { type Member, MemberError, type Rpc } from "./member.ts";
+import { readMemberStatus } from "./member-status.ts";
 import { OpenWatch } from "./open-watch.ts";
+import { isUnavailable, runWithDeadline } from "./retry.ts";
 import {
   type ClusterMember,
-  type Header,
   type MemberStatus,
   type RangeOp,
   type RangeResult,
+  type ResponseHeader,
   type Store,
   StoreError,
   type Txn,
-  type TxnAnswer,
+  type TxnResponse,
   type WatchBatch,
   type WatchRequest,
 } from "./store.ts";
-import { readHeader, readRoster, readStatus, type Wire } from "./wire.ts";
-import type { WireLease, WireRangeAnswer, WireRoster, WireTxn, WireWatch } from "./wire-types.ts";
+import { parseMemberList, parseResponseHeader, type WireCodec } from "./wire-codec.ts";
+import type { WireLease, WireMemberList, WireRangeResponse, WireTxn, WireWatch } from "./wire-types.ts";
 
-/** The store port over the members of a cluster, whatever the transport. */
+/** The store port over the members of a cluster, independent of the transport. */
 export class ClusterStore<B> implements Store {
   readonly #failover: Failover;
-  readonly #wire: Wire<B>;
+  readonly #wire: WireCodec<B>;
+  readonly #share: LoginShare | undefined;
   readonly #watches = new Set<OpenWatch>();
 
-  constructor(failover: Failover, wire: Wire<B>) {
+  /** @param share  the login, when a user with a password is configured */
+  constructor(failover: Failover, wire: WireCodec<B>, share?: LoginShare) {
     this.#failover = failover;
     this.#wire = wire;
+    this.#share = share;
     failover.onSuspect = (member) => this.#distrust(member);
   }
 
-  async grant(id: bigint, ttl: number, signal?: AbortSignal): Promise<Header & { ttl: number }> {
+  async grant(id: bigint, ttl: number, signal?: AbortSignal): Promise<ResponseHeader & { ttl: number }> {
     const request = { ID: id.toString(), TTL: ttl.toString() };
     const answer = await this.#call<WireLease>("grant", request, signal);
-    return { ...readHeader(answer.header), ttl: Number(answer.TTL) };
+    return { ...parseResponseHeader(answer.header), ttl: Number(answer.TTL) };
   }
 
-  async renew(id: bigint, signal?: AbortSignal): Promise<Header & { ttl: number }> {
+  async renew(id: bigint, signal?: AbortSignal): Promise<ResponseHeader & { ttl: number }> {
     const answer = await this.#call<WireLease>("renew", { ID: id.toString() }, signal);
     const ttl = Number(answer.TTL ?? 0);
     if (ttl <= 0) throw new StoreError("noSession", `session ${id.toString(16)} is gone`);
-    return { ...readHeader(answer.header), ttl };
+    return { ...parseResponseHeader(answer.header), ttl };
   }
 
-  async remaining(id: bigint, signal?: AbortSignal): Promise<{ left: number; ttl: number } | undefined> {
+  async readTimeToLive(id: bigint, signal?: AbortSignal): Promise<{ left: number; ttl: number } | undefined> {
     const { TTL, grantedTTL } = await this.#call<WireLease>("remaining", { ID: id.toString() }, signal);
     const left = Number(TTL ?? 0);
-    // One that is gone answers -1; one that is on its way out has nothing left, and was granted something.
+    // A missing session has TTL -1. An expiring session has no time left but still a granted time.
     return left < 0 || grantedTTL === undefined ? undefined : { left, ttl: Number(grantedTTL) };
   }
 
@@ -57,25 +64,26 @@ export class ClusterStore<B> implements Store {
     }
   }
 
-  async range(range: RangeOp & { revision?: bigint }, signal?: AbortSignal): Promise<Header & RangeResult> {
-    const answer = await this.#call<WireRangeAnswer>("range", this.#wire.rangeRequest(range), signal);
-    const header = readHeader(answer.header);
-    // etcd's header says how far the store is; the port says at which revision the answer is true.
-    return { ...header, revision: range.revision ?? header.revision, ...this.#wire.range(answer) };
+  async readRange(
+    range: RangeOp & { revision?: bigint },
+    signal?: AbortSignal,
+  ): Promise<ResponseHeader & RangeResult> {
+    const asked = this.#call<WireRangeResponse>("range", this.#wire.toRangeRequest(range), signal);
+    const answer = await this.#explainDenials(asked, () => computeRangeAccess([range]));
+    const header = parseResponseHeader(answer.header);
+    // etcd's header has the current revision of the store; the port returns the revision of the read.
+    return { ...header, revision: range.revision ?? header.revision, ...this.#wire.parseRange(answer) };
   }
 
-  async txn(txn: Txn, signal?: AbortSignal): Promise<TxnAnswer> {
-    const answer = await this.#call<WireTxn>("txn", this.#wire.txnRequest(txn), signal);
-    return { ...readHeader(answer.header), ...this.#wire.txn(answer) };
+  async commitTxn(txn: Txn, signal?: AbortSignal): Promise<TxnResponse> {
+    const asked = this.#call<WireTxn>("txn", this.#wire.toTxnRequest(txn), signal);
+    const answer = await this.#explainDenials(asked, () => computeTxnAccess(txn));
+    return { ...parseResponseHeader(answer.header), ...this.#wire.parseTxn(answer) };
   }
 
   async *watch(request: WatchRequest, signal: AbortSignal): AsyncGenerator<WatchBatch, never> {
-    const creates = this.#wire.createRequests(request);
-    const open = await this.#failover.run(
-      (member, options) => OpenWatch.open(member, creates, options.signal),
-      signal,
-      (late) => late.end(new StoreError("unavailable", "another member was faster")),
-    );
+    const opening = this.#runWithToken(signal, (token) => this.#openWatch(request, token, signal));
+    const open = await this.#explainDenials(opening, () => computeRangeAccess(request.ranges));
     const onAbort = () => open.end(signal.reason);
     signal.addEventListener("abort", onAbort);
     if (signal.aborted) onAbort();
@@ -84,7 +92,8 @@ export class ClusterStore<B> implements Store {
     open.probe(clock, request.progress ?? timeouts.probe).catch((error: unknown) => open.end(error));
     try {
       for (;;) {
-        const batch = this.#batch(await open.next());
+        const batch = this.#toWatchBatch(await open.readNext());
+        this.#failover.latency.recordMessage(open.member, clock.now());
         if (batch.events.length > 0 || (request.progress !== undefined && batch.revision > 0n)) yield batch;
       }
     } finally {
@@ -94,68 +103,110 @@ export class ClusterStore<B> implements Store {
     }
   }
 
-  async status(signal?: AbortSignal): Promise<MemberStatus[]> {
-    return await Promise.all(this.#failover.members.map((member) => this.#statusOf(member, signal)));
+  async readMemberStatuses(signal?: AbortSignal): Promise<MemberStatus[]> {
+    const { members } = this.#failover;
+    try {
+      const token = await this.#findToken(signal);
+      return await Promise.all(
+        members.map((member) => readMemberStatus(this.#failover, member, token, signal)),
+      );
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (!(error instanceof StoreError)) throw error;
+      return members.map(({ endpoint }) => ({ endpoint, ok: false, error }));
+    }
   }
 
-  async roster(signal?: AbortSignal): Promise<ClusterMember[]> {
-    return readRoster(await this.#call<WireRoster>("roster", {}, signal));
+  async listMembers(signal?: AbortSignal): Promise<ClusterMember[]> {
+    return parseMemberList(await this.#call<WireMemberList>("roster", {}, signal));
   }
 
   close(): void {
     const reason = new StoreError("unavailable", "the connection to etcd was closed");
     this.#failover.close();
+    this.#share?.login.cancel(this.#failover);
+    this.#share?.release();
     for (const watch of this.#watches) watch.end(reason);
   }
 
-  async #call<T>(rpc: Rpc, request: object, signal: AbortSignal | undefined): Promise<T> {
-    return (await this.#failover.run((member, options) => member.call(rpc, request, options), signal)) as T;
+  /** Adds the user and the keys to permission errors. */
+  #explainDenials<T>(call: Promise<T>, access: () => KeyAccess): Promise<T> {
+    return call.catch((error: unknown) => {
+      throw explainDenied(error, this.#share?.user, access());
+    });
   }
 
-  /** Progress reports carry no events, only how far the member is. */
-  #batch(answer: WireWatch): WatchBatch {
-    const events = this.#wire.events(answer);
+  async #call<T>(rpc: Rpc, request: object, signal: AbortSignal | undefined): Promise<T> {
+    return (await this.#runWithToken(signal, (token) => this.#run(rpc, request, token, signal))) as T;
+  }
+
+  #run(rpc: Rpc, request: object, token: string | undefined, signal?: AbortSignal): Promise<unknown> {
+    return this.#failover.run((member, options) => member.call(rpc, request, { ...options, token }), signal);
+  }
+
+  /** Makes a call with the token of the login, if there is one. */
+  #runWithToken<T>(signal: AbortSignal | undefined, call: (token?: string) => Promise<T>): Promise<T> {
+    return this.#share === undefined ? call() : this.#share.login.use(this.#failover, signal, call);
+  }
+
+  /**
+   * Opens a watch. A stale token looks like a missing permission there; a read of the same keys distinguishes the two.
+   */
+  async #openWatch(
+    request: WatchRequest,
+    token: string | undefined,
+    signal: AbortSignal,
+  ): Promise<OpenWatch> {
+    const creates = this.#wire.toCreateRequests(request);
+    try {
+      return await this.#failover.run(
+        (member, options) => OpenWatch.open(member, creates, { ...options, token }),
+        signal,
+        (late) => late.end(new StoreError("unavailable", "another member was faster")),
+      );
+    } catch (error) {
+      const [range] = request.ranges;
+      const isRefused = error instanceof MemberError && error.kind === "permission";
+      if (!isRefused || token === undefined || range === undefined) throw error;
+      await this.#run("range", this.#wire.toRangeRequest({ ...range, countOnly: true }), token, signal);
+      throw error;
+    }
+  }
+
+  /** Converts a response to a batch. Progress reports have no events, only a revision. */
+  #toWatchBatch(answer: WireWatch): WatchBatch {
+    const events = this.#wire.parseEvents(answer);
     const last = events.at(-1);
     if (last === undefined) return { revision: BigInt(answer.header?.revision ?? 0), events };
     return { revision: last.type === "put" ? last.kv.modRevision : last.revision, events };
   }
 
-  async #statusOf(member: Member, signal: AbortSignal | undefined): Promise<MemberStatus> {
+  /**
+   * Returns the login token if it is available soon: members report their status without a token too.
+   * @throws StoreError when etcd refuses the login
+   */
+  async #findToken(signal: AbortSignal | undefined): Promise<string | undefined> {
     const { clock, timeouts } = this.#failover;
-    const done = new AbortController();
-    const ended = AbortSignal.any(signal ? [done.signal, signal] : [done.signal]);
-    const { endpoint } = member;
-    const late = clock.sleep(timeouts.attempt, ended).then(() => {
-      throw new MemberError("unavailable", "retry", `${endpoint}: no answer within ${timeouts.attempt} ms`);
-    });
-    const start = clock.now();
+    const getToken = (call: AbortSignal) =>
+      this.#share?.login.use(this.#failover, call, async (token) => token);
     try {
-      const answer = await Promise.race([askStatus(member, ended), late]);
-      return readStatus(endpoint, answer as object, clock.now() - start);
+      return await runWithDeadline(
+        clock,
+        clock.now() + timeouts.attempt,
+        async (call) => getToken(call),
+        signal,
+      );
     } catch (error) {
-      signal?.throwIfAborted();
-      if (error instanceof StoreError) return { endpoint, ok: false, error };
+      if (isUnavailable(error)) return undefined;
       throw error;
-    } finally {
-      done.abort();
     }
   }
 
-  /** A member that let a call hang says nothing on its watches either, and would not say so. */
+  /** Ends the watches on a member that left a call without a response: they would go silent without an error. */
   #distrust(member: Member): void {
     const text = `${member.endpoint}: the member does not answer`;
     for (const watch of this.#watches) {
       if (watch.member === member) watch.end(new MemberError("unavailable", "retry", text));
     }
-  }
-}
-
-/** Asks once more, on a new connection, where the first failed at once: it may have been closed while it was idle. */
-async function askStatus(member: Member, signal: AbortSignal): Promise<unknown> {
-  try {
-    return await member.call("status", {}, { signal, fresh: false });
-  } catch (error) {
-    if (signal.aborted || !(error instanceof MemberError) || error.advice !== "retry") throw error;
-    return await member.call("status", {}, { signal, fresh: true });
   }
 }

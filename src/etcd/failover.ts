@@ -1,19 +1,28 @@
 import type { Clock } from "../base/clock.ts";
-import { type Attempt, FailoverCall, type Pool, type Timeouts } from "./failover-call.ts";
+import { type Attempt, FailoverCall, type FailoverContext } from "./failover-call.ts";
 import type { Member } from "./member.ts";
+import { MemberLatency } from "./member-latency.ts";
 import { StoreError } from "./store.ts";
+import type { Timeouts } from "./timeouts.ts";
 
-export const DEFAULT_TIMEOUTS: Timeouts = { attempt: 2000, hedge: 600, total: 6000, probe: 10_000 };
+export const DEFAULT_TIMEOUTS: Timeouts = {
+  attempt: 2000,
+  hedge: 600,
+  total: 6000,
+  probe: 10_000,
+  login: 10_000,
+};
 
 /** Runs each call on the member that answered last, and on others when it does not answer. */
-export class Failover implements Pool {
+export class Failover implements FailoverContext {
   readonly members: readonly Member[];
   readonly clock: Clock;
   readonly timeouts: Timeouts;
+  readonly latency = new MemberLatency();
   onSuspect: (member: Member) => void = () => {};
   preferred: number;
   readonly #calls = new Set<{ abort(reason: unknown): void }>();
-  #closed: StoreError | undefined;
+  readonly #closing = new AbortController();
 
   constructor(members: readonly Member[], clock: Clock, timeouts: Timeouts, preferred = 0) {
     this.members = members;
@@ -22,16 +31,21 @@ export class Failover implements Pool {
     this.preferred = preferred;
   }
 
+  /** Aborted by `close`. */
+  get closed(): AbortSignal {
+    return this.#closing.signal;
+  }
+
   /**
-   * @param attempt one try on one member; its signal is aborted when it lost, never when it won
-   * @param discard gets the value of an attempt that succeeded after another had won
+   * @param attempt one attempt on one member; its signal is aborted when another attempt won, never when it won itself
+   * @param discard receives the value of an attempt that succeeded after another had won
    * @throws StoreError `unavailable` with the causes; a member's final error; the signal's reason
    */
   async run<T>(attempt: Attempt<T>, signal?: AbortSignal, discard?: (late: T) => void): Promise<T> {
     signal?.throwIfAborted();
-    if (this.#closed) throw this.#closed;
+    this.closed.throwIfAborted();
     const call = new FailoverCall(this, attempt, discard);
-    // A caller whose time is up wants to know what was met so far.
+    // At the caller's deadline, report the errors so far.
     const onAbort = () => (isLate(signal?.reason) ? call.giveUp() : call.abort(signal?.reason));
     signal?.addEventListener("abort", onAbort);
     this.#calls.add(call);
@@ -43,10 +57,10 @@ export class Failover implements Pool {
     }
   }
 
-  /** Fails every call under way and all to come. */
+  /** Fails all current and future calls. */
   close(): void {
-    this.#closed ??= new StoreError("unavailable", "the connection to etcd was closed");
-    for (const call of this.#calls) call.abort(this.#closed);
+    this.#closing.abort(new StoreError("unavailable", "the connection to etcd was closed"));
+    for (const call of this.#calls) call.abort(this.closed.reason);
     for (const member of this.members) member.close();
   }
 }

@@ -1,44 +1,55 @@
 import { StoreError, type StoreErrorKind } from "./store.ts";
 
-/** The calls of etcd that the store port needs. */
-export type Rpc = "grant" | "renew" | "remaining" | "revoke" | "range" | "txn" | "status" | "roster";
+/** The etcd calls that the store port needs. */
+export type Rpc =
+  | "authenticate"
+  | "grant"
+  | "renew"
+  | "remaining"
+  | "revoke"
+  | "range"
+  | "txn"
+  | "status"
+  | "roster";
 
-/** The narrower port behind the store port: one member of the cluster over one transport. Requests are wire.ts's. */
+/**
+ * The narrower port behind the store port: one cluster member over one transport. wire-codec.ts builds the requests.
+ */
 export interface Member {
   /** URL, for messages. */
   readonly endpoint: string;
   /**
-   * One attempt of one call. Nothing is retried here but an expired token.
-   * @param options.fresh do not use a connection that was opened before: it may be dead without our knowing
-   * @throws MemberError; anything, soon, once the signal is aborted
+   * Makes one attempt of one call, without retries.
+   * @param options.fresh do not reuse a connection: an open one may be dead without an error
+   * @param options.token token of a login; also for watches
+   * @throws MemberError; soon after the signal is aborted, any error
    */
   call(rpc: Rpc, request: object, options: AttemptOptions): Promise<unknown>;
-  /** Opens a stream for watches; nothing is watched until a create request is sent. Ends when the signal is aborted. */
-  stream(signal: AbortSignal): Promise<WatchStream>;
-  /** Drops the authentication token. @returns whether there was one, so that another try makes sense */
-  forgetToken(): boolean;
+  /** Opens a stream for watches. Watching starts only with a create request. Ends when the signal is aborted. */
+  openWatchStream(signal: AbortSignal, token?: string): Promise<WatchStream>;
   close(): void;
 }
 
 export interface AttemptOptions {
   signal: AbortSignal;
   fresh: boolean;
+  token?: string | undefined;
 }
 
 export interface WatchStream {
   /** Sends a watch request. Does nothing on a stream that has ended. */
   send(request: object): void;
-  /** Throws MemberError, or the signal's reason. */
+  /** @throws MemberError, or the signal's reason */
   responses: AsyncIterator<unknown>;
 }
 
 /**
- * What failover does about a failed attempt: `retry` here or elsewhere, `elsewhere` only (this member will not get
- * better within the call), `relogin` (the token is stale), or `final` (every member would say the same).
+ * How failover handles a failed attempt: `retry` on any member; `elsewhere` only (this member will not recover within
+ * the call); `relogin` (the token is stale); or `final` (every member would return the same error).
  */
 export type Advice = "retry" | "elsewhere" | "relogin" | "final";
 
-/** A StoreError of one member, with what to do about it. */
+/** A StoreError from one member, with advice for failover. */
 export class MemberError extends StoreError {
   readonly advice: Advice;
 

@@ -1,14 +1,14 @@
 import type { Clock } from "../base/clock.ts";
-import { refusedWatch } from "./classify.ts";
-import { type Member, MemberError, type WatchStream } from "./member.ts";
+import { type AttemptOptions, type Member, MemberError, type WatchStream } from "./member.ts";
+import { createRefusedWatchError } from "./member-errors.ts";
 import type { WireWatch } from "./wire-types.ts";
 
-/** Watches over several ranges on one stream of one member, each created. */
+/** Watches over several ranges on one stream of one member, all created. */
 export class OpenWatch {
   readonly member: Member;
   readonly #stream: WatchStream;
   readonly #control: AbortController;
-  /** Answers that came while the last ranges were still being created. */
+  /** Responses that arrived before all ranges were created. */
   readonly #early: WireWatch[] = [];
   #heard = false;
   #reading = false;
@@ -20,31 +20,21 @@ export class OpenWatch {
   }
 
   /**
-   * Opens a stream and creates one watch a request. A stale token looks to a watch like a missing permission, so
-   * that answer is believed only from a fresh one.
-   * @param attempt ends the opening; later it has no effect
-   * @throws MemberError, also for a compacted revision and a refused range
+   * Opens a stream and creates one watch per request.
+   * @param options.signal aborts the opening; later it has no effect
+   * @throws MemberError, also for a compacted revision and a refused range. On a watch, a stale token looks like a
+   * missing permission
    */
-  static async open(member: Member, requests: object[], attempt: AbortSignal): Promise<OpenWatch> {
-    try {
-      return await OpenWatch.#tryOpen(member, requests, attempt);
-    } catch (error) {
-      const stale =
-        error instanceof MemberError && (error.kind === "permission" || error.advice === "relogin");
-      if (!stale || !member.forgetToken()) throw error;
-      return await OpenWatch.#tryOpen(member, requests, attempt);
-    }
-  }
-
-  static async #tryOpen(member: Member, requests: object[], attempt: AbortSignal): Promise<OpenWatch> {
+  static async open(member: Member, requests: object[], options: AttemptOptions): Promise<OpenWatch> {
+    const { signal: attempt, token } = options;
     attempt.throwIfAborted();
     const control = new AbortController();
     const onAbort = () => control.abort(attempt.reason);
     attempt.addEventListener("abort", onAbort);
     try {
-      const open = new OpenWatch(member, await member.stream(control.signal), control);
+      const open = new OpenWatch(member, await member.openWatchStream(control.signal, token), control);
       for (const request of requests) open.#stream.send(request);
-      await open.#created(requests.length);
+      await open.#awaitCreated(requests.length);
       return open;
     } catch (error) {
       control.abort(error);
@@ -54,7 +44,7 @@ export class OpenWatch {
     }
   }
 
-  async #created(count: number): Promise<void> {
+  async #awaitCreated(count: number): Promise<void> {
     for (let created = 0; created < count; ) {
       const answer = await this.#read();
       if (answer.created) created += 1;
@@ -62,8 +52,8 @@ export class OpenWatch {
     }
   }
 
-  /** The next answer. @throws MemberError, also when the server ends the watch; what `end` was given */
-  async next(): Promise<WireWatch> {
+  /** Returns the next response. @throws MemberError, also when the server ends the watch; the reason given to `end` */
+  async readNext(): Promise<WireWatch> {
     this.#control.signal.throwIfAborted();
     return this.#early.shift() ?? (await this.#read());
   }
@@ -75,24 +65,24 @@ export class OpenWatch {
       this.#control.signal.throwIfAborted();
       if (done) throw new MemberError("unavailable", "retry", `${this.member.endpoint}: the watch ended`);
       this.#heard = true;
-      return this.#checked(value as WireWatch);
+      return this.#checkResponse(value as WireWatch);
     } finally {
       this.#reading = false;
     }
   }
 
-  #checked(answer: WireWatch): WireWatch {
+  #checkResponse(answer: WireWatch): WireWatch {
     if (!answer.canceled) return answer;
     if (BigInt(answer.compact_revision ?? 0) > 0n) {
       const text = `${this.member.endpoint}: the revision to watch from is compacted`;
       throw new MemberError("compacted", "final", text);
     }
-    throw refusedWatch(this.member.endpoint, answer.cancel_reason ?? "");
+    throw createRefusedWatchError(this.member.endpoint, answer.cancel_reason ?? "");
   }
 
   /**
-   * Ends the watch when the member shows no sign of life though it did before. A member may rightly be silent until
-   * the first revision asked for exists, so silence counts only after it has once answered.
+   * Ends the watch when the member goes silent after it has answered before. A member may stay silent until the first
+   * requested revision exists, so silence counts only after a first response.
    * @param every in milliseconds
    */
   async probe(clock: Clock, every: number): Promise<void> {
@@ -109,7 +99,7 @@ export class OpenWatch {
     }
   }
 
-  /** Frees the connection; `next` throws the reason from now on. */
+  /** Frees the connection. `readNext` throws the reason from now on. */
   end(reason: unknown): void {
     this.#control.abort(reason);
   }

@@ -1,15 +1,19 @@
 import type { Clock } from "../base/clock.ts";
 import { ConfigError } from "../base/errors.ts";
 import { type Endpoint, parseEndpoint } from "./endpoint.ts";
-import type { Timeouts } from "./failover-call.ts";
+import type { Timeouts } from "./timeouts.ts";
 
 export interface StoreOptions {
   /** `host`, `host:2379`, `http://…` or `https://…`; one or more. */
   endpoints: string[];
+  /** The cluster of the endpoints. Responses from another cluster are rejected. Default: the first one that answers. */
+  clusterId?: bigint;
   /** `http` is etcd's JSON gateway, `grpc` the npm client etcd3. Default `auto`. */
   transport?: "auto" | "http" | "grpc";
   user?: string;
   password?: string;
+  /** The file with the password. It is read again when etcd refuses the password. */
+  passwordFile?: string;
   /** Send the password over a connection without TLS. Default false. */
   allowPlaintextPassword?: boolean;
   tls?: TlsOptions;
@@ -21,30 +25,33 @@ export interface TlsOptions {
   ca?: string;
   cert?: string;
   key?: string;
-  /** The name that the server's certificate must carry, when it is not the endpoint's host. */
+  /** The name that the server's certificate must contain when it differs from the endpoint's host. */
   serverName?: string;
-  /** Believe any server. Only `http` can. */
+  /** Accept any server certificate. Only the transport `http` supports this. */
   insecureSkipVerify?: boolean;
 }
 
 /** What the store needs from its process. */
 export interface StorePorts {
   clock: Clock;
-  /** Which member calls start with: uniform in [0, 1). Without it the first. Spreads many hosts over the members. */
+  /**
+   * Selects the member that calls try first: uniform in [0, 1), default the first one. Spreads hosts over the members.
+   */
   unit?: () => number;
 }
 
-/** The options, checked. */
+/** The validated options. */
 export interface CheckedOptions extends StoreOptions {
   parsed: Endpoint[];
   transport: "http" | "grpc";
 }
 
 /**
- * @throws ConfigError for endpoints that are none, half a key pair, half a login, mixed schemes, and for a password
- * that would go over the wire in the clear
+ * Validates the options.
+ * @throws ConfigError for invalid endpoints, half a key pair, half a login, mixed schemes, and for a password that
+ * would be sent in plain text
  */
-export function checkOptions(options: StoreOptions): CheckedOptions {
+export function checkStoreOptions(options: StoreOptions): CheckedOptions {
   const { tls, user, password } = options;
   const parsed = options.endpoints.map((text) => parseEndpoint(text, tls !== undefined));
   if (parsed.length === 0) throw new ConfigError("no endpoint of etcd is configured");
@@ -63,14 +70,14 @@ export function checkOptions(options: StoreOptions): CheckedOptions {
       `the password would go to ${open.url} in the clear: use https, or allow it explicitly`,
     );
   }
-  return { ...options, parsed, transport: chosenTransport(options) };
+  return { ...options, parsed, transport: chooseTransport(options) };
 }
 
 /**
- * `auto` is the lean transport, except where the client certificate may be the identity: the gateway presents its own
- * certificate to etcd, so etcd would not see ours.
+ * Chooses the transport. `auto` is the lighter one, `http`, unless the client certificate may be the identity: the
+ * gateway presents its own certificate to etcd, so etcd would not see the client's.
  */
-export function chosenTransport({ transport = "auto", tls, user }: StoreOptions): "http" | "grpc" {
+export function chooseTransport({ transport = "auto", tls, user }: StoreOptions): "http" | "grpc" {
   if (transport !== "auto") return transport;
   return tls?.cert !== undefined && user === undefined ? "grpc" : "http";
 }

@@ -1,36 +1,29 @@
 import type { Clock } from "../base/clock.ts";
-import { newSessionId } from "../base/ids.ts";
+import { formatDuration } from "../base/duration.ts";
+import { generateSessionId } from "../base/ids.ts";
 import type { Log } from "../base/log.ts";
 import type { Random } from "../base/random.ts";
-import { marginOf, renewalPeriod } from "../config/ttl.ts";
-import { isUnavailable, persist } from "./persist.ts";
+import { computeRenewalPeriod } from "../config/ttl.ts";
+import { ClockReading } from "./clock-reading.ts";
+import { grantOnce } from "./grant.ts";
+import { Horizon } from "./horizon.ts";
+import { isUnavailable, retryUnavailable } from "./retry.ts";
+import { SessionLost } from "./session-lost.ts";
 import { type Store, StoreError } from "./store.ts";
 
-/** Why a session is of no use any more; the reason of its `signal`. */
-export class SessionLost extends Error {
-  /** `horizon`: it may have expired. `unfounded`: what it was kept for is gone. `expired`: both gone, on the server. */
-  readonly kind: "horizon" | "expired" | "unfounded";
-
-  constructor(kind: SessionLost["kind"], message: string) {
-    super(message);
-    this.name = "SessionLost";
-    this.kind = kind;
-  }
-}
-
-/** What a linearizable read says about that for which a session is kept. */
-export interface Proof {
+/** The result of a linearizable read of the keys that a session holds. */
+export interface SessionProof {
   raftTerm: bigint;
-  /** Why there is nothing left to hold on to; undefined when all is there. */
+  /** Why the session has nothing left to hold; undefined when all keys are present. */
   fault: string | undefined;
 }
 
-/** Who a session is kept for. */
-export interface Keeper {
-  /** Reads, linearizably, what the session is kept for. */
-  prove(): Promise<Proof>;
-  /** Told whenever the horizon has moved. */
-  extended(): void;
+/** The user of a session. */
+export interface SessionOwner {
+  /** Reads the keys that the session holds, linearizably. */
+  prove(): Promise<SessionProof>;
+  /** Called after each move of the horizon: forward, or back after a pause of the machine. */
+  onHorizonMoved(): void;
 }
 
 export interface SessionPorts {
@@ -40,15 +33,15 @@ export interface SessionPorts {
   log: Log;
 }
 
-/** Renewals in a row while the raft term changes under them. */
+/** Maximum number of consecutive renewals while the raft term changes. */
 const AT_ONCE = 3;
 
 /**
  * A session and its horizon: the instant after which it may have expired on the server.
  *
- * Every time counts from before the call was sent, so a slow answer can only make the horizon too early. A renewal
- * counts once a read sent after its answer shows that what the session holds is still there, with one raft term
- * throughout: a leader that was paused and replaced may acknowledge renewals that no longer mean anything.
+ * Every time counts from before the call was sent, so a slow response can only make the horizon too early. A renewal
+ * counts when a read sent after its response shows that the keys of the session still exist, with an unchanged raft
+ * term throughout: a leader that was paused and replaced may acknowledge renewals that have no effect.
  */
 export class Session {
   readonly id: bigint;
@@ -56,140 +49,208 @@ export class Session {
   readonly #ports: SessionPorts;
   readonly #lost = new AbortController();
   readonly #stop = new AbortController();
+  readonly #horizon: Horizon;
+  /** Aborted when a renewal is due at once and the result of a renewal in flight no longer counts. */
+  #urgentRenewal = new AbortController();
   #ttl: number;
-  #horizon: number;
   #term: bigint;
-  #keeper: Keeper | undefined;
+  #owner: SessionOwner | undefined;
 
-  private constructor(ports: SessionPorts, id: bigint, granted: Granted) {
+  private constructor(ports: SessionPorts, id: bigint, granted: GrantedSession) {
     this.id = id;
     this.signal = this.#lost.signal;
     this.#ports = ports;
     this.#ttl = granted.ttl * 1000;
-    this.#horizon = granted.sent + this.#ttl - marginOf(this.#ttl);
+    const horizonListener = {
+      onClockJump: (jump: number) => this.#handleClockJump(jump),
+      onShortened: (jump: number) => this.#handleShortenedHorizon(jump),
+    };
+    this.#horizon = new Horizon(ports.clock, horizonListener, granted.sent, this.#ttl, this.#stop.signal);
     this.#term = granted.raftTerm;
     void this.#watchHorizon();
   }
 
   /**
-   * Grants a session under a fresh random id.
+   * Grants a session with a new random id.
    * @param ttl    whole seconds
-   * @param until  instant on the clock until which an unreachable etcd is tried again
+   * @param until  instant on the clock until which an unreachable etcd is retried
    * @throws StoreError
    */
   static async open(ports: SessionPorts, ttl: number, until: number, signal?: AbortSignal): Promise<Session> {
-    const id = newSessionId(ports.random);
-    const sent = ports.clock.now(); // of the first attempt: it may be the one that was applied
-    const granted = await persist(ports, until, (call) => grantOnce(ports.store, id, ttl, call), signal);
+    const id = generateSessionId(ports.random);
+    const sent = new ClockReading(ports.clock); // before the first attempt, which may be the one that was applied
+    const granted = await retryUnavailable(
+      ports,
+      until,
+      (call) => grantOnce(ports.store, id, ttl, call),
+      signal,
+    );
     return new Session(ports, id, { ...granted, sent });
   }
 
-  /** Instant on the clock, ms, by which whatever relies on this session must have ended. */
+  /** Instant on the clock, ms, by which all work that relies on this session must have ended. */
   get horizon(): number {
-    return this.#horizon;
+    return this.#horizon.at;
   }
 
-  /** Time to live in ms, as the server stated it last. */
+  /** Whether the machine may have been paused since the last successful renewal. Start nothing while this is true. */
+  get isDoubted(): boolean {
+    return this.#horizon.isDoubted;
+  }
+
+  /** Waits until `lead` ms before the horizon, also when the horizon moves meanwhile. @throws the signal's reason */
+  async waitUntilHorizonNear(lead: number, signal: AbortSignal): Promise<void> {
+    await this.#horizon.waitUntilNear(lead, signal);
+  }
+
+  /** Time to live in ms, as last returned by the server. */
   get ttl(): number {
     return this.#ttl;
   }
 
-  /** Renews in the background until the session is lost or rests. A later keeper takes the place of an earlier one. */
-  keep(keeper: Keeper): void {
-    const isKept = this.#keeper !== undefined;
-    this.#keeper = keeper;
+  /**
+   * Renews in the background until the session is lost or `stopRenewing` is called. A later owner replaces an earlier
+   * one.
+   */
+  keepAlive(owner: SessionOwner): void {
+    const isKept = this.#owner !== undefined;
+    this.#owner = owner;
     if (isKept) return;
-    void this.#renewals().catch((error) => {
+    void this.#renewPeriodically().catch((error) => {
       if (!this.#stop.signal.aborted) this.#ports.log.error("renewing stopped", { error: String(error) });
     });
   }
 
-  /** Gives the session up as lost, for a reason that the caller found. */
+  /** Marks the session as lost, for a reason that the caller found. */
   lose(reason: SessionLost): void {
     if (this.#lost.signal.aborted) return;
     this.#lost.abort(reason);
     this.#stop.abort(reason);
   }
 
-  /** Stops renewing; the session lives on until it expires. */
-  rest(): void {
+  /** Stops renewing. The session remains until it expires. */
+  stopRenewing(): void {
     this.#stop.abort();
   }
 
-  /** Ends the session and with it every ticket on it. @param until instant until which that is tried */
+  /** Ends the session and every ticket on it. @param until  instant until which an unreachable etcd is retried */
   async revoke(until: number): Promise<void> {
-    this.rest();
-    await persist(this.#ports, until, (call) => this.#ports.store.revoke(this.id, call));
+    this.stopRenewing();
+    await retryUnavailable(this.#ports, until, (call) => this.#ports.store.revoke(this.id, call));
   }
 
-  async #renewals(): Promise<void> {
+  async #renewPeriodically(): Promise<void> {
     const { clock } = this.#ports;
-    for (let due = clock.now() + renewalPeriod(this.#ttl); !this.#stop.signal.aborted; ) {
-      await clock.sleep(Math.max(0, due - clock.now()), this.#stop.signal);
-      due = clock.now() + renewalPeriod(this.#ttl);
+    for (let due = clock.now() + computeRenewalPeriod(this.#ttl); !this.#stop.signal.aborted; ) {
+      const hurry = await this.#pauseUntil(due);
+      due = clock.now() + computeRenewalPeriod(this.#ttl);
       try {
-        const steady = await this.#renewSteadily();
+        const steady = await Promise.race([this.#renewWithStableTerm(hurry), rejectOnAbort(hurry)]);
         if (this.#stop.signal.aborted) return;
-        if (steady) this.#keeper?.extended();
+        if (steady) this.#owner?.onHorizonMoved();
         else due = clock.now();
       } catch (error) {
-        this.#renewalFailed(error);
-        due = clock.now() + Math.min(500, renewalPeriod(this.#ttl));
+        this.#logRenewalFailure(error);
+        due = clock.now() + Math.min(500, computeRenewalPeriod(this.#ttl));
       }
     }
   }
 
-  /** Renews, and again at once when the raft term changed on the way; a few times, so as not to hammer a cluster in turmoil. */
-  async #renewSteadily(): Promise<boolean> {
+  /**
+   * Waits for the next renewal.
+   * @returns a signal that aborts that renewal early
+   * @throws when the session is lost or renewing has stopped
+   */
+  async #pauseUntil(due: number): Promise<AbortSignal> {
+    const { clock } = this.#ports;
+    const stop = this.#stop.signal;
+    const either = AbortSignal.any([stop, this.#urgentRenewal.signal]);
+    await clock.sleep(Math.max(0, due - clock.now()), either).catch(() => stop.throwIfAborted());
+    if (this.#urgentRenewal.signal.aborted) this.#urgentRenewal = new AbortController();
+    return AbortSignal.any([stop, this.#urgentRenewal.signal]);
+  }
+
+  /**
+   * Renews, and renews again at once when the raft term changed meanwhile. Limits the attempts to spare an unstable
+   * cluster.
+   */
+  async #renewWithStableTerm(hurry: AbortSignal): Promise<boolean> {
     for (let tries = 0; tries < AT_ONCE; tries += 1) {
-      if (await this.#renewOnce()) return true;
+      if (await this.#renewOnce(hurry)) return true;
+      hurry.throwIfAborted();
       this.#ports.log.debug("the raft term changed, renewing again");
     }
     await this.#ports.clock.sleep(100, this.#stop.signal);
     return false;
   }
 
-  /** One renewal and its proof. False when the term changed on the way: it may have been a former leader's word. */
-  async #renewOnce(): Promise<boolean> {
-    const sent = this.#ports.clock.now();
-    const renewed = await this.#renewed();
+  /**
+   * Renews once and reads the proof. Returns false when the term changed meanwhile: the renewal may have been
+   * acknowledged by a former leader.
+   */
+  async #renewOnce(hurry: AbortSignal): Promise<boolean> {
+    const sent = new ClockReading(this.#ports.clock);
+    const renewed = await this.#sendRenewal(hurry);
     const proof = await this.#prove();
     if (this.#stop.signal.aborted) return true;
-    // After a stop or suspend, buffered answers arrive first: the horizon is checked before they are believed.
-    if (this.#passed()) return true;
+    // After a stop or suspend, buffered responses arrive first. Check the horizon before they count.
+    if (this.#checkExpired()) return true;
     if (proof.fault !== undefined) {
       this.lose(new SessionLost(renewed === undefined ? "expired" : "unfounded", proof.fault));
       return true;
     }
-    if (renewed === undefined) return false;
+    // The renewal was sent before a pause that may have been longer than the session's time to live.
+    if (renewed === undefined || sent.measureJump() > 0) return false;
     const steady = renewed.raftTerm === proof.raftTerm && this.#term === proof.raftTerm;
     this.#term = proof.raftTerm;
-    if (steady) this.#extend(sent, renewed.ttl * 1000);
+    if (steady) this.#extendHorizon(sent, renewed.ttl * 1000);
     return steady;
   }
 
-  async #prove(): Promise<Proof> {
-    if (this.#keeper === undefined) throw new Error("a session without a keeper is not renewed");
-    return this.#keeper.prove();
+  async #prove(): Promise<SessionProof> {
+    if (this.#owner === undefined) throw new Error("a session without a keeper is not renewed");
+    return this.#owner.prove();
   }
 
-  /** Undefined when the server knows no such session. That is not proof: a new leader may still be catching up. */
-  async #renewed(): Promise<{ ttl: number; raftTerm: bigint } | undefined> {
+  /**
+   * Returns undefined when the server does not know the session. That is no proof: a new leader may still be catching
+   * up.
+   */
+  async #sendRenewal(signal: AbortSignal): Promise<{ ttl: number; raftTerm: bigint } | undefined> {
     try {
-      return await this.#ports.store.renew(this.id, this.#stop.signal);
+      return await this.#ports.store.renew(this.id, signal);
     } catch (error) {
       if (error instanceof StoreError && error.kind === "noSession") return undefined;
       throw error;
     }
   }
 
-  #extend(sent: number, ttl: number): void {
+  #extendHorizon(sent: ClockReading, ttl: number): void {
+    if (this.isDoubted) this.#ports.log.info("the session lives: it was renewed after the jump");
     this.#ttl = ttl;
-    this.#horizon = Math.max(this.#horizon, sent + ttl - marginOf(ttl));
+    this.#horizon.extend(sent, ttl);
   }
 
-  #renewalFailed(error: unknown): void {
-    if (this.#stop.signal.aborted) return;
+  #handleClockJump(jump: number): void {
+    const ms = Math.round(jump);
+    this.#ports.log.info(
+      "the wall clock jumped forward: renewing at once, the machine may have been paused",
+      { ms },
+    );
+    this.#urgentRenewal.abort(new StoreError("unavailable", "sent before the wall clock jumped"));
+  }
+
+  #handleShortenedHorizon(jump: number): void {
+    const ms = Math.round(jump);
+    this.#ports.log.warn(
+      "the wall clock jumped forward, and the session was not renewed since: the jump counts as time",
+      { ms },
+    );
+    if (!this.#checkExpired()) this.#owner?.onHorizonMoved();
+  }
+
+  #logRenewalFailure(error: unknown): void {
+    if (this.#stop.signal.aborted || this.#urgentRenewal.signal.aborted) return;
     if (isUnavailable(error)) {
       this.#ports.log.warn("etcd does not answer, the session was not renewed", { error: String(error) });
     } else {
@@ -197,41 +258,37 @@ export class Session {
     }
   }
 
-  /** Whether the horizon has passed; if so, the session is lost. */
-  #passed(): boolean {
-    if (this.#ports.clock.now() < this.#horizon) return false;
-    this.lose(new SessionLost("horizon", "the session could not be renewed in time"));
+  /** Checks whether the horizon has passed, and marks the session as lost if so. */
+  #checkExpired(): boolean {
+    if (this.#ports.clock.now() < this.#horizon.at) return false;
+    const pause = formatDuration(Math.round(this.#horizon.movedBackBy / 1_000) * 1_000);
+    const why =
+      this.#horizon.movedBackBy > 0
+        ? ` after a pause of the machine, ${pause} by the wall clock`
+        : " in time";
+    this.lose(new SessionLost("horizon", `the session could not be renewed${why}`));
     return true;
   }
 
   async #watchHorizon(): Promise<void> {
     try {
-      while (!this.#passed()) {
-        await this.#ports.clock.sleep(this.#horizon - this.#ports.clock.now(), this.#stop.signal);
-      }
+      while (!this.#checkExpired()) await this.#horizon.waitUntilNear(0, this.#stop.signal);
     } catch {
-      // stopped: nobody relies on the session any more
+      // stopped: the session is no longer used
     }
   }
 }
 
-interface Granted {
+interface GrantedSession {
   ttl: number;
   raftTerm: bigint;
-  sent: number;
+  sent: ClockReading;
 }
 
-/** A repeated grant finds its own id taken: that is success, with the time to live that was asked for at least. */
-export async function grantOnce(
-  store: Store,
-  id: bigint,
-  ttl: number,
-  signal?: AbortSignal,
-): Promise<Omit<Granted, "sent">> {
-  try {
-    return await store.grant(id, ttl, signal);
-  } catch (error) {
-    if (error instanceof StoreError && error.kind === "exists") return { ttl, raftTerm: 0n };
-    throw error;
-  }
+/** Rejects when the signal is aborted. */
+function rejectOnAbort(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    if (signal.aborted) reject(signal.reason);
+    else signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+  });
 }

@@ -1,36 +1,45 @@
 import { readFileSync, statSync } from "node:fs";
 import { ConfigError } from "../base/errors.ts";
 import type { Settings } from "../config/settings.ts";
+import { readSystemAuthorities } from "./authorities.ts";
+import { DEFAULT_TIMEOUTS } from "./failover.ts";
 import type { StoreOptions, TlsOptions } from "./open.ts";
 
-/** What a store is opened with. @throws ConfigError */
-export function storeOptions(values: Settings): StoreOptions {
-  const tls = tlsOptions(values);
+/** Builds the options of a store from the settings. @throws ConfigError */
+export function buildStoreOptions(values: Settings): StoreOptions {
+  const tls = buildTlsOptions(values);
   return {
     endpoints: [...values.endpoints],
     transport: values.transport,
+    ...(values.clusterId !== undefined && { clusterId: BigInt(`0x${values.clusterId}`) }),
     allowPlaintextPassword: values.allowPlaintextPassword,
     ...(values.user !== undefined && { user: values.user }),
     ...(values.password !== undefined && { password: values.password }),
+    ...(values.passwordFile !== undefined && { passwordFile: values.passwordFile }),
+    // A command with a shorter connect timeout ends earlier by itself; a job that already runs can wait for the login.
+    timeouts: { login: Math.max(values.connectTimeout, DEFAULT_TIMEOUTS.login) },
     ...(tls !== undefined && { tls }),
   };
 }
 
-/** TLS as the settings want it; undefined where no endpoint is https. */
-function tlsOptions(values: Settings): TlsOptions | undefined {
+/** Builds the TLS options from the settings. Returns undefined when no endpoint is https. */
+function buildTlsOptions(values: Settings): TlsOptions | undefined {
   if (!values.endpoints.some((endpoint) => endpoint.startsWith("https:"))) return undefined;
-  const { cacert, cert, key, serverName } = values;
+  const { cacert, cert, key, serverName, insecureSkipTlsVerify } = values;
   if (key !== undefined) checkPrivate(key);
+  const readDefaultAuthorities = () =>
+    insecureSkipTlsVerify ? undefined : readSystemAuthorities(process.env);
+  const ca = cacert === undefined ? readDefaultAuthorities() : readPemFile("cacert", cacert);
   return {
-    ...(cacert !== undefined && { ca: pem("cacert", cacert) }),
-    ...(cert !== undefined && { cert: pem("cert", cert) }),
-    ...(key !== undefined && { key: pem("key", key) }),
+    ...(ca !== undefined && { ca }),
+    ...(cert !== undefined && { cert: readPemFile("cert", cert) }),
+    ...(key !== undefined && { key: readPemFile("key", key) }),
     ...(serverName !== undefined && { serverName }),
-    insecureSkipVerify: values.insecureSkipTlsVerify,
+    insecureSkipVerify: insecureSkipTlsVerify,
   };
 }
 
-function pem(setting: string, path: string): string {
+function readPemFile(setting: string, path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (cause) {
@@ -38,7 +47,7 @@ function pem(setting: string, path: string): string {
   }
 }
 
-/** A key that everybody can read is nobody's key. The group may read it: that is how services share one. */
+/** Rejects a private key that others can read. The group may read it, so that services can share a key. */
 function checkPrivate(path: string): void {
   const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
   if ((mode & 0o007) !== 0)

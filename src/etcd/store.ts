@@ -1,64 +1,70 @@
 import type {
-  Header,
   KeyValue,
   RangeOp,
   RangeResult,
+  ResponseHeader,
   Txn,
-  TxnAnswer,
+  TxnResponse,
   WatchRequest,
 } from "../protocol/txn.ts";
 
 export type * from "../protocol/txn.ts";
-export { prefixRange } from "../protocol/txn.ts";
+export { buildPrefixRange } from "../protocol/txn.ts";
 
 /**
- * The store port: everything the rest of signalbox knows about etcd. It knows nothing of gRPC or HTTP.
+ * The store port: the interface through which the rest of signalbox uses etcd. It is independent of gRPC and HTTP.
  *
- * Shapes. Keys are "binary strings": one character a byte (latin1), so that any key put by hand survives a
- * round trip. Values are UTF-8 text; bytes that are no UTF-8 become U+FFFD. Revisions and session ids are
- * bigint. Times to live are whole seconds.
+ * Shapes. Keys are "binary strings" with one character per byte (latin1), so that every key, also one written by hand,
+ * survives a round trip. Values are UTF-8 text; bytes that are not valid UTF-8 become U+FFFD. Revisions and session ids
+ * are bigint. Times to live are whole seconds.
  *
- * Delivery. A call may be applied not at all, once, or more than once before it answers or fails: adapters
- * retry on another member and hedge. So every mutation must be safe to repeat: transactions by their
- * compares, grants by the client-chosen id, revokes by nature.
+ * Delivery. A call may be applied zero times, once, or more than once before it returns or fails, because adapters
+ * retry on another member and hedge. Every mutation must therefore be safe to repeat: transactions through their
+ * compares, grants through the client-chosen id, revokes because they are idempotent.
  */
 export interface Store {
   /**
    * Grants a session with this id.
-   * @throws StoreError `exists` when the id is taken: by an earlier copy of this call, when the id is random
+   * @throws StoreError `exists` when the id is taken; with a random id, by an earlier copy of this call
    */
-  grant(id: bigint, ttl: number, signal?: AbortSignal): Promise<Header & { ttl: number }>;
-  /** Renews a session once. `ttl` is what the server states now. @throws StoreError `noSession` when it is gone */
-  renew(id: bigint, signal?: AbortSignal): Promise<Header & { ttl: number }>;
+  grant(id: bigint, ttl: number, signal?: AbortSignal): Promise<ResponseHeader & { ttl: number }>;
   /**
-   * How much of a session is left, in whole seconds, and how much it was granted or renewed for; undefined when it is
-   * gone. Changes nothing.
+   * Renews a session once. `ttl` is the value that the server returns.
+   * @throws StoreError `noSession` when it is gone
    */
-  remaining(id: bigint, signal?: AbortSignal): Promise<{ left: number; ttl: number } | undefined>;
-  /** Ends a session and deletes its keys. One that is gone already is no error. */
+  renew(id: bigint, signal?: AbortSignal): Promise<ResponseHeader & { ttl: number }>;
+  /**
+   * Reads the remaining time of a session and the time it was granted or renewed for, both in whole seconds. Returns
+   * undefined when the session is gone. Changes nothing.
+   */
+  readTimeToLive(id: bigint, signal?: AbortSignal): Promise<{ left: number; ttl: number } | undefined>;
+  /** Ends a session and deletes its keys. Succeeds when the session is already gone. */
   revoke(id: bigint, signal?: AbortSignal): Promise<void>;
   /**
-   * Reads keys at one revision, linearizable unless `revision` is given, which the answer then states as its own.
-   * Pages of `limit`. Keys equal in what they are sorted by come in any order.
+   * Reads keys at one revision. The read is linearizable unless `revision` is given; the response then has that
+   * revision as its own. Returns pages of `limit`. Keys with equal sort values are in no defined order.
    */
-  range(range: RangeOp & { revision?: bigint }, signal?: AbortSignal): Promise<Header & RangeResult>;
-  /** One guarded transaction. Reads in it are linearizable. */
-  txn(txn: Txn, signal?: AbortSignal): Promise<TxnAnswer>;
+  readRange(
+    range: RangeOp & { revision?: bigint },
+    signal?: AbortSignal,
+  ): Promise<ResponseHeader & RangeResult>;
+  /** Commits one guarded transaction. Its reads are linearizable. */
+  commitTxn(txn: Txn, signal?: AbortSignal): Promise<TxnResponse>;
   /**
-   * Follows keys from a revision on, in batches of one revision or more, in order, none left out. A batch has all
-   * events of its revisions in one range; of several ranges each is in order by itself, so while they catch up, a batch
-   * of one may come before an older one of another.
-   * Where `progress` is asked for, batches without events say that all up to their revision has been delivered. Members
-   * before 3.4.25 and 3.5.8 may say so too soon: good for telling whether a watch lives, not for more.
-   * Ends only by throwing: the signal's reason, or StoreError (`compacted`, `unavailable`, …). The caller reads
-   * the ranges again and watches anew; a watch is a hint, and can die in silence.
+   * Watches keys from a revision on. Yields batches of one or more revisions, in order and without gaps. A batch
+   * contains all events of its revisions in one range. With several ranges, each range is ordered by itself; while they
+   * catch up, a batch of one range may precede an older batch of another.
+   * With `progress`, batches without events mean that all events up to their revision have been delivered. Members
+   * before 3.4.25 and 3.5.8 may send them too early. Use them only to check that a watch is alive.
+   * Ends only by throwing: the signal's reason, or StoreError (`compacted`, `unavailable`, …). The caller then reads
+   * the ranges again and opens a new watch. A watch is only a hint and can stop without an error.
    */
   watch(request: WatchRequest, signal: AbortSignal): AsyncIterable<WatchBatch>;
-  /** What each configured member says of itself, or why it does not answer. */
-  status(signal?: AbortSignal): Promise<MemberStatus[]>;
-  /** Who belongs to the cluster, as one member knows it. Needs no majority. @throws StoreError */
-  roster(signal?: AbortSignal): Promise<ClusterMember[]>;
-  /** Closes connections. Calls under way fail as `unavailable`. */
+  /** Reads the status of each configured member, or the error with which the request failed. */
+  readMemberStatuses(signal?: AbortSignal): Promise<MemberStatus[]>;
+  /** Lists the members of the cluster as one member knows them. Needs no majority. @throws StoreError */
+  listMembers(signal?: AbortSignal): Promise<ClusterMember[]>;
+  /** Closes connections. Calls in flight fail as `unavailable`. */
   close(): void;
 }
 
@@ -79,39 +85,43 @@ export type MemberStatus =
       revision: bigint;
       raftTerm: bigint;
       raftIndex: bigint;
-      /** Bytes of its database's file. */
+      /** Size of the database file, bytes. */
       dbSize: number;
-      /** Bytes of them in use; the rest comes back with a defragmentation. Not every transport and version says. */
+      /**
+       * Bytes of the database in use; a defragmentation frees the rest. Not available on every transport and version.
+       */
       dbInUse?: number;
       clusterId?: bigint;
       errors: string[];
-      /** Round trip of the answer in milliseconds. */
+      /** Round-trip time of the request, ms. */
       millis: number;
     }
   | { endpoint: string; ok: false; error: StoreError };
 
-/** A member of the cluster, whether it is one of our endpoints or not. */
+/** A member of the cluster. It need not be a configured endpoint. */
 export interface ClusterMember {
   id: bigint;
-  /** Empty while it has not joined yet. */
+  /** Empty until the member has joined. */
   name: string;
-  /** Where clients are to find it. */
+  /** The advertised client URLs. */
   clientUrls: readonly string[];
-  /** It only listens, and does not count for a majority. */
+  /** The member is a learner and does not count for a majority. */
   isLearner: boolean;
 }
 
 export type StoreErrorKind =
-  | "unavailable" // no answer in time from any member; may or may not have been applied
+  | "unavailable" // no response in time from any member; may or may not have been applied
   | "exists" // the session id is taken
-  | "noSession" // the session is gone, or was never there
-  | "compacted" // the revision asked for has been compacted
-  | "unauthenticated" // user, password or token refused
-  | "permission" // the role does not allow it
+  | "noSession" // the session is gone or never existed
+  | "compacted" // the requested revision has been compacted
+  | "unauthenticated" // etcd refused the user, password or token
+  | "permission" // the role does not allow the call
   | "noSpace" // the server's quota is exhausted: no puts, no new sessions; reads, renewals, revokes and deletes work
-  | "invalid"; // the server does not understand the call: a defect, or a server too old
+  | "otherCluster" // an endpoint belongs to a different cluster than the others or than the configured one
+  | "notEtcd" // the server is another program, or an etcd with its gateway disabled
+  | "invalid"; // the server does not understand the call: a defect in signalbox, or a server that is too old
 
-/** A call that failed. Only `unavailable` may succeed when repeated as it is. */
+/** A failed call. Only `unavailable` may succeed when the same call is repeated. */
 export class StoreError extends Error {
   readonly kind: StoreErrorKind;
 

@@ -2,8 +2,8 @@ import { createSecureContext, type SecureContext } from "node:tls";
 import { ConfigError } from "../base/errors.ts";
 import type { TlsOptions } from "./options.ts";
 
-/** The certificates, parsed. @throws ConfigError when they are no PEM, or the key does not fit */
-export function secureContext({ ca, cert, key }: TlsOptions): SecureContext {
+/** Parses the certificates. @throws ConfigError when they are not PEM or the key does not match */
+export function buildSecureContext({ ca, cert, key }: TlsOptions): SecureContext {
   try {
     return createSecureContext({ ca, cert, key });
   } catch (cause) {

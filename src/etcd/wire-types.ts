@@ -1,10 +1,11 @@
 /**
- * The fields of etcd's answers that are read here, as both transports carry them: 64-bit integers as decimal strings.
- * JSON leaves out zeros, hence all the question marks.
+ * The fields of etcd's responses that signalbox reads, as both transports represent them: 64-bit integers as decimal
+ * strings. JSON omits zeros, so all fields are optional.
  */
 export interface WireHeader {
   revision?: string;
   raft_term?: string;
+  cluster_id?: string;
 }
 
 export interface WireKeyValue {
@@ -34,14 +35,14 @@ export interface WireResponseOp {
   response_txn?: WireTxn | null;
 }
 
-export interface WireRangeAnswer extends WireRange {
+export interface WireRangeResponse extends WireRange {
   header?: WireHeader;
 }
 
 export interface WireLease {
   header?: WireHeader;
   TTL?: string;
-  /** Of a session whose remaining time was asked for. */
+  /** Present in the response to a time-to-live request. */
   grantedTTL?: string;
 }
 
@@ -55,7 +56,7 @@ export interface WireWatch {
 }
 
 export interface WireStatus {
-  header?: WireHeader & { member_id?: string; cluster_id?: string };
+  header?: WireHeader & { member_id?: string };
   version?: string;
   dbSize?: string;
   dbSizeInUse?: string;
@@ -65,6 +66,6 @@ export interface WireStatus {
   errors?: string[];
 }
 
-export interface WireRoster {
+export interface WireMemberList {
   members?: { ID?: string; name?: string; clientURLs?: string[]; isLearner?: boolean }[];
 }

@@ -1,48 +1,51 @@
-import { type Parsed, quoted } from "../base/text.ts";
-import { type Token, tokens } from "./tokens.ts";
+import { type ParseResult, quoteText } from "../base/text.ts";
+import { type ExpressionToken, tokenizeExpression } from "./expression-tokens.ts";
 
-/** What a name in an expression stands for: a number, or a text, which cannot be reckoned with; undefined = unknown. */
-export type Lookup = (name: string) => number | string | undefined;
+/**
+ * Looks up a name in an expression. Returns a number, or a text, which cannot be used in arithmetic; undefined if the
+ * name is unknown.
+ */
+export type MacroLookup = (name: string) => number | string | undefined;
 
-/** Longer expressions are refused unread. */
+/** Longer expressions are refused without parsing. */
 const MAX_LENGTH = 500;
-/** Brackets, functions and signs inside each other. */
+/** Maximum nesting depth of brackets, functions and signs. */
 const MAX_DEPTH = 50;
 
 /**
- * The value of an expression over numbers and macros: `+ - * / % ( )`, and int, floor, ceil, round, min, max.
+ * Evaluates an expression of numbers and macros: `+ - * / % ( )`, and int, floor, ceil, round, min, max.
  *
- * Read by a parser of its own, never by `eval`. `int` cuts towards zero, `round` takes halves away from zero, `%` has
- * the sign of its left side. Every step must give a finite number no larger than 2^53 − 1, since beyond it units
- * would be counted wrongly.
- * @param lookup  asked for a macro only when the expression names it
- * @returns a finite number; or what is wrong, with the expression and the place in it, from 1
+ * Uses its own parser, never `eval`. `int` truncates towards zero, `round` rounds halves away from zero, `%` has the
+ * sign of its left side. Every step must produce a finite number no larger than 2^53 − 1, because larger unit counts
+ * would be inexact.
+ * @param lookup  called for a macro only if the expression names it
+ * @returns a finite number; or an error message with the expression and the position in it, from 1
  */
-export function evaluate(text: string, lookup: Lookup): Parsed<number> {
+export function evaluateExpression(text: string, lookup: MacroLookup): ParseResult<number> {
   if (text.length > MAX_LENGTH) {
-    return { fault: `${quoted(text)} is too long: ${text.length} characters, ${MAX_LENGTH} are allowed` };
+    return { fault: `${quoteText(text)} is too long: ${text.length} characters, ${MAX_LENGTH} are allowed` };
   }
   try {
-    return { value: new Reader(text, lookup).whole() };
+    return { value: new ExpressionParser(text, lookup).parseExpression() };
   } catch (error) {
-    if (!(error instanceof Fault)) throw error;
-    return { fault: `${quoted(text)}: ${error.message}, at character ${error.at + 1}` };
+    if (!(error instanceof ExpressionError)) throw error;
+    return { fault: `${quoteText(text)}: ${error.message}, at character ${error.at + 1}` };
   }
 }
 
 /**
- * The value of an expression that counts units of a resource.
- * @returns a whole number from 1 to 2^53 − 1; or what is wrong, with the expression and its result
+ * Evaluates an expression that counts units of a resource.
+ * @returns a whole number from 1 to 2^53 − 1; or an error message with the expression and its result
  */
-export function evaluateUnits(text: string, lookup: Lookup): Parsed<number> {
-  const result = evaluate(text, lookup);
+export function evaluateUnits(text: string, lookup: MacroLookup): ParseResult<number> {
+  const result = evaluateExpression(text, lookup);
   if ("fault" in result || (Number.isInteger(result.value) && result.value > 0)) return result;
   const { value } = result;
-  if (Number.isInteger(value)) return { fault: `${quoted(text)} is ${value}, it must be 1 or more` };
-  return { fault: `${quoted(text)} is ${value}, not a whole number; round it with int(...) or ceil(...)` };
+  if (Number.isInteger(value)) return { fault: `${quoteText(text)} is ${value}, it must be 1 or more` };
+  return { fault: `${quoteText(text)} is ${value}, not a whole number; round it with int(...) or ceil(...)` };
 }
 
-class Fault extends Error {
+class ExpressionError extends Error {
   readonly at: number;
 
   constructor(message: string, at: number) {
@@ -51,134 +54,138 @@ class Fault extends Error {
   }
 }
 
-const FUNCTIONS: ReadonlyMap<string, { arity: number; of: (...values: number[]) => number }> = new Map([
-  ["int", { arity: 1, of: Math.trunc }],
-  ["floor", { arity: 1, of: Math.floor }],
-  ["ceil", { arity: 1, of: Math.ceil }],
-  ["round", { arity: 1, of: (value) => Math.sign(value) * Math.round(Math.abs(value)) }],
-  ["min", { arity: Number.POSITIVE_INFINITY, of: Math.min }],
-  ["max", { arity: Number.POSITIVE_INFINITY, of: Math.max }],
+const FUNCTIONS: ReadonlyMap<string, { arity: number; compute: (...values: number[]) => number }> = new Map([
+  ["int", { arity: 1, compute: Math.trunc }],
+  ["floor", { arity: 1, compute: Math.floor }],
+  ["ceil", { arity: 1, compute: Math.ceil }],
+  ["round", { arity: 1, compute: (value) => Math.sign(value) * Math.round(Math.abs(value)) }],
+  ["min", { arity: Number.POSITIVE_INFINITY, compute: Math.min }],
+  ["max", { arity: Number.POSITIVE_INFINITY, compute: Math.max }],
 ]);
 
-/** Recursive descent; as deep as `MAX_DEPTH` levels of four calls. */
-class Reader {
-  readonly #tokens: readonly Token[];
-  readonly #lookup: Lookup;
+/** A recursive descent parser. Its call depth is at most `MAX_DEPTH` levels of four calls. */
+class ExpressionParser {
+  readonly #tokens: readonly ExpressionToken[];
+  readonly #lookup: MacroLookup;
   #next = 0;
   #depth = 0;
 
-  constructor(text: string, lookup: Lookup) {
-    this.#tokens = tokens(text);
+  constructor(text: string, lookup: MacroLookup) {
+    this.#tokens = tokenizeExpression(text);
     this.#lookup = lookup;
   }
 
-  whole(): number {
-    const value = this.#sum();
+  parseExpression(): number {
+    const value = this.#parseSum();
     const { text, at } = this.#peek();
-    if (text !== "") throw new Fault(`${quoted(text)} is not expected`, at);
+    if (text !== "") throw new ExpressionError(`${quoteText(text)} is not expected`, at);
     return value;
   }
 
-  #sum(): number {
-    let value = this.#product();
+  #parseSum(): number {
+    let value = this.#parseProduct();
     for (let token = this.#accept("+", "-"); token !== undefined; token = this.#accept("+", "-")) {
-      const right = this.#product();
-      value = checked(token.text === "+" ? value + right : value - right, token.at);
+      const right = this.#parseProduct();
+      value = checkNumber(token.text === "+" ? value + right : value - right, token.at);
     }
     return value;
   }
 
-  #product(): number {
-    let value = this.#signed();
+  #parseProduct(): number {
+    let value = this.#parseSigned();
     for (let token = this.#accept("*", "/", "%"); token !== undefined; token = this.#accept("*", "/", "%")) {
-      const right = this.#signed();
-      if (token.text !== "*" && right === 0) throw new Fault("division by zero", token.at);
-      value = checked(apply(token.text, value, right), token.at);
+      const right = this.#parseSigned();
+      if (token.text !== "*" && right === 0) throw new ExpressionError("division by zero", token.at);
+      value = checkNumber(applyOperator(token.text, value, right), token.at);
     }
     return value;
   }
 
-  #signed(): number {
+  #parseSigned(): number {
     const sign = this.#accept("-");
-    if (sign === undefined) return this.#operand();
-    return this.#deeper(sign.at, () => 0 - this.#signed());
+    if (sign === undefined) return this.#parseOperand();
+    return this.#parseNested(sign.at, () => 0 - this.#parseSigned());
   }
 
-  #operand(): number {
+  #parseOperand(): number {
     const { kind, text, at } = this.#take();
-    if (kind === "number") return checked(Number(text), at);
-    if (kind === "name") return this.#named(text, at);
-    if (text === "(") return this.#deeper(at, () => this.#closed(() => this.#sum()));
-    if (text === "") throw new Fault("a number is missing", at);
-    throw new Fault(`${quoted(text)} stands where a number is wanted`, at);
+    if (kind === "number") return checkNumber(Number(text), at);
+    if (kind === "name") return this.#parseNamed(text, at);
+    if (text === "(") return this.#parseNested(at, () => this.#parseToBracket(() => this.#parseSum()));
+    if (text === "") throw new ExpressionError("a number is missing", at);
+    throw new ExpressionError(`${quoteText(text)} stands where a number is wanted`, at);
   }
 
-  #named(name: string, at: number): number {
+  #parseNamed(name: string, at: number): number {
     const called = FUNCTIONS.get(name);
     if (this.#accept("(") !== undefined) {
       if (called === undefined) {
-        throw new Fault(
-          `there is no function ${quoted(name)}; there are ${[...FUNCTIONS.keys()].join(", ")}`,
+        throw new ExpressionError(
+          `there is no function ${quoteText(name)}; there are ${[...FUNCTIONS.keys()].join(", ")}`,
           at,
         );
       }
-      const values = this.#deeper(at, () => this.#closed(() => this.#list()));
-      if (values.length <= called.arity) return checked(called.of(...values), at);
-      throw new Fault(`${name} takes one number, not ${values.length}`, at);
+      const values = this.#parseNested(at, () => this.#parseToBracket(() => this.#parseArguments()));
+      if (values.length <= called.arity) return checkNumber(called.compute(...values), at);
+      throw new ExpressionError(`${name} takes one number, not ${values.length}`, at);
     }
-    if (called !== undefined) throw new Fault(`${name} needs numbers in brackets`, at);
+    if (called !== undefined) throw new ExpressionError(`${name} needs numbers in brackets`, at);
     const value = this.#lookup(name);
-    if (value === undefined) throw new Fault(`there is no macro ${quoted(name)}`, at);
-    if (typeof value === "string") throw new Fault(`${name} is the text ${quoted(value)}, not a number`, at);
-    return checked(value, at);
+    if (value === undefined) throw new ExpressionError(`there is no macro ${quoteText(name)}`, at);
+    if (typeof value === "string")
+      throw new ExpressionError(`${name} is the text ${quoteText(value)}, not a number`, at);
+    return checkNumber(value, at);
   }
 
-  #list(): number[] {
-    const values = [this.#sum()];
-    while (this.#accept(",") !== undefined) values.push(this.#sum());
+  #parseArguments(): number[] {
+    const values = [this.#parseSum()];
+    while (this.#accept(",") !== undefined) values.push(this.#parseSum());
     return values;
   }
 
-  #closed<T>(inner: () => T): T {
+  #parseToBracket<T>(inner: () => T): T {
     const value = inner();
     const { text, at } = this.#take();
     if (text !== ")")
-      throw new Fault(text === "" ? '")" is missing' : `${quoted(text)} stands where ")" is wanted`, at);
+      throw new ExpressionError(
+        text === "" ? '")" is missing' : `${quoteText(text)} stands where ")" is wanted`,
+        at,
+      );
     return value;
   }
 
-  #deeper<T>(at: number, inner: () => T): T {
+  #parseNested<T>(at: number, inner: () => T): T {
     this.#depth += 1;
-    if (this.#depth > MAX_DEPTH) throw new Fault(`nested more than ${MAX_DEPTH} deep`, at);
+    if (this.#depth > MAX_DEPTH) throw new ExpressionError(`nested more than ${MAX_DEPTH} deep`, at);
     const value = inner();
     this.#depth -= 1;
     return value;
   }
 
-  #peek(): Token {
+  #peek(): ExpressionToken {
     return this.#tokens[this.#next] ?? { kind: "end", text: "", at: 0 };
   }
 
-  #take(): Token {
+  #take(): ExpressionToken {
     const token = this.#peek();
     this.#next += 1;
     return token;
   }
 
-  #accept(...texts: string[]): Token | undefined {
+  #accept(...texts: string[]): ExpressionToken | undefined {
     return texts.includes(this.#peek().text) ? this.#take() : undefined;
   }
 }
 
-function apply(operator: string, left: number, right: number): number {
+function applyOperator(operator: string, left: number, right: number): number {
   if (operator === "*") return left * right;
   return operator === "/" ? left / right : left % right;
 }
 
-/** Also turns −0 into 0, which nobody means. */
-function checked(value: number, at: number): number {
+/** Checks the range of a number. Also turns −0 into 0. */
+function checkNumber(value: number, at: number): number {
   if (Math.abs(value) <= Number.MAX_SAFE_INTEGER) return value + 0;
-  throw new Fault(
+  throw new ExpressionError(
     Number.isNaN(value) ? "the result is not a number" : "the number is too large to be counted exactly",
     at,
   );

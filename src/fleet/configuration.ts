@@ -1,21 +1,21 @@
 import type { ResourceConfig } from "./resources.ts";
 
-/** All that operators have configured, by name, in normal form. */
+/** Everything that operators have configured, by name, in normal form. */
 export interface Configuration {
-  /** Members by group, each once, sorted: their order means nothing. */
+  /** Members by group, without duplicates and sorted, because their order has no meaning. */
   readonly groups: ReadonlyMap<string, readonly string[]>;
   readonly resources: ReadonlyMap<string, ResourceConfig>;
 }
 
-export const NOTHING_CONFIGURED: Configuration = { groups: new Map(), resources: new Map() };
+export const EMPTY_CONFIGURATION: Configuration = { groups: new Map(), resources: new Map() };
 
-/** The normal form of a group's members. */
-export function normalMembers(members: Iterable<string>): readonly string[] {
-  return [...new Set(members)].sort(byCode);
+/** Normalizes the members of a group: removes duplicates and sorts. */
+export function normalizeMembers(members: Iterable<string>): readonly string[] {
+  return [...new Set(members)].sort(compareByCodeUnit);
 }
 
-/** The normal form of a resource's configuration: fields in one order, an empty note is none. */
-export function normalResource({ total, order, note }: ResourceConfig): ResourceConfig {
+/** Normalizes the configuration of a resource: fixed order of fields, no empty note. */
+export function normalizeResource({ total, order, note }: ResourceConfig): ResourceConfig {
   return {
     ...(total !== undefined && { total: total.trim() }),
     ...(order !== undefined && { order }),
@@ -23,16 +23,16 @@ export function normalResource({ total, order, note }: ResourceConfig): Resource
   };
 }
 
-/** The order of names in everything that is written down: by code unit, the same on every machine. */
-export function byCode(a: string, b: string): number {
+/** Compares names by code unit, for all written output. The result is the same on every machine. */
+export function compareByCodeUnit(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** The order of resources in listings: by `order`, then by name; those without an order come last. */
-export function byOrder(
+/** Compares resources for listings: by `order`, then by name. Resources without an order come last. */
+export function compareByResourceOrder(
   [a, first]: readonly [string, ResourceConfig],
   [b, second]: readonly [string, ResourceConfig],
 ): number {
   const [before, behind] = [first.order ?? Number.MAX_SAFE_INTEGER, second.order ?? Number.MAX_SAFE_INTEGER];
-  return before - behind || byCode(a, b);
+  return before - behind || compareByCodeUnit(a, b);
 }

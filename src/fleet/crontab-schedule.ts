@@ -1,12 +1,15 @@
-import { quoted } from "../base/text.ts";
+import { quoteText } from "../base/text.ts";
 
 export interface ScheduleFault {
-  /** Cron refuses it, or it never comes to pass; otherwise it may not be what was meant. */
+  /**
+   * Cron refuses the schedule, or it never fires. Otherwise the schedule is valid but may not be what the user
+   * intended.
+   */
   isFatal: boolean;
   detail: string;
 }
 
-interface Field {
+interface CrontabField {
   what: string;
   least: number;
   most: number;
@@ -15,33 +18,33 @@ interface Field {
 
 const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 const DAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
-const FIELDS: readonly Field[] = [
+const FIELDS: readonly CrontabField[] = [
   { what: "minute", least: 0, most: 59, names: [] },
   { what: "hour", least: 0, most: 23, names: [] },
   { what: "day of the month", least: 1, most: 31, names: [] },
   { what: "month", least: 1, most: 12, names: MONTHS },
   { what: "day of the week", least: 0, most: 7, names: DAYS },
 ];
-/** Days of the longest February, and of the other months. */
+/** Maximum days of each month, with the longest February. */
 const LENGTHS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/** What is wrong with the five fields of a schedule, if anything: no schedule at all, or one that never comes. */
-export function scheduleFault(fields: readonly string[]): ScheduleFault | undefined {
+/** Checks the five fields of a schedule. Returns a fault if it is not a valid schedule or never fires. */
+export function findScheduleFault(fields: readonly string[]): ScheduleFault | undefined {
   const values: Set<number>[] = [];
   for (const [index, field] of FIELDS.entries()) {
-    const read = valuesOf(fields[index] ?? "", field);
+    const read = parseField(fields[index] ?? "", field);
     if (typeof read === "string")
-      return { isFatal: true, detail: `${field.what} ${quoted(fields[index] ?? "")}: ${read}` };
+      return { isFatal: true, detail: `${field.what} ${quoteText(fields[index] ?? "")}: ${read}` };
     values.push(read);
   }
   const [, , days = new Set(), months = new Set()] = values;
   const [, , dayText = "", , weekdayText = ""] = fields;
-  // Where both days are restricted, either will do; else both must hold.
+  // If both day fields are restricted, either one is enough. Otherwise both must match.
   if (!dayText.startsWith("*") && !weekdayText.startsWith("*")) return undefined;
-  return dateFault(days, months);
+  return findDateFault(days, months);
 }
 
-function dateFault(days: ReadonlySet<number>, months: ReadonlySet<number>): ScheduleFault | undefined {
+function findDateFault(days: ReadonlySet<number>, months: ReadonlySet<number>): ScheduleFault | undefined {
   const first = Math.min(...days);
   const lengths = [...months].map((month) => LENGTHS[month - 1] ?? 31);
   if (first > Math.max(...lengths))
@@ -52,27 +55,27 @@ function dateFault(days: ReadonlySet<number>, months: ReadonlySet<number>): Sche
     : undefined;
 }
 
-/** @returns the values that a field lets pass, or what is wrong with it */
-function valuesOf(text: string, field: Field): Set<number> | string {
+/** @returns the values that a field matches, or what is wrong with it */
+function parseField(text: string, field: CrontabField): Set<number> | string {
   const found = new Set<number>();
   for (const part of text.split(",")) {
     const [, range = "", step] = /^([^/]*)(?:\/(.*))?$/.exec(part) ?? [];
-    const span = spanOf(range, field, step !== undefined);
+    const span = parseRange(range, field, step !== undefined);
     if (typeof span === "string") return span;
     if (step !== undefined && !/^0*[1-9]\d{0,3}$/.test(step))
-      return `the step ${quoted(step)} is not a number from 1 on`;
+      return `the step ${quoteText(step)} is not a number from 1 on`;
     for (let value = span[0]; value <= span[1]; value += Number(step ?? 1)) found.add(value);
   }
   return found;
 }
 
-/** The first and the last value of a range. */
-function spanOf(text: string, field: Field, hasStep: boolean): [number, number] | string {
+/** Parses the first and last value of a range. */
+function parseRange(text: string, field: CrontabField, hasStep: boolean): [number, number] | string {
   const { least, most } = field;
-  if (text === "*" || text === "~") return [least, most]; // cronie and OpenBSD have ~, any value
+  if (text === "*" || text === "~") return [least, most]; // cronie and OpenBSD accept `~`, which means any value
   const [from = "", to, ...more] = text.split(/[-~]/);
-  const first = numberOf(from, field);
-  const last = to === undefined ? first : numberOf(to, field);
+  const first = parseNumber(from, field);
+  const last = to === undefined ? first : parseNumber(to, field);
   if (more.length > 0 || first === undefined || last === undefined)
     return `a number from ${least} to ${most} is wanted, a range of them, or *`;
   if (hasStep && to === undefined)
@@ -80,7 +83,7 @@ function spanOf(text: string, field: Field, hasStep: boolean): [number, number] 
   return first <= last ? [first, last] : `the range runs backwards (${first} to ${last})`;
 }
 
-function numberOf(text: string, { least, most, names }: Field): number | undefined {
+function parseNumber(text: string, { least, most, names }: CrontabField): number | undefined {
   const named = names.indexOf(text.toLowerCase());
   if (named >= 0) return named + least;
   const value = /^\d{1,4}$/.test(text) ? Number(text) : Number.NaN;

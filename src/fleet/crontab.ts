@@ -1,32 +1,34 @@
-import { quoted } from "../base/text.ts";
-import { type ScheduleFault, scheduleFault } from "./crontab-schedule.ts";
+import { quoteText } from "../base/text.ts";
+import { findScheduleFault, type ScheduleFault } from "./crontab-schedule.ts";
 
 /** `user`: five fields and the command, as `crontab -l` prints. `system`: with a user before the command. */
 export type CrontabFormat = "user" | "system";
 
-/** A line of a crontab that starts something. */
+/** A line of a crontab that starts a command. */
 export interface CronJob {
   /** From 1. */
   line: number;
   /** `*\/5 * * * *`, `@daily`. */
   schedule: string;
   user: string | undefined;
-  /** What cron gives to the shell: up to the first `%` without a backslash. */
+  /** The text that cron passes to the shell: up to the first `%` without a backslash. */
   command: string;
-  /** There is such a `%`: what follows it becomes standard input. */
+  /** The line has such a `%`. The text after it becomes standard input. */
   isCut: boolean;
-  /** What follows it, as lines. */
+  /** The text after the `%`, as lines. */
   input?: string;
-  /** The comment right above. */
+  /** The comment directly above the line. */
   note?: string;
-  /** Variables that the lines before have set. */
+  /** Variables set by the preceding lines. */
   variables: ReadonlyMap<string, string>;
 }
 
-/** Something that cron itself would not take, or take otherwise than it was meant. */
+/** A line that cron refuses, or reads differently than intended. */
 export interface CrontabFault extends ScheduleFault {
   /** From 1. */
   line: number;
+  /** The last line has no line break. Cron ignores the file, although every line can be parsed. */
+  isUnfinished?: true;
 }
 
 export interface Crontab {
@@ -34,17 +36,14 @@ export interface Crontab {
   faults: readonly CrontabFault[];
 }
 
-/** A name in quotes or without, an equals sign, and the value, which may have quotes around it. */
+/** A name (quotes optional), an equals sign, and the value (quotes optional). */
 const VARIABLE = /^[ \t]*(?:"([^"]*)"|'([^']*)'|([^\s=]+))[ \t]*=[ \t]*(.*?)[ \t]*$/;
-/** A schedule, and what follows it. */
+/** A schedule and the text after it. */
 const JOB = /^[ \t]*(@\w+|-?\S+[ \t]+\S+[ \t]+\S+[ \t]+\S+[ \t]+\S+)(?:[ \t]+(.*))?$/;
 const NICKNAMES = ["reboot", "yearly", "annually", "monthly", "weekly", "daily", "midnight", "hourly"];
 
-/**
- * A crontab as cron (Vixie's, Debian's, cronie) reads it.
- * @see crontab(5)
- */
-export function readCrontab(text: string, format: CrontabFormat): Crontab {
+/** Parses a crontab as cron does (Vixie's, Debian's, cronie). @see crontab(5) */
+export function parseCrontab(text: string, format: CrontabFormat): Crontab {
   const jobs: CronJob[] = [];
   const faults: CrontabFault[] = [];
   let variables: ReadonlyMap<string, string> = new Map();
@@ -54,7 +53,7 @@ export function readCrontab(text: string, format: CrontabFormat): Crontab {
   if (last !== undefined && last !== "") {
     lines.push(last);
     const detail = "the last line does not end in a newline: cron ignores the file for that";
-    faults.push({ line: lines.length, isFatal: true, detail });
+    faults.push({ line: lines.length, isFatal: true, isUnfinished: true, detail });
   }
   for (const [index, whole] of lines.entries()) {
     const line = index + 1;
@@ -70,18 +69,18 @@ export function readCrontab(text: string, format: CrontabFormat): Crontab {
     comments = comment?.[1] === undefined ? [] : [...above, comment[1].trim()];
     if (comment !== null) continue;
     const variable = VARIABLE.exec(content);
-    if (variable !== null) variables = new Map([...variables, assigned(variable)]);
-    else readJob({ line, content, format, variables, note: noteOf(above) }, jobs, faults);
+    if (variable !== null) variables = new Map([...variables, parseVariable(variable)]);
+    else parseJob({ line, content, format, variables, note: extractNote(above) }, jobs, faults);
   }
   return { jobs, faults };
 }
 
-function assigned([, double, single, bare = "", value = ""]: RegExpExecArray): [string, string] {
+function parseVariable([, double, single, bare = "", value = ""]: RegExpExecArray): [string, string] {
   const inner = /^(["'])(.*)\1$/.exec(value)?.[2];
   return [double ?? single ?? bare, inner ?? value];
 }
 
-interface Line {
+interface CrontabLine {
   line: number;
   content: string;
   format: CrontabFormat;
@@ -90,10 +89,10 @@ interface Line {
 }
 
 /**
- * What people say of a line: neither the head of a table (with what introduces it, and the drawing of the fields that
- * systems put into theirs), nor a ruler, nor a line that is switched off.
+ * Extracts the part of the comments that describes a line. Skips table headers (with their introduction and the field
+ * drawing that systems add), rulers, and disabled lines.
  */
-function noteOf(comments: readonly string[]): string {
+function extractNote(comments: readonly string[]): string {
   const head = comments.findLastIndex((text) => /^(m\s+h\s+dom\b|\.-|[|│┌])/.test(text));
   const isWord = (text: string) =>
     /[\p{L}\p{N}]/u.test(text) && !/^(@[a-z]+|[\d*/,-]+(\s+[\w*/,-]+){4})\s/i.test(text);
@@ -103,76 +102,67 @@ function noteOf(comments: readonly string[]): string {
     .join(" ");
 }
 
-function readJob(
-  { line, content, format, variables, note }: Line,
+function parseJob(
+  { line, content, format, variables, note }: CrontabLine,
   jobs: CronJob[],
   faults: CrontabFault[],
 ): void {
-  const refuse = (detail: string) => faults.push({ line, isFatal: true, detail });
+  const addFault = (detail: string) => faults.push({ line, isFatal: true, detail });
   const [, schedule, rest] = JOB.exec(content) ?? [];
-  if (schedule === undefined) return void refuse("it is neither a schedule of five fields nor a variable");
+  if (schedule === undefined) return void addFault("it is neither a schedule of five fields nor a variable");
   const fault = schedule.startsWith("@")
-    ? nicknameFault(schedule)
-    : scheduleFault(schedule.replace(/^-/, "").split(/[ \t]+/));
+    ? findNicknameFault(schedule)
+    : findScheduleFault(schedule.replace(/^-/, "").split(/[ \t]+/));
   if (fault !== undefined) faults.push({ line, ...fault });
-  const [user, command] = format === "user" ? [undefined, rest] : userAnd(rest ?? "");
+  const [user, command] = format === "user" ? [undefined, rest] : splitUser(rest ?? "");
+  if (user !== undefined && user !== "" && !canBeUser(user))
+    return void addFault(
+      `the user is missing: ${quoteText(user)} is none, and in this file one stands between the schedule and the command`,
+    );
   if (command === undefined || command === "")
-    return void refuse(
+    return void addFault(
       rest === undefined || rest === "" || format === "user"
         ? "there is no command after the schedule"
-        : `there is no command after the user ${quoted(rest)}; this is a crontab with a user before the command`,
+        : `there is no command after the user ${quoteText(rest)}; this is a crontab with a user before the command`,
     );
-  jobs.push({ line, schedule, user, variables, ...beforePercent(command), ...(note !== "" && { note }) });
+  jobs.push({ line, schedule, user, variables, ...splitAtPercent(command), ...(note !== "" && { note }) });
 }
 
-/** Where the command begins in a line that starts something. @returns undefined where there is none */
-export function commandStart(content: string, format: CrontabFormat): number | undefined {
+/** Finds the offset of the command in a line. @returns undefined if the line has no command */
+export function findCommandStart(content: string, format: CrontabFormat): number | undefined {
   const rest = JOB.exec(content)?.[2];
-  const command = rest === undefined || format === "user" ? rest : userAnd(rest)[1];
+  const command = rest === undefined || format === "user" ? rest : splitUser(rest)[1];
   return command === undefined || command === "" ? undefined : content.length - command.length;
 }
 
-function userAnd(rest: string): [string, string | undefined] {
+const SCRIPT = /\.(?:sh|bash|py|pl|rb|php|js|ts|jar|exe)$/i;
+
+/** Returns whether a word can be the name of a user: not a path, variable or script. */
+export function canBeUser(word: string): boolean {
+  return /^[a-z_][a-z0-9._-]{0,31}\$?$/i.test(word) && !isScript(word);
+}
+
+export function isScript(word: string): boolean {
+  return SCRIPT.test(word);
+}
+
+function splitUser(rest: string): [string, string | undefined] {
   const [, user = "", command] = /^(\S+)(?:[ \t]+(.*))?$/.exec(rest) ?? [];
   return [user, command];
 }
 
-function nicknameFault(schedule: string): ScheduleFault | undefined {
+function findNicknameFault(schedule: string): ScheduleFault | undefined {
   const name = schedule.slice(1).toLowerCase();
-  if (NICKNAMES.includes(name) || /^(every_minute|\d+)$/.test(name)) return undefined; // FreeBSD has more
-  return { isFatal: true, detail: `${quoted(schedule)} is no schedule; there are @${NICKNAMES.join(", @")}` };
+  if (NICKNAMES.includes(name) || /^(every_minute|\d+)$/.test(name)) return undefined; // FreeBSD has more nicknames
+  return {
+    isFatal: true,
+    detail: `${quoteText(schedule)} is no schedule; there are @${NICKNAMES.join(", @")}`,
+  };
 }
 
-/** `\%` is a percent sign; a bare one ends the command. */
-function beforePercent(command: string): Pick<CronJob, "command" | "isCut" | "input"> {
+/** Splits a command at `%`. `\%` is a literal percent sign; a bare one ends the command. */
+function splitAtPercent(command: string): Pick<CronJob, "command" | "isCut" | "input"> {
   const [kept = "", ...lines] = command.split(/(?<!\\)%/).map((part) => part.replaceAll("\\%", "%"));
   const isCut = lines.length > 0;
   return { command: kept.trimEnd(), isCut, ...(isCut && { input: lines.join("\n") }) };
-}
-
-/** Commands that often stand first, and are no users. */
-const COMMANDS = new Set(
-  (
-    "cd test if for while nice ionice sudo su runuser flock env sh bash exec timeout signalbox switchman true echo chronic " +
-    "cronlock golock zoo-locked setlock etcdctl consul cronic nohup setsid time command taskset chrt chpst setuidgid systemd-cat logger docker podman kubectl ssh python " +
-    "python3 perl php ruby node make rsync find tar sleep run-parts"
-  ).split(" "),
-);
-
-/**
- * The format of a crontab: by its path, where that tells, else by its lines: where every one has a word before its command
- * that can be a user, it is a system's.
- */
-export function crontabFormat(path: string, text: string): CrontabFormat {
-  if (/(^|\/)cron\.d\//.test(path) || /(^|\/)etc\/(ana)?crontab$/.test(path)) return "system";
-  if (/\/(spool\/cron|crontabs)\//.test(path)) return "user";
-  const { jobs } = readCrontab(text, "user");
-  const isSystem = jobs.length > 0 && jobs.every(({ command }) => startsWithUser(command));
-  return isSystem ? "system" : "user";
-}
-
-function startsWithUser(command: string): boolean {
-  const [first = "", second] = command.split(/[ \t]+/, 2);
-  const isName = /^[a-z_][a-z0-9_-]{0,31}$/i.test(first) && !COMMANDS.has(first);
-  return isName && second !== undefined && !second.startsWith("-");
 }

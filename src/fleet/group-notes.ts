@@ -1,40 +1,44 @@
-import { quoted } from "../base/text.ts";
+import { quoteText } from "../base/text.ts";
 import type { Groups } from "./groups.ts";
 
-/** Cycles that are spelled out; more are only counted as such. */
+/** Maximum number of cycles to report. */
 const MAX_CYCLES = 5;
 
 /**
- * What an operator may not have meant in a set of groups, one sentence each. None of it is an error: a group may be
- * empty, may name itself through others, and a member that is no group may be a host that was never seen.
+ * Lists properties of groups that may be unintended, one sentence each. None of them is an error: a group may be empty,
+ * may contain itself through other groups, and a member that is not a group may be a host that was never seen.
  */
-export function groupNotes(groups: Groups): string[] {
-  return [...emptyGroups(groups), ...shadowedHosts(groups), ...cycles(groups).map(cycleNote)];
+export function listGroupNotes(groups: Groups): string[] {
+  return [
+    ...noteEmptyGroups(groups),
+    ...noteShadowedHosts(groups),
+    ...findGroupCycles(groups).map(formatCycleNote),
+  ];
 }
 
-function emptyGroups(groups: Groups): string[] {
+function noteEmptyGroups(groups: Groups): string[] {
   const empty = [...groups].filter(([, members]) => members.length === 0);
-  return empty.map(([name]) => `group ${quoted(name)} is empty: nothing asked for in it can run`);
+  return empty.map(([name]) => `group ${quoteText(name)} is empty: nothing asked for in it can run`);
 }
 
-/** A full host name that is also the name of a group: the group wins. */
-function shadowedHosts(groups: Groups): string[] {
+/** Reports groups named like a full host name: the group takes precedence. */
+function noteShadowedHosts(groups: Groups): string[] {
   const dotted = [...groups.keys()].filter((name) => name.includes("."));
   return dotted.map(
-    (name) => `group ${quoted(name)} is named like a host: a member ${quoted(name)} means the group`,
+    (name) => `group ${quoteText(name)} is named like a host: a member ${quoteText(name)} means the group`,
   );
 }
 
-function cycleNote(cycle: readonly string[]): string {
-  const path = cycle.map((name) => quoted(name)).join(" > ");
+function formatCycleNote(cycle: readonly string[]): string {
+  const path = cycle.map((name) => quoteText(name)).join(" > ");
   return `groups name each other in a circle (${path}): all of them hold the same hosts`;
 }
 
 /**
- * Chains of groups that come back to their first one, which stands at both ends; at most `MAX_CYCLES`.
- * Search in depth with a stack of its own, since groups may be nested as deep as they please.
+ * Finds group cycles, at most `MAX_CYCLES`. Each result begins and ends with the same group. The depth-first search
+ * uses its own stack, because groups can be nested to any depth.
  */
-export function cycles(groups: Groups): string[][] {
+export function findGroupCycles(groups: Groups): string[][] {
   const found: string[][] = [];
   const done = new Set<string>();
   for (const start of groups.keys()) {
@@ -45,7 +49,7 @@ export function cycles(groups: Groups): string[][] {
 
 function descend(groups: Groups, start: string, done: Set<string>, found: string[][]): void {
   const path: { name: string; rest: Iterator<string> }[] = [];
-  const place = new Map<string, number>(); // in `path`
+  const place = new Map<string, number>(); // index in `path`
   const enter = (name: string) => {
     place.set(name, path.push({ name, rest: (groups.get(name) ?? [])[Symbol.iterator]() }) - 1);
   };

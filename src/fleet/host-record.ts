@@ -1,46 +1,49 @@
 import type { HostFacts } from "./host.ts";
 
-/** What a host last said of itself, under `hosts/<fqdn>`. */
+/** The last record that a host wrote, stored under `hosts/<fqdn>`. */
 export interface HostRecord {
   fqdn: string;
   cpu: number | undefined;
   memMb: number | undefined;
   macros: Readonly<Record<string, number | string>>;
-  /** Of signalbox there. */
+  /** Version of signalbox on that host. */
   version: string | undefined;
-  /** Wall clock of that host, ms since the epoch, rounded down to `SEEN_EVERY`. */
+  /** Wall clock of that host, ms since the epoch, rounded down to `HOST_RECORD_INTERVAL`. */
   seenAt: number;
 }
 
-/** A host says again that it is there after this time, ms: seldom, for each time is one change more in etcd. */
-export const SEEN_EVERY = 300_000;
+/** Interval at which a host renews its record, ms. It is long, because each renewal is a write to etcd. */
+export const HOST_RECORD_INTERVAL = 300_000;
 
-/** @param wall  wall clock, ms since the epoch. The same text until it is time to say it again, or a fact changed. */
-export function hostText(facts: HostFacts, version: string, wall: number): string {
+/**
+ * Serializes the record of a host. The text stays the same within one interval, unless a fact changes.
+ * @param wall  wall clock, ms since the epoch
+ */
+export function serializeHostRecord(facts: HostFacts, version: string, wall: number): string {
   const { cpu, memMb, macros } = facts;
-  return JSON.stringify({ v: 1, cpu, memMb, macros, version, seenAt: wall - (wall % SEEN_EVERY) });
+  return JSON.stringify({ v: 1, cpu, memMb, macros, version, seenAt: wall - (wall % HOST_RECORD_INTERVAL) });
 }
 
-/** A record; what cannot be read of it is left out. A host without a readable time was seen at 0. */
-export function parseHost(fqdn: string, text: string): HostRecord {
-  const { cpu, memMb, macros, version, seenAt } = record(text);
+/** Parses the record of a host. Omits unreadable fields. If the time is unreadable, `seenAt` is 0. */
+export function parseHostRecord(fqdn: string, text: string): HostRecord {
+  const { cpu, memMb, macros, version, seenAt } = parseObject(text);
   return {
     fqdn,
-    cpu: finite(cpu),
-    memMb: finite(memMb),
+    cpu: toFiniteNumber(cpu),
+    memMb: toFiniteNumber(memMb),
     macros: Object.fromEntries(
       Object.entries(Object(macros)).filter(([, value]) => ["number", "string"].includes(typeof value)),
     ) as HostRecord["macros"],
     version: typeof version === "string" ? version : undefined,
-    seenAt: finite(seenAt) ?? 0,
+    seenAt: toFiniteNumber(seenAt) ?? 0,
   };
 }
 
-function finite(value: unknown): number | undefined {
+function toFiniteNumber(value: unknown): number | undefined {
   return Number.isFinite(value) ? (value as number) : undefined;
 }
 
-function record(text: string): Record<string, unknown> {
+function parseObject(text: string): Record<string, unknown> {
   try {
     return Object(JSON.parse(text));
   } catch {

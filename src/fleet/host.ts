@@ -1,24 +1,24 @@
-import { cgroupLimits, type ReadFile, sharedCpus } from "./cgroups.ts";
-import { canonicalHost } from "./groups.ts";
+import { countSharedCpus, type KernelFileReader, readCgroupLimits } from "./cgroups.ts";
+import { canonicalizeHost } from "./groups.ts";
 import type { MacroFacts } from "./macros.ts";
 
-/** What a host has for its jobs. `cpu` and `memMb` are found out when first asked for. */
+/** The facts of a host that jobs depend on. `cpu` and `memMb` are determined on first access. */
 export type HostFacts = MacroFacts;
 
-/** What can be asked of the machine; `config/machine.ts` is the real one. */
+/** Access to the machine. The real implementation is in `config/machine.ts`. */
 export interface Machine {
-  /** The kernel's name for it, with or without a domain. */
+  /** The kernel's host name, with or without a domain. */
   hostname(): string;
-  readFile: ReadFile;
-  /** Processors, where the kernel's files do not say. */
-  parallelism(): number;
+  readFile: KernelFileReader;
+  /** Number of processors, used if the kernel's files do not contain it. */
+  getParallelism(): number;
   /** Physical memory in bytes. */
-  totalMemory(): number;
+  getTotalMemory(): number;
 }
 
-/** What the configuration says about this host. */
+/** Settings for this host. */
 export interface HostSettings {
-  /** Its full name. */
+  /** The full host name. */
   host?: string | undefined;
   macros?: Readonly<Record<string, number | string>> | undefined;
 }
@@ -26,20 +26,23 @@ export interface HostSettings {
 const MIB = 1_048_576;
 
 /**
- * The facts of this host.
+ * Reads the facts of this host.
  *
- * - `fqdn`: the configured name, else the kernel's if it has a domain, else the name with a domain that `/etc/hosts`
- *   has beside it, else the bare name. No DNS: a name must not depend on who answers. Small letters, no last dot.
+ * - `fqdn`: the configured name; else the kernel's name if it has a domain; else a name with a domain from the same
+ * line of `/etc/hosts`; else the bare name. Does not use DNS, because the name must not depend on which server answers.
+ * Lower case, without a trailing dot.
  * - `host`: the first label of `fqdn`.
- * - `cpu`: processors the job may run on, cut to a whole number, at least 1: with a quota of 2.5, 2 jobs of one
- *   processor each run at full speed.
+ * - `cpu`: processors that the job can use, rounded down to a whole number, at least 1. With a quota of 2.5, 2 jobs of
+ * one processor each run at full speed.
  * - `memMb`: MiB of the tightest memory limit or of all memory, rounded down, at least 1.
  */
-export function hostFacts(machine: Machine, settings: HostSettings = {}): HostFacts {
-  const fqdn = fullName(machine, settings);
-  const limits = once(() => cgroupLimits(machine.readFile));
-  const cpu = once(() => Math.max(1, Math.floor(Math.min(processors(machine), limits().cpus))));
-  const memMb = once(() => Math.max(1, Math.floor(Math.min(machine.totalMemory(), limits().memory) / MIB)));
+export function readHostFacts(machine: Machine, settings: HostSettings = {}): HostFacts {
+  const fqdn = readFullName(machine, settings);
+  const limits = memoize(() => readCgroupLimits(machine.readFile));
+  const cpu = memoize(() => Math.max(1, Math.floor(Math.min(countProcessors(machine), limits().cpus))));
+  const memMb = memoize(() =>
+    Math.max(1, Math.floor(Math.min(machine.getTotalMemory(), limits().memory) / MIB)),
+  );
   return {
     fqdn,
     host: fqdn.replace(/\..*$/s, ""),
@@ -53,17 +56,19 @@ export function hostFacts(machine: Machine, settings: HostSettings = {}): HostFa
   };
 }
 
-function fullName(machine: Machine, { host }: HostSettings): string {
-  if (host !== undefined) return canonicalHost(host);
-  const name = canonicalHost(machine.hostname());
+function readFullName(machine: Machine, { host }: HostSettings): string {
+  if (host !== undefined) return canonicalizeHost(host);
+  const name = canonicalizeHost(machine.hostname());
   if (name.includes(".")) return name;
-  return nameInHosts(machine.readFile("/etc/hosts") ?? "", name) ?? name;
+  return findNameInHosts(machine.readFile("/etc/hosts") ?? "", name) ?? name;
 }
 
-/** The name with a domain that stands on the same line of `/etc/hosts` as the bare name: `127.0.1.1 web1.example.com web1`. */
-export function nameInHosts(text: string, name: string): string | undefined {
+/**
+ * Finds the name with a domain on the line of `/etc/hosts` that has the bare name: `127.0.1.1 web1.example.com web1`.
+ */
+export function findNameInHosts(text: string, name: string): string | undefined {
   for (const line of text.split("\n")) {
-    const [, ...names] = line.replace(/#.*/, "").trim().split(/\s+/).map(canonicalHost);
+    const [, ...names] = line.replace(/#.*/, "").trim().split(/\s+/).map(canonicalizeHost);
     const full = names.includes(name) ? names.find((one) => one.startsWith(`${name}.`)) : undefined;
     if (full !== undefined) return full;
   }
@@ -71,17 +76,17 @@ export function nameInHosts(text: string, name: string): string | undefined {
 }
 
 /**
- * Processors that the scheduler may use: those allowed (`taskset`, cpusets), of those that are there. The list of the
- * allowed ones can name processors that could be plugged in.
+ * Counts the processors that the scheduler can use: the allowed ones (`taskset`, cpusets) that are also present. The
+ * list of allowed processors can include processors that are not plugged in.
  */
-function processors(machine: Machine): number {
+function countProcessors(machine: Machine): number {
   const status = machine.readFile("/proc/self/status") ?? "";
   const [allowed = ""] = (status.split("\nCpus_allowed_list:", 2)[1] ?? "").split("\n", 1);
-  const count = sharedCpus(allowed, machine.readFile("/sys/devices/system/cpu/online") ?? "");
-  return count > 0 ? count : machine.parallelism();
+  const count = countSharedCpus(allowed, machine.readFile("/sys/devices/system/cpu/online") ?? "");
+  return count > 0 ? count : machine.getParallelism();
 }
 
-function once<T>(make: () => T): () => T {
+function memoize<T>(make: () => T): () => T {
   let made: { value: T } | undefined;
   return () => {
     made ??= { value: make() };

@@ -1,8 +1,11 @@
 import { ConfigError } from "../base/errors.ts";
-import { BUILT_IN_MACROS, macroFault } from "../base/text.ts";
-import type { Lookup } from "./arithmetic.ts";
+import { BUILT_IN_MACROS, findMacroFault } from "../base/text.ts";
+import type { MacroLookup } from "./arithmetic.ts";
 
-/** What macros are made of; `cpu` and `memMb` may be getters, and are read only when a macro asks for them. */
+/**
+ * The values of the built-in macros and the host's own macros. `cpu` and `memMb` may be getters; they are read only if
+ * a macro needs them.
+ */
 export interface MacroFacts {
   readonly fqdn: string;
   readonly host: string;
@@ -14,9 +17,9 @@ export interface MacroFacts {
 
 /** The macros of one host. */
 export interface Macros {
-  /** Value of a macro; undefined where there is none of this name. */
-  readonly lookup: Lookup;
-  /** A name with its macros expanded. */
+  /** Returns the value of a macro; undefined if there is no macro with this name. */
+  readonly lookup: MacroLookup;
+  /** Expands the macros in a name. */
   expand(name: string): string;
 }
 
@@ -28,22 +31,23 @@ const BUILT_IN: Readonly<Record<(typeof BUILT_IN_MACROS)[number], (facts: MacroF
 };
 
 /**
- * The macros of a host: `FQDN`, `HOST`, `CPU`, `MEMMB` and its own.
+ * Creates the macros of a host: `FQDN`, `HOST`, `CPU`, `MEMMB` and its own.
  *
- * In a name, a macro is expanded where no capital letter or digit touches it: `FQDN_mem`, `disk:HOST`, `webFQDN`, but
- * neither `CPUSET` nor `HOST2`. An underscore does not bind (switchman's `FQDN_mem` must work), so of two macros that
- * fit at one place the longer wins: with an own `HOST_RACK`, `HOST_RACK_db` is not `HOST` and `_RACK_db`. What was
- * put in is not looked at again. switchman expands every occurrence, `CPUSET` included; that is not kept.
- * @throws ConfigError when an own macro has a bad name or value, or that of a built-in one
+ * In a name, a macro is expanded if no capital letter or digit is next to it: in `FQDN_mem`, `disk:HOST`, `webFQDN`,
+ * but not in `CPUSET` or `HOST2`. An underscore does separate, because switchman's `FQDN_mem` must work. If two macros
+ * match at one position, the longer one is used: with an own macro `HOST_RACK`, `HOST_RACK_db` is not `HOST` followed
+ * by `_RACK_db`. Inserted values are not expanded again. switchman expands every occurrence, including `CPUSET`;
+ * signalbox does not.
+ * @throws ConfigError if an own macro has an invalid name or value, or the name of a built-in macro
  */
-export function macrosOf(facts: MacroFacts): Macros {
+export function createMacros(facts: MacroFacts): Macros {
   for (const [name, value] of Object.entries(facts.macros)) {
-    const fault = macroFault(name, value);
+    const fault = findMacroFault(name, value);
     if (fault !== undefined) throw new ConfigError(`macros: ${fault}`);
   }
   const own = new Map(Object.entries(facts.macros));
-  const lookup: Lookup = (name) => (isBuiltIn(name) ? BUILT_IN[name](facts) : own.get(name));
-  // Names hold nothing that is special in a pattern. Built once a process, hence not cached.
+  const lookup: MacroLookup = (name) => (isBuiltIn(name) ? BUILT_IN[name](facts) : own.get(name));
+  // Macro names contain no special characters of regular expressions. Built once per process, so it is not cached.
   const names = [...BUILT_IN_MACROS, ...own.keys()].sort((a, b) => b.length - a.length);
   const pattern = new RegExp(`(?<![A-Z0-9])(?:${names.join("|")})(?![A-Z0-9])`, "g");
   return { lookup, expand: (name) => name.replace(pattern, (macro) => String(lookup(macro))) };

@@ -1,6 +1,6 @@
 import type { ClaimLostError } from "./errors.ts";
 
-// What programs see of locks and leases: `import { connect } from "signalbox"`.
+// Public types of locks and leases: `import { connect } from "signalbox"`.
 
 /** A number of milliseconds, or a text such as `"30s"` or `"1h30m"`. */
 export type Duration = number | string;

@@ -1,18 +1,29 @@
 import { basename } from "node:path";
 import { UsageError } from "../base/errors.ts";
 import { parseLeases } from "../fleet/lease-spec.ts";
-import { checkedName } from "../protocol/names.ts";
-import { acquireClaim, type HeldClaim } from "../work/run/keep.ts";
-import type { ClaimRequest, Patience } from "../work/run/request.ts";
+import { validateName } from "../protocol/names.ts";
+import { acquireClaim, type HeldClaim } from "../work/run/held-claim.ts";
+import type { ClaimRequest, WaitLimits } from "../work/run/request.ts";
 import type { AcquireOptions, ClaimOptions, Held, Work } from "./claim-types.ts";
-import type { Connection } from "./connection.ts";
+import type { LibraryConnection } from "./connection.ts";
 import { ClaimLostError, ClosedError, translated } from "./errors.ts";
-import { timesOf } from "./times.ts";
-import { defined, durationOf } from "./values.ts";
+import { checkOptions, parseDurationOption, pickDefined } from "./option-values.ts";
+import { resolveSessionTimes } from "./session-times.ts";
 
-/** Claims, and holds until `release`. @throws as `Signalbox.acquire` */
-export async function acquire(connection: Connection, options: AcquireOptions): Promise<HeldHere> {
-  const request = requestOf(connection, options);
+const CLAIM_OPTIONS: readonly (keyof ClaimOptions)[] = [
+  ...(["wait", "signal", "group", "ttl", "terminationTimeout", "maxHold", "label", "history"] as const),
+];
+const ACQUIRE_OPTIONS: readonly (keyof AcquireOptions)[] = ["lock", "leases", ...CLAIM_OPTIONS];
+
+/** Checks the names of claim options. @throws ConfigError for an unknown option */
+export function checkClaimOptions(what: string, options: ClaimOptions): void {
+  checkOptions(what, options, CLAIM_OPTIONS);
+}
+
+/** Makes a claim and holds it until `release`. @throws the same errors as `Signalbox.acquire` */
+export async function acquire(connection: LibraryConnection, options: AcquireOptions): Promise<HeldImpl> {
+  checkOptions("acquire", options, ACQUIRE_OPTIONS);
+  const request = buildClaimRequest(connection, options);
   const closing = new AbortController();
   const waiting = {
     close: async () => closing.abort(new ClosedError("the connection was closed while waiting")),
@@ -22,26 +33,33 @@ export async function acquire(connection: Connection, options: AcquireOptions): 
     const signals = options.signal === undefined ? [] : [options.signal];
     const either = AbortSignal.any([closing.signal, ...signals]);
     const claim = await translated(() => acquireClaim(connection.ports, request, either));
-    return await HeldHere.hold(connection, claim, request);
+    return await HeldImpl.hold(connection, claim, request);
   } finally {
     connection.drop(waiting);
   }
 }
 
-/** A claim as programs see it. */
-export class HeldHere implements Held {
+/** The implementation of `Held`. */
+export class HeldImpl implements Held {
   readonly token: string;
   readonly run: string;
   readonly lock: string | undefined;
   readonly signal: AbortSignal & { readonly reason: ClaimLostError };
   readonly #claim: HeldClaim;
-  readonly #connection: Connection;
+  readonly #connection: LibraryConnection;
   readonly #terminationTimeout: number;
   #work: Promise<unknown> | undefined;
 
-  /** @throws ClosedError when the connection was closed meanwhile; the claim is freed then */
-  static async hold(connection: Connection, claim: HeldClaim, request: ClaimRequest): Promise<HeldHere> {
-    const held = new HeldHere(connection, claim, request);
+  /**
+   * Registers a granted claim with the connection.
+   * @throws ClosedError if the connection was closed during the claim; the claim is then freed
+   */
+  static async hold(
+    connection: LibraryConnection,
+    claim: HeldClaim,
+    request: ClaimRequest,
+  ): Promise<HeldImpl> {
+    const held = new HeldImpl(connection, claim, request);
     try {
       connection.adopt(held);
       return held;
@@ -51,14 +69,14 @@ export class HeldHere implements Held {
     }
   }
 
-  private constructor(connection: Connection, claim: HeldClaim, request: ClaimRequest) {
+  private constructor(connection: LibraryConnection, claim: HeldClaim, request: ClaimRequest) {
     this.#connection = connection;
     this.#claim = claim;
     this.#terminationTimeout = request.terminationTimeout;
     this.token = claim.token;
     this.run = claim.run;
     this.lock = request.lock;
-    this.signal = claim.signal as HeldHere["signal"];
+    this.signal = claim.signal as HeldImpl["signal"];
   }
 
   release(): Promise<void> {
@@ -70,29 +88,33 @@ export class HeldHere implements Held {
   }
 
   /**
-   * Frees it when its work has ended, and does not depend on the work having heard the signal.
-   * @throws what the work throws; ClaimLostError when the claim was lost before the work had ended
+   * Runs the work and frees the claim when the work has ended. If the claim is lost, the call rejects in time even if
+   * the work ignores the signal.
+   * @throws the errors of the work; ClaimLostError if the claim is lost before the work has ended
    */
-  async during<T>(work: Work<T>): Promise<T> {
+  async runWork<T>(work: Work<T>): Promise<T> {
     const working = (async () => await work(this))();
     this.#work = working;
     const freed = working.then(
       () => this.#release(0),
       () => this.#release(1),
     );
-    const value = await Promise.race([working, this.#tooLate()]).catch((error) => {
-      throw this.signal.aborted ? this.#lost(error) : error;
+    const value = await Promise.race([working, this.#rejectWhenLate()]).catch((error) => {
+      throw this.signal.aborted ? this.#toLostError(error) : error;
     });
     await freed;
     if (this.signal.aborted) throw this.signal.reason;
     return value;
   }
 
-  /** Tells the work to end; frees the claim at once where there is none, or when it did not listen. */
+  /**
+   * Aborts the signal of running work, waits until it has ended or is late, and frees the claim. Without work, frees
+   * the claim at once.
+   */
   async close(): Promise<void> {
     if (this.#work !== undefined) {
       this.#claim.abandon("the connection is closed");
-      await Promise.race([this.#work.catch(() => {}), this.#tooLate().catch(() => {})]);
+      await Promise.race([this.#work.catch(() => {}), this.#rejectWhenLate().catch(() => {})]);
     }
     await this.release();
   }
@@ -102,47 +124,50 @@ export class HeldHere implements Held {
     this.#connection.drop(this);
   }
 
-  #lost(cause: unknown): ClaimLostError {
+  #toLostError(cause: unknown): ClaimLostError {
     const { reason } = this.signal;
     return cause === reason ? reason : new ClaimLostError(reason.kind, reason.message, { cause });
   }
 
-  /** Rejects when the signal has fired and the termination timeout, but at most the horizon, has passed. */
-  async #tooLate(): Promise<never> {
+  /** Rejects when the signal has been aborted and the termination timeout has passed, but no later than the horizon. */
+  async #rejectWhenLate(): Promise<never> {
     const { clock } = this.#connection.ports;
-    await fired(this.signal);
-    await clock.sleep(Math.min(this.#terminationTimeout, Math.max(0, this.#claim.horizon() - clock.now())));
+    await waitForAbort(this.signal);
+    await clock.sleep(
+      Math.min(this.#terminationTimeout, Math.max(0, this.#claim.getHorizon() - clock.now())),
+    );
     throw this.signal.reason;
   }
 }
 
-function fired(signal: AbortSignal): Promise<void> {
+function waitForAbort(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }
 
 /** @throws UsageError, ConfigError */
-function requestOf(connection: Connection, options: AcquireOptions): ClaimRequest {
+function buildClaimRequest(connection: LibraryConnection, options: AcquireOptions): ClaimRequest {
   const { settings, facts, macros, user } = connection;
   const { lock, leases: given = [], history = settings.history } = options;
   const leases = parseLeases(given, macros);
-  if (lock !== undefined) checkedName("lock", lock);
+  if (lock !== undefined) validateName("lock", lock);
   else if (leases.length === 0) throw new UsageError("there is nothing to claim; name a lock, or leases");
-  const maxHold = options.maxHold === undefined ? settings.maxHold : durationOf("maxHold", options.maxHold);
+  const maxHold =
+    options.maxHold === undefined ? settings.maxHold : parseDurationOption("maxHold", options.maxHold);
   const label = options.label ?? settings.label;
   const command = basename(process.argv[1] ?? process.execPath);
   return {
-    ...{ leases, patience: patienceOf(options, settings.leaseTimeout), history },
-    identity: { host: facts.fqdn, pid: process.pid, user, command, ...defined({ label }) },
-    ...timesOf(settings, options),
+    ...{ leases, patience: parseWaitOption(options, settings.leaseTimeout), history },
+    identity: { host: facts.fqdn, pid: process.pid, user, command, ...pickDefined({ label }) },
+    ...resolveSessionTimes(settings, options),
     connectTimeout: settings.connectTimeout,
-    ...defined({ lock, group: options.group ?? settings.group, maxHold }),
+    ...pickDefined({ lock, group: options.group ?? settings.group, maxHold }),
   };
 }
 
-function patienceOf({ wait }: ClaimOptions, leaseTimeout: number | undefined): Patience {
+function parseWaitOption({ wait }: ClaimOptions, leaseTimeout: number | undefined): WaitLimits {
   if (wait === false) return { queues: false, leases: 0 };
-  if (wait === undefined) return { queues: false, ...defined({ leases: leaseTimeout }) };
-  if (wait === true) return { queues: true, ...defined({ leases: leaseTimeout }) };
-  return { queues: true, lock: durationOf("wait", wait) };
+  if (wait === undefined) return { queues: false, ...pickDefined({ leases: leaseTimeout }) };
+  if (wait === true) return { queues: true, ...pickDefined({ leases: leaseTimeout }) };
+  return { queues: true, lock: parseDurationOption("wait", wait) };
 }

@@ -1,7 +1,7 @@
-import { EXIT, SignalboxError } from "../base/errors.ts";
+import { ConfigError, EXIT, SignalboxError } from "../base/errors.ts";
 import { StoreError } from "../etcd/store.ts";
 
-// Every error of the library, to be told apart by class or `code`. Those of other rooms are shown under the same roof.
+// All errors of the library. Distinguish them by class or `code`. Errors of other modules are exported here too.
 
 export { ConfigError, SignalboxError, UsageError } from "../base/errors.ts";
 export { CronError } from "../schedule/cron.ts";
@@ -16,7 +16,7 @@ export { BusyError, ClaimLostError } from "../work/run/claim-errors.ts";
 
 /** etcd does not answer, or accepts no writes. */
 export class UnreachableError extends SignalboxError {
-  readonly code = "UNREACHABLE";
+  override readonly code = "UNREACHABLE";
   constructor(message: string, options?: { cause?: unknown }) {
     super(EXIT.unreachable, message, options);
   }
@@ -24,7 +24,7 @@ export class UnreachableError extends SignalboxError {
 
 /** etcd refused the credentials, or what they allow. */
 export class PermissionError extends SignalboxError {
-  readonly code = "PERMISSION";
+  override readonly code = "PERMISSION";
   constructor(message: string, options?: { cause?: unknown }) {
     super(EXIT.permission, message, options);
   }
@@ -32,7 +32,7 @@ export class PermissionError extends SignalboxError {
 
 /** The connection was closed before. */
 export class ClosedError extends SignalboxError {
-  readonly code = "CLOSED";
+  override readonly code = "CLOSED";
   constructor(message: string) {
     super(EXIT.usage, message);
   }
@@ -40,26 +40,29 @@ export class ClosedError extends SignalboxError {
 
 /** etcd refused a call for a reason that is none of the others. */
 export class EtcdError extends SignalboxError {
-  readonly code = "ETCD";
+  override readonly code = "ETCD";
   constructor(message: string, options?: { cause?: unknown }) {
     super(EXIT.internal, message, options);
   }
 }
 
-/** Runs a call; what etcd says against it is thrown as one of the errors above. */
+/** Runs a call and converts etcd's errors to the errors above. */
 export async function translated<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (error) {
-    throw error instanceof StoreError ? errorOf(error) : error;
+    throw error instanceof StoreError ? toLibraryError(error) : error;
   }
 }
 
-function errorOf(cause: StoreError): SignalboxError {
+function toLibraryError(cause: StoreError): SignalboxError {
   const { kind, message } = cause;
   switch (kind) {
     case "unavailable":
-      return new UnreachableError(`etcd cannot be reached: ${message}`, { cause });
+      return new UnreachableError(`cannot reach etcd: ${message}`, { cause });
+    case "otherCluster":
+    case "notEtcd":
+      return new ConfigError(message, { cause });
     case "noSpace":
       return new UnreachableError(`etcd has no space left and accepts no writes: ${message}`, { cause });
     case "unauthenticated":

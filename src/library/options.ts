@@ -1,9 +1,9 @@
 import { ConfigError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
-import { nearest, quoted } from "../base/text.ts";
-import type { Layer } from "../config/layers.ts";
-import { SETTING_KEYS, type SettingKey, settingOf } from "../config/settings.ts";
+import type { ConfigLayer } from "../config/layers.ts";
+import { getSetting, SETTING_KEYS, type SettingKey } from "../config/settings.ts";
 import type { Duration } from "./claim-types.ts";
+import { checkOptions } from "./option-values.ts";
 
 /** Where etcd is and how this process appears there. What is left out is as the command line has it. */
 export interface ConnectOptions {
@@ -14,6 +14,8 @@ export interface ConnectOptions {
   transport?: "auto" | "http" | "grpc";
   /** How long etcd may be out of reach. */
   connectTimeout?: Duration;
+  /** The id of etcd's cluster, as `signalbox init` prints it. Answers of another cluster are refused. */
+  clusterId?: string;
   user?: string;
   password?: string;
   passwordFile?: string;
@@ -46,24 +48,23 @@ export interface ConnectOptions {
 
 const OTHERS = ["config", "env", "log"];
 
-/** The options as the strongest layer of the configuration. @throws ConfigError for an option that there is not. @internal */
-export function optionLayer(options: ConnectOptions): Layer {
+/**
+ * Creates the configuration layer of the options, which overrides all other layers.
+ * @throws ConfigError for an unknown option
+ * @internal
+ */
+export function createOptionLayer(options: ConnectOptions): ConfigLayer {
   const { config: _, env: __, log: ___, ...given } = options;
-  const wrong = Object.keys(given).find((key) => !(SETTING_KEYS as string[]).includes(key));
-  if (wrong !== undefined) {
-    const meant = nearest(wrong, [...SETTING_KEYS, ...OTHERS]);
-    const hint = meant === undefined ? "" : `; did you mean ${quoted(meant)}?`;
-    throw new ConfigError(`${quoted(wrong)} is no option of connect${hint}`);
-  }
+  checkOptions("connect", options, [...SETTING_KEYS, ...OTHERS]);
   const values = given as { readonly [K in SettingKey]?: unknown };
   return (key) => {
     const value = values[key];
     if (value === undefined) return undefined;
-    const isMillis = settingOf(key).kind.name === "DURATION" && typeof value === "number";
+    const isMillis = getSetting(key).kind.name === "DURATION" && typeof value === "number";
     return {
       value: isMillis ? `${value}ms` : value,
       source: `option ${key}`,
-      refuse: (fault) => new ConfigError(`option ${key}: ${fault}`),
+      createError: (fault) => new ConfigError(`option ${key}: ${fault}`),
     };
   };
 }

@@ -1,8 +1,8 @@
 import type { Catchup, HookName, Overlap } from "../schedule/definition.ts";
-import type { Result } from "../schedule/outcome.ts";
+import type { OccurrenceResult } from "../schedule/outcome.ts";
 import type { Duration } from "./claim-types.ts";
 
-// What programs see of schedules: `signalbox.schedules`.
+// Public types of schedules: `signalbox.schedules`.
 
 /** An instant: a Date, ms since the epoch, or an ISO 8601 text. */
 export type Instant = Date | number | string;
@@ -15,7 +15,7 @@ export interface ScheduleFields {
   type?: string;
   /** An IANA name. Default: `UTC`. */
   timezone?: string;
-  /** What the task gets: anything that JSON can carry. */
+  /** What the task gets: anything that JSON carries unchanged. */
   data?: unknown;
   /** After the nominal time. */
   delay?: Duration;
@@ -72,7 +72,7 @@ export interface Schedule {
   readonly isPaused: boolean;
   /** How the last occurrence that ended came out. */
   readonly last:
-    | { readonly scheduledTime: Date; readonly endedAt: Date; readonly result: Result }
+    | { readonly scheduledTime: Date; readonly endedAt: Date; readonly result: OccurrenceResult }
     | undefined;
   /** Everything that was said about it, durations in ms, instants in ms since the epoch. */
   readonly definition: Readonly<Record<string, unknown>>;
@@ -98,7 +98,7 @@ export interface TaskFacts {
 
 /**
  * A task that was polled. Its methods reject with an AlreadyFinishedError when it was finished before, with a
- * PreemptedError when it is another's now.
+ * PreemptedError when it is another's now, with a NotFoundError when its schedule was deleted.
  */
 export interface Task extends TaskFacts {
   /** It is done. The next occurrence counts from the scheduled time. */

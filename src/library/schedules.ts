@@ -1,6 +1,6 @@
-import { quoted } from "../base/text.ts";
-import { checkedName } from "../protocol/names.ts";
-import { isPaused, typeOf } from "../schedule/definition.ts";
+import { quoteText } from "../base/text.ts";
+import { validateName } from "../protocol/names.ts";
+import { getScheduleType, isPaused } from "../schedule/definition.ts";
 import {
   addSchedule,
   deleteSchedule,
@@ -8,12 +8,18 @@ import {
   pauseSchedule,
   resumeSchedule,
   triggerSchedule,
-} from "../work/schedule/acts.ts";
-import { readAllSeen, readSeen, type Seen } from "../work/schedule/seen.ts";
-import type { Connection } from "./connection.ts";
-import { changed, definitionOf } from "./definition-of.ts";
+} from "../work/schedule/schedule-operations.ts";
+import {
+  readAllStoredSchedules,
+  readStoredSchedules,
+  type StoredSchedule,
+} from "../work/schedule/stored-schedules.ts";
+import type { LibraryConnection } from "./connection.ts";
 import { NotFoundError, translated } from "./errors.ts";
-import { Source } from "./polling.ts";
+import { parseInstantOption, pickDefined } from "./option-values.ts";
+import { PolledTaskSource } from "./polled-task-source.ts";
+import { ChangeTracker } from "./recent-changes.ts";
+import { applyChanges, buildDefinition } from "./schedule-definition.ts";
 import type {
   Instant,
   NewSchedule,
@@ -24,94 +30,106 @@ import type {
   Task,
   TaskSource,
 } from "./schedule-types.ts";
-import { defined, instantOf } from "./values.ts";
 
 /** @see Schedules */
-export class SchedulesHere implements Schedules {
-  readonly #connection: Connection;
-  #source: Promise<Source> | undefined;
+export class SchedulesImpl implements Schedules {
+  readonly #connection: LibraryConnection;
+  readonly #changes = new ChangeTracker();
+  #source: Promise<PolledTaskSource> | undefined;
 
-  constructor(connection: Connection) {
+  constructor(connection: LibraryConnection) {
     this.#connection = connection;
   }
 
   async add(id: string, schedule: NewSchedule): Promise<Schedule> {
-    const { definition, first } = definitionOf(schedule);
-    await this.#act(() => addSchedule(this.#connection.ports, id, definition, first));
+    const { definition, first } = buildDefinition(schedule);
+    await this.#change(id, () => addSchedule(this.#connection.ports, id, definition, first));
     return await this.get(id);
   }
 
   async get(id: string): Promise<Schedule> {
-    checkedName("schedule", id);
-    const { schedules } = await this.#act(() => readSeen(this.#connection.ports, [id]));
-    const seen = schedules.get(id);
-    if (seen === undefined || seen.definitionMod === 0n)
-      throw new NotFoundError(`there is no schedule ${quoted(id)}`);
-    return this.#scheduleOf(seen);
+    validateName("schedule", id);
+    const { schedules } = await this.#callOpen(() => readStoredSchedules(this.#connection.ports, [id]));
+    const stored = schedules.get(id);
+    if (stored === undefined || stored.definitionMod === 0n)
+      throw new NotFoundError(`there is no schedule ${quoteText(id)}`);
+    return this.#toSchedule(stored);
   }
 
   async list(): Promise<Schedule[]> {
-    const { schedules } = await this.#act(() => readAllSeen(this.#connection.ports));
+    const { schedules } = await this.#callOpen(() => readAllStoredSchedules(this.#connection.ports));
     const byId = [...schedules.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
-    return byId.map((seen) => this.#scheduleOf(seen));
+    return byId.map((stored) => this.#toSchedule(stored));
   }
 
   async modify(id: string, changes: ScheduleChanges): Promise<Schedule> {
-    await this.#act(() =>
-      modifySchedule(this.#connection.ports, checkedName("schedule", id), (before) =>
-        changed(before, changes),
+    await this.#change(id, () =>
+      modifySchedule(this.#connection.ports, validateName("schedule", id), (before) =>
+        applyChanges(before, changes),
       ),
     );
     return await this.get(id);
   }
 
   async delete(id: string): Promise<void> {
-    await this.#act(() => deleteSchedule(this.#connection.ports, checkedName("schedule", id)));
+    await this.#change(id, () => deleteSchedule(this.#connection.ports, validateName("schedule", id)));
   }
 
   async pause(id: string, { until, reason }: { until?: Instant; reason?: string } = {}): Promise<void> {
-    const how = defined({ reason, until: until === undefined ? undefined : instantOf("until", until) });
-    await this.#act(() => pauseSchedule(this.#connection.ports, checkedName("schedule", id), how));
+    const how = pickDefined({
+      reason,
+      until: until === undefined ? undefined : parseInstantOption("until", until),
+    });
+    await this.#change(id, () => pauseSchedule(this.#connection.ports, validateName("schedule", id), how));
   }
 
   async resume(id: string): Promise<void> {
-    await this.#act(() => resumeSchedule(this.#connection.ports, checkedName("schedule", id)));
+    await this.#change(id, () => resumeSchedule(this.#connection.ports, validateName("schedule", id)));
   }
 
   async trigger(id: string): Promise<void> {
-    await this.#act(() => triggerSchedule(this.#connection.ports, checkedName("schedule", id)));
+    await this.#change(id, () => triggerSchedule(this.#connection.ports, validateName("schedule", id)));
   }
 
   open(options: PollOptions = {}): Promise<TaskSource> {
-    return Source.open(this.#connection, options);
+    return PolledTaskSource.open(this.#connection, options, this.#changes);
   }
 
   async poll(): Promise<Task | undefined> {
-    this.#source ??= Source.open(this.#connection, {});
+    this.#source ??= PolledTaskSource.open(this.#connection, {}, this.#changes);
     try {
       return await (await this.#source).poll();
     } catch (error) {
-      this.#connection.mustBeOpen();
+      this.#connection.checkOpen();
       const source = await this.#source.catch(() => undefined);
       if (source === undefined) this.#source = undefined; // the next call tries again
       throw error;
     }
   }
 
-  #act<T>(call: () => Promise<T>): Promise<T> {
-    this.#connection.mustBeOpen();
+  #callOpen<T>(call: () => Promise<T>): Promise<T> {
+    this.#connection.checkOpen();
     return translated(call);
   }
 
-  /** What cannot be read is shown without what it should say. */
-  #scheduleOf({ id, definition, due }: Seen): Schedule {
+  /** Runs a change and records it, even if the call fails, because it may have been applied. */
+  async #change<T>(id: string, call: () => Promise<T>): Promise<T> {
+    try {
+      return await this.#callOpen(call);
+    } finally {
+      this.#changes.recordChange(id);
+    }
+  }
+
+  /** Converts a stored schedule. An unreadable definition gives empty fields. */
+  #toSchedule({ id, definition, due }: StoredSchedule): Schedule {
     const { cron, timezone, delay = 0, data } = definition ?? { cron: "", timezone: "" };
     const last = due?.last;
     return {
-      ...{ id, type: typeOf(id, definition ?? {}), cron, timezone, delay, data },
+      ...{ id, type: getScheduleType(id, definition ?? {}), cron, timezone, delay, data },
       nextTime: due?.next === undefined ? undefined : new Date(due.next),
       nextRunTime: due?.next === undefined ? undefined : new Date(due.runAt),
-      isPaused: definition !== undefined && isPaused(definition, this.#connection.ports.clock.wall()),
+      isPaused: definition !== undefined && isPaused(definition, this.#connection.ports.clock.getWallTime()),
       last: last && {
         ...{ scheduledTime: new Date(last.scheduled), endedAt: new Date(last.endedAt), result: last.result },
       },

@@ -1,10 +1,10 @@
 import type { AcquireOptions, ClaimOptions, Held, Work } from "./claim-types.ts";
-import { acquire } from "./claims.ts";
-import { Connection } from "./connection.ts";
+import { acquire, checkClaimOptions } from "./claims.ts";
+import { LibraryConnection } from "./connection.ts";
 import { UsageError } from "./errors.ts";
 import type { ConnectOptions } from "./options.ts";
 import type { Schedules } from "./schedule-types.ts";
-import { SchedulesHere } from "./schedules.ts";
+import { SchedulesImpl } from "./schedules.ts";
 
 /** What `connect` returns: locks, leases and schedules of one prefix in etcd. */
 export interface Signalbox {
@@ -31,7 +31,7 @@ export interface Signalbox {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-const connections = new WeakMap<Signalbox, Connection>();
+const connections = new WeakMap<Signalbox, LibraryConnection>();
 
 /**
  * Settles where etcd is; it is reached with the first call. What no option says is read from the same variables and files
@@ -39,23 +39,23 @@ const connections = new WeakMap<Signalbox, Connection>();
  * @throws ConfigError
  */
 export async function connect(options: ConnectOptions = {}): Promise<Signalbox> {
-  return new SignalboxHere(await Connection.open(options));
+  return new SignalboxImpl(await LibraryConnection.open(options));
 }
 
-/** For parts of the library that are objects of their own. @internal */
-export function connectionOf(signalbox: Signalbox): Connection {
+/** Returns the connection of a `Signalbox`, for library parts that are separate objects. @internal */
+export function getConnection(signalbox: Signalbox): LibraryConnection {
   const connection = connections.get(signalbox);
   if (connection === undefined) throw new UsageError("that is not what connect() has returned");
   return connection;
 }
 
-class SignalboxHere implements Signalbox {
+class SignalboxImpl implements Signalbox {
   readonly schedules: Schedules;
-  readonly #connection: Connection;
+  readonly #connection: LibraryConnection;
 
-  constructor(connection: Connection) {
+  constructor(connection: LibraryConnection) {
     this.#connection = connection;
-    this.schedules = new SchedulesHere(connection);
+    this.schedules = new SchedulesImpl(connection);
     connections.set(this, connection);
   }
 
@@ -64,11 +64,11 @@ class SignalboxHere implements Signalbox {
   }
 
   withLock<T>(lock: string, ...rest: [Work<T>] | [ClaimOptions, Work<T>]): Promise<T> {
-    return this.#during({ lock }, rest);
+    return this.#runWork("withLock", { lock }, rest);
   }
 
   withLeases<T>(leases: readonly string[], ...rest: [Work<T>] | [ClaimOptions, Work<T>]): Promise<T> {
-    return this.#during({ leases }, rest);
+    return this.#runWork("withLeases", { leases }, rest);
   }
 
   close(): Promise<void> {
@@ -79,10 +79,15 @@ class SignalboxHere implements Signalbox {
     return this.close();
   }
 
-  async #during<T>(what: AcquireOptions, rest: [Work<T>] | [ClaimOptions, Work<T>]): Promise<T> {
+  async #runWork<T>(
+    call: string,
+    what: AcquireOptions,
+    rest: [Work<T>] | [ClaimOptions, Work<T>],
+  ): Promise<T> {
     const [options, work] = rest.length === 1 ? [{}, rest[0]] : rest;
     if (typeof work !== "function") throw new UsageError("the last argument is the function to run");
+    checkClaimOptions(call, options);
     const held = await acquire(this.#connection, { ...options, ...what });
-    return await held.during(work);
+    return await held.runWork(work);
   }
 }

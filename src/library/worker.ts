@@ -1,42 +1,50 @@
 import { ConfigError } from "../base/errors.ts";
 import { VERSION } from "../base/version.ts";
-import { typeOf } from "../schedule/definition.ts";
-import { typeMatcher } from "../schedule/types.ts";
-import { Engine } from "../work/schedule/engine.ts";
-import type { Handlers } from "../work/schedule/handler.ts";
-import { LeasedHandler } from "../work/worker/leased.ts";
-import { lessorOf } from "../work/worker/lessor.ts";
-import { patternFault } from "../work/worker/pattern.ts";
-import type { Connection } from "./connection.ts";
+import { readMemberClocks } from "../etcd/member-clocks.ts";
+import { buildStoreOptions } from "../etcd/store-options.ts";
+import { getScheduleType } from "../schedule/definition.ts";
+import { createTypeMatcher } from "../schedule/handler-types.ts";
+import type { HandlerRegistry } from "../work/schedule/handler.ts";
+import { ScheduleWorker } from "../work/schedule/schedule-worker.ts";
+import { createLeaseAcquirer } from "../work/worker/lease-acquirer.ts";
+import { LeasedHandler } from "../work/worker/leased-handler.ts";
+import { findPatternFault } from "../work/worker/pattern.ts";
+import type { LibraryConnection } from "./connection.ts";
 import { translated } from "./errors.ts";
+import { FunctionHandler } from "./function-handler.ts";
+import { checkOptions, formatOptionValue } from "./option-values.ts";
 import type { WorkerOptions } from "./schedule-types.ts";
-import { connectionOf, type Signalbox } from "./signalbox.ts";
-import { FunctionHandler } from "./task-run.ts";
-import { type Times, timesOf } from "./times.ts";
-import { shown } from "./values.ts";
+import { resolveSessionTimes, type SessionTimes } from "./session-times.ts";
+import { getConnection, type Signalbox } from "./signalbox.ts";
 
 const CONCURRENCY = 4;
+const OPTIONS: readonly (keyof WorkerOptions)[] = [
+  ...(["handlers", "concurrency", "tags", "ttl", "terminationTimeout"] as const),
+];
 
 /** Takes what is due, and runs it by functions of this program. */
 export class Worker {
-  readonly #connection: Connection;
-  readonly #engine: Engine;
+  readonly #connection: LibraryConnection;
+  readonly #engine: ScheduleWorker;
   readonly #ending = new AbortController();
   #running: Promise<void> | undefined;
 
   /** Nothing is taken before `run`. @throws ConfigError, ClosedError */
   constructor(signalbox: Signalbox, options: WorkerOptions) {
-    const connection = connectionOf(signalbox);
-    connection.mustBeOpen();
+    const connection = getConnection(signalbox);
+    connection.checkOpen();
+    checkOptions("Worker", options, OPTIONS);
     const { concurrency = CONCURRENCY, tags = [] } = options;
     if (!Number.isSafeInteger(concurrency) || concurrency < 1)
-      throw new ConfigError(`concurrency: ${shown(concurrency)} is not a whole number from 1 on`);
+      throw new ConfigError(`concurrency: ${formatOptionValue(concurrency)} is not a whole number from 1 on`);
     const { facts } = connection;
-    const times = timesOf(connection.settings, options);
+    const times = resolveSessionTimes(connection.settings, options);
     this.#connection = connection;
-    this.#engine = new Engine(connection.ports, {
+    this.#engine = new ScheduleWorker(connection.ports, {
       ...{ host: facts.fqdn, pid: process.pid, version: VERSION, tags, concurrency, ...times },
-      handlers: handlersOf(connection, options, times),
+      handlers: buildHandlers(connection, options, times),
+      readMemberClocks: (signal) =>
+        readMemberClocks(buildStoreOptions(connection.settings), connection.ports.clock.getWallTime, signal),
     });
   }
 
@@ -83,24 +91,28 @@ export class Worker {
   }
 }
 
-/** @throws ConfigError for a type that is no regular expression */
-function handlersOf(connection: Connection, { handlers }: WorkerOptions, times: Times): Handlers {
+/** Builds the handlers from the options. @throws ConfigError for a type that is not a valid regular expression */
+function buildHandlers(
+  connection: LibraryConnection,
+  { handlers }: WorkerOptions,
+  times: SessionTimes,
+): HandlerRegistry {
   const { ports, facts, user } = connection;
-  const lessor = lessorOf(ports, { facts, user, ...times });
+  const leaseAcquirer = createLeaseAcquirer(ports, { facts, user, ...times });
   const table = Object.entries(handlers).map(([type, handle]) => {
-    const fault = patternFault(type);
+    const fault = findPatternFault(type);
     if (fault !== undefined) throw new ConfigError(`handlers: ${fault}`);
     if (typeof handle !== "function")
-      throw new ConfigError(`handlers: that of ${shown(type)} is no function`);
+      throw new ConfigError(`handlers: that of ${formatOptionValue(type)} is no function`);
     const handler = new FunctionHandler(handle, ports.clock, times.terminationTimeout);
-    return { type, matches: typeMatcher(type), handler };
+    return { type, matches: createTypeMatcher(type), handler };
   });
   return {
     types: table.map(({ type }) => type),
     find(id, definition) {
       if (definition.command !== undefined) return undefined;
-      const handler = table.find(({ matches }) => matches(typeOf(id, definition)))?.handler;
-      return handler && definition.leases?.length ? new LeasedHandler(lessor, handler) : handler;
+      const handler = table.find(({ matches }) => matches(getScheduleType(id, definition)))?.handler;
+      return handler && definition.leases?.length ? new LeasedHandler(leaseAcquirer, handler) : handler;
     },
   };
 }

@@ -1,48 +1,48 @@
-import { holds } from "../protocol/admission.ts";
-import type { Place } from "../protocol/ticket.ts";
-import type { NamedQueue, Picture } from "./picture.ts";
+import { isHolding } from "../protocol/admission.ts";
+import type { QueueEntry } from "../protocol/ticket.ts";
+import type { NamedQueue, Snapshot } from "./snapshot.ts";
 
-/** A ticket with the queue it stands in. */
-export interface Stand {
+/** A queue entry with its queue. */
+export interface ClaimEntry {
   queue: NamedQueue;
-  place: Place;
+  entry: QueueEntry;
 }
 
-/** Every ticket of one run. */
+/** All queue entries of one run. */
 export interface Claim {
   run: string;
-  stands: readonly Stand[];
+  entries: readonly ClaimEntry[];
 }
 
-/** The claims of a picture by run id. A key put by hand, that names no run, is a claim under its last segment. */
-export function claimsOf(picture: Pick<Picture, "queues">): Map<string, Claim> {
-  const stands = new Map<string, Stand[]>();
-  for (const queue of picture.queues.values()) {
-    for (const place of queue.places) {
-      const known = stands.get(place.run);
-      if (known === undefined) stands.set(place.run, [{ queue, place }]);
-      else known.push({ queue, place });
+/** Returns the claims of a snapshot by run id. A key put by hand without a run id is a claim under its last segment. */
+export function buildClaims(snapshot: Pick<Snapshot, "queues">): Map<string, Claim> {
+  const entries = new Map<string, ClaimEntry[]>();
+  for (const queue of snapshot.queues.values()) {
+    for (const entry of queue.entries) {
+      const known = entries.get(entry.run);
+      if (known === undefined) entries.set(entry.run, [{ queue, entry }]);
+      else known.push({ queue, entry });
     }
   }
-  return new Map([...stands].map(([run, own]) => [run, { run, stands: own }]));
+  return new Map([...entries].map(([run, own]) => [run, { run, entries: own }]));
 }
 
-/** Whether a claim is granted: its tickets are all held or in grace. */
-export function isHolder({ stands }: Claim): boolean {
-  return stands.every(({ place }) => holds(place));
+/** Whether a claim is granted: all its tickets are held or in grace. */
+export function isHolder({ entries }: Claim): boolean {
+  return entries.every(({ entry }) => isHolding(entry));
 }
 
-/** Claims that a word may mean: a run's id, the beginning of one (4 characters at least), or `HOST:PID`. */
-export function claimsNamed(claims: ReadonlyMap<string, Claim>, word: string): Claim[] {
+/** Finds the claims that match a word: a run id, its first characters (at least 4), or `HOST:PID`. */
+export function findClaimsByWord(claims: ReadonlyMap<string, Claim>, word: string): Claim[] {
   const exact = claims.get(word);
   if (exact !== undefined) return [exact];
-  const isMeant = ({ run, stands }: Claim) =>
+  const isMatch = ({ run, entries }: Claim) =>
     (word.length >= 4 && run.startsWith(word)) ||
-    stands.some(({ place: { ticket } }) => ticket !== undefined && `${ticket.host}:${ticket.pid}` === word);
-  return [...claims.values()].filter(isMeant);
+    entries.some(({ entry: { ticket } }) => ticket !== undefined && `${ticket.host}:${ticket.pid}` === word);
+  return [...claims.values()].filter(isMatch);
 }
 
-/** Who a ticket says it is, in a word: `web1.example.com:3121`. Not cleaned. */
-export function whoIs({ run, ticket }: Place): string {
+/** Returns the owner of a ticket as `HOST:PID`, for example `web1.example.com:3121`. The text is not cleaned. */
+export function formatTicketOwner({ run, ticket }: QueueEntry): string {
   return ticket === undefined ? `malformed ticket ${run}` : `${ticket.host}:${ticket.pid}`;
 }

@@ -1,61 +1,65 @@
-import { briefDuration, formatDuration } from "../base/duration.ts";
-import { holds } from "../protocol/admission.ts";
+import { formatBriefDuration, formatDuration } from "../base/duration.ts";
+import { isHolding } from "../protocol/admission.ts";
 import type { Drain } from "../protocol/drain.ts";
-import type { Place, ResetRequest } from "../protocol/ticket.ts";
-import { type Liveness, liveness, type Pulse } from "./alive.ts";
-import { type Claim, whoIs } from "./claims.ts";
-import type { Explanation, Obstacle } from "./explain.ts";
-import type { Estimate } from "./explain-estimate.ts";
+import type { QueueEntry, ResetRequest } from "../protocol/ticket.ts";
+import { type Claim, formatTicketOwner } from "./claims.ts";
+import type { ClaimObstacle, Explanation } from "./explain.ts";
+import { judgeRunnerLiveness, type RunnerLiveness, type SessionLiveness } from "./liveness.ts";
+import type { WaitEstimate } from "./wait-estimate.ts";
 
-/** What sessions said, by their ids; null: one that could not be asked. */
-export type Pulses = ReadonlyMap<bigint, Pulse | null>;
+/** Liveness of sessions by session id; null if the session could not be read. */
+export type SessionLivenessMap = ReadonlyMap<bigint, SessionLiveness | null>;
 
-/** Waiters ahead, and holders, that are named; of more, only how many they are. */
+/** Maximum number of waiters and of holders that are listed. Further ones are only counted. */
 const MANY = 4;
 
 /**
- * An explanation in lines, the answer first; what belongs to it stands in by two, and by four. Texts from tickets are not
- * cleaned.
+ * Formats an explanation as lines. The first line is the answer; details are indented by two and four spaces. Texts
+ * from tickets are not cleaned.
  * @param wall  ms since the epoch
  */
-export function explanationLines(explanation: Explanation, wall: number, pulses: Pulses): string[] {
+export function formatExplanation(
+  explanation: Explanation,
+  wall: number,
+  sessions: SessionLivenessMap,
+): string[] {
   const { claim, state, obstacles, drains, reset, estimate } = explanation;
   return [
-    `${subject(explanation, wall)}: ${verdict(explanation, wall, pulses)}`,
-    ...ownDoubt(claim, pulses),
+    `${formatSubject(explanation, wall)}: ${formatVerdict(explanation, wall, sessions)}`,
+    ...formatOwnDoubt(claim, sessions),
     ...drains
       .slice(state === "drained" ? 1 : 0)
-      .map((drain) => `  it may not start: ${drainText(drain, wall)}`),
-    ...(reset === undefined ? [] : [`  ${resetText("it", reset, wall)}`]),
-    ...obstacles.flatMap((obstacle) => obstacleLines(obstacle, explanation, wall, pulses)),
-    ...(estimate === undefined ? [] : [`  ${estimateText(estimate)}`]),
+      .map((drain) => `  it may not start: ${formatDrainCause(drain, wall)}`),
+    ...(reset === undefined ? [] : [`  ${formatReset("it", reset, wall)}`]),
+    ...obstacles.flatMap((obstacle) => formatObstacle(obstacle, explanation, wall, sessions)),
+    ...(estimate === undefined ? [] : [`  ${formatEstimate(estimate)}`]),
   ];
 }
 
-/** Who it is, and what it has been waiting for. */
-function subject({ claim, state, obstacles }: Explanation, wall: number): string {
-  const ticket = claim.stands.find(({ place }) => place.ticket !== undefined)?.place.ticket;
-  const [first] = claim.stands;
+/** Formats the owner of the claim, and what it holds or waits for. */
+function formatSubject({ claim, state, obstacles }: Explanation, wall: number): string {
+  const ticket = claim.entries.find(({ entry }) => entry.ticket !== undefined)?.entry.ticket;
+  const [first] = claim.entries;
   const words = [ticket?.command, ticket?.label].filter(Boolean).join(", ");
-  const who = `${first === undefined ? claim.run : whoIs(first.place)}${words === "" ? "" : ` (${words})`}`;
-  const since = (instant: number | undefined) =>
-    instant === undefined ? "" : ` ${briefDuration(wall - instant)}`;
-  const all = claim.stands.map(({ queue: { kind, name }, place }) =>
-    thing(kind, name, place.ticket?.count ?? "?"),
+  const who = `${first === undefined ? claim.run : formatTicketOwner(first.entry)}${words === "" ? "" : ` (${words})`}`;
+  const formatSince = (instant: number | undefined) =>
+    instant === undefined ? "" : ` ${formatBriefDuration(wall - instant)}`;
+  const all = claim.entries.map(({ queue: { kind, name }, entry }) =>
+    formatRequest(kind, name, entry.ticket?.count ?? "?"),
   );
   if (state === "malformed") return `${who}, in the queue of ${all.join(" and ")}`;
   if (state === "holds")
-    return `${who} has held ${all.join(" and ")} for${since(ticket?.grantedAt ?? ticket?.enqueuedAt)}`;
+    return `${who} has held ${all.join(" and ")} for${formatSince(ticket?.grantedAt ?? ticket?.enqueuedAt)}`;
   const waits = obstacles.filter(({ missing, isImpossible }) => missing > 0 || isImpossible);
-  const names = waits.map(({ kind, name, count }) => thing(kind, name, count));
-  return `${who} has waited${since(ticket?.enqueuedAt)} for ${(names.length > 0 ? names : all).join(" and ")}`;
+  const names = waits.map(({ kind, name, count }) => formatRequest(kind, name, count));
+  return `${who} has waited${formatSince(ticket?.enqueuedAt)} for ${(names.length > 0 ? names : all).join(" and ")}`;
 }
 
-function thing(kind: string, name: string, count: number | string): string {
+function formatRequest(kind: string, name: string, count: number | string): string {
   return kind === "lock" ? `lock ${name}` : `${count} of ${name}`;
 }
 
-function verdict(explanation: Explanation, wall: number, pulses: Pulses): string {
+function formatVerdict(explanation: Explanation, wall: number, sessions: SessionLivenessMap): string {
   const { state, obstacles, drains, first } = explanation;
   switch (state) {
     case "holds":
@@ -65,50 +69,57 @@ function verdict(explanation: Explanation, wall: number, pulses: Pulses): string
     case "ready":
       return "nothing stands in its way, it is about to be granted";
     case "drained":
-      return `it may not start: ${drains[0] === undefined ? "a drain" : drainText(drains[0], wall)}`;
+      return `it may not start: ${drains[0] === undefined ? "a drain" : formatDrainCause(drains[0], wall)}`;
     case "impossible":
       return `${obstacles
         .filter(({ isImpossible }) => isImpossible)
-        .map(tooLarge)
+        .map(formatTooLarge)
         .join(", and ")}; it gives up when it looks`;
     case "waits":
       return obstacles
         .filter(({ missing }) => missing > 0)
-        .map((one) => (one.kind === "lock" ? lockText(one, first, wall, pulses) : unitsText(one)))
+        .map((one) =>
+          one.kind === "lock" ? formatLockObstacle(one, first, wall, sessions) : formatUnitsObstacle(one),
+        )
         .join("; and ");
   }
 }
 
-function tooLarge({ name, count, total }: Obstacle): string {
+function formatTooLarge({ name, count, total }: ClaimObstacle): string {
   return `it asks for ${count}, operators allow ${total} of ${name}`;
 }
 
-/** Who is in the way at a lock, and how many more. */
-function lockText({ ahead }: Obstacle, first: Explanation | undefined, wall: number, pulses: Pulses): string {
-  const chief = ahead.find(holds) ?? ahead.at(-1);
+/** Formats the run that blocks a lock, and the number of other runs ahead. */
+function formatLockObstacle(
+  { ahead }: ClaimObstacle,
+  first: Explanation | undefined,
+  wall: number,
+  sessions: SessionLivenessMap,
+): string {
+  const chief = ahead.find(isHolding) ?? ahead.at(-1);
   if (chief === undefined) return "somebody holds it who claimed it later";
   const others = ahead.length - 1;
   const more = others === 0 ? "" : `, ${others} ${others === 1 ? "waits" : "wait"} before it`;
-  return `${chiefText(chief, first, wall)}${doubt(chief, pulses)}${more}`;
+  return `${formatBlocker(chief, first, wall)}${formatDoubt(chief, sessions)}${more}`;
 }
 
-function chiefText(chief: Place, first: Explanation | undefined, wall: number): string {
+function formatBlocker(chief: QueueEntry, first: Explanation | undefined, wall: number): string {
   const { ticket } = chief;
   if (ticket === undefined) return `the ticket ${chief.key}, which cannot be read, is first`;
   if (ticket.state === "grace")
-    return `${whoIs(chief)} has ended, and keeps its place for another ${briefDuration((ticket.until ?? wall) - wall)}`;
-  if (holds(chief))
-    return `${whoIs(chief)} has held it for ${briefDuration(wall - (ticket.grantedAt ?? ticket.enqueuedAt))}`;
-  if (first?.state === "drained") return `${whoIs(chief)} is first, but may not start`;
+    return `${formatTicketOwner(chief)} has ended, and keeps its place for another ${formatBriefDuration((ticket.until ?? wall) - wall)}`;
+  if (isHolding(chief))
+    return `${formatTicketOwner(chief)} has held it for ${formatBriefDuration(wall - (ticket.grantedAt ?? ticket.enqueuedAt))}`;
+  if (first?.state === "drained") return `${formatTicketOwner(chief)} is first, but may not start`;
   const lacks = first?.obstacles.filter(({ missing }) => missing > 0) ?? [];
-  if (lacks.length === 0) return `${whoIs(chief)} is first, and about to be granted`;
-  const leases = lacks.map(({ kind, name, count }) => thing(kind, name, count)).join(" and ");
-  return `${whoIs(chief)} is first, and waits for ${leases}`;
+  if (lacks.length === 0) return `${formatTicketOwner(chief)} is first, and about to be granted`;
+  const leases = lacks.map(({ kind, name, count }) => formatRequest(kind, name, count)).join(" and ");
+  return `${formatTicketOwner(chief)} is first, and waits for ${leases}`;
 }
 
-/** How the units are taken that a resource lacks. */
-function unitsText({ count, used, total, missing, ahead }: Obstacle): string {
-  const waiters = ahead.filter((place) => !holds(place));
+/** Formats how many units of a resource are free, requested and missing. */
+function formatUnitsObstacle({ count, used, total, missing, ahead }: ClaimObstacle): string {
+  const waiters = ahead.filter((entry) => !isHolding(entry));
   const asked = waiters.reduce((sum, { ticket }) => sum + (ticket?.count ?? total), 0);
   const before =
     waiters.length === 0
@@ -118,86 +129,96 @@ function unitsText({ count, used, total, missing, ahead }: Obstacle): string {
   return `it asks for ${count}, ${free} of ${total} ${free === 1 ? "is" : "are"} free${before}: ${missing} missing`;
 }
 
-function obstacleLines(obstacle: Obstacle, { first }: Explanation, wall: number, pulses: Pulses): string[] {
+function formatObstacle(
+  obstacle: ClaimObstacle,
+  { first }: Explanation,
+  wall: number,
+  sessions: SessionLivenessMap,
+): string[] {
   const { kind, name, position, missing, isImpossible, ahead, heldBehind } = obstacle;
   const turn = missing === 0 && !isImpossible ? ", where its turn has come" : "";
-  const holders = ahead.filter(holds);
-  const waiters = ahead.filter((place) => !holds(place));
+  const holders = ahead.filter(isHolding);
+  const waiters = ahead.filter((entry) => !isHolding(entry));
   const named = [...waiters.slice(0, MANY), ...holders.slice(0, MANY), ...heldBehind.slice(0, MANY)];
   const unnamed = ahead.length + heldBehind.length - named.length;
   return [
     `  ${kind} ${name}: place ${position}${turn}`,
-    ...named.map((place) => `    ${placeText(kind, place, wall, pulses)}`),
+    ...named.map((entry) => `    ${formatEntry(kind, entry, wall, sessions)}`),
     ...(unnamed > 0 ? [`    and ${unnamed} more`] : []),
-    ...(kind === "lock" && missing > 0 ? firstLines(first, wall) : []),
+    ...(kind === "lock" && missing > 0 ? formatFirstInQueue(first, wall) : []),
   ];
 }
 
-/** What keeps the first in the queue, whose waiting is everybody's. */
-function firstLines(first: Explanation | undefined, wall: number): string[] {
+/** Formats what blocks the first run in the queue, because it also blocks all runs behind it. */
+function formatFirstInQueue(first: Explanation | undefined, wall: number): string[] {
   if (first === undefined || first.state === "malformed") return [];
   return [
     ...first.obstacles
       .filter(({ missing }) => missing > 0)
-      .map(({ name, ...rest }) => `    the first waits for ${name}: ${unitsText({ name, ...rest })}`),
-    ...first.drains.map((drain) => `    the first may not start: ${drainText(drain, wall)}`),
+      .map(
+        ({ name, ...rest }) => `    the first waits for ${name}: ${formatUnitsObstacle({ name, ...rest })}`,
+      ),
+    ...first.drains.map((drain) => `    the first may not start: ${formatDrainCause(drain, wall)}`),
   ];
 }
 
-/** `held 2 by web1:3121 (invoices.sh) for 12m`, and what is odd about it. */
-function placeText(kind: string, place: Place, wall: number, pulses: Pulses): string {
-  const { ticket } = place;
-  if (ticket === undefined) return `${place.key} cannot be read, and weighs everything`;
+/** Formats a queue entry, for example `held 2 by web1:3121 (invoices.sh) for 12m`, and anything unusual about it. */
+function formatEntry(kind: string, entry: QueueEntry, wall: number, sessions: SessionLivenessMap): string {
+  const { ticket } = entry;
+  if (ticket === undefined) return `${entry.key} cannot be read, and weighs everything`;
   const since = ticket.grantedAt ?? ticket.enqueuedAt;
   const units = kind === "resource" ? ` ${ticket.count}` : "";
-  const asked = ticket.reset === undefined ? "" : `; ${resetText("it", ticket.reset, wall)}`;
+  const asked = ticket.reset === undefined ? "" : `; ${formatReset("it", ticket.reset, wall)}`;
   const turn = ticket.state === "admitted" ? ", its turn has come here, it waits elsewhere" : "";
-  return `${ticket.state}${units} by ${whoIs(place)} (${ticket.command}) for ${briefDuration(wall - since)}${turn}${doubt(place, pulses)}${asked}`;
+  return `${ticket.state}${units} by ${formatTicketOwner(entry)} (${ticket.command}) for ${formatBriefDuration(wall - since)}${turn}${formatDoubt(entry, sessions)}${asked}`;
 }
 
-/** What speaks against that a runner is there; nothing for one whose command has ended. */
-function doubt(place: Place, pulses: Pulses): string {
-  if (place.session === 0n) return "; it is on no session, so it stays until it is removed";
-  const alive = place.ticket?.state === "grace" ? undefined : livenessOf(place, pulses);
+/** Formats a reason to suspect that the runner is gone. Empty in grace, when the command has ended. */
+function formatDoubt(entry: QueueEntry, sessions: SessionLivenessMap): string {
+  if (entry.session === 0n) return "; it is on no session, so it stays until it is removed";
+  const alive = entry.ticket?.state === "grace" ? undefined : findRunnerLiveness(entry, sessions);
   return alive === undefined || alive.verdict === "alive" ? "" : `; ${alive.text}`;
 }
 
-function ownDoubt({ stands }: Claim, pulses: Pulses): string[] {
-  const doubts = stands.flatMap(({ place }) => {
-    const alive = place.ticket?.state === "grace" ? undefined : livenessOf(place, pulses);
+function formatOwnDoubt({ entries }: Claim, sessions: SessionLivenessMap): string[] {
+  const doubts = entries.flatMap(({ entry }) => {
+    const alive = entry.ticket?.state === "grace" ? undefined : findRunnerLiveness(entry, sessions);
     return alive === undefined || alive.verdict === "alive" ? [] : [alive];
   });
   return doubts.slice(0, 1).map(({ verdict, text }) => `  its own runner is ${verdict}: ${text}`);
 }
 
-function resetText(who: string, { by, at, why }: ResetRequest, wall: number): string {
-  return `${who} was asked to end by ${by}, ${briefDuration(wall - at)} ago${why === undefined ? "" : `: ${why}`}`;
+function formatReset(who: string, { by, at, why }: ResetRequest, wall: number): string {
+  return `${who} was asked to end by ${by}, ${formatBriefDuration(wall - at)} ago${why === undefined ? "" : `: ${why}`}`;
 }
 
-function drainText(drain: Drain, wall: number): string {
-  const since = drain.at > 0 ? ` ${briefDuration(wall - drain.at)} ago` : "";
-  const ends = drain.until === undefined ? "" : `; that ends in ${briefDuration(drain.until - wall)}`;
+function formatDrainCause(drain: Drain, wall: number): string {
+  const since = drain.at > 0 ? ` ${formatBriefDuration(wall - drain.at)} ago` : "";
+  const ends = drain.until === undefined ? "" : `; that ends in ${formatBriefDuration(drain.until - wall)}`;
   const { by, why } = drain;
   const what = drain.scope === "all" ? "everything" : `${drain.scope} ${drain.name}`;
   return `${what} was drained by ${by}${since}${why === undefined ? "" : `: ${why}`}${ends}`;
 }
 
-function estimateText(estimate: Estimate): string {
+function formatEstimate(estimate: WaitEstimate): string {
   const past = `the last ${estimate.runs} runs`;
   if (estimate.kind === "overdue")
-    return `no estimate: the holder has held it longer than any of ${past} (at most ${longestText(estimate.longest)})`;
+    return `no estimate: the holder has held it longer than any of ${past} (at most ${formatLongest(estimate.longest)})`;
   const { p50, p95 } = estimate;
   return p95 < 1000
     ? `by ${past} it should be free any moment`
-    : `by ${past} it should get the lock in about ${briefDuration(p50)}, hardly later than in ${briefDuration(p95)}`;
+    : `by ${past} it should get the lock in about ${formatBriefDuration(p50)}, hardly later than in ${formatBriefDuration(p95)}`;
 }
 
-function longestText(ms: number): string {
-  return ms < 1000 ? formatDuration(ms) : briefDuration(ms);
+function formatLongest(ms: number): string {
+  return ms < 1000 ? formatDuration(ms) : formatBriefDuration(ms);
 }
 
-/** What is known of the runner of a ticket; undefined where nobody asked. */
-export function livenessOf({ session }: Pick<Place, "session">, pulses: Pulses): Liveness | undefined {
-  const pulse = pulses.get(session);
-  return pulses.has(session) ? liveness(pulse) : undefined;
+/** Returns the liveness of the runner of a ticket; undefined if its session was not queried. */
+export function findRunnerLiveness(
+  { session }: Pick<QueueEntry, "session">,
+  sessions: SessionLivenessMap,
+): RunnerLiveness | undefined {
+  const pulse = sessions.get(session);
+  return sessions.has(session) ? judgeRunnerLiveness(pulse) : undefined;
 }

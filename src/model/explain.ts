@@ -1,123 +1,127 @@
-import { admit, holds } from "../protocol/admission.ts";
+import { admit, isHolding } from "../protocol/admission.ts";
 import type { Drain } from "../protocol/drain.ts";
 import type { QueueKind } from "../protocol/keys.ts";
-import type { Place, ResetRequest } from "../protocol/ticket.ts";
-import { type Claim, claimsOf, isHolder, type Stand } from "./claims.ts";
-import { type Estimate, estimateOf } from "./explain-estimate.ts";
-import { drainsOnClaim, plainTotal } from "./foresee.ts";
-import type { Picture } from "./picture.ts";
+import type { QueueEntry, ResetRequest } from "../protocol/ticket.ts";
+import { buildClaims, type Claim, type ClaimEntry, isHolder } from "./claims.ts";
+import { findPlainTotal, listDrainsOnClaim } from "./eviction-preview.ts";
+import type { Snapshot } from "./snapshot.ts";
+import { estimateWait, type WaitEstimate } from "./wait-estimate.ts";
 
-/** How one ticket stands that is not granted yet. */
-export interface Obstacle {
+/** The position of one ticket that is not granted yet, and what blocks it. */
+export interface ClaimObstacle {
   kind: QueueKind;
   name: string;
-  place: Place;
-  /** From 1. */
+  entry: QueueEntry;
+  /** Position in the queue, from 1. */
   position: number;
-  /** Units asked for, held by others, and there. */
+  /** Units requested (`count`), held by other runs (`used`), and available in all (`total`). */
   count: number;
   used: number;
   total: number;
-  /** Units that must become free; 0 where its turn has come here. */
+  /** Units that must become free; 0 if the ticket is admitted in this queue. */
   missing: number;
-  /** Operators allow fewer than it asks for. */
+  /** Whether the ticket requests more units than the configured total. */
   isImpossible: boolean;
-  /** Those before it, nearest first. */
-  ahead: readonly Place[];
-  /** Those behind it that hold all the same: the total was lowered, and raised again. */
-  heldBehind: readonly Place[];
+  /** Entries ahead of it, nearest first. */
+  ahead: readonly QueueEntry[];
+  /** Entries behind it that hold units. This happens when the total was lowered and raised again. */
+  heldBehind: readonly QueueEntry[];
 }
 
 /**
- * How a run stands. `ready`: nothing stands in its way, it is about to be granted. `drained`: nothing but drains does.
- * `impossible`: it asks for more than there is, and gives up when it looks. `malformed`: a ticket of it cannot be read.
+ * The state of a run. `ready`: nothing blocks it, and it is about to be granted. `drained`: only drains block it.
+ * `impossible`: it requests more than the total, and gives up at its next check. `malformed`: one of its tickets cannot
+ * be read.
  */
-export type Standing = "holds" | "waits" | "ready" | "drained" | "impossible" | "malformed";
+export type ExplanationState = "holds" | "waits" | "ready" | "drained" | "impossible" | "malformed";
 
 /** Why a run waits. */
 export interface Explanation {
   claim: Claim;
-  state: Standing;
-  obstacles: readonly Obstacle[];
+  state: ExplanationState;
+  obstacles: readonly ClaimObstacle[];
   drains: readonly Drain[];
   reset: ResetRequest | undefined;
-  /** Of whoever is first in the lock's queue, where nobody holds it: what keeps that one keeps everybody behind. */
+  /** If nobody holds the lock: the explanation of the first run in its queue, because it blocks all runs behind it. */
   first: Explanation | undefined;
-  /** How long the lock may still be out of reach; undefined where too little is known. */
-  estimate: Estimate | undefined;
+  /** How long the wait for the lock may still take; undefined if too little is known. */
+  estimate: WaitEstimate | undefined;
 }
 
-/** @param wall  wall clock, ms since the epoch */
-export function explain(picture: Picture, claim: Claim, wall: number): Explanation {
-  const own = explainOne(picture, claim, wall);
-  const first = firstBefore(picture, own);
+/** Explains why a run waits. @param wall  wall clock, ms since the epoch */
+export function explain(snapshot: Snapshot, claim: Claim, wall: number): Explanation {
+  const own = explainOne(snapshot, claim, wall);
+  const first = findFirstInQueue(snapshot, own);
   if (first === undefined) return own;
-  const before = explainOne(picture, first, wall);
+  const before = explainOne(snapshot, first, wall);
   const isStopped = before.drains.length > 0 || before.state === "waits";
   return { ...own, first: before, ...(isStopped && { estimate: undefined }) };
 }
 
-function explainOne(picture: Picture, { run, stands }: Claim, wall: number): Explanation {
-  const isLock = ({ queue }: Stand) => queue.kind === "lock";
-  const claim = { run, stands: [...stands.filter(isLock), ...stands.filter((stand) => !isLock(stand))] };
-  const reset = claim.stands.find(({ place }) => place.ticket?.reset !== undefined)?.place.ticket?.reset;
+function explainOne(snapshot: Snapshot, { run, entries }: Claim, wall: number): Explanation {
+  const isLock = ({ queue }: ClaimEntry) => queue.kind === "lock";
+  const claim = {
+    run,
+    entries: [...entries.filter(isLock), ...entries.filter((claimEntry) => !isLock(claimEntry))],
+  };
+  const reset = claim.entries.find(({ entry }) => entry.ticket?.reset !== undefined)?.entry.ticket?.reset;
   const known = { claim, reset, first: undefined, estimate: undefined };
-  if (claim.stands.some(({ place }) => place.ticket === undefined))
+  if (claim.entries.some(({ entry }) => entry.ticket === undefined))
     return { ...known, state: "malformed", obstacles: [], drains: [] };
   if (isHolder(claim)) return { ...known, state: "holds", obstacles: [], drains: [] };
-  const obstacles = claim.stands.flatMap((stand) => obstacleOf(picture, stand) ?? []);
-  const drains = drainsOnClaim(picture, claim, wall);
-  const state = stateOf(obstacles, drains);
+  const obstacles = claim.entries.flatMap((claimEntry) => findObstacle(snapshot, claimEntry) ?? []);
+  const drains = listDrainsOnClaim(snapshot, claim, wall);
+  const state = computeState(obstacles, drains);
   const lock = obstacles.find(({ kind, missing }) => kind === "lock" && missing > 0);
   if (lock === undefined || state !== "waits" || drains.length > 0)
     return { ...known, state, obstacles, drains };
-  const history = picture.histories.get(lock.name) ?? [];
-  return { ...known, state, obstacles, drains, estimate: estimateOf(lock.ahead, history, wall) };
+  const history = snapshot.histories.get(lock.name) ?? [];
+  return { ...known, state, obstacles, drains, estimate: estimateWait(lock.ahead, history, wall) };
 }
 
-function stateOf(obstacles: readonly Obstacle[], drains: readonly Drain[]): Standing {
+function computeState(obstacles: readonly ClaimObstacle[], drains: readonly Drain[]): ExplanationState {
   if (obstacles.some(({ isImpossible }) => isImpossible)) return "impossible";
   if (obstacles.some(({ missing }) => missing > 0)) return "waits";
   return drains.length > 0 ? "drained" : "ready";
 }
 
-/** What stands before a ticket; undefined for one that is held already. */
-function obstacleOf(picture: Picture, { queue, place }: Stand): Obstacle | undefined {
-  const { kind, name, places } = queue;
-  const { ticket } = place;
-  if (ticket === undefined || holds(place)) return undefined;
-  const admission = admit(places, place.run, configuredTotal(picture, { queue, place }));
+/** Finds what blocks a ticket; undefined if the ticket is held or cannot be read. */
+function findObstacle(snapshot: Snapshot, { queue, entry }: ClaimEntry): ClaimObstacle | undefined {
+  const { kind, name, entries } = queue;
+  const { ticket } = entry;
+  if (ticket === undefined || isHolding(entry)) return undefined;
+  const admission = admit(entries, entry.run, findConfiguredTotal(snapshot, { queue, entry }));
   if (admission.kind === "gone") return undefined;
   const isWaiting = admission.kind === "waiting";
-  const index = places.indexOf(place);
-  const others = places.filter((other) => holds(other) && other !== place);
+  const index = entries.indexOf(entry);
+  const others = entries.filter((other) => isHolding(other) && other !== entry);
   return {
-    ...{ kind, name, place, position: index + 1, count: ticket.count, total: admission.total },
+    ...{ kind, name, entry, position: index + 1, count: ticket.count, total: admission.total },
     used: others.reduce((sum, other) => sum + (other.ticket?.count ?? 0), 0),
     missing: isWaiting ? admission.missing : 0,
     isImpossible: admission.kind === "impossible",
     ahead: isWaiting ? admission.ahead : [],
-    heldBehind: isWaiting ? places.slice(index + 1).filter(holds) : [],
+    heldBehind: isWaiting ? entries.slice(index + 1).filter(isHolding) : [],
   };
 }
 
 /**
- * The total by which a ticket is judged, where operators set one. An expression, or a name with macros, means another
- * number on each host: a run that does not state its total itself wrote into its ticket what it means there.
+ * Returns the total that applies to a ticket, if one is configured. An expression, or a name with macros, has a
+ * different value on each host. A run without a stated total stores the value for its host in its ticket.
  */
-function configuredTotal(picture: Picture, { queue: { kind, name }, place: { ticket } }: Stand) {
+function findConfiguredTotal(snapshot: Snapshot, { queue: { kind, name }, entry: { ticket } }: ClaimEntry) {
   if (kind === "lock") return 1;
-  const plain = plainTotal(picture, name);
+  const plain = findPlainTotal(snapshot, name);
   if (plain !== undefined || ticket === undefined || ticket.isStated) return plain;
-  const isExpression = picture.resources.get(name)?.value?.total !== undefined;
-  const isByMacro = [...picture.resources.keys()].some((other) => /[A-Z]/.test(other));
+  const isExpression = snapshot.resources.get(name)?.value?.total !== undefined;
+  const isByMacro = [...snapshot.resources.keys()].some((other) => /[A-Z]/.test(other));
   return isExpression || isByMacro ? ticket.total : undefined;
 }
 
-/** The run that is first in the queue of the lock that a run waits for, where nobody holds it. */
-function firstBefore(picture: Picture, { obstacles }: Explanation): Claim | undefined {
+/** Returns the first run in the queue of the lock that a run waits for; undefined if the lock is held. */
+function findFirstInQueue(snapshot: Snapshot, { obstacles }: Explanation): Claim | undefined {
   const lock = obstacles.find(({ kind, missing }) => kind === "lock" && missing > 0);
   const first = lock?.ahead.at(-1);
-  if (first === undefined || lock?.ahead.some(holds)) return undefined;
-  return claimsOf(picture).get(first.run);
+  if (first === undefined || lock?.ahead.some(isHolding)) return undefined;
+  return buildClaims(snapshot).get(first.run);
 }

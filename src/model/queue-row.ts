@@ -1,17 +1,17 @@
 import type { ResourceConfig } from "../fleet/resources.ts";
-import { holds } from "../protocol/admission.ts";
+import { isHolding } from "../protocol/admission.ts";
 import type { Drain } from "../protocol/drain.ts";
 import type { PastRun } from "../protocol/history.ts";
 import type { QueueKind } from "../protocol/keys.ts";
-import type { Place, Ticket } from "../protocol/ticket.ts";
-import { whoIs } from "./claims.ts";
-import { plainTotal } from "./foresee.ts";
-import type { NamedQueue } from "./picture.ts";
-import type { Scene } from "./tables/view.ts";
+import type { QueueEntry, Ticket } from "../protocol/ticket.ts";
+import { formatTicketOwner } from "./claims.ts";
+import { findPlainTotal } from "./eviction-preview.ts";
+import type { NamedQueue } from "./snapshot.ts";
+import type { ViewContext } from "./tables/view.ts";
 
 /**
- * How a lock or resource stands. `admitted`: a run has its turn, and waits for its leases. `waiting`: nobody holds it, and
- * somebody is about to. `drained`: nobody holds it, nor may.
+ * The state of a lock or resource. `admitted`: the first run is admitted, and waits for its leases. `waiting`: nobody
+ * holds it, and a run is about to be granted. `drained`: nobody holds it, and nobody can be granted.
  */
 export type QueueState =
   | "malformed"
@@ -23,8 +23,8 @@ export type QueueState =
   | "waiting"
   | "free";
 
-/** A run in a queue. Wall clocks in ms since the epoch; undefined where its ticket cannot be read. */
-export interface Occupant {
+/** A run in a queue. `ticket` is undefined if it cannot be read; its wall clocks are in ms since the epoch. */
+export interface QueuedRun {
   run: string;
   /** `HOST:PID`. */
   who: string;
@@ -38,51 +38,58 @@ export interface QueueRow {
   kind: QueueKind;
   name: string;
   state: QueueState;
-  /** The oldest first. */
-  holders: readonly Occupant[];
-  waiters: readonly Occupant[];
-  /** Units held, and units there are: as configured, or as the first ticket states it. */
+  /** Oldest first. */
+  holders: readonly QueuedRun[];
+  waiters: readonly QueuedRun[];
+  /** Units held (`used`), and all units (`total`): as configured, or as the first ticket states. */
   used: number;
   total: number | undefined;
-  /** What operators keep about a resource, where they do and it can be read. */
+  /** Configuration of the resource, if there is one and it can be read. */
   configured: ResourceConfig | undefined;
   /** Drains of the lock or resource itself, or of everything. */
   drains: readonly Drain[];
-  /** How it went the last time, of a lock that nobody holds nor waits for, where its history was read. */
+  /** The last run, for a lock that nobody holds or waits for, if its history was read. */
   last?: PastRun;
 }
 
-export function queueRow(queue: NamedQueue, scene: Pick<Scene, "drains" | "resources">): QueueRow {
-  const { kind, name, places } = queue;
-  const holding = places.filter(holds);
-  const drains = drainsOf(queue, scene.drains);
+export function buildQueueRow(
+  queue: NamedQueue,
+  viewContext: Pick<ViewContext, "drains" | "resources">,
+): QueueRow {
+  const { kind, name, entries } = queue;
+  const holding = entries.filter(isHolding);
+  const drains = filterDrains(queue, viewContext.drains);
   return {
     ...{ kind, name, drains },
-    state: stateOf(places, holding, drains),
-    holders: holding.map(occupant),
-    waiters: places.filter((place) => !holds(place)).map(occupant),
+    state: computeQueueState(entries, holding, drains),
+    holders: holding.map(toQueuedRun),
+    waiters: entries.filter((entry) => !isHolding(entry)).map(toQueuedRun),
     used: holding.reduce((sum, { ticket }) => sum + (ticket?.count ?? 0), 0),
-    total: (kind === "resource" ? plainTotal(scene, name) : 1) ?? firstTotal(places),
-    configured: kind === "resource" ? scene.resources.get(name)?.value : undefined,
+    total: (kind === "resource" ? findPlainTotal(viewContext, name) : 1) ?? findFirstTotal(entries),
+    configured: kind === "resource" ? viewContext.resources.get(name)?.value : undefined,
   };
 }
 
-/** The row of a lock or resource in whose queue nobody stands. */
-export function emptyRow(
+/** Builds the row of a lock or resource with an empty queue. */
+export function buildEmptyQueueRow(
   kind: QueueKind,
   name: string,
-  scene: Pick<Scene, "drains" | "resources" | "histories">,
+  viewContext: Pick<ViewContext, "drains" | "resources" | "histories">,
 ): QueueRow {
-  const [last] = (kind === "lock" && scene.histories?.get(name)) || [];
-  return { ...queueRow({ kind, name, places: [] }, scene), ...(last && { last }) };
+  const [last] = (kind === "lock" && viewContext.histories?.get(name)) || [];
+  return { ...buildQueueRow({ kind, name, entries: [] }, viewContext), ...(last && { last }) };
 }
 
-function drainsOf({ kind, name }: NamedQueue, drains: readonly Drain[]): Drain[] {
+function filterDrains({ kind, name }: NamedQueue, drains: readonly Drain[]): Drain[] {
   return drains.filter((drain) => drain.scope === "all" || (drain.scope === kind && drain.name === name));
 }
 
-function stateOf(places: readonly Place[], holding: readonly Place[], drains: readonly Drain[]): QueueState {
-  const [first] = places;
+function computeQueueState(
+  entries: readonly QueueEntry[],
+  holding: readonly QueueEntry[],
+  drains: readonly Drain[],
+): QueueState {
+  const [first] = entries;
   if (first !== undefined && first.ticket === undefined) return "malformed";
   if (holding.some(({ ticket }) => ticket?.reset !== undefined)) return "resetting";
   if (holding.length > 0) return holding.every(({ ticket }) => ticket?.state === "grace") ? "grace" : "held";
@@ -91,11 +98,11 @@ function stateOf(places: readonly Place[], holding: readonly Place[], drains: re
   return first.ticket?.state === "admitted" ? "admitted" : "waiting";
 }
 
-function firstTotal(places: readonly Place[]): number | undefined {
-  return places.find(({ ticket }) => ticket !== undefined)?.ticket?.total;
+function findFirstTotal(entries: readonly QueueEntry[]): number | undefined {
+  return entries.find(({ ticket }) => ticket !== undefined)?.ticket?.total;
 }
 
-export function occupant(place: Place): Occupant {
-  const { run, ticket, createRevision, session } = place;
-  return { run, who: whoIs(place), ticket, token: createRevision, session };
+export function toQueuedRun(entry: QueueEntry): QueuedRun {
+  const { run, ticket, createRevision, session } = entry;
+  return { run, who: formatTicketOwner(entry), ticket, token: createRevision, session };
 }

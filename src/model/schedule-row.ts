@@ -1,12 +1,13 @@
 import { type Definition, isPaused } from "../schedule/definition.ts";
-import type { Due, Last } from "../schedule/due.ts";
-import { type Execution, type Kept, membersOf, type Picture } from "./picture.ts";
-import { type Served, servedBy } from "./served.ts";
-import type { Scene } from "./tables/view.ts";
+import type { DueState, LastOccurrence } from "../schedule/due.ts";
+import { createServedPredicate, type ServedPredicate } from "./served-predicate.ts";
+import { buildGroupMembers, type Execution, type Snapshot, type StoredValue } from "./snapshot.ts";
+import type { ViewContext } from "./tables/view.ts";
 
 /**
- * How a schedule stands. `due`: its next run may be taken. `late`: that was so a while ago, and nobody took it. `retrying`: a run
- * that failed is tried again. `no-worker`: none has a handler for it. `failed`: its last run failed, and is not tried again.
+ * The states of a schedule. `due`: a worker may start the next run. `late`: the run has been due for
+ * `SCHEDULE_LATE_AFTER`, and no worker started it. `retrying`: a failed run is retried. `no-worker`: no worker has a
+ * handler for it. `failed`: its last run failed, and is not retried.
  */
 export const SCHEDULE_STATES = [
   ...(["malformed", "running", "paused", "no-worker", "late"] as const),
@@ -18,109 +19,125 @@ export type ScheduleState = (typeof SCHEDULE_STATES)[number];
 export interface ScheduleRow {
   id: string;
   state: ScheduleState;
-  /** All that holds of it: what runs may be paused as well. */
+  /** All states that apply: a running schedule may also be paused. The first one is `state`. */
   states: readonly ScheduleState[];
-  /** What cannot be read, and of which key. */
+  /** Which value cannot be read or is missing, and why. */
   fault: string | undefined;
   definition: Definition | undefined;
-  due: Due | undefined;
-  /** When it may run next, as far as that is known. */
+  due: DueState | undefined;
+  /** When it may run next, if known. */
   next: number | undefined;
   executions: readonly Execution[];
 }
 
-/** What is due for longer than this and was not taken, ms: workers take what is due within about two seconds. */
-export const LATE = 10_000;
+/** A schedule is late if it is due for this long without a start, ms. Workers start a due run within about 2 s. */
+export const SCHEDULE_LATE_AFTER = 10_000;
 
-/** A row, what it was made of, and from when on, ms since the epoch, it may be another by itself. */
-interface Made {
+/** A row with its inputs. It is valid from `from` until `until`, ms since the epoch. */
+interface CachedScheduleRow {
   row: ScheduleRow;
-  due: Kept<Due> | undefined;
+  due: StoredValue<DueState> | undefined;
   executions: readonly Execution[];
   isServed: boolean;
   from: number;
   until: number;
 }
 
-/** Rows of schedules in which nothing has changed: there may be 100,000. */
-const made = new WeakMap<object, Made>();
+/** Rows of unchanged schedules, by stored definition: there may be 100,000. */
+const cachedRows = new WeakMap<object, CachedScheduleRow>();
 const NONE: readonly Execution[] = [];
 
-/** All rows of a picture; the same array as long as none is another. @param scene.wall  ms since the epoch */
-export function scheduleRows(
-  picture: Pick<Picture, "schedules" | "dues" | "executions" | "workers">,
-  scene: Pick<Scene, "wall" | "groups">,
+/** Builds the rows of all schedules. Returns the same array until a row changes. `wall`: ms since the epoch. */
+export function buildScheduleRows(
+  snapshot: Pick<Snapshot, "schedules" | "dues" | "executions" | "workers">,
+  viewContext: Pick<ViewContext, "wall" | "groups">,
 ): readonly ScheduleRow[] {
-  const { schedules, dues, executions } = picture;
-  const served = servedBy(picture, scene);
-  const { wall } = scene;
+  const { schedules, dues, executions } = snapshot;
+  const served = createServedPredicate(snapshot, viewContext);
+  const { wall } = viewContext;
   const parts = [schedules, dues, executions, served];
-  if (last?.parts.every((part, at) => part === parts[at]) && wall >= last.from && wall < last.until)
-    return last.rows;
+  if (
+    lastResult?.parts.every((part, at) => part === parts[at]) &&
+    wall >= lastResult.from &&
+    wall < lastResult.until
+  )
+    return lastResult.rows;
   const rows: ScheduleRow[] = [];
   let until = Number.POSITIVE_INFINITY;
   for (const [id, kept] of schedules) {
-    const one = rowOf(id, kept, { due: dues.get(id), executions: executions.get(id) ?? NONE, served, wall });
+    const one = buildRow(id, kept, {
+      due: dues.get(id),
+      executions: executions.get(id) ?? NONE,
+      served,
+      wall,
+    });
     rows.push(one.row);
     until = Math.min(until, one.until);
   }
-  last = { parts, rows, from: wall, until };
+  lastResult = { parts, rows, from: wall, until };
   return rows;
 }
 
-/** One row; undefined where there is no such schedule. @param wall  ms since the epoch */
-export function scheduleRowOf(
-  picture: Pick<Picture, "schedules" | "dues" | "executions" | "workers" | "groups">,
+/** Builds the row of one schedule; undefined if it does not exist. @param wall  ms since the epoch */
+export function findScheduleRow(
+  snapshot: Pick<Snapshot, "schedules" | "dues" | "executions" | "workers" | "groups">,
   id: string,
   wall: number,
 ): ScheduleRow | undefined {
-  const kept = picture.schedules.get(id);
+  const kept = snapshot.schedules.get(id);
   if (kept === undefined) return undefined;
-  const served = servedBy(picture, { groups: membersOf(picture) });
-  const executions = picture.executions.get(id) ?? NONE;
-  return rowOf(id, kept, { due: picture.dues.get(id), executions, served, wall }).row;
+  const served = createServedPredicate(snapshot, { groups: buildGroupMembers(snapshot) });
+  const executions = snapshot.executions.get(id) ?? NONE;
+  return buildRow(id, kept, { due: snapshot.dues.get(id), executions, served, wall }).row;
 }
 
-let last:
+let lastResult:
   | { parts: readonly unknown[]; rows: readonly ScheduleRow[]; from: number; until: number }
   | undefined;
 
-interface Around {
-  due: Kept<Due> | undefined;
+interface RowInputs {
+  due: StoredValue<DueState> | undefined;
   executions: readonly Execution[];
-  served: Served;
+  served: ServedPredicate;
   wall: number;
 }
 
-function rowOf(id: string, kept: Kept<Definition>, { due, executions, served, wall }: Around): Made {
-  const known = made.get(kept);
+function buildRow(
+  id: string,
+  kept: StoredValue<Definition>,
+  { due, executions, served, wall }: RowInputs,
+): CachedScheduleRow {
+  const known = cachedRows.get(kept);
   const isServed = kept.value === undefined || served(id, kept.value);
   const isSame = known?.due === due && known?.executions === executions && known.isServed === isServed;
   if (known !== undefined && isSame && wall >= known.from && wall < known.until) return known;
-  const next = nextOf(kept.value, due?.value, executions, wall);
-  const fault = faultOf(kept, due);
-  const states = statesOf({ kept, due, executions, served, wall }, { isServed, fault, next });
-  const one: Made = {
-    ...{ due, executions, isServed, from: wall, until: untilOf(kept.value, next, wall) },
+  const next = computeNext(kept.value, due?.value, executions, wall);
+  const fault = findFault(kept, due);
+  const states = listStates({ kept, due, executions, served, wall }, { isServed, fault, next });
+  const one: CachedScheduleRow = {
+    ...{ due, executions, isServed, from: wall, until: computeValidUntil(kept.value, next, wall) },
     row: {
       ...{ id, state: states[0] ?? "waiting", states, fault, next, executions },
       ...{ definition: kept.value, due: due?.value },
     },
   };
-  made.set(kept, one);
+  cachedRows.set(kept, one);
   return one;
 }
 
-function faultOf(kept: Kept<Definition>, due: Kept<Due> | undefined): string | undefined {
+function findFault(
+  kept: StoredValue<Definition>,
+  due: StoredValue<DueState> | undefined,
+): string | undefined {
   if (kept.fault !== undefined) return `its definition cannot be read: ${kept.fault}`;
   if (due === undefined) return "nothing says when it is due";
   return due.fault === undefined ? undefined : `when it is due cannot be read: ${due.fault}`;
 }
 
-/** The earliest of what may start; what waits for the end of a pause may start then. */
-function nextOf(
+/** Returns the earliest possible start. A pause delays all runs except triggers until its end. */
+function computeNext(
   definition: Definition | undefined,
-  due: Due | undefined,
+  due: DueState | undefined,
   executions: readonly Execution[],
   wall: number,
 ): number | undefined {
@@ -135,9 +152,9 @@ function nextOf(
   return Number.isFinite(next) ? next : undefined;
 }
 
-/** The state it shows is the first of them. */
-function statesOf(
-  { kept, due, executions, wall }: Around & { kept: Kept<Definition> },
+/** Lists all states that apply; the first one is shown. */
+function listStates(
+  { kept, due, executions, wall }: RowInputs & { kept: StoredValue<Definition> },
   { isServed, fault, next }: { isServed: boolean; fault: string | undefined; next: number | undefined },
 ): ScheduleState[] {
   const { value: definition } = kept;
@@ -150,10 +167,10 @@ function statesOf(
     !isIdle && "running",
     definition !== undefined && isPaused(definition, wall) && "paused",
     !isServed && !isOver && "no-worker",
-    isIdle && overdue >= LATE && "late",
+    isIdle && overdue >= SCHEDULE_LATE_AFTER && "late",
     isIdle && next !== undefined && overdue >= 0 && "due",
     state?.open.some(({ failures }) => failures > 0) === true && "retrying",
-    hasFailed(state?.last) && !isTried(state) && "failed",
+    hasFailed(state?.last) && !isRetried(state) && "failed",
     fault === undefined && isOver && "ended",
   ];
   const states = found.filter((one) => one !== false);
@@ -161,18 +178,22 @@ function statesOf(
   return isWaiting ? [...states, "waiting"] : states;
 }
 
-function hasFailed(last: Last | undefined): boolean {
+function hasFailed(last: LastOccurrence | undefined): boolean {
   return last?.result === "failed" || last?.result === "timeout" || last?.result === "lost";
 }
 
-/** Whether the last occurrence that ended is tried again. */
-function isTried(due: Due | undefined): boolean {
+/** Whether the occurrence that ended last is retried. */
+function isRetried(due: DueState | undefined): boolean {
   return due?.open.some(({ scheduled }) => scheduled === due.last?.scheduled) === true;
 }
 
-/** When time alone makes another row of it. */
-function untilOf(definition: Definition | undefined, next: number | undefined, wall: number): number {
-  const instants = [next, next && next + LATE, definition?.pause?.until];
+/** Returns the next instant at which the row changes without a change in etcd. */
+function computeValidUntil(
+  definition: Definition | undefined,
+  next: number | undefined,
+  wall: number,
+): number {
+  const instants = [next, next && next + SCHEDULE_LATE_AFTER, definition?.pause?.until];
   return Math.min(
     Number.POSITIVE_INFINITY,
     ...(instants.filter((at) => at !== undefined && at > wall) as number[]),

@@ -1,49 +1,53 @@
 import { uptime } from "node:os";
 import type { Clock } from "../base/clock.ts";
 
-/** The boot-time clock is read in steps of 10 ms or more: a difference below this is no suspend. */
+/** The boot-time clock is read in steps of 10 ms or more: a smaller difference than this is no suspend. */
 const NOISE_MS = 50;
-/** Timers stand still while the machine is suspended, and hold 31 bits: long waits look up from time to time. */
+/**
+ * Longest single timer. Timers stop during a suspend and are limited to 31 bits, so a long wait checks the clock in
+ * between.
+ */
 const LONGEST_TIMER_MS = 30_000;
 
-/** Where the real clock reads time; tests replace it. */
+/** The time sources of the real clock; tests replace them. */
 export interface TimeSources {
-  /** Monotonic milliseconds, which stand still during a suspend. */
-  running(): number;
-  /** Monotonic milliseconds, suspends included; coarse. */
-  booted(): number;
+  /** Monotonic milliseconds, without suspends. */
+  readMonotonic(): number;
+  /** Monotonic milliseconds, including suspends; coarse. */
+  readBootTime(): number;
 }
 
 const machine: TimeSources = {
-  running: () => Number(process.hrtime.bigint() / 1000n) / 1000,
-  booted: () => uptime() * 1000,
+  readMonotonic: () => Number(process.hrtime.bigint() / 1000n) / 1000,
+  readBootTime: () => uptime() * 1000,
 };
 
 /**
- * The real clock. `now()` is the elapsed monotonic time, plus the time spent suspended: what the boot-time clock
- * elapsed more. That sum only ever grows, so `now()` never goes back.
+ * Creates the real clock. `now()` is the elapsed monotonic time plus the suspended time, which is the surplus of the
+ * boot-time clock. The suspended time only grows, so `now()` never goes back.
  */
-export function realClock(sources: TimeSources = machine): Clock {
-  const running0 = sources.running();
-  const booted0 = sources.booted();
+export function createRealClock(sources: TimeSources = machine): Clock {
+  const running0 = sources.readMonotonic();
+  const booted0 = sources.readBootTime();
   let suspended = 0;
   const now = () => {
-    const running = sources.running() - running0;
-    const more = sources.booted() - booted0 - running;
+    const running = sources.readMonotonic() - running0;
+    const more = sources.readBootTime() - booted0 - running;
     if (more > suspended + NOISE_MS) suspended = more;
     return running + suspended;
   };
-  return { now, wall: () => Date.now(), sleep: (ms, signal) => sleep(now, ms, signal) };
+  return { now, getWallTime: () => Date.now(), sleep: (ms, signal) => sleep(now, ms, signal) };
 }
 
 /** @see Clock.sleep; after a suspend it resolves at most LONGEST_TIMER_MS late */
 async function sleep(now: () => number, ms: number, signal?: AbortSignal): Promise<void> {
   const until = now() + ms;
   signal?.throwIfAborted();
-  for (let left = ms; left > 0; left = until - now()) await timer(Math.min(left, LONGEST_TIMER_MS), signal);
+  for (let left = ms; left > 0; left = until - now())
+    await waitForTimer(Math.min(left, LONGEST_TIMER_MS), signal);
 }
 
-function timer(ms: number, signal?: AbortSignal): Promise<void> {
+function waitForTimer(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const stop = () => {
       clearTimeout(timeout);

@@ -1,12 +1,13 @@
 /**
- * The command port: a command that cannot outlive its deadlines, whatever happens to this process.
- * The real one is a small native guardian (guardian/main.c); the simulation has a model of it.
+ * The command port: runs a command that cannot outlive its deadlines, whatever happens to this process. The real
+ * implementation is a small native guardian (guardian/main.c); the simulation has a model of it.
  */
 export interface CommandHost {
   /**
-   * Starts the guardian, not the command. Cheap, so that it can be done while etcd answers.
-   * From here on the command dies when this process does. Until the guardian is gone it keeps the event loop alive.
-   * @throws SignalboxError 78 when there is no working guardian, 126 when the arguments are too long
+   * Starts the guardian, but not the command. Cheap enough to run while etcd answers. From here on the command dies
+   * when this process dies. The guardian keeps the event loop alive until it ends.
+   * @throws SignalboxError 78 when there is no working guardian; 126 when an argument is invalid or the environment is
+   * too long
    */
   prepare(spec: CommandSpec): Promise<GuardedCommand>;
 }
@@ -14,67 +15,68 @@ export interface CommandHost {
 export interface CommandSpec {
   file: string;
   args: string[];
-  /** The command's whole environment. */
+  /** The complete environment of the command. */
   env: Record<string, string | undefined>;
-  /** Without it the command has this process's own standard streams. */
+  /** Default: the standard streams of this process. */
   streams?: Streams;
 }
 
-/** The ends of a command's standard streams, where they are not this process's own. */
+/** The command's standard streams when they are not those of this process. */
 export interface Streams {
-  /** Its standard input, which then ends. A command that does not read it is no fault. */
+  /** Content of standard input, which then ends. A command may ignore it. */
   input: string;
-  /** What it writes to standard output (1) or error (2), as it comes. */
+  /** Receives output to standard output (1) or error (2) as it arrives. */
   onOutput(chunk: Buffer, descriptor: 1 | 2): void;
-  /** Nobody can write any more, and all has been handed out. */
+  /** Called when no process can write any more and all output has been delivered. */
   onEnd(): void;
 }
 
 /** Instants on the Clock's `now()`, in milliseconds. */
 export interface Deadlines {
-  /** SIGTERM goes to everything of the command at this instant. */
+  /** All processes of the command get SIGTERM at this instant. */
   termAt: number;
-  /** SIGKILL follows at this one: the horizon. */
+  /** All processes of the command get SIGKILL at this instant: the horizon. */
   killAt: number;
 }
 
 export interface GuardedCommand {
   /**
-   * Sets or moves the deadlines. A guardian without deadlines starts nothing. Later calls replace earlier ones, and
+   * Sets or moves the deadlines. A guardian without deadlines starts nothing. Later calls replace earlier ones, but
    * never undo a termination that has begun.
    */
   arm(deadlines: Deadlines): void;
   /**
-   * Starts the command, its environment being the spec's with `env` laid over it. Resolves with its process id once it runs.
-   * SIGNALBOX_RUN among `env` marks what belongs to the command, should both guardians be killed.
-   * After a failure `exited` never settles; the guardian still wants a `release()`.
-   * @throws SignalboxError 127 when it was not found, 126 when it cannot be executed, 125 when a deadline had passed, 70
-   * when none was armed or the guardian is gone
+   * Starts the command with the spec's environment and `env`, which takes precedence. Resolves with its process id once
+   * it runs. SIGNALBOX_RUN in `env` identifies the command's processes if both guardians are killed. After a failure
+   * `exited` never settles; the guardian still needs a `release()`.
+   * @throws SignalboxError 127 when the file was not found; 126 when it cannot be executed or its arguments are too
+   * long; 125 when a deadline had passed or the guardian was killed; 70 when no deadline was armed
    */
   start(env: Record<string, string>): Promise<number>;
-  /** Forwards a signal to the command (TERM, INT, HUP, QUIT: to its process group; others: to its first process). */
+  /** Forwards a signal to the command. TERM, INT, HUP and QUIT go to its process group, others to its first process. */
   signal(name: NodeJS.Signals): void;
-  /** SIGTERM to everything of the command now, SIGKILL at `killAt` (or at the armed deadline, if that is earlier). */
+  /** Sends SIGTERM to all processes of the command now, and SIGKILL at `killAt` or at an earlier armed deadline. */
   terminate(killAt: number): void;
-  /** The first process ended; descendants may live on. Rejects never. */
+  /** Resolves when the first process has ended; descendants may still run. Never rejects. */
   readonly exited: Promise<CommandExit>;
   /**
-   * Nothing of the command is left. Rejects never; with a process that cannot be killed it stays pending, and so it does
-   * after a release that let something live.
+   * Resolves when no process of the command is left, including those that left its process tree. Never rejects. Stays
+   * pending while a process cannot be killed, and after a release that left processes running.
    */
   readonly gone: Promise<void>;
   /**
-   * Ends the guardian, and lets what the command left behind live on. Waits for `exited`; a command that was never
-   * started is given up at once. Once a termination has begun nothing is let live: it then waits for the end of that.
+   * Ends the guardian and leaves remaining processes of the command running. Waits for `exited`, but at once drops a
+   * command that was never started. Once a termination has begun, no process is left running: the call waits until the
+   * termination is complete.
    */
   release(): Promise<void>;
 }
 
 export type CommandExit = {
-  /** 0–255, or undefined when a signal ended it. */
+  /** 0–255, or undefined when a signal ended the command. */
   code: number | undefined;
   signal: number | undefined;
-  /** Whether the guardian had begun to terminate it, on request or because a deadline had passed. */
+  /** Whether the guardian had begun to terminate the command, on request or at a deadline. */
   terminated: boolean;
   /** Whether descendants were alive when the first process ended. */
   leftovers: boolean;

@@ -1,15 +1,15 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 
-/** How an editor ended. */
-export type EditorEnd = { ok: true } | { ok: false; why: string };
+/** The result of an editor. */
+export type EditorResult = { ok: true } | { ok: false; why: string };
 
 /**
- * Runs somebody's editor on a file, with this process's terminal, until it ends. No shell: what stands in $EDITOR is a
- * path, or words at spaces (`code --wait`).
+ * Runs the user's editor on a file, on this process's terminal, and waits for its end. Uses no shell: $EDITOR is a
+ * path, or words separated by spaces (`code --wait`).
  * @param signal  ends the editor
  */
-export async function runEditor(command: string, file: string, signal: AbortSignal): Promise<EditorEnd> {
+export async function runEditor(command: string, file: string, signal: AbortSignal): Promise<EditorResult> {
   const [program = "", ...words] = existsSync(command) ? [command] : command.split(/\s+/).filter(Boolean);
   if (program === "") return { ok: false, why: "no editor is set; set EDITOR" };
   const child = spawn(program, [...words, file], { stdio: "inherit" });

@@ -1,14 +1,14 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import type { Random } from "../base/random.ts";
 
-/** The kernel's randomness. Straight from its device: loading node:crypto costs 5 ms, a fifth of a whole run. */
+/** The kernel's randomness, read from its device: loading node:crypto costs 5 ms, a fifth of a whole run. */
 export const realRandom: Random = {
-  bytes: randomBytes,
-  /** 53 bits of it. */
-  unit: () => Number(randomBytes(8).readBigUInt64LE() >> 11n) / 2 ** 53,
+  generateBytes: readRandomBytes,
+  /** Uses 53 random bits. */
+  generateFraction: () => Number(readRandomBytes(8).readBigUInt64LE() >> 11n) / 2 ** 53,
 };
 
-function randomBytes(n: number): Buffer {
+function readRandomBytes(n: number): Buffer {
   const bytes = Buffer.alloc(n);
   const device = openSync("/dev/urandom", "r");
   try {

@@ -1,7 +1,7 @@
 import { userInfo } from "node:os";
 
-/** The name of the user we run as; its number where the system knows no name. */
-export function userName(): string {
+/** Reads the name of the current user; its number when the system has no name for it. */
+export function readUserName(): string {
   try {
     return userInfo().username;
   } catch {

@@ -1,52 +1,52 @@
-import type { Place, Queue } from "./ticket.ts";
+import type { Queue, QueueEntry } from "./ticket.ts";
 
 export type Admission =
   | { kind: "admitted"; total: number }
   /** `ahead`: the runs before this one, nearest first. `missing`: units that must become free. */
-  | { kind: "waiting"; ahead: Place[]; missing: number; total: number }
-  /** The run asks for more than operators allow; it would stop the queue for ever. */
+  | { kind: "waiting"; ahead: QueueEntry[]; missing: number; total: number }
+  /** The run asks for more units than the configured total. It would block the queue forever. */
   | { kind: "impossible"; count: number; total: number }
-  /** The run has no (readable) ticket here: its session lapsed, or an operator removed it. */
+  /** The run has no readable ticket in this queue: its session expired, or an operator removed the ticket. */
   | { kind: "gone" };
 
 /**
- * Whether a ticket may hold its queue now. First come, first served: a small claim never overtakes a large one.
+ * Decides whether a ticket can hold its queue now. First come, first served: a small claim never overtakes a large one.
  * @param queue       tickets of one lock or resource at one revision, ordered by `create_revision`
- * @param run         whose ticket is asked for
- * @param configured  the total that operators set, in units; undefined where there is none
+ * @param run         id of the run that owns the ticket
+ * @param configured  the total set by operators, in units; undefined if none is set
  * @see etcd client/v3/concurrency/mutex.go, which is the case total = 1
  */
 export function admit(queue: Queue, run: string, configured?: number): Admission {
-  const index = queue.findIndex((place) => place.run === run);
+  const index = queue.findIndex((entry) => entry.run === run);
   const ticket = queue[index]?.ticket;
   if (ticket === undefined) return { kind: "gone" };
-  const total = configured ?? smallestTotal(queue.slice(0, index + 1));
-  if (holds(queue[index])) return { kind: "admitted", total };
+  const total = configured ?? computeSmallestTotal(queue.slice(0, index + 1));
+  if (isHolding(queue[index])) return { kind: "admitted", total };
   if (configured !== undefined && ticket.count > total)
     return { kind: "impossible", count: ticket.count, total };
   const ahead = queue.slice(0, index);
-  const heldBehind = queue.slice(index + 1).filter(holds);
-  const missing = ticket.count + weight(ahead, total) + weight(heldBehind, total) - total;
+  const heldBehind = queue.slice(index + 1).filter(isHolding);
+  const missing = ticket.count + sumUnits(ahead, total) + sumUnits(heldBehind, total) - total;
   if (missing <= 0) return { kind: "admitted", total };
   return { kind: "waiting", ahead: ahead.reverse(), missing, total };
 }
 
-/** Whether a place takes its units now, wherever it stands in the queue. */
-export function holds(place: Place | undefined): boolean {
-  const state = place?.ticket?.state;
+/** Returns whether a queue entry uses its units now, at any position in the queue. */
+export function isHolding(entry: QueueEntry | undefined): boolean {
+  const state = entry?.ticket?.state;
   return state === "held" || state === "grace";
 }
 
-/** Units that places take or will take before anyone behind them; what cannot be read weighs everything. */
-function weight(places: Queue, total: number): number {
-  return places.reduce((sum, { ticket }) => sum + (ticket?.count ?? total), 0);
+/** Sums the units of queue entries. An unreadable ticket counts as the whole total. */
+function sumUnits(entries: Queue, total: number): number {
+  return entries.reduce((sum, { ticket }) => sum + (ticket?.count ?? total), 0);
 }
 
 /**
- * The total where operators set none: the smallest that any ticket up to the own one states. Later ones do not
- * count, or a newcomer could take admission away from a run that has acted on it.
+ * Computes the total for a queue without a configured one: the smallest total stated by any ticket up to the run's own.
+ * Later tickets do not count, because a new one could then revoke an admission that a run has already acted on.
  */
-function smallestTotal(upToOwn: Queue): number {
+function computeSmallestTotal(upToOwn: Queue): number {
   return upToOwn.reduce(
     (least, { ticket }) => Math.min(least, ticket?.total ?? least),
     Number.MAX_SAFE_INTEGER,

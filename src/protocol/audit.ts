@@ -1,6 +1,6 @@
 import type { Random } from "../base/random.ts";
 
-/** What operators do that changes anything. */
+/** Operator actions that are recorded in the audit log. */
 export const AUDIT_ACTIONS = [
   "reset",
   "release",
@@ -15,40 +15,37 @@ export const AUDIT_ACTIONS = [
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
-/** One action of an operator, under `audit/<id>`. */
+/** One operator action, stored under `audit/<id>`. */
 export interface AuditRecord {
-  /** Time-ordered: ids of later actions sort behind. */
+  /** Sorts by time: later actions have greater ids. */
   id: string;
   /** Wall clock of the operator's host, ms since the epoch. */
   at: number;
   user: string;
   host: string;
-  /** Who became `user` by sudo. */
+  /** The user who called sudo to become `user`. */
   sudoUser?: string;
   action: AuditAction;
-  /** What it was done to: `lock invoices`, `host web1.example.com`, `all`, `run 3f…`. */
+  /** The target: `lock invoices`, `host web1.example.com`, `all`, `run 3f…`. */
   target: string;
-  /** Revision of the picture that the operator saw. */
+  /** Revision of the snapshot that was shown to the operator. */
   seen: bigint;
   reason?: string;
-  /** What became of it, in words; put again when that is known only later. */
+  /** The outcome as text. The record is written again if the outcome is only known later. */
   outcome: string;
 }
 
-const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"; // in the order of bytes
+const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"; // in byte order
 const TIME_LENGTH = 10;
 
-/**
- * An id that sorts by time.
- * @param wall  wall clock, ms since the epoch, below 2^50
- */
-export function newAuditId(wall: number, random: Random): string {
-  const chance = Array.from(random.bytes(10), (byte) => ALPHABET[byte % 32]).join("");
-  return auditTime(wall) + chance;
+/** Generates an id that sorts by time. @param wall  wall clock, ms since the epoch, below 2^50 */
+export function generateAuditId(wall: number, random: Random): string {
+  const chance = Array.from(random.generateBytes(10), (byte) => ALPHABET[byte % 32]).join("");
+  return formatAuditTime(wall) + chance;
 }
 
-/** The part of an id that tells the time; ids of earlier actions sort before it. */
-export function auditTime(wall: number): string {
+/** Formats the time part of an id. Ids of earlier actions sort before it. */
+export function formatAuditTime(wall: number): string {
   let rest = Math.max(0, Math.floor(wall));
   let text = "";
   for (let digit = 0; digit < TIME_LENGTH; digit += 1) {
@@ -58,14 +55,14 @@ export function auditTime(wall: number): string {
   return text;
 }
 
-/** The value of a record's key; the id is the key's name. */
-export function auditText({ id: _, seen, ...record }: AuditRecord): string {
+/** Serializes a record for its key. The id is not part of the value: it is the name in the key. */
+export function serializeAuditRecord({ id: _, seen, ...record }: AuditRecord): string {
   return JSON.stringify({ v: 1, ...record, seen: String(seen) });
 }
 
-/** A record, or undefined where the value is none of ours. */
-export function auditOf(id: string, text: string): AuditRecord | undefined {
-  const value = record(text);
+/** Parses a record. Returns undefined if the value is not a valid audit record. */
+export function parseAuditRecord(id: string, text: string): AuditRecord | undefined {
+  const value = parseObject(text);
   const action = AUDIT_ACTIONS.find((one) => one === value.action);
   const { user, host, target, outcome, at, seen, reason, sudoUser } = value;
   if (action === undefined || !Number.isFinite(at) || !isRevision(seen)) return undefined;
@@ -82,7 +79,7 @@ function isRevision(value: unknown): value is string {
   return typeof value === "string" && /^\d{1,19}$/.test(value);
 }
 
-function record(text: string): Record<string, unknown> {
+function parseObject(text: string): Record<string, unknown> {
   try {
     return Object(JSON.parse(text));
   } catch {

@@ -1,48 +1,48 @@
 import { DRAIN_ALL, type DrainScope, type Keys } from "./keys.ts";
 import type { KeyValue } from "./txn.ts";
 
-/** What a drain is about. */
+/** The scope and name that a drain applies to. */
 export interface DrainTarget {
   scope: DrainScope;
-  /** `DRAIN_ALL` in the scope `all`. */
+  /** `DRAIN_ALL` if the scope is `all`. */
   name: string;
 }
 
-/** An operator's word that nothing new starts in a scope. */
+/** An operator's order that nothing new starts in a scope. */
 export interface Drain extends DrainTarget {
   key: string;
   by: string;
-  /** Wall clock, ms since the epoch; 0 where the value does not say. */
+  /** Wall clock, ms since the epoch; 0 if the value has no time. */
   at: number;
   why?: string;
-  /** Wall clock, ms since the epoch, when it ends by itself. */
+  /** Wall clock, ms since the epoch, at which the drain ends automatically. */
   until?: number;
   modRevision: bigint;
 }
 
-/** What a drain is held against: everything that a run touches. */
-export interface Reach {
+/** Everything that a run uses and a drain can apply to. */
+export interface RunTargets {
   lock?: string;
   resources: readonly string[];
   host: string;
-  /** Every group the host is in, directly or through other groups. */
+  /** All groups that contain the host, directly or through other groups. */
   groups: readonly string[];
 }
 
 /**
- * A drain from its key and value. A value that cannot be read still drains: someone put it there to stop things.
- * Undefined when the key is none of ours.
+ * Parses a drain from its key and value. An unreadable value still drains, because its key was put there to stop runs.
+ * @returns undefined if the key is not a drain key
  */
-export function drainOf(keys: Keys, kv: KeyValue): Drain | undefined {
+export function parseDrain(keys: Keys, kv: KeyValue): Drain | undefined {
   const parsed = keys.parse(kv.key);
   if (parsed.kind !== "drain") return undefined;
   const { scope } = parsed;
-  const name = scope === "all" ? DRAIN_ALL : parsed.name; // whatever somebody called it by hand, it stops everything
-  return { key: kv.key, scope, name, modRevision: kv.modRevision, ...details(kv.value) };
+  const name = scope === "all" ? DRAIN_ALL : parsed.name; // also if a hand-written key has another name
+  return { key: kv.key, scope, name, modRevision: kv.modRevision, ...parseDetails(kv.value) };
 }
 
-function details(text: string): Pick<Drain, "by" | "at" | "why" | "until"> {
-  const value = record(text);
+function parseDetails(text: string): Pick<Drain, "by" | "at" | "why" | "until"> {
+  const value = parseObject(text);
   return {
     by: typeof value.by === "string" ? value.by : "unknown",
     at: Number.isFinite(value.at) ? (value.at as number) : 0,
@@ -51,7 +51,7 @@ function details(text: string): Pick<Drain, "by" | "at" | "why" | "until"> {
   };
 }
 
-function record(text: string): Record<string, unknown> {
+function parseObject(text: string): Record<string, unknown> {
   try {
     return Object(JSON.parse(text));
   } catch {
@@ -59,59 +59,59 @@ function record(text: string): Record<string, unknown> {
   }
 }
 
-export function drainText(drain: Pick<Drain, "by" | "at" | "why" | "until">): string {
+export function serializeDrain(drain: Pick<Drain, "by" | "at" | "why" | "until">): string {
   return JSON.stringify({ v: 1, ...drain });
 }
 
-/** Whether a drain's time has passed; anyone may delete it then. */
+/** Returns whether a drain has passed its end time. Any client may delete it then. */
 export function hasEnded(what: { until?: number }, wall: number): boolean {
   return what.until !== undefined && what.until <= wall;
 }
 
-/** Whether a drain stops this run. */
-export function applies(drain: DrainTarget, reach: Reach): boolean {
+/** Returns whether a drain stops a run with these targets. */
+export function isDrainApplicable(drain: DrainTarget, targets: RunTargets): boolean {
   switch (drain.scope) {
     case "all":
       return true;
     case "lock":
-      return drain.name === reach.lock;
+      return drain.name === targets.lock;
     case "resource":
-      return reach.resources.includes(drain.name);
+      return targets.resources.includes(drain.name);
     case "host":
-      return plainHost(drain.name) === plainHost(reach.host);
+      return normalizeHost(drain.name) === normalizeHost(targets.host);
     case "group":
-      return reach.groups.includes(drain.name);
+      return targets.groups.includes(drain.name);
   }
 }
 
-/** Hosts are compared as in groups: without regard to case or a last dot. */
-function plainHost(host: string): string {
+/** Normalizes a host name as groups do: ignores case and a trailing dot. */
+function normalizeHost(host: string): string {
   return host.toLowerCase().replace(/(?<=.)\.$/, "");
 }
 
-/** Whether two drains are about the same thing, however their keys spell it. */
+/** Returns whether two drains have the same target, even if their keys spell it differently. */
 export function isSameTarget(one: DrainTarget, other: DrainTarget): boolean {
   if (one.scope !== other.scope) return false;
-  if (one.scope === "host") return plainHost(one.name) === plainHost(other.name);
+  if (one.scope === "host") return normalizeHost(one.name) === normalizeHost(other.name);
   return one.scope === "all" || one.name === other.name;
 }
 
-/** What a drain is about, as the audit has it: `host web1.example.com`, `all`. */
-export function drainTarget({ scope, name }: DrainTarget): string {
+/** Formats a drain target for the audit log: `host web1.example.com`, `all`. */
+export function formatAuditTarget({ scope, name }: DrainTarget): string {
   return scope === "all" ? "all" : `${scope} ${name}`;
 }
 
 /**
- * Whether a drain stops every queue that a run stands in, so that its place there is in nobody's way.
- * Otherwise (its host is drained, or one of two resources) it must leave.
+ * Returns whether a drain stops every queue that a run is in, so that its queue entries block nobody.
+ * Otherwise (the drain covers the host, or one of two resources) the run must leave its queues.
  */
-export function stopsAllOf(
+export function isEveryQueueStopped(
   drain: DrainTarget,
-  standing: { lock?: string; resources: readonly string[] },
+  claim: { lock?: string; resources: readonly string[] },
 ): boolean {
-  const queues = standing.resources.length + (standing.lock === undefined ? 0 : 1);
+  const queues = claim.resources.length + (claim.lock === undefined ? 0 : 1);
   if (drain.scope === "all") return true;
   if (queues !== 1) return false;
-  if (drain.scope === "lock") return standing.lock === drain.name;
-  return drain.scope === "resource" && standing.resources[0] === drain.name;
+  if (drain.scope === "lock") return claim.lock === drain.name;
+  return drain.scope === "resource" && claim.resources[0] === drain.name;
 }

@@ -1,50 +1,55 @@
 import type { Keys } from "./keys.ts";
-import type { Place, Ticket } from "./ticket.ts";
-import { ticketText } from "./ticket.ts";
+import type { QueueEntry, Ticket } from "./ticket.ts";
+import { serializeTicket } from "./ticket.ts";
 import type { Compare, Op, Txn } from "./txn.ts";
 
-/** What a decision was computed from, so that the transaction that acts on it can refuse when it has changed. */
-export interface Basis {
-  /** Revision of the read; 0n when nothing was read and there must be nothing to read. */
+/** The data that a decision is based on. The transaction that applies the decision fails if this data has changed. */
+export interface ReadBasis {
+  /** Revision of the read; 0n if nothing was read and nothing may exist. */
   revision: bigint;
   /** Whether groups decide which drains apply. */
   groupsMatter: boolean;
-  /** Configuration keys used, with the `mod_revision` they had (0n: not there). */
+  /** The configuration keys used, with the `mod_revision` that was read (0n: the key did not exist). */
   config: readonly { key: string; modRevision: bigint }[];
 }
 
-/** Nothing has been read: holds only where no drain exists and no configuration was needed. */
-export const NOTHING_READ: Basis = { revision: 0n, groupsMatter: false, config: [] };
+/**
+ * Basis of a decision made without a read. Its guard succeeds only if no drain exists and no configuration is needed.
+ */
+export const EMPTY_BASIS: ReadBasis = { revision: 0n, groupsMatter: false, config: [] };
 
-/** A ticket and the key it is put at. */
-export interface Stake {
+/** A ticket and the key to store it at. */
+export interface NewTicket {
   key: string;
   ticket: Ticket;
 }
 
-/** Holds while no drain (nor group, where groups decide) is newer than the basis, and its configuration is unchanged. */
-export function unchanged(keys: Keys, basis: Basis): Compare[] {
+/**
+ * Succeeds if no drain is newer than the basis and the configuration is unchanged.
+ * If groups decide which drains apply, no group may be newer either.
+ */
+export function guardBasis(keys: Keys, basis: ReadBasis): Compare[] {
   const notNewer = { target: "mod", is: "less", value: basis.revision + 1n } as const;
   return [
     { ...keys.drains(), ...notNewer },
     ...(basis.groupsMatter ? [{ ...keys.groups(), ...notNewer }] : []),
-    ...basis.config.map(({ key, modRevision }) => sameRevision(key, modRevision)),
+    ...basis.config.map(({ key, modRevision }) => guardRevision(key, modRevision)),
   ];
 }
 
-/** Holds while none of the keys exists: a claim that was applied already is not applied again. */
-export function absent(ownKeys: readonly string[]): Compare[] {
+/** Succeeds if none of the keys exists, so that a claim that was already applied is not applied again. */
+export function guardAbsent(ownKeys: readonly string[]): Compare[] {
   return ownKeys.map((key) => ({ key, target: "create", is: "equal", value: 0n }));
 }
 
-/** Holds while the places are exactly what was read: a reset request, a mark or a removal in between refuses. */
-export function untouched(places: readonly Place[]): Compare[] {
-  return places.map(({ key, modRevision }) => sameRevision(key, modRevision));
+/** Succeeds if the queue entries are exactly as read. A reset request, another write or a deletion makes it fail. */
+export function guardUnchanged(entries: readonly QueueEntry[]): Compare[] {
+  return entries.map(({ key, modRevision }) => guardRevision(key, modRevision));
 }
 
-/** Holds while the places are still ours, whatever was written into them. */
-export function ours(places: readonly Place[]): Compare[] {
-  return places.map(({ key, createRevision }) => ({
+/** Succeeds if the queue entries still belong to this run, even if their values were rewritten. */
+export function guardOwned(entries: readonly QueueEntry[]): Compare[] {
+  return entries.map(({ key, createRevision }) => ({
     key,
     target: "create",
     is: "equal",
@@ -52,44 +57,45 @@ export function ours(places: readonly Place[]): Compare[] {
   }));
 }
 
-/** Holds while a key has this `mod_revision`; 0n: while it is not there. */
-export function sameRevision(key: string, value: bigint): Compare {
+/** Succeeds if the key has this `mod_revision`. 0n means that the key must not exist. */
+export function guardRevision(key: string, value: bigint): Compare {
   return { key, target: "mod", is: "equal", value };
 }
 
-/** Puts tickets on a session. */
-export function putTickets(stakes: readonly Stake[], session: bigint): Op[] {
-  return stakes.map(({ key, ticket }) => ({ op: "put", key, value: ticketText(ticket), session }));
+/** Builds the puts that store tickets under a session. */
+export function putTickets(tickets: readonly NewTicket[], session: bigint): Op[] {
+  return tickets.map(({ key, ticket }) => ({ op: "put", key, value: serializeTicket(ticket), session }));
 }
 
-/** The own places with other tickets in them. */
-export function rewritten(places: readonly Place[], change: Partial<Ticket>): Stake[] {
-  return places.flatMap(({ key, ticket }) => (ticket ? [{ key, ticket: { ...ticket, ...change } }] : []));
+/** Returns the run's own queue entries with changed tickets. Skips entries whose ticket is unreadable. */
+export function rewriteTickets(entries: readonly QueueEntry[], change: Partial<Ticket>): NewTicket[] {
+  return entries.flatMap(({ key, ticket }) => (ticket ? [{ key, ticket: { ...ticket, ...change } }] : []));
 }
 
 /**
- * The claim: every ticket at once, hence one `create_revision` for all of them and one order over all queues.
- * @param claim.lock   the lock whose queue must be empty; undefined where none is claimed
- * @param claim.reads  what to read along with a success
+ * Builds the claim transaction. It writes all tickets at once, so that they share one `create_revision` and have the
+ * same order in all queues.
+ * @param claim.lock   the lock, whose queue must be empty; undefined if no lock is claimed
+ * @param claim.reads  reads to perform if the claim succeeds
  */
-export function claimTxn(
+export function buildTicketClaimTxn(
   keys: Keys,
   claim: {
     lock: string | undefined;
-    stakes: readonly Stake[];
+    tickets: readonly NewTicket[];
     session: bigint;
-    basis: Basis;
+    basis: ReadBasis;
     reads: Op[];
     failure: Op[];
   },
 ): Txn {
-  const { lock, stakes, session, basis } = claim;
+  const { lock, tickets: stakes, session, basis } = claim;
   const nobody = { target: "create", is: "equal", value: 0n } as const;
   return {
     compare: [
-      ...absent(stakes.map(({ key }) => key)),
-      ...(lock === undefined ? [] : [{ ...keys.queue("lock", lock), ...nobody }]),
-      ...unchanged(keys, basis),
+      ...guardAbsent(stakes.map(({ key }) => key)),
+      ...(lock === undefined ? [] : [{ ...keys.getQueueRange("lock", lock), ...nobody }]),
+      ...guardBasis(keys, basis),
     ],
     success: [...putTickets(stakes, session), ...claim.reads],
     failure: claim.failure,
@@ -97,48 +103,54 @@ export function claimTxn(
 }
 
 /**
- * Takes places in queues, behind whoever is there.
- * @param join.after  own places that must still stand, untouched
- * @param join.mark   what becomes of those
+ * Builds the transaction that adds tickets to the end of their queues.
+ * @param join.after  the run's own queue entries that must still exist unchanged
+ * @param join.mark   new tickets for these entries
  */
-export function joinTxn(
+export function buildJoinTxn(
   keys: Keys,
   join: {
-    stakes: readonly Stake[];
+    tickets: readonly NewTicket[];
     session: bigint;
-    basis: Basis;
-    after: readonly Place[];
-    mark: readonly Stake[];
+    basis: ReadBasis;
+    after: readonly QueueEntry[];
+    mark: readonly NewTicket[];
   },
 ): Txn {
   return {
     compare: [
-      ...absent(join.stakes.map(({ key }) => key)),
-      ...untouched(join.after),
-      ...unchanged(keys, join.basis),
+      ...guardAbsent(join.tickets.map(({ key }) => key)),
+      ...guardUnchanged(join.after),
+      ...guardBasis(keys, join.basis),
     ],
-    success: putTickets([...join.stakes, ...join.mark], join.session),
+    success: putTickets([...join.tickets, ...join.mark], join.session),
     failure: [],
   };
 }
 
-/** Turns an admitted claim into a held one. */
-export function grantTxn(
+/** Builds the transaction that turns an admitted claim into a held one. */
+export function buildGrantTxn(
   keys: Keys,
-  grant: { places: readonly Place[]; stakes: readonly Stake[]; session: bigint; basis: Basis; reads: Op[] },
+  grant: {
+    entries: readonly QueueEntry[];
+    tickets: readonly NewTicket[];
+    session: bigint;
+    basis: ReadBasis;
+    reads: Op[];
+  },
 ): Txn {
   return {
-    compare: [...untouched(grant.places), ...unchanged(keys, grant.basis)],
-    success: [...putTickets(grant.stakes, grant.session), ...grant.reads],
+    compare: [...guardUnchanged(grant.entries), ...guardBasis(keys, grant.basis)],
+    success: [...putTickets(grant.tickets, grant.session), ...grant.reads],
     failure: [],
   };
 }
 
 /**
- * A transaction that leaves a text at a key on its way, whether it succeeds or not, and writes it only where another one
- * is there. The results of what it did before stay in their places.
+ * Extends a transaction so that it also stores a text at a key, whether it succeeds or fails. It writes the text only
+ * if the key has another value. The results of the existing operations keep their positions.
  */
-export function noting(txn: Txn, key: string, text: string): Txn {
+export function addPutIfChanged(txn: Txn, key: string, text: string): Txn {
   const isThere = { key, target: "value", is: "equal", value: text } as const;
   const note: Op = {
     op: "txn",

@@ -1,4 +1,4 @@
-/** Runs that a lock's history remembers. */
+/** Maximum number of runs in a lock's history. */
 export const HISTORY_LENGTH = 20;
 
 /** One finished run of a lock. Wall clocks in ms since the epoch, durations in ms. */
@@ -15,17 +15,17 @@ export interface PastRun {
   waited: number;
   held: number;
   exit: number;
-  /** Why signalbox ended the command, where it did. */
+  /** Why signalbox ended the command, if it did. */
   reason?: string;
 }
 
-/** A lock's history with one run more. What cannot be read of the old one is dropped. */
-export function appended(text: string | undefined, past: PastRun): string {
-  return JSON.stringify({ v: 1, runs: [past, ...pastRuns(text)].slice(0, HISTORY_LENGTH) });
+/** Adds a run to a lock's history. Unreadable parts of the old history are dropped. */
+export function appendPastRun(text: string | undefined, past: PastRun): string {
+  return JSON.stringify({ v: 1, runs: [past, ...parsePastRuns(text)].slice(0, HISTORY_LENGTH) });
 }
 
-/** The remembered runs, newest first; empty where the text is none of ours. */
-export function pastRuns(text: string | undefined): PastRun[] {
+/** Parses a lock's history, newest run first. Returns an empty list if the text is not a valid history. */
+export function parsePastRuns(text: string | undefined): PastRun[] {
   if (text === undefined) return [];
   try {
     const value = JSON.parse(text);

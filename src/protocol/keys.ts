@@ -1,19 +1,19 @@
 import { decodeName, encodeName } from "./names.ts";
-import { type KeyRange, prefixRange } from "./txn.ts";
+import { buildPrefixRange, type KeyRange } from "./txn.ts";
 
-/** What a drain can stop. */
+/** The scopes that a drain can apply to. */
 export const DRAIN_SCOPES = ["lock", "resource", "host", "group", "all"] as const;
 export type DrainScope = (typeof DRAIN_SCOPES)[number];
 
 /** The only name in the scope `all`. */
 export const DRAIN_ALL = "all";
 
-/** What a key stands for. `unknown`: under our prefix, but not a key that we would write. */
+/** The meaning of a key. `unknown`: the key has the prefix, but signalbox would not write it. */
 export type ParsedKey =
   | { kind: "lock" | "resource"; name: string; run: string }
   | { kind: "resourceConfig" | "group" | "host" | "history"; name: string }
   | { kind: "schedule" | "due" | "outcomes" | "worker"; name: string }
-  /** `scheduled`: the occurrence, ms since the epoch, where several of one schedule may run at once. */
+  /** `scheduled`: the occurrence, ms since the epoch, if several occurrences of a schedule can run at once. */
   | { kind: "running"; name: string; scheduled?: number }
   | { kind: "drain"; scope: DrainScope; name: string }
   | { kind: "audit"; name: string }
@@ -49,14 +49,14 @@ export interface Keys {
   audit(id: string): string;
   schedule(id: string): string;
   due(id: string): string;
-  /** @param scheduled  ms since the epoch; where occurrences may overlap, each has a key of its own */
+  /** @param scheduled  ms since the epoch; if occurrences may overlap, each one has its own key */
   running(id: string, scheduled?: number): string;
   outcomes(id: string): string;
   worker(id: string): string;
-  /** The occurrences of one schedule that have a key of their own. */
-  runningsOf(id: string): Required<KeyRange>;
-  /** Every ticket of one lock or resource. */
-  queue(kind: QueueKind, name: string): Required<KeyRange>;
+  /** Returns the range of the occurrences of one schedule that have their own key. */
+  getOccurrenceRange(id: string): Required<KeyRange>;
+  /** Returns the range of all tickets of one lock or resource. */
+  getQueueRange(kind: QueueKind, name: string): Required<KeyRange>;
   locks(): Required<KeyRange>;
   resources(): Required<KeyRange>;
   resourceConfigs(): Required<KeyRange>;
@@ -68,87 +68,91 @@ export interface Keys {
   schedules(): Required<KeyRange>;
   dues(): Required<KeyRange>;
   runnings(): Required<KeyRange>;
-  allOutcomes(): Required<KeyRange>;
+  getOutcomesRange(): Required<KeyRange>;
   workers(): Required<KeyRange>;
-  everything(): Required<KeyRange>;
+  getFullRange(): Required<KeyRange>;
   parse(key: string): ParsedKey;
-  /** The queue in which a key stands: also one put by hand, that names no run. It is in everybody's way all the same. */
-  queueAt(key: string): { kind: QueueKind; name: string } | undefined;
+  /**
+   * Returns the queue that contains a key. Includes keys written by hand that have no run id, because they block the
+   * queue too.
+   */
+  parseQueueKey(key: string): { kind: QueueKind; name: string } | undefined;
 }
 
-/** @param prefix begins and ends with `/`, printable ASCII */
-export function keysUnder(prefix: string): Keys {
-  const named = (room: string) => (name: string) => `${prefix}${room}${encodeName(name)}`;
-  const ticket = (room: string) => (name: string, run: string) =>
-    `${prefix}${room}${encodeName(name)}/${run}`;
-  const range = (room: string) => () => prefixRange(prefix + room);
+/** Creates the key builder for a prefix. @param prefix  begins and ends with `/`, printable ASCII */
+export function createKeys(prefix: string): Keys {
+  const createKeyBuilder = (collection: string) => (name: string) =>
+    `${prefix}${collection}${encodeName(name)}`;
+  const createTicketKeyBuilder = (collection: string) => (name: string, run: string) =>
+    `${prefix}${collection}${encodeName(name)}/${run}`;
+  const createRangeBuilder = (collection: string) => () => buildPrefixRange(prefix + collection);
   return {
     prefix,
-    lock: ticket("locks/"),
-    resource: ticket("resources/"),
-    resourceConfig: named("config/resources/"),
-    group: named("config/groups/"),
+    lock: createTicketKeyBuilder("locks/"),
+    resource: createTicketKeyBuilder("resources/"),
+    resourceConfig: createKeyBuilder("config/resources/"),
+    group: createKeyBuilder("config/groups/"),
     drain: (scope, name) => `${prefix}drains/${scope}/${encodeName(name)}`,
-    host: named("hosts/"),
-    history: named("history/"),
-    audit: named("audit/"),
-    schedule: named("schedules/"),
-    due: named("due/"),
+    host: createKeyBuilder("hosts/"),
+    history: createKeyBuilder("history/"),
+    audit: createKeyBuilder("audit/"),
+    schedule: createKeyBuilder("schedules/"),
+    due: createKeyBuilder("due/"),
     running: (id, scheduled) =>
       `${prefix}running/${encodeName(id)}${scheduled === undefined ? "" : `/${scheduled}`}`,
-    outcomes: named("outcomes/"),
-    worker: named("workers/"),
-    runningsOf: (id) => prefixRange(`${prefix}running/${encodeName(id)}/`),
-    queue: (kind, name) => prefixRange(`${prefix}${kind}s/${encodeName(name)}/`),
-    locks: range("locks/"),
-    resources: range("resources/"),
-    resourceConfigs: range("config/resources/"),
-    groups: range("config/groups/"),
-    drains: range("drains/"),
-    hosts: range("hosts/"),
-    histories: range("history/"),
-    audits: range("audit/"),
-    schedules: range("schedules/"),
-    dues: range("due/"),
-    runnings: range("running/"),
-    allOutcomes: range("outcomes/"),
-    workers: range("workers/"),
-    everything: range(""),
-    parse: (key) => (key.startsWith(prefix) ? parse(key.slice(prefix.length)) : { kind: "unknown" }),
-    queueAt: (key) => (key.startsWith(prefix) ? queueAt(key.slice(prefix.length)) : undefined),
+    outcomes: createKeyBuilder("outcomes/"),
+    worker: createKeyBuilder("workers/"),
+    getOccurrenceRange: (id) => buildPrefixRange(`${prefix}running/${encodeName(id)}/`),
+    getQueueRange: (kind, name) => buildPrefixRange(`${prefix}${kind}s/${encodeName(name)}/`),
+    locks: createRangeBuilder("locks/"),
+    resources: createRangeBuilder("resources/"),
+    resourceConfigs: createRangeBuilder("config/resources/"),
+    groups: createRangeBuilder("config/groups/"),
+    drains: createRangeBuilder("drains/"),
+    hosts: createRangeBuilder("hosts/"),
+    histories: createRangeBuilder("history/"),
+    audits: createRangeBuilder("audit/"),
+    schedules: createRangeBuilder("schedules/"),
+    dues: createRangeBuilder("due/"),
+    runnings: createRangeBuilder("running/"),
+    getOutcomesRange: createRangeBuilder("outcomes/"),
+    workers: createRangeBuilder("workers/"),
+    getFullRange: createRangeBuilder(""),
+    parse: (key) => (key.startsWith(prefix) ? parsePath(key.slice(prefix.length)) : { kind: "unknown" }),
+    parseQueueKey: (key) => (key.startsWith(prefix) ? parseQueuePath(key.slice(prefix.length)) : undefined),
   };
 }
 
-function queueAt(path: string): ReturnType<Keys["queueAt"]> {
-  const [, room, segment = ""] = /^(locks|resources)\/([^/]+)\//.exec(path) ?? [];
+function parseQueuePath(path: string): ReturnType<Keys["parseQueueKey"]> {
+  const [, collection, segment = ""] = /^(locks|resources)\/([^/]+)\//.exec(path) ?? [];
   const name = decodeName(segment);
-  return room === undefined || name === undefined
+  return collection === undefined || name === undefined
     ? undefined
-    : { kind: room === "locks" ? "lock" : "resource", name };
+    : { kind: collection === "locks" ? "lock" : "resource", name };
 }
 
-function parse(path: string): ParsedKey {
-  for (const [room, kind] of Object.entries(NAMED)) {
-    const name = path.startsWith(room) ? decodeName(path.slice(room.length)) : undefined;
+function parsePath(path: string): ParsedKey {
+  for (const [collection, kind] of Object.entries(NAMED)) {
+    const name = path.startsWith(collection) ? decodeName(path.slice(collection.length)) : undefined;
     if (name !== undefined) return { kind, name };
   }
-  const [room, first = "", second = "", ...rest] = path.split("/");
+  const [collection, first = "", second = "", ...rest] = path.split("/");
   if (rest.length > 0) return { kind: "unknown" };
-  if (room === "drains") return parseDrain(first, second);
-  if (room === "running") return parseRunning(first, second);
-  if (room !== "locks" && room !== "resources") return { kind: "unknown" };
+  if (collection === "drains") return parseDrainPath(first, second);
+  if (collection === "running") return parseRunningPath(first, second);
+  if (collection !== "locks" && collection !== "resources") return { kind: "unknown" };
   const name = decodeName(first);
   if (name === undefined || !RUN_ID.test(second)) return { kind: "unknown" };
-  return { kind: room === "locks" ? "lock" : "resource", name, run: second };
+  return { kind: collection === "locks" ? "lock" : "resource", name, run: second };
 }
 
-function parseRunning(segment: string, instant: string): ParsedKey {
+function parseRunningPath(segment: string, instant: string): ParsedKey {
   const name = decodeName(segment);
   if (name === undefined || (instant !== "" && !INSTANT.test(instant))) return { kind: "unknown" };
   return { kind: "running", name, ...(instant !== "" && { scheduled: Number(instant) }) };
 }
 
-function parseDrain(scope: string, segment: string): ParsedKey {
+function parseDrainPath(scope: string, segment: string): ParsedKey {
   const name = decodeName(segment);
   const known = DRAIN_SCOPES.find((one) => one === scope);
   return known === undefined || name === undefined

@@ -1,10 +1,16 @@
 import type { KeyValue } from "./txn.ts";
 
-/** `admitted`: could hold this queue, but waits in another one. `grace`: its command has ended, its place has not. */
+/**
+ * `admitted`: could hold this queue, but still waits in another queue. `grace`: its command has ended, but the ticket
+ * stays in the queue.
+ */
 export const TICKET_STATES = ["waiting", "admitted", "held", "grace"] as const;
 export type TicketState = (typeof TICKET_STATES)[number];
 
-/** A wish of an operator that the holder give up its claim; written into the ticket, answered by the runner. */
+/**
+ * An operator's request that the holder give up its claim. It is written into the ticket, and the runner responds to
+ * it.
+ */
 export interface ResetRequest {
   by: string;
   /** Wall clock, ms since the epoch. */
@@ -18,29 +24,29 @@ export interface Ticket {
   host: string;
   pid: number;
   user: string;
-  /** Units asked for; 1 on a lock. */
+  /** Units requested; 1 for a lock. */
   count: number;
-  /** Units there are, as this run computed it when it claimed; 1 on a lock. */
+  /** Total units, as this run computed them when it made its claim; 1 for a lock. */
   total: number;
-  /** The run states the total itself: it gives up when another is configured. */
+  /** The run states the total itself. It gives up if a different total is configured. */
   isStated?: true;
   state: TicketState;
-  /** Base name of the command; its arguments only where the user asked for that. */
+  /** Base name of the command. The arguments are included only if the user enabled that. */
   command: string;
   args?: string[];
   label?: string;
-  /** The group that the host must stay in. */
+  /** The group that the host must stay a member of. */
   group?: string;
-  /** Wall clocks, ms since the epoch, for display only. */
+  /** Wall clock times, ms since the epoch, for display only. */
   enqueuedAt: number;
   grantedAt?: number;
-  /** Wall clock, ms since the epoch: when a `grace` ticket may be deleted by anyone. */
+  /** Wall clock, ms since the epoch, after which any client may delete a `grace` ticket. */
   until?: number;
   reset?: ResetRequest;
 }
 
-/** A ticket in its queue, as it stood at one revision. `ticket` is undefined where the value is malformed. */
-export interface Place {
+/** A ticket in its queue at one revision. `ticket` is undefined if the value is malformed. */
+export interface QueueEntry {
   key: string;
   run: string;
   ticket: Ticket | undefined;
@@ -49,34 +55,37 @@ export interface Place {
   session: bigint;
 }
 
-/** A queue in the order of its claims. */
-export type Queue = readonly Place[];
+/** A queue, in the order of the claims. */
+export type Queue = readonly QueueEntry[];
 
 const VERSION = 1;
 
-export function ticketText(ticket: Ticket): string {
+export function serializeTicket(ticket: Ticket): string {
   return JSON.stringify({ v: VERSION, ...ticket });
 }
 
-/** What a key of a queue holds. Never throws: a ticket put by hand may hold anything. */
-export function placeOf(kv: KeyValue): Place {
+/** Converts a key of a queue to a queue entry. Never throws: a key written by hand may have any value. */
+export function toQueueEntry(kv: KeyValue): QueueEntry {
   const run = kv.key.slice(kv.key.lastIndexOf("/") + 1);
   const { key, createRevision, modRevision, session } = kv;
   return { key, run, ticket: parseTicket(kv.value), createRevision, modRevision, session };
 }
 
-/** Places ordered by claim. */
-export function queueOf(kvs: readonly KeyValue[]): Queue {
-  return kvs.map(placeOf).sort(byClaim);
+/** Converts keys to queue entries, in the order of the claims. */
+export function toQueue(kvs: readonly KeyValue[]): Queue {
+  return kvs.map(toQueueEntry).sort(compareByClaim);
 }
 
-/** Order of two places in a queue. */
-export function byClaim(a: Place, b: Place): number {
+/** Compares two queue entries by the order of their claims. */
+export function compareByClaim(a: QueueEntry, b: QueueEntry): number {
   if (a.createRevision !== b.createRevision) return a.createRevision < b.createRevision ? -1 : 1;
   return a.key < b.key ? -1 : 1;
 }
 
-/** A ticket, or undefined when the text is not one. Unknown fields pass: a later version may add some. */
+/**
+ * Parses a ticket. Returns undefined if the text is not a valid ticket. Accepts unknown fields, which a later version
+ * may add.
+ */
 export function parseTicket(text: string): Ticket | undefined {
   const value = parseJson(text);
   return isRecord(value) && hasTicketShape(value) ? value : undefined;
@@ -97,7 +106,8 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 const isText = (value: unknown): value is string => typeof value === "string" && value.length <= 65_536;
 const isUnits = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) > 0;
 const isInstant = (value: unknown): boolean => Number.isFinite(value) && Math.abs(value as number) <= 8.64e15;
-const optional = (value: unknown, check: (value: unknown) => boolean) => value === undefined || check(value);
+const isOptional = (value: unknown, check: (value: unknown) => boolean) =>
+  value === undefined || check(value);
 
 function hasTicketShape(value: Record<string, unknown>): value is Record<string, unknown> & Ticket {
   return (
@@ -108,16 +118,16 @@ function hasTicketShape(value: Record<string, unknown>): value is Record<string,
     isUnits(value.total) &&
     TICKET_STATES.some((state) => state === value.state) &&
     isInstant(value.enqueuedAt) &&
-    optional(value.grantedAt, isInstant) &&
-    optional(value.until, isInstant) &&
-    optional(value.label, isText) &&
-    optional(value.group, isText) &&
-    optional(value.isStated, (one) => one === true) &&
-    optional(value.args, (args) => Array.isArray(args) && args.every(isText)) &&
-    optional(value.reset, isResetRequest)
+    isOptional(value.grantedAt, isInstant) &&
+    isOptional(value.until, isInstant) &&
+    isOptional(value.label, isText) &&
+    isOptional(value.group, isText) &&
+    isOptional(value.isStated, (one) => one === true) &&
+    isOptional(value.args, (args) => Array.isArray(args) && args.every(isText)) &&
+    isOptional(value.reset, isResetRequest)
   );
 }
 
 function isResetRequest(value: unknown): boolean {
-  return isRecord(value) && isText(value.by) && isInstant(value.at) && optional(value.why, isText);
+  return isRecord(value) && isText(value.by) && isInstant(value.at) && isOptional(value.why, isText);
 }

@@ -1,10 +1,10 @@
 /**
- * The vocabulary of guarded transactions, as data: what the pure rules are written in and the store port carries.
- * Keys are "binary strings", one character a byte; values are UTF-8 text; revisions and session ids are bigint.
+ * Guarded transactions as plain data. The pure rules build them, and the store port executes them.
+ * Keys are "binary strings" with one character per byte. Values are UTF-8 text. Revisions and session ids are bigint.
  */
 
-/** In every answer: the revision it is true at, and the raft term of the member that gave it. */
-export interface Header {
+/** Part of every response: the revision it is valid at, and the raft term of the member that sent it. */
+export interface ResponseHeader {
   revision: bigint;
   raftTerm: bigint;
 }
@@ -14,7 +14,7 @@ export interface KeyValue {
   value: string;
   createRevision: bigint;
   modRevision: bigint;
-  /** The session the key lives under; 0n for none. */
+  /** The session that the key is attached to; 0n if there is none. */
   session: bigint;
 }
 
@@ -53,7 +53,7 @@ export interface Txn {
 
 export interface RangeResult {
   kvs: KeyValue[];
-  /** Keys in the whole range, whatever the limit. */
+  /** Number of keys in the whole range, regardless of the limit. */
   count: number;
   more: boolean;
 }
@@ -66,30 +66,36 @@ export type OpResult =
 
 export interface TxnResult {
   succeeded: boolean;
-  /** One result an operation of the branch that ran, in its order. */
+  /** One result for each operation of the branch that ran, in the same order. */
   results: OpResult[];
 }
 
-export type TxnAnswer = Header & TxnResult;
+export type TxnResponse = ResponseHeader & TxnResult;
 
 export interface WatchRequest {
   ranges: (KeyRange & { only?: "puts" | "deletes" })[];
-  /** First revision to deliver: that of the read which justified the wait, plus one. */
+  /** First revision to deliver: the revision of the read that led to the watch, plus one. */
   from: bigint;
   /**
-   * Milliseconds. How often the member is asked how far it is; it tells that in batches without events, and where it has
-   * told it once and does so no more for as long again, the watch ends. Default: nothing is told, and it is asked seldom.
+   * Milliseconds between progress requests to the member. The member reports its progress in batches without events. If
+   * it has reported once and then sends nothing for this long, the watch ends. Default: no progress is delivered, and
+   * requests are rare.
    */
   progress?: number;
 }
 
-/** The end of the range of all keys that begin with `prefix`. */
-export function prefixEnd(prefix: string): string {
+/** Computes the exclusive end of the range of all keys that begin with `prefix`. */
+export function computePrefixEnd(prefix: string): string {
   const last = prefix.length - 1;
   return prefix.slice(0, last) + String.fromCharCode(prefix.charCodeAt(last) + 1);
 }
 
-/** The range of all keys that begin with `prefix` (which must not be empty nor end in byte 0xff). */
-export function prefixRange(prefix: string): Required<KeyRange> {
-  return { key: prefix, rangeEnd: prefixEnd(prefix) };
+/** Builds the range of all keys that begin with `prefix` (which must not be empty or end in byte 0xff). */
+export function buildPrefixRange(prefix: string): Required<KeyRange> {
+  return { key: prefix, rangeEnd: computePrefixEnd(prefix) };
+}
+
+/** Returns the first key of a range result. Returns undefined if the range is empty or the result is not a range. */
+export function findFirstKey(result: OpResult | undefined): KeyValue | undefined {
+  return result?.op === "range" ? result.kvs[0] : undefined;
 }

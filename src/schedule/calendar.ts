@@ -1,67 +1,73 @@
-import type { Field } from "./cron-field.ts";
-import { type DayFields, daysOf } from "./days.ts";
-import { type Times, timeFrom, timesBefore, timesOf, timeUntil } from "./times.ts";
+import type { CronField } from "./cron-field.ts";
+import { buildDayTimes, countTimesBefore, type DayTimes, findTimeFrom, findTimeUntil } from "./day-times.ts";
+import { createDayMaskGetter, type DayFields } from "./days.ts";
 
-// Wall-clock times stand for themselves here: ms since 1970-01-01 00:00 on the wall, whatever the zone. Clock changes are
-// no matter of this file.
+// Wall-clock times in this file are ms since 1970-01-01 00:00 on the wall, independent of the zone. This file does not
+// handle clock changes.
 
-/** Times of the day and days of the months that a cron text lets pass. */
+/** Times of the day and days of the months that match a cron expression. */
 export interface Calendar {
-  readonly times: Times;
-  /** Days of a month (0 to 11) that pass, as bits 1 to 31. */
-  days(year: number, month: number): number;
+  readonly times: DayTimes;
+  /** Returns the matching days of a month (0 to 11) as bits 1 to 31. */
+  getDayMask(year: number, month: number): number;
 }
 
-interface Fields extends DayFields {
-  readonly minute: Field;
-  readonly hour: Field;
+interface CalendarFields extends DayFields {
+  readonly minute: CronField;
+  readonly hour: CronField;
 }
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
 
-/** @param fields  what a cron text lets pass */
-export function calendarOf(fields: Fields): Calendar {
-  return { times: timesOf(fields.minute.values, fields.hour.values), days: daysOf(fields) };
+/**
+ * Builds the calendar of a cron expression.
+ * @param fields the fields of the expression
+ */
+export function buildCalendar(fields: CalendarFields): Calendar {
+  return {
+    times: buildDayTimes(fields.minute.values, fields.hour.values),
+    getDayMask: createDayMaskGetter(fields),
+  };
 }
 
 /**
- * First wall-clock time that passes, from one on and before another.
- * @param from    wall-clock ms; it need not be a whole minute
- * @param before  wall-clock ms
+ * Returns the first matching wall-clock time in [from, before).
+ * @param from wall-clock ms; it need not be a whole minute
+ * @param before wall-clock ms
  */
-export function wallFrom(calendar: Calendar, from: number, before: number): number | undefined {
+export function findWallFrom(calendar: Calendar, from: number, before: number): number | undefined {
   const wall = Math.ceil(from / MINUTE) * MINUTE;
   const midnight = Math.floor(wall / DAY) * DAY;
   if (wall >= before) return undefined;
   if (isDay(calendar, midnight)) {
-    const rest = timeFrom(calendar.times, wall - midnight);
-    if (rest < DAY) return below(midnight + rest, before);
+    const rest = findTimeFrom(calendar.times, wall - midnight);
+    if (rest < DAY) return keepIfBefore(midnight + rest, before);
   }
-  const day = dayFrom(calendar, midnight + DAY, before);
-  return day === undefined ? undefined : below(day + timeFrom(calendar.times, 0), before);
+  const day = findDayFrom(calendar, midnight + DAY, before);
+  return day === undefined ? undefined : keepIfBefore(day + findTimeFrom(calendar.times, 0), before);
 }
 
-/** Last wall-clock time that passes, up to one and not before another. Both in wall-clock ms. */
-export function wallUntil(calendar: Calendar, until: number, from: number): number | undefined {
+/** Returns the last matching wall-clock time in [from, until]. Both in wall-clock ms. */
+export function findWallUntil(calendar: Calendar, until: number, from: number): number | undefined {
   const wall = Math.floor(until / MINUTE) * MINUTE;
   const midnight = Math.floor(wall / DAY) * DAY;
   if (wall < from) return undefined;
   if (isDay(calendar, midnight)) {
-    const rest = timeUntil(calendar.times, wall - midnight);
-    if (rest >= 0) return notBelow(midnight + rest, from);
+    const rest = findTimeUntil(calendar.times, wall - midnight);
+    if (rest >= 0) return keepIfFrom(midnight + rest, from);
   }
-  const day = dayUntil(calendar, midnight - DAY, from);
-  return day === undefined ? undefined : notBelow(day + timeUntil(calendar.times, DAY - MINUTE), from);
+  const day = findDayUntil(calendar, midnight - DAY, from);
+  return day === undefined ? undefined : keepIfFrom(day + findTimeUntil(calendar.times, DAY - MINUTE), from);
 }
 
-/** How many wall-clock times pass from one on and before another. Both in wall-clock ms. */
+/** Counts the matching wall-clock times in [from, before). Both in wall-clock ms. */
 export function countWalls(calendar: Calendar, from: number, before: number): number {
   if (from >= before) return 0;
   return countBefore(calendar, before, from) - countBefore(calendar, from, from);
 }
 
-/** How many pass from the first of the month of `origin` on and before `wall`. */
+/** Counts the matching times from the first of the month of `origin` until before `wall`. */
 function countBefore(calendar: Calendar, wall: number, origin: number): number {
   const first = new Date(origin);
   const last = new Date(wall);
@@ -70,29 +76,29 @@ function countBefore(calendar: Calendar, wall: number, origin: number): number {
   let days = 0;
   for (let month = 0; month < months; month += 1) {
     const at = new Date(Date.UTC(first.getUTCFullYear(), first.getUTCMonth() + month));
-    days += bits(calendar.days(at.getUTCFullYear(), at.getUTCMonth()));
+    days += countBits(calendar.getDayMask(at.getUTCFullYear(), at.getUTCMonth()));
   }
-  const mask = calendar.days(last.getUTCFullYear(), last.getUTCMonth());
+  const mask = calendar.getDayMask(last.getUTCFullYear(), last.getUTCMonth());
   const today = last.getUTCDate();
-  days += bits(mask & ((1 << today) - 1));
+  days += countBits(mask & ((1 << today) - 1));
   return (
     days * calendar.times.perDay +
-    ((mask >>> today) & 1) * timesBefore(calendar.times, wall - Math.floor(wall / DAY) * DAY)
+    ((mask >>> today) & 1) * countTimesBefore(calendar.times, wall - Math.floor(wall / DAY) * DAY)
   );
 }
 
 function isDay(calendar: Calendar, midnight: number): boolean {
   const date = new Date(midnight);
-  return ((calendar.days(date.getUTCFullYear(), date.getUTCMonth()) >>> date.getUTCDate()) & 1) === 1;
+  return ((calendar.getDayMask(date.getUTCFullYear(), date.getUTCMonth()) >>> date.getUTCDate()) & 1) === 1;
 }
 
-/** Midnight of the first day that passes, from one on and before an end. */
-function dayFrom(calendar: Calendar, midnight: number, before: number): number | undefined {
+/** Returns midnight of the first matching day in [midnight, before). */
+function findDayFrom(calendar: Calendar, midnight: number, before: number): number | undefined {
   const start = new Date(midnight);
   let [year, month, day] = [start.getUTCFullYear(), start.getUTCMonth(), start.getUTCDate()];
   while (Date.UTC(year, month, day) < before) {
-    // Bits below the day are shifted out, `>>> 0` keeps bit 31 a positive one.
-    const rest = (calendar.days(year, month) >>> day) >>> 0;
+    // The shift removes the bits below the day; `>>> 0` keeps bit 31 positive.
+    const rest = (calendar.getDayMask(year, month) >>> day) >>> 0;
     if (rest !== 0) return Date.UTC(year, month, day + 31 - Math.clz32(rest & -rest));
     month += 1;
     if (month === 12) [year, month] = [year + 1, 0];
@@ -101,12 +107,12 @@ function dayFrom(calendar: Calendar, midnight: number, before: number): number |
   return undefined;
 }
 
-/** Midnight of the last day that passes, up to one and not before a start. */
-function dayUntil(calendar: Calendar, midnight: number, from: number): number | undefined {
+/** Returns midnight of the last matching day, from `midnight` back to `from`. */
+function findDayUntil(calendar: Calendar, midnight: number, from: number): number | undefined {
   const start = new Date(midnight);
   let [year, month, day] = [start.getUTCFullYear(), start.getUTCMonth(), start.getUTCDate()];
   while (Date.UTC(year, month, day) + DAY > from) {
-    const rest = calendar.days(year, month) & (0xffff_ffff >>> (31 - day));
+    const rest = calendar.getDayMask(year, month) & (0xffff_ffff >>> (31 - day));
     if (rest !== 0) return Date.UTC(year, month, 31 - Math.clz32(rest));
     month -= 1;
     if (month < 0) [year, month] = [year - 1, 11];
@@ -115,11 +121,11 @@ function dayUntil(calendar: Calendar, midnight: number, from: number): number | 
   return undefined;
 }
 
-function bits(mask: number): number {
+function countBits(mask: number): number {
   let count = 0;
   for (let rest = mask; rest !== 0; rest &= rest - 1) count += 1;
   return count;
 }
 
-const below = (wall: number, before: number) => (wall < before ? wall : undefined);
-const notBelow = (wall: number, from: number) => (wall >= from ? wall : undefined);
+const keepIfBefore = (wall: number, before: number) => (wall < before ? wall : undefined);
+const keepIfFrom = (wall: number, from: number) => (wall >= from ? wall : undefined);

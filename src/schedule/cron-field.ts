@@ -1,71 +1,74 @@
-import { nearest, quoted } from "../base/text.ts";
+import { findNearest, quoteText } from "../base/text.ts";
 
-/** What one of the five fields may hold. */
-export interface FieldKind {
+/** Rules for one of the five fields. */
+export interface CronFieldKind {
   readonly name: string;
   readonly least: number;
   readonly most: number;
-  /** Names of its values from `least` on. */
+  /** Names of the values, starting at `least`. */
   readonly names: readonly string[];
 }
 
-/** What a field lets pass. */
-export interface Field {
+/** A parsed field. */
+export interface CronField {
   readonly text: string;
-  readonly kind: FieldKind;
-  /** In order, each once; Sunday is 0. */
+  readonly kind: CronFieldKind;
+  /** Matching values, sorted and unique; Sunday is 0. */
   readonly values: readonly number[];
-  /** It begins with `*`: cron then takes it for unrestricted, even where a step follows. */
+  /** The field begins with `*`. cron then treats it as unrestricted, even with a step. */
   readonly isStar: boolean;
-  /** Day of the month: `L`, the last one. */
+  /** Day of the month: `L`, the last day. */
   readonly isLast: boolean;
-  /** Day of the week: weekdays of which only the last in a month counts. */
+  /** Day of the week: weekdays that match only on their last date of a month, as in `5L`. */
   readonly lasts: readonly number[];
-  /** Day of the week: which one in a month, 1 to 5, as in `1#2`. */
+  /** Day of the week: which one of the month, 1 to 5, as in `1#2`. */
   readonly nth?: number;
 }
 
 const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 const DAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 
-export const MINUTE: FieldKind = { name: "minute", least: 0, most: 59, names: [] };
-export const HOUR: FieldKind = { name: "hour", least: 0, most: 23, names: [] };
-export const DAY: FieldKind = { name: "day of the month", least: 1, most: 31, names: [] };
-export const MONTH: FieldKind = { name: "month", least: 1, most: 12, names: MONTHS };
-export const WEEKDAY: FieldKind = { name: "day of the week", least: 0, most: 7, names: DAYS };
-export const KINDS = [MINUTE, HOUR, DAY, MONTH, WEEKDAY] as const;
+export const MINUTE_FIELD: CronFieldKind = { name: "minute", least: 0, most: 59, names: [] };
+export const HOUR_FIELD: CronFieldKind = { name: "hour", least: 0, most: 23, names: [] };
+export const DAY_FIELD: CronFieldKind = { name: "day of the month", least: 1, most: 31, names: [] };
+export const MONTH_FIELD: CronFieldKind = { name: "month", least: 1, most: 12, names: MONTHS };
+export const WEEKDAY_FIELD: CronFieldKind = { name: "day of the week", least: 0, most: 7, names: DAYS };
+export const CRON_FIELD_KINDS = [MINUTE_FIELD, HOUR_FIELD, DAY_FIELD, MONTH_FIELD, WEEKDAY_FIELD] as const;
 
-/** @returns what a field lets pass, or what is wrong with it and what to write instead */
-export function readField(text: string, kind: FieldKind): Field | string {
+/**
+ * Parses a field.
+ * @returns the field, or what is wrong with it and what to write instead
+ */
+export function parseCronField(text: string, kind: CronFieldKind): CronField | string {
   const values = new Set<number>();
   const lasts = new Set<number>();
   const isStar = /^[*?]/.test(text);
   let isLast = false;
-  const nth = kind === WEEKDAY ? /^([^#,]*)#([^#]*)$/.exec(text) : null;
-  if (nth !== null) return nthField(text, nth[1] ?? "", nth[2] ?? "");
+  const nth = kind === WEEKDAY_FIELD ? /^([^#,]*)#([^#]*)$/.exec(text) : null;
+  if (nth !== null) return parseNthWeekday(text, nth[1] ?? "", nth[2] ?? "");
   for (const part of text.split(",")) {
-    const weekday = kind === WEEKDAY ? /^(.+)l$/i.exec(part)?.[1] : undefined;
-    if (kind === DAY && /^l$/i.test(part)) {
+    const weekday = kind === WEEKDAY_FIELD ? /^(.+)l$/i.exec(part)?.[1] : undefined;
+    if (kind === DAY_FIELD && /^l$/i.test(part)) {
       isLast = true;
       continue;
     }
-    const read = valuesOf(weekday ?? part, kind);
+    const read = parseValues(weekday ?? part, kind);
     if (typeof read === "string") return read;
     if (weekday !== undefined && read.length > 1)
-      return `${quoted(part)} is not understood: L follows one weekday, such as 5L for the last Friday of a month`;
-    for (const value of read) (weekday === undefined ? values : lasts).add(folded(value, kind));
+      return `${quoteText(part)} is not understood: L follows one weekday, such as 5L for the last Friday of a month`;
+    for (const value of read) (weekday === undefined ? values : lasts).add(normalizeValue(value, kind));
   }
-  return { text, kind, values: inOrder(values), isStar, isLast, lasts: inOrder(lasts) };
+  return { text, kind, values: sortValues(values), isStar, isLast, lasts: sortValues(lasts) };
 }
 
-function nthField(text: string, day: string, count: string): Field | string {
-  const weekday = numberOf(day, WEEKDAY);
+function parseNthWeekday(text: string, day: string, count: string): CronField | string {
+  const weekday = parseNumber(day, WEEKDAY_FIELD);
   if (weekday === undefined || !/^[1-5]$/.test(count))
-    return `${quoted(text)} is not understood: # wants one weekday and which one of a month, such as 1#2 for the second Monday`;
+    return `${quoteText(text)} is not understood: # wants one weekday and which one of a month, such as 1#2 for the second Monday`;
   return {
     text,
-    kind: WEEKDAY,
-    values: [folded(weekday, WEEKDAY)],
+    kind: WEEKDAY_FIELD,
+    values: [normalizeValue(weekday, WEEKDAY_FIELD)],
     isStar: false,
     isLast: false,
     lasts: [],
@@ -73,72 +76,87 @@ function nthField(text: string, day: string, count: string): Field | string {
   };
 }
 
-/** The values of one part of a list, as written: Sunday may be 7. */
-function valuesOf(part: string, kind: FieldKind): number[] | string {
+/** Returns the values of one part of a list, as written: Sunday may be 7. */
+function parseValues(part: string, kind: CronFieldKind): number[] | string {
   const [range = "", step, ...more] = part.split("/");
-  if (more.length > 0) return `${quoted(part)} has more than one step`;
-  const span = spanOf(range, kind, step);
+  if (more.length > 0) return `${quoteText(part)} has more than one step`;
+  const span = parseRange(range, kind, step);
   if (typeof span === "string") return span;
   if (step !== undefined && !/^0*[1-9]\d{0,3}$/.test(step))
-    return `the step ${quoted(step)} is not a number from 1 on`;
+    return `the step ${quoteText(step)} is not a number from 1 on`;
   const values: number[] = [];
   for (let value = span[0]; value <= span[1]; value += Number(step ?? 1)) values.push(value);
   return values;
 }
 
-/** The first and the last value of a range. */
-function spanOf(range: string, kind: FieldKind, step: string | undefined): [number, number] | string {
+/** Returns the first and the last value of a range. */
+function parseRange(range: string, kind: CronFieldKind, step: string | undefined): [number, number] | string {
   const { least, most } = kind;
-  if (range === "*" || range === "?") return [least, kind === WEEKDAY ? 6 : most];
+  if (range === "*" || range === "?") return [least, kind === WEEKDAY_FIELD ? 6 : most];
   const [from = "", to, ...more] = range.split("-");
-  const first = numberOf(from, kind);
-  const named = to === undefined ? first : numberOf(to, kind);
-  if (first === undefined || named === undefined || more.length > 0) return misread(range, kind);
-  // Sunday is also the day after Saturday.
-  const last = kind === WEEKDAY && named === 0 && first > 0 ? 7 : named;
+  const first = parseNumber(from, kind);
+  const named = to === undefined ? first : parseNumber(to, kind);
+  if (first === undefined || named === undefined || more.length > 0) return formatRangeFault(range, kind);
+  // At the end of a range, Sunday is the day after Saturday.
+  const last = kind === WEEKDAY_FIELD && named === 0 && first > 0 ? 7 : named;
   if (step !== undefined && to === undefined)
-    return `a step after a single number means nothing to cron; write ${first}-${kind === WEEKDAY ? 6 : most}/${step}`;
+    return `a step after a single number means nothing to cron; write ${first}-${kind === WEEKDAY_FIELD ? 6 : most}/${step}`;
   if (first <= last) return [first, last];
-  const top = kind === WEEKDAY ? 6 : most;
-  const head = first === top ? `${first}` : `${first}-${top}`;
-  const tail = least === last ? `${least}` : `${least}-${last}`;
-  return `the range ${quoted(range)} runs backwards; write ${head},${tail}`;
+  return `the range ${quoteText(range)} runs backwards; write ${unwrapRange(first, last, kind, step)}`;
 }
 
-function misread(range: string, kind: FieldKind): string {
+/** Rewrites a range that wraps around the end of its field as valid cron. A step continues across the end. */
+function unwrapRange(first: number, last: number, kind: CronFieldKind, step: string | undefined): string {
+  const { least } = kind;
+  const top = kind === WEEKDAY_FIELD ? 6 : kind.most;
+  const stride = Number(step ?? 1);
+  const isStepped = Number.isSafeInteger(stride) && stride > 1;
+  const start = normalizeValue(first, kind); // 7 is Sunday
+  if (start <= last) return `${start}-${last}${isStepped ? `/${stride}` : ""}`;
+  if (!isStepped) return [formatRange(start, top), formatRange(least, last)].join(",");
+  const cycle = top - least + 1;
+  const values = new Set<number>();
+  for (let value = start; value <= last + cycle; value += stride)
+    values.add(value > top ? value - cycle : value);
+  return sortValues(values).join(",");
+}
+
+const formatRange = (from: number, to: number) => (from === to ? `${from}` : `${from}-${to}`);
+
+function formatRangeFault(range: string, kind: CronFieldKind): string {
   const { least, most, names } = kind;
   const wanted = `${least} to ${most}${names.length > 0 ? ` or ${names[0]} to ${names.at(-1)}` : ""}, a range, or *`;
   if (range === "") return `something is missing next to a comma, a dash or a slash: ${wanted} is wanted`;
   if (/^\d*w$|^lw$/i.test(range))
-    return `${quoted(range)}: W, the nearest weekday, is not supported; ${wanted} is wanted`;
+    return `${quoteText(range)}: W, the nearest weekday, is not supported; ${wanted} is wanted`;
   if (/^h\b/i.test(range))
-    return `${quoted(range)}: H is not supported; write a time and give the schedule a jitter`;
+    return `${quoteText(range)}: H is not supported; write a time and give the schedule a jitter`;
   if (range.includes("~"))
-    return `${quoted(range)}: ~ is not supported; write a time and give the schedule a jitter`;
+    return `${quoteText(range)}: ~ is not supported; write a time and give the schedule a jitter`;
   const word = range
     .split("-")
     .find((text) => /^[a-z]{3,}$/i.test(text) && !names.includes(text.toLowerCase()));
-  const meant = word === undefined ? undefined : meantBy(word, names);
-  return `${quoted(range)} is not understood: ${meant === undefined ? `${wanted} is wanted` : `did you mean ${meant}?`}`;
+  const meant = word === undefined ? undefined : suggestName(word, names);
+  return `${quoteText(range)} is not understood: ${meant === undefined ? `${wanted} is wanted` : `did you mean ${meant}?`}`;
 }
 
-function meantBy(word: string, names: readonly string[]): string | undefined {
+function suggestName(word: string, names: readonly string[]): string | undefined {
   const lower = word.toLowerCase();
-  const letters = (text: string) => [...text].sort().join("");
+  const sortLetters = (text: string) => [...text].sort().join("");
   return (
-    names.find((name) => lower.startsWith(name) || letters(name) === letters(lower)) ??
-    nearest(lower, names) ??
-    nearest(lower.slice(0, 3), names)
+    names.find((name) => lower.startsWith(name) || sortLetters(name) === sortLetters(lower)) ??
+    findNearest(lower, names) ??
+    findNearest(lower.slice(0, 3), names)
   );
 }
 
-function numberOf(text: string, { least, most, names }: FieldKind): number | undefined {
+function parseNumber(text: string, { least, most, names }: CronFieldKind): number | undefined {
   const named = names.indexOf(text.toLowerCase());
   if (named >= 0) return named + least;
   const value = /^\d{1,4}$/.test(text) ? Number(text) : Number.NaN;
   return value >= least && value <= most ? value : undefined;
 }
 
-const folded = (value: number, kind: FieldKind) => (kind === WEEKDAY ? value % 7 : value);
+const normalizeValue = (value: number, kind: CronFieldKind) => (kind === WEEKDAY_FIELD ? value % 7 : value);
 
-const inOrder = (values: ReadonlySet<number>) => [...values].sort((a, b) => a - b);
+const sortValues = (values: ReadonlySet<number>) => [...values].sort((a, b) => a - b);

@@ -1,76 +1,80 @@
 import { ConfigError, SignalboxError } from "../base/errors.ts";
-import { type Parsed, quoted } from "../base/text.ts";
+import { type ParseResult, quoteText } from "../base/text.ts";
 import { parseCron } from "./cron.ts";
-import { type Fields, fieldsOf, isCount, isFields, isMillis, isText } from "./fields.ts";
+import { isCount, isJsonObject, isMillis, isText, type JsonFields, parseJsonFields } from "./json-fields.ts";
 import { checkZone } from "./zone.ts";
 
-/** What becomes of occurrences that were missed: each is made up for, only the newest, or none that is a minute late. */
+/**
+ * What happens to missed occurrences: all run, only the latest one runs, or those more than a minute late are skipped.
+ */
 export const CATCHUPS = ["all", "latest", "none"] as const;
 export type Catchup = (typeof CATCHUPS)[number];
 
-/** What becomes of an occurrence that is due while the one before runs: it waits, runs beside it, or ends it. */
+/**
+ * What happens to an occurrence that is due while the previous one runs: it waits, runs in parallel, or replaces it.
+ */
 export const OVERLAPS = ["forbid", "allow", "replace"] as const;
 export type Overlap = (typeof OVERLAPS)[number];
 
-/** When a hook is called: around every start; where something failed, started late, or was skipped. */
-export const HOOKS = ["start", "success", "failure", "late", "missed"] as const;
-export type HookName = (typeof HOOKS)[number];
+/** Events that call a hook: a start, its success or failure, a late start, and a skipped occurrence. */
+export const HOOK_NAMES = ["start", "success", "failure", "late", "missed"] as const;
+export type HookName = (typeof HOOK_NAMES)[number];
 
 /** A URL, or a command as argv. */
 export type Hook = string | readonly string[];
 
-/** An operator's word that a schedule fires no more, but for triggers. */
+/** A pause set by an operator. The schedule fires only when triggered. */
 export interface Pause {
   by: string;
   /** ms since the epoch. */
   at: number;
-  /** ms since the epoch; it fires again by itself then. */
+  /** End of the pause, ms since the epoch; the schedule then fires again by itself. */
   until?: number;
   why?: string;
 }
 
-/** What operators keep about a schedule, under `schedules/<id>`. Durations in ms, instants in ms since the epoch. */
+/** Definition of a schedule, under `schedules/<id>`. Durations in ms, instants in ms since the epoch. */
 export interface Definition {
-  /** Chooses the handler; a schedule without one has its id up to the first dot. */
+  /** Selects the handler. Default: the id up to the first dot. */
   type?: string;
-  /** Five fields, or a macro such as `@daily`. */
+  /** A cron expression of five fields, or a macro such as `@daily`. */
   cron: string;
-  /** An IANA name. */
+  /** IANA name of the time zone. */
   timezone: string;
-  /** After the nominal time. */
+  /** Delay after the scheduled time. */
   delay?: number;
-  /** Most of a further delay, always the same for this schedule, that spreads what is due together. */
+  /** Maximum of an additional delay that spreads schedules due at the same time. The delay is constant per schedule. */
   jitter?: number;
-  /** No occurrence is later. */
+  /** There are no occurrences after this instant. */
   end?: number;
-  /** What the handler gets. */
+  /** Data for the handler. */
   data?: unknown;
-  /** What is run, as argv, whatever handlers a worker has. */
+  /** Command to run, as argv, instead of a handler. */
   command?: readonly string[];
   env?: Readonly<Record<string, string>>;
   catchup?: Catchup;
-  /** What is later than this is skipped. */
+  /** An occurrence that is later than this is skipped. */
   deadline?: number;
   overlap?: Overlap;
-  /** Only hosts of this group take it. */
+  /** Only hosts of this group claim the schedule. */
   group?: string;
-  /** As `--lease` has them: `db=2:10`. */
+  /** Leases in the syntax of `--lease`: `db=2:10`. */
   leases?: readonly string[];
-  /** A run gets TERM then. */
+  /** A run receives TERM after this time. */
   timeout?: number;
   /** How often a failed occurrence is started again before it is given up. */
   retries?: number;
-  /** Before the first of these; doubled for each further one. */
+  /** Pause before the first retry; doubled for each further one. */
   backoff?: number;
   hooks?: Readonly<Partial<Record<HookName, Hook>>>;
   note?: string;
-  /** Where it was imported from; an import owns what has its word. */
+  /** Source of the import. An import owns the schedules with its source. */
   source?: string;
   pause?: Pause;
 }
 
-/** What counts where a definition does not say. Milliseconds. */
-export const DEFAULTS = {
+/** Defaults for fields that a definition does not set. Milliseconds. */
+export const SCHEDULE_DEFAULTS = {
   timezone: "UTC",
   catchup: "all",
   overlap: "forbid",
@@ -78,109 +82,120 @@ export const DEFAULTS = {
   jitter: 0,
   retries: 0,
   backoff: 30_000,
-  /** The deadline of `catchup: none`. */
+  /** Default deadline of `catchup: none`. */
   missedAfter: 60_000,
 } as const;
 
 const DURATIONS = ["delay", "jitter", "deadline", "timeout", "backoff"] as const;
 const TEXTS = ["type", "group", "note", "source"] as const;
 
-/** The value to keep in etcd, as `parseDefinition` reads it. */
-export function definitionText(definition: Definition): string {
+/** Returns the value to store in etcd, for `parseDefinition`. */
+export function formatDefinition(definition: Definition): string {
   return JSON.stringify({ v: 1, ...definition });
 }
 
-/** A definition as it stands in etcd. Unknown fields pass. */
-export function parseDefinition(text: string): Parsed<Definition> {
-  const fields = fieldsOf(text);
+/** Parses a definition from etcd. Keeps unknown fields. */
+export function parseDefinition(text: string): ParseResult<Definition> {
+  const fields = parseJsonFields(text);
   if (fields === undefined) return { fault: "it is not a JSON object" };
   const { v: _, ...rest } = fields;
-  const fault = faultIn(rest);
+  const fault = findFault(rest);
   return fault === undefined ? { value: rest as unknown as Definition } : { fault };
 }
 
 /**
- * A definition that was put together from what users wrote.
- * @throws ConfigError naming the field and the value received; CronError
+ * Checks a definition from user input.
+ * @throws ConfigError with the field and the value received; CronError
  */
-export function checkedDefinition(definition: Definition): Definition {
-  const fault = faultIn({ ...definition });
+export function checkDefinition(definition: Definition): Definition {
+  const fault = findFault({ ...definition });
   if (fault !== undefined) throw new ConfigError(fault);
   return definition;
 }
 
-/** The type that chooses the handler. */
-export function typeOf(id: string, { type }: Pick<Definition, "type">): string {
+/** Returns the type, which selects the handler. */
+export function getScheduleType(id: string, { type }: Pick<Definition, "type">): string {
   return type ?? id.split(".", 1)[0] ?? id;
 }
 
-/** Whether a schedule is paused at an instant. */
+/** Returns whether a schedule is paused at an instant. */
 export function isPaused({ pause }: Definition, now: number): boolean {
   return pause !== undefined && (pause.until === undefined || pause.until > now);
 }
 
-function faultIn(fields: Fields): string | undefined {
+function findFault(fields: JsonFields): string | undefined {
   return (
-    timeFault(fields) ?? textFault(fields) ?? numberFault(fields) ?? ruleFault(fields) ?? partFault(fields)
+    findTimeFault(fields) ??
+    findTextFault(fields) ??
+    findNumberFault(fields) ??
+    findRuleFault(fields) ??
+    findPartFault(fields)
   );
 }
 
-function timeFault({ cron, timezone }: Fields): string | undefined {
-  if (!isText(cron)) return `cron ${shown(cron)} is not a text such as "*/5 * * * *"`;
-  if (!isText(timezone)) return `timezone ${shown(timezone)} is not a name such as Europe/Berlin`;
-  return messageOf(() => {
+function findTimeFault({ cron, timezone }: JsonFields): string | undefined {
+  if (!isText(cron)) return `cron ${formatValue(cron)} is not a text such as "*/5 * * * *"`;
+  if (!isText(timezone)) return `timezone ${formatValue(timezone)} is not a name such as Europe/Berlin`;
+  return catchMessage(() => {
     parseCron(cron);
     checkZone(timezone);
   });
 }
 
-function textFault(fields: Fields): string | undefined {
+function findTextFault(fields: JsonFields): string | undefined {
   const bad = TEXTS.find((name) => fields[name] !== undefined && !isText(fields[name]));
-  return bad === undefined ? undefined : `${bad} ${shown(fields[bad])} is not a text`;
+  return bad === undefined ? undefined : `${bad} ${formatValue(fields[bad])} is not a text`;
 }
 
-function numberFault(fields: Fields): string | undefined {
+function findNumberFault(fields: JsonFields): string | undefined {
   const bad = DURATIONS.find((name) => fields[name] !== undefined && !isMillis(fields[name]));
-  if (bad !== undefined) return `${bad} ${shown(fields[bad])} is not a duration in whole ms`;
+  if (bad !== undefined) return `${bad} ${formatValue(fields[bad])} is not a duration in whole ms`;
   const { retries, end } = fields;
   if (retries !== undefined && !isCount(retries))
-    return `retries ${shown(retries)} is not a whole number from 0 on`;
-  if (end !== undefined && !isMillis(end)) return `end ${shown(end)} is not an instant in ms since the epoch`;
+    return `retries ${formatValue(retries)} is not a whole number from 0 on`;
+  if (end !== undefined && !isMillis(end))
+    return `end ${formatValue(end)} is not an instant in ms since the epoch`;
   return undefined;
 }
 
-function ruleFault({ catchup, overlap }: Fields): string | undefined {
+function findRuleFault({ catchup, overlap }: JsonFields): string | undefined {
   if (catchup !== undefined && !CATCHUPS.some((one) => one === catchup))
-    return `catchup ${shown(catchup)} is none of ${CATCHUPS.join(", ")}`;
+    return `catchup ${formatValue(catchup)} is none of ${CATCHUPS.join(", ")}`;
   if (overlap !== undefined && !OVERLAPS.some((one) => one === overlap))
-    return `overlap ${shown(overlap)} is none of ${OVERLAPS.join(", ")}`;
+    return `overlap ${formatValue(overlap)} is none of ${OVERLAPS.join(", ")}`;
   return undefined;
 }
 
-function partFault({ command, env, leases, hooks, pause }: Fields): string | undefined {
-  if (command !== undefined && !isArgv(command)) return `command ${shown(command)} is not a list of words`;
-  if (env !== undefined && !(isFields(env) && Object.values(env).every(isText)))
-    return `env ${shown(env)} is not an object of texts`;
+function findPartFault({ command, env, leases, hooks, pause }: JsonFields): string | undefined {
+  if (command !== undefined && !isArgv(command))
+    return `command ${formatValue(command)} is not a list of words`;
+  if (env !== undefined && !(isJsonObject(env) && Object.values(env).every(isText)))
+    return `env ${formatValue(env)} is not an object of texts`;
   if (leases !== undefined && !isTexts(leases))
-    return `leases ${shown(leases)} is not a list of texts such as db=2:10`;
-  if (pause !== undefined && !isPause(pause)) return `pause ${shown(pause)} cannot be read`;
+    return `leases ${formatValue(leases)} is not a list of texts such as db=2:10`;
+  if (pause !== undefined && !isPause(pause)) return `pause ${formatValue(pause)} cannot be read`;
   if (hooks === undefined) return undefined;
-  if (!isFields(hooks)) return `hooks ${shown(hooks)} is not an object`;
+  if (!isJsonObject(hooks)) return `hooks ${formatValue(hooks)} is not an object`;
   const bad = Object.entries(hooks).find(([name, hook]) => !isHook(name, hook));
-  return bad && `hook ${quoted(bad[0])} is none of ${HOOKS.join(", ")}, or is not a URL or a list of words`;
+  return (
+    bad && `hook ${quoteText(bad[0])} is none of ${HOOK_NAMES.join(", ")}, or is not a URL or a list of words`
+  );
 }
 
-/** An address that a hook can call. Asked where hooks enter, not where they are read: a bad hook stops no schedule. */
+/**
+ * Returns whether a hook can call a URL. Call this when a hook is entered, not when a definition is read: an invalid
+ * hook must not stop a schedule.
+ */
 export function isHookUrl(text: string): boolean {
   return /^https?:\/\//i.test(text) && URL.canParse(text);
 }
 
 function isHook(name: string, hook: unknown): boolean {
-  return HOOKS.some((one) => one === name) && (isText(hook) || isArgv(hook));
+  return HOOK_NAMES.some((one) => one === name) && (isText(hook) || isArgv(hook));
 }
 
 function isPause(value: unknown): boolean {
-  if (!isFields(value) || !isMillis(value.at)) return false;
+  if (!isJsonObject(value) || !isMillis(value.at)) return false;
   const { until, by, why } = value;
   return (
     (until === undefined || isMillis(until)) && [by, why].every((one) => one === undefined || isText(one))
@@ -190,11 +205,11 @@ function isPause(value: unknown): boolean {
 const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
 const isArgv = (value: unknown): boolean => isTexts(value) && (value as string[]).length > 0;
 
-function shown(value: unknown): string {
-  return isText(value) ? quoted(value) : quoted(JSON.stringify(value) ?? "nothing");
+function formatValue(value: unknown): string {
+  return isText(value) ? quoteText(value) : quoteText(JSON.stringify(value) ?? "nothing");
 }
 
-function messageOf(check: () => void): string | undefined {
+function catchMessage(check: () => void): string | undefined {
   try {
     check();
     return undefined;

@@ -1,50 +1,50 @@
-import type { Parsed } from "../base/text.ts";
-import { type Fields, fieldsOf, isCount, isFields, isMillis, isText } from "./fields.ts";
-import { RESULTS, type Result } from "./outcome.ts";
+import type { ParseResult } from "../base/text.ts";
+import { isCount, isJsonObject, isMillis, isText, type JsonFields, parseJsonFields } from "./json-fields.ts";
+import { OCCURRENCE_RESULTS, type OccurrenceResult } from "./outcome.ts";
 
-/** An occurrence that was taken up or triggered, and has not finished. Instants in ms since the epoch. */
-export interface Open {
-  /** Its nominal time, or the instant of the trigger. No two of a schedule share one. */
+/** An occurrence that was started or triggered, and has not finished. Instants in ms since the epoch. */
+export interface OpenOccurrence {
+  /** Its scheduled time, or the instant of the trigger. Unique within a schedule. */
   scheduled: number;
-  /** When it may be taken, unless it is running. */
+  /** When it may be claimed, unless it is running. */
   runAt: number;
-  /** How often it was started. */
+  /** Number of starts. */
   attempt: number;
-  /** How often it failed. Starts that neither failed nor finished were lost with their worker. */
+  /** Number of failures. Starts that neither failed nor finished were lost with their worker. */
   failures: number;
   kind: "due" | "trigger";
 }
 
-/** How the last occurrence that ended came out. */
-export interface Last {
+/** Result of the last occurrence that ended. */
+export interface LastOccurrence {
   scheduled: number;
   startedAt: number;
   endedAt: number;
-  /** How long after it was due it was started, ms. */
+  /** Delay between the due time and the start, ms. */
   late: number;
-  result: Result;
+  result: OccurrenceResult;
   run: string;
 }
 
-/** Where a schedule is, under `due/<id>`. Instants in ms since the epoch. */
-export interface Due {
-  /** The next occurrence that nobody has taken up, as the cron text states it; undefined: there is none any more. */
+/** State of a schedule, under `due/<id>`. Instants in ms since the epoch. */
+export interface DueState {
+  /** Next occurrence that was not started, according to the cron expression; undefined if there is none. */
   next?: number;
-  /** When that may be taken. */
+  /** When the next occurrence may be claimed. */
   runAt: number;
-  open: readonly Open[];
-  last?: Last;
-  /** Dead letters that are kept, for listings: these do not read what is remembered. Absent: none. */
+  open: readonly OpenOccurrence[];
+  last?: LastOccurrence;
+  /** Number of stored dead letters, for listings, which do not read the outcome history. Absent if there are none. */
   dead?: number;
 }
 
-/** The value to keep in etcd, as `parseDue` reads it. */
-export function dueText(due: Due): string {
+/** Returns the value to store in etcd, for `parseDue`. */
+export function formatDue(due: DueState): string {
   return JSON.stringify({ v: 1, ...due, open: due.open.length === 0 ? undefined : due.open });
 }
 
-export function parseDue(text: string): Parsed<Due> {
-  const fields = fieldsOf(text);
+export function parseDue(text: string): ParseResult<DueState> {
+  const fields = parseJsonFields(text);
   if (fields === undefined || !isMillis(fields.runAt)) return { fault: "it is not the state of a schedule" };
   const { next, runAt, open = [], last, dead } = fields;
   if (next !== undefined && !isMillis(next)) return { fault: "its next time is not an instant" };
@@ -59,20 +59,20 @@ export function parseDue(text: string): Parsed<Due> {
   };
 }
 
-function isOpen(value: unknown): value is Open {
-  if (!isFields(value)) return false;
+function isOpen(value: unknown): value is OpenOccurrence {
+  if (!isJsonObject(value)) return false;
   const { scheduled, runAt, attempt, failures, kind } = value;
   return [scheduled, runAt].every(isMillis) && [attempt, failures].every(isCount) && isKind(kind);
 }
 
 const isKind = (value: unknown): boolean => value === "due" || value === "trigger";
 
-function isLast(value: unknown): value is Last {
-  if (!isFields(value)) return false;
-  const { scheduled, startedAt, endedAt, late, result, run }: Fields = value;
+function isLast(value: unknown): value is LastOccurrence {
+  if (!isJsonObject(value)) return false;
+  const { scheduled, startedAt, endedAt, late, result, run }: JsonFields = value;
   return (
     [scheduled, startedAt, endedAt, late].every(isMillis) &&
-    RESULTS.some((one) => one === result) &&
+    OCCURRENCE_RESULTS.some((one) => one === result) &&
     isText(run)
   );
 }

@@ -1,7 +1,7 @@
 /**
- * FNV-1a of a text's UTF-16 units, 32 bits, followed by a mixing step: on its own its high bits hardly differ between texts
- * that differ in their last character.
- * @returns a whole number from 0 to 2^32 - 1
+ * Computes FNV-1a of the UTF-16 units of a text, 32 bits, followed by a mixing step. Without the step, the high bits
+ * hardly differ between texts that differ only in their last character.
+ * @returns an integer from 0 to 2^32 - 1
  * @see http://www.isthe.com/chongo/tech/comp/fnv/ and the finalizer of MurmurHash3
  */
 export function hash(text: string): number {
@@ -14,17 +14,17 @@ export function hash(text: string): number {
   return (sum ^ (sum >>> 16)) >>> 0;
 }
 
-/** A share of `most` that is always the same for a key: spreads schedules that are due together. Both in ms. */
-export function jitterOf(key: string, most: number): number {
+/** Returns a part of `most` that is constant per key. Spreads schedules that are due at the same time. Both in ms. */
+export function computeJitter(key: string, most: number): number {
   return Math.floor((hash(key) / 2 ** 32) * most);
 }
 
 /**
- * A worker's place for a schedule among its peers, from 0, by rendezvous hashing: all agree without talking, and one that
- * leaves moves only what was its own.
- * @param workers  ids of those who can run it; `worker` among them or not
+ * Returns the rank of a worker for a schedule, from 0, by rendezvous hashing. All workers compute the same ranks
+ * without communication, and a worker that leaves only moves its own schedules.
+ * @param workers ids of the workers that can run the schedule; `worker` may be among them
  */
-export function rankOf(worker: string, workers: Iterable<string>, schedule: string): number {
+export function computeWorkerRank(worker: string, workers: Iterable<string>, schedule: string): number {
   const own = hash(`${worker} ${schedule}`);
   let before = 0;
   for (const other of workers) {

@@ -1,16 +1,19 @@
-import { wallFrom } from "./calendar.ts";
+import { findWallFrom } from "./calendar.ts";
 import type { Cron } from "./cron.ts";
 import type { LintFinding } from "./lint-finding.ts";
-import { moved, occurrenceAfter } from "./occurrence.ts";
-import { type Period, periodAt } from "./offsets.ts";
-import { changeText, skippedBy } from "./preview.ts";
-import { dateOf, timeOf } from "./wall.ts";
+import { findOccurrenceAfter, findShiftedWall } from "./occurrence.ts";
+import { findOffsetPeriod, type OffsetPeriod } from "./offsets.ts";
+import { formatClockChange, listSkippedWalls } from "./upcoming-occurrences.ts";
+import { formatWallClock, formatWallDate } from "./wall-time.ts";
 
 const YEAR = 366 * 86_400_000;
 
-/** What the zone's clock changes of a year do, and whether the schedule comes at all. Instants in ms since the epoch. */
-export function clockFindings(cron: Cron, zone: string, now: number): LintFinding[] {
-  const next = occurrenceAfter(cron, zone, now);
+/**
+ * Finds problems with the clock changes of the zone within a year, and whether the schedule fires at all. Instants in
+ * ms since the epoch.
+ */
+export function lintClockChanges(cron: Cron, zone: string, now: number): LintFinding[] {
+  const next = findOccurrenceAfter(cron, zone, now);
   if (next === undefined)
     return [
       {
@@ -20,42 +23,45 @@ export function clockFindings(cron: Cron, zone: string, now: number): LintFindin
         remedy: "another hour, or --timezone UTC",
       },
     ];
-  // Who asks for every hour asks for the clocks' own hours, whichever there are.
+  // An expression that fires every hour follows the clock, so clock changes are expected.
   if (cron.fields.hour.values.length === 24) return [];
-  return changesOf(zone, now).flatMap((period) => changeFindings(cron, zone, period));
+  return listClockChanges(zone, now).flatMap((period) => lintClockChange(cron, zone, period));
 }
 
-/** The periods that begin with a change, within a year. */
-function changesOf(zone: string, now: number): Period[] {
-  const changes: Period[] = [];
-  let period = periodAt(zone, now);
+/** Returns the periods that begin with a clock change, within a year. */
+function listClockChanges(zone: string, now: number): OffsetPeriod[] {
+  const changes: OffsetPeriod[] = [];
+  let period = findOffsetPeriod(zone, now);
   while (period !== undefined && period.start < now + YEAR) {
     if (period.start > now && period.offset !== period.before) changes.push(period);
-    period = periodAt(zone, period.end);
+    period = findOffsetPeriod(zone, period.end);
   }
   return changes;
 }
 
-function changeFindings(cron: Cron, zone: string, period: Period): LintFinding[] {
+function lintClockChange(cron: Cron, zone: string, period: OffsetPeriod): LintFinding[] {
   const { start, offset, before } = period;
-  const say = (level: LintFinding["level"], what: string): LintFinding[] => [
+  const buildFindings = (level: LintFinding["level"], what: string): LintFinding[] => [
     {
       level,
       about: "clock change",
-      detail: `on ${dateOf(start + before)} the clocks of ${zone} go from ${changeText(period)}: ${what}`,
+      detail: `on ${formatWallDate(start + before)} the clocks of ${zone} go from ${formatClockChange(period)}: ${what}`,
       remedy: "another hour, or --timezone UTC",
     },
   ];
   if (offset < before) {
-    const twice = wallFrom(cron.calendar, start + offset, start + before);
+    const twice = findWallFrom(cron.calendar, start + offset, start + before);
     if (twice === undefined) return [];
     return cron.isFixed
-      ? say("hint", `${timeOf(twice)} comes twice, it fires the first time`)
-      : say("warning", `it fires twice for ${timeOf(twice)}`);
+      ? buildFindings("hint", `${formatWallClock(twice)} comes twice, it fires the first time`)
+      : buildFindings("warning", `it fires twice for ${formatWallClock(twice)}`);
   }
-  const [skipped] = skippedBy(cron, period);
+  const [skipped] = listSkippedWalls(cron, period);
   if (skipped === undefined) return [];
-  return moved(cron, period) === undefined
-    ? say("warning", `it does not fire for ${timeOf(skipped)}`)
-    : say("hint", `${timeOf(skipped)} does not exist, it fires at ${timeOf(start + offset)}`);
+  return findShiftedWall(cron, period) === undefined
+    ? buildFindings("warning", `it does not fire for ${formatWallClock(skipped)}`)
+    : buildFindings(
+        "hint",
+        `${formatWallClock(skipped)} does not exist, it fires at ${formatWallClock(start + offset)}`,
+      );
 }

@@ -1,20 +1,20 @@
 import type { CronFields } from "./cron.ts";
-import type { Field } from "./cron-field.ts";
-import { listOf } from "./explain-words.ts";
+import type { CronField } from "./cron-field.ts";
+import { formatList } from "./explain-words.ts";
 import type { LintFinding } from "./lint-finding.ts";
 
 const NAMES = ["", "January", "February", "March", "April", "May", "June", "July"];
 NAMES.push("August", "September", "October", "November", "December");
-/** Days of the longest February, and of the other months. */
+/** Days per month; 29 for February. */
 const LENGTHS = [0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/** What may be wrong with day of the month, month and day of the week. */
-export function dayFindings(fields: CronFields): LintFinding[] {
-  return [...bothFindings(fields), ...stepFindings(fields), ...dateFindings(fields)];
+/** Finds possible problems with day of the month, month and day of the week. */
+export function lintDays(fields: CronFields): LintFinding[] {
+  return [...lintDayCombination(fields), ...lintDaySteps(fields), ...lintDates(fields)];
 }
 
-/** Both days are restricted: cron's rule surprises most. */
-function bothFindings({ day, weekday }: CronFields): LintFinding[] {
+/** Reports that both day fields are restricted: this rule of cron surprises most users. */
+function lintDayCombination({ day, weekday }: CronFields): LintFinding[] {
   const isStarDay = /^[*?]$/.test(day.text);
   const isStarWeekday = /^[*?]$/.test(weekday.text);
   if (isStarDay || isStarWeekday) return [];
@@ -36,8 +36,8 @@ function bothFindings({ day, weekday }: CronFields): LintFinding[] {
   ];
 }
 
-/** Steps over days start anew with every month and week. */
-function stepFindings({ day, weekday }: CronFields): LintFinding[] {
+/** Reports steps over days, which start again with every month or week. */
+function lintDaySteps({ day, weekday }: CronFields): LintFinding[] {
   const dates = /\/([2-9]|\d\d)/.test(day.text);
   const days = /\/[2-6]/.test(weekday.text);
   return [
@@ -63,8 +63,8 @@ function stepFindings({ day, weekday }: CronFields): LintFinding[] {
   ];
 }
 
-/** Dates that not every one of the months has. */
-function dateFindings({ day, month, weekday }: CronFields): LintFinding[] {
+/** Reports dates that some of the months do not have. */
+function lintDates({ day, month, weekday }: CronFields): LintFinding[] {
   const restricts = day.values.length < 31 && !day.isStar && !day.isLast;
   const latest = restricts ? Math.max(...day.values) : 0;
   const isEither = !weekday.isStar;
@@ -81,7 +81,7 @@ function dateFindings({ day, month, weekday }: CronFields): LintFinding[] {
   if (without.length === 0 && !isShort) return [];
   const names = isShort
     ? "February, but for leap years,"
-    : listOf(without.map((value) => NAMES[value] ?? ""));
+    : formatList(without.map((value) => NAMES[value] ?? ""));
   return [
     {
       level: "warning",
@@ -92,6 +92,6 @@ function dateFindings({ day, month, weekday }: CronFields): LintFinding[] {
   ];
 }
 
-function isLeapDay(day: Field, month: Field): boolean {
+function isLeapDay(day: CronField, month: CronField): boolean {
   return month.values.length === 1 && month.values[0] === 2 && Math.min(...day.values) === 29;
 }

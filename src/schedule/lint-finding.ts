@@ -1,8 +1,11 @@
-/** Something about a schedule that is wrong, or may not be what was meant. */
+/** A problem or possible mistake in a schedule. */
 export interface LintFinding {
-  /** `error`: it never fires. `warning`: it fires otherwise than most would expect. `hint`: it may be meant. */
+  /**
+   * `error`: the schedule never fires. `warning`: it fires at times that most users do not expect. `hint`: it may be
+   * intended.
+   */
   level: "error" | "warning" | "hint";
-  /** Which part: a field's name, "cron", "timezone" or "clock change". */
+  /** The part concerned: the name of a field, "cron", "timezone", "clock change" or "other readers". */
   about: string;
   detail: string;
   /** What to write instead. */

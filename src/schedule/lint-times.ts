@@ -1,18 +1,18 @@
 import type { CronFields } from "./cron.ts";
-import type { Field } from "./cron-field.ts";
+import type { CronField } from "./cron-field.ts";
 import type { LintFinding } from "./lint-finding.ts";
 
-/** What may be wrong with minute and hour. */
-export function timeFindings({ minute, hour }: CronFields): LintFinding[] {
+/** Finds possible problems with minute and hour. */
+export function lintTimes({ minute, hour }: CronFields): LintFinding[] {
   return [
-    ...oftenFindings(minute, hour),
-    ...stepFindings(minute, 60, "hour"),
-    ...stepFindings(hour, 24, "day"),
-    ...herdFindings(minute, hour),
+    ...lintFrequency(minute, hour),
+    ...lintStep(minute, 60, "hour"),
+    ...lintStep(hour, 24, "day"),
+    ...lintMidnight(minute, hour),
   ];
 }
 
-function oftenFindings(minute: Field, hour: Field): LintFinding[] {
+function lintFrequency(minute: CronField, hour: CronField): LintFinding[] {
   if (minute.values.length < 60) return [];
   if (hour.values.length === 24)
     return [{ level: "hint", about: "minute", detail: "it fires every minute, 1440 times a day" }];
@@ -26,8 +26,8 @@ function oftenFindings(minute: Field, hour: Field): LintFinding[] {
   ];
 }
 
-/** Steps that do not divide the whole they are counted in. */
-function stepFindings({ text, kind, values }: Field, whole: number, parent: string): LintFinding[] {
+/** Reports steps that do not divide the hour or the day evenly. */
+function lintStep({ text, kind, values }: CronField, whole: number, parent: string): LintFinding[] {
   const [, digits] = /^[*?]\/(\d+)$/.exec(text) ?? [];
   const step = Number(digits);
   if (digits === undefined || whole % step === 0) return [];
@@ -52,7 +52,7 @@ function stepFindings({ text, kind, values }: Field, whole: number, parent: stri
   ];
 }
 
-function herdFindings(minute: Field, hour: Field): LintFinding[] {
+function lintMidnight(minute: CronField, hour: CronField): LintFinding[] {
   const isMidnight = minute.values.length === 1 && minute.values[0] === 0 && hour.values.length === 1;
   if (!isMidnight || hour.values[0] !== 0) return [];
   return [

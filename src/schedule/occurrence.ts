@@ -1,70 +1,83 @@
-import { countWalls, wallFrom, wallUntil } from "./calendar.ts";
+import { countWalls, findWallFrom, findWallUntil } from "./calendar.ts";
 import type { Cron } from "./cron.ts";
-import { type Period, periodAt } from "./offsets.ts";
+import { findOffsetPeriod, type OffsetPeriod } from "./offsets.ts";
 
 const MINUTE = 60_000;
 const DAY = 86_400_000;
-/** How far is searched. */
+/** Limit of the search, ms: 100 years. */
 const CENTURY = 36_525 * DAY;
 
 /**
- * First occurrence strictly after an instant.
+ * Returns the first occurrence strictly after an instant.
  *
- * What clock changes do is Vixie's rule. A cron text that names one time of the day (`30 2 * * *`: one minute, one hour, neither
- * a wildcard nor a step) comes once on each of its days: where the clocks skip that time, at the first moment after the gap, if it is
- * still the same day; where they show it twice, the first time only. Every other text follows the clocks: times that are skipped do not
- * come, times that are shown twice come twice.
- * @param zone   a name that `checkZone` let pass
- * @param after  ms since the epoch
- * @returns ms since the epoch, always later than `after`, a whole minute of the wall clock; undefined where there is none within 100 years,
- *   because it falls into a gap every year
+ * Clock changes follow the rule of Vixie's cron. An expression that names one time of the day (`30 2 * * *`: one
+ * minute, one hour, neither a wildcard nor a step) fires once on each of its days. If the clocks skip that time, it
+ * fires at the first moment after the gap, if that is still the same day. If the clocks show it twice, it fires the
+ * first time only. Every other expression follows the clocks: it does not fire at times that are skipped, and fires
+ * twice at times that are shown twice.
+ * @param zone a name that `checkZone` accepts
+ * @param after ms since the epoch
+ * @returns ms since the epoch, always later than `after`, a whole minute of the wall clock; undefined if there is no
+ *   occurrence within 100 years because it falls into a gap every year
  */
-export function occurrenceAfter(cron: Cron, zone: string, after: number): number | undefined {
-  return occurrenceFrom(cron, zone, Math.floor(after) + 1);
+export function findOccurrenceAfter(cron: Cron, zone: string, after: number): number | undefined {
+  return findOccurrenceFrom(cron, zone, Math.floor(after) + 1);
 }
 
-/** First occurrence at or after an instant. @see occurrenceAfter */
-export function occurrenceFrom(cron: Cron, zone: string, from: number): number | undefined {
-  let period = periodAt(zone, from);
+/**
+ * Returns the first occurrence at or after an instant.
+ * @see findOccurrenceAfter
+ */
+export function findOccurrenceFrom(cron: Cron, zone: string, from: number): number | undefined {
+  let period = findOffsetPeriod(zone, from);
   let at = from;
   while (period !== undefined && period.start <= from + CENTURY) {
-    const found = firstIn(cron, period, at);
+    const found = findFirstInPeriod(cron, period, at);
     if (found !== undefined) return found;
     at = period.end;
-    period = periodAt(zone, at);
-  }
-  return undefined;
-}
-
-/** Last occurrence at or before an instant; undefined where there is none in the 100 years before. @see occurrenceAfter */
-export function occurrenceUntil(cron: Cron, zone: string, until: number): number | undefined {
-  let period = periodAt(zone, until);
-  let at = until;
-  while (period !== undefined && period.end >= until - CENTURY) {
-    const found = lastIn(cron, period, at);
-    if (found !== undefined) return found;
-    at = period.start - 1;
-    period = periodAt(zone, at);
+    period = findOffsetPeriod(zone, at);
   }
   return undefined;
 }
 
 /**
- * How many occurrences there are after one instant and up to another, both ms since the epoch.
- * @param most  no more are counted
+ * Returns the last occurrence at or before an instant; undefined if there is none in the 100 years before.
+ * @see findOccurrenceAfter
  */
-export function countBetween(cron: Cron, zone: string, after: number, until: number, most: number): number {
+export function findOccurrenceUntil(cron: Cron, zone: string, until: number): number | undefined {
+  let period = findOffsetPeriod(zone, until);
+  let at = until;
+  while (period !== undefined && period.end >= until - CENTURY) {
+    const found = findLastInPeriod(cron, period, at);
+    if (found !== undefined) return found;
+    at = period.start - 1;
+    period = findOffsetPeriod(zone, at);
+  }
+  return undefined;
+}
+
+/**
+ * Counts the occurrences after one instant and up to another, both ms since the epoch.
+ * @param most limit of the count
+ */
+export function countOccurrences(
+  cron: Cron,
+  zone: string,
+  after: number,
+  until: number,
+  most: number,
+): number {
   let count = 0;
   let at = Math.floor(after) + 1;
   const to = Math.floor(until) + 1;
   while (count < most && at < to) {
-    const period = periodAt(zone, at);
+    const period = findOffsetPeriod(zone, at);
     if (period === undefined) break;
     const end = Math.min(period.end, to);
-    count += moved(cron, period) !== undefined && at <= period.start ? 1 : 0;
+    count += findShiftedWall(cron, period) !== undefined && at <= period.start ? 1 : 0;
     count += countWalls(
       cron.calendar,
-      Math.max(at + period.offset, wallStart(cron, period)),
+      Math.max(at + period.offset, computeWallStart(cron, period)),
       end + period.offset,
     );
     at = period.end;
@@ -72,30 +85,40 @@ export function countBetween(cron: Cron, zone: string, after: number, until: num
   return Math.min(count, most);
 }
 
-function firstIn(cron: Cron, period: Period, from: number): number | undefined {
+function findFirstInPeriod(cron: Cron, period: OffsetPeriod, from: number): number | undefined {
   const { start, end, offset } = period;
-  if (from <= start && moved(cron, period) !== undefined) return start;
-  const wall = wallFrom(cron.calendar, Math.max(from + offset, wallStart(cron, period)), end + offset);
+  if (from <= start && findShiftedWall(cron, period) !== undefined) return start;
+  const wall = findWallFrom(
+    cron.calendar,
+    Math.max(from + offset, computeWallStart(cron, period)),
+    end + offset,
+  );
   return wall === undefined ? undefined : wall - offset;
 }
 
-function lastIn(cron: Cron, period: Period, until: number): number | undefined {
+function findLastInPeriod(cron: Cron, period: OffsetPeriod, until: number): number | undefined {
   const { start, offset } = period;
-  const wall = wallUntil(cron.calendar, until + offset, wallStart(cron, period));
+  const wall = findWallUntil(cron.calendar, until + offset, computeWallStart(cron, period));
   if (wall !== undefined) return wall - offset;
-  return moved(cron, period) === undefined ? undefined : start;
+  return findShiftedWall(cron, period) === undefined ? undefined : start;
 }
 
-/** From which wall-clock time on a period counts: what the clocks show again does not, for a text that names one time of the day. */
-function wallStart({ isFixed }: Cron, { start, offset, before }: Period): number {
+/**
+ * Returns the wall-clock time from which a period counts. For an expression that names one time of the day, this
+ * excludes times that the clocks show again.
+ */
+function computeWallStart({ isFixed }: Cron, { start, offset, before }: OffsetPeriod): number {
   return start + (isFixed ? Math.max(offset, before) : offset);
 }
 
-/** The wall-clock time that the clocks skipped right before a period, and that is made up for at its start. */
-export function moved({ isFixed, calendar }: Cron, { start, offset, before }: Period): number | undefined {
+/** Returns the wall-clock time that the clocks skipped right before a period, and that fires at its start instead. */
+export function findShiftedWall(
+  { isFixed, calendar }: Cron,
+  { start, offset, before }: OffsetPeriod,
+): number | undefined {
   if (!isFixed || offset <= before) return undefined;
   const shown = start + offset;
-  // Of the same day only: what belongs to a day that is over, or to one that never was, is not made up for on the next.
+  // Only times of the same day: those of a day that is over, or that never existed, do not fire on the next day.
   const midnight = Math.floor(shown / DAY) * DAY;
-  return wallUntil(calendar, shown - MINUTE, Math.max(start + before, midnight));
+  return findWallUntil(calendar, shown - MINUTE, Math.max(start + before, midnight));
 }

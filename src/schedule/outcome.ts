@@ -1,18 +1,19 @@
-import { type Fields, fieldsOf, isCount, isFields, isMillis, isText } from "./fields.ts";
+import { isCount, isJsonObject, isMillis, isText, type JsonFields, parseJsonFields } from "./json-fields.ts";
 
-/** Occurrences that a schedule remembers, and dead letters that it keeps. */
+/** Maximum number of outcomes and of dead letters in a history. */
 export const OUTCOMES_LENGTH = 20;
-/** Outcomes that keep the tail of their output: the newest, and the newest that was not well. */
+/** Number of outcomes that keep the tail of their output: the newest one, and the newest one that is not `ok`. */
 const TAILS = 2;
-/** Of what handlers say, so many characters are kept. */
+/** Maximum lengths of texts from handlers, characters. */
 const LONGEST_TAIL = 1_024;
 const LONGEST_REASON = 300;
 
 /**
- * How an occurrence came out. `retry`: the handler asked for another start later. `released`: it was given back.
- * `lost`: its worker had to end it, or vanished. `replaced`: the next one was due. `skipped`: it was never started.
+ * Result of an occurrence. `retry`: the handler requested another start later. `released`: the occurrence was given
+ * back. `lost`: its worker had to end it, or vanished. `replaced`: the next one was due. `skipped`: it was never
+ * started.
  */
-export const RESULTS = [
+export const OCCURRENCE_RESULTS = [
   "ok",
   "failed",
   "timeout",
@@ -22,65 +23,69 @@ export const RESULTS = [
   "replaced",
   "skipped",
 ] as const;
-export type Result = (typeof RESULTS)[number];
+export type OccurrenceResult = (typeof OCCURRENCE_RESULTS)[number];
 
-/** One start of an occurrence and how it ended, or occurrences that were skipped. Instants in ms since the epoch. */
-export interface Outcome {
+/** Outcome of one start of an occurrence, or of skipped occurrences. Instants in ms since the epoch. */
+export interface OccurrenceOutcome {
   scheduled: number;
-  result: Result;
+  result: OccurrenceResult;
   endedAt: number;
-  /** Of what was started: the run's id, where, for the how-manieth time, when, and how late in ms. */
+  /** Only for starts: id of the run, worker, host, attempt number, start, and delay in ms. */
   run?: string;
   worker?: string;
   host?: string;
   attempt?: number;
   startedAt?: number;
   late?: number;
-  /** The fencing token that it had. */
+  /** Fencing token of the start. */
   token?: string;
-  /** The command's exit code. */
+  /** Exit code of the command. */
   code?: number;
   reason?: string;
-  /** The end of its output, made harmless. */
+  /** End of the output, sanitized. */
   tail?: string;
-  /** Of what was skipped: how many, the last of them; `scheduled` is the first. */
+  /** Only for skipped occurrences: their number and the last one; `scheduled` is the first. */
   count?: number;
   until?: number;
 }
 
-/** What a schedule remembers, under `outcomes/<id>`: both newest first. */
-export interface Outcomes {
-  runs: readonly Outcome[];
+/** Outcome history of a schedule, under `outcomes/<id>`. Both lists are newest first. */
+export interface OutcomeHistory {
+  runs: readonly OccurrenceOutcome[];
   /** Dead letters: occurrences that were given up. */
-  dead: readonly Outcome[];
+  dead: readonly OccurrenceOutcome[];
 }
 
-export const NO_OUTCOMES: Outcomes = { runs: [], dead: [] };
+export const NO_OUTCOMES: OutcomeHistory = { runs: [], dead: [] };
 
-/** What a schedule remembers; what cannot be read of it is dropped. */
-export function parseOutcomes(text: string | undefined): Outcomes {
-  const fields: Fields = (text === undefined ? undefined : fieldsOf(text)) ?? {};
-  return { runs: outcomesIn(fields.runs), dead: outcomesIn(fields.dead) };
+/** Parses an outcome history. Drops entries that cannot be read. */
+export function parseOutcomes(text: string | undefined): OutcomeHistory {
+  const fields: JsonFields = (text === undefined ? undefined : parseJsonFields(text)) ?? {};
+  return { runs: filterOutcomes(fields.runs), dead: filterOutcomes(fields.dead) };
 }
 
-/** The value to keep in etcd, as `parseOutcomes` reads it. */
-export function outcomesText({ runs, dead }: Outcomes): string {
+/** Returns the value to store in etcd, for `parseOutcomes`. */
+export function formatOutcomes({ runs, dead }: OutcomeHistory): string {
   return JSON.stringify({ v: 1, runs, dead: dead.length === 0 ? undefined : dead });
 }
 
 /**
- * A schedule's memory with more outcomes.
- * @param added  oldest first
- * @param dead   one that was given up
+ * Adds outcomes to a history.
+ * @param added oldest first
+ * @param dead an occurrence that was given up
  */
-export function remembered(before: Outcomes, added: readonly Outcome[], dead?: Outcome): Outcomes {
-  const runs = [...added.map(bounded).toReversed(), ...before.runs].slice(0, OUTCOMES_LENGTH);
+export function addOutcomes(
+  before: OutcomeHistory,
+  added: readonly OccurrenceOutcome[],
+  dead?: OccurrenceOutcome,
+): OutcomeHistory {
+  const runs = [...added.map(limitOutcome).toReversed(), ...before.runs].slice(0, OUTCOMES_LENGTH);
   const letters =
-    dead === undefined ? before.dead : [bounded(dead), ...before.dead].slice(0, OUTCOMES_LENGTH);
-  return { runs: withFewTails(runs), dead: withFewTails(letters) };
+    dead === undefined ? before.dead : [limitOutcome(dead), ...before.dead].slice(0, OUTCOMES_LENGTH);
+  return { runs: limitTails(runs), dead: limitTails(letters) };
 }
 
-function bounded(outcome: Outcome): Outcome {
+function limitOutcome(outcome: OccurrenceOutcome): OccurrenceOutcome {
   const { tail = "", reason = "" } = outcome;
   if (tail.length <= LONGEST_TAIL && reason.length <= LONGEST_REASON) return outcome;
   return {
@@ -90,31 +95,31 @@ function bounded(outcome: Outcome): Outcome {
   };
 }
 
-/** Tails are what weighs in etcd. */
-function withFewTails(runs: readonly Outcome[]): Outcome[] {
+/** Removes all tails but a few: they are the largest part of the value in etcd. */
+function limitTails(runs: readonly OccurrenceOutcome[]): OccurrenceOutcome[] {
   const withTail = runs.filter(({ tail }) => tail !== undefined);
   const bad = withTail.filter(({ result }) => result !== "ok");
   const kept = new Set([...withTail.slice(0, 1), ...bad.slice(0, 1), ...withTail.slice(1)].slice(0, TAILS));
-  return runs.map((run) => (run.tail === undefined || kept.has(run) ? run : withoutTail(run)));
+  return runs.map((run) => (run.tail === undefined || kept.has(run) ? run : removeTail(run)));
 }
 
-function withoutTail({ tail: _, ...rest }: Outcome): Outcome {
+function removeTail({ tail: _, ...rest }: OccurrenceOutcome): OccurrenceOutcome {
   return rest;
 }
 
-function outcomesIn(value: unknown): Outcome[] {
+function filterOutcomes(value: unknown): OccurrenceOutcome[] {
   return Array.isArray(value) ? value.filter(isOutcome).slice(0, OUTCOMES_LENGTH) : [];
 }
 
-function isOutcome(value: unknown): value is Outcome {
-  if (!isFields(value) || !RESULTS.some((result) => result === value.result)) return false;
+function isOutcome(value: unknown): value is OccurrenceOutcome {
+  if (!isJsonObject(value) || !OCCURRENCE_RESULTS.some((result) => result === value.result)) return false;
   if (!isMillis(value.scheduled) || !isMillis(value.endedAt)) return false;
-  const maybe = (is: (field: unknown) => boolean, ...fields: unknown[]) =>
-    fields.every((field) => field === undefined || is(field));
+  const isOptional = (isValid: (field: unknown) => boolean, ...fields: unknown[]) =>
+    fields.every((field) => field === undefined || isValid(field));
   const { run, worker, host, token, reason, tail, attempt, code, count, startedAt, late, until } = value;
   return (
-    maybe(isText, run, worker, host, token, reason, tail) &&
-    maybe(isCount, attempt, code, count) &&
-    maybe(isMillis, startedAt, late, until)
+    isOptional(isText, run, worker, host, token, reason, tail) &&
+    isOptional(isCount, attempt, code, count) &&
+    isOptional(isMillis, startedAt, late, until)
   );
 }

@@ -1,33 +1,42 @@
 import { parseCron } from "./cron.ts";
-import { DEFAULTS, type Definition } from "./definition.ts";
-import { jitterOf } from "./hash.ts";
-import { countBetween, occurrenceAfter, occurrenceFrom, occurrenceUntil } from "./occurrence.ts";
+import { type Definition, SCHEDULE_DEFAULTS } from "./definition.ts";
+import { computeJitter } from "./hash.ts";
+import {
+  countOccurrences,
+  findOccurrenceAfter,
+  findOccurrenceFrom,
+  findOccurrenceUntil,
+} from "./occurrence.ts";
 
-/** When the occurrences of one schedule are, and when each may be taken. Instants in ms since the epoch. */
+/** Times of the occurrences of one schedule, and when each may be claimed. Instants in ms since the epoch. */
 export interface Timing {
-  /** From a nominal time to when it may be taken: delay and jitter, ms. */
+  /** Time between the scheduled time and the claim: delay and jitter, ms. */
   readonly lag: number;
-  /** The first strictly after an instant; undefined: there is none any more. */
-  after(instant: number): number | undefined;
-  /** The first at or after. */
-  from(instant: number): number | undefined;
-  /** The last at or before. */
-  until(instant: number): number | undefined;
-  /** How many are after one instant and up to another, at most `most`. */
+  /** Returns the first occurrence strictly after an instant; undefined if there is none. */
+  findAfter(instant: number): number | undefined;
+  /** Returns the first occurrence at or after an instant. */
+  findFrom(instant: number): number | undefined;
+  /** Returns the last occurrence at or before an instant. */
+  findUntil(instant: number): number | undefined;
+  /** Counts the occurrences after one instant and up to another, at most `most`. */
   count(after: number, until: number, most: number): number;
 }
 
-/** @throws CronError, UsageError where cron text or zone cannot be read */
-export function timingOf(id: string, definition: Definition): Timing {
-  const { timezone, delay = DEFAULTS.delay, jitter = DEFAULTS.jitter, end } = definition;
+/**
+ * Creates the timing of a schedule from its definition.
+ * @throws CronError, UsageError if the cron expression or the zone is invalid
+ */
+export function createTiming(id: string, definition: Definition): Timing {
+  const { timezone, delay = SCHEDULE_DEFAULTS.delay, jitter = SCHEDULE_DEFAULTS.jitter, end } = definition;
   const cron = parseCron(definition.cron);
-  const within = (at: number | undefined) =>
+  const limitToEnd = (at: number | undefined) =>
     at !== undefined && end !== undefined && at > end ? undefined : at;
   return {
-    lag: delay + jitterOf(id, jitter),
-    after: (instant) => within(occurrenceAfter(cron, timezone, instant)),
-    from: (instant) => within(occurrenceFrom(cron, timezone, instant)),
-    until: (instant) => occurrenceUntil(cron, timezone, end === undefined ? instant : Math.min(instant, end)),
-    count: (after, until, most) => countBetween(cron, timezone, after, until, most),
+    lag: delay + computeJitter(id, jitter),
+    findAfter: (instant) => limitToEnd(findOccurrenceAfter(cron, timezone, instant)),
+    findFrom: (instant) => limitToEnd(findOccurrenceFrom(cron, timezone, instant)),
+    findUntil: (instant) =>
+      findOccurrenceUntil(cron, timezone, end === undefined ? instant : Math.min(instant, end)),
+    count: (after, until, most) => countOccurrences(cron, timezone, after, until, most),
   };
 }

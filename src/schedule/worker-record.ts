@@ -1,39 +1,42 @@
-import type { Parsed } from "../base/text.ts";
-import { fieldsOf, isCount, isFields, isMillis, isText } from "./fields.ts";
+import type { ParseResult } from "../base/text.ts";
+import { isCount, isJsonObject, isMillis, isText, parseJsonFields } from "./json-fields.ts";
 
-/** How far a worker trusts its clock: it fires; it fires and warns (above 0.5 s off); it does not fire (above 5 s). */
+/**
+ * State of a worker's clock. `ok`: the worker fires. `warns`: it fires and warns (above 0.5 s off). `refuses`: it does
+ * not fire (above 5 s).
+ */
 export const CLOCK_STATES = ["ok", "warns", "refuses"] as const;
 export type ClockState = (typeof CLOCK_STATES)[number];
 
-/** What a worker says of itself, under `workers/<id>` on its session. Instants in ms since the epoch. */
+/** Record of a worker, under `workers/<id>` on its session. Instants in ms since the epoch. */
 export interface WorkerRecord {
   host: string;
   pid: number;
   version: string;
   since: number;
-  /** Its wall clock when it wrote this: others compare theirs when they hear of it. */
+  /** Wall clock of the worker when it wrote the record. Other workers compare their clocks when they receive it. */
   wall: number;
-  /** Counts what it has written, from 1. */
+  /** Number of the record, from 1. */
   beat: number;
-  /** Types of schedules that it has handlers for: exact, or a `/regular expression/`. */
+  /** Schedule types with a handler: exact, or a `/regular expression/`. */
   types: readonly string[];
-  /** Groups that its host is in are read from the configuration; these are tags of its own. */
+  /** Tags of the worker. Its groups are not included; they are read from the configuration. */
   tags: readonly string[];
-  /** How many tasks it runs now, and at most. */
+  /** Number of running tasks, and the limit. */
   running: number;
   concurrency: number;
   clock: ClockState;
-  /** It takes nothing more and will leave. */
+  /** The worker claims nothing more and will leave. */
   isLeaving?: true;
 }
 
-/** The value to keep in etcd, as `parseWorker` reads it. */
-export function workerText(record: WorkerRecord): string {
+/** Returns the value to store in etcd, for `parseWorker`. */
+export function formatWorker(record: WorkerRecord): string {
   return JSON.stringify({ v: 1, ...record });
 }
 
-export function parseWorker(text: string): Parsed<WorkerRecord> {
-  const fields = fieldsOf(text) ?? {};
+export function parseWorker(text: string): ParseResult<WorkerRecord> {
+  const fields = parseJsonFields(text) ?? {};
   const { host, pid, version, since, wall, beat, types, tags, running, concurrency, clock } = fields;
   const isWhole =
     [host, version].every(isText) &&
@@ -41,6 +44,6 @@ export function parseWorker(text: string): Parsed<WorkerRecord> {
     [since, wall].every(isMillis) &&
     [types, tags].every((list) => Array.isArray(list) && list.every(isText)) &&
     CLOCK_STATES.some((state) => state === clock);
-  if (!isWhole || !isFields(fields)) return { fault: "it is not a worker's word" };
+  if (!isWhole || !isJsonObject(fields)) return { fault: "it is not a worker's word" };
   return { value: fields as unknown as WorkerRecord };
 }

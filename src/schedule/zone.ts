@@ -1,9 +1,7 @@
 import { UsageError } from "../base/errors.ts";
-import { nearest, quoted } from "../base/text.ts";
+import { findNearest, quoteText } from "../base/text.ts";
 
-export { offsetAt } from "./offsets.ts";
-
-/** Abbreviations that stand for a time, not for a place whose clocks change, and what was probably meant. */
+/** Abbreviations that name a time, not a zone with clock changes, and the zone that was probably meant. */
 const ABBREVIATIONS: Readonly<Record<string, string>> = {
   Z: "UTC",
   BST: "Europe/London",
@@ -24,50 +22,50 @@ const ABBREVIATIONS: Readonly<Record<string, string>> = {
   AEDT: "Australia/Sydney",
 };
 
-/** Of the names that are three letters, those that IANA has. Intl knows more, and takes BST for Dhaka's time. */
+/** Three-letter names of IANA zones. Intl accepts more, and treats BST as the time of Dhaka. */
 const SHORT = /^(UTC|GMT|UCT|CET|EET|MET|WET|EST|MST|HST|PRC|ROC|ROK)$/i;
 
-/** Names that were found, for a look-up costs some 60 µs; more than all that there are in a few spellings. */
+/** Cache of valid names: a lookup costs about 60 µs. The limit exceeds the number of zones in a few spellings each. */
 const KNOWN = new Map<string, string>();
 const MOST_KNOWN = 2_000;
 
 /**
  * Checks the name of a time zone.
- * @returns its name, in the letters that IANA gives it where only their case was wrong
- * @throws UsageError with what was probably meant
+ * @returns the name, in the spelling of IANA if only the case differs
+ * @throws UsageError with the name that was probably meant
  */
 export function checkZone(name: string): string {
   const before = KNOWN.get(name);
   if (before !== undefined) return before;
-  const known = lookUp(name);
+  const known = findZoneName(name);
   if (KNOWN.size < MOST_KNOWN) KNOWN.set(name, known);
   return known;
 }
 
-function lookUp(name: string): string {
+function findZoneName(name: string): string {
   try {
     const known = new Intl.DateTimeFormat("en-US", { timeZone: name }).resolvedOptions().timeZone;
-    if (/^[a-z]{3}$/i.test(name) && !SHORT.test(name)) throw unknown(name);
+    if (/^[a-z]{3}$/i.test(name) && !SHORT.test(name)) throw createUnknownZoneError(name);
     return known.toLowerCase() === name.toLowerCase() ? known : name;
   } catch {
-    throw unknown(name);
+    throw createUnknownZoneError(name);
   }
 }
 
-function unknown(name: string): UsageError {
-  const meant = meantBy(name);
+function createUnknownZoneError(name: string): UsageError {
+  const meant = suggestZone(name);
   const remedy =
     meant === undefined ? "a name such as Europe/Berlin or UTC is wanted" : `did you mean ${meant}?`;
-  return new UsageError(`time zone ${quoted(name)} is not known: ${remedy}`);
+  return new UsageError(`time zone ${quoteText(name)} is not known: ${remedy}`);
 }
 
-function meantBy(name: string): string | undefined {
+function suggestZone(name: string): string | undefined {
   const short = ABBREVIATIONS[name.toUpperCase()];
   if (short !== undefined) return short;
-  // Etc/GMT-2 is two hours EAST of Greenwich: POSIX has the signs the other way round.
+  // Etc/GMT-2 is two hours EAST of Greenwich: POSIX inverts the sign.
   const [, sign, hours] = /^(?:UTC|GMT)([+-])0?(\d{1,2})$/i.exec(name) ?? [];
   if (sign !== undefined) return `Etc/GMT${sign === "+" ? "-" : "+"}${hours}`;
   const names = ["UTC", ...Intl.supportedValuesOf("timeZone")];
   const place = name.toLowerCase().replaceAll(" ", "_");
-  return names.find((known) => known.toLowerCase().endsWith(`/${place}`)) ?? nearest(place, names);
+  return names.find((known) => known.toLowerCase().endsWith(`/${place}`)) ?? findNearest(place, names);
 }

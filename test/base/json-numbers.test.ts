@@ -1,6 +1,6 @@
 /** Numbers of a JSON text that would not come out as they went in. */
 import { expect, it } from "vitest";
-import { inexactNumber } from "../../src/base/json-numbers.ts";
+import { findInexactNumber } from "../../src/base/json-numbers.ts";
 
 it.each<[string, number | undefined]>([
   ["0", undefined],
@@ -13,5 +13,5 @@ it.each<[string, number | undefined]>([
   [`[${"9".repeat(500)}]`, 1],
   ['"never closed 9007199254740993', undefined],
 ])("%s", (text, at) => {
-  expect(inexactNumber(text)?.at).toBe(at);
+  expect(findInexactNumber(text)?.at).toBe(at);
 });

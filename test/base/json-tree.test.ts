@@ -1,7 +1,7 @@
 /** JSON with places: the same values as JSON.parse, and where they stand. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type JsonNode, jsonTree, placeIn } from "../../src/base/json-tree.ts";
+import { computeLineColumn, type JsonNode, parseJsonTree } from "../../src/base/json-tree.ts";
 
 function plainOf(node: JsonNode): unknown {
   if (node.kind === "scalar") return node.value;
@@ -10,7 +10,7 @@ function plainOf(node: JsonNode): unknown {
 }
 
 function rooted(text: string): JsonNode {
-  const tree = jsonTree(text);
+  const tree = parseJsonTree(text);
   if ("fault" in tree) throw new Error(tree.fault.what);
   return tree.root;
 }
@@ -29,13 +29,15 @@ test("every value knows its line and column, and a key that stands twice is ther
   const text = '{\n  "a": [1, "x\\"{"],\n  "a" : {}\n}';
   const root = rooted(text);
   if (root.kind !== "object") throw new Error("no object");
-  expect(root.entries.map(({ key, at }) => [key, placeIn(text, at)])).toEqual([
+  expect(root.entries.map(({ key, at }) => [key, computeLineColumn(text, at)])).toEqual([
     ["a", { line: 2, column: 3 }],
     ["a", { line: 3, column: 3 }],
   ]);
   const [first, second] = root.entries.map(({ node }) => node);
-  expect(first?.kind === "list" && first.items.map(({ at }) => placeIn(text, at).column)).toEqual([9, 12]);
-  expect(second && placeIn(text, second.at)).toEqual({ line: 3, column: 9 });
+  expect(first?.kind === "list" && first.items.map(({ at }) => computeLineColumn(text, at).column)).toEqual([
+    9, 12,
+  ]);
+  expect(second && computeLineColumn(text, second.at)).toEqual({ line: 3, column: 9 });
 });
 
 test.each([
@@ -44,10 +46,10 @@ test.each([
   ['{"a": 1,}', 1, 9],
   ["[1 2]", 1, 4],
 ])("%j has a fault in line %d, column %d", (text, line, column) => {
-  expect(jsonTree(text)).toMatchObject({ fault: { line, column } });
+  expect(parseJsonTree(text)).toMatchObject({ fault: { line, column } });
 });
 
 test("brackets without end are refused, not descended into", () => {
   const text = "[".repeat(100_000) + "]".repeat(100_000);
-  expect(jsonTree(text)).toMatchObject({ fault: { what: "nested more than 100 deep" } });
+  expect(parseJsonTree(text)).toMatchObject({ fault: { what: "nested more than 100 deep" } });
 });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { jsonFault } from "../../src/base/json.ts";
+import { findJsonFault } from "../../src/base/json.ts";
 
 function parses(text: string): boolean {
   try {
@@ -25,14 +25,14 @@ describe("jsonFault", () => {
     ["[tru]", 1, 2, '"t" stands where a value or "]" is wanted'],
     ["\u00a0{}", 1, 1, "a character that cannot be stands where a value is wanted"],
   ])("%j: line %d, column %d: %s", (text, line, column, what) => {
-    expect(jsonFault(text)).toEqual({ line, column, what });
+    expect(findJsonFault(text)).toEqual({ line, column, what });
   });
 
   test("finds nothing in what JSON.parse takes", () => {
     fc.assert(
       fc.property(fc.json(), fc.constantFrom(undefined, 1, "\t"), (text, indent) => {
-        expect(jsonFault(text)).toBeUndefined();
-        expect(jsonFault(JSON.stringify(JSON.parse(text), null, indent))).toBeUndefined();
+        expect(findJsonFault(text)).toBeUndefined();
+        expect(findJsonFault(JSON.stringify(JSON.parse(text), null, indent))).toBeUndefined();
       }),
     );
   });
@@ -51,14 +51,14 @@ describe("jsonFault", () => {
       });
     fc.assert(
       fc.property(damaged, (text) => {
-        expect(jsonFault(text) === undefined).toBe(parses(text));
+        expect(findJsonFault(text) === undefined).toBe(parses(text));
       }),
       { numRuns: 3_000 },
     );
   });
 
   test("takes nesting as deep as it comes", () => {
-    expect(jsonFault("[".repeat(100_000))).toMatchObject({ column: 100_001 });
-    expect(jsonFault("[".repeat(100_000) + "]".repeat(100_000))).toBeUndefined();
+    expect(findJsonFault("[".repeat(100_000))).toMatchObject({ column: 100_001 });
+    expect(findJsonFault("[".repeat(100_000) + "]".repeat(100_000))).toBeUndefined();
   });
 });

@@ -1,7 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { processorMs } from "../../fixtures/steady.ts";
-import { clean, displayWidth, macroFault, nameFault, nearest, quoted } from "../../src/base/text.ts";
+import { measureProcessorMs } from "../../fixtures/steady.ts";
+import {
+  clean,
+  computeDisplayWidth,
+  findMacroFault,
+  findNameFault,
+  findNearest,
+  quoteText,
+} from "../../src/base/text.ts";
 
 /** Text with much of what can do harm in it. */
 const hostile = fc
@@ -82,7 +89,7 @@ describe("clean", () => {
   test("keeps to the columns it is given", () => {
     fc.assert(
       fc.property(hostile, fc.integer({ min: 0, max: 30 }), (text, columns) => {
-        expect(displayWidth(clean(text, columns))).toBeLessThanOrEqual(columns);
+        expect(computeDisplayWidth(clean(text, columns))).toBeLessThanOrEqual(columns);
       }),
     );
     expect(clean("abcdef", 4)).toBe("abc…");
@@ -94,7 +101,7 @@ describe("clean", () => {
   test.each(["\x1b]", "\x9d", "\x1b[", "\x1b[0", "\u0300", "\n", "\u202e"])(
     "1 MB of %j takes linear time",
     (piece) => {
-      expect(processorMs(() => clean(piece.repeat(1_000_000 / piece.length)))).toBeLessThan(1_000);
+      expect(measureProcessorMs(() => clean(piece.repeat(1_000_000 / piece.length)))).toBeLessThan(1_000);
     },
   );
 });
@@ -107,19 +114,19 @@ describe("quoted", () => {
     ["a\u202eb\u{e0041}", '"a\\u202eb\\udb40\\udc41"'],
     ["\ud800", '"\\ud800"'],
   ])("%j becomes %s", (text, shown) => {
-    expect(quoted(text)).toBe(shown);
+    expect(quoteText(text)).toBe(shown);
   });
 
   test("cuts what is long, and shows nothing raw", () => {
-    expect(quoted("x".repeat(10_000))).toBe(`"${"x".repeat(57)}..."`);
-    fc.assert(fc.property(hostile, (text) => void expect(quoted(text)).not.toMatch(HARMFUL)));
+    expect(quoteText("x".repeat(10_000))).toBe(`"${"x".repeat(57)}..."`);
+    fc.assert(fc.property(hostile, (text) => void expect(quoteText(text)).not.toMatch(HARMFUL)));
   });
 
   test("what is short can be read back", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary", maxLength: 60 }), (text) => {
         fc.pre(text.length <= 60);
-        expect(JSON.parse(quoted(text))).toBe(text);
+        expect(JSON.parse(quoteText(text))).toBe(text);
       }),
     );
   });
@@ -132,14 +139,17 @@ describe("nearest", () => {
     ["TTL", "ttl"],
     ["terminationTimout", "terminationTimeout"],
     ["grop", "group"],
+    ["ttyl", "ttl"],
+    ["gruop", "group"],
+    ["timoeut", "timeout"],
     ["endpoint", undefined],
     ["", undefined],
   ])("%s: %s", (word, meant) => {
-    expect(nearest(word, known)).toBe(meant);
+    expect(findNearest(word, known)).toBe(meant);
   });
 
   test("does not compare what is much too long", () => {
-    expect(nearest("x".repeat(10_000), known)).toBeUndefined();
+    expect(findNearest("x".repeat(10_000), known)).toBeUndefined();
   });
 });
 
@@ -147,7 +157,7 @@ describe("names", () => {
   test.each(["db", "a/b", "..", "naïve", "with space", "x".repeat(512), "é".repeat(256)])(
     "%j may be used",
     (name) => {
-      expect(nameFault(name)).toBeUndefined();
+      expect(findNameFault(name)).toBeUndefined();
     },
   );
 
@@ -158,7 +168,7 @@ describe("names", () => {
     ["\x9b", "control"],
     ["\ud800", "Unicode"],
   ])("%j may not", (name, why) => {
-    expect(nameFault(name)).toContain(why);
+    expect(findNameFault(name)).toContain(why);
   });
 
   test.each([
@@ -166,7 +176,7 @@ describe("names", () => {
     ["RACK_2", "r12"],
     ["NEGATIVE", -1],
   ])("macro %s = %j is possible", (name, value) => {
-    expect(macroFault(name, value)).toBeUndefined();
+    expect(findMacroFault(name, value)).toBeUndefined();
   });
 
   test.each([
@@ -182,6 +192,6 @@ describe("names", () => {
     ["X", "a\nb", "control"],
     ["X", "", "empty"],
   ])("macro %s = %j is not", (name, value, why) => {
-    expect(macroFault(name, value)).toContain(why);
+    expect(findMacroFault(name, value)).toContain(why);
   });
 });

@@ -2,10 +2,10 @@
 import { spawnSync } from "node:child_process";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { bashWord, readBashLine } from "../../src/commands/completion/bash-line.ts";
+import { formatBashWord, parseBashLine } from "../../src/commands/completion/bash-line.ts";
 
 const BREAKS = " \t\n\"'@><=;|&(:"; // bash's own
-const read = (line: string, breaks = BREAKS) => readBashLine(line, breaks);
+const read = (line: string, breaks = BREAKS) => parseBashLine(line, breaks);
 
 describe("a line", () => {
   it.each([
@@ -59,7 +59,7 @@ describe("a word put in", () => {
     { word: "~x", line: "s ", put: "\\~x" },
     { word: "größe", line: "s g", put: "größe" },
   ])("$word into $line is $put", ({ word, line, put }) => {
-    expect(bashWord(word, read(line))).toBe(put);
+    expect(formatBashWord(word, read(line))).toBe(put);
   });
 
   it("is read by bash as exactly that word, whatever it holds and whatever quote is open", () => {
@@ -71,7 +71,7 @@ describe("a word put in", () => {
     );
     const cases = fc.sample(fc.tuple(word, quote), 300);
     const lines = cases.map(
-      ([one, open]) => `printf '%s\\0' ${open}${bashWord(one, read(`s ${open}`))}${open}`,
+      ([one, open]) => `printf '%s\\0' ${open}${formatBashWord(one, read(`s ${open}`))}${open}`,
     );
     const { stdout, stderr } = spawnSync("bash", ["--norc", "-c", lines.join("\n")], { encoding: "utf8" });
     expect(stderr).toBe("");

@@ -1,7 +1,7 @@
 /** Names that etcd is asked for while somebody types. */
 import { describe, expect, it } from "vitest";
 import { MemoryStore } from "../../fixtures/memory-store.ts";
-import { namesFrom } from "../../src/commands/completion/names.ts";
+import { readCompletionNames } from "../../src/commands/completion/names.ts";
 import type { NameKind } from "../../src/commands/spec.ts";
 import type { RangeOp } from "../../src/protocol/txn.ts";
 import { ManualClock } from "../etcd/manual-clock.ts";
@@ -14,13 +14,13 @@ async function storeWith(all: readonly string[]): Promise<MemoryStore> {
   const store = MemoryStore.create(new ManualClock());
   for (let from = 0; from < all.length; from += 100) {
     const puts = all.slice(from, from + 100).map((key) => ({ op: "put" as const, key, value: "" }));
-    await store.txn({ compare: [], success: puts, failure: [] });
+    await store.commitTxn({ compare: [], success: puts, failure: [] });
   }
   return store;
 }
 
 const ask = async (store: MemoryStore, kind: NameKind, prefix: string, more = {}) =>
-  await namesFrom(store, keys, { kinds: [kind], prefix, ...more }, signal);
+  await readCompletionNames(store, keys, { kinds: [kind], prefix, ...more }, signal);
 
 function inCommon(names: readonly string[]): string {
   const [first = "", ...others] = names;
@@ -45,10 +45,9 @@ describe("names", () => {
     expect(await ask(store, "resource", "")).toEqual(["db"]);
     expect(await ask(store, "group", "x")).toEqual([]);
     expect(await ask(store, "drain", "", { scope: "host" })).toEqual(["web1"]);
-    expect(await namesFrom(store, keys, { kinds: ["resource", "group"], prefix: "" }, signal)).toEqual([
-      "db",
-      "web",
-    ]);
+    expect(
+      await readCompletionNames(store, keys, { kinds: ["resource", "group"], prefix: "" }, signal),
+    ).toEqual(["db", "web"]);
   });
 
   it("that a terminal would act on, or not show, are left out; keys that are none of ours too", async () => {
@@ -84,12 +83,12 @@ describe("of very many names", () => {
     const store = await storeWith([...numbered, keys.lock("lonely", run(1)), keys.lock("crowd", run(1))]);
     const reads: RangeOp[] = [];
     const spy = {
-      range: (range: RangeOp) => {
+      readRange: (range: RangeOp) => {
         reads.push(range);
-        return store.range(range);
+        return store.readRange(range);
       },
     };
-    expect(await namesFrom(spy, keys, { kinds: ["lock"], prefix: "" }, signal)).toEqual([
+    expect(await readCompletionNames(spy, keys, { kinds: ["lock"], prefix: "" }, signal)).toEqual([
       "crowd",
       "crowded",
       "lonely",

@@ -1,19 +1,23 @@
 /** What may stand at the cursor. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { COMMANDS } from "../../src/bin/commands.ts";
-import { type Ask, candidates, type Offer } from "../../src/commands/completion/candidates.ts";
+import { ALL_COMMANDS } from "../../src/bin/commands.ts";
+import {
+  type CompletionOffer,
+  findCandidates,
+  type NameQuery,
+} from "../../src/commands/completion/candidates.ts";
 import { SCRIPTS } from "../../src/commands/completion/scripts.ts";
 
 /** Answers with what it was asked for, so that it can be read. */
-const lookup = async ({ kinds, prefix, scope, queue }: Ask) => {
+const lookup = async ({ kinds, prefix, scope, queue }: NameQuery) => {
   const within = kinds.includes("drain") ? `@${scope}` : kinds.includes("run") ? `@${queue?.name}` : "";
   return kinds.map((kind) => `${prefix}${kind}${within}`);
 };
-const offered = async (...words: string[]) => await candidates(COMMANDS, words, lookup);
+const offered = async (...words: string[]) => await findCandidates(ALL_COMMANDS, words, lookup);
 const at = async (...words: string[]) => wordsOf(await offered(...words));
 
-function wordsOf(offer: Offer): readonly string[] {
+function wordsOf(offer: CompletionOffer): readonly string[] {
   return offer.kind === "words" ? offer.words : [`(${offer.kind})`];
 }
 
@@ -88,7 +92,7 @@ describe("what is offered", () => {
 
   it("as a name is never a flag, unless flags are over", async () => {
     const evil = async () => ["--yes", "-n", "mail"];
-    const names = async (...words: string[]) => wordsOf(await candidates(COMMANDS, words, evil));
+    const names = async (...words: string[]) => wordsOf(await findCandidates(ALL_COMMANDS, words, evil));
     expect(await names("reset", "lock", "")).toEqual(["mail"]);
     expect(await names("reset", "lock", "--", "")).toEqual(["--yes", "-n", "mail"]);
     expect(await names("reset", "lock", "--", "-")).toEqual(["--yes", "-n"]);
@@ -110,7 +114,7 @@ describe("what is offered", () => {
   });
 
   it("is what the parser takes: every flag of every command", async () => {
-    for (const { id, flags = [] } of COMMANDS) {
+    for (const { id, flags = [] } of ALL_COMMANDS) {
       const found = await at(...id.split(" "), "--");
       for (const { name } of flags) expect(found).toContain(`--${name}`);
     }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { invocations } from "../../src/commands/check/crontab/invocations.ts";
+import { findInvocations } from "../../src/commands/check/crontab/invocations.ts";
 
 const found = (line: string, variables: [string, string][] = []) => {
-  const parsed = invocations(line, new Map(variables));
+  const parsed = findInvocations(line, new Map(variables));
   return "fault" in parsed
     ? parsed.fault
     : parsed.value.map(({ tool, words }) => [tool, words.join(" ")].join(": "));
@@ -58,7 +58,7 @@ describe("where signalbox and switchman start", () => {
   });
 
   test("knows the variables that count, the wrapper, and what follows", () => {
-    const parsed = invocations(
+    const parsed = findInvocations(
       "export B=2; C=3 chronic env D=4 signalbox run -- x || mail ops",
       new Map([["A", "1"]]),
     );

@@ -100,9 +100,14 @@ describe("faults and hints", () => {
   });
 
   test("a user where none belongs, and none where one does", () => {
-    const three = "* * * * * /bin/a\n* * * * * root signalbox run -- x\n";
+    const three = "* * * * * /bin/a\n* * * * * root signalbox run -- x\n* * * * * /bin/b\n";
     expect(read(three).findings).toMatchObject([
       { check: "jobs:2", level: "failure", detail: expect.stringMatching(/command is "root"/) },
+    ]);
+    const two = "* * * * * /bin/a\n* * * * * root signalbox run -- x\n";
+    expect(read(two).findings, "one says this, one says that").toMatchObject([
+      { check: "jobs", level: "warning", detail: expect.stringMatching(/in line 2, and none in line 1/) },
+      { check: "jobs:1", level: "failure", detail: expect.stringMatching(/the user is missing: "\/bin\/a"/) },
     ]);
     const missing = read("* * * * * signalbox run -- x\n", "/etc/cron.d/jobs").findings;
     expect(missing).toMatchObject([

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { UsageError } from "../../src/base/errors.ts";
-import { asSignalbox } from "../../src/commands/check/crontab/switchman.ts";
-import { parseSwitchman } from "../../src/fleet/switchman-words.ts";
+import { toSignalboxLine } from "../../src/commands/check/crontab/switchman.ts";
+import { parseSwitchman } from "../../src/fleet/switchman-call.ts";
 
 describe("a line of switchman", () => {
   test.each<[words: string[], same: string]>([
@@ -20,7 +20,7 @@ describe("a line of switchman", () => {
     [["x", "-g", "web", "y"], "signalbox run -E 0 -g web -- x y"], // options may stand behind arguments
     [["--lock", "--", "x"], "signalbox run -E 0 -- x"],
   ])("%j", (words, same) => {
-    expect(asSignalbox(parseSwitchman(words))).toBe(same);
+    expect(toSignalboxLine(parseSwitchman(words))).toBe(same);
   });
 
   test.each<[words: string[], fault: RegExp]>([

@@ -4,12 +4,12 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { commandsPage } from "../../scripts/docs/markdown.ts";
-import { manualPage } from "../../scripts/docs/roff.ts";
-import { COMMANDS } from "../../src/bin/commands.ts";
+import { renderCommandsPage } from "../../scripts/docs/markdown.ts";
+import { renderManualPage } from "../../scripts/docs/roff.ts";
+import { ALL_COMMANDS } from "../../src/bin/commands.ts";
 import { EXIT_CODES } from "../../src/commands/exit-codes.ts";
-import { usage } from "../../src/commands/help.ts";
-import { COMMON } from "../../src/commands/spec.ts";
+import { renderUsage } from "../../src/commands/help.ts";
+import { COMMON_FLAGS } from "../../src/commands/spec.ts";
 import { describeSettings } from "../../src/config/config.ts";
 import { everyKind } from "./samples.ts";
 
@@ -23,13 +23,13 @@ const hostile = {
 const has = (program: string) => spawnSync("sh", ["-c", `command -v ${program}`]).status === 0;
 
 describe("docs/commands.md", () => {
-  const page = commandsPage(COMMANDS);
+  const page = renderCommandsPage(ALL_COMMANDS);
 
   test("has each command, with its usage, flags, arguments and examples, and a link that leads there", () => {
-    for (const command of COMMANDS) {
+    for (const command of ALL_COMMANDS) {
       const [, section = ""] = page.split(`\n### signalbox ${command.id}\n`);
       const own = section.split("\n### ")[0] ?? "";
-      expect(own).toContain(`\n${usage(command)}\n`);
+      expect(own).toContain(`\n${renderUsage(command)}\n`);
       for (const { name } of command.flags ?? [])
         expect(own).toMatch(new RegExp(`^- \`(-\\w, )?--${name}\\b`, "m"));
       for (const { name } of command.args ?? []) expect(own).toContain(`\n- \`${name}\`: `);
@@ -37,11 +37,11 @@ describe("docs/commands.md", () => {
       for (const [line, what] of command.examples) expect(own).toContain(`\n# ${what}\n${line}\n`);
       expect(page).toContain(`](#signalbox-${command.id.replaceAll(" ", "-")})`);
     }
-    for (const { name } of COMMON) expect(page).toContain(`--${name}`);
+    for (const { name } of COMMON_FLAGS) expect(page).toContain(`--${name}`);
   });
 
   test("has each setting, with a flag only where a command takes it, and each exit code", () => {
-    const taken = new Set(COMMANDS.flatMap(({ settings = [] }) => settings));
+    const taken = new Set(ALL_COMMANDS.flatMap(({ settings = [] }) => settings));
     for (const { key, flag, variables } of describeSettings()) {
       const row = page.split("\n").find((line) => line.startsWith(`| \`${key}\` |`)) ?? "";
       for (const variable of variables) expect(row).toContain(`\`${variable}\``);
@@ -51,7 +51,7 @@ describe("docs/commands.md", () => {
   });
 
   test("says what it means where Markdown would mean something else", () => {
-    const odd = commandsPage([hostile]);
+    const odd = renderCommandsPage([hostile]);
     expect(odd).toContain("Has &lt;b>signs&lt;/b> that \\*mean\\* something.");
     expect(odd).toContain("`code <x>` and a|b");
   });
@@ -74,7 +74,7 @@ describe("docs/commands.md", () => {
 });
 
 describe("the manual page", () => {
-  const page = manualPage(COMMANDS, "1.2.3");
+  const page = renderManualPage(ALL_COMMANDS, "1.2.3");
   const plain = (roff: string) => roff.replaceAll("\\-", "-").replaceAll(/\\f[BR]/g, "");
 
   test("has the usual sections, in their order", () => {
@@ -91,7 +91,7 @@ describe("the manual page", () => {
   });
 
   test("has each command with each of its flags and variables", () => {
-    for (const { id, flags = [], variables = [] } of COMMANDS) {
+    for (const { id, flags = [], variables = [] } of ALL_COMMANDS) {
       const own =
         plain(page)
           .split(`.SS signalbox ${id}\n`)[1]
@@ -102,7 +102,7 @@ describe("the manual page", () => {
   });
 
   test("is ASCII, in lines of 80, and nothing in it is taken for a request or an escape", () => {
-    const odd = manualPage([hostile], "1");
+    const odd = renderManualPage([hostile], "1");
     for (const roff of [page, odd]) {
       expect(roff).toMatch(/^[\n -~]*$/);
       for (const line of roff.split("\n"))
@@ -113,7 +113,7 @@ describe("the manual page", () => {
   });
 
   test.skipIf(!has("mandoc"))("mandoc finds no fault in it, but that it has no date", () => {
-    for (const roff of [page, manualPage([hostile], "1")]) {
+    for (const roff of [page, renderManualPage([hostile], "1")]) {
       const { stdout } = spawnSync("mandoc", ["-Tlint", "-W", "all"], { input: roff, encoding: "utf8" });
       expect(stdout.split("\n").filter((line) => line !== "" && !line.includes("missing date"))).toEqual([]);
     }
@@ -123,12 +123,12 @@ describe("the manual page", () => {
     const folder = mkdtempSync(join(tmpdir(), "signalbox-man-"));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const file = join(folder, "signalbox.1");
-    writeFileSync(file, manualPage([...COMMANDS, hostile], "1"));
+    writeFileSync(file, renderManualPage([...ALL_COMMANDS, hostile], "1"));
     const env = { PATH: process.env.PATH, MANWIDTH: "100", LC_ALL: "C.UTF-8", MANPAGER: "cat" };
     const { stdout, stderr } = spawnSync("man", ["-l", file], { env, encoding: "utf8" });
     expect(stderr).toBe("");
     const shown = stdout.replace(/.\x08/g, "").replace(/\s+/g, " ");
-    for (const { about = [] } of [...COMMANDS, { about: hostile.about }])
+    for (const { about = [] } of [...ALL_COMMANDS, { about: hostile.about }])
       for (const paragraph of about)
         expect(shown).toContain(paragraph.replaceAll("`", "").replaceAll("…", "...").replace(/\s+/g, " "));
   });

@@ -1,39 +1,40 @@
 import { describe, expect, test } from "vitest";
 import { UsageError } from "../../src/base/errors.ts";
-import type { Finding, Level } from "../../src/base/finding.ts";
-import { conclude, findingLines, tellingNagios } from "../../src/commands/check/findings.ts";
-import type { Call, Surroundings } from "../../src/commands/spec.ts";
+import type { Finding, FindingLevel } from "../../src/base/finding.ts";
+import { AcceptedWarnings } from "../../src/commands/check/accepted.ts";
+import { formatFinding, reportCheck, reportErrorsToNagios } from "../../src/commands/check/findings.ts";
+import type { Call, CommandIo } from "../../src/commands/spec.ts";
 import { StoreError } from "../../src/etcd/store.ts";
 
-const finding = (level: Level, change: Partial<Finding> = {}): Finding => ({
+const finding = (level: FindingLevel, change: Partial<Finding> = {}): Finding => ({
   ...{ kind: "thing", check: "thing a", level, detail: "it stands so", ...change },
 });
 
-function world(): Surroundings & { text: string } {
+function world(): CommandIo & { text: string } {
   const here = {
-    ...{ text: "", env: {}, err: () => {}, onSignal: () => () => {}, input: async () => "" },
-    out: (text: string) => {
+    ...{ text: "", env: {}, writeError: () => {}, onSignal: () => () => {}, readInput: async () => "" },
+    writeOutput: (text: string) => {
       here.text += text;
       return true;
     },
-    terminal: { isOutput: () => false } as Surroundings["terminal"],
+    terminal: { isOutput: () => false } as CommandIo["terminal"],
   };
   return here;
 }
 
-const concluded = (levels: Level[], flags: Record<string, true>, summary = "3 of 3") => {
+const concluded = (levels: FindingLevel[], flags: Record<string, true>, summary = "3 of 3") => {
   const here = world();
   const findings = levels.map((level, index) => finding(level, { check: `thing ${index}` }));
   const figures = [
     { name: "size", value: 7, unit: "B" as const, warning: 5, critical: 9 },
     { name: "keys", value: 3 },
   ];
-  const code = conclude({ findings, figures, summary, revision: 12n }, flags, here);
+  const code = reportCheck({ findings, figures, summary, revision: 12n }, flags, here);
   return { code, text: here.text };
 };
 
 describe("what a check came to", () => {
-  test.each<[levels: Level[], plain: number, nagios: number, word: string]>([
+  test.each<[levels: FindingLevel[], plain: number, nagios: number, word: string]>([
     [[], 0, 0, "OK"],
     [["ok", "hint"], 0, 0, "OK"],
     [["ok", "warning"], 1, 1, "WARNING"],
@@ -60,7 +61,7 @@ describe("what a check came to", () => {
   test("JSON: everything, with the revision", () => {
     expect(JSON.parse(concluded(["warning"], { json: true }).text)).toEqual({
       ...{ version: 1, revision: "12", state: "warning", summary: "3 of 3", figures: { size: 7, keys: 3 } },
-      findings: [{ kind: "thing", check: "thing 0", level: "warning", detail: "it stands so" }],
+      findings: [{ kind: "thing", id: "thing", check: "thing 0", level: "warning", detail: "it stands so" }],
     });
   });
 
@@ -74,8 +75,8 @@ describe("what a check came to", () => {
 
   test("a finding in lines, its remedy below; other people's words are made harmless", () => {
     const bad = finding("failure", { check: "key \x1b]52;c;x\x07a", remedy: "do this" });
-    expect(findingLines(bad, world())).toBe("FAILURE key a: it stands so\n        do this\n");
-    expect(findingLines(finding("ok", { remedy: "nothing" }), world())).toBe(
+    expect(formatFinding(bad, world())).toBe("FAILURE key a: it stands so\n        do this\n");
+    expect(formatFinding(finding("ok", { remedy: "nothing" }), world())).toBe(
       "ok      thing a: it stands so\n",
     );
   });
@@ -87,7 +88,7 @@ describe("for monitoring", () => {
     "%s is a line and 3",
     async (error) => {
       const here = world();
-      const execute = tellingNagios(() => Promise.reject(error));
+      const execute = reportErrorsToNagios(() => Promise.reject(error));
       expect(await execute(call({ nagios: true }), here)).toBe(3);
       expect(here.text).toBe(`SIGNALBOX UNKNOWN - ${error.message}\n`);
       await expect(execute(call({}), here)).rejects.toBe(error);
@@ -95,7 +96,70 @@ describe("for monitoring", () => {
   );
 
   test("a defect stays one", async () => {
-    const execute = tellingNagios(() => Promise.reject(new TypeError("x")));
+    const execute = reportErrorsToNagios(() => Promise.reject(new TypeError("x")));
     await expect(execute(call({ nagios: true }), world())).rejects.toThrow(TypeError);
+  });
+});
+
+describe("warnings that are known", () => {
+  const warning = (check: string, change: Partial<Finding> = {}) => finding("warning", { check, ...change });
+  const marks = (words: string[], findings: Finding[]) =>
+    new AcceptedWarnings(words).mark(findings).map(({ isAccepted = false }) => isAccepted);
+
+  test("by id, or of one thing only; without an id the kind is it", () => {
+    const findings = [
+      warning("member a", { kind: "member", id: "member-version" }),
+      warning("member b", { kind: "member", id: "member-away" }),
+      warning("clock of a", { kind: "clock" }),
+      warning("clock of b", { kind: "clock" }),
+    ];
+    expect(marks(["member-version"], findings)).toEqual([true, false, false, false]);
+    expect(marks(["member"], findings)).toEqual([false, false, false, false]);
+    expect(marks(["clock"], findings)).toEqual([false, false, true, true]);
+    expect(marks(["clock=clock of b", "member-away"], findings)).toEqual([false, true, false, true]);
+  });
+
+  test("what is worse than a warning always counts", () => {
+    const levels: FindingLevel[] = ["ok", "hint", "unknown", "failure"];
+    expect(
+      marks(
+        ["thing"],
+        levels.map((level) => finding(level)),
+      ),
+    ).toEqual([false, false, false, false]);
+  });
+
+  test("a word about nothing is told", () => {
+    const accepted = new AcceptedWarnings(["thing", "thnig"]);
+    accepted.mark([warning("a")]);
+    expect(accepted.listUnused()).toMatchObject([{ check: "--accept thnig", level: "hint" }]);
+  });
+
+  test("they do not count, and are named in every form", () => {
+    const findings = new AcceptedWarnings(["known"]).mark([warning("a", { id: "known" }), finding("ok")]);
+    const report = { findings, figures: [], summary: "3 of 3" };
+    const told = (flags: Record<string, true>) => {
+      const here = world();
+      return { code: reportCheck(report, flags, here), text: here.text };
+    };
+    expect(told({})).toEqual({ code: 0, text: "fine: 3 of 3 (accepted: known)\n" });
+    expect(told({ nagios: true })).toEqual({ code: 0, text: "SIGNALBOX OK - 3 of 3 (accepted: known)\n" });
+    const document = told({ json: true });
+    expect(document.code).toBe(0);
+    expect(JSON.parse(document.text)).toMatchObject({
+      state: "ok",
+      findings: [
+        { id: "known", level: "warning", accepted: true },
+        { id: "thing", level: "ok" },
+      ],
+    });
+    const here = world();
+    expect(findings.map((one) => formatFinding(one, here))).toEqual([
+      "known   a: it stands so\n",
+      "ok      thing a: it stands so\n",
+    ]);
+    const more = { ...report, findings: [...findings, warning("b")] };
+    expect(reportCheck(more, { nagios: true }, here)).toBe(1);
+    expect(here.text).toBe("SIGNALBOX WARNING - 1 warning: b: it stands so (accepted: known)\n");
   });
 });

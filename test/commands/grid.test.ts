@@ -1,30 +1,30 @@
 /** Tables for people: what is shown where there is little room. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { displayWidth } from "../../src/base/text.ts";
-import { gridLines } from "../../src/commands/see/grid.ts";
-import type { Look } from "../../src/commands/see/paint.ts";
-import type { Column } from "../../src/model/tables/view.ts";
+import { computeDisplayWidth } from "../../src/base/text.ts";
+import { renderGridLines } from "../../src/commands/see/grid.ts";
+import type { OutputStyle } from "../../src/commands/see/paint.ts";
+import type { TableColumn } from "../../src/model/tables/view.ts";
 
 type Row = Record<string, string>;
-const column = (id: string, priority: number, more: Partial<Column<Row>> = {}): Column<Row> => ({
-  ...{ id, title: id.toUpperCase(), priority, text: (row: Row) => row[id] ?? "", ...more },
+const column = (id: string, priority: number, more: Partial<TableColumn<Row>> = {}): TableColumn<Row> => ({
+  ...{ id, title: id.toUpperCase(), priority, formatCell: (row: Row) => row[id] ?? "", ...more },
 });
 const COLUMNS = [
   column("name", 1),
-  column("state", 1, { tone: () => "held", isMarked: true }),
+  column("state", 1, { getTone: () => "held", isMarked: true }),
   column("note", 3),
   column("run", 9),
 ];
-const PIPE: Look = { colours: false, marks: undefined, width: undefined, arrow: "->" };
+const PIPE: OutputStyle = { colours: false, marks: undefined, width: undefined, arrow: "->" };
 const MARKS = { held: "● ", free: "○ ", waiting: "◌ ", problem: "▲ ", quiet: "  ", plain: "  " };
-const TERMINAL: Look = { colours: false, marks: MARKS, width: 80, arrow: "→" };
+const TERMINAL: OutputStyle = { colours: false, marks: MARKS, width: 80, arrow: "→" };
 const lines = (
-  columns: readonly Column<Row>[],
+  columns: readonly TableColumn<Row>[],
   rows: readonly Row[],
-  look: Look,
+  look: OutputStyle,
   named?: readonly string[],
-) => gridLines({ columns, rows, wall: 0 }, look, named);
+) => renderGridLines({ columns, rows, wall: 0 }, look, named);
 const ROWS = [
   { name: "invoices", state: "held", note: "upgrade of the database tonight", run: "abc" },
   { name: "x", state: "free", note: "", run: "" },
@@ -64,7 +64,7 @@ describe("a table", () => {
   });
 
   it("writes names shorter before it leaves out what matters", () => {
-    const who = column("who", 1, { brief: ({ who = "" }) => who.replace(".example.com", "") });
+    const who = column("who", 1, { formatBriefCell: ({ who = "" }) => who.replace(".example.com", "") });
     const columns = [who, column("name", 2), column("since", 2, { align: "right" }), column("user", 6)];
     const rows = [{ who: "reports1.example.com:77", name: "monthly-reports", since: "12m4s", user: "ops" }];
     expect(lines(columns, rows, { ...PIPE, width: 60 })).toEqual([
@@ -79,7 +79,7 @@ describe("a table", () => {
 
   it("puts sentences and lines to copy below their row where they have no room beside it", () => {
     const columns = [
-      column("level", 1, { tone: () => "problem", isMarked: true }),
+      column("level", 1, { getTone: () => "problem", isMarked: true }),
       column("detail", 1, { below: "sentence" }),
       column("remedy", 2, { below: "line" }),
     ];
@@ -114,7 +114,7 @@ describe("a table", () => {
     fc.assert(
       fc.property(rows, fc.integer({ min: 40, max: 200 }), (some, width) => {
         for (const line of lines(COLUMNS, some, { ...PIPE, width }))
-          expect(displayWidth(line)).toBeLessThanOrEqual(width);
+          expect(computeDisplayWidth(line)).toBeLessThanOrEqual(width);
       }),
     );
   });

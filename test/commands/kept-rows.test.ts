@@ -1,12 +1,12 @@
 /** Rows of one picture after the other: what did not change is not made again. */
 import { describe, expect, it } from "vitest";
-import { KeptRows } from "../../src/commands/see/kept-rows.ts";
-import { Fold } from "../../src/model/fold.ts";
-import { type Picture, ROOMS } from "../../src/model/picture.ts";
+import { RowCache } from "../../src/commands/see/row-cache.ts";
+import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../src/model/snapshot.ts";
+import { SnapshotBuilder } from "../../src/model/snapshot-builder.ts";
 import { VIEWS, type ViewId } from "../../src/model/tables/index.ts";
-import { sceneOf } from "../../src/model/tables/scene.ts";
-import { drainText } from "../../src/protocol/drain.ts";
-import { appended } from "../../src/protocol/history.ts";
+import { buildViewContext } from "../../src/model/tables/view-context.ts";
+import { serializeDrain } from "../../src/protocol/drain.ts";
+import { appendPastRun } from "../../src/protocol/history.ts";
 import type { KeyValue } from "../../src/protocol/txn.ts";
 import { NOW, pastRun, pictureOf, plain, runOf, stand } from "../model/pictures.ts";
 import { keys } from "../protocol/samples.ts";
@@ -20,9 +20,9 @@ const WISH = {
 };
 
 function room(...kvs: KeyValue[]) {
-  const fold = new Fold(keys, ROOMS);
+  const fold = new SnapshotBuilder(keys, SNAPSHOT_COLLECTIONS);
   fold.begin();
-  for (const kv of kvs) fold.see(kv);
+  for (const kv of kvs) fold.add(kv);
   fold.finish(10n);
   let revision = 10n;
   return {
@@ -43,29 +43,29 @@ describe.each(["locks", "runs", "problems"] as const)("kept rows of %s", (id) =>
   it("are the same array as long as nothing changes", () => {
     VIEWS[id]((view) => {
       const { fold, put } = room(stand("lock x", "a", 1, { state: "held" }));
-      const rows = new KeptRows(view, WISH);
-      const first = rows.of(fold.picture(), NOW).rows;
+      const rows = new RowCache(view, WISH);
+      const first = rows.computeRows(fold.getSnapshot(), NOW).rows;
       put(plain(`${keys.prefix}other`, "x"));
-      expect(rows.of(fold.picture(), NOW + 1).rows).toBe(first);
+      expect(rows.computeRows(fold.getSnapshot(), NOW + 1).rows).toBe(first);
       put(stand("lock y", "b", 2, { state: "held", enqueuedAt: NOW + 60_000 }));
-      expect(rows.of(fold.picture(), NOW + 2).rows).not.toBe(first);
+      expect(rows.computeRows(fold.getSnapshot(), NOW + 2).rows).not.toBe(first);
     });
   });
 });
 
 const past = (lock: string, run: string) =>
-  plain(keys.history(lock), appended(undefined, pastRun({ run, endedAt: NOW })));
+  plain(keys.history(lock), appendPastRun(undefined, pastRun({ run, endedAt: NOW })));
 
 describe("kept rows of history", () => {
   it("are the same whatever queues do, and those of every other lock when one run has ended", () => {
     VIEWS.history((view) => {
       const { fold, put } = room(past("x", "a"), past("y", "b"));
-      const rows = new KeptRows(view, WISH);
-      const first = rows.of(fold.picture(), NOW).rows;
+      const rows = new RowCache(view, WISH);
+      const first = rows.computeRows(fold.getSnapshot(), NOW).rows;
       put(stand("lock x", "c", 3, { state: "held" }));
-      expect(rows.of(fold.picture(), NOW).rows).toBe(first);
+      expect(rows.computeRows(fold.getSnapshot(), NOW).rows).toBe(first);
       put(past("y", "d"));
-      const now = rows.of(fold.picture(), NOW).rows;
+      const now = rows.computeRows(fold.getSnapshot(), NOW).rows;
       expect([now[0] === first[0], now[1] === first[1]]).toEqual([true, false]);
     });
   });
@@ -84,14 +84,14 @@ describe.each(Object.keys(VIEWS) as ViewId[])("rows of %s", (id) => {
         ],
       ];
       const whole = pictureOf(kvs);
-      const bare = new Fold(keys, view.rooms);
+      const bare = new SnapshotBuilder(keys, view.collections);
       bare.begin();
       for (const kv of kvs)
-        if (bare.ranges.some(({ key, rangeEnd }) => kv.key >= key && kv.key < rangeEnd)) bare.see(kv);
+        if (bare.ranges.some(({ key, rangeEnd }) => kv.key >= key && kv.key < rangeEnd)) bare.add(kv);
       bare.finish(100n);
-      const part = bare.picture();
-      const json = (picture: Picture) =>
-        view.rows(picture, sceneOf(picture, NOW)).map((row) => view.json(row));
+      const part = bare.getSnapshot();
+      const json = (picture: Snapshot) =>
+        view.buildRows(picture, buildViewContext(picture, NOW)).map((row) => view.toJson(row));
       expect(json(part)).toEqual(json(whole));
     });
   });
@@ -106,9 +106,9 @@ describe("kept rows", () => {
     ] as const)
       VIEWS[id]((view) => {
         const { fold } = room(stand("lock x", "a", 1, { state: "held" }));
-        const rows = new KeptRows(view, WISH);
-        const first = rows.of(fold.picture(), NOW).rows;
-        expect(rows.of(fold.picture(), NOW + 1_000).rows === first).toBe(!isTimed);
+        const rows = new RowCache(view, WISH);
+        const first = rows.computeRows(fold.getSnapshot(), NOW).rows;
+        expect(rows.computeRows(fold.getSnapshot(), NOW + 1_000).rows === first).toBe(!isTimed);
       });
   });
 });
@@ -120,21 +120,24 @@ describe("kept rows of queues", () => {
   it("keep those of every other queue when one changes", () => {
     VIEWS.locks((view) => {
       const { fold, put } = room(held, other);
-      const rows = new KeptRows(view, WISH);
-      const [x, y] = rows.of(fold.picture(), NOW).rows;
+      const rows = new RowCache(view, WISH);
+      const [x, y] = rows.computeRows(fold.getSnapshot(), NOW).rows;
       put(stand("lock y", "c", 3, { state: "waiting" }));
-      const now = rows.of(fold.picture(), NOW).rows;
+      const now = rows.computeRows(fold.getSnapshot(), NOW).rows;
       expect([now[0] === x, now[1] === y]).toEqual([true, false]);
     });
   });
 
   it("are made again when a drain comes, goes, or ends by itself", () => {
     VIEWS.locks((view) => {
-      const drain = plain(keys.drain("lock", "x"), drainText({ by: "ann", at: NOW, until: NOW + 5_000 }));
+      const drain = plain(
+        keys.drain("lock", "x"),
+        serializeDrain({ by: "ann", at: NOW, until: NOW + 5_000 }),
+      );
       const { fold, put } = room(held);
-      const rows = new KeptRows(view, WISH);
+      const rows = new RowCache(view, WISH);
       const states = (wall: number) =>
-        rows.of(fold.picture(), wall).rows.map((row) => view.facets(row).states);
+        rows.computeRows(fold.getSnapshot(), wall).rows.map((row) => view.getFacets(row).states);
       expect(states(NOW)).toEqual([["held"]]);
       put(drain);
       expect(states(NOW + 1)).toEqual([["held", "drained"]]);
@@ -146,12 +149,14 @@ describe("kept rows of queues", () => {
     VIEWS.locks((view) => {
       const { fold, delete: remove } = room(
         held,
-        plain(keys.drain("lock", "x"), drainText({ by: "ann", at: 1 })),
+        plain(keys.drain("lock", "x"), serializeDrain({ by: "ann", at: 1 })),
       );
-      const rows = new KeptRows(view, WISH);
-      expect(rows.of(fold.picture(), NOW).rows).toHaveLength(1);
+      const rows = new RowCache(view, WISH);
+      expect(rows.computeRows(fold.getSnapshot(), NOW).rows).toHaveLength(1);
       remove(keys.lock("x", runOf("a")));
-      expect(rows.of(fold.picture(), NOW).rows.map((row) => view.facets(row).states)).toEqual([["drained"]]);
+      expect(rows.computeRows(fold.getSnapshot(), NOW).rows.map((row) => view.getFacets(row).states)).toEqual(
+        [["drained"]],
+      );
     });
   });
 });

@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { displayWidth } from "../../src/base/text.ts";
-import { json, table } from "../../src/commands/table.ts";
+import { computeDisplayWidth } from "../../src/base/text.ts";
+import { formatJsonDocument, renderTextTable } from "../../src/commands/table.ts";
 import { anyText } from "../protocol/samples.ts";
 
 describe("a table", () => {
   test("has columns as wide as they need be, and a dash where there is nothing", () => {
-    const text = table(
+    const text = renderTextTable(
       ["NAME", "N", "END"],
       [
         ["a", "100", ""],
@@ -24,7 +24,7 @@ describe("a table", () => {
   });
 
   test("keeps what comes from others on its line, and in its column", () => {
-    const text = table(
+    const text = renderTextTable(
       ["HOST", "X"],
       [
         ["a\nb\x1b[31m", "\u202ex"],
@@ -35,17 +35,17 @@ describe("a table", () => {
   });
 
   test("without rows is its head", () => {
-    expect(table(["A", "B"], [])).toBe("A  B\n");
+    expect(renderTextTable(["A", "B"], [])).toBe("A  B\n");
   });
 
   test("has one line a row, and every second column begins where the first one's widest cell ends", () => {
     const cell = fc.oneof(anyText({ maxLength: 8 }), fc.constantFrom("日本", "👍", "e\u0301", "\n"));
     fc.assert(
       fc.property(fc.array(fc.tuple(cell, fc.constant("|"))), (rows) => {
-        const lines = table(["HEAD", "|"], rows).split("\n");
+        const lines = renderTextTable(["HEAD", "|"], rows).split("\n");
         expect(lines.pop()).toBe("");
         expect(lines).toHaveLength(rows.length + 1);
-        const bars = lines.map((line) => displayWidth(line.slice(0, line.lastIndexOf("|"))));
+        const bars = lines.map((line) => computeDisplayWidth(line.slice(0, line.lastIndexOf("|"))));
         expect(new Set(bars).size).toBe(1);
       }),
     );
@@ -54,7 +54,7 @@ describe("a table", () => {
 
 describe("a document for programs", () => {
   test("is one line, with its version, and numbers of any size", () => {
-    expect(json({ rows: [{ at: 2n ** 60n, on: undefined }] })).toBe(
+    expect(formatJsonDocument({ rows: [{ at: 2n ** 60n, on: undefined }] })).toBe(
       '{"version":1,"rows":[{"at":"1152921504606846976"}]}\n',
     );
   });
@@ -62,7 +62,7 @@ describe("a document for programs", () => {
   test("is read back as it was, and holds nothing that a terminal acts on", () => {
     fc.assert(
       fc.property(fc.oneof(anyText(), fc.constantFrom("\x9b31m", "\u202e", "\x7f", "\u{e0041}")), (host) => {
-        const text = json({ host });
+        const text = formatJsonDocument({ host });
         expect(text.slice(0, -1)).not.toMatch(/[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]/);
         expect(text.endsWith("\n")).toBe(true);
         expect(JSON.parse(text)).toEqual({ version: 1, host });

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { EXIT } from "../../src/base/errors.ts";
-import { COMMANDS } from "../../src/bin/commands.ts";
-import { parseCall } from "../../src/commands/parse.ts";
+import { ALL_COMMANDS } from "../../src/bin/commands.ts";
+import { parseCall } from "../../src/commands/parse-call.ts";
 
 const FOLDER = resolve(import.meta.dirname, "../../docs/systemd");
 const units = readdirSync(FOLDER).filter((name) => name.endsWith(".service"));
@@ -36,7 +36,7 @@ test("there are units for a worker, a hardened one and the exporter", () => {
 test.each(units)("%s starts a command that there is, with flags that it has", (name) => {
   const [program, id = "", ...args] = (settingsOf(name).get("Service.ExecStart") ?? "").split(" ");
   expect(program).toBe("/usr/bin/signalbox");
-  const command = COMMANDS.find((one) => one.id === id);
+  const command = ALL_COMMANDS.find((one) => one.id === id);
   if (command === undefined) throw new Error(`there is no command ${id}`);
   expect(() => parseCall(command, args)).not.toThrow();
 });

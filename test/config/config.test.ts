@@ -115,6 +115,9 @@ describe("values", () => {
     ],
     [{ endpoints: "a:1", cacert: "/ca.pem" }, { endpoints: ["https://a:1"] }],
     [{ prefix: "/locks" }, { prefix: "/locks/" }],
+    [{ clusterId: "CDF818194E3A8C32" }, { clusterId: "cdf818194e3a8c32" }],
+    [{ clusterId: "14841639068965178418" }, { clusterId: "cdf818194e3a8c32" }],
+    [{ clusterId: "0x0abc" }, { clusterId: "abc" }],
     [{ history: false }, { history: false }],
     [{ recordArgs: true }, { recordArgs: true }],
     [{ busyExitCode: "0" }, { busyExitCode: 0 }],
@@ -139,7 +142,7 @@ describe("values", () => {
       { keyBindings: { drain: ["F5", "d"], help: [] }, mouse: false },
     ],
     [
-      { ETCDCTL_CACERT: "/c", ETCDCTL_CERT: "/d", ETCDCTL_KEY: "/e" },
+      { ETCDCTL_ENDPOINTS: "https://a:1", ETCDCTL_CACERT: "/c", ETCDCTL_CERT: "/d", ETCDCTL_KEY: "/e" },
       { cacert: "/c", cert: "/d", key: "/e" },
     ],
   ])("variables %j", (env, values) => {
@@ -147,12 +150,12 @@ describe("values", () => {
   });
 
   test("paths in a file are relative to it, others are left alone", () => {
-    const files = { [SYSTEM]: { cacert: "tls/ca.pem", logFile: "/var/log/x" } };
+    const files = { [SYSTEM]: { endpoints: "https://a:1", cacert: "tls/ca.pem", logFile: "/var/log/x" } };
     expect(resolved({ env: { SIGNALBOX_PASSWORD_FILE: "" } }, files).values).toMatchObject({
       cacert: "/etc/signalbox/tls/ca.pem",
       logFile: "/var/log/x",
     });
-    expect(resolved({ flags: { cacert: "ca.pem" } }).values.cacert).toBe("ca.pem");
+    expect(resolved({ flags: { endpoints: "https://a:1", cacert: "ca.pem" } }).values.cacert).toBe("ca.pem");
   });
 });
 
@@ -170,6 +173,12 @@ describe("what is wrong is named with its place and value", () => {
     [{ endpoints: ["http://a:99999"] }, "is not an address"],
     [{ prefix: "signalbox/" }, 'prefix: "signalbox/" cannot be used: it must begin with "/"'],
     [{ prefix: "/sïgnal/" }, "only printable ASCII"],
+    [
+      { clusterId: "my-cluster" },
+      "is not a cluster's id, such as cdf818194e3a8c32; signalbox init prints it",
+    ],
+    [{ clusterId: 14841639068965 }, "a cluster's id in quotes"],
+    [{ clusterId: "18446744073709551616" }, "it has more than 64 bits"],
     [{ prefix: "/a//b/" }, 'it holds "//"'],
     [{ transport: "smtp" }, 'transport: "smtp" is not one of auto, http, grpc'],
     [{ history: "maybe" }, 'history: "maybe" is not true or false'],
@@ -285,4 +294,17 @@ describe("listings", () => {
       .map(({ key, standard }) => [key, standard]);
     expect(resolved({ flags: Object.fromEntries(shown) }).values).toEqual(resolved({}).values);
   });
+});
+
+test.each([
+  [
+    { cacert: "/ca.pem" },
+    "cacert is set (flag --cacert), but http://127.0.0.1:2379 (default) is without TLS",
+  ],
+  [
+    { endpoints: "https://a:1,http://b:1", cert: "/c.pem", key: "/k.pem" },
+    "cert is set (flag --cert), but http://b:1 (flag --endpoints) is without TLS",
+  ],
+])("TLS files beside an address without TLS are refused: %j", (flags, message) => {
+  expect(failure({ flags })).toMatchObject({ exitCode: 78, message: expect.stringContaining(message) });
 });

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ConfigError } from "../../src/base/errors.ts";
 import { resolveConfig } from "../../src/config/config.ts";
-import { readFile } from "../../src/config/files.ts";
+import { readFileWithMode } from "../../src/config/files.ts";
 import { thisMachine } from "../../src/config/machine.ts";
-import { hostFacts } from "../../src/fleet/host.ts";
+import { readHostFacts } from "../../src/fleet/host.ts";
 import { fakeFiles, SYSTEM, USER } from "./fake-files.ts";
 
 describe("which files are read", () => {
@@ -95,17 +95,17 @@ describe("on a real file system", () => {
     expect(() => resolveConfig({ flags: { config: folder } })).toThrow(`${folder} cannot be read (EISDIR)`);
     const noFolder = join(folder, "file");
     writeFileSync(noFolder, "");
-    expect(readFile(join(noFolder, "below"))).toBeUndefined();
+    expect(readFileWithMode(join(noFolder, "below"))).toBeUndefined();
     mkdirSync(join(folder, "signalbox/config.json"), { recursive: true });
     expect(() => resolveConfig({ env: { XDG_CONFIG_HOME: folder } })).toThrow("cannot be read (EISDIR)");
   });
 
   test("this machine has a name, a processor and some memory", () => {
-    const facts = hostFacts(thisMachine);
+    const facts = readHostFacts(thisMachine);
     expect(facts.fqdn).toMatch(/^[a-z0-9_.-]+$/);
     expect(facts.cpu).toBeGreaterThanOrEqual(1);
     expect(facts.memMb).toBeGreaterThanOrEqual(16);
-    expect(facts.memMb).toBeLessThanOrEqual(thisMachine.totalMemory() / 1_048_576);
+    expect(facts.memMb).toBeLessThanOrEqual(thisMachine.getTotalMemory() / 1_048_576);
     expect(thisMachine.readFile(join(folder, "none"))).toBeUndefined();
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { ConfigError, UsageError } from "../../src/base/errors.ts";
 import { type ConfigInput, describeConfig, resolveConfig } from "../../src/config/config.ts";
-import { scrubEnv, strayVariables } from "../../src/config/scrub.ts";
+import { findStrayVariables, scrubEnv } from "../../src/config/scrub.ts";
 import { fakeFiles, SYSTEM, USER } from "./fake-files.ts";
 
 const SECRET = "correct horse";
@@ -212,7 +212,7 @@ test("variables that look like ours and are not are told apart from those that a
     SIGNALBOX_WHATEVER_ELSE: "",
     PATH: "",
   };
-  expect(strayVariables(env)).toEqual([
+  expect(findStrayVariables(env)).toEqual([
     { name: "SIGNALBOX_TLL", meant: "SIGNALBOX_TTL" },
     { name: "SIGNALBOX_WHATEVER_ELSE", meant: undefined },
   ]);

@@ -18,7 +18,7 @@ export function clusterFaults(transport: Transport): void {
     afterEach(async () => {
       for (const store of stores.splice(0)) store.close();
       for (const member of cluster.members) member.thaw();
-      await Promise.all(cluster.members.map((member) => member.ready()));
+      await Promise.all(cluster.members.map((member) => member.waitUntilReady()));
     });
     afterAll(() => cluster?.stop());
 
@@ -28,13 +28,13 @@ export function clusterFaults(transport: Transport): void {
       const timeouts = { attempt: 2_000, hedge: HEDGE, total: 30_000, ...change };
       const store = await open({ endpoints: [member.clientUrl, ...others], transport, timeouts });
       stores.push(store);
-      await store.range({ key: "warm up" });
+      await store.readRange({ key: "warm up" });
       return store;
     };
 
     const member = async (role: "leader" | "follower"): Promise<EtcdMember> => {
       const store = await open({ endpoints: cluster.endpoints, transport });
-      const all = await store.status();
+      const all = await store.readMemberStatuses();
       store.close();
       const found = all.findIndex((one) => one.ok && (one.memberId === one.leaderId) === (role === "leader"));
       const chosen = cluster.members[found];
@@ -58,7 +58,7 @@ export function clusterFaults(transport: Transport): void {
       const watch = await runningWatch(store, store, new AbortController().signal);
       const next = kindOf(watch.next());
       follower.freeze();
-      await store.range({ key: "a" });
+      await store.readRange({ key: "a" });
       expect(await next).toBe("unavailable");
     });
 
@@ -75,11 +75,11 @@ export function clusterFaults(transport: Transport): void {
     it("goes on after the leader was killed, and says so in its status", async () => {
       const leader = await member("leader");
       const store = await startingAt(leader);
-      const { raftTerm } = await store.range({ key: "a" });
+      const { raftTerm } = await store.readRange({ key: "a" });
       await leader.kill();
       const answer = await write(store, put(newKey()));
       expect(answer.raftTerm).toBeGreaterThan(raftTerm);
-      const all = await store.status();
+      const all = await store.readMemberStatuses();
       expect(all.map(({ ok }) => ok).sort()).toEqual([false, true, true]);
       expect(all.find((one) => !one.ok)).toMatchObject({
         endpoint: leader.clientUrl,

@@ -16,7 +16,7 @@ const retry = (text = "refused") => new MemberError("unavailable", "retry", text
 const elsewhere = (text: string) => new MemberError("unavailable", "elsewhere", text);
 
 describe("failover", () => {
-  const timeouts = { attempt: 2000, hedge: 600, total: 6000, probe: 10_000 };
+  const timeouts = { attempt: 2000, hedge: 600, total: 6000, probe: 10_000, login: 10_000 };
   let clock: ManualClock;
   let calls: Call[];
   let discarded: string[];
@@ -101,12 +101,77 @@ describe("failover", () => {
     expect(suspects).toEqual([]);
   });
 
-  it("hedges on a new connection where there is but one member", async () => {
+  it("sends no copy to the only member, but another attempt, on a new connection, when it has been silent", async () => {
     const outcome = run(pool("a"));
-    await clock.advance(600);
-    expect(calls.map(({ fresh }) => fresh)).toEqual([false, true]);
+    await clock.advance(999);
+    expect(calls).toHaveLength(1);
+    await clock.advance(1);
+    expect(calls.map(({ at, fresh }) => [at, fresh])).toEqual([
+      [0, false],
+      [1_000, true],
+    ]);
+    expect(call(0).signal.aborted).toBe(true);
+    expect(suspects).toEqual(["a"]);
+    await clock.advance(1_999); // the second attempt has twice the time
+    expect(calls).toHaveLength(2);
     call(1).answer("yes");
     expect(await outcome).toBe("yes");
+  });
+
+  it("gives an attempt its whole time where the only member answers others, or is known to be slow", async () => {
+    const failover = pool("a");
+    const [first, other] = [run(failover), run(failover)];
+    await clock.advance(900);
+    call(1).answer("other");
+    await other;
+    await clock.advance(1_099);
+    expect(calls).toHaveLength(2);
+    call(0).answer("yes");
+    expect(await first).toBe("yes");
+    void run(failover);
+    await clock.advance(1_999);
+    expect(calls).toHaveLength(3);
+  });
+
+  it("sends no copy to a member that is being asked, though the others are hopeless", async () => {
+    void run(pool("a", "b"));
+    await clock.advance(600);
+    call(1).fail(elsewhere("b: bad certificate"));
+    await clock.advance(1_000);
+    expect(tried()).toEqual(["a@0", "b@600"]);
+    call(0).fail(retry());
+    await clock.advance(50);
+    expect(tried()).toEqual(["a@0", "b@600", "a@1650"]);
+  });
+
+  it("waits longer with copies while all members are slow", async () => {
+    const failover = pool("a", "b");
+    const slow = async () => {
+      const outcome = run(failover);
+      await clock.advance(700);
+      const before = calls.length;
+      call(before - 1).answer("yes");
+      await outcome;
+    };
+    const outcome = run(failover);
+    await clock.advance(700);
+    call(0).answer("yes");
+    await outcome;
+    expect(tried()).toEqual(["a@0", "b@600"]);
+    for (let i = 0; i < 5; i += 1) await slow();
+    expect(calls).toHaveLength(2 + 5);
+  });
+
+  it("does not suspect a slow member that has answered something else meanwhile", async () => {
+    const failover = pool("a", "b");
+    const first = run(failover);
+    await clock.advance(100);
+    const other = run(failover);
+    call(1).answer("other");
+    await other;
+    await clock.advance(500);
+    call(2).answer("copy");
+    expect(await first).toBe("copy");
     expect(suspects).toEqual([]);
   });
 
@@ -125,7 +190,7 @@ describe("failover", () => {
     expect(clock.pending).toBe(0);
   });
 
-  it("never has more attempts under way than members, or two", async () => {
+  it("never has more attempts under way than members", async () => {
     void run(pool("a", "b"));
     await clock.advance(1999);
     expect(tried()).toEqual(["a@0", "b@600"]);

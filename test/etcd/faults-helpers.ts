@@ -1,4 +1,4 @@
-import { stopwatch } from "../../fixtures/steady.ts";
+import { startStopwatch } from "../../fixtures/steady.ts";
 import type { Op, Store, WatchBatch } from "../../src/etcd/store.ts";
 import { write } from "./contract/index.ts";
 
@@ -14,7 +14,7 @@ export const [AT_ONCE, NEVER] = [20_000, 600_000];
 
 /** Milliseconds that a call takes; those in which this process stood still do not count. */
 export async function timed(call: Promise<unknown>): Promise<number> {
-  const elapsed = stopwatch();
+  const elapsed = startStopwatch();
   await call;
   return elapsed();
 }

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { type EtcdMember, startCluster, startEtcd } from "../../fixtures/etcd/index.ts";
+import { type EtcdMember, findEtcd, startCluster, startEtcd } from "../../fixtures/etcd/index.ts";
 
 function isAlive(pid: number): boolean {
   try {
@@ -36,13 +36,17 @@ describe("the throw-away etcd", () => {
   it("serves, keeps its data over a restart, and leaves nothing when it is stopped", async () => {
     etcd = await startEtcd();
     const pid = pidOf(etcd);
-    await etcd.etcdctl("put", "a", "kept");
+    await etcd.runEtcdctl("put", "a", "kept");
     await etcd.restart();
     expect(pidOf(etcd)).not.toBe(pid);
-    expect(await etcd.etcdctl("get", "a", "--print-value-only")).toBe("kept\n");
+    expect(await etcd.runEtcdctl("get", "a", "--print-value-only")).toBe("kept\n");
     const last = pidOf(etcd);
     await etcd.stop();
     expect([isAlive(pid), isAlive(last), existsSync(etcd.dataDir)]).toEqual([false, false, false]);
+  });
+
+  it("says what a version must look like", async () => {
+    await expect(findEtcd("newest")).rejects.toThrow('ETCD_VERSION must be like 3.5.30 or 3.5; got "newest"');
   });
 
   it("can be frozen and stopped in that state", async () => {
@@ -50,7 +54,7 @@ describe("the throw-away etcd", () => {
     etcd.freeze();
     expect(await etcd.isHealthy()).toBe(false);
     etcd.thaw();
-    await etcd.ready();
+    await etcd.waitUntilReady();
     etcd.freeze();
     await etcd.stop();
     expect(isAlive(pidOf(etcd))).toBe(false);

@@ -1,7 +1,7 @@
 /** The lean transport's own reading of HTTP/1.1: whole, cut anywhere, and wrong. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { AnswerReader, HttpFault } from "../../src/etcd/http/answer.ts";
+import { HttpFault, HttpResponseReader } from "../../src/etcd/http/response-reader.ts";
 
 const head = (...fields: string[]) => ["HTTP/1.1 200 OK", ...fields, "", ""].join("\r\n");
 const CHUNKED = "Transfer-Encoding: chunked";
@@ -9,10 +9,10 @@ const CHUNKED = "Transfer-Encoding: chunked";
 /** What a reader makes of bytes, cut at these places. */
 function read(text: string, cuts: readonly number[] = []) {
   const bytes = Buffer.from(text, "latin1");
-  const reader = new AnswerReader();
+  const reader = new HttpResponseReader();
   const places = [0, ...[...cuts].sort((a, b) => a - b).map((cut) => cut % (bytes.length + 1)), bytes.length];
   const ordered = [...places].sort((a, b) => a - b);
-  const parts = ordered.slice(1).flatMap((end, i) => reader.take(bytes.subarray(ordered[i], end)));
+  const parts = ordered.slice(1).flatMap((end, i) => reader.consume(bytes.subarray(ordered[i], end)));
   return { reader, body: Buffer.concat(parts).toString("latin1") };
 }
 

@@ -2,14 +2,14 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { Pool } from "../../src/etcd/http/pool.ts";
+import { ConnectionPool } from "../../src/etcd/http/connection-pool.ts";
 
 const OK = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 const REQUEST = "POST / HTTP/1.1\r\ncontent-length: 0\r\n\r\n";
 
 describe("a pool of connections", () => {
   let server: Server;
-  let pool: Pool;
+  let pool: ConnectionPool;
   /** Connections that the server has, oldest first. */
   let peers: Socket[];
   /** The pool's own ends of them. */
@@ -29,7 +29,7 @@ describe("a pool of connections", () => {
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
     const { port } = server.address() as AddressInfo;
-    pool = new Pool(() => {
+    pool = new ConnectionPool(() => {
       const socket = connect({ port, host: "127.0.0.1" });
       dialled.push(socket);
       return socket;

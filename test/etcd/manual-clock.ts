@@ -2,6 +2,8 @@ import type { Clock } from "../../src/base/clock.ts";
 
 /** A clock that a test moves by hand. */
 export class ManualClock implements Clock {
+  /** How far the wall clock has been set forward, ms. */
+  ahead = 0;
   #now = 0;
   #sleepers: { at: number; wake: () => void }[] = [];
 
@@ -9,8 +11,8 @@ export class ManualClock implements Clock {
     return this.#now;
   }
 
-  wall(): number {
-    return this.#now;
+  getWallTime(): number {
+    return this.#now + this.ahead;
   }
 
   sleep(ms: number, signal?: AbortSignal): Promise<void> {

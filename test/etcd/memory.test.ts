@@ -60,10 +60,10 @@ describe("the memory core", () => {
     const etcd = new MemoryEtcd({ now: () => now });
     etcd.grant(1n, 5);
     now = 4_000;
-    const { raftTerm } = etcd.header();
+    const { raftTerm } = etcd.getHeader();
     etcd.electLeader();
-    expect(etcd.deadlineOf(1n)).toBe(9_000);
-    expect(etcd.header().raftTerm).toBe(raftTerm + 1n);
+    expect(etcd.getDeadline(1n)).toBe(9_000);
+    expect(etcd.getHeader().raftTerm).toBe(raftTerm + 1n);
   });
 
   it("refuses puts and grants when it is full, not reads, renewals and deletes", () => {

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { type EtcdMember, startEtcd } from "../../fixtures/etcd/index.ts";
 import { FaultProxy } from "../../fixtures/proxy.ts";
 import type { StoreOptions } from "../../src/etcd/open.ts";
-import { prefixRange, type Store, StoreError } from "../../src/etcd/store.ts";
+import { buildPrefixRange, type Store, StoreError } from "../../src/etcd/store.ts";
 import { kindOf, write } from "./contract/index.ts";
 import {
   ANYTHING,
@@ -49,7 +49,7 @@ export function networkFaults(transport: Transport): void {
     /** Resolves once the store has had an answer: on a busy machine not every call has one in time. */
     const answered = () =>
       until(() =>
-        store.range({ key: "a" }).then(
+        store.readRange({ key: "a" }).then(
           () => true,
           () => false,
         ),
@@ -64,12 +64,12 @@ export function networkFaults(transport: Transport): void {
 
     it("repeats a transaction whose answer was lost; the comparison then fails on what it wrote itself", async () => {
       const patient = await through(PATIENT);
-      await patient.range({ key: "warm up" });
+      await patient.readRange({ key: "warm up" });
       const key = newKey();
       const lost = proxy.swallowAnswerTo(ANYTHING, () =>
-        until(async () => (await direct.range({ key })).count === 1),
+        until(async () => (await direct.readRange({ key })).count === 1),
       );
-      const answer = await patient.txn({
+      const answer = await patient.commitTxn({
         compare: [{ key, target: "create", is: "equal", value: 0n }],
         success: [put(key, "mine")],
         failure: [{ op: "range", key }],
@@ -82,7 +82,7 @@ export function networkFaults(transport: Transport): void {
 
     it("finds the session there when the answer to its grant was lost, and may revoke it twice", async () => {
       const patient = await through(PATIENT);
-      await patient.range({ key: "warm up" });
+      await patient.readRange({ key: "warm up" });
       const id = newId();
       const lost = proxy.swallowAnswerTo(ANYTHING, () => until(async () => !(await gone(id))));
       expect(await kindOf(patient.grant(id, 30))).toBe("exists");
@@ -107,7 +107,7 @@ export function networkFaults(transport: Transport): void {
 
     it("goes on at once, on a new connection, when its connection was reset while it was idle", async () => {
       const patient = await through(PATIENT);
-      await patient.range({ key: "warm up" });
+      await patient.readRange({ key: "warm up" });
       proxy.reset();
       expect(await timed(write(patient, put(newKey())))).toBeLessThan(AT_ONCE);
       patient.close();
@@ -115,17 +115,17 @@ export function networkFaults(transport: Transport): void {
 
     it("asks for the status again when its connection was reset while it was idle", async () => {
       const patient = await through(PATIENT);
-      expect(await patient.status()).toMatchObject([{ ok: true }]);
+      expect(await patient.readMemberStatuses()).toMatchObject([{ ok: true }]);
       proxy.reset();
-      expect(await patient.status()).toMatchObject([{ ok: true }]);
+      expect(await patient.readMemberStatuses()).toMatchObject([{ ok: true }]);
       patient.close();
       proxy.mode = "drop";
-      expect(await store.status()).toMatchObject([{ ok: false, error: { kind: "unavailable" } }]);
+      expect(await store.readMemberStatuses()).toMatchObject([{ ok: false, error: { kind: "unavailable" } }]);
     });
 
-    it("needs only the hedge when its connection has silently died", async () => {
-      const patient = await through({ ...PATIENT, hedge: 200 });
-      await patient.range({ key: "warm up" });
+    it("needs only a second attempt when its connection has silently died", async () => {
+      const patient = await through({ ...PATIENT, attempt: 500 });
+      await patient.readRange({ key: "warm up" });
       proxy.strand();
       expect(await timed(write(patient, put(newKey())))).toBeLessThan(AT_ONCE);
       patient.close();
@@ -137,7 +137,7 @@ export function networkFaults(transport: Transport): void {
         proxy.mode = mode;
         const since = performance.now();
         const awake = await timed(
-          kindOf(store.range({ key: "a" })).then((kind) => expect(kind).toBe("unavailable")),
+          kindOf(store.readRange({ key: "a" })).then((kind) => expect(kind).toBe("unavailable")),
         );
         expect(performance.now() - since).toBeGreaterThan(600);
         expect(awake).toBeLessThan(4_000);
@@ -149,7 +149,7 @@ export function networkFaults(transport: Transport): void {
     it("says unavailable, and why, when every connection is refused", async () => {
       proxy.mode = "refuse";
       proxy.reset();
-      const error = await store.range({ key: "a" }).catch((thrown: unknown) => thrown);
+      const error = await store.readRange({ key: "a" }).catch((thrown: unknown) => thrown);
       expect(error).toBeInstanceOf(StoreError);
       expect(error).toMatchObject({ kind: "unavailable", message: expect.stringContaining(proxy.address) });
     });
@@ -159,7 +159,7 @@ export function networkFaults(transport: Transport): void {
       for (let i = 0; i < 3; i += 1) await write(direct, put(`${at}/${i}`, "0123456789".repeat(50_000)));
       proxy.cutAfter = 700_000;
       const patient = await through(PATIENT);
-      const { kvs } = await patient.range(prefixRange(`${at}/`));
+      const { kvs } = await patient.readRange(buildPrefixRange(`${at}/`));
       patient.close();
       expect(kvs.map(({ value }) => value.length)).toEqual([500_000, 500_000, 500_000]);
     });
@@ -169,7 +169,7 @@ export function networkFaults(transport: Transport): void {
       proxy.delay = 300;
       const key = newKey();
       await write(slow, put(key, "v"));
-      expect((await slow.range({ key })).kvs[0]?.value).toBe("v");
+      expect((await slow.readRange({ key })).kvs[0]?.value).toBe("v");
       slow.close();
     });
 
@@ -177,9 +177,9 @@ export function networkFaults(transport: Transport): void {
       proxy.mode = "refuse";
       const endpoints = [proxy.address, etcd.clientUrl];
       const two = await open({ endpoints, transport, timeouts: PATIENT });
-      expect(await timed(two.range({ key: "a" }))).toBeLessThan(AT_ONCE);
+      expect(await timed(two.readRange({ key: "a" }))).toBeLessThan(AT_ONCE);
       proxy.mode = "drop"; // who asked there would wait for ever
-      expect(await timed(two.range({ key: "a" }))).toBeLessThan(AT_ONCE);
+      expect(await timed(two.readRange({ key: "a" }))).toBeLessThan(AT_ONCE);
       two.close();
     });
 
@@ -206,7 +206,7 @@ export function networkFaults(transport: Transport): void {
       const watch = await runningWatch(two, direct, new AbortController().signal);
       const next = kindOf(watch.next());
       proxy.mode = "drop";
-      await two.range({ key: "a" });
+      await two.readRange({ key: "a" });
       expect(await next).toBe("unavailable");
       two.close();
     });
@@ -235,14 +235,14 @@ export function networkFaults(transport: Transport): void {
       if (transport === "http")
         while (proxy.open > before) await new Promise((resolve) => setTimeout(resolve, 5));
       store.close();
-      await proxy.drained();
+      await proxy.waitUntilDrained();
     });
 
     it("gives up a call at once when its signal is aborted", async () => {
       proxy.mode = "drop";
       const stop = new AbortController();
       setTimeout(() => stop.abort(new Error("enough")), 50);
-      const call = store.txn({ compare: [], success: [], failure: [] }, stop.signal);
+      const call = store.commitTxn({ compare: [], success: [], failure: [] }, stop.signal);
       await expect(call).rejects.toBe(
         await new Promise((resolve) => {
           stop.signal.addEventListener("abort", () => resolve(stop.signal.reason));

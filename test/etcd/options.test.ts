@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ConfigError } from "../../src/base/errors.ts";
 import { parseEndpoint } from "../../src/etcd/endpoint.ts";
-import { checkOptions, type StoreOptions } from "../../src/etcd/options.ts";
+import { checkStoreOptions, type StoreOptions } from "../../src/etcd/options.ts";
 
 describe("an endpoint", () => {
   it.each([
@@ -49,7 +49,7 @@ describe("the options of a store", () => {
     ["grpc asked for", { endpoints, transport: "grpc" }, "grpc"],
     ["http asked for", { endpoints: secure, tls: pair, transport: "http" }, "http"],
   ])("with %s choose %s", (_what, options, expected) => {
-    expect(checkOptions(options).transport).toBe(expected);
+    expect(checkStoreOptions(options).transport).toBe(expected);
   });
 
   it.each<[what: string, options: StoreOptions]>([
@@ -64,19 +64,19 @@ describe("the options of a store", () => {
       { endpoints: [...secure, ...endpoints], user: "u", password: "p" },
     ],
   ])("refuse %s", (_what, options) => {
-    expect(() => checkOptions(options)).toThrow(ConfigError);
+    expect(() => checkStoreOptions(options)).toThrow(ConfigError);
   });
 
   it("allow a password in the clear when told so", () => {
     expect(() =>
-      checkOptions({ endpoints, user: "u", password: "p", allowPlaintextPassword: true }),
+      checkStoreOptions({ endpoints, user: "u", password: "p", allowPlaintextPassword: true }),
     ).not.toThrow();
   });
 
   it("never quote the password", () => {
     const message = (options: StoreOptions) => {
       try {
-        checkOptions(options);
+        checkStoreOptions(options);
         return "";
       } catch (error) {
         return String(error);

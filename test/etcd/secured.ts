@@ -1,10 +1,10 @@
 /** TLS, client certificates, passwords and roles, a full server and a gateway that is off, on either transport. */
 import { readFile } from "node:fs/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { clientTls, type EtcdMember, startEtcd } from "../../fixtures/etcd/index.ts";
+import { type EtcdMember, readClientTls, startEtcd } from "../../fixtures/etcd/index.ts";
 import { ConfigError } from "../../src/base/errors.ts";
 import type { StoreOptions } from "../../src/etcd/open.ts";
-import { type Op, prefixRange, type Store, StoreError } from "../../src/etcd/store.ts";
+import { buildPrefixRange, type Op, type Store, StoreError } from "../../src/etcd/store.ts";
 import { kindOf, write } from "./contract/index.ts";
 import { open, type Transport } from "./served.ts";
 
@@ -39,7 +39,7 @@ export function overTls(transport: Transport): void {
     beforeAll(async () => {
       etcd = await startEtcd({ tls: {} });
       if (!etcd.certificates) throw new Error("no certificates");
-      ca = (await clientTls(etcd.certificates)).ca;
+      ca = (await readClientTls(etcd.certificates)).ca;
     });
     afterAll(() => etcd?.stop());
     const connect = opener(transport);
@@ -58,11 +58,11 @@ export function overTls(transport: Transport): void {
 
     it("takes an endpoint without a scheme for a TLS one when TLS is configured", async () => {
       const store = await connect({ endpoints: [new URL(etcd.clientUrl).host], tls: { ca } });
-      await store.range({ key: "a" });
+      await store.readRange({ key: "a" });
     });
 
     it("checks the name in the server's certificate, or the one that is configured", async () => {
-      await (await connect({ endpoints: etcd.endpoints, tls: { ca, serverName: "etcd.test" } })).range({
+      await (await connect({ endpoints: etcd.endpoints, tls: { ca, serverName: "etcd.test" } })).readRange({
         key: "a",
       });
       const other = await connect({
@@ -70,12 +70,12 @@ export function overTls(transport: Transport): void {
         tls: { ca, serverName: "other.test" },
         timeouts: LATE,
       });
-      expect((await errorOf(other.range({ key: "a" }))).message).toMatch(/other\.test/);
+      expect((await errorOf(other.readRange({ key: "a" }))).message).toMatch(/other\.test/);
     });
 
     it("does not believe a server whose authority it does not know", async () => {
       const store = await connect({ endpoints: etcd.endpoints, timeouts: LATE });
-      const error = await errorOf(store.range({ key: "a" }));
+      const error = await errorOf(store.readRange({ key: "a" }));
       expect(error).toMatchObject({ kind: "unavailable", message: expect.stringMatching(/certificate/) });
     });
 
@@ -89,7 +89,7 @@ export function overTls(transport: Transport): void {
         endpoints: [etcd.clientUrl.replace("https", "http")],
         timeouts: { total: 700 },
       });
-      const error = await errorOf(plain.range({ key: "a" }));
+      const error = await errorOf(plain.readRange({ key: "a" }));
       expect(error.kind).toBe("unavailable");
       if (transport === "http") expect(error.message).toContain("https");
     });
@@ -106,13 +106,13 @@ export function overTls(transport: Transport): void {
     it("shows its certificate, and is refused without one", async () => {
       const { certificates } = etcd;
       if (!certificates) throw new Error("no certificates");
-      const identity = await certificates.client("someone");
-      const tls = await clientTls(certificates, identity);
+      const identity = await certificates.issueClient("someone");
+      const tls = await readClientTls(certificates, identity);
       const store = await connect({ endpoints: etcd.endpoints, tls });
       await write(store, put("a"));
       expect(await readFile(identity.cert, "utf8")).toBe(tls.cert);
       const nobody = await connect({ endpoints: etcd.endpoints, tls: { ca: tls.ca } });
-      expect(["unauthenticated", "unavailable"]).toContain(await kindOf(nobody.range({ key: "a" })));
+      expect(["unauthenticated", "unavailable"]).toContain(await kindOf(nobody.readRange({ key: "a" })));
     });
   });
 
@@ -127,7 +127,7 @@ function skippedVerification(): void {
       const etcd = await startEtcd({ tls: {} });
       const options = { endpoints: etcd.endpoints, tls: { insecureSkipVerify: true } };
       const store = await open({ ...options, transport: "http" });
-      await store.range({ key: "a" });
+      await store.readRange({ key: "a" });
       store.close();
       await expect(open({ ...options, transport: "grpc" })).rejects.toBeInstanceOf(ConfigError);
       await etcd.stop();
@@ -149,7 +149,7 @@ function identityByCertificate(): void {
     it("is the user whom the common name says, and `auto` chooses grpc for it", async () => {
       const { certificates } = etcd;
       if (!certificates) throw new Error("no certificates");
-      const tls = await clientTls(certificates, await certificates.client("runner"));
+      const tls = await readClientTls(certificates, await certificates.issueClient("runner"));
       const store = await connect({ endpoints: etcd.endpoints, tls, transport: "auto" });
       await write(store, put("/jobs/a"));
       expect(await kindOf(write(store, put("/other")))).toBe("permission");
@@ -173,13 +173,13 @@ export function withPasswords(transport: Transport): void {
     it("does what the role allows, and is told what it does not", async () => {
       const store = await connect({ endpoints: etcd.endpoints, ...allowed });
       const { revision } = await write(store, put("/jobs/a", "1"));
-      expect((await store.range(prefixRange("/jobs/"))).count).toBe(1);
+      expect((await store.readRange(buildPrefixRange("/jobs/"))).count).toBe(1);
       expect(await kindOf(write(store, put("/other/a")))).toBe("permission");
-      expect(await kindOf(store.range({ key: "/other/a" }))).toBe("permission");
+      expect(await kindOf(store.readRange({ key: "/other/a" }))).toBe("permission");
       const { signal } = new AbortController();
-      const own = store.watch({ ranges: [prefixRange("/jobs/")], from: revision }, signal);
+      const own = store.watch({ ranges: [buildPrefixRange("/jobs/")], from: revision }, signal);
       expect((await own[Symbol.asyncIterator]().next()).value).toMatchObject({ revision });
-      const other = store.watch({ ranges: [prefixRange("/other/")], from: revision }, signal);
+      const other = store.watch({ ranges: [buildPrefixRange("/other/")], from: revision }, signal);
       expect(await kindOf(other[Symbol.asyncIterator]().next())).toBe("permission");
     });
 
@@ -189,22 +189,22 @@ export function withPasswords(transport: Transport): void {
       await write(store, { op: "put", key: "/jobs/held", value: "", session: 4711n });
       expect((await store.renew(4711n)).ttl).toBe(30);
       await store.revoke(4711n);
-      expect((await store.range({ key: "/jobs/held" })).count).toBe(0);
+      expect((await store.readRange({ key: "/jobs/held" })).count).toBe(0);
     });
 
     it("is refused with a wrong password, and without one", async () => {
       const wrong = await connect({ endpoints: etcd.endpoints, ...allowed, password: "guess" });
-      expect(await kindOf(wrong.range({ key: "/jobs/a" }))).toBe("unauthenticated");
+      expect(await kindOf(wrong.readRange({ key: "/jobs/a" }))).toBe("unauthenticated");
       expect(await kindOf(wrong.grant(1n, 5))).toBe("unauthenticated");
       const anonymous = await connect({ endpoints: etcd.endpoints });
-      expect(await kindOf(anonymous.range({ key: "/jobs/a" }))).toBe("unauthenticated");
+      expect(await kindOf(anonymous.readRange({ key: "/jobs/a" }))).toBe("unauthenticated");
     });
 
     it("logs in again after the server has forgotten its tokens, for calls and for watches", async () => {
       const store = await connect({ endpoints: etcd.endpoints, ...allowed, timeouts: { total: 30_000 } });
       const watcher = await connect({ endpoints: etcd.endpoints, ...allowed, timeouts: { total: 30_000 } });
       const { revision } = await write(store, put("/jobs/a"));
-      await watcher.range({ key: "/jobs/a" });
+      await watcher.readRange({ key: "/jobs/a" });
       await etcd.restart();
       const watch = watcher.watch(
         { ranges: [{ key: "/jobs/a" }], from: revision },
@@ -242,10 +242,10 @@ export function withPasswords(transport: Transport): void {
       expect((await store.renew(99n)).ttl).toBe(60);
       const answer = await write(store, { op: "delete", key: "fill/0" }, { op: "range", key: "held" });
       expect(answer.results).toMatchObject([{ deleted: 1 }, { count: 1 }]);
-      const [status] = await store.status();
+      const [status] = await store.readMemberStatuses();
       expect(status).toMatchObject({ ok: true, errors: [expect.stringMatching(/NOSPACE/)] });
       await store.revoke(99n);
-      expect((await store.range({ key: "held" })).count).toBe(0);
+      expect((await store.readRange({ key: "held" })).count).toBe(0);
     });
   });
 }

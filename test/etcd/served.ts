@@ -1,14 +1,14 @@
 import { startEtcd } from "../../fixtures/etcd/index.ts";
 import { openStore, type StoreOptions } from "../../src/etcd/open.ts";
 import type { Store } from "../../src/etcd/store.ts";
-import { realClock } from "../../src/process/clock.ts";
+import { createRealClock } from "../../src/process/clock.ts";
 import type { Subject } from "./contract/index.ts";
 
 export type Transport = "http" | "grpc";
 
 /** A store with the real clock. */
 export function open(options: StoreOptions): Promise<Store> {
-  return openStore(options, { clock: realClock() });
+  return openStore(options, { clock: createRealClock() });
 }
 
 /** One member and a store over it. */
@@ -20,7 +20,7 @@ export async function servedSubject(transport: Transport): Promise<Subject> {
   return {
     store,
     compact: async (revision) => {
-      await etcd.etcdctl("compact", String(revision));
+      await etcd.runEtcdctl("compact", String(revision));
     },
     pass: async () => {},
     raw: {

@@ -1,7 +1,7 @@
 /** A session on the in-memory etcd, under a clock that a test moves, with answers that a test delays or loses. */
 import { MemoryEtcd, type MemoryEtcdOptions, MemoryStore } from "../../fixtures/memory-store.ts";
 import { silentLog } from "../../src/base/log.ts";
-import { type Proof, Session } from "../../src/etcd/session.ts";
+import { Session, type SessionProof } from "../../src/etcd/session.ts";
 import { StoreError } from "../../src/etcd/store.ts";
 import { ManualClock } from "./manual-clock.ts";
 
@@ -28,20 +28,27 @@ export class Bed {
   readonly terms: bigint[] = [];
   /** Horizons, in the order in which the keeper was told of them. */
   readonly extended: number[] = [];
-  readonly #random = { bytes: (n: number) => new Uint8Array(n).fill(7), unit: () => 1 };
+  readonly #random = { generateBytes: (n: number) => new Uint8Array(n).fill(7), generateFraction: () => 1 };
 
   /** How far the clock has jumped without waking anybody, as when a machine was suspended. */
   skipped = 0;
+  /** How long the machine was paused, ms: etcd's time is so much further. */
+  paused = 0;
 
   constructor(options: Omit<MemoryEtcdOptions, "now"> = {}) {
-    this.etcd = new MemoryEtcd({ now: () => this.clock.now(), ...options });
+    this.etcd = new MemoryEtcd({ now: () => this.clock.now() + this.paused, ...options });
     this.store = new ScriptedStore(this.etcd, this);
+  }
+
+  /** A hypervisor pauses the machine: etcd's time goes on, no clock of the machine does. */
+  pauseMachine(ms: number): void {
+    this.paused += ms;
   }
 
   get ports() {
     const clock = {
       now: () => this.clock.now() + this.skipped,
-      wall: () => this.clock.wall(),
+      getWallTime: () => this.clock.getWallTime() + this.skipped,
       sleep: (ms: number, signal?: AbortSignal) => this.clock.sleep(ms, signal),
     };
     return { store: this.store, clock, random: this.#random, log: silentLog };
@@ -51,7 +58,7 @@ export class Bed {
   async kept(ttl: number): Promise<Session> {
     const session = await Session.open(this.ports, ttl, 10_000);
     this.putTicket(session.id);
-    session.keep(this.keeper(session));
+    session.keepAlive(this.keeper(session));
     return session;
   }
 
@@ -67,11 +74,11 @@ export class Bed {
   keeper(session: Session) {
     return {
       prove: () =>
-        this.called("prove", async (): Promise<Proof> => {
+        this.called("prove", async (): Promise<SessionProof> => {
           const { count, raftTerm } = this.etcd.range({ key: TICKET });
           return { raftTerm, fault: count === 0 ? "the ticket is gone" : undefined };
         }),
-      extended: () => void this.extended.push(session.horizon),
+      onHorizonMoved: () => void this.extended.push(session.horizon),
     };
   }
 

@@ -87,12 +87,12 @@ describe("a keeper", () => {
     const { bed, session } = await room();
     await bed.clock.advance(3_000);
     const later = { proofs: 0, told: 0 };
-    session.keep({
+    session.keepAlive({
       prove: async () => {
         later.proofs += 1;
         return { raftTerm: bed.etcd.raftTerm, fault: undefined };
       },
-      extended: () => {
+      onHorizonMoved: () => {
         later.told += 1;
       },
     });
@@ -104,9 +104,9 @@ describe("a keeper", () => {
   test("who throws does not end the renewals", async () => {
     const { bed, session } = await room();
     let told = 0;
-    session.keep({
+    session.keepAlive({
       prove: () => (told === 0 ? Promise.reject(new Error("no")) : bed.keeper(session).prove()),
-      extended: () => {
+      onHorizonMoved: () => {
         told += 1;
         throw new Error("never mind");
       },
@@ -121,11 +121,11 @@ describe("a keeper", () => {
     for (const end of ["rest", "lose"] as const) {
       const { bed, session } = await room();
       await bed.clock.advance(3_000);
-      if (end === "rest") session.rest();
+      if (end === "rest") session.stopRenewing();
       else bed.etcd.revoke(session.id);
       await bed.clock.advance(1_000);
       const sent = bed.sent.renew.length;
-      session.keep(bed.keeper(session));
+      session.keepAlive(bed.keeper(session));
       await bed.clock.advance(60_000);
       expect([bed.sent.renew.length, bed.clock.pending]).toEqual([sent, 0]);
     }
@@ -137,7 +137,7 @@ describe("a keeper", () => {
       const { bed, session } = await room();
       bed.fates[name] = [bed.slow(500)];
       await bed.clock.advance(2_100);
-      session.rest();
+      session.stopRenewing();
       bed.removeTicket();
       await bed.clock.advance(60_000);
       expect([lossOf(session), session.horizon, bed.extended, bed.sent.renew]).toEqual([

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { Session, SessionLost } from "../../src/etcd/session.ts";
+import { Session } from "../../src/etcd/session.ts";
+import { SessionLost } from "../../src/etcd/session-lost.ts";
 import { settled } from "./manual-clock.ts";
 import { Bed, lossOf } from "./session-bed.ts";
 
@@ -44,7 +45,7 @@ describe("a session's horizon, when it is opened,", () => {
     const session = await opened(bed, 10, 5_000);
     expect(bed.sent.grant).toHaveLength(3);
     expect(session.horizon).toBe(9_000);
-    expect(bed.etcd.deadlineOf(session.id)).toBe(10_000);
+    expect(bed.etcd.getDeadline(session.id)).toBe(10_000);
   });
 
   test("counts from the first sending, also when only a later one was applied", async () => {
@@ -52,7 +53,7 @@ describe("a session's horizon, when it is opened,", () => {
     bed.fates.grant = [bed.unanswered(2_000)];
     const session = await opened(bed, 10, 5_000);
     expect(session.horizon).toBe(9_000);
-    expect(bed.etcd.deadlineOf(session.id)).toBeGreaterThan(12_000);
+    expect(bed.etcd.getDeadline(session.id)).toBeGreaterThan(12_000);
   });
 
   test("is passed at once, if the answer came too late", async () => {
@@ -128,7 +129,7 @@ describe("a session that nobody renews", () => {
   test("that rests has no timers and is never lost", async () => {
     const bed = new Bed();
     const session = await Session.open(bed.ports, 10, 0);
-    session.rest();
+    session.stopRenewing();
     await settled();
     expect(bed.clock.pending).toBe(0);
     await bed.clock.advance(60_000);
@@ -142,7 +143,7 @@ describe("revoking a session", () => {
     const session = await bed.kept(10);
     await session.revoke(0);
     await bed.clock.advance(30_000);
-    expect(bed.etcd.deadlineOf(session.id)).toBeUndefined();
+    expect(bed.etcd.getDeadline(session.id)).toBeUndefined();
     expect(bed.etcd.range({ key: "a", rangeEnd: "\0" }).count).toBe(0);
     expect([bed.sent.renew, bed.sent.revoke, bed.clock.pending]).toEqual([[], [0], 0]);
     expect(lossOf(session)).toBeUndefined();

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { evaluate, evaluateUnits } from "../../src/fleet/arithmetic.ts";
+import { evaluateExpression, evaluateUnits } from "../../src/fleet/arithmetic.ts";
 
 const MACROS: Record<string, number | string> = { CPU: 8, MEMMB: 7976, HOST: "web1", HUGE: 2 ** 60 };
 const lookup = (name: string) => (Object.hasOwn(MACROS, name) ? MACROS[name] : undefined);
@@ -89,7 +89,7 @@ describe("evaluate", () => {
     ["0*-1", 0],
     ["9007199254740991", Number.MAX_SAFE_INTEGER],
   ])("%s = %d", (text, value) => {
-    expect(evaluate(text, lookup)).toEqual({ value });
+    expect(evaluateExpression(text, lookup)).toEqual({ value });
   });
 
   test.each([
@@ -120,7 +120,7 @@ describe("evaluate", () => {
     ["2\n+2", '"\\n" is not expected, at character 2'],
     ["👍", '"👍" stands where a number is wanted, at character 1'],
   ])("%j: %s", (text, fault) => {
-    expect(evaluate(text, lookup)).toEqual({ fault: `${JSON.stringify(text)}: ${fault}` });
+    expect(evaluateExpression(text, lookup)).toEqual({ fault: `${JSON.stringify(text)}: ${fault}` });
   });
 
   test.each([
@@ -130,20 +130,23 @@ describe("evaluate", () => {
     ["1+(", ")"],
   ])("nesting %j without end is refused, not overflowed into", (open, close) => {
     const nested = (depth: number) => open.repeat(depth) + 1 + close.repeat(depth);
-    expect(evaluate(nested(50), lookup)).toHaveProperty("value");
-    expect(evaluate(nested(51), lookup)).toHaveProperty(
+    expect(evaluateExpression(nested(50), lookup)).toHaveProperty("value");
+    expect(evaluateExpression(nested(51), lookup)).toHaveProperty(
       "fault",
       expect.stringContaining("nested more than 50 deep"),
     );
-    expect(evaluate(nested(10_000), lookup)).toHaveProperty("fault", expect.stringContaining("too long"));
+    expect(evaluateExpression(nested(10_000), lookup)).toHaveProperty(
+      "fault",
+      expect.stringContaining("too long"),
+    );
   });
 
   test("what stands side by side is not nested", () => {
-    expect(evaluate("(1)+".repeat(100) + 1, lookup)).toEqual({ value: 101 });
+    expect(evaluateExpression("(1)+".repeat(100) + 1, lookup)).toEqual({ value: 101 });
   });
 
   test("10 kB are refused unread, and not repeated", () => {
-    const result = evaluate("1+".repeat(5_000), lookup);
+    const result = evaluateExpression("1+".repeat(5_000), lookup);
     expect(result).toHaveProperty(
       "fault",
       expect.stringContaining("too long: 10000 characters, 500 are allowed"),
@@ -155,7 +158,7 @@ describe("evaluate", () => {
     fc.assert(
       fc.property(sample, ({ text, value }) => {
         fc.pre(text.length <= 500);
-        const result = evaluate(text, lookup);
+        const result = evaluateExpression(text, lookup);
         if (value === undefined) expect(result).toHaveProperty("fault");
         else expect(result).toEqual({ value });
       }),
@@ -174,7 +177,7 @@ describe("evaluate", () => {
           pieces.map((all) => all.join("")),
         ),
         (text) => {
-          const result = evaluate(text, lookup);
+          const result = evaluateExpression(text, lookup);
           if ("value" in result) expect(Number.isFinite(result.value)).toBe(true);
           else expect(result.fault).toMatch(/at character \d+$/);
         },
@@ -189,9 +192,9 @@ describe("evaluate", () => {
       asked.push(name);
       return 2;
     };
-    evaluate("1+2*max(3,4)", noting);
+    evaluateExpression("1+2*max(3,4)", noting);
     expect(asked).toEqual([]);
-    evaluate("CPU*2", noting);
+    evaluateExpression("CPU*2", noting);
     expect(asked).toEqual(["CPU"]);
   });
 });

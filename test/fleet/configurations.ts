@@ -1,8 +1,8 @@
 import fc from "fast-check";
-import { type Configuration, normalMembers, normalResource } from "../../src/fleet/configuration.ts";
+import { type Configuration, normalizeMembers, normalizeResource } from "../../src/fleet/configuration.ts";
 import { usableName } from "../protocol/samples.ts";
 
-const members = fc.array(usableName, { maxLength: 5 }).map(normalMembers);
+const members = fc.array(usableName, { maxLength: 5 }).map(normalizeMembers);
 
 const resource = fc
   .record(
@@ -16,7 +16,7 @@ const resource = fc
     },
     { requiredKeys: [] },
   )
-  .map(normalResource);
+  .map(normalizeResource);
 
 /** A map of few things, whose names may be any. */
 function named<T>(value: fc.Arbitrary<T>): fc.Arbitrary<ReadonlyMap<string, T>> {

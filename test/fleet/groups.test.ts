@@ -1,17 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { processorMs } from "../../fixtures/steady.ts";
+import { measureProcessorMs } from "../../fixtures/steady.ts";
 import { ConfigError } from "../../src/base/errors.ts";
-import { cycles, groupNotes } from "../../src/fleet/group-notes.ts";
+import { findGroupCycles, listGroupNotes } from "../../src/fleet/group-notes.ts";
 import {
-  canonicalHost,
-  checkedMembers,
+  canonicalizeHost,
+  findMembership,
   type Groups,
-  groupsOf,
-  groupText,
-  hostsOf,
-  membership,
+  listGroupHosts,
+  listHostGroups,
   parseGroup,
+  parseGroupMembers,
+  serializeGroup,
 } from "../../src/fleet/groups.ts";
 
 const groups = (all: Record<string, string[]>): Groups => new Map(Object.entries(all));
@@ -41,20 +41,20 @@ describe("membership", () => {
     ["web", "web1.example.org", undefined],
     ["web", "WEB1.Example.COM.", ["web"]],
   ])("%s, asked for %s: %j", (group, host, path) => {
-    expect(membership(fleet, group, host)).toEqual(path);
+    expect(findMembership(fleet, group, host)).toEqual(path);
   });
 
   test("the chain is the shortest", () => {
     const deep = groups({ top: ["long", "short"], long: ["longer"], longer: ["h.x"], short: ["h.x"] });
-    expect(membership(deep, "top", "h.x")).toEqual(["top", "short"]);
+    expect(findMembership(deep, "top", "h.x")).toEqual(["top", "short"]);
   });
 
   test("a group that is not there is an error, with the one that was probably meant", () => {
-    expect(() => membership(fleet, "wep", "web1.example.com")).toThrow(ConfigError);
-    expect(() => membership(fleet, "wep", "web1.example.com")).toThrow(
+    expect(() => findMembership(fleet, "wep", "web1.example.com")).toThrow(ConfigError);
+    expect(() => findMembership(fleet, "wep", "web1.example.com")).toThrow(
       'there is no group "wep"; did you mean "web"?',
     );
-    expect(() => hostsOf(fleet, "nothing like it")).toThrow("see: signalbox group list");
+    expect(() => listGroupHosts(fleet, "nothing like it")).toThrow("see: signalbox group list");
   });
 });
 
@@ -81,10 +81,10 @@ describe("against the closure", () => {
       fc.property(anyFleet, name, (all, host) => {
         const known = Object.keys(all);
         const holding = known.filter((group) => closure(all, group).has(host));
-        expect(groupsOf(groups(all), host).toSorted()).toEqual(holding.toSorted());
+        expect(listHostGroups(groups(all), host).toSorted()).toEqual(holding.toSorted());
         for (const group of known) {
-          expect(membership(groups(all), group, host) !== undefined).toBe(holding.includes(group));
-          expect(new Set(hostsOf(groups(all), group))).toEqual(closure(all, group));
+          expect(findMembership(groups(all), group, host) !== undefined).toBe(holding.includes(group));
+          expect(new Set(listGroupHosts(groups(all), group))).toEqual(closure(all, group));
         }
       }),
       { numRuns: 500 },
@@ -95,7 +95,7 @@ describe("against the closure", () => {
     fc.assert(
       fc.property(anyFleet, name, (all, host) => {
         for (const group of Object.keys(all)) {
-          const path = membership(groups(all), group, host) ?? [];
+          const path = findMembership(groups(all), group, host) ?? [];
           if (path.length === 0) continue;
           expect(path[0]).toBe(group);
           expect(new Set(path).size).toBe(path.length);
@@ -111,7 +111,7 @@ describe("against the closure", () => {
         const reachesItself = Object.keys(all).some((group) =>
           (all[group] ?? []).some((member) => all[member] !== undefined && reaches(all, member, group)),
         );
-        const found = cycles(groups(all));
+        const found = findGroupCycles(groups(all));
         expect(found.length > 0).toBe(reachesItself);
         for (const cycle of found) {
           expect(cycle.at(0)).toBe(cycle.at(-1));
@@ -139,12 +139,12 @@ test("10,000 groups deep, and one named by 10,000 others, need neither stack nor
   chain.set(`g${size - 1}`, ["end", "g0"]);
   const star = new Map(Array.from({ length: size }, (_, i) => [`s${i}`, ["hub"]] as [string, string[]]));
   star.set("hub", Array.from({ length: size }, (_, i) => `s${i}`).concat("h.x"));
-  const ms = processorMs(() => {
-    expect(membership(chain, "g0", "h.x")).toHaveLength(size + 1);
-    expect(groupsOf(chain, "h.x")).toHaveLength(size + 1);
-    expect(cycles(chain)[0]).toHaveLength(size + 1);
-    expect(groupsOf(star, "h.x")).toHaveLength(size + 1);
-    expect(cycles(star)).not.toHaveLength(0);
+  const ms = measureProcessorMs(() => {
+    expect(findMembership(chain, "g0", "h.x")).toHaveLength(size + 1);
+    expect(listHostGroups(chain, "h.x")).toHaveLength(size + 1);
+    expect(findGroupCycles(chain)[0]).toHaveLength(size + 1);
+    expect(listHostGroups(star, "h.x")).toHaveLength(size + 1);
+    expect(findGroupCycles(star)).not.toHaveLength(0);
   });
   expect(ms).toBeLessThan(2_000);
 });
@@ -156,9 +156,9 @@ test("groups that share groups are searched once each, however many ways lead to
     ),
   );
   // There are 2^60 ways: who searched them all would never come to an end.
-  expect(cycles(ladder)).toEqual([]);
-  expect(membership(ladder, "g0", "g60")).toHaveLength(60);
-  expect(groupsOf(ladder, "g60")).toHaveLength(120);
+  expect(findGroupCycles(ladder)).toEqual([]);
+  expect(findMembership(ladder, "g0", "g60")).toHaveLength(60);
+  expect(listHostGroups(ladder, "g60")).toHaveLength(120);
 });
 
 describe("a group's value", () => {
@@ -184,14 +184,14 @@ describe("a group's value", () => {
     ['["a\\nb"]', 'member "a\\nb" cannot be used: it holds a control character'],
   ])("%j: %s", (text, why) => {
     expect(parseGroup(text)).toBeUndefined();
-    expect(checkedMembers(text)).toHaveProperty("fault", expect.stringContaining(why));
+    expect(parseGroupMembers(text)).toHaveProperty("fault", expect.stringContaining(why));
   });
 
   test("is read back as it was written, each member once", () => {
     const members = fc.array(fc.string({ minLength: 1, unit: fc.constantFrom("a", "b", "é", '"', ".") }));
     fc.assert(
       fc.property(members, (some) => {
-        expect(parseGroup(groupText(some))).toEqual([...new Set(some)]);
+        expect(parseGroup(serializeGroup(some))).toEqual([...new Set(some)]);
       }),
     );
   });
@@ -199,7 +199,7 @@ describe("a group's value", () => {
 
 describe("notes", () => {
   test("tell of circles, of empty groups, and of groups named like hosts", () => {
-    const notes = groupNotes(groups({ a: ["b"], b: ["a"], none: [], "web1.example.com": ["x.y"] }));
+    const notes = listGroupNotes(groups({ a: ["b"], b: ["a"], none: [], "web1.example.com": ["x.y"] }));
     expect(notes).toEqual([
       'group "none" is empty: nothing asked for in it can run',
       'group "web1.example.com" is named like a host: a member "web1.example.com" means the group',
@@ -208,12 +208,12 @@ describe("notes", () => {
   });
 
   test("have nothing to say of an ordinary fleet", () => {
-    expect(groupNotes(groups({ web: ["web1.example.com"], all: ["web"] }))).toEqual([]);
+    expect(listGroupNotes(groups({ web: ["web1.example.com"], all: ["web"] }))).toEqual([]);
   });
 });
 
 test("a host's name is compared without case and last dot", () => {
-  expect(["Web1.Example.COM", "web1.example.com.", "."].map(canonicalHost)).toEqual([
+  expect(["Web1.Example.COM", "web1.example.com.", "."].map(canonicalizeHost)).toEqual([
     "web1.example.com",
     "web1.example.com",
     ".",

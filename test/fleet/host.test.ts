@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
-  cgroupLimits,
+  countSharedCpus,
   parseCpuList,
   parseCpuMax,
+  parseMemberships,
   parseMounts,
-  parsePlaces,
-  sharedCpus,
+  readCgroupLimits,
 } from "../../src/fleet/cgroups.ts";
-import { hostFacts, type Machine, nameInHosts } from "../../src/fleet/host.ts";
+import { findNameInHosts, type Machine, readHostFacts } from "../../src/fleet/host.ts";
 
 type Files = Record<string, string>;
 const GIB = 1024 ** 3;
@@ -22,8 +22,8 @@ function machine(files: Files = {}, more: Partial<Machine> = {}): Machine & { re
       read.push(path);
       return Object.hasOwn(files, path) ? files[path] : undefined;
     },
-    parallelism: () => 8,
-    totalMemory: () => 16 * GIB,
+    getParallelism: () => 8,
+    getTotalMemory: () => 16 * GIB,
     ...more,
   };
 }
@@ -37,7 +37,7 @@ const inGroup = (path: string, mounts = V2): Files => ({
   "/proc/self/cgroup": `0::${path}\n`,
   "/proc/self/mountinfo": `22 1 8:1 / / rw - ext4 /dev/sda1 rw\n${mounts}`,
 });
-const limits = (files: Files) => cgroupLimits((path) => files[path]);
+const limits = (files: Files) => readCgroupLimits((path) => files[path]);
 
 describe("version 2", () => {
   test("the group's own limits", () => {
@@ -81,7 +81,7 @@ describe("version 2", () => {
     expect(limits({ ...inGroup("/"), "/sys/fs/cgroup/cpu.max": "50000 100000" }).cpus).toBe(0.5);
     expect(limits({ ...inGroup("/../../other"), "/sys/fs/cgroup/cpu.max": "50000 100000" }).cpus).toBe(0.5);
     const box = machine(inGroup("/../../other"));
-    cgroupLimits(box.readFile);
+    readCgroupLimits(box.readFile);
     expect(box.read.filter((path) => path.includes(".."))).toEqual([]);
   });
 });
@@ -115,7 +115,7 @@ describe("version 1", () => {
       "/sys/fs/cgroup/cpu,cpuacct/docker/abc/cpu.cfs_period_us": "100000\n",
       "/sys/fs/cgroup/memory/docker/abc/memory.limit_in_bytes": "9223372036854771712\n",
     };
-    const facts = hostFacts(machine(all));
+    const facts = readHostFacts(machine(all));
     expect([facts.cpu, facts.memMb]).toEqual([8, 16 * 1024]);
   });
 
@@ -143,7 +143,7 @@ describe("parsing", () => {
   });
 
   test("places keep colons in a path", () => {
-    expect(parsePlaces("4:memory:/a:b\n0::/c\nnonsense\n")).toEqual([
+    expect(parseMemberships("4:memory:/a:b\n0::/c\nnonsense\n")).toEqual([
       { path: "/a:b", controllers: ["memory"] },
       { path: "/c", controllers: undefined },
     ]);
@@ -173,12 +173,12 @@ describe("parsing", () => {
     const cpus = fc.uniqueArray(fc.nat(40), { minLength: 1 });
     fc.assert(
       fc.property(cpus, cpus, (one, other) => {
-        expect(sharedCpus(one.join(","), other.join(","))).toBe(
+        expect(countSharedCpus(one.join(","), other.join(","))).toBe(
           one.filter((cpu) => other.includes(cpu)).length,
         );
       }),
     );
-    expect(sharedCpus("0-127", "0-3,6")).toBe(5);
+    expect(countSharedCpus("0-127", "0-3,6")).toBe(5);
   });
 });
 
@@ -221,7 +221,7 @@ test("whatever the kernel's files hold, there is at least one processor and one 
   ];
   fc.assert(
     fc.property(fc.dictionary(fc.constantFrom(...paths), text), (files) => {
-      const facts = hostFacts(machine(files));
+      const facts = readHostFacts(machine(files));
       for (const one of [facts.cpu, facts.memMb]) expect(Number.isSafeInteger(one) && one >= 1).toBe(true);
     }),
   );
@@ -230,7 +230,7 @@ test("whatever the kernel's files hold, there is at least one processor and one 
 describe("hostFacts", () => {
   test("nothing of the kernel's is read before CPU or MEMMB is asked for, and nothing twice", () => {
     const box = machine(inGroup("/"), { hostname: () => "web1.example.com" });
-    const facts = hostFacts(box);
+    const facts = readHostFacts(box);
     expect(box.read).toEqual([]);
     expect([facts.cpu, facts.memMb, facts.cpu, facts.memMb]).toEqual([8, 16_384, 8, 16_384]);
     expect(new Set(box.read).size).toBe(box.read.length);
@@ -238,7 +238,7 @@ describe("hostFacts", () => {
 
   test("the quota is cut to whole processors, but not to none", () => {
     const cpu = (quota: string) =>
-      hostFacts(machine({ ...inGroup("/"), "/sys/fs/cgroup/cpu.max": quota })).cpu;
+      readHostFacts(machine({ ...inGroup("/"), "/sys/fs/cgroup/cpu.max": quota })).cpu;
     expect(["250000 100000", "99999 100000", "1 100000", "max 100000"].map(cpu)).toEqual([2, 1, 1, 8]);
   });
 
@@ -247,7 +247,7 @@ describe("hostFacts", () => {
       "/proc/self/status": "Name:\tnode\nCpus_allowed:\tff\nCpus_allowed_list:\t2-127\nMems_allowed:\t1\n",
       "/sys/devices/system/cpu/online": "0-5\n",
     };
-    expect(hostFacts(machine(files)).cpu).toBe(4);
+    expect(readHostFacts(machine(files)).cpu).toBe(4);
   });
 
   test.each([
@@ -270,7 +270,7 @@ describe("hostFacts", () => {
     ],
     ["the bare name", {}, "Web1", "127.0.0.1 localhost.localdomain localhost web1\n", "web1", "web1"],
   ])("FQDN: %s", (_, settings, hostname, hosts, fqdn, host) => {
-    const facts = hostFacts(machine({ "/etc/hosts": hosts }, { hostname: () => hostname }), settings);
+    const facts = readHostFacts(machine({ "/etc/hosts": hosts }, { hostname: () => hostname }), settings);
     expect([facts.fqdn, facts.host]).toEqual([fqdn, host]);
   });
 
@@ -281,6 +281,6 @@ describe("hostFacts", () => {
     ["10.0.0.1 web1.example.com", undefined],
     ["", undefined],
   ])("/etc/hosts with %j", (text, name) => {
-    expect(nameInHosts(text, "web1")).toBe(name);
+    expect(findNameInHosts(text, "web1")).toBe(name);
   });
 });

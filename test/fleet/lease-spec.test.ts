@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { SignalboxError, UsageError } from "../../src/base/errors.ts";
 import { MAX_RESOURCES, parseLeases } from "../../src/fleet/lease-spec.ts";
-import { macrosOf } from "../../src/fleet/macros.ts";
+import { createMacros } from "../../src/fleet/macros.ts";
 
-const macros = macrosOf({
+const macros = createMacros({
   fqdn: "web1.example.com",
   host: "web1",
   cpu: 4,

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { processorMs } from "../../fixtures/steady.ts";
+import { measureProcessorMs } from "../../fixtures/steady.ts";
 import { ConfigError } from "../../src/base/errors.ts";
-import { type MacroFacts, macrosOf } from "../../src/fleet/macros.ts";
+import { createMacros, type MacroFacts } from "../../src/fleet/macros.ts";
 
 const facts: MacroFacts = { fqdn: "web1.example.com", host: "web1", cpu: 4, memMb: 7976, macros: {} };
-const withOwn = (macros: MacroFacts["macros"]) => macrosOf({ ...facts, macros });
+const withOwn = (macros: MacroFacts["macros"]) => createMacros({ ...facts, macros });
 
 describe("names", () => {
   test.each([
@@ -25,7 +25,7 @@ describe("names", () => {
     ["fqdn", "fqdn"],
     ["", ""],
   ])("%s becomes %s", (name, expanded) => {
-    expect(macrosOf(facts).expand(name)).toBe(expanded);
+    expect(createMacros(facts).expand(name)).toBe(expanded);
   });
 
   test("own macros stand in names, texts as well as numbers", () => {
@@ -48,7 +48,7 @@ describe("names", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (name) => {
         fc.pre(!/[A-Z]/.test(name));
-        expect(macrosOf(facts).expand(name)).toBe(name);
+        expect(createMacros(facts).expand(name)).toBe(name);
       }),
     );
   });
@@ -77,7 +77,7 @@ describe("names", () => {
       fc.property(fc.array(fc.tuple(word, separator)), (parts) => {
         const name = parts.flat().join("");
         const expected = parts.map(([one, between]) => (meaning.get(one) ?? one) + between).join("");
-        expect(macrosOf(facts).expand(name)).toBe(expected);
+        expect(createMacros(facts).expand(name)).toBe(expected);
       }),
     );
   });
@@ -85,8 +85,8 @@ describe("names", () => {
   test("1 MB of macros takes linear time", () => {
     const text = "CPU_".repeat(250_000);
     let expanded = "";
-    const ms = processorMs(() => {
-      expanded = macrosOf(facts).expand(text);
+    const ms = measureProcessorMs(() => {
+      expanded = createMacros(facts).expand(text);
     });
     expect(expanded === "4_".repeat(250_000)).toBe(true);
     expect(ms).toBeLessThan(1_000);
@@ -113,7 +113,7 @@ describe("numbers", () => {
         throw new Error("looked at");
       },
     };
-    const macros = macrosOf(Object.defineProperty({ ...facts }, "cpu", { get: () => lazy.cpu }));
+    const macros = createMacros(Object.defineProperty({ ...facts }, "cpu", { get: () => lazy.cpu }));
     expect(macros.expand("FQDN_mem")).toBe("web1.example.com_mem");
     expect(() => macros.lookup("CPU")).toThrow("looked at");
   });

@@ -1,9 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { ConfigError } from "../../src/base/errors.ts";
-import { macrosOf } from "../../src/fleet/macros.ts";
-import { configuredTotal, parseResource, resourceText } from "../../src/fleet/resources.ts";
+import { createMacros } from "../../src/fleet/macros.ts";
+import {
+  evaluateConfiguredTotal,
+  parseResourceConfig,
+  serializeResourceConfig,
+} from "../../src/fleet/resources.ts";
 
-const macros = macrosOf({ fqdn: "web1.example.com", host: "web1", cpu: 4, memMb: 7976, macros: {} });
+const macros = createMacros({ fqdn: "web1.example.com", host: "web1", cpu: 4, memMb: 7976, macros: {} });
 
 test.each([
   ["10", 10],
@@ -13,7 +17,7 @@ test.each([
   ['{"v": 1, "total": 10}', 10],
   ['{"v": 9, "total": "CPU", "later": true}', 4],
 ])("%j is a total of %d", (text, total) => {
-  expect(configuredTotal(text, macros)).toBe(total);
+  expect(evaluateConfiguredTotal(text, macros)).toBe(total);
 });
 
 test.each([
@@ -26,19 +30,19 @@ test.each([
   ['{"total": true}', "has no total"],
   ["{", '"{" stands where a number is wanted'],
 ])("%j is none: %s", (text, why) => {
-  expect(() => configuredTotal(text, macros)).toThrow(ConfigError);
-  expect(() => configuredTotal(text, macros)).toThrow(why);
+  expect(() => evaluateConfiguredTotal(text, macros)).toThrow(ConfigError);
+  expect(() => evaluateConfiguredTotal(text, macros)).toThrow(why);
 });
 
 test.each(['{"v":1}', '{"order":3,"note":"x"}'])("%j states no total", (text) => {
-  expect(configuredTotal(text, macros)).toBeUndefined();
+  expect(evaluateConfiguredTotal(text, macros)).toBeUndefined();
 });
 
 describe("what is kept", () => {
   test.each([{ total: "10" }, {}, { order: 2 }, { total: "CPU*2", order: 3, note: 'a "note"' }])(
     "%j is read back",
     (config) => {
-      expect(parseResource(resourceText(config))).toEqual({ value: config });
+      expect(parseResourceConfig(serializeResourceConfig(config))).toEqual({ value: config });
     },
   );
 });

@@ -1,15 +1,23 @@
 /** Whom a change of the configuration hits, as tables of pictures. */
 import { describe, expect, it } from "vitest";
-import { type ConfigChange, changesBetween, withChanges } from "../../src/fleet/changes.ts";
-import { normalMembers } from "../../src/fleet/configuration.ts";
+import {
+  applyConfigChanges,
+  type ConfigChange,
+  computeConfigChanges,
+} from "../../src/fleet/config-changes.ts";
+import { normalizeMembers } from "../../src/fleet/configuration.ts";
 import type { ResourceConfig } from "../../src/fleet/resources.ts";
-import { configurationOf, malformedIn } from "../../src/model/configuring/configuration.ts";
-import { impactOf } from "../../src/model/configuring/impact.ts";
-import { hitCount, hitLines, movedLines } from "../../src/model/configuring/text.ts";
-import { Fold } from "../../src/model/fold.ts";
-import { type Picture, ROOMS } from "../../src/model/picture.ts";
-import { drainText } from "../../src/protocol/drain.ts";
-import { type Ticket, ticketText } from "../../src/protocol/ticket.ts";
+import { buildConfiguration, listMalformedConfig } from "../../src/model/configuring/configuration.ts";
+import { computeConfigImpact } from "../../src/model/configuring/impact.ts";
+import {
+  formatAffectedCount,
+  formatAffectedRuns,
+  formatConfigChanges,
+} from "../../src/model/configuring/impact-text.ts";
+import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../src/model/snapshot.ts";
+import { SnapshotBuilder } from "../../src/model/snapshot-builder.ts";
+import { serializeDrain } from "../../src/protocol/drain.ts";
+import { serializeTicket, type Ticket } from "../../src/protocol/ticket.ts";
 import type { KeyValue } from "../../src/protocol/txn.ts";
 import { keys, ticketWith } from "../protocol/samples.ts";
 
@@ -24,7 +32,7 @@ function stand(what: string, letter: string, ticket: Partial<Ticket>): KeyValue 
   const [kind, name = ""] = what.split(" ");
   const run = letter.repeat(16);
   const key = kind === "lock" ? keys.lock(name, run) : keys.resource(name, run);
-  return plain(key, ticketText(ticketWith({ run, host: `${letter}.example.com`, ...ticket })));
+  return plain(key, serializeTicket(ticketWith({ run, host: `${letter}.example.com`, ...ticket })));
 }
 
 const group = (name: string, ...members: string[]) => plain(keys.group(name), JSON.stringify(members));
@@ -32,35 +40,41 @@ const resource = (name: string, total: string) => plain(keys.resourceConfig(name
 const host = (letter: string, cpu: number, macros = {}) =>
   plain(keys.host(`${letter}.example.com`), JSON.stringify({ cpu, memMb: 1000, macros, seenAt: 1 }));
 
-function pictureOf(...kvs: KeyValue[]): Picture {
-  const fold = new Fold(keys, ROOMS);
+function pictureOf(...kvs: KeyValue[]): Snapshot {
+  const fold = new SnapshotBuilder(keys, SNAPSHOT_COLLECTIONS);
   fold.begin();
-  for (const kv of kvs) fold.see(kv);
+  for (const kv of kvs) fold.add(kv);
   fold.finish(100n);
-  return fold.picture();
+  return fold.getSnapshot();
 }
 
-function groupChange(picture: Picture, name: string, ...members: string[]): ConfigChange[] {
-  const before = configurationOf(picture);
-  const groups = new Map([...before.groups, [name, normalMembers(members)]]);
-  return changesBetween(before, { ...before, groups });
+function groupChange(picture: Snapshot, name: string, ...members: string[]): ConfigChange[] {
+  const before = buildConfiguration(picture);
+  const groups = new Map([...before.groups, [name, normalizeMembers(members)]]);
+  return computeConfigChanges(before, { ...before, groups });
 }
 
-function deleted(picture: Picture, kind: ConfigChange["kind"], name: string): ConfigChange[] {
-  const { groups, resources } = configurationOf(picture);
+function deleted(picture: Snapshot, kind: ConfigChange["kind"], name: string): ConfigChange[] {
+  const { groups, resources } = buildConfiguration(picture);
   const without = { groups: new Map(groups), resources: new Map(resources) };
   (kind === "group" ? without.groups : without.resources).delete(name);
-  return changesBetween({ groups, resources }, without);
+  return computeConfigChanges({ groups, resources }, without);
 }
 
-function resourceChange(picture: Picture, name: string, config: ResourceConfig): ConfigChange[] {
-  const before = configurationOf(picture);
-  return changesBetween(before, { ...before, resources: new Map([...before.resources, [name, config]]) });
+function resourceChange(picture: Snapshot, name: string, config: ResourceConfig): ConfigChange[] {
+  const before = buildConfiguration(picture);
+  return computeConfigChanges(before, {
+    ...before,
+    resources: new Map([...before.resources, [name, config]]),
+  });
 }
 
-const fates = (picture: Picture, changes: readonly ConfigChange[]) =>
-  impactOf(picture, changes, NOW).hits.map(({ claim, fate, exit }) => `${claim.run[0]} ${fate} ${exit}`);
-const notes = (picture: Picture, changes: readonly ConfigChange[]) => impactOf(picture, changes, NOW).notes;
+const fates = (picture: Snapshot, changes: readonly ConfigChange[]) =>
+  computeConfigImpact(picture, changes, NOW).affected.map(
+    ({ claim, fate, exit }) => `${claim.run[0]} ${fate} ${exit}`,
+  );
+const notes = (picture: Snapshot, changes: readonly ConfigChange[]) =>
+  computeConfigImpact(picture, changes, NOW).notes;
 
 const held = { state: "held", grantedAt: NOW - 60_000 } as const;
 const [A, B, C] = ["a.example.com", "b.example.com", "c.example.com"];
@@ -110,7 +124,7 @@ describe("a change of groups", () => {
   });
 
   it("notes circles, empty groups and strangers, but only those that it brings about", () => {
-    const circle = withChanges(configurationOf(picture), groupChange(picture, "web", A, B, "all"));
+    const circle = applyConfigChanges(buildConfiguration(picture), groupChange(picture, "web", A, B, "all"));
     expect(notes(picture, groupChange(picture, "web", A, B, "all"))).toEqual([
       expect.stringContaining("groups name each other in a circle"),
     ]);
@@ -124,7 +138,7 @@ describe("a change of groups", () => {
   });
 
   it("tells of drains that come to apply, and of those that stop nobody any more", () => {
-    const drain = plain(keys.drain("group", "web"), drainText({ by: "ann@ops", at: 1 }));
+    const drain = plain(keys.drain("group", "web"), serializeDrain({ by: "ann@ops", at: 1 }));
     const drained = pictureOf(group("web", A, B), drain, stand("lock x", "c", { group: "web" }));
     const waiting = stand("lock y", "c", {});
     expect(notes(drained, groupChange(drained, "web", A))).toEqual([
@@ -139,7 +153,7 @@ describe("a change of groups", () => {
     expect(notes(entering, changes)).toContain(
       `group "web" is drained by ann@ops; nothing starts any more on ${C}`,
     );
-    const ended = plain(keys.drain("group", "web"), drainText({ by: "ann", at: 1, until: NOW - 1 }));
+    const ended = plain(keys.drain("group", "web"), serializeDrain({ by: "ann", at: 1, until: NOW - 1 }));
     const over = pictureOf(group("web", A, B), ended, waiting);
     expect(fates(over, groupChange(over, "web", A, B, C))).toEqual([]);
   });
@@ -204,7 +218,11 @@ describe("a change of totals", () => {
     );
     const hits = fates(picture, resourceChange(picture, "FQDN_cpu", { total: "CPU" }));
     expect(hits).toEqual(["a leaves 78", "c perhaps 78"]);
-    const { hits: constant } = impactOf(picture, resourceChange(picture, "FQDN_cpu", { total: "2" }), NOW);
+    const { affected: constant } = computeConfigImpact(
+      picture,
+      resourceChange(picture, "FQDN_cpu", { total: "2" }),
+      NOW,
+    );
     expect(constant.map(({ fate }) => fate)).toEqual(["leaves", "leaves", "leaves"]);
     const own = resourceChange(picture, `${A}_cpu`, { total: "3" });
     expect(fates(picture, own), "its own configuration comes first").toEqual([]);
@@ -219,33 +237,33 @@ describe("what is told", () => {
       stand(`lock l${index}`, "abcdefghjkmnpqrstvwxyz"[index] ?? "", { ...held, host: A, group: "web" }),
     );
     const picture = pictureOf(group("web", A), ...many, stand("lock l0", "z", { host: A, group: "web" }));
-    const { hits } = impactOf(picture, deleted(picture, "group", "web"), NOW);
-    expect(hitCount(hits)).toBe("ends 20 running commands, evicts 1 waiting run");
-    const lines = hitLines(hits, NOW);
+    const { affected } = computeConfigImpact(picture, deleted(picture, "group", "web"), NOW);
+    expect(formatAffectedCount(affected)).toBe("ends 20 running commands, evicts 1 waiting run");
+    const lines = formatAffectedRuns(affected, NOW);
     expect(lines[0]).toBe(
       'ends      a.example.com:4711 (invoices.sh), holds lock l0, for 1m: group "web" is gone',
     );
     expect(lines).toHaveLength(10);
     expect(lines[8]).toBe("ends      and 12 more");
     expect(lines[9]).toMatch(/^evicts {4}a\.example\.com:4711/);
-    expect(hitCount([])).toBe("");
+    expect(formatAffectedCount([])).toBe("");
   });
 
   it("of what has moved covers what was changed and changed back", () => {
     const then = pictureOf(group("web", A), resource("db", "10"));
     const again = pictureOf(plain(keys.group("web"), JSON.stringify([A]), 5), resource("db", "11"));
-    expect(movedLines(then, again, () => true)).toEqual([
+    expect(formatConfigChanges(then, again, () => true)).toEqual([
       "~ resource db: total 10 -> 11",
       "group web was written again",
     ]);
-    expect(movedLines(then, again, (kind) => kind === "resource")).toHaveLength(1);
-    expect(movedLines(then, then, () => true)).toEqual([]);
+    expect(formatConfigChanges(then, again, (kind) => kind === "resource")).toHaveLength(1);
+    expect(formatConfigChanges(then, then, () => true)).toEqual([]);
   });
 
   it("of a configuration leaves out what cannot be read, and says so", () => {
     const picture = pictureOf(plain(keys.group("web"), "{"), plain(keys.resourceConfig("db"), "[]"));
-    expect(configurationOf(picture)).toEqual({ groups: new Map(), resources: new Map() });
-    expect(malformedIn(picture).map(({ kind, name }) => `${kind} ${name}`)).toEqual([
+    expect(buildConfiguration(picture)).toEqual({ groups: new Map(), resources: new Map() });
+    expect(listMalformedConfig(picture).map(({ kind, name }) => `${kind} ${name}`)).toEqual([
       "group web",
       "resource db",
     ]);

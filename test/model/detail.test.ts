@@ -1,33 +1,33 @@
 /** What `show` displays of one thing. */
 import { describe, expect, it } from "vitest";
-import { claimsOf } from "../../src/model/claims.ts";
+import { buildClaims } from "../../src/model/claims.ts";
 import type { Detail } from "../../src/model/detail/detail.ts";
-import { groupDetail, groupSight, spreadOverHosts } from "../../src/model/detail/group.ts";
-import { hostDetail, hostSight } from "../../src/model/detail/host.ts";
-import { queueDetail } from "../../src/model/detail/queue.ts";
-import { runDetail } from "../../src/model/detail/run.ts";
-import type { Pulses } from "../../src/model/explain-text.ts";
-import type { Picture } from "../../src/model/picture.ts";
-import { auditText } from "../../src/protocol/audit.ts";
-import { drainText } from "../../src/protocol/drain.ts";
+import { buildGroupDetail, findGroupState, spreadOverHosts } from "../../src/model/detail/group.ts";
+import { buildHostDetail, findHostState } from "../../src/model/detail/host.ts";
+import { buildQueueDetail } from "../../src/model/detail/queue.ts";
+import { buildRunDetail } from "../../src/model/detail/run.ts";
+import type { SessionLivenessMap } from "../../src/model/explain-text.ts";
+import type { Snapshot } from "../../src/model/snapshot.ts";
+import { serializeAuditRecord } from "../../src/protocol/audit.ts";
+import { serializeDrain } from "../../src/protocol/drain.ts";
 import type { KeyValue } from "../../src/protocol/txn.ts";
 import { keys } from "../protocol/samples.ts";
 import { NOW, pictureOf, plain, runOf, stand } from "./pictures.ts";
 
 const held = { state: "held", grantedAt: NOW - 60_000 } as const;
 const waiting = { state: "waiting" } as const;
-const ALIVE: Pulses = new Map([[7n, { left: 29, ttl: 30 }]]);
-const QUIET: Pulses = new Map([[7n, { left: 9, ttl: 30 }]]);
+const ALIVE: SessionLivenessMap = new Map([[7n, { left: 29, ttl: 30 }]]);
+const QUIET: SessionLivenessMap = new Map([[7n, { left: 9, ttl: 30 }]]);
 
 const host = (fqdn: string, ago: number, more = {}) =>
   plain(keys.host(fqdn), JSON.stringify({ v: 1, cpu: 4, memMb: 7976, seenAt: NOW - ago, ...more }));
 const group = (name: string, ...members: string[]) => plain(keys.group(name), JSON.stringify(members));
 const drain = (scope: "lock" | "host" | "group" | "all", name: string, until?: number) =>
-  plain(keys.drain(scope, name), drainText({ by: "ann", at: 1, ...(until !== undefined && { until }) }));
+  plain(keys.drain(scope, name), serializeDrain({ by: "ann", at: 1, ...(until !== undefined && { until }) }));
 const deed = (id: string, target: string) =>
   plain(
     keys.audit(id),
-    auditText({
+    serializeAuditRecord({
       ...{ id, at: NOW, user: "root", sudoUser: "ann", host: "ops1", action: "drain", target, seen: 1n },
       outcome: `drained ${id}`,
     }),
@@ -39,9 +39,9 @@ function rows({ sections }: Detail, title: string): string[][] | undefined {
   const found = sections.find((section) => section.title.replace(/ \(.*/, "") === title);
   return found?.kind === "table" ? found.rows.map((row) => row.map(({ text }) => text)) : undefined;
 }
-const around = { wall: NOW, pulses: ALIVE };
+const around = { wall: NOW, sessions: ALIVE };
 const shown = (kind: "lock" | "resource", name: string, ...kvs: KeyValue[]) =>
-  queueDetail(pictureOf(kvs), kind, name, around);
+  buildQueueDetail(pictureOf(kvs), kind, name, around);
 
 describe("what is shown of a lock", () => {
   it("is who holds it, since when, whether that one is alive, and who waits", () => {
@@ -70,7 +70,7 @@ describe("what is shown of a lock", () => {
   it("is that a runner is late, and what its host seems to be", () => {
     const picture = pictureOf([stand("lock x", "a", 1, held)]);
     const quiet = { verdict: "quiet", text: "0 of 2 other runners there are alive; seen never" } as const;
-    const detail = queueDetail(picture, "lock", "x", { wall: NOW, pulses: QUIET, host: quiet });
+    const detail = buildQueueDetail(picture, "lock", "x", { wall: NOW, sessions: QUIET, host: quiet });
     expect(facts(detail)).toMatchObject({
       runner: "quiet: its session was not renewed for 21s, and ends in 9s",
       host: "a.example.com seems to be gone: 0 of 2 other runners there are alive; seen never",
@@ -182,10 +182,10 @@ describe("what is shown of a run", () => {
     stand("lock x", "b", 2, { state: "admitted" }),
     stand("resource db", "b", 3, { ...waiting, count: 2, total: 5 }),
   ];
-  const of = (letter: string, picture: Picture) => {
-    const claim = claimsOf(picture).get(runOf(letter));
+  const of = (letter: string, picture: Snapshot) => {
+    const claim = buildClaims(picture).get(runOf(letter));
     if (claim === undefined) throw new Error(`no run ${letter}`);
-    return runDetail(picture, claim, around);
+    return buildRunDetail(picture, claim, around);
   };
 
   it("is all its tickets, and why it waits", () => {
@@ -209,10 +209,10 @@ describe("what is shown of a run", () => {
 });
 
 describe("what is shown of a host", () => {
-  const of = (name: string, pulses: Pulses, ...kvs: KeyValue[]) => {
+  const of = (name: string, pulses: SessionLivenessMap, ...kvs: KeyValue[]) => {
     const picture = pictureOf(kvs);
-    const sight = hostSight(picture, name, NOW);
-    return sight && hostDetail(picture, sight, NOW, pulses);
+    const sight = findHostState(picture, name, NOW);
+    return sight && buildHostDetail(picture, sight, NOW, pulses);
   };
 
   it("is what it has, whether it is there, what runs there, and what stops it", () => {
@@ -250,8 +250,8 @@ describe("what is shown of a group", () => {
   ];
   const of = (name: string, pulses = ALIVE) => {
     const picture = pictureOf(kvs);
-    const sight = groupSight(picture, name, NOW);
-    return sight && groupDetail(picture, sight, NOW, pulses);
+    const sight = findGroupState(picture, name, NOW);
+    return sight && buildGroupDetail(picture, sight, NOW, pulses);
   };
 
   it("is its hosts and those of the groups in it, whether they are there, what runs on them", () => {
@@ -279,7 +279,7 @@ describe("what is shown of a group", () => {
       ...[stand("lock x", "a", 1, held), stand("lock y", "b", 2, { ...held, host: "a.example.com" })],
       ...[stand("lock z", "c", 3, held), stand("lock x", "d", 4, { ...waiting, host: "c.example.com" })],
     ]);
-    const order = spreadOverHosts([...claimsOf(picture).values()]).map(({ run }) => run[0]);
+    const order = spreadOverHosts([...buildClaims(picture).values()]).map(({ run }) => run[0]);
     expect([order.slice(0, 2).sort(), order.slice(2).sort()]).toEqual([
       ["a", expect.stringMatching(/[cd]/)],
       ["b", expect.stringMatching(/[cd]/)],

@@ -1,28 +1,28 @@
 /** Why a run waits. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { claimsOf } from "../../src/model/claims.ts";
+import { buildClaims } from "../../src/model/claims.ts";
 import { explain } from "../../src/model/explain.ts";
-import { explanationLines, type Pulses } from "../../src/model/explain-text.ts";
+import { formatExplanation, type SessionLivenessMap } from "../../src/model/explain-text.ts";
 import { admit } from "../../src/protocol/admission.ts";
-import { drainText } from "../../src/protocol/drain.ts";
-import { queueOf } from "../../src/protocol/ticket.ts";
+import { serializeDrain } from "../../src/protocol/drain.ts";
+import { toQueue } from "../../src/protocol/ticket.ts";
 import type { KeyValue } from "../../src/protocol/txn.ts";
 import { keys } from "../protocol/samples.ts";
 import { NOW, pictureOf, plain, runOf, stand } from "./pictures.ts";
 
 const held = { state: "held", grantedAt: NOW - 60_000 } as const;
 const waiting = { state: "waiting" } as const;
-const ALIVE: Pulses = new Map([[7n, { left: 30, ttl: 30 }]]);
+const ALIVE: SessionLivenessMap = new Map([[7n, { left: 30, ttl: 30 }]]);
 
 function of(letter: string, ...kvs: KeyValue[]) {
   const picture = pictureOf(kvs);
-  const claim = claimsOf(picture).get(runOf(letter));
+  const claim = buildClaims(picture).get(runOf(letter));
   if (claim === undefined) throw new Error(`no run ${letter}`);
   return explain(picture, claim, NOW);
 }
 
-const lines = (letter: string, ...kvs: KeyValue[]) => explanationLines(of(letter, ...kvs), NOW, ALIVE);
+const lines = (letter: string, ...kvs: KeyValue[]) => formatExplanation(of(letter, ...kvs), NOW, ALIVE);
 
 /** The history of lock x: how long each run held it, ms. */
 function history(...durations: number[]): KeyValue {
@@ -35,7 +35,12 @@ function history(...durations: number[]): KeyValue {
 const drain = (scope: "lock" | "host" | "group", name: string, until?: number) =>
   plain(
     keys.drain(scope, name),
-    drainText({ by: "ann@ops", at: NOW - 60_000, why: "new disks", ...(until !== undefined && { until }) }),
+    serializeDrain({
+      by: "ann@ops",
+      at: NOW - 60_000,
+      why: "new disks",
+      ...(until !== undefined && { until }),
+    }),
   );
 const total = (units: string) => plain(keys.resourceConfig("db"), JSON.stringify({ v: 1, total: units }));
 
@@ -202,9 +207,9 @@ describe("an explanation", () => {
         );
         const all = units === undefined ? kvs : [...kvs, total(String(units))];
         const states = { admitted: "ready", waiting: "waits", impossible: "impossible", gone: "malformed" };
-        for (const { run, ticket } of queueOf(kvs)) {
+        for (const { run, ticket } of toQueue(kvs)) {
           const { state, obstacles } = of(run[0] ?? "", ...all);
-          const admission = admit(queueOf(kvs), run, units);
+          const admission = admit(toQueue(kvs), run, units);
           expect(state).toBe(ticket?.state === "held" ? "holds" : states[admission.kind]);
           if (admission.kind === "waiting" && ticket?.state !== "held")
             expect(obstacles[0]).toMatchObject({ missing: admission.missing, total: admission.total });
@@ -217,7 +222,7 @@ describe("an explanation", () => {
 describe("an explanation in words", () => {
   it("has the answer first, and doubts those that do not renew", () => {
     const explanation = of("c", ...lock, history(100_000, 100_000, 100_000));
-    expect(explanationLines(explanation, NOW, new Map([[7n, { left: 3, ttl: 30 }]]))).toEqual([
+    expect(formatExplanation(explanation, NOW, new Map([[7n, { left: 3, ttl: 30 }]]))).toEqual([
       "c.example.com:4711 (invoices.sh) has waited 1m40s for lock x: " +
         "a.example.com:4711 has held it for 1m; its session was not renewed for 27s, and ends in 3s, 1 waits before it",
       "  its own runner is quiet: its session was not renewed for 27s, and ends in 3s",

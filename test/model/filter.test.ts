@@ -1,10 +1,10 @@
 /** Which rows a filter lets pass. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseFilter, passes } from "../../src/model/filter.ts";
+import { isFilterMatch, parseRowFilter } from "../../src/model/filter.ts";
 import { VIEWS } from "../../src/model/tables/index.ts";
-import { sceneOf } from "../../src/model/tables/scene.ts";
-import { drainText } from "../../src/protocol/drain.ts";
+import { buildViewContext } from "../../src/model/tables/view-context.ts";
+import { serializeDrain } from "../../src/protocol/drain.ts";
 import { keys } from "../protocol/samples.ts";
 import { NOW, pictureOf, plain, stand } from "./pictures.ts";
 
@@ -21,18 +21,22 @@ const KVS = [
   stand("lock stopped", "g", 7, waiting),
   plain(keys.lock("bad", "h".repeat(16)), "{", 8),
   stand("lock both", "i", 9, held),
-  plain(keys.drain("lock", "stopped"), drainText({ by: "bob", at: NOW - 1, why: "upgrade" })),
-  plain(keys.drain("lock", "both"), drainText({ by: "bob", at: NOW - 1 })),
+  plain(keys.drain("lock", "stopped"), serializeDrain({ by: "bob", at: NOW - 1, why: "upgrade" })),
+  plain(keys.drain("lock", "both"), serializeDrain({ by: "bob", at: NOW - 1 })),
 ];
 
 describe("a filter", () => {
   const names = (text: string) =>
     VIEWS.locks((view) => {
       const picture = pictureOf(KVS);
-      const scene = sceneOf(picture, NOW);
+      const scene = buildViewContext(picture, NOW);
       const rows =
-        view.of === "queue" ? [...picture.queues.values()].flatMap((queue) => view.rows(queue, scene)) : [];
-      return rows.filter((row) => passes(view, parseFilter(text), row)).map((row) => view.key(row).slice(5));
+        view.of === "queue"
+          ? [...picture.queues.values()].flatMap((queue) => view.buildRows(queue, scene))
+          : [];
+      return rows
+        .filter((row) => isFilterMatch(view, parseRowFilter(text), row))
+        .map((row) => view.getKey(row).slice(5));
     });
   it.each([
     { text: "", finds: 8 },

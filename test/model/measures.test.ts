@@ -1,23 +1,25 @@
-import { expect, test } from "vitest";
-import { exposition, type Family, measures } from "../../src/model/measures/index.ts";
-import { drainText } from "../../src/protocol/drain.ts";
+import { describe, expect, test } from "vitest";
+import { formatExposition, type MetricFamily, measureSnapshot } from "../../src/model/measures/index.ts";
+import { serializeDrain } from "../../src/protocol/drain.ts";
+import type { PastRun } from "../../src/protocol/history.ts";
 import type { KeyValue } from "../../src/protocol/txn.ts";
 import type { Definition } from "../../src/schedule/definition.ts";
-import { definitionText } from "../../src/schedule/definition.ts";
-import { type Due, dueText } from "../../src/schedule/due.ts";
-import { runningText } from "../../src/schedule/running.ts";
-import { COMMANDS } from "../../src/schedule/types.ts";
-import { type WorkerRecord, workerText } from "../../src/schedule/worker-record.ts";
+import { formatDefinition } from "../../src/schedule/definition.ts";
+import { type DueState, formatDue } from "../../src/schedule/due.ts";
+import { COMMAND_TYPE } from "../../src/schedule/handler-types.ts";
+import { formatRunning } from "../../src/schedule/running-record.ts";
+import { formatWorker, type WorkerRecord } from "../../src/schedule/worker-record.ts";
 import { keys } from "../protocol/samples.ts";
-import { NOW, pictureOf, plain, stand } from "./pictures.ts";
+import { NOW, pastRun, pictureOf, plain, stand } from "./pictures.ts";
 
-const linesOf = (kvs: readonly KeyValue[]) => exposition(measures(pictureOf(kvs), NOW)).split("\n");
+const linesOf = (kvs: readonly KeyValue[]) =>
+  formatExposition(measureSnapshot(pictureOf(kvs), NOW)).split("\n");
 
-function schedule(id: string, definition: Partial<Definition>, due: Partial<Due>): KeyValue[] {
+function schedule(id: string, definition: Partial<Definition>, due: Partial<DueState>): KeyValue[] {
   const whole = { cron: "* * * * *", timezone: "UTC", command: ["true"], ...definition };
   return [
-    plain(keys.schedule(id), definitionText(whole)),
-    plain(keys.due(id), dueText({ next: NOW + 1_000, runAt: NOW + 1_000, open: [], ...due })),
+    plain(keys.schedule(id), formatDefinition(whole)),
+    plain(keys.due(id), formatDue({ next: NOW + 1_000, runAt: NOW + 1_000, open: [], ...due })),
   ];
 }
 
@@ -30,12 +32,12 @@ function worker(id: string, more: Partial<WorkerRecord> = {}): KeyValue {
       since: NOW,
       wall: NOW,
       beat: 1,
-      types: [COMMANDS],
+      types: [COMMAND_TYPE],
       tags: [],
     },
     ...{ running: 1, concurrency: 4, clock: "ok", ...more },
   };
-  return plain(keys.worker(id), workerText(record));
+  return plain(keys.worker(id), formatWorker(record));
 }
 
 test("holders, waiters and how long they have, of locks and of resources", () => {
@@ -46,8 +48,8 @@ test("holders, waiters and how long they have, of locks and of resources", () =>
     stand("lock y", "d", 4, { state: "held", grantedAt: NOW + 9_000 }),
     stand("resource db", "e", 5, { state: "held", count: 2, total: 3, grantedAt: NOW - 1_500 }),
     stand("resource db", "f", 6, { state: "waiting", count: 2, total: 3, enqueuedAt: NOW - 1_000 }),
-    plain(keys.drain("lock", "x"), drainText({ by: "op", at: NOW })),
-    plain(keys.drain("host", "old"), drainText({ by: "op", at: NOW - 9, until: NOW - 1 })),
+    plain(keys.drain("lock", "x"), serializeDrain({ by: "op", at: NOW })),
+    plain(keys.drain("host", "old"), serializeDrain({ by: "op", at: NOW - 9, until: NOW - 1 })),
     plain(keys.lock("x", "bad"), "no ticket", 9),
   ]);
   for (const line of [
@@ -102,7 +104,7 @@ test("schedules by state, the latest of them, and workers", () => {
     ...schedule("later", {}, { next: NOW - 120_500, runAt: NOW - 120_500 }),
     ...schedule("paused", { pause: { by: "op", at: 1 } }, { next: NOW - 900_000, runAt: NOW - 900_000 }),
     ...schedule("runs", {}, {}),
-    plain(keys.running("runs"), runningText(since)),
+    plain(keys.running("runs"), formatRunning(since)),
     plain(keys.schedule("bad"), "{"),
     worker("w1"),
     worker("w2", { clock: "refuses", isLeaving: true }),
@@ -137,7 +139,7 @@ test("of many locks with waiters those have series that are waited for longest, 
 });
 
 test("names are labels, however they are written, and no two series are the same", () => {
-  const families: Family[] = [
+  const families: MetricFamily[] = [
     {
       ...{ name: "x", help: "Something." },
       samples: [
@@ -148,10 +150,42 @@ test("names are labels, however they are written, and no two series are the same
     },
     { name: "none", help: "Nothing.", samples: [] },
   ];
-  expect(exposition(families)).toBe(
+  expect(formatExposition(families)).toBe(
     [
       ...["# HELP signalbox_x Something.", "# TYPE signalbox_x gauge", 'signalbox_x{lock="a\\"b\\\\c d"} 1'],
       ...['signalbox_x{lock="ü",kind=""} +Inf', ""],
     ].join("\n"),
   );
+});
+
+describe("histories", () => {
+  const history = (lock: string, ...runs: Partial<PastRun>[]): KeyValue =>
+    plain(keys.history(lock), JSON.stringify({ v: 1, runs: runs.map(pastRun) }));
+
+  test("the last end, its code and duration, and the last success of each lock", () => {
+    const lines = linesOf([
+      history("good", { endedAt: NOW - 2_000, held: 1_500 }),
+      history("worse", { endedAt: NOW - 1_000, exit: 3 }, { endedAt: NOW - 9_000 }),
+      history("bad", { endedAt: NOW - 500, exit: 4 }),
+    ]);
+    for (const line of [
+      `lock_last_success_timestamp_seconds{lock="good"} ${(NOW - 2_000) / 1_000}`,
+      `lock_last_success_timestamp_seconds{lock="worse"} ${(NOW - 9_000) / 1_000}`,
+      `lock_last_end_timestamp_seconds{lock="worse"} ${(NOW - 1_000) / 1_000}`,
+      'lock_last_exit_code{lock="worse"} 3',
+      'lock_last_exit_code{lock="good"} 0',
+      'lock_last_duration_seconds{lock="good"} 1.5',
+      "lock_histories_left_out 0",
+    ])
+      expect(lines).toContain(`signalbox_${line}`);
+    expect(lines.some((line) => line.includes('last_success_timestamp_seconds{lock="bad"}'))).toBe(false);
+  });
+
+  test("of many locks those have series that ran last", () => {
+    const kvs = Array.from({ length: 1_010 }, (_, at) => history(`l${at}`, { endedAt: NOW - at }));
+    const lines = linesOf(kvs);
+    expect(lines).toContain("signalbox_lock_histories_left_out 10");
+    expect(lines).toContain('signalbox_lock_last_exit_code{lock="l999"} 0');
+    expect(lines).not.toContain('signalbox_lock_last_exit_code{lock="l1000"} 0');
+  });
 });

@@ -1,8 +1,9 @@
 /** Pictures for tests of what is made of them. */
-import { Fold } from "../../src/model/fold.ts";
-import { type Picture, ROOMS } from "../../src/model/picture.ts";
+
+import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../src/model/snapshot.ts";
+import { SnapshotBuilder } from "../../src/model/snapshot-builder.ts";
 import type { PastRun } from "../../src/protocol/history.ts";
-import { type Ticket, ticketText } from "../../src/protocol/ticket.ts";
+import { serializeTicket, type Ticket } from "../../src/protocol/ticket.ts";
 import type { KeyValue } from "../../src/protocol/txn.ts";
 import { keys, ticketWith } from "../protocol/samples.ts";
 
@@ -16,7 +17,7 @@ export function stand(what: string, letter: string, at: number, ticket: Partial<
   const [kind, name = ""] = what.split(" ");
   const run = runOf(letter);
   const key = kind === "lock" ? keys.lock(name, run) : keys.resource(name, run);
-  return plain(key, ticketText(ticketWith({ run, host: `${letter}.example.com`, ...ticket })), at);
+  return plain(key, serializeTicket(ticketWith({ run, host: `${letter}.example.com`, ...ticket })), at);
 }
 
 export function plain(key: string, value: string, at = 1): KeyValue {
@@ -32,10 +33,10 @@ export function pastRun(more: Partial<PastRun> = {}): PastRun {
   };
 }
 
-export function pictureOf(kvs: readonly KeyValue[], revision = 100n): Picture {
-  const fold = new Fold(keys, ROOMS);
+export function pictureOf(kvs: readonly KeyValue[], revision = 100n): Snapshot {
+  const fold = new SnapshotBuilder(keys, SNAPSHOT_COLLECTIONS);
   fold.begin();
-  for (const kv of kvs) fold.see(kv);
+  for (const kv of kvs) fold.add(kv);
   fold.finish(revision);
-  return fold.picture();
+  return fold.getSnapshot();
 }

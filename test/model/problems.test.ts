@@ -1,7 +1,7 @@
 /** What an operator is told to look at, and what not. */
 import { describe, expect, it } from "vitest";
-import { problemId, problems } from "../../src/model/problems/index.ts";
-import { drainText } from "../../src/protocol/drain.ts";
+import { buildProblemId, findProblems } from "../../src/model/problems/index.ts";
+import { serializeDrain } from "../../src/protocol/drain.ts";
 import { keys } from "../protocol/samples.ts";
 import { NOW, pictureOf, plain, stand } from "./pictures.ts";
 
@@ -9,7 +9,7 @@ const held = { state: "held", grantedAt: NOW - 60_000 } as const;
 
 describe("problems", () => {
   const kinds = (...kvs: Parameters<typeof pictureOf>[0]) =>
-    problems(pictureOf(kvs), NOW).map(({ kind }) => kind);
+    findProblems(pictureOf(kvs), NOW).map(({ kind }) => kind);
   it.each([
     ["a ticket that cannot be read", [plain(keys.lock("x", "h".repeat(16)), "{")], ["malformed"]],
     ["a key that is none of ours", [plain(`${keys.prefix}drains/nothing/x`, "")], ["malformed"]],
@@ -45,7 +45,7 @@ describe("problems", () => {
     ],
     [
       "a drain that has ended",
-      [plain(keys.drain("all", "all"), drainText({ by: "x", at: 1, until: 2 }))],
+      [plain(keys.drain("all", "all"), serializeDrain({ by: "x", at: 1, until: 2 }))],
       ["drain-ended"],
     ],
     ["a group that cannot be read", [plain(keys.group("web"), "{")], ["malformed", "group"]],
@@ -88,7 +88,7 @@ describe("problems", () => {
   it("quote names in lines to copy: a name is other people's word", () => {
     const evil = "a'; rm -rf /;";
     const kvs = [plain(keys.lock(evil, "h".repeat(16)), "{"), plain(keys.resourceConfig(evil), "[]")];
-    const remedies = problems(pictureOf(kvs), NOW).map(({ remedy }) => remedy);
+    const remedies = findProblems(pictureOf(kvs), NOW).map(({ remedy }) => remedy);
     expect(remedies).toEqual([
       `signalbox reset lock 'a'\\''; rm -rf /;' --run ${"h".repeat(16)} --force`,
       "signalbox resource set 'a'\\''; rm -rf /;' …",
@@ -99,10 +99,10 @@ describe("problems", () => {
     const kvs = [
       stand("lock x", "a", 1, { ...held, enqueuedAt: NOW, grantedAt: NOW - 2e8 }),
       stand("lock y", "b", 2, { state: "waiting", enqueuedAt: NOW - 7_200_000 }),
-      plain(keys.drain("all", "all"), drainText({ by: "x", at: 1, until: 2 })),
+      plain(keys.drain("all", "all"), serializeDrain({ by: "x", at: 1, until: 2 })),
     ];
-    const at = (wall: number) => problems(pictureOf(kvs), wall);
-    expect(at(NOW).map(problemId)).toEqual(at(NOW + 3_700_000).map(problemId));
+    const at = (wall: number) => findProblems(pictureOf(kvs), wall);
+    expect(at(NOW).map(buildProblemId)).toEqual(at(NOW + 3_700_000).map(buildProblemId));
     expect(at(NOW)).not.toEqual(at(NOW + 3_700_000));
   });
 
@@ -111,7 +111,7 @@ describe("problems", () => {
       stand("lock a", "a", 1, { state: "grace", until: NOW - 1 }),
       plain(keys.lock("b", "h".repeat(16)), "{"),
     ];
-    const found = problems(pictureOf(kvs), NOW);
+    const found = findProblems(pictureOf(kvs), NOW);
     expect(found.map(({ level }) => level)).toEqual(["failure", "warning"]);
     expect(found[1]).toMatchObject({ host: "a.example.com", run: "a".repeat(16), subject: "lock a" });
   });

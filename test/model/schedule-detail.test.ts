@@ -1,24 +1,24 @@
 /** What `show schedule` displays, what operators are told of schedules, and what is told as it happens. */
 import { describe, expect, it } from "vitest";
 import type { Detail } from "../../src/model/detail/detail.ts";
-import { scheduleDetail } from "../../src/model/detail/schedule.ts";
-import { eventsBetween } from "../../src/model/events/index.ts";
-import { Fold } from "../../src/model/fold.ts";
-import { ROOMS } from "../../src/model/picture.ts";
-import { problems } from "../../src/model/problems/index.ts";
-import { auditText } from "../../src/protocol/audit.ts";
-import { drainText } from "../../src/protocol/drain.ts";
+import { buildScheduleDetail } from "../../src/model/detail/schedule.ts";
+import { listEventsBetween } from "../../src/model/events/index.ts";
+import { findProblems } from "../../src/model/problems/index.ts";
+import { SNAPSHOT_COLLECTIONS } from "../../src/model/snapshot.ts";
+import { SnapshotBuilder } from "../../src/model/snapshot-builder.ts";
+import { serializeAuditRecord } from "../../src/protocol/audit.ts";
+import { serializeDrain } from "../../src/protocol/drain.ts";
 import type { KeyValue } from "../../src/protocol/txn.ts";
-import type { Last } from "../../src/schedule/due.ts";
-import type { Outcome } from "../../src/schedule/outcome.ts";
+import type { LastOccurrence } from "../../src/schedule/due.ts";
+import type { OccurrenceOutcome } from "../../src/schedule/outcome.ts";
 import { keys } from "../protocol/samples.ts";
 import { NOW, pictureOf, plain } from "./pictures.ts";
 import { memory, running, runningOf, schedule, worker } from "./schedules.ts";
 
-const around = { wall: NOW, pulses: new Map([[7n, { left: 29, ttl: 30 }]]) };
+const around = { wall: NOW, sessions: new Map([[7n, { left: 29, ttl: 30 }]]) };
 
 function detailOf(id: string, ...kvs: KeyValue[]): Detail {
-  const detail = scheduleDetail(pictureOf(kvs), id, around);
+  const detail = buildScheduleDetail(pictureOf(kvs), id, around);
   if (detail === undefined) throw new Error(`nothing is shown of ${id}`);
   return detail;
 }
@@ -27,11 +27,11 @@ function section({ sections }: Detail, title: string): unknown {
   const found = sections.find((one) => one.title.startsWith(title));
   return found?.kind === "table" ? found.rows.map((row) => row.map(({ text }) => text)) : found?.lines;
 }
-const outcome = (more: Partial<Outcome> = {}): Outcome => ({
+const outcome = (more: Partial<OccurrenceOutcome> = {}): OccurrenceOutcome => ({
   ...{ scheduled: NOW - 60_000, result: "ok", endedAt: NOW - 50_000, startedAt: NOW - 59_750, late: 250 },
   ...{ run: "r1", host: "web1.example.com", attempt: 1, code: 0, ...more },
 });
-const last = (more: Partial<Last> = {}): Last => ({
+const last = (more: Partial<LastOccurrence> = {}): LastOccurrence => ({
   ...{ scheduled: NOW - 60_000, startedAt: NOW - 59_000, endedAt: NOW - 50_000, late: 250 },
   ...{ result: "failed", run: "r1", ...more },
 });
@@ -98,7 +98,13 @@ describe("what is shown of a schedule", () => {
   it("is how the last runs came out, which were given up, and what the last one wrote", () => {
     const tail = `${Array.from({ length: 40 }, (_, line) => `line ${line}`).join("\n")}\nno \x1b[31mspace\n`;
     const bad = outcome({ result: "failed", code: 7, reason: "exit 7", tail, scheduled: NOW - 120_000 });
-    const skipped: Outcome = { scheduled: 0, result: "skipped", endedAt: NOW, count: 3, until: 7_200_000 };
+    const skipped: OccurrenceOutcome = {
+      scheduled: 0,
+      result: "skipped",
+      endedAt: NOW,
+      count: 3,
+      until: 7_200_000,
+    };
     const detail = detailOf(
       "s",
       ...schedule("s"),
@@ -127,12 +133,15 @@ describe("what is shown of a schedule", () => {
     const detail = detailOf(
       "s",
       plain(keys.schedule("s"), "{"),
-      plain(keys.audit("a"), auditText({ ...record, target: "schedule s", outcome: "added" })),
+      plain(keys.audit("a"), serializeAuditRecord({ ...record, target: "schedule s", outcome: "added" })),
       plain(
         keys.audit("b"),
-        auditText({ ...record, target: "schedules r, s and 3 more", outcome: "paused" }),
+        serializeAuditRecord({ ...record, target: "schedules r, s and 3 more", outcome: "paused" }),
       ),
-      plain(keys.audit("c"), auditText({ ...record, target: "schedules r, t", outcome: "resumed" })),
+      plain(
+        keys.audit("c"),
+        serializeAuditRecord({ ...record, target: "schedules r, t", outcome: "resumed" }),
+      ),
     );
     expect(detail).toMatchObject({ heading: "schedule s: malformed", tone: "problem" });
     expect(facts(detail).malformed).toMatch(/its definition cannot be read/);
@@ -140,13 +149,13 @@ describe("what is shown of a schedule", () => {
       expect.arrayContaining(["schedule", "paused"]),
       expect.arrayContaining(["schedule", "added"]),
     ]);
-    expect(scheduleDetail(pictureOf([]), "s", around)).toBeUndefined();
+    expect(buildScheduleDetail(pictureOf([]), "s", around)).toBeUndefined();
   });
 });
 
 describe("problems with schedules", () => {
   const found = (...kvs: KeyValue[]) =>
-    problems(pictureOf(kvs), NOW).map(({ kind, level, subject }) => `${level} ${kind} ${subject}`);
+    findProblems(pictureOf(kvs), NOW).map(({ kind, level, subject }) => `${level} ${kind} ${subject}`);
   const LONG = { runAt: NOW - 301_000 };
   it.each([
     ["nothing", [worker("w"), ...schedule("s", {}, { last: last({ result: "ok" }) })], []],
@@ -158,7 +167,7 @@ describe("problems with schedules", () => {
       [
         worker("w"),
         ...schedule("s", {}, LONG),
-        plain(keys.drain("all", "all"), drainText({ by: "ann", at: 1 })),
+        plain(keys.drain("all", "all"), serializeDrain({ by: "ann", at: 1 })),
       ],
       [],
     ],
@@ -196,7 +205,7 @@ describe("problems with schedules", () => {
 
   it("many that are late have one line, of the one that is the latest", () => {
     const late = Array.from({ length: 50 }, (_, at) => schedule(`s${at}`, {}, { runAt: NOW - 400_000 - at }));
-    const all = problems(pictureOf([worker("w"), ...late.flat()]), NOW);
+    const all = findProblems(pictureOf([worker("w"), ...late.flat()]), NOW);
     expect(all).toMatchObject([{ subject: "schedule s49", detail: expect.stringContaining("49 more") }]);
   });
 });
@@ -204,16 +213,16 @@ describe("problems with schedules", () => {
 describe("what happens to schedules", () => {
   /** As a follower sees them: what did not change is the same in both. */
   const told = (...reads: KeyValue[][]) => {
-    const fold = new Fold(keys, ROOMS);
+    const fold = new SnapshotBuilder(keys, SNAPSHOT_COLLECTIONS);
     const pictures = reads.map((kvs, at) => {
       fold.begin();
-      for (const kv of kvs) fold.see(kv);
+      for (const kv of kvs) fold.add(kv);
       fold.finish(BigInt(100 + at));
-      return fold.picture();
+      return fold.getSnapshot();
     });
     const [before, after] = pictures;
     if (before === undefined || after === undefined) throw new Error("there are not two pictures");
-    return eventsBetween(before, after, { from: NOW - 60_000, to: NOW }).map(({ text }) => text);
+    return listEventsBetween(before, after, { from: NOW - 60_000, to: NOW }).map(({ text }) => text);
   };
   const newer = (kv: KeyValue): KeyValue => ({ ...kv, modRevision: 99n });
 
@@ -232,7 +241,10 @@ describe("what happens to schedules", () => {
     const paused = schedule("s", { pause: { by: "ann", at: 1 } })[0];
     if (definition === undefined || paused === undefined) throw new Error("no such keys");
     const record = { id: "a", at: NOW, user: "ann", host: "ops", action: "schedule", seen: 1n } as const;
-    const audit = plain(keys.audit("a"), auditText({ ...record, target: "schedule s", outcome: "paused" }));
+    const audit = plain(
+      keys.audit("a"),
+      serializeAuditRecord({ ...record, target: "schedule s", outcome: "paused" }),
+    );
     expect(told([], [definition])).toEqual(["configured  schedule s  added: 0 * * * *"]);
     expect(told([definition], [newer(paused), audit])).toEqual(["configured  schedule s  paused by ann"]);
     expect(told([newer(paused)], [definition])).toEqual(["configured  schedule s  resumed"]);

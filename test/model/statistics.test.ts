@@ -1,7 +1,7 @@
 /** What histories come to. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { lockStatistics, percentile, typicalHeld } from "../../src/model/statistics.ts";
+import { computeLockStatistics, computePercentile, computeTypicalHeld } from "../../src/model/statistics.ts";
 import type { PastRun } from "../../src/protocol/history.ts";
 
 const past = (change: Partial<PastRun>): PastRun => ({
@@ -20,7 +20,7 @@ describe("a percentile", () => {
     { sorted: Array.from({ length: 20 }, (_, i) => i + 1), share: 0.95, is: 19 },
     { sorted: Array.from({ length: 20 }, (_, i) => i + 1), share: 1, is: 20 },
   ])("of $sorted at $share is $is", ({ sorted, share, is }) => {
-    expect(percentile(sorted, share)).toBe(is);
+    expect(computePercentile(sorted, share)).toBe(is);
   });
 
   it("is the smallest value that so many do not exceed", () => {
@@ -28,7 +28,7 @@ describe("a percentile", () => {
     fc.assert(
       fc.property(values, fc.double({ min: 0.01, max: 1, noNaN: true }), (all, share) => {
         const sorted = [...all].sort((a, b) => a - b);
-        const value = percentile(sorted, share) ?? Number.NaN;
+        const value = computePercentile(sorted, share) ?? Number.NaN;
         const upTo = (limit: number) => sorted.filter((one) => one <= limit).length;
         const below = sorted.filter((one) => one < value).at(-1);
         expect(upTo(value)).toBeGreaterThanOrEqual(sorted.length * share);
@@ -40,7 +40,7 @@ describe("a percentile", () => {
 
 describe("a lock's statistics", () => {
   it("of nothing say nothing", () => {
-    expect(lockStatistics("x", [], 1_000)).toEqual({
+    expect(computeLockStatistics("x", [], 1_000)).toEqual({
       ...{ lock: "x", runs: 0, failures: 0, busy: undefined, held: undefined, waited: undefined },
       last: undefined,
     });
@@ -52,7 +52,7 @@ describe("a lock's statistics", () => {
       past({ grantedAt: 2_000, held: 300, waited: 10 }),
       past({ grantedAt: 1_000, held: 200, waited: 20 }),
     ];
-    expect(lockStatistics("x", runs, 5_000)).toMatchObject({
+    expect(computeLockStatistics("x", runs, 5_000)).toMatchObject({
       ...{ runs: 3, failures: 1, busy: 0.25, held: { p50: 300, p95: 500 }, waited: { p50: 20, p95: 30 } },
       last: runs[0],
     });
@@ -62,10 +62,10 @@ describe("a lock's statistics", () => {
     const anyRun = fc.record({ grantedAt: fc.integer(), held: fc.integer(), waited: fc.integer() }).map(past);
     fc.assert(
       fc.property(fc.array(anyRun, { minLength: 1 }), fc.integer(), (runs, wall) => {
-        const { busy, held } = lockStatistics("x", runs, wall);
+        const { busy, held } = computeLockStatistics("x", runs, wall);
         if (busy !== undefined) expect(busy >= 0 && busy <= 1).toBe(true);
         expect(held?.p50).toBeGreaterThanOrEqual(0);
-        expect(typicalHeld(runs)).toEqual(held);
+        expect(computeTypicalHeld(runs)).toEqual(held);
       }),
     );
   });

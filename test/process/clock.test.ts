@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { realClock } from "../../src/process/clock.ts";
+import { createRealClock } from "../../src/process/clock.ts";
 import { realRandom } from "../../src/process/random.ts";
 
 function sources(running = 1000, booted = 90_000) {
   const at = { running, booted };
-  return { at, clock: realClock({ running: () => at.running, booted: () => at.booted }) };
+  return { at, clock: createRealClock({ readMonotonic: () => at.running, readBootTime: () => at.booted }) };
 }
 
 test("now() counts what ran and what was suspended", () => {
@@ -40,15 +40,15 @@ test("many short suspends add up", () => {
 });
 
 test("the machine's own clock goes on", async () => {
-  const clock = realClock();
+  const clock = createRealClock();
   const before = clock.now();
   await clock.sleep(20);
   expect(clock.now() - before).toBeGreaterThanOrEqual(20);
-  expect(Math.abs(clock.wall() - Date.now())).toBeLessThan(1000);
+  expect(Math.abs(clock.getWallTime() - Date.now())).toBeLessThan(1000);
 });
 
 test("sleep() rejects with the signal's reason, before and during", async () => {
-  const clock = realClock();
+  const clock = createRealClock();
   const reason = new Error("enough");
   await expect(clock.sleep(10_000, AbortSignal.abort(reason))).rejects.toBe(reason);
   const controller = new AbortController();
@@ -58,9 +58,9 @@ test("sleep() rejects with the signal's reason, before and during", async () => 
 });
 
 test("random bytes differ, and unit() stays in [0, 1)", () => {
-  expect(realRandom.bytes(16)).toHaveLength(16);
-  expect(realRandom.bytes(16)).not.toEqual(realRandom.bytes(16));
-  const units = Array.from({ length: 1000 }, () => realRandom.unit());
+  expect(realRandom.generateBytes(16)).toHaveLength(16);
+  expect(realRandom.generateBytes(16)).not.toEqual(realRandom.generateBytes(16));
+  const units = Array.from({ length: 1000 }, () => realRandom.generateFraction());
   expect(Math.min(...units)).toBeGreaterThanOrEqual(0);
   expect(Math.max(...units)).toBeLessThan(1);
   expect(new Set(units).size).toBe(1000);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { steadily, stopwatch } from "../../fixtures/steady.ts";
+import { retryAfterStalls, startStopwatch } from "../../fixtures/steady.ts";
 import type { GuardedCommand } from "../../src/process/command.ts";
-import { guardianHost } from "../../src/process/host.ts";
+import { createGuardianHost } from "../../src/process/host.ts";
 import {
   brood,
   clock,
@@ -21,7 +21,7 @@ const SOON = 4_000;
 
 /** A deadline so many ms from now. @returns how late it is, ms, stalls not counted */
 function lateness(ms: number): () => number {
-  const passed = stopwatch();
+  const passed = startStopwatch();
   return () => passed() - ms;
 }
 
@@ -47,7 +47,7 @@ test("at termAt a command gets SIGTERM, and may clean up", async () => {
   expect(out.lines()).toEqual(["up", "bye"]);
 });
 
-test("at killAt a command that ignores SIGTERM is killed", () => steadily(killed));
+test("at killAt a command that ignores SIGTERM is killed", () => retryAfterStalls(killed));
 
 async function killed(): Promise<void> {
   const it = await deaf();
@@ -78,7 +78,7 @@ test("descendants that ignore SIGTERM, in sessions of their own, are killed afte
 });
 
 test("renewed deadlines keep a command alive", async () => {
-  await steadily(async () => {
+  await retryAfterStalls(async () => {
     const { it } = await started(newMark(), sh("sleep 0.5; exit 4"));
     for (let i = 0; i < 8; i++) {
       it.arm({ termAt: clock.now() + 200, killAt: clock.now() + 300 });
@@ -135,11 +135,11 @@ test("what keeps forking is killed", async () => {
 
 test("nothing is started without a deadline, nor after one", async () => {
   const spec = { file: "true", args: [], env: { ...process.env, TEST_MARK: newMark() } };
-  const unarmed = await guardianHost(clock).prepare(spec);
+  const unarmed = await createGuardianHost(clock).prepare(spec);
   await expect(unarmed.start({})).rejects.toMatchObject({ exitCode: 70 });
   await unarmed.release();
 
-  const late = await guardianHost(clock).prepare(spec);
+  const late = await createGuardianHost(clock).prepare(spec);
   late.arm({ termAt: clock.now() - 1, killAt: clock.now() + 1000 });
   await expect(late.start({})).rejects.toMatchObject({ exitCode: 125 });
   await late.release();

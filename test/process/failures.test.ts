@@ -1,8 +1,9 @@
+import { spawnSync } from "node:child_process";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { guardianHost } from "../../src/process/host.ts";
+import { createGuardianHost } from "../../src/process/host.ts";
 import { locateGuardian } from "../../src/process/locate.ts";
 import { clock, guarded, newMark, newOutput, until } from "./helpers.ts";
 
@@ -49,9 +50,31 @@ test("the command is looked up in its own PATH, additions included", async () =>
 });
 
 test("arguments that do not fit are the command's fault", async () => {
-  const tooLong = "x".repeat(200_000);
-  await expect(guarded(newMark(), ["true", tooLong])).rejects.toMatchObject({ exitCode: 126 });
+  const tooLong = await guarded(newMark(), ["true", "x".repeat(200_000)]);
+  await expect(tooLong.start({})).rejects.toMatchObject({
+    exitCode: 126,
+    message: expect.stringContaining("E2BIG"),
+  });
+  await tooLong.release();
   await expect(guarded(newMark(), ["true", "a\0b"])).rejects.toMatchObject({ exitCode: 126 });
+});
+
+test("a command line as long as the system takes is run, every byte of it", async () => {
+  const words = Array.from({ length: 15 }, (_, at) => String.fromCharCode(97 + at).repeat(100_000));
+  const out = newOutput();
+  const count = 'printf "%s" "$#-$*" | cksum >>$OUT';
+  const it = await guarded(newMark(), ["sh", "-c", count, "sh", ...words, ""], { OUT: out.path });
+  await it.start({});
+  expect(await it.exited).toMatchObject({ code: 0 });
+  await it.release();
+  const wanted = spawnSync("cksum", { input: `16-${[...words, ""].join(" ")}`, encoding: "utf8" }).stdout;
+  expect(out.lines()).toEqual([wanted.trim()]);
+});
+
+test("a command line that holds more than any system takes is the command's fault", async () => {
+  const it = await guarded(newMark(), ["true", ...Array.from({ length: 200 }, () => "x".repeat(100_000))]);
+  await expect(it.start({})).rejects.toMatchObject({ exitCode: 126 });
+  await it.release();
 });
 
 test("additions that are no environment start nothing, and the guardian can still be released", async () => {
@@ -69,7 +92,7 @@ test("without a guardian nothing is run, and the remedy is named", async () => {
     join(folder, "garbage"),
     "/bin/true",
   ])
-    await expect(guardianHost(clock, guardian).prepare(spec)).rejects.toHaveProperty("exitCode");
+    await expect(createGuardianHost(clock, guardian).prepare(spec)).rejects.toHaveProperty("exitCode");
 });
 
 test("a guardian of another version is turned away, and ends", async () => {
@@ -77,7 +100,7 @@ test("a guardian of another version is turned away, and ends", async () => {
   file("stale", `#!/bin/sh\nprintf '${hello}' >&3\ncat <&3 >"$OUT"; echo ended >"$OUT"\n`, 0o755);
   const out = newOutput();
   const spec = { file: "true", args: [], env: { ...process.env, OUT: out.path } };
-  const stale = guardianHost(clock, join(folder, "stale")).prepare(spec);
+  const stale = createGuardianHost(clock, join(folder, "stale")).prepare(spec);
   await expect(stale).rejects.toMatchObject({ exitCode: 78, message: expect.stringContaining("version 9") });
   await until("its end", () => out.lines().includes("ended"));
 });
@@ -85,12 +108,11 @@ test("a guardian of another version is turned away, and ends", async () => {
 test("a guardian that cannot guard here is a matter of configuration", async () => {
   file("helpless", "#!/bin/sh\nexit 5\n", 0o755);
   const spec = { file: "true", args: [], env: process.env };
-  const helpless = guardianHost(clock, join(folder, "helpless")).prepare(spec);
+  const helpless = createGuardianHost(clock, join(folder, "helpless")).prepare(spec);
   await expect(helpless).rejects.toMatchObject({ exitCode: 78, message: expect.stringContaining("/proc") });
 });
 
-test("a guardian started by hand says who should", async () => {
-  const { spawnSync } = await import("node:child_process");
+test("a guardian started by hand says who should", () => {
   const { status, stderr } = spawnSync(locateGuardian(), [], { encoding: "utf8" });
   expect({ status, stderr }).toEqual({ status: 5, stderr: "signalbox-guard: started by signalbox only\n" });
 });

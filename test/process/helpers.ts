@@ -1,16 +1,16 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { randomUUID } from "node:crypto";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { randomInt, randomUUID } from "node:crypto";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { onTestFinished } from "vitest";
-import type { RunnerOrder } from "../../fixtures/process/runner.ts";
-import { stopwatch } from "../../fixtures/steady.ts";
-import { realClock } from "../../src/process/clock.ts";
+import type { RunnerOptions } from "../../fixtures/process/runner.ts";
+import { PATIENCE, startStopwatch } from "../../fixtures/steady.ts";
+import { createRealClock } from "../../src/process/clock.ts";
 import type { GuardedCommand } from "../../src/process/command.ts";
-import { guardianHost } from "../../src/process/host.ts";
+import { createGuardianHost } from "../../src/process/host.ts";
 
 export const fixture = (name: string) => resolve(import.meta.dirname, "../../fixtures/process", name);
 
@@ -49,8 +49,8 @@ function look(pid: string, mark: string): (Marked & { bears: boolean }) | undefi
 }
 
 /** Polls until something holds. @throws Error naming it when it does not within `ms`, stalls of this process not counted */
-export async function until<T>(what: string, holds: () => T | undefined | false, ms = 20_000): Promise<T> {
-  const waited = stopwatch();
+export async function until<T>(what: string, holds: () => T | undefined | false, ms = PATIENCE): Promise<T> {
+  const waited = startStopwatch();
   for (;;) {
     const value = holds();
     if (value !== undefined && value !== false) return value;
@@ -64,11 +64,11 @@ export function remains(mark: string): string[] {
   return marked(mark).flatMap(({ name }) => (name === GUARDIAN ? [] : [name]));
 }
 
-export const GUARDIAN = "signalbox-guard";
+export const GUARDIAN = "sbxgd";
 
 /** Waits until nothing bears the mark, but what is excepted. @returns the milliseconds that took, stalls not counted */
 export async function untilDead(mark: string, ms: number, except: number[] = []): Promise<number> {
-  const waited = stopwatch();
+  const waited = startStopwatch();
   const alive = () => marked(mark).filter(({ pid }) => !except.includes(pid));
   let quiet = 0; // a process in the middle of its exec shows no environment: look more than once
   const silent = () => {
@@ -109,6 +109,43 @@ export async function brood(mark: string): Promise<{ it: GuardedCommand; pids: n
   return { it, pids: marked(mark).map(({ pid }) => pid) };
 }
 
+/** A process that can be found wherever it goes: by its argument, which no other has. It is killed when the test is over. */
+export function newSleeper(): { words: string; find: () => number | undefined } {
+  const words = `sleep 1000.${randomInt(1e12)}`;
+  const find = () => cmdlines().find(({ cmdline }) => cmdline === `${words.replace(" ", "\0")}\0`)?.pid;
+  onTestFinished(() => {
+    const pid = find();
+    if (pid !== undefined) kill(pid, "SIGKILL");
+  });
+  return { words, find };
+}
+
+/** The command line of every process, as `pkill -f` sees it but for the NULs. */
+export function cmdlines(): { pid: number; cmdline: string }[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map((pid) => ({ pid: Number(pid), cmdline: read(`/proc/${pid}/cmdline`) }));
+}
+
+/** Whether this process may do what it wants with namespaces and cgroups. */
+export const isRoot = process.getuid?.() === 0;
+
+/** Before a runner's words: it sees no cgroups. */
+export const NO_CGROUPS = ["unshare", ...(isRoot ? [] : ["-r"]), "-m", "sh", "-c"].concat(
+  'mount -t tmpfs none /sys/fs/cgroup && exec "$@"',
+  "sh",
+);
+
+/** An ordinary user may not on every machine. */
+export const canHideCgroups =
+  spawnSync(NO_CGROUPS[0] ?? "", [...NO_CGROUPS.slice(1), "true"], { stdio: "ignore" }).status === 0;
+
+/** How a command is found: by its cgroup, and where there is none. The words come before a runner's. */
+export const WAYS = [
+  { name: "where cgroups may be made", before: [] },
+  ...(canHideCgroups ? [{ name: "where there are none", before: NO_CGROUPS }] : []),
+];
+
 /** A folder of its own for a test, and the name of a file in it that commands write to, or wait for, as $OUT. */
 export function newOutput(): { path: string; lines: () => string[] } {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-process-"));
@@ -128,7 +165,7 @@ function read(path: string): string {
   }
 }
 
-export const clock = realClock();
+export const clock = createRealClock();
 
 /** A command guarded by the test's own process, armed to be terminated in 20 s. */
 export async function guarded(
@@ -138,7 +175,7 @@ export async function guarded(
 ) {
   const [file, ...args] = command;
   const spec = { file, args, env: { ...process.env, ...env, TEST_MARK: mark } };
-  const it = await guardianHost(clock).prepare(spec);
+  const it = await createGuardianHost(clock).prepare(spec);
   onTestFinished(() => it.terminate(0));
   it.arm({ termAt: clock.now() + 20_000, killAt: clock.now() + 21_000 });
   return it;
@@ -178,14 +215,19 @@ export interface Runner {
   ended: Promise<{ code: number | null; signal: string | null; stdout: Buffer; stderr: Buffer }>;
 }
 
-/** The fixture's runner as a process; stdin is a pipe that the test may end. */
+/**
+ * The fixture's runner as a process; stdin is a pipe that the test may end.
+ * @param before  words before its own, of a program that becomes it
+ */
 export function runner(
   mark: string,
-  order: Partial<RunnerOrder> & Pick<RunnerOrder, "command">,
+  order: Partial<RunnerOptions> & Pick<RunnerOptions, "command">,
   env = {},
+  before: readonly string[] = [],
 ): Runner {
   const text = JSON.stringify({ termIn: 20_000, killIn: 21_000, ...order });
-  const child = spawn(process.execPath, [fixture("runner.ts"), text], {
+  const [file = "", ...args] = [...before, process.execPath, fixture("runner.ts"), text];
+  const child = spawn(file, args, {
     env: { ...process.env, ...env, TEST_MARK: mark },
     stdio: ["pipe", "pipe", "pipe", "pipe"],
   });

@@ -1,7 +1,7 @@
 import { uptime } from "node:os";
 import { expect, test } from "vitest";
-import type { RunnerOrder } from "../../fixtures/process/runner.ts";
-import { steadily } from "../../fixtures/steady.ts";
+import type { RunnerOptions } from "../../fixtures/process/runner.ts";
+import { retryAfterStalls } from "../../fixtures/steady.ts";
 import { fixture, guardians, kill, marked, newMark, newOutput, runner, untilDead } from "./helpers.ts";
 
 /** Runs `one` for every item, three at a time. */
@@ -39,7 +39,7 @@ test("a runner SIGKILLed at any instant takes everything with it within a second
 });
 
 test("so does one that dies at a step of the start", async () => {
-  const steps = ["spawned", "prepared", "ordered", "started"] satisfies RunnerOrder["dieAt"][];
+  const steps = ["spawned", "prepared", "ordered", "started"] satisfies RunnerOptions["dieAt"][];
   await inLanes([...steps, ...steps], async (dieAt) => {
     const mark = newMark();
     await runner(mark, { command: [fixture("brood.sh")], dieAt }).ended.catch(() => {});
@@ -62,7 +62,7 @@ function keepers(mark: string, runner: number): number[] {
   return [runner, outer.pid, inner.pid];
 }
 
-test("a frozen runner's command is dead by its deadline", () => steadily(frozen));
+test("a frozen runner's command is dead by its deadline", () => retryAfterStalls(frozen));
 
 async function frozen(): Promise<void> {
   const mark = newMark();

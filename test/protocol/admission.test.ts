@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { admit, holds } from "../../src/protocol/admission.ts";
-import type { Place, Queue, Ticket } from "../../src/protocol/ticket.ts";
+import { admit, isHolding } from "../../src/protocol/admission.ts";
+import type { Queue, QueueEntry, Ticket } from "../../src/protocol/ticket.ts";
 import { placeWith } from "./samples.ts";
 
 type Short =
@@ -125,7 +125,7 @@ describe("any queue", () => {
           const total = configured ?? Math.min(...stated);
           const found = admit(places, run, configured);
           if (ticket === undefined) expect(found).toEqual({ kind: "gone" });
-          else if (holds(places[at])) expect(found).toEqual({ kind: "admitted", total });
+          else if (isHolding(places[at])) expect(found).toEqual({ kind: "admitted", total });
           else if (configured !== undefined && ticket.count > configured)
             expect(found).toEqual({ kind: "impossible", count: ticket.count, total });
           else {
@@ -143,7 +143,7 @@ describe("any queue", () => {
       fc.property(anyQueue, anyTotal, (places, configured) => {
         const found = places.map(({ run }) => admit(places, run, configured));
         const isIn = (at: number) => found[at]?.kind === "admitted";
-        const last = places.findLastIndex((place, at) => isIn(at) && !holds(place));
+        const last = places.findLastIndex((place, at) => isIn(at) && !isHolding(place));
         if (last < 0) return;
         for (let at = 0; at < last; at += 1) expect(isIn(at)).toBe(true);
         const total = found[last]?.kind === "admitted" ? found[last].total : 0;
@@ -170,10 +170,10 @@ const event = fc.oneof(
 test("a run that is admitted stays so, whoever joins, is granted or leaves, and never too many are", () => {
   fc.assert(
     fc.property(fc.array(event, { maxLength: 25 }), anyTotal, (events, configured) => {
-      let places: Place[] = [];
+      let places: QueueEntry[] = [];
       let before = new Set<string>();
       for (const [number, what] of events.entries()) {
-        const isAdmitted = ({ run }: Place) => admit(places, run, configured).kind === "admitted";
+        const isAdmitted = ({ run }: QueueEntry) => admit(places, run, configured).kind === "admitted";
         if (what.kind === "join") {
           const ticket = what.ticket && { ...what.ticket, state: "waiting" as const };
           places = [...places, placeWith(`r${number}`, number + 1, ticket)];

@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
-  applies,
   type Drain,
-  drainOf,
-  drainText,
   hasEnded,
+  isDrainApplicable,
+  isEveryQueueStopped,
   isSameTarget,
-  type Reach,
-  stopsAllOf,
+  parseDrain,
+  type RunTargets,
+  serializeDrain,
 } from "../../src/protocol/drain.ts";
 import type { DrainScope } from "../../src/protocol/keys.ts";
 import { anyText, bytes, keys } from "./samples.ts";
@@ -19,7 +19,7 @@ const drain = (scope: DrainScope, name: string): Drain => ({
 const kv = (key: string, value: string) => ({ key, value, createRevision: 3n, modRevision: 4n, session: 0n });
 
 describe("a run with a lock and two resources, on a host in two groups", () => {
-  const reach: Reach = {
+  const reach: RunTargets = {
     ...{ lock: "invoices", resources: ["db", "mem"], host: "Web1.example.com", groups: ["web", "all"] },
   };
   test.each<[DrainScope, string, boolean]>([
@@ -41,7 +41,7 @@ describe("a run with a lock and two resources, on a host in two groups", () => {
     ["group", "WEB", false],
     ["group", "db", false],
   ])("a drain of %s %s stops it: %s", (scope, name, expected) => {
-    expect(applies(drain(scope, name), reach)).toBe(expected);
+    expect(isDrainApplicable(drain(scope, name), reach)).toBe(expected);
   });
 });
 
@@ -52,7 +52,7 @@ test.each<[DrainScope, string, boolean]>([
   ["group", "web", false],
   ["host", "h.x", true],
 ])("a run with nothing but its host is stopped by a drain of %s %s: %s", (scope, name, expected) => {
-  expect(applies(drain(scope, name), { resources: [], host: "h.x", groups: [] })).toBe(expected);
+  expect(isDrainApplicable(drain(scope, name), { resources: [], host: "h.x", groups: [] })).toBe(expected);
 });
 
 test.each<[one: [DrainScope, string], other: [DrainScope, string], expected: boolean]>([
@@ -96,7 +96,7 @@ describe("whether a drain stops every queue that a run stands in", () => {
     ["host", "db", "a resource", false],
     ["group", "db", "a resource", false],
   ])("%s %s, standing in %s: %s", (scope, name, where, expected) => {
-    expect(stopsAllOf(drain(scope, name), places[where] ?? { resources: [] })).toBe(expected);
+    expect(isEveryQueueStopped(drain(scope, name), places[where] ?? { resources: [] })).toBe(expected);
   });
 });
 
@@ -121,7 +121,7 @@ describe("a drain's value", () => {
       fc.property(written, (details) => {
         const key = keys.drain("lock", "a/b");
         const expected = { key, scope: "lock", name: "a/b", modRevision: 4n, ...details };
-        expect(drainOf(keys, kv(key, drainText(details)))).toEqual(expected);
+        expect(parseDrain(keys, kv(key, serializeDrain(details)))).toEqual(expected);
       }),
     );
   });
@@ -136,19 +136,19 @@ describe("a drain's value", () => {
     '{"by":4,"at":"x","why":{},"until":"soon"}',
     '{"until":null}',
   ])("drains though it is %j, and for ever", (value) => {
-    expect(drainOf(keys, kv(keys.drain("all", "all"), value))).toEqual({
+    expect(parseDrain(keys, kv(keys.drain("all", "all"), value))).toEqual({
       ...{ key: keys.drain("all", "all"), scope: "all", name: "all", by: "unknown", at: 0, modRevision: 4n },
     });
   });
 
   test("stops everything in the scope all, whatever name somebody gave it", () => {
     const key = `${keys.drains().key}all/by-hand`;
-    expect(drainOf(keys, kv(key, "{}"))).toMatchObject({ key, scope: "all", name: "all" });
+    expect(parseDrain(keys, kv(key, "{}"))).toMatchObject({ key, scope: "all", name: "all" });
   });
 
   test("cannot say that it is another's", () => {
     const value = JSON.stringify({ scope: "all", name: "all", key: "x", modRevision: 9, until: 5 });
-    expect(drainOf(keys, kv(keys.drain("host", "h.x"), value))).toMatchObject({
+    expect(parseDrain(keys, kv(keys.drain("host", "h.x"), value))).toMatchObject({
       ...{ scope: "host", name: "h.x", key: keys.drain("host", "h.x"), modRevision: 4n, until: 5 },
     });
   });
@@ -157,8 +157,8 @@ describe("a drain's value", () => {
     fc.assert(
       fc.property(fc.oneof(fc.json(), bytes), bytes, (value, path) => {
         const key = keys.drain("group", "web");
-        expect(drainOf(keys, kv(key, value))).toMatchObject({ scope: "group", name: "web" });
-        expect(drainOf(keys, kv(`/signalbox/hosts/${path}`, value))).toBeUndefined();
+        expect(parseDrain(keys, kv(key, value))).toMatchObject({ scope: "group", name: "web" });
+        expect(parseDrain(keys, kv(`/signalbox/hosts/${path}`, value))).toBeUndefined();
       }),
     );
   });

@@ -1,7 +1,14 @@
 import { describe, expect, test } from "vitest";
 import type { MemoryEtcd } from "../../fixtures/memory-store.ts";
-import { claimTxn, grantTxn, joinTxn, ours, rewritten, untouched } from "../../src/protocol/guards.ts";
-import { type Place, ticketText } from "../../src/protocol/ticket.ts";
+import {
+  buildGrantTxn,
+  buildJoinTxn,
+  buildTicketClaimTxn,
+  guardOwned,
+  guardUnchanged,
+  rewriteTickets,
+} from "../../src/protocol/guards.ts";
+import { type QueueEntry, serializeTicket } from "../../src/protocol/ticket.ts";
 import type { Compare } from "../../src/protocol/txn.ts";
 import {
   dbConfig,
@@ -26,21 +33,22 @@ const transactions = {
     happen(etcd);
     const stakes = [stake(lockKey), stake(dbKey)];
     const on = { session: SESSION, basis: { ...basis, groupsMatter }, reads: [], failure: [] };
-    return etcd.apply(claimTxn(keys, { lock: "a", stakes, ...on })).succeeded;
+    return etcd.apply(buildTicketClaimTxn(keys, { lock: "a", tickets: stakes, ...on })).succeeded;
   },
   join(happen: (etcd: MemoryEtcd) => void, groupsMatter = true) {
     const { etcd, basis, places } = room([lockKey]);
     happen(etcd);
     const on = { session: SESSION, basis: { ...basis, groupsMatter } };
-    const mark = rewritten(places, { state: "admitted" });
-    return etcd.apply(joinTxn(keys, { stakes: [stake(dbKey)], after: places, mark, ...on })).succeeded;
+    const mark = rewriteTickets(places, { state: "admitted" });
+    return etcd.apply(buildJoinTxn(keys, { tickets: [stake(dbKey)], after: places, mark, ...on })).succeeded;
   },
   grant(happen: (etcd: MemoryEtcd) => void, groupsMatter = true) {
     const { etcd, basis, places } = room([lockKey, dbKey]);
     happen(etcd);
     const on = { session: SESSION, basis: { ...basis, groupsMatter }, reads: [] };
-    return etcd.apply(grantTxn(keys, { places, stakes: rewritten(places, { state: "held" }), ...on }))
-      .succeeded;
+    return etcd.apply(
+      buildGrantTxn(keys, { entries: places, tickets: rewriteTickets(places, { state: "held" }), ...on }),
+    ).succeeded;
   },
 };
 
@@ -49,16 +57,16 @@ const refused = { claim: false, join: false, grant: false };
 const again = (key: string) => (etcd: MemoryEtcd) => {
   const old = find(etcd, key);
   remove(etcd, key);
-  put(etcd, key, ticketText(old?.ticket ?? ticketWith()), SESSION);
+  put(etcd, key, serializeTicket(old?.ticket ?? ticketWith()), SESSION);
 };
 const written =
   (key: string, value = "{}") =>
   (etcd: MemoryEtcd) =>
     put(etcd, key, value);
-const ticketAt = (key: string) => (etcd: MemoryEtcd) => put(etcd, key, ticketText(ticketWith()), OTHERS);
+const ticketAt = (key: string) => (etcd: MemoryEtcd) => put(etcd, key, serializeTicket(ticketWith()), OTHERS);
 const removed = (key: string) => (etcd: MemoryEtcd) => remove(etcd, key);
 const reset = (key: string) => (etcd: MemoryEtcd) =>
-  put(etcd, key, ticketText(ticketWith({ reset: { by: "op", at: 1 } })), SESSION);
+  put(etcd, key, serializeTicket(ticketWith({ reset: { by: "op", at: 1 } })), SESSION);
 
 describe("whether claim, join and grant go through when, since the read,", () => {
   test.each<[string, (etcd: MemoryEtcd) => void, Partial<typeof goes>]>([
@@ -108,7 +116,7 @@ describe("whether claim, join and grant go through when, since the read,", () =>
 });
 
 describe("own places,", () => {
-  const check = (guard: (places: readonly Place[]) => Compare[], happen: (etcd: MemoryEtcd) => void) => {
+  const check = (guard: (places: readonly QueueEntry[]) => Compare[], happen: (etcd: MemoryEtcd) => void) => {
     const { etcd, places } = room([lockKey, dbKey]);
     happen(etcd);
     return etcd.apply({ compare: guard(places), success: [], failure: [] }).succeeded;
@@ -120,6 +128,6 @@ describe("own places,", () => {
     ["removed and put again", again(dbKey), false, false],
     ["all removed", (etcd) => etcd.revoke(SESSION), false, false],
   ])("%s: untouched %s, ours %s", (_, happen, isUntouched, isOurs) => {
-    expect([check(untouched, happen), check(ours, happen)]).toEqual([isUntouched, isOurs]);
+    expect([check(guardUnchanged, happen), check(guardOwned, happen)]).toEqual([isUntouched, isOurs]);
   });
 });

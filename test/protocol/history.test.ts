@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { appended, HISTORY_LENGTH, type PastRun, pastRuns } from "../../src/protocol/history.ts";
+import { appendPastRun, HISTORY_LENGTH, type PastRun, parsePastRuns } from "../../src/protocol/history.ts";
 import { bytes } from "./samples.ts";
 
 const past = (run: string, more: Partial<PastRun> = {}): PastRun => ({
@@ -9,14 +9,15 @@ const past = (run: string, more: Partial<PastRun> = {}): PastRun => ({
 });
 
 /** The history after these runs, one after the other. */
-const after = (runs: readonly PastRun[], text?: string) => runs.reduce<string | undefined>(appended, text);
+const after = (runs: readonly PastRun[], text?: string) =>
+  runs.reduce<string | undefined>(appendPastRun, text);
 
 test("a history remembers the last runs, the newest first", () => {
   expect(HISTORY_LENGTH).toBe(20);
   fc.assert(
     fc.property(fc.nat(45), (count) => {
       const runs = Array.from({ length: count }, (_, i) => past(`r${i}`, { exit: i }));
-      expect(pastRuns(after(runs))).toEqual(runs.toReversed().slice(0, 20));
+      expect(parsePastRuns(after(runs))).toEqual(runs.toReversed().slice(0, 20));
       expect(JSON.parse(after(runs) ?? '{"runs":[]}').runs).toHaveLength(Math.min(count, 20));
     }),
   );
@@ -24,7 +25,7 @@ test("a history remembers the last runs, the newest first", () => {
 
 test("labels and reasons are kept, and fields of later versions", () => {
   const run = { ...past("r", { label: "nightly", reason: "reset by op" }), later: [1] };
-  expect(pastRuns(after([run]))).toEqual([run]);
+  expect(parsePastRuns(after([run]))).toEqual([run]);
 });
 
 describe("what cannot be read", () => {
@@ -40,8 +41,8 @@ describe("what cannot be read", () => {
     '{"runs":{"length":3}}',
     '{"runs":[null,4,[]]}',
   ])("%j counts as no history, and the next one replaces it", (text) => {
-    expect(pastRuns(text)).toEqual([]);
-    expect(pastRuns(appended(text, past("r")))).toEqual([past("r")]);
+    expect(parsePastRuns(text)).toEqual([]);
+    expect(parsePastRuns(appendPastRun(text, past("r")))).toEqual([past("r")]);
   });
 
   test.each<[keyof PastRun, unknown[]]>([
@@ -61,13 +62,13 @@ describe("what cannot be read", () => {
   ])("a run whose %s is one of %j is left out, its neighbours stay", (field, values) => {
     for (const value of values) {
       const runs = [past("a"), { ...past("b"), [field]: value }, past("c")];
-      expect(pastRuns(JSON.stringify({ v: 1, runs })).map(({ run }) => run)).toEqual(["a", "c"]);
+      expect(parsePastRuns(JSON.stringify({ v: 1, runs })).map(({ run }) => run)).toEqual(["a", "c"]);
     }
   });
 
   test("a history longer than ours is cut when it is read", () => {
     const runs = Array.from({ length: 50 }, (_, i) => past(`r${i}`));
-    expect(pastRuns(JSON.stringify({ v: 1, runs }))).toHaveLength(HISTORY_LENGTH);
+    expect(parsePastRuns(JSON.stringify({ v: 1, runs }))).toHaveLength(HISTORY_LENGTH);
   });
 
   test("whatever the text, reading and appending never throw and keep to the measure", () => {
@@ -78,15 +79,15 @@ describe("what cannot be read", () => {
     );
     fc.assert(
       fc.property(text, (old) => {
-        const runs = pastRuns(appended(old, past("new")));
-        expect(JSON.parse(appended(old, past("new"))).runs.length).toBeLessThanOrEqual(HISTORY_LENGTH);
+        const runs = parsePastRuns(appendPastRun(old, past("new")));
+        expect(JSON.parse(appendPastRun(old, past("new"))).runs.length).toBeLessThanOrEqual(HISTORY_LENGTH);
         expect(runs[0]).toEqual(past("new"));
-        expect(runs.slice(1)).toEqual(pastRuns(old).slice(0, HISTORY_LENGTH - 1));
+        expect(runs.slice(1)).toEqual(parsePastRuns(old).slice(0, HISTORY_LENGTH - 1));
       }),
     );
   });
 
   test("no history at all is an empty one", () => {
-    expect(pastRuns(undefined)).toEqual([]);
+    expect(parsePastRuns(undefined)).toEqual([]);
   });
 });

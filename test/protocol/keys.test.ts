@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { inRange } from "../../fixtures/memory-store-keys.ts";
-import { newRunId } from "../../src/base/ids.ts";
-import { keysUnder } from "../../src/protocol/keys.ts";
+import { isInRange } from "../../fixtures/memory-store-keys.ts";
+import { generateRunId } from "../../src/base/ids.ts";
+import { createKeys } from "../../src/protocol/keys.ts";
 import { bytes, keyOf, keys, meaning, runId, usableName } from "./samples.ts";
 
 const RUN = "0123456789abcdef";
@@ -32,7 +32,10 @@ describe("a key", () => {
   });
 
   test("of a run has the id that runs give themselves", () => {
-    const run = newRunId({ bytes: (n) => Uint8Array.from({ length: n }, (_, i) => 37 * i), unit: () => 0 });
+    const run = generateRunId({
+      generateBytes: (n) => Uint8Array.from({ length: n }, (_, i) => 37 * i),
+      generateFraction: () => 0,
+    });
     expect(keys.parse(keys.lock("a", run))).toEqual({ kind: "lock", name: "a", run });
   });
 
@@ -130,8 +133,8 @@ describe("ranges", () => {
   test("the range of a queue holds its tickets and nothing else", () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(ticket, ticket, meaning)), ticket, (all, { kind, name }) => {
-        const range = keys.queue(kind, name);
-        const within = all.filter((what) => inRange(keyOf(what), range));
+        const range = keys.getQueueRange(kind, name);
+        const within = all.filter((what) => isInRange(keyOf(what), range));
         expect(within).toEqual(all.filter((what) => what.kind === kind && what.name === name));
       }),
       { numRuns: 500 },
@@ -155,11 +158,11 @@ describe("ranges", () => {
     const key = fc.array(piece, { maxLength: 6 }).map((pieces) => `/signalbox/${pieces.join("")}`);
     fc.assert(
       fc.property(fc.oneof(key, meaning.map(keyOf), bytes), fc.oneof(alike, usableName), (text, other) => {
-        const at = keys.queueAt(text);
-        if (at !== undefined) expect(inRange(text, keys.queue(at.kind, at.name))).toBe(true);
+        const at = keys.parseQueueKey(text);
+        if (at !== undefined) expect(isInRange(text, keys.getQueueRange(at.kind, at.name))).toBe(true);
         for (const name of ["a", "a.b", "/", "a/", other])
           for (const kind of ["lock", "resource"] as const)
-            if (inRange(text, keys.queue(kind, name))) expect(at).toEqual({ kind, name });
+            if (isInRange(text, keys.getQueueRange(kind, name))) expect(at).toEqual({ kind, name });
       }),
       { numRuns: 1_000 },
     );
@@ -175,7 +178,7 @@ describe("ranges", () => {
   ] as const)("the range of all %s holds every one, and nothing else", (range, kind) => {
     fc.assert(
       fc.property(fc.array(meaning), (all) => {
-        const within = all.filter((what) => inRange(keyOf(what), keys[range]()));
+        const within = all.filter((what) => isInRange(keyOf(what), keys[range]()));
         expect(within).toEqual(all.filter((what) => what.kind === kind));
       }),
     );
@@ -190,15 +193,15 @@ describe("ranges", () => {
       "/signalbox-2/",
       "/signalbox0/",
       "/signalboxes/",
-    ].map(keysUnder);
+    ].map(createKeys);
     fc.assert(
       fc.property(meaning, usableName, runId, (what, name, run) => {
-        expect(inRange(keyOf(what), keys.everything())).toBe(true);
+        expect(isInRange(keyOf(what), keys.getFullRange())).toBe(true);
         for (const other of others) {
           const key = other.lock(name, run);
-          expect(inRange(key, keys.everything())).toBe(false);
+          expect(isInRange(key, keys.getFullRange())).toBe(false);
           expect(keys.parse(key)).toEqual({ kind: "unknown" });
-          expect(keys.queueAt(key)).toBeUndefined();
+          expect(keys.parseQueueKey(key)).toBeUndefined();
         }
       }),
     );

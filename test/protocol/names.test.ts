@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { UsageError } from "../../src/base/errors.ts";
-import { nameFault } from "../../src/base/text.ts";
-import { checkedName, decodeName, encodeName } from "../../src/protocol/names.ts";
+import { findNameFault } from "../../src/base/text.ts";
+import { decodeName, encodeName, validateName } from "../../src/protocol/names.ts";
 import { bytes, usableName } from "./samples.ts";
 
 describe("a name in a key", () => {
@@ -84,7 +84,7 @@ describe("a segment that we would not write", () => {
         (segment) => {
           const name = decodeName(segment);
           if (name === undefined) return;
-          expect(nameFault(name)).toBeUndefined();
+          expect(findNameFault(name)).toBeUndefined();
           expect(encodeName(name)).toBe(segment);
         },
       ),
@@ -103,7 +103,7 @@ describe("a name taken from outside", () => {
     ["512 bytes in 256 letters", "é".repeat(256)],
     ["512 bytes in 128 emoji", "👍".repeat(128)],
   ])("may be %s", (_, name) => {
-    expect(checkedName("lock", name)).toBe(name);
+    expect(validateName("lock", name)).toBe(name);
     expect(decodeName(encodeName(name))).toBe(name);
   });
 
@@ -116,14 +116,14 @@ describe("a name taken from outside", () => {
     [`x${"é".repeat(256)}`, "it has 513 bytes, 512 are allowed"],
     ["👍".repeat(129), "it has 516 bytes, 512 are allowed"],
   ])("%#: is refused with its reason, and a key that holds it all the same means nothing", (name, why) => {
-    expect(() => checkedName("lock", name)).toThrow(UsageError);
-    expect(() => checkedName("lock", name)).toThrow(why);
+    expect(() => validateName("lock", name)).toThrow(UsageError);
+    expect(() => validateName("lock", name)).toThrow(why);
     expect(decodeName(encodeName(name))).toBeUndefined();
   });
 
   test("is refused when it is not Unicode, and the message can be shown", () => {
     const lone = "\ud800";
-    expect(() => checkedName("lock", lone)).toThrow(
+    expect(() => validateName("lock", lone)).toThrow(
       'lock name "\\ud800" cannot be used: it is not valid Unicode',
     );
   });

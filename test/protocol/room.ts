@@ -1,7 +1,7 @@
 /** An etcd in which a run stands, and what it read there. */
 import { MemoryEtcd } from "../../fixtures/memory-store.ts";
-import type { Basis } from "../../src/protocol/guards.ts";
-import { type Place, placeOf, ticketText } from "../../src/protocol/ticket.ts";
+import type { ReadBasis } from "../../src/protocol/guards.ts";
+import { type QueueEntry, serializeTicket, toQueueEntry } from "../../src/protocol/ticket.ts";
 import { keys, ticketWith } from "./samples.ts";
 
 export const [SESSION, OTHERS] = [1n, 2n];
@@ -17,12 +17,12 @@ export function room(standing: readonly string[]) {
   etcd.grant(OTHERS, 30);
   for (const key of [dbConfig, keys.group("web"), keys.group("all"), keys.drain("lock", "z")])
     put(etcd, key, "10");
-  for (const key of standing) put(etcd, key, ticketText(ticketWith({ run: OWN })), SESSION);
+  for (const key of standing) put(etcd, key, serializeTicket(ticketWith({ run: OWN })), SESSION);
   const config = [dbConfig, memConfig].map((key) => ({
     key,
     modRevision: find(etcd, key)?.modRevision ?? 0n,
   }));
-  const basis: Basis = { revision: etcd.revision, groupsMatter: true, config };
+  const basis: ReadBasis = { revision: etcd.revision, groupsMatter: true, config };
   return { etcd, basis, places: standing.flatMap((key) => find(etcd, key) ?? []) };
 }
 
@@ -34,8 +34,8 @@ export function remove(etcd: MemoryEtcd, key: string): void {
   etcd.apply({ compare: [], success: [{ op: "delete", key }], failure: [] });
 }
 
-export function find(etcd: MemoryEtcd, key: string): Place | undefined {
-  return etcd.range({ key }).kvs.map(placeOf)[0];
+export function find(etcd: MemoryEtcd, key: string): QueueEntry | undefined {
+  return etcd.range({ key }).kvs.map(toQueueEntry)[0];
 }
 
 export const stake = (key: string) => ({ key, ticket: ticketWith({ run: OWN, state: "held" }) });

@@ -1,9 +1,9 @@
 import fc from "fast-check";
-import { nameFault } from "../../src/base/text.ts";
-import { DRAIN_SCOPES, keysUnder, type ParsedKey } from "../../src/protocol/keys.ts";
-import { type Place, TICKET_STATES, type Ticket } from "../../src/protocol/ticket.ts";
+import { findNameFault } from "../../src/base/text.ts";
+import { createKeys, DRAIN_SCOPES, type ParsedKey } from "../../src/protocol/keys.ts";
+import { type QueueEntry, TICKET_STATES, type Ticket } from "../../src/protocol/ticket.ts";
 
-export const keys = keysUnder("/signalbox/");
+export const keys = createKeys("/signalbox/");
 
 /** A ticket as a run writes it, with what a test cares about. */
 export function ticketWith(change: Partial<Ticket> = {}): Ticket {
@@ -14,7 +14,7 @@ export function ticketWith(change: Partial<Ticket> = {}): Ticket {
 }
 
 /** A place in a queue; `ticket` undefined for a malformed one. */
-export function placeWith(run: string, at: number, ticket: Partial<Ticket> | undefined): Place {
+export function placeWith(run: string, at: number, ticket: Partial<Ticket> | undefined): QueueEntry {
   return {
     ...{
       key: keys.resource("db", run),
@@ -67,7 +67,7 @@ export const usableName = fc
     fc.array(fc.constantFrom(...awkward), { minLength: 1, maxLength: 5 }).map((pieces) => pieces.join("")),
     anyText({ minLength: 1, maxLength: 8 }),
   )
-  .filter((name) => nameFault(name) === undefined);
+  .filter((name) => findNameFault(name) === undefined);
 
 export const runId = fc.string({
   unit: fc.constantFrom(..."0123456789abcdefghjkmnpqrstvwxyz"),

@@ -2,11 +2,11 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   parseTicket,
-  placeOf,
-  queueOf,
+  serializeTicket,
   TICKET_STATES,
   type Ticket,
-  ticketText,
+  toQueue,
+  toQueueEntry,
 } from "../../src/protocol/ticket.ts";
 import { anyText, anyTicket, bytes, keys, runId, ticketWith } from "./samples.ts";
 
@@ -18,7 +18,7 @@ describe("a ticket's text", () => {
   test("is read back as it was written", () => {
     fc.assert(
       fc.property(anyTicket, (ticket) => {
-        expect(parseTicket(ticketText(ticket))).toEqual({ v: 1, ...ticket });
+        expect(parseTicket(serializeTicket(ticket))).toEqual({ v: 1, ...ticket });
       }),
     );
   });
@@ -34,12 +34,20 @@ describe("a ticket's text", () => {
 });
 
 describe("what is no ticket", () => {
-  test.each(["", "{", "null", "true", "4", '"held"', "[]", "{}", '{"v":1}', `[${ticketText(ticketWith())}]`])(
-    "%j is malformed",
-    (text) => {
-      expect(parseTicket(text)).toBeUndefined();
-    },
-  );
+  test.each([
+    "",
+    "{",
+    "null",
+    "true",
+    "4",
+    '"held"',
+    "[]",
+    "{}",
+    '{"v":1}',
+    `[${serializeTicket(ticketWith())}]`,
+  ])("%j is malformed", (text) => {
+    expect(parseTicket(text)).toBeUndefined();
+  });
 
   test.each([
     ["v", [undefined, 2, "1", 0]],
@@ -115,14 +123,14 @@ describe("a place", () => {
   test("is its key's, whatever the ticket in it says", () => {
     const key = keys.lock("a", "0123456789abcdef");
     const other = ticketWith({ run: "another" });
-    expect(placeOf(kv(key, 3n, ticketText(other)))).toEqual({
+    expect(toQueueEntry(kv(key, 3n, serializeTicket(other)))).toEqual({
       ...{ key, run: "0123456789abcdef", ticket: { v: 1, ...other } },
       ...{ createRevision: 3n, modRevision: 8n, session: 7n },
     });
   });
 
   test("with a malformed value has no ticket, and still stands in the queue", () => {
-    const places = queueOf([
+    const places = toQueue([
       kv(keys.lock("a", "b".repeat(16)), 4n, "{}"),
       kv(keys.lock("a", "c".repeat(16)), 3n, ""),
     ]);
@@ -138,7 +146,7 @@ describe("a place", () => {
     });
     fc.assert(
       fc.property(claims, (all) => {
-        const queue = queueOf(all.map(([run, at]) => kv(keys.lock("a", run), at, "")));
+        const queue = toQueue(all.map(([run, at]) => kv(keys.lock("a", run), at, "")));
         expect(queue.map(({ run }) => run).toSorted()).toEqual(all.map(([run]) => run).toSorted());
         for (const [index, place] of queue.slice(1).entries()) {
           const before = queue[index];
@@ -153,6 +161,6 @@ describe("a place", () => {
       ReturnType<typeof kv>,
       ReturnType<typeof kv>,
     ];
-    expect(queueOf([b, a])).toEqual(queueOf([a, b]));
+    expect(toQueue([b, a])).toEqual(toQueue([a, b]));
   });
 });

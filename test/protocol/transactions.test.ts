@@ -1,7 +1,13 @@
 import { describe, expect, test } from "vitest";
 import type { MemoryEtcd } from "../../fixtures/memory-store.ts";
-import { claimTxn, grantTxn, joinTxn, NOTHING_READ, rewritten } from "../../src/protocol/guards.ts";
-import { type Place, placeOf, ticketText } from "../../src/protocol/ticket.ts";
+import {
+  buildGrantTxn,
+  buildJoinTxn,
+  buildTicketClaimTxn,
+  EMPTY_BASIS,
+  rewriteTickets,
+} from "../../src/protocol/guards.ts";
+import { type QueueEntry, serializeTicket, toQueueEntry } from "../../src/protocol/ticket.ts";
 import type { Op } from "../../src/protocol/txn.ts";
 import {
   dbConfig,
@@ -22,8 +28,8 @@ import { keys, ticketWith } from "./samples.ts";
 describe("a claim from which nothing was read", () => {
   const claim = (etcd: MemoryEtcd, lock?: string) =>
     etcd.apply(
-      claimTxn(keys, {
-        ...{ lock, stakes: [stake(lockKey), stake(dbKey)], session: SESSION, basis: NOTHING_READ },
+      buildTicketClaimTxn(keys, {
+        ...{ lock, tickets: [stake(lockKey), stake(dbKey)], session: SESSION, basis: EMPTY_BASIS },
         ...{ reads: [{ op: "range", key: dbConfig }], failure: [{ op: "range", key: dbKey }] },
       }),
     );
@@ -65,12 +71,14 @@ describe("a claim from which nothing was read", () => {
 
 test("a grant keeps key, create_revision and session, and changes the state alone", () => {
   const { etcd, basis, places } = room([lockKey, dbKey]);
-  const stakes = rewritten([...places, { ...(places[0] as Place), ticket: undefined }], {
+  const stakes = rewriteTickets([...places, { ...(places[0] as QueueEntry), ticket: undefined }], {
     state: "held",
     grantedAt: 5,
   });
   const reads: Op[] = [{ op: "range", key: dbConfig }];
-  const answer = etcd.apply(grantTxn(keys, { places, stakes, session: SESSION, basis, reads }));
+  const answer = etcd.apply(
+    buildGrantTxn(keys, { entries: places, tickets: stakes, session: SESSION, basis, reads }),
+  );
   expect(answer.results.at(-1)).toMatchObject({ op: "range", count: 1 });
   for (const { key, createRevision, ticket } of places) {
     const expected = { createRevision, session: SESSION, ticket: { ...ticket, state: "held", grantedAt: 5 } };
@@ -80,14 +88,17 @@ test("a grant keeps key, create_revision and session, and changes the state alon
 
 test("who joins a queue stands behind those who are there, and marks where it stands already", () => {
   const { etcd, basis, places } = room([lockKey]);
-  put(etcd, keys.resource("db", OTHER), ticketText(ticketWith()), OTHERS);
+  put(etcd, keys.resource("db", OTHER), serializeTicket(ticketWith()), OTHERS);
   const ticket = ticketWith({ run: OWN });
-  const mark = rewritten(places, { state: "admitted" });
+  const mark = rewriteTickets(places, { state: "admitted" });
   etcd.apply(
-    joinTxn(keys, { stakes: [{ key: dbKey, ticket }], after: places, mark, session: SESSION, basis }),
+    buildJoinTxn(keys, { tickets: [{ key: dbKey, ticket }], after: places, mark, session: SESSION, basis }),
   );
-  const queue = etcd.range({ ...keys.queue("resource", "db"), sort: { by: "create", order: "ascend" } });
-  expect(queue.kvs.map(placeOf).map(({ run }) => run)).toEqual([OTHER, OWN]);
+  const queue = etcd.range({
+    ...keys.getQueueRange("resource", "db"),
+    sort: { by: "create", order: "ascend" },
+  });
+  expect(queue.kvs.map(toQueueEntry).map(({ run }) => run)).toEqual([OTHER, OWN]);
   const [before] = places;
   expect(find(etcd, lockKey)).toMatchObject({
     ...{ createRevision: before?.createRevision, modRevision: etcd.revision, session: SESSION },

@@ -1,9 +1,10 @@
 /** `signalbox check crontab` and `check hosts` on real files and a real house.etcd. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Ended } from "../../fixtures/signalbox.ts";
+import { BUNDLE, type ProcessResult } from "../../fixtures/signalbox.ts";
 import { eventually, House, type Room, TRANSPORTS } from "./support/house.ts";
 
 const house = House.onEtcd();
@@ -15,7 +16,10 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const lines = ({ stdout }: Ended) =>
+/** These crontabs are for hosts that do not exist: their programs are not looked for here. */
+const TEXT = ["check", "crontab", "--no-programs"];
+
+const lines = ({ stdout }: ProcessResult) =>
   stdout.split("\n").filter((line) => line !== "" && !line.startsWith("   "));
 
 describe.concurrent("check crontab", () => {
@@ -53,7 +57,7 @@ describe.concurrent("check crontab", () => {
       "* * * * * signalbox run --lock a -- ./other.sh",
       "* * * * * switchman -g nowhere -- ./g.sh",
     );
-    const ended = await room.ended(["check", "crontab", path]);
+    const ended = await room.ended([...TEXT, path]);
     expect(ended.code).toBe(2);
     expect(lines(ended)).toEqual([
       expect.stringMatching(/^FAILURE .*:2: there is no group "wbe"/),
@@ -76,21 +80,21 @@ describe.concurrent("check crontab", () => {
     writeFileSync(join(etc, "two"), "* * * * * signalbox run --lock twice -- ./b.sh\n");
     writeFileSync(join(etc, ".placeholder"), "not a crontab\n");
     const input = "* * * * * signalbox run --lock twice -- ./c.sh\n";
-    const ended = await room.ended(["check", "crontab", etc, "-"], { input });
+    const ended = await room.ended([...TEXT, etc, "-"], { input });
     expect(lines(ended)).toEqual([
       expect.stringMatching(/^warning .*two:1: lock "twice"/),
       expect.stringMatching(/^warning stdin:1: lock "twice"/),
       "2 warnings",
     ]);
     expect(ended.code).toBe(1);
-    const meant = await room.ended(["check", "crontab", etc, "-", "--shared", "twice"], { input });
+    const meant = await room.ended([...TEXT, etc, "-", "--shared", "twice"], { input });
     expect(meant).toMatchObject({ code: 0, stdout: "fine: 3 jobs in 3 crontabs\n" });
   });
 
   test("JSON and Nagios", async () => {
     const room = await furnished();
     const path = file("formats", "* * * * * signalbox run -g wbe -- ./a.sh");
-    const { code, stdout } = await room.ended(["check", "crontab", "--json", path]);
+    const { code, stdout } = await room.ended([...TEXT, "--json", path]);
     expect(code).toBe(2);
     expect(JSON.parse(stdout)).toMatchObject({
       ...{
@@ -101,7 +105,7 @@ describe.concurrent("check crontab", () => {
       },
       findings: [{ kind: "group", check: `${path}:1`, level: "failure" }],
     });
-    const nagios = await room.ended(["check", "crontab", "--nagios", path]);
+    const nagios = await room.ended([...TEXT, "--nagios", path]);
     expect(nagios).toMatchObject({
       code: 2,
       stdout: expect.stringMatching(/^SIGNALBOX CRITICAL - 1 failure: .*"wbe".* \| files=1 jobs=1\n$/),
@@ -120,7 +124,7 @@ describe.concurrent("check crontab", () => {
     ] as const) {
       const line = `* * * * * signalbox run ${words.join(" ")} -- true\n`;
       const env = { SIGNALBOX_TTL: "", SIGNALBOX_TERMINATION_TIMEOUT: "" };
-      const checked = await room.ended(["check", "crontab", "-"], { input: line, env });
+      const checked = await room.ended([...TEXT, "-"], { input: line, env });
       const ran = await room.cli(["run", ...words, "--", "true"], { env }).ended;
       expect([line, checked.code, ran.code === 0]).toEqual([line, isFine ? 0 : 2, isFine]);
     }
@@ -133,16 +137,43 @@ describe.concurrent("check crontab", () => {
     });
     const fine = file("away", "* * * * * signalbox run -g web -- ./a.sh");
     const bad = file("away-bad", "* * * * * signalbox run --lokc a -- ./a.sh");
-    expect(await room.ended(["check", "crontab", fine])).toMatchObject({
+    expect(await room.ended([...TEXT, fine])).toMatchObject({
       code: 69,
       stdout: expect.stringMatching(/^UNKNOWN etcd: /),
     });
-    expect((await room.ended(["check", "crontab", "--nagios", fine])).code).toBe(3);
-    expect((await room.ended(["check", "crontab", bad])).code).toBe(2);
+    expect((await room.ended([...TEXT, "--nagios", fine])).code).toBe(3);
+    expect((await room.ended([...TEXT, bad])).code).toBe(2);
     expect(await room.ended(["check", "crontab", "--offline", fine])).toMatchObject({
       code: 0,
       stdout: "fine: 1 job in 1 crontab\n",
     });
+  });
+
+  test("the README's line, with the PATH that cron gives it and with the line that it needs", async () => {
+    const room = await furnished();
+    const bin = mkdtempSync(join(folder, "bin-"));
+    symlinkSync(BUNDLE, join(bin, "signalbox"));
+    symlinkSync(process.execPath, join(bin, "node"));
+    const line = "* * * * * signalbox run -E 0 --lock invoices -- true";
+    const check = (path: string) => room.ended(["check", "crontab", path], { env: { PATH: `${bin}:/bin` } });
+    /** As Debian's cron starts it; `signalbox` is not in /usr/bin. */
+    const start = (PATH: string) =>
+      spawnSync("/bin/sh", ["-c", line.slice("* * * * * ".length)], {
+        env: { ...room.env, SIGNALBOX_ENDPOINTS: house.endpoints.join(","), PATH },
+      }).status;
+
+    const bare = await check(file("bare-path", line, line));
+    expect(bare).toMatchObject({
+      code: 2,
+      stdout: expect.stringMatching(/1:? signalbox is not found; PATH is/),
+    });
+    expect(start("/usr/bin:/bin")).toBe(127);
+    const [, remedy = ""] = /(PATH=\S+)$/m.exec(bare.stdout) ?? [];
+    expect(await check(file("with-path", remedy, line))).toMatchObject({
+      code: 0,
+      stdout: "fine: 1 job in 1 crontab\n",
+    });
+    expect(start(remedy.slice("PATH=".length))).toBe(0);
   });
 
   test("files that are none: 74; no file at all: 64", async () => {

@@ -1,12 +1,12 @@
 /** The command line, as people mistype it, and what it prints for people and for programs. */
 import { describe, expect, test } from "vitest";
-import { COMMANDS } from "../../src/bin/commands.ts";
+import { ALL_COMMANDS } from "../../src/bin/commands.ts";
 import { House, saying, silently } from "./support/house.ts";
 
 const house = House.onEtcd();
 
 describe.concurrent("help", () => {
-  const HELP = [["--help"], ["help"], [], ...COMMANDS.map(({ id }) => [...id.split(" "), "--help"])];
+  const HELP = [["--help"], ["help"], [], ...ALL_COMMANDS.map(({ id }) => [...id.split(" "), "--help"])];
 
   test.each(HELP)("signalbox %s %s %s: fits 100 columns, exit 0", async (...words) => {
     const { code, stdout, stderr } = await house.room().ended(words.filter(Boolean));
@@ -18,7 +18,7 @@ describe.concurrent("help", () => {
 
   test("every command stands in the overview, and --version prints one line", async () => {
     const { stdout } = await house.room().ended(["--help"]);
-    for (const { id, brief } of COMMANDS)
+    for (const { id, brief } of ALL_COMMANDS)
       expect(stdout).toMatch(new RegExp(`^  ${id} +${brief.replaceAll(" ", "\\s+")}$`, "m"));
     expect((await house.room().ended(["--version"])).stdout).toMatch(/^signalbox \d+\.\d+\.\d+\n$/);
   });
@@ -55,6 +55,18 @@ describe.concurrent("mistakes: exit 64, one line that says what to do", () => {
     [["group", "set"], /GROUP is missing/],
     [["resource", "set", "db", "many"], /total "many"/],
     [["resource", "set", "db", "1", "--order", "x"], /--order: "x" is not a whole number/],
+    [["lock", "x"], /"lock" is not a command; use: signalbox run --lock NAME -- COMMAND/],
+    [["unlock", "x"], /"unlock" is not a command; use: signalbox reset lock NAME/],
+    [["rnu"], /"rnu" is not a command; did you mean "run"\?/],
+    [["constructor"], /"constructor" is not a command; see: signalbox --help/],
+    [
+      ["schedule", "add", "a", "@daily", "--retries", "999999999999", "--", "true"],
+      /--retries must be a whole number from 0 to 999999999; got "999999999999"/,
+    ],
+    [
+      ["schedule", "add", "a", "@daily", "--start", "1900-01-01", "--", "true"],
+      /--start: "1900-01-01" is before 1970-01-01T00:00Z/,
+    ],
   ];
   test.each(cases)("signalbox %j", async (line, message) => {
     const end = await house.room().ended(line);
@@ -66,8 +78,8 @@ describe.concurrent("mistakes: exit 64, one line that says what to do", () => {
 describe.concurrent("settings", () => {
   test("--wait=DURATION has a value; --wait before -- has none, and waits for ever", async () => {
     const room = house.room();
-    const holder = room.run(["--lock", "job"], ["sh", "-c", "echo up; exec sleep 60"]);
-    await holder.printed(/up/);
+    const holder = room.run(["--lock", "job"], ["sh", "-c", "echo up; exec sleep 1000"]);
+    await holder.waitForOutput(/up/);
     expect(await room.run(["--wait=200ms", "--lock", "job"], ["true"]).ended).toEqual(silently(75));
     const waiter = room.run(["--lock", "job", "--wait"], ["echo", "ran"]);
     await room.standing(waiter, "waiting", "job");
@@ -137,8 +149,8 @@ describe.concurrent("--dry-run", () => {
       ].join("\n"),
     });
     expect(await room.everything(), "what it wrote").toEqual([]);
-    const holder = room.run(["--lock", "job", "--lease", "db=4:5"], ["sh", "-c", "echo up; exec sleep 60"]);
-    await holder.printed(/up/);
+    const holder = room.run(["--lock", "job", "--lease", "db=4:5"], ["sh", "-c", "echo up; exec sleep 1000"]);
+    await holder.waitForOutput(/up/);
     const busy = await room.run(options, ["true"]).ended;
     expect(busy).toMatchObject({ code: 75, stderr: "" });
     expect(busy.stdout).toMatch(/now +would give up\nbecause +lock "job" is held by .* pid \d+/);

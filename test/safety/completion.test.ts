@@ -5,9 +5,9 @@ import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { startEtcd } from "../../fixtures/etcd/index.ts";
-import { signalbox } from "../../fixtures/signalbox.ts";
-import { stopwatch } from "../../fixtures/steady.ts";
-import { ticketText } from "../../src/protocol/ticket.ts";
+import { startSignalbox } from "../../fixtures/signalbox.ts";
+import { startStopwatch } from "../../fixtures/steady.ts";
+import { serializeTicket } from "../../src/protocol/ticket.ts";
 import { ticketWith } from "../protocol/samples.ts";
 import { Desk, isInstalled, SHELLS } from "./support/shell.ts";
 import { type Stage, Theatre } from "./support/theatre.ts";
@@ -20,13 +20,13 @@ async function furnished(...locks: string[]): Promise<Stage> {
   const { keys } = stage;
   const ticket = ticketWith({ state: "held" });
   const values = [
-    ...locks.map((name) => [keys.lock(name, ticket.run), ticketText(ticket)] as const),
+    ...locks.map((name) => [keys.lock(name, ticket.run), serializeTicket(ticket)] as const),
     [keys.resourceConfig("database"), '{"total":10}'] as const,
     [keys.group("web"), '{"members":[]}'] as const,
     [keys.drain("host", "web1.example.com"), "{}"] as const,
   ];
   const success = values.map(([key, value]) => ({ op: "put" as const, key, value }));
-  await stage.store.txn({ compare: [], success, failure: [] });
+  await stage.store.commitTxn({ compare: [], success, failure: [] });
   return stage;
 }
 
@@ -45,7 +45,7 @@ function deskFor(env: Record<string, string>): Desk {
 const patient = (time = "20s") => ({ SIGNALBOX_COMPLETION_TIMEOUT: time });
 
 const complete = async (words: readonly string[], env: Record<string, string> = {}) =>
-  await signalbox(["__complete", "--", ...words], { env: { ...patient(), ...env } }).ended;
+  await startSignalbox(["__complete", "--", ...words], { env: { ...patient(), ...env } }).ended;
 
 describe.each(SHELLS.map((shell) => ({ shell, isThere: shell === "bash" || isInstalled(shell) })))(
   "somebody who types in $shell",
@@ -154,8 +154,8 @@ describe("somebody who types", () => {
       ["http://127.0.0.1:1"],
       [endpoint, endpoint, "http://127.0.0.1:1"],
     ]) {
-      const elapsed = stopwatch();
-      const end = await signalbox(["__complete", "--", "reset", "lock", ""], { endpoints }).ended;
+      const elapsed = startStopwatch();
+      const end = await startSignalbox(["__complete", "--", "reset", "lock", ""], { endpoints }).ended;
       expect(end).toMatchObject({ code: 0, stdout: ":words\n", stderr: "" });
       // Far beyond the 300 ms that are meant, on a machine that does much else; a call gives up after 6 s.
       expect(elapsed()).toBeLessThan(5_000);
@@ -224,7 +224,7 @@ describe("somebody who types", () => {
   });
 
   it("is not shown the hidden command", async () => {
-    expect((await signalbox(["help"]).ended).stdout).not.toContain("__complete");
+    expect((await startSignalbox(["help"]).ended).stdout).not.toContain("__complete");
     expect((await complete([""])).stdout).not.toContain("__complete");
   });
 });

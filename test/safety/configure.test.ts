@@ -1,6 +1,6 @@
 /** `signalbox group` and `signalbox resource`: whom a change hits is told before, and exactly those are hit. */
 import { describe, expect, it } from "vitest";
-import { auditOf } from "../../src/protocol/audit.ts";
+import { parseAuditRecord } from "../../src/protocol/audit.ts";
 import { type Stage, Theatre, TRANSPORTS } from "./support/theatre.ts";
 
 const theatre = new Theatre();
@@ -9,12 +9,12 @@ const W2 = "web2.example.com";
 const FOR_EVER = [100_000];
 
 async function audits(stage: Stage) {
-  const { kvs } = await stage.store.range(stage.keys.audits());
-  return kvs.map(({ value }) => auditOf("x", value));
+  const { kvs } = await stage.store.readRange(stage.keys.audits());
+  return kvs.map(({ value }) => parseAuditRecord("x", value));
 }
 
 const members = async (stage: Stage, name: string): Promise<string[] | undefined> => {
-  const { kvs } = await stage.store.range({ key: stage.keys.group(name) });
+  const { kvs } = await stage.store.readRange({ key: stage.keys.group(name) });
   return kvs[0] && JSON.parse(kvs[0].value);
 };
 
@@ -117,7 +117,7 @@ describe("a group", () => {
       ["y", 0],
     ] as const) {
       const asked = stage.command(remove, { terminal: { columns: 80, rows: 24 } });
-      await asked.printed(/Change group web\? \[y\/N\]/);
+      await asked.waitForOutput(/Change group web\? \[y\/N\]/);
       asked.child.stdin?.write(`${answer}\r`);
       expect((await asked.ended).code).toBe(code);
     }
@@ -127,7 +127,7 @@ describe("a group", () => {
   it("that cannot be read can be set, deleted and listed, not added to in ignorance", async () => {
     const stage = await theatre.stage("http");
     const op = { op: "put", key: stage.keys.group("web"), value: "{" } as const;
-    await stage.store.txn({ compare: [], success: [op], failure: [] });
+    await stage.store.commitTxn({ compare: [], success: [op], failure: [] });
     expect(await done(stage, "group", "list")).toMatch(/^web +malformed: /m);
     const add = await stage.command(["group", "add", "web", W1]).ended;
     expect(add).toMatchObject({ code: 78, stderr: expect.stringContaining("group set") });

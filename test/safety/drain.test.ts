@@ -2,11 +2,17 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { FaultProxy } from "../../fixtures/proxy.ts";
-import { auditOf } from "../../src/protocol/audit.ts";
-import { type Drain, drainOf } from "../../src/protocol/drain.ts";
-import { ticketText } from "../../src/protocol/ticket.ts";
+import { silentLog } from "../../src/base/log.ts";
+import { createRealClock } from "../../src/process/clock.ts";
+import { createGuardianHost } from "../../src/process/host.ts";
+import { realRandom } from "../../src/process/random.ts";
+import { parseAuditRecord } from "../../src/protocol/audit.ts";
+import { type Drain, parseDrain } from "../../src/protocol/drain.ts";
+import { serializeTicket } from "../../src/protocol/ticket.ts";
+import type { RunPorts, RunRequest } from "../../src/work/run/request.ts";
+import { run } from "../../src/work/run/run.ts";
 import { ticketWith } from "../protocol/samples.ts";
-import { type Stage, Theatre, TRANSPORTS } from "./support/theatre.ts";
+import { HOLD, type Stage, Theatre, TRANSPORTS } from "./support/theatre.ts";
 import { until } from "./support/until.ts";
 
 const theatre = new Theatre();
@@ -15,24 +21,24 @@ const DRAIN = ["drain", "lock", "x", "--yes"];
 
 /** Actions and outcomes in the audit, oldest first. */
 async function audit(stage: Stage): Promise<string[]> {
-  const { kvs } = await stage.store.range(stage.keys.audits());
+  const { kvs } = await stage.store.readRange(stage.keys.audits());
   return kvs.map(({ value }) => {
-    const record = auditOf("", value);
+    const record = parseAuditRecord("", value);
     return `${record?.action} ${record?.target}: ${record?.outcome}`;
   });
 }
 
 async function drains(stage: Stage): Promise<Drain[]> {
-  const { kvs } = await stage.store.range(stage.keys.drains());
-  return kvs.flatMap((kv) => drainOf(stage.keys, kv) ?? []);
+  const { kvs } = await stage.store.readRange(stage.keys.drains());
+  return kvs.flatMap((kv) => parseDrain(stage.keys, kv) ?? []);
 }
 
 async function put(stage: Stage, key: string, value: string): Promise<void> {
-  await stage.store.txn({ compare: [], success: [{ op: "put", key, value }], failure: [] });
+  await stage.store.commitTxn({ compare: [], success: [{ op: "put", key, value }], failure: [] });
 }
 
 const remove = async (stage: Stage, key: string) =>
-  await stage.store.txn({ compare: [], success: [{ op: "delete", key }], failure: [] });
+  await stage.store.commitTxn({ compare: [], success: [{ op: "delete", key }], failure: [] });
 
 /** A holder whose runner is not there. */
 async function ghost(stage: Stage, name = "x", state: "held" | "grace" = "held"): Promise<string> {
@@ -41,9 +47,34 @@ async function ghost(stage: Stage, name = "x", state: "held" | "grace" = "held")
   await put(
     stage,
     key,
-    ticketText(ticketWith({ run, state, ...(state === "grace" && { until: Date.now() + 9e6 }) })),
+    serializeTicket(ticketWith({ run, state, ...(state === "grace" && { until: Date.now() + 9e6 }) })),
   );
   return key;
+}
+
+/** A run in this process, whose guardian is there only when the test lets it start. */
+function runThatStartsLate(stage: Stage, name: string, over: string) {
+  const clock = createRealClock();
+  const host = createGuardianHost(clock);
+  const held = Promise.withResolvers<void>();
+  const ports: RunPorts = {
+    ...{ store: stage.store, keys: stage.keys, clock, random: realRandom, log: silentLog },
+    ...{ evaluateTotal: () => undefined, describeHost: () => "{}", onSignal: () => () => {} },
+    commands: {
+      prepare: async (spec) => {
+        await held.promise;
+        return await host.prepare(spec);
+      },
+    },
+  };
+  const env = { PATH: process.env.PATH, JOURNAL: stage.journal.path, NAME: name, UNITS: "1" };
+  const request: RunRequest = {
+    ...{ lock: "x", leases: [], patience: { queues: false }, history: true, ttl: 60 },
+    identity: { host: "web2.example.com", pid: process.pid, user: "u", command: "job", label: name },
+    ...{ terminationTimeout: 500, connectTimeout: 10_000, killLeftovers: false, busyExitCode: 75 },
+    ...{ command: { file: "sh", args: [HOLD, "until", over], env }, logReopens: false },
+  };
+  return { start: () => held.resolve(), ended: run(ports, request) };
 }
 
 describe.concurrent.each(TRANSPORTS)("over %s, a drain that waits", (transport) => {
@@ -57,7 +88,7 @@ describe.concurrent.each(TRANSPORTS)("over %s, a drain that waits", (transport) 
       await stage.placed(name, "waiting");
     }
     const drain = stage.command([...DRAIN, "--wait", "--reason", "disks"]);
-    await drain.printed(/waiting for .*:\d+/);
+    await drain.waitForOutput(/waiting for .*:\d+/);
     expect(drain.child.exitCode).toBeNull();
     writeFileSync(over, "");
     const { code, stdout, stderr } = await drain.ended;
@@ -84,10 +115,10 @@ describe.concurrent.each(TRANSPORTS)("over %s, a drain that waits", (transport) 
     const proxy = await FaultProxy.start(stage.etcd.clientUrl);
     try {
       const drain = stage.command([...DRAIN, "--wait"], { endpoint: proxy.url });
-      await drain.printed(/waiting for /);
+      await drain.waitForOutput(/waiting for /);
       proxy.mode = "refuse";
       proxy.reset();
-      await drain.printed(/etcd is away/);
+      await drain.waitForOutput(/etcd is away/);
       await remove(stage, key);
       proxy.mode = "forward";
       const { code, stderr } = await drain.ended;
@@ -97,6 +128,48 @@ describe.concurrent.each(TRANSPORTS)("over %s, a drain that waits", (transport) 
     } finally {
       await proxy.close();
     }
+  });
+});
+
+describe("a run that was granted before the drain, and has not started its command yet", () => {
+  it("starts it; drain names the run, and drain --wait returns only when it has ended", async () => {
+    const stage = await theatre.stage("http");
+    const over = `${stage.journal.folder}/over`;
+    const held = runThatStartsLate(stage, "held", over);
+    const [place] = await stage.placed("held", "held");
+    const who = `${place?.ticket?.host}:${place?.ticket?.pid}`;
+    stage.run({ name: "waiter", options: LOCK });
+    await stage.placed("waiter", "waiting");
+    const drain = await stage.command(DRAIN).ended;
+    expect(drain, drain.stderr).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(`held there by ${who}`),
+    });
+    const waits = stage.command([...DRAIN, "--wait"]);
+    await waits.waitForOutput(/waiting for /);
+    expect(stage.journal.starts()).toEqual([]);
+    held.start();
+    await stage.journal.seen("held", "start");
+    expect(waits.child.exitCode).toBeNull();
+    writeFileSync(over, "");
+    expect(await waits.ended).toMatchObject({ code: 0 });
+    await held.ended;
+    expect(stage.journal.starts().map(({ name }) => name)).toEqual(["held"]);
+    expect((await stage.command(["undrain", "lock", "x", "--yes"]).ended).code).toBe(0);
+    await stage.allEnded();
+  });
+
+  it("is named too when it was granted between the preview and the drain", async () => {
+    const stage = await theatre.stage("http");
+    const drain = stage.command(["drain", "lock", "x"], { terminal: { columns: 160, rows: 30 } });
+    await drain.waitForOutput(/Drain lock x\?/);
+    expect(drain.output.stdout).not.toContain("web1.example.com");
+    await ghost(stage);
+    drain.child.stdin?.write("y\n");
+    expect(await drain.ended).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("still held there by web1.example.com:4711"),
+    });
   });
 });
 
@@ -142,7 +215,7 @@ describe.concurrent("a drain that waits", () => {
     expect((await stage.command([...DRAIN, "--wait"]).ended).code).toBe(0);
     await ghost(stage, "y");
     const drain = stage.command(["drain", "lock", "y", "--yes", "--wait"]);
-    await drain.printed(/waiting for /);
+    await drain.waitForOutput(/waiting for /);
     await ghost(stage, "y", "grace");
     expect((await drain.ended).code).toBe(0);
     await remove(stage, key);
@@ -155,16 +228,16 @@ describe.concurrent("a drain that waits", () => {
     await put(
       stage,
       late,
-      ticketText(ticketWith({ run: "late000000000000", host: "web2.example.com", state: "held" })),
+      serializeTicket(ticketWith({ run: "late000000000000", host: "web2.example.com", state: "held" })),
     );
     const group = stage.keys.group("web");
     await put(stage, group, '["web1.example.com"]');
     const drain = stage.command(["drain", "group", "web", "--yes", "--wait"]);
-    await drain.printed(/waiting for web1/);
+    await drain.waitForOutput(/waiting for web1/);
     await put(stage, group, '["web1.example.com","web2.example.com"]');
-    await drain.printed(/waiting for 2: /);
+    await drain.waitForOutput(/waiting for 2: /);
     await remove(stage, first);
-    await drain.printed(/waiting for web2/);
+    await drain.waitForOutput(/waiting for web2/);
     await remove(stage, late);
     expect((await drain.ended).code).toBe(0);
   });
@@ -173,7 +246,7 @@ describe.concurrent("a drain that waits", () => {
     const stage = await theatre.stage("http", context);
     await ghost(stage);
     const drain = stage.command([...DRAIN, "--wait"]);
-    await drain.printed(/waiting for /);
+    await drain.waitForOutput(/waiting for /);
     expect((await stage.command(["undrain", "lock", "x", "--yes"]).ended).code).toBe(0);
     expect(await drain.ended).toMatchObject({ code: 75, stderr: expect.stringContaining("was lifted") });
     const short = await stage.command([...DRAIN, "--wait", "--for", "300ms"]).ended;
@@ -184,7 +257,7 @@ describe.concurrent("a drain that waits", () => {
     const stage = await theatre.stage("http", context);
     await ghost(stage);
     const drain = stage.command([...DRAIN, "--wait"]);
-    await drain.printed(/waiting for /);
+    await drain.waitForOutput(/waiting for /);
     drain.child.kill("SIGINT");
     expect(await drain.ended).toMatchObject({
       code: 130,
@@ -286,7 +359,7 @@ describe.concurrent("a drain", () => {
       ["y", 0, 1],
     ] as const) {
       const drain = stage.command(["drain", "lock", "x"], { terminal: { columns: 80, rows: 24 } });
-      await drain.printed(/holds web1.example.com:4711 .*Drain lock x\? \[y\/N\]/s);
+      await drain.waitForOutput(/holds web1.example.com:4711 .*Drain lock x\? \[y\/N\]/s);
       drain.child.stdin?.write(`${answer}\r`);
       expect({ answer, code: (await drain.ended).code }).toEqual({ answer, code });
       expect(await drains(stage)).toHaveLength(count);
@@ -337,22 +410,23 @@ describe.concurrent("a drain", () => {
     });
   });
 
-  it("is refused when anything in its scope has changed since --expect-revision", async (context) => {
+  it("is refused when its drain or its groups have changed since --expect-revision; runs may come and go", async (context) => {
     const stage = await theatre.stage("http", context);
     await ghost(stage);
-    const { stdout } = await stage.command(["drain", "lock", "x", "--dry-run", "--json"]).ended;
-    const { revision } = JSON.parse(stdout);
-    const expected = [...DRAIN, "--expect-revision", revision];
+    await stage.command(["group", "set", "web", "web1.example.com", "--yes"]).ended;
+    const revisionOf = async (...scope: string[]) =>
+      JSON.parse((await stage.command(["drain", ...scope, "--dry-run", "--json"]).ended).stdout).revision;
+    const expected = [...DRAIN, "--expect-revision", await revisionOf("lock", "x")];
+    const group = ["drain", "group", "web", "--yes", "--expect-revision", await revisionOf("group", "web")];
     await ghost(stage, "y");
-    const waiter = stage.run({ name: "waiter", options: LOCK });
+    stage.run({ name: "waiter", options: LOCK });
     await stage.placed("waiter", "waiting");
-    expect(await stage.command(expected).ended).toMatchObject({
+    await stage.command(["group", "add", "web", "web2.example.com", "--yes"]).ended;
+    expect(await stage.command(group).ended).toMatchObject({
       code: 75,
-      stderr: expect.stringMatching(/has come \(waiting\)/),
+      stderr: expect.stringContaining("group web has changed"),
     });
     expect(await drains(stage)).toEqual([]);
-    waiter.child.kill("SIGTERM");
-    await waiter.ended;
     expect((await stage.command(expected).ended).code).toBe(0);
     expect(await stage.command(expected).ended).toMatchObject({
       code: 75,
@@ -408,7 +482,7 @@ describe.concurrent("an undrain", () => {
     await put(
       stage,
       stage.keys.lock("x", "waiter0000000000"),
-      ticketText(ticketWith({ run: "waiter0000000000" })),
+      serializeTicket(ticketWith({ run: "waiter0000000000" })),
     );
     const { stdout } = await stage.command(["undrain", "lock", "x", "--dry-run"]).ended;
     expect(stdout).toBe("lifts lock x is drained by unknown\nits queues go on: web1.example.com:4711\n");

@@ -1,16 +1,16 @@
 /** How runs end: exit codes, what is said, and what is not said. */
 import { describe, expect, test } from "vitest";
-import { steadily, stopwatch } from "../../fixtures/steady.ts";
-import { House, type Room, saying, silently, TRANSPORTS } from "./support/house.ts";
+import { retryAfterStalls } from "../../fixtures/steady.ts";
+import { eventually, House, type Room, saying, silently, TRANSPORTS } from "./support/house.ts";
 
 const house = House.onEtcd();
 
-const FOR_EVER = ["sh", "-c", "echo up; exec sleep 60"];
+const FOR_EVER = ["sh", "-c", "echo up; exec sleep 1000"];
 
 /** A run that holds the lock `job` until it is told to end. */
 async function holder(room: Room, options: string[] = []) {
   const run = room.run(["--lock", "job", ...options], FOR_EVER);
-  await run.printed(/up/);
+  await run.waitForOutput(/up/);
   return { run, end: () => run.child.kill("SIGTERM") };
 }
 
@@ -41,7 +41,7 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
   test("leases that are not granted in time: 75, in silence", async () => {
     const room = enter();
     const all = room.run(["--no-lock", "--lease", "db=2:2"], FOR_EVER);
-    await all.printed(/up/);
+    await all.waitForOutput(/up/);
     const late = ["--no-lock", "--lease", "db=1:2", "--lease-timeout", "300ms"];
     expect(await room.run(late, ["echo", "ran"]).ended).toEqual(silently(75));
     expect((await room.queue("db", "resource")).length).toBe(1);
@@ -52,17 +52,20 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
   test("--grace: busy on after the runner is gone, a waiter starts when it has passed", async () => {
     const room = enter();
     const since = Date.now();
-    const run = room.run(["--lock", "job", "--grace", "3s"], ["date", "+%s%3N"]);
+    const run = room.run(["--lock", "job", "--grace", "20s"], ["date", "+%s%3N"]);
+    // Long enough for a slow machine to see it before it has passed.
+    const ticket = await eventually("a ticket in grace", async () => {
+      const found = (await room.queue("job"))[0]?.ticket;
+      return found?.state === "grace" && found;
+    });
     const { code, stdout, stderr } = await run.ended;
-    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    const ticket = (await room.queue("job"))[0]?.ticket;
-    expect(ticket).toMatchObject({ state: "grace", pid: run.pid });
-    const until = ticket?.until ?? 0;
-    expect(until - since, "ms from before the grant").toBeGreaterThanOrEqual(3_000);
+    expect({ code, stderr, pid: ticket.pid }).toEqual({ code: 0, stderr: "", pid: run.pid });
+    const until = ticket.until ?? 0;
+    expect(until - since, "ms from before the grant").toBeGreaterThanOrEqual(20_000);
     expect(
       until - Number(stdout),
       "ms from the command's start: it counts from the grant",
-    ).toBeLessThanOrEqual(3_000);
+    ).toBeLessThanOrEqual(20_000);
     const busy = await room.run(["--lock", "job"], ["echo", "ran"]).ended;
     if (Date.now() < until) expect(busy).toEqual(silently(75));
     const waiter = await room.run(["--lock", "job", "--wait"], ["date", "+%s%3N"]).ended;
@@ -79,7 +82,7 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
     expect(await room.run(options, ["echo", "ran"]).ended, "others in it").toEqual(silently(75));
     await room.ended(["group", "set", "web", "web1.example.com", "web2.example.com"]);
     const run = room.run(options, FOR_EVER);
-    await run.printed(/up/);
+    await run.waitForOutput(/up/);
     await room.ended(["group", "set", "web", "web2.example.com", "--yes"]);
     expect(await run.ended).toMatchObject({ code: 125, stdout: "up\n" });
     expect(run.output.stderr).toMatch(/the claim was lost.*the host is no longer in group .*web/);
@@ -90,7 +93,7 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
     ["--timeout", "its timeout has passed"],
     ["--max-hold", "it has held its claim too long"],
   ])("%s: the command is terminated, 124", async (flag, why) => {
-    await steadily(async () => {
+    await retryAfterStalls(async () => {
       const room = enter();
       const run = room.run(["--lock", "job", flag, "1s"], FOR_EVER);
       expect(await run.ended).toMatchObject({ code: 124, stdout: "up\n" });
@@ -122,7 +125,7 @@ describe.concurrent("drained", () => {
       expect(await room.run(OPTIONS, ["echo", "ran"]).ended).toEqual(silently(75));
       expect(await room.run([...OPTIONS, "--wait=300ms"], ["echo", "ran"]).ended).toEqual(silently(75));
       const waiter = room.run([...OPTIONS, "--wait", "-v"], ["echo", "ran"]);
-      await waiter.printed(/drained/);
+      await waiter.waitForOutput(/drained/);
       expect(waiter.output.stdout).toBe("");
       await room.delete(room.keys.drain(scope, name));
       expect(await waiter.ended).toMatchObject({ code: 0, stdout: "ran\n" });
@@ -167,7 +170,13 @@ describe.concurrent("commands that do not run, or end by themselves", () => {
       "etcd is out of reach",
       UNREACHABLE,
       ["true"],
-      saying(69, /etcd cannot be reached, nothing was started/),
+      saying(69, /^signalbox: lock "true": the command was not started: cannot reach etcd: /),
+    ],
+    [
+      "etcd is out of reach, leases only",
+      ["--no-lock", "--lease", "db=1:2", ...UNREACHABLE],
+      ["true"],
+      saying(69, /^signalbox: command "true": the command was not started: cannot reach etcd: /),
     ],
     ["quiet", ["-q", ...UNREACHABLE], ["true"], silently(69)],
     [
@@ -181,11 +190,14 @@ describe.concurrent("commands that do not run, or end by themselves", () => {
   test.each(TRANSPORTS)(
     "etcd is out of reach over %s: that takes no longer than --connect-timeout",
     async (transport) => {
-      const room = house.room({ transport, env: { SIGNALBOX_CONNECT_TIMEOUT: "1s" } });
-      const elapsed = stopwatch();
-      const end = await room.run(["--endpoints", "http://127.0.0.1:9"], ["true"]).ended;
-      expect(end).toEqual(saying(69, /127\.0\.0\.1:9.*(refused|ECONNREFUSED)/));
-      expect(elapsed(), "ms; 10 s by default").toBeLessThan(6_000);
+      const room = house.room({ transport });
+      const away = (timeout: string) =>
+        room.run(["--endpoints", "http://127.0.0.1:9", "--connect-timeout", timeout], ["true"]);
+      const patient = away("10m");
+      // On a slow machine a second may pass before the first refusal is there to be named.
+      expect(await away("1s").ended).toEqual(saying(69, /127\.0\.0\.1:9: /));
+      expect(await away("8s").ended).toEqual(saying(69, /127\.0\.0\.1:9.*(refused|ECONNREFUSED)/));
+      expect(patient.child.exitCode, "one that may take longer still tries").toBeNull();
     },
   );
 
@@ -194,5 +206,27 @@ describe.concurrent("commands that do not run, or end by themselves", () => {
     expect(await room.run(options, command).ended).toEqual(ended);
     const left = (await room.everything()).filter(({ key }) => !key.startsWith(`${room.prefix}history/`));
     expect(left, "the lock is free at once").toEqual([]);
+  });
+});
+
+describe.concurrent("what a run says", () => {
+  test("lines in JSON carry the lock, the run and the host", async () => {
+    const room = house.room({ env: { SIGNALBOX_HOST: "web7.example.com" } });
+    const run = room.run(["-v", "--log-format", "json", "--lock", "x"], ["sh", "-c", "echo $SIGNALBOX_RUN"]);
+    const { stdout, stderr } = await run.ended;
+    const lines = stderr
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(lines.map(({ message }) => message)).toEqual(["started", "finished"]);
+    for (const line of lines)
+      expect(line).toMatchObject({ host: "web7.example.com", lock: "x", run: stdout.trim() });
+  });
+
+  test("a misspelled variable is told, once, and the command runs", async () => {
+    const room = house.room({ env: { SIGNALBOX_TLL: "5s", SIGNALBOX_OF_MY_OWN: "1" } });
+    const { code, stderr } = await room.run([], ["true"]).ended;
+    expect(code).toBe(0);
+    expect(stderr).toBe('signalbox: warn: unknown variable "SIGNALBOX_TLL"; did you mean SIGNALBOX_TTL?\n');
   });
 });

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { FaultProxy } from "../../fixtures/proxy.ts";
 import type { RunningProcess } from "../../fixtures/signalbox.ts";
-import { drainText } from "../../src/protocol/drain.ts";
+import { serializeDrain } from "../../src/protocol/drain.ts";
 import { crowd } from "./support/listings.ts";
 import { Theatre } from "./support/theatre.ts";
 import { until } from "./support/until.ts";
@@ -11,7 +11,7 @@ const theatre = new Theatre();
 
 /** Asks for a path until the answer has a line. */
 async function scraped(exporter: RunningProcess, path: string, line: RegExp): Promise<string> {
-  await exporter.printed(/metrics are served on 127\.0\.0\.1:\d+\n/);
+  await exporter.waitForOutput(/metrics are served on 127\.0\.0\.1:\d+\n/);
   const [, address] = /served on (\S+)\n/.exec(exporter.output.stderr) ?? [];
   return await until(`${path} has ${line}`, async () => {
     const text = await (await fetch(`http://${address}${path}`)).text();
@@ -28,9 +28,11 @@ describe("signalbox exporter", () => {
     expect(before).toMatch(/^signalbox_holders\{kind="lock"\} 3$/m);
     expect(before).toMatch(/^signalbox_drains\{scope="lock"\} 0$/m);
     expect(before).toMatch(/^process_resident_memory_bytes \d+$/m);
+    const gauges = [...before.matchAll(/^# TYPE (\S+) gauge$/gm)].map(([, name]) => name);
+    expect(gauges.filter((name) => name?.endsWith("_total"))).toEqual([]); // as `promtool check metrics` demands
     const key = stage.keys.drain("lock", "x");
-    const value = drainText({ by: "op", at: Date.now() });
-    await stage.store.txn({ compare: [], success: [{ op: "put", key, value }], failure: [] });
+    const value = serializeDrain({ by: "op", at: Date.now() });
+    await stage.store.commitTxn({ compare: [], success: [{ op: "put", key, value }], failure: [] });
     await scraped(exporter, "/metrics", /^signalbox_drains\{scope="lock"\} 1$/m);
     expect(await scraped(exporter, "/healthz", /./)).toBe("ok\n");
     exporter.child.kill("SIGTERM");
@@ -64,7 +66,7 @@ describe("signalbox exporter", () => {
   it("refuses a port that is taken, and an address that is none", async () => {
     const stage = await theatre.stage("http");
     const first = stage.command(["exporter", "--listen", "0"]);
-    await first.printed(/served on/);
+    await first.waitForOutput(/served on/);
     const [, address = ""] = /served on (\S+)/.exec(first.output.stderr) ?? [];
     const second = await stage.command(["exporter", "--listen", address]).ended;
     expect(second).toMatchObject({ code: 78, stderr: expect.stringContaining(`${address} is taken`) });

@@ -7,8 +7,8 @@ import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type EtcdMember, startEtcd } from "../../fixtures/etcd/index.ts";
-import { BUNDLE, cleanEnv, type Ended } from "../../fixtures/signalbox.ts";
-import { argumentsHash } from "../../src/compat/cronlock/lock-name.ts";
+import { BUNDLE, createCleanEnv, type ProcessResult } from "../../fixtures/signalbox.ts";
+import { computeArgumentsHash } from "../../src/compat/cronlock/lock-name.ts";
 import { eventually, House, type Room, type RoomOptions, saying, silently } from "./support/house.ts";
 
 const house = House.onEtcd();
@@ -27,7 +27,7 @@ type Tool = (typeof TOOLS)[number];
 type Env = Record<string, string>;
 /** Free as soon as the command has ended, or within the second. */
 const NOW = { CRONLOCK_GRACE: "0" };
-const HOLD = ["sh", "-c", "echo up; exec sleep 60"];
+const HOLD = ["sh", "-c", "echo up; exec sleep 1000"];
 const SLOG = String.raw`\d{4}/\d\d/\d\d \d\d:\d\d:\d\d`;
 /** Nothing listens there, and that is noticed at once. */
 const AWAY = { CRONLOCK_HOST: "127.0.0.1", CRONLOCK_REDIS_TIMEOUT: "0", CRONLOCK_RECONNECT_BACKOFF: "0" };
@@ -39,9 +39,14 @@ const end = (room: Room, tool: Tool, words: readonly string[], env: Env = {}) =>
   start(room, tool, words, env).ended;
 
 /** A line as a crontab has it: a link is called. */
-async function linked(room: Room, program: string, words: readonly string[], env: Env = {}): Promise<Ended> {
+async function linked(
+  room: Room,
+  program: string,
+  words: readonly string[],
+  env: Env = {},
+): Promise<ProcessResult> {
   const child = spawn(process.execPath, [program, ...words], {
-    env: { ...cleanEnv(), SIGNALBOX_ENDPOINTS: house.endpoints.join(","), ...room.env, ...env },
+    env: { ...createCleanEnv(), SIGNALBOX_ENDPOINTS: house.endpoints.join(","), ...room.env, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const [stdout, stderr] = [text(child.stdout), text(child.stderr)];
@@ -50,13 +55,13 @@ async function linked(room: Room, program: string, words: readonly string[], env
 }
 
 describe.concurrent.each(TOOLS)("%s", (tool) => {
-  const nameOf = (words: readonly string[]) => `cronlock.${argumentsHash(tool, words)}`;
+  const nameOf = (words: readonly string[]) => `cronlock.${computeArgumentsHash(tool, words)}`;
 
   test("called by a link: it runs, under the name that the tool computes; a second one gets 200", async () => {
     const room = enter();
     const program = join(bin, tool);
     const first = start(room, tool, HOLD);
-    await first.printed(/up/);
+    await first.waitForOutput(/up/);
     await room.standing(first, "held", nameOf(HOLD));
     expect(await linked(room, program, HOLD)).toEqual(silently(200));
     expect(await linked(room, program, ["echo", "a  b", "c"], { ...NOW, CRONLOCK_NTPDATE: "yes" })).toEqual({
@@ -116,7 +121,7 @@ describe.concurrent.each(TOOLS)("%s", (tool) => {
   test("CRONLOCK_TIMEOUT leaves a command that gets a TERM its time to end itself", async () => {
     const tidy = ["sh", "-c", "trap 'sleep 0.2; echo bye; exit 3' TERM; echo up; sleep 60 & wait; wait"];
     const run = start(enter(), tool, tidy, { CRONLOCK_TIMEOUT: "50" });
-    await run.printed(/up/);
+    await run.waitForOutput(/up/);
     run.child.kill("SIGTERM");
     expect(await run.ended).toMatchObject({ code: 3, stdout: "up\nbye\n" });
   });
@@ -135,7 +140,7 @@ describe.concurrent.each(TOOLS)("%s", (tool) => {
     const reset = () => end(room, tool, ["any"], { ...key, CRONLOCK_RESET: "yes" });
     expect(await reset(), "nobody").toEqual(silently(200));
     const holder = start(room, tool, HOLD, key);
-    await holder.printed(/up/);
+    await holder.waitForOutput(/up/);
     expect(await reset(), "a holder").toEqual(silently(200));
     expect(await holder.ended).toMatchObject({
       code: 201,
@@ -184,7 +189,7 @@ describe.concurrent.each(TOOLS)("%s", (tool) => {
   test("the lock is lost: the command is ended, 201", async () => {
     const room = enter();
     const run = start(room, tool, HOLD, { CRONLOCK_KEY: "job" });
-    await run.printed(/up/);
+    await run.waitForOutput(/up/);
     const [place] = await room.queue("cronlock.job");
     await room.delete(place?.key ?? "");
     expect(await run.ended).toMatchObject({
@@ -197,10 +202,10 @@ describe.concurrent.each(TOOLS)("%s", (tool) => {
   test("CRONLOCK_DB keeps locks apart, under the prefix", async () => {
     const room = enter();
     const held = start(room, tool, HOLD, { CRONLOCK_DB: "0" });
-    await held.printed(/up/);
+    await held.waitForOutput(/up/);
     expect(await end(room, tool, HOLD), "0 is the usual place").toEqual(silently(200));
     const other = start(room, tool, HOLD, { CRONLOCK_DB: "3" });
-    await other.printed(/up/);
+    await other.waitForOutput(/up/);
     const keys = (await room.everything()).map(({ key }) => key.slice(room.prefix.length));
     expect(keys.filter((key) => key.startsWith("db3/") && key.includes(nameOf(HOLD)))).toHaveLength(1);
     const { stdout } = await room.ended(["init"]);
@@ -255,7 +260,7 @@ describe.concurrent("errors: 201, in the tool's words", () => {
       "no etcd",
       ["true"],
       { ...AWAY, CRONLOCK_PORT: "9" },
-      /etcd cannot be reached, nothing was started: http:\/\/127\.0\.0\.1:9/,
+      /lock "\S+": the command was not started: cannot reach etcd: http:\/\/127\.0\.0\.1:9/,
     ],
     [
       "Redis's port",
@@ -267,7 +272,7 @@ describe.concurrent("errors: 201, in the tool's words", () => {
       "no etcd to reset in",
       ["true"],
       { ...AWAY, CRONLOCK_PORT: "9", CRONLOCK_RESET: "yes" },
-      /was not reset: etcd cannot be reached/,
+      /was not reset: cannot reach etcd/,
     ],
     [
       "a password without a user",
@@ -294,7 +299,7 @@ describe.concurrent("the tools beside each other", () => {
     const room = enter();
     const key = { CRONLOCK_KEY: "mail" };
     const run = start(room, "cronlock", HOLD, key);
-    await run.printed(/up/);
+    await run.waitForOutput(/up/);
     expect(await end(room, "golock", ["echo", "ran"], key)).toEqual(silently(200));
     expect(await room.run(["--lock", "cronlock.mail"], ["echo", "ran"]).ended).toEqual(silently(75));
     run.child.kill("SIGTERM");
@@ -311,7 +316,7 @@ describe.concurrent("the tools beside each other", () => {
   test("bytes that are no text: 201, as any error", async () => {
     const room = enter();
     const script = `exec "$0" "$1" echo "$(printf '\\377')"`;
-    const env = { ...cleanEnv(), SIGNALBOX_ENDPOINTS: house.endpoints.join(","), ...room.env };
+    const env = { ...createCleanEnv(), SIGNALBOX_ENDPOINTS: house.endpoints.join(","), ...room.env };
     const child = spawn("sh", ["-c", script, process.execPath, join(bin, "cronlock")], { env });
     const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, "close")]);
     expect({ code, stderr }).toEqual({ code: 201, stderr: expect.stringMatching(/not valid UTF-8/) });

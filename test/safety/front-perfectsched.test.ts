@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { BUNDLE } from "../../fixtures/signalbox.ts";
 import { parseDefinition } from "../../src/schedule/definition.ts";
-import { dueText, parseDue } from "../../src/schedule/due.ts";
+import { formatDue, parseDue } from "../../src/schedule/due.ts";
 import { eventually, House, type Room, saying } from "./support/house.ts";
 
 const house = House.onEtcd();
@@ -60,8 +60,8 @@ database: *defaults
 }
 
 async function stored(room: Room, id: string) {
-  const [definition] = (await room.store.range({ key: room.keys.schedule(id) })).kvs;
-  const [due] = (await room.store.range({ key: room.keys.due(id) })).kvs;
+  const [definition] = (await room.store.readRange({ key: room.keys.schedule(id) })).kvs;
+  const [due] = (await room.store.readRange({ key: room.keys.due(id) })).kvs;
   const read = definition && parseDefinition(definition.value);
   const state = due && parseDue(due.value);
   return {
@@ -199,7 +199,7 @@ describe.concurrent("perfectsched", () => {
         run(["-e", "database", "list"]),
         /^(?!.*secret).*database\.url: it names a database, .*; add endpoints/,
       ],
-      [run(["-c", away, "list"], soon), /^perfectsched: etcd cannot be reached/],
+      [run(["-c", away, "list"], soon), /^perfectsched: cannot reach etcd/],
       [
         run(["run", "-rboot.rb", "Dispatch"]),
         /^perfectsched: "Dispatch" is no file of handlers, .*\n {2}handlers:\n[\s\S]*standard input/,
@@ -305,8 +305,8 @@ describe.concurrent("import perfectsched", () => {
       },
       due: { next: FAR * 1000, runAt: (FAR + 30) * 1000, open: [] },
     });
-    const keys = (await room.store.range(room.keys.schedules())).kvs.concat(
-      (await room.store.range(room.keys.dues())).kvs,
+    const keys = (await room.store.readRange(room.keys.schedules())).kvs.concat(
+      (await room.store.readRange(room.keys.dues())).kvs,
     );
     expect(new Set(keys.map(({ modRevision }) => modRevision)).size, "revisions").toBe(1);
     expect(await at(room, csv(A, B), "--yes")).toMatchObject({
@@ -319,7 +319,7 @@ describe.concurrent("import perfectsched", () => {
     const room = house.room();
     expect((await at(room, csv(A), "--yes")).code).toBe(0);
     const later = { next: (FAR + HOUR) * 1000, runAt: (FAR + HOUR) * 1000, open: [] };
-    await room.put(room.keys.due("a"), dueText(later)); // as a worker does that has run it
+    await room.put(room.keys.due("a"), formatDue(later)); // as a worker does that has run it
     expect(await at(room, csv(A), "--yes")).toMatchObject({
       stdout: "the schedules are so already: nothing to change\n",
     });

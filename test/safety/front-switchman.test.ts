@@ -9,7 +9,7 @@ const house = House.onEtcd();
 const LEAST = { prefix: "/myproject/switchman", zkhosts: "zk1:2181,zk2:2181" };
 const W1 = "web1.example.com";
 const W2 = "web2.example.com";
-const FOR_EVER = ["sh", "-c", "echo up; exec sleep 60"];
+const FOR_EVER = ["sh", "-c", "echo up; exec sleep 1000"];
 const ran = { ...silently(0), stdout: "ran\n" };
 
 /** A line of the log on standard error. */
@@ -33,7 +33,7 @@ describe.concurrent("the command", () => {
   test("runs with the lock of its base name, which is free again at its end", async () => {
     const { room, start, ended } = enter();
     const run = start(["--", ...FOR_EVER]);
-    await run.printed(/up/);
+    await run.waitForOutput(/up/);
     expect((await room.queue("sh"))[0]?.ticket).toMatchObject({ state: "held", pid: run.pid });
     run.child.kill("SIGTERM");
     await run.ended;
@@ -69,7 +69,7 @@ describe.concurrent("the command", () => {
       "-c",
       "trap 'echo bye; exit 4' TERM; echo up; while :; do sleep 0.1; done",
     ]);
-    await run.printed(/up/);
+    await run.waitForOutput(/up/);
     run.child.kill("SIGTERM");
     expect(await run.ended).toMatchObject({ code: 4, stdout: "up\nbye\n" });
     expect(run.output.stderr).toMatch(
@@ -87,7 +87,7 @@ describe.concurrent("the command", () => {
       "-c",
       "trap '' TERM; echo up; while :; do sleep 0.1; done",
     ]);
-    await run.printed(/up/);
+    await run.waitForOutput(/up/);
     await room.delete((await room.queue("l"))[0]?.key ?? "");
     expect(await run.ended).toMatchObject({
       code: 0,
@@ -100,7 +100,7 @@ describe.concurrent("the lock", () => {
   test("is taken: 0 in silence; it is the lock of signalbox run too", async () => {
     const { room, start, ended } = enter();
     const run = start(["--lockname", "job", "--", ...FOR_EVER]);
-    await run.printed(/up/);
+    await run.waitForOutput(/up/);
     expect(await ended("--lockname", "job", "--", "echo", "ran")).toEqual(silently(0));
     expect(await room.run(["--lock", "job"], ["echo", "ran"]).ended).toEqual(silently(75));
     const busy = await start(["--lockname", "job", "--", "echo", "ran"], { DEBUG: "1" }).ended;
@@ -118,7 +118,7 @@ describe.concurrent("the lock", () => {
       house.file(JSON.stringify({ ...LEAST, etcdhosts: house.endpoints, etcdprefix }));
     const [one, other] = [conf(`${room.prefix}one/`), conf(`${room.prefix}other`)];
     const run = room.cli(["switchman", "-c", one, "--lockname", "job", "--", ...FOR_EVER]);
-    await run.printed(/up/);
+    await run.waitForOutput(/up/);
     const next = (file: string) =>
       room.ended(["switchman", "-c", file, "--lockname", "job", "--", "echo", "ran"]);
     expect(await next(one)).toEqual(silently(0));
@@ -145,7 +145,7 @@ describe.concurrent("the group", () => {
     expect(await on(W1, "--no-lock", "--", "echo", "ran").ended, "the group alone").toEqual(ran);
     expect(await on("web3.example.com", "--no-lock", "--", "echo", "ran").ended).toEqual(silently(0));
     const run = on(W1, "--no-lock", "--", ...FOR_EVER);
-    await run.printed(/up/);
+    await run.waitForOutput(/up/);
     await group(room, "inner", []);
     expect(await run.ended).toMatchObject({ code: 0, stdout: "up\n" });
     expect(run.output.stderr).toMatch(/It's not secure to proceed, the host is no longer in group/);
@@ -178,11 +178,24 @@ describe.concurrent("leases", () => {
     expect(await ended("--lease", "FQDN_mem=2**3:9", "--", "x")).toEqual(saying(255, /2\*\*3/));
   });
 
+  test("of 0 units are no lease: the command runs, with or without a lock", async () => {
+    const { room, ended } = enter();
+    await resource(room, "FQDN_cpu");
+    await resource(room, "db");
+    const zero = ["--lease", "FQDN_cpu=int(CPU/100000):CPU"];
+    expect(await ended(...zero, "--", "echo", "ran")).toEqual(ran);
+    expect(await ended(...zero, "--no-lock", "--", "echo", "ran")).toEqual(ran);
+    expect(await ended("--lease", "db=0:2", "--", "echo", "ran")).toEqual(ran);
+    expect(await ended(...zero, "--lease", "db=3:2", "--", "x")).toEqual(
+      saying(255, /3 units of resource "db"/),
+    );
+  });
+
   test("are waited for once a lock: a second run of the same name ends with 0 meanwhile", async () => {
     const { room, start, ended } = enter();
     await resource(room, "db");
     const holder = start(["--lease", "db=2:2", "--lockname", "a", "--", ...FOR_EVER]);
-    await holder.printed(/up/);
+    await holder.waitForOutput(/up/);
     const waiter = start(["--lease", "db=1:2", "--lockname", "b", "--", "echo", "ran"]);
     await room.standing(waiter, "waiting", "db", "resource");
     expect(await ended("--lease", "db=1:2", "--lockname", "b", "--", "echo", "no")).toEqual(silently(0));
@@ -195,7 +208,7 @@ describe.concurrent("leases", () => {
     await resource(room, "db");
     const lease = ["--no-lock", "--lease", "db=1:1", "--lockname", "b", "--"];
     const holder = start([...lease, ...FOR_EVER]);
-    await holder.printed(/up/);
+    await holder.waitForOutput(/up/);
     const waiter = start([...lease, "echo", "ran"]);
     await room.standing(waiter, "waiting", "db", "resource");
     const next = await start([...lease, "echo", "no"], { DEBUG: "1" }).ended;
@@ -209,7 +222,7 @@ describe.concurrent("leases", () => {
     const { room, start, ended } = enter({ resources_wait_timeout: 1 });
     await resource(room, "db");
     const holder = start(["--lease", "db=2:2", "--lockname", "a", "--", ...FOR_EVER]);
-    await holder.printed(/up/);
+    await holder.waitForOutput(/up/);
     const end = await ended("--lease", "db=1:2", "--lockname", "b", "--", "echo", "ran");
     expect(end).toEqual(saying(255, logged("Reached timeout while waiting for resources")));
   });
@@ -218,7 +231,7 @@ describe.concurrent("leases", () => {
     const { room, start } = enter();
     await resource(room, "db");
     const holder = start(["--lease", "db=2:2", "--lockname", "a", "--", ...FOR_EVER]);
-    await holder.printed(/up/);
+    await holder.waitForOutput(/up/);
     const waiter = start(["--lease", "db=1:2", "--lockname", "b", "--", "echo", "ran"]);
     await room.standing(waiter, "waiting", "db", "resource");
     waiter.child.kill("SIGTERM");
@@ -279,8 +292,13 @@ describe.concurrent("bad lines and files, and no etcd: 255", () => {
     ],
     ["a port out of range", { etcdhosts: "etcd1:70000" }, ["--", "x"], /etcdhosts: "etcd1:70000"/],
     ["only zkhosts", { etcdhosts: "" }, ["--", "x"], /has only zkhosts, which is ZooKeeper; add "etcdhosts"/],
-    ["no etcd", UNREACHABLE, ["--", "x"], logged("etcd cannot be reached, nothing was started: .*")],
-    ["no etcd that is asked for", {}, ["--endpoints", "127.0.0.1:9", "--", "x"], /etcd cannot be reached/],
+    [
+      "no etcd",
+      UNREACHABLE,
+      ["--", "x"],
+      logged("lock \\S+: the command was not started: cannot reach etcd: .*"),
+    ],
+    ["no etcd that is asked for", {}, ["--endpoints", "127.0.0.1:9", "--", "x"], /cannot reach etcd/],
   ])("%s", async (_, more, words, end) => {
     const { start, room } = enter(more);
     expect(await start(words, { SIGNALBOX_CONNECT_TIMEOUT: "200ms" }).ended).toEqual(saying(255, end));
@@ -377,12 +395,12 @@ describe.concurrent("import switchman", () => {
 
 test("the same crontab line on two hosts: one runs, the other ends with 0", async () => {
   const { room, start } = enter();
-  const line = ["--lockname", "nightly", "--", "sh", "-c", "echo $SIGNALBOX_HOST; exec sleep 60"];
+  const line = ["--lockname", "nightly", "--", "sh", "-c", "echo $SIGNALBOX_HOST; exec sleep 1000"];
   const runs = [W1, W2].map((host) => start(line, { SIGNALBOX_HOST: host }));
   const loser = await Promise.race(runs.map(async (run) => ({ run, end: await run.ended })));
   expect(loser.end).toEqual(silently(0));
   const [winner] = runs.filter((run) => run !== loser.run);
-  await winner?.printed(/web\d\.example\.com/);
+  await winner?.waitForOutput(/web\d\.example\.com/);
   const holder = await eventually("a holder", async () => (await room.queue("nightly"))[0]?.ticket);
   expect(winner?.output.stdout).toBe(`${holder.host}\n`);
 });

@@ -7,9 +7,9 @@ import { chmodSync, existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { BUNDLE, cleanEnv, type Ended } from "../../fixtures/signalbox.ts";
-import { shellWord } from "../../src/base/shell.ts";
-import { migrateCrontab } from "../../src/compat/migrate/crontab.ts";
+import { BUNDLE, createCleanEnv, type ProcessResult } from "../../fixtures/signalbox.ts";
+import { quoteShellWord } from "../../src/base/shell.ts";
+import { migrateCrontab } from "../../src/compat/migrate/migrate-crontab.ts";
 import { eventually, House, type Room } from "./support/house.ts";
 
 /** Links of these names lead to the program, as a site would have them. */
@@ -21,7 +21,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "signalbox-front-"));
   for (const name of LINKS) symlinkSync(BUNDLE, join(folder, name));
   for (const [name, text] of [
-    ["hold", "echo up; exec sleep 60"],
+    ["hold", "echo up; exec sleep 1000"],
     ["work", "echo ran"],
     ["until", ': >"$UP"; while [ -e "$UP" ] && [ ! -e "$GATE" ]; do sleep 0.05; done'],
   ] as const) {
@@ -41,7 +41,7 @@ interface Tool {
   /** Its words before the command. @param hosts  etcd's, as HOST:PORT,... */
   words(hosts: string): string[];
   /** What it ends with, and says, where the lock is taken. */
-  busy: Pick<Ended, "code" | "stdout" | "stderr">;
+  busy: Pick<ProcessResult, "code" | "stdout" | "stderr">;
 }
 
 const silent = (code: number) => ({ code, stdout: "", stderr: "" });
@@ -87,14 +87,19 @@ const path = (script: string) => join(folder, script);
 /** It has the lock until it is told to end. */
 async function holding(room: Room, { name, words, env }: Tool, host: string) {
   const run = room.cli([name, ...words(hosts()), path("hold")], { env: { ...env, SIGNALBOX_HOST: host } });
-  await run.printed(/up/);
+  await run.waitForOutput(/up/);
   return run;
 }
 
 /** A line as cron gives it to the shell, by the tools' names alone. */
-function shell(room: Room, line: string, env: Record<string, string>): Promise<Ended> {
+function shell(room: Room, line: string, env: Record<string, string>): Promise<ProcessResult> {
   const { PATH = "" } = process.env;
-  const own = { ...cleanEnv(), SIGNALBOX_ENDPOINTS: house.etcd.endpoints.join(","), ...room.env, ...env };
+  const own = {
+    ...createCleanEnv(),
+    SIGNALBOX_ENDPOINTS: house.etcd.endpoints.join(","),
+    ...room.env,
+    ...env,
+  };
   const bin = [folder, dirname(process.execPath), PATH].join(delimiter);
   return new Promise((done) => {
     const child = execFile(
@@ -108,7 +113,7 @@ function shell(room: Room, line: string, env: Record<string, string>): Promise<E
 
 function lineOf({ name, words }: Tool, script: string): string {
   const called = name === "run" ? ["signalbox", "run"] : [name];
-  return [...called, ...words(hosts()), path(script)].map(shellWord).join(" ");
+  return [...called, ...words(hosts()), path(script)].map(quoteShellWord).join(" ");
 }
 
 const named = (tools: readonly Tool[]) => tools.map((tool) => [tool.name, tool] as const);
@@ -205,6 +210,34 @@ describe.concurrent("changing over with migrate crontab --around: no step lets a
     expect(await shell(room, lines("work", file)[second], {})).toMatchObject({ code: 0, stdout: "ran\n" });
   });
 });
+
+test.each([
+  ["sh -c", "sh -c './until &'"],
+  ["setsid", "setsid ./until"],
+])(
+  "what %s leaves behind goes on without the lock, so migrate crontab leaves such a line of flock",
+  async (name, command) => {
+    const [UP, GATE] = [path(`up-${name}`), path(`gate-${name}`)];
+    const room = house.room();
+    try {
+      const line = `cd ${folder} && signalbox run --lock job -- ${command} >/dev/null 2>&1`;
+      expect(await shell(room, line, { UP, GATE })).toMatchObject({ code: 0 });
+      await eventually("it has begun", async () => existsSync(UP));
+      expect(await shell(room, "signalbox run --lock job -- work", {})).toMatchObject({
+        code: 0,
+        stdout: "ran\n",
+      });
+      expect(existsSync(UP), "it goes on meanwhile").toBe(true);
+    } finally {
+      writeFileSync(GATE, "");
+    }
+    const text = `* * * * * flock -n /x ${command}\n`;
+    const manner = { format: "user", plain: false, program: "signalbox", files: new Map() } as const;
+    const migration = migrateCrontab(text, manner);
+    expect(migration.text).toBe(text);
+    expect(migration.lines[0]?.reason).toMatch(/goes on in the background: flock keeps its lock/);
+  },
+);
 
 test("a link named perfectsched is perfectsched", async () => {
   const room = house.room();

@@ -4,7 +4,7 @@ import { House, saying, silently } from "./support/house.ts";
 
 const house = House.onEtcd();
 
-const FOR_EVER = "echo up; exec sleep 60";
+const FOR_EVER = "echo up; exec sleep 1000";
 const ran = { ...silently(0), stdout: "ran\n" };
 const W1 = "web1.example.com";
 
@@ -18,8 +18,8 @@ function enter() {
 
 describe.concurrent("the command", () => {
   test.each<[what: string, words: string[], end: object]>([
-    ["ends with 0", ["echo", "ran"], ran],
-    ["ends with 3", ["exit", "3"], silently(3)],
+    ["ends with 0", ["echo ran"], ran],
+    ["ends with 3", ["exit 3"], silently(3)],
     ["is killed: 0", ["kill -KILL $$"], silently(0)],
     [
       "was not found: 127, as the shell has it",
@@ -27,8 +27,25 @@ describe.concurrent("the command", () => {
       saying(127, /no-such-command.*not found/),
     ],
     ["cannot be executed: 126", ["/etc/passwd"], saying(126, /ermission denied/)],
-    ["is words for a shell", ["x=ran;", "echo $x", ">&1"], ran],
-    ["is words with options", ["echo", "-n", "--help"], { ...silently(0), stdout: "--help" }],
+    ["is a text for a shell", ["x=ran; echo $x >&1"], ran],
+    [
+      "is the first word; those behind it were never run, and that is said",
+      ["echo ran", "&& echo more", "--help"],
+      {
+        ...ran,
+        stderr: expect.stringMatching(
+          /^zoo-locked: only "echo ran" is run: .* \("&& echo more" "--help"\); put the whole command in quotes/,
+        ),
+      },
+    ],
+    [
+      "leaves something in the background, which the lock does not cover: that is said",
+      ["sleep 0 & echo ran"],
+      {
+        ...ran,
+        stderr: expect.stringMatching(/^zoo-locked: sleep 0 & goes on in the background; the lock is free/),
+      },
+    ],
   ])("%s", async (_, words, end) => {
     const { room, ended } = enter();
     expect(await ended("/locks/a", ...words)).toEqual(end);
@@ -38,7 +55,7 @@ describe.concurrent("the command", () => {
   test("is ended by a signal to the runner, which ends as if by it", async () => {
     const { hosts, start } = enter();
     const run = start([hosts, "/a", FOR_EVER]);
-    await run.printed(/up/);
+    await run.waitForOutput(/up/);
     run.child.kill("SIGTERM");
     expect(await run.ended).toMatchObject({ code: 143, stdout: "up\n", stderr: "" });
   });
@@ -46,7 +63,7 @@ describe.concurrent("the command", () => {
   test("is terminated when its lock is gone: 125", async () => {
     const { room, hosts, start } = enter();
     const run = start([hosts, "/a", FOR_EVER]);
-    await run.printed(/up/);
+    await run.waitForOutput(/up/);
     await room.delete((await room.queue("a"))[0]?.key ?? "");
     expect(await run.ended).toMatchObject({ code: 125, stderr: expect.stringMatching(/the claim was lost/) });
   });
@@ -56,25 +73,25 @@ describe.concurrent("the lock", () => {
   test("is taken: LOCKED by whom, and 0; the same lock as that of signalbox run and of switchman", async () => {
     const { room, hosts, start, ended } = enter();
     const run = start([hosts, "/job", FOR_EVER]);
-    await run.printed(/up/);
+    await run.waitForOutput(/up/);
     const ticket = (await room.queue("job"))[0];
     const locked = { ...silently(0), stdout: `LOCKED by ${W1} pid ${run.pid} (run ${ticket?.run})\n` };
-    expect(await ended("/job", "echo", "ran")).toEqual(locked);
+    expect(await ended("/job", "echo ran")).toEqual(locked);
     expect(await room.run(["--lock", "job"], ["echo", "ran"]).ended).toEqual(silently(75));
     const conf = house.file('{"prefix":"/p","zkhosts":"zk1:2181"}');
     expect(await room.ended(["switchman", "-c", conf, "--lockname", "job", "--", "echo", "ran"])).toEqual(
       silently(0),
     );
-    expect(await ended("/jobs/job", "echo", "ran"), "another path").toEqual(ran);
+    expect(await ended("/jobs/job", "echo ran"), "another path").toEqual(ran);
     run.child.kill("SIGTERM");
     await run.ended;
-    expect(await ended("/job", "echo", "ran")).toEqual(ran);
+    expect(await ended("/job", "echo ran")).toEqual(ran);
   });
 
   test("whose holder nobody can read, or with words for the terminal in it", async () => {
     const { room, ended } = enter();
     await room.put(room.keys.lock("job", "aaaaaaaaaaaaaaaa"), "?");
-    expect(await ended("/job", "echo", "ran")).toEqual({
+    expect(await ended("/job", "echo ran")).toEqual({
       ...silently(0),
       stdout: "LOCKED by run aaaaaaaaaaaaaaaa\n",
     });
@@ -91,9 +108,7 @@ describe.concurrent("the lock", () => {
       enqueuedAt: 1,
     };
     await room.put(room.keys.lock("other", "bbbbbbbbbbbbbbbb"), JSON.stringify(ticket));
-    expect((await ended("/other", "echo", "ran")).stdout).toBe(
-      "LOCKED by a b pid 1 (run bbbbbbbbbbbbbbbb)\n",
-    );
+    expect((await ended("/other", "echo ran")).stdout).toBe("LOCKED by a b pid 1 (run bbbbbbbbbbbbbbbb)\n");
   });
 
   test("is drained, or the host is outside of the group that our configuration names: the same", async () => {
@@ -114,7 +129,7 @@ describe.concurrent("the lock", () => {
 describe.concurrent("hosts", () => {
   test("that are ZooKeeper's: 22 and what to do; where signalbox itself is configured, that etcd is taken", async () => {
     const { start } = enter();
-    const words = ["zk1:2181,zk2:2181", "/a", "echo", "ran"];
+    const words = ["zk1:2181,zk2:2181", "/a", "echo ran"];
     expect(await start(words).ended).toEqual(
       saying(22, /^zoo-locked: HOSTS .* are ZooKeeper's \(port 2181\); name etcd's/),
     );
@@ -124,8 +139,18 @@ describe.concurrent("hosts", () => {
   test("nobody there: 0, as in the source, but not in silence", async () => {
     const { room, start } = enter();
     const end = await start(["127.0.0.1:9", "/a", "echo ran"], { SIGNALBOX_CONNECT_TIMEOUT: "200ms" }).ended;
-    expect(end).toEqual(saying(0, /^zoo-locked: etcd cannot be reached, nothing was started: /));
+    expect(end).toEqual(saying(0, /^zoo-locked: lock "a": the command was not started: cannot reach etcd: /));
     expect(await room.everything()).toEqual([]);
+  });
+
+  test("that do not resolve: 2, as the source has it, and not in silence", async () => {
+    const { start, hosts } = enter();
+    const env = { SIGNALBOX_CONNECT_TIMEOUT: "200ms" };
+    const end = await start(["no-such-host.invalid:2379", "/a", "echo ran"], env).ended;
+    expect(end).toEqual(saying(2, /^zoo-locked: .*cannot reach etcd: .*no-such-host.invalid/));
+    const both = await start(["127.0.0.1:9,no-such-host.invalid:2379", "/a", "echo ran"], env).ended;
+    expect(both.code).toBe(2);
+    expect(await start([`no-such-host.invalid:2379,${hosts}`, "/a", "echo ran"]).ended).toEqual(ran);
   });
 
   test.each<[words: string[], fault: RegExp]>([
@@ -153,5 +178,5 @@ test("the same crontab line on two hosts: one runs, the other is told", async ()
     stdout: expect.stringMatching(/^LOCKED by web\d\.example\.com pid \d+ /),
   });
   const [winner] = runs.filter((run) => run !== loser.run);
-  await winner?.printed(/up/);
+  await winner?.waitForOutput(/up/);
 });

@@ -55,7 +55,7 @@ describe("the history of locks", () => {
       key: stage.keys.history("bad"),
       value: '{"v":1,"runs":[{"run":"\\u001b]52;c;eA==\\u0007"},7]}',
     };
-    await stage.store.txn({ compare: [], success: [{ op: "put", ...hostile }], failure: [] });
+    await stage.store.commitTxn({ compare: [], success: [{ op: "put", ...hostile }], failure: [] });
     expect(await stage.command(["history", "bad"]).ended).toMatchObject({ code: 0, stdout: "" });
     expect((await stage.command(["stats", "bad"]).ended).code).toBe(0);
     expect((await stage.command(["stats", "--sort", "size"]).ended).code).toBe(64);

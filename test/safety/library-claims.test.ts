@@ -67,8 +67,8 @@ describe.concurrent("a lock of the library", () => {
     const one = await box(room);
     const ended = await one.withLock("x", () => room.run(["--lock", "x"], ["true"]).ended);
     expect(ended).toMatchObject({ code: 75, stdout: "" });
-    const run = room.run(["--lock", "x"], ["sh", "-c", "echo up; exec sleep 60"]);
-    await run.printed(/up/);
+    const run = room.run(["--lock", "x"], ["sh", "-c", "echo up; exec sleep 1000"]);
+    await run.waitForOutput(/up/);
     const refusal = await one.withLock("x", () => "ran").catch((error) => error);
     expect(refusal).toBeInstanceOf(BusyError);
     expect(refusal).toMatchObject({
@@ -173,8 +173,8 @@ describe.concurrent("leases of the library", () => {
   test("never pass the total, beside a run", async () => {
     const room = house.room();
     const one = await box(room);
-    const run = room.run(["--no-lock", "--lease", "db=2:3"], ["sh", "-c", "echo up; exec sleep 60"]);
-    await run.printed(/up/);
+    const run = room.run(["--no-lock", "--lease", "db=2:3"], ["sh", "-c", "echo up; exec sleep 1000"]);
+    await run.waitForOutput(/up/);
     expect(await one.withLeases(["db=1:3"], () => "fits")).toBe("fits");
     await expect(one.withLeases(["db=2:3"], { wait: false }, () => {})).rejects.toMatchObject({
       kind: "timeout",
@@ -191,7 +191,9 @@ describe.concurrent("leases of the library", () => {
 describe.concurrent("connecting", () => {
   test("says what is wrong with an option, before anything is reached", async () => {
     const wrong = (options: unknown) => connect({ env: {}, ...(options as ConnectOptions) }).catch(String);
-    expect(await wrong({ endpoint: "x" })).toMatch(/^ConfigError: "endpoint" is no option.*"endpoints"/);
+    expect(await wrong({ endpoint: "x" })).toMatch(
+      /^ConfigError: unknown option "endpoint" of connect.*"endpoints"/,
+    );
     expect(await wrong({ ttl: 1500 })).toMatch(/^ConfigError: option ttl: .*too short/);
     expect(await wrong({ prefix: "x" })).toMatch(/^ConfigError: option prefix: "x" cannot be used/);
     expect(await wrong({ env: { SIGNALBOX_TTL: "soon" } })).toMatch(/^ConfigError: SIGNALBOX_TTL: "soon"/);
@@ -208,6 +210,12 @@ describe.concurrent("connecting", () => {
       /^ConfigError: terminationTimeout 9s does not fit/,
     );
     expect(await wrong({ lock: "x", wait: "soon" })).toMatch(/^ConfigError: wait: "soon"/);
+    expect(await wrong({ lock: "x", waits: true } as object)).toMatch(
+      /^ConfigError: unknown option "waits" of acquire; did you mean "wait"\?/,
+    );
+    const within = (options: object) => one.withLock("x", options, () => "ran").catch(String);
+    expect(await within({ waitt: true })).toMatch(/^ConfigError: unknown option "waitt" of withLock/);
+    expect(await within({ lock: "y" })).toMatch(/^ConfigError: unknown option "lock" of withLock/);
   });
 
   test("to nobody fails in its time, with a class of its own", async () => {

@@ -125,6 +125,47 @@ describe.concurrent("schedules of the library", () => {
     await expect(second.finish()).rejects.toMatchObject({ code: "PREEMPTED" });
   });
 
+  test("a task whose schedule was deleted cannot be finished, nor kept alive", async () => {
+    const room = house.room();
+    const { one, task } = await due(room);
+    await one.schedules.delete("a.b");
+    await expect(task.heartbeat()).rejects.toBeInstanceOf(NotFoundError);
+    await expect(task.finish()).rejects.toMatchObject({
+      code: "NOT_FOUND",
+      message: expect.stringContaining('"a.b" was deleted'),
+    });
+    const left = (await room.everything()).map(({ key }) => room.keys.parse(key).kind);
+    expect(left.filter((kind) => kind !== "audit" && kind !== "worker")).toEqual([]);
+  });
+
+  test("poll() sees what the same connection has just added, triggered or changed", async () => {
+    const { schedules } = await box();
+    expect(await schedules.poll()).toBeUndefined(); // the source is open, and follows
+    for (let round = 0; round < 20; round += 1) {
+      const id = `r${round}`;
+      await schedules.add(id, { cron: "@yearly", start: "2020-01-01", catchup: "latest" });
+      const added = await schedules.poll();
+      expect(added?.id).toBe(id);
+      await added?.finish();
+      await schedules.trigger(id);
+      const triggered = await schedules.poll();
+      expect(triggered?.id).toBe(id);
+      await triggered?.finish();
+      await schedules.delete(id);
+    }
+  });
+
+  test("a polled task that was finished does not see its signal aborted", async () => {
+    const room = house.room();
+    const { one, task } = await due(room);
+    await task.finish();
+    const other = await polled(one);
+    await room.delete(room.keys.running("a.b"));
+    await one.close();
+    expect(task.signal.aborted).toBe(false);
+    expect(other.signal.aborted).toBe(false); // it was given back in good order, not lost
+  });
+
   test("a task without a heartbeat is another's after its time, one with heartbeats is not", async () => {
     const room = house.room();
     const { task } = await due(room);
@@ -230,8 +271,27 @@ describe.concurrent("a worker of the library", () => {
     expect((await schedules.get("heard")).last).toMatchObject({ result: "released" });
   });
 
+  test("a task that ended well does not see its signal aborted, whatever comes after it", async () => {
+    const room = house.room();
+    const signals: AbortSignal[] = [];
+    const { one, worker, running } = await worked(room, {
+      handlers: { well: ({ signal }) => void signals.push(signal) },
+    });
+    await one.schedules.add("well", { cron: "@yearly" });
+    for (let round = 1; round <= 5; round += 1) {
+      await one.schedules.trigger("well");
+      await eventually("it has ended", async () => signals.length === round && worker.running === 0);
+    }
+    await one.close();
+    await running;
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false, false, false, false, false]);
+  });
+
   test("is told what is wrong with its options", async () => {
     const one = await box();
+    expect(() => new Worker(one, { handlers: {}, concurency: 2 } as WorkerOptions)).toThrow(
+      'unknown option "concurency" of Worker; did you mean "concurrency"?',
+    );
     const wrong = (options: unknown) => () => new Worker(one, options as WorkerOptions);
     expect(wrong({ handlers: { "/(/": () => {} } })).toThrow(ConfigError);
     expect(wrong({ handlers: { a: 1 } })).toThrow(/"a".*no function/);

@@ -2,13 +2,13 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { FaultProxy } from "../../fixtures/proxy.ts";
-import { EVENTS, LISTINGS, rowSchema } from "../../scripts/json-doc/listings.ts";
-import { documents } from "../../scripts/json-doc.ts";
+import { buildRowSchema, EVENTS, LISTINGS } from "../../scripts/json-doc/listings.ts";
+import { buildDocuments } from "../../scripts/json-doc.ts";
 import { LISTINGS as VIEWS } from "../../src/commands/see/ls.ts";
-import { drainText } from "../../src/protocol/drain.ts";
-import { appended } from "../../src/protocol/history.ts";
+import { serializeDrain } from "../../src/protocol/drain.ts";
+import { appendPastRun } from "../../src/protocol/history.ts";
 import type { Ticket } from "../../src/protocol/ticket.ts";
-import { ticketText } from "../../src/protocol/ticket.ts";
+import { serializeTicket } from "../../src/protocol/ticket.ts";
 import { pastRun } from "../model/pictures.ts";
 import { running, schedule, worker } from "../model/schedules.ts";
 import { keys as sampleKeys, ticketWith } from "../protocol/samples.ts";
@@ -40,10 +40,10 @@ async function crowded(stage: Stage): Promise<void> {
   const by = { by: "ann@ops", at: 1, why: "stuck" };
   const ticket = (lock: string, run: string, more: Partial<Ticket>) => ({
     ...{ op: "put" as const, key: keys.lock(lock, run.padEnd(16, run)) },
-    value: ticketText(ticketWith({ run: run.padEnd(16, run), ...more })),
+    value: serializeTicket(ticketWith({ run: run.padEnd(16, run), ...more })),
   });
   const put = (key: string, value: string) => ({ op: "put" as const, key, value });
-  await store.txn({
+  await store.commitTxn({
     compare: [],
     success: [
       ticket("reset", "a", { state: "held", grantedAt: 2, reset: by, args: ["-x"], label: "l" }),
@@ -52,13 +52,16 @@ async function crowded(stage: Stage): Promise<void> {
       ticket("turn", "d", { state: "admitted" }),
       put(keys.lock("broken", "e".repeat(16)), "{"),
       put(keys.group("bad"), "{"),
-      put(keys.drain("host", "web1.example.com"), drainText({ by: "ann", at: 1, until: 2 })),
-      put(keys.drain("all", "all"), drainText({ by: "ann", at: 1, why: "freeze" })),
+      put(keys.drain("host", "web1.example.com"), serializeDrain({ by: "ann", at: 1, until: 2 })),
+      put(keys.drain("all", "all"), serializeDrain({ by: "ann", at: 1, why: "freeze" })),
       put(
         keys.host("web1.example.com"),
         '{"v":1,"cpu":4,"memMb":8,"macros":{"RACK":"r1"},"version":"1","seenAt":1}',
       ),
-      put(keys.history("past"), appended(undefined, pastRun({ label: "nightly", reason: "reset by ann" }))),
+      put(
+        keys.history("past"),
+        appendPastRun(undefined, pastRun({ label: "nightly", reason: "reset by ann" })),
+      ),
       put(
         keys.audit("0".repeat(20)),
         '{"v":1,"at":1,"user":"root","host":"h","sudoUser":"ann","action":"prune","target":"audit","seen":"7","reason":"old","outcome":"done"}',
@@ -78,7 +81,7 @@ async function scheduled({ store, keys }: Stage): Promise<void> {
   ];
   const own = (key: string) => keys.prefix + key.slice(sampleKeys.prefix.length);
   const put = (key: string, value: string) => ({ op: "put" as const, key, value });
-  await store.txn({
+  await store.commitTxn({
     compare: [],
     success: [
       ...kvs.map(({ key, value }) => put(own(key), value)),
@@ -102,9 +105,9 @@ describe("ls --json", () => {
       const { code, stdout } = await stage.command(["ls", view, "--json", "--all"]).ended;
       const document = JSON.parse(stdout) as { rows: object[] };
       const wrong = misfits(LISTINGS, LISTINGS, document);
-      const bad = document.rows.flatMap((row) => misfits(LISTINGS, rowSchema(view), row));
+      const bad = document.rows.flatMap((row) => misfits(LISTINGS, buildRowSchema(view), row));
       expect({ view, code, bad, wrong }).toEqual({ view, code: 0, bad: [], wrong: [] });
-      const fields = Object.keys(resolved(LISTINGS, rowSchema(view).$ref ?? "").properties ?? {});
+      const fields = Object.keys(resolved(LISTINGS, buildRowSchema(view).$ref ?? "").properties ?? {});
       const lacking = fields.filter((field) => !present(document.rows).has(field));
       // No audit record is of a resource, and no lock is configured.
       expect({
@@ -122,26 +125,26 @@ describe("ls --json", () => {
     const proxy = await FaultProxy.start(stage.etcd.clientUrl);
     try {
       const watch = stage.command(["ls", "--watch"], { endpoint: proxy.url });
-      await watch.printed(/"event":"ready"/);
+      await watch.waitForOutput(/"event":"ready"/);
       const remove = (lock: string) =>
-        stage.store.txn({
+        stage.store.commitTxn({
           compare: [],
-          success: [{ op: "delete", ...stage.keys.queue("lock", lock) }],
+          success: [{ op: "delete", ...stage.keys.getQueueRange("lock", lock) }],
           failure: [],
         });
       await remove("turn");
-      await watch.printed(/"event":"gone".*"key":"lock\/turn"/);
+      await watch.waitForOutput(/"event":"gone".*"key":"lock\/turn"/);
       proxy.mode = "refuse";
       proxy.reset();
-      await watch.printed(/"event":"away"/);
+      await watch.waitForOutput(/"event":"away"/);
       proxy.mode = "forward";
-      await watch.printed(/"event":"back"/);
+      await watch.waitForOutput(/"event":"back"/);
       watch.child.kill("SIGTERM");
       const lines = (await watch.ended).stdout.trimEnd().split("\n");
       const events = lines.map((line) => JSON.parse(line) as { event: string; row?: object });
       for (const event of events) {
         expect(misfits(LISTINGS, EVENTS[event.event] ?? { enum: [] }, event)).toEqual([]);
-        if (event.row) expect(misfits(LISTINGS, rowSchema("overview"), event.row)).toEqual([]);
+        if (event.row) expect(misfits(LISTINGS, buildRowSchema("overview"), event.row)).toEqual([]);
       }
       expect(new Set(events.map(({ event }) => event))).toEqual(new Set(Object.keys(EVENTS)));
     } finally {
@@ -150,7 +153,8 @@ describe("ls --json", () => {
   });
 
   it("is documented as it is: run `node scripts/json-doc.ts` where this fails", () => {
-    for (const [path, text] of Object.entries(documents())) expect(readFileSync(path, "utf8")).toBe(text);
+    for (const [path, text] of Object.entries(buildDocuments()))
+      expect(readFileSync(path, "utf8")).toBe(text);
   });
 });
 

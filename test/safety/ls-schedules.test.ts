@@ -67,9 +67,9 @@ describe("schedules", () => {
     const stage = await theatre.stage("http");
     await planned(stage);
     const watching = stage.command(["ls", "schedules", "--watch", "--json", "backup"]);
-    await watching.printed(/"event":"ready"/);
+    await watching.waitForOutput(/"event":"ready"/);
     await put(stage, [worker("w1", { running: 1, beat: 4 }), running("backup", { pid: 77 })]);
-    await watching.printed(/"event":"row".*"pid":77/);
+    await watching.waitForOutput(/"event":"row".*"pid":77/);
     watching.child.kill("SIGINT");
     const { stdout } = await watching.ended;
     expect(stdout.split("\n").filter((line) => line.includes('"event":"row"'))).toHaveLength(2);

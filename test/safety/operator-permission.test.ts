@@ -1,7 +1,7 @@
 /** Who may run jobs but not operate: nothing is changed, and what is missing is named. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type EtcdMember, startEtcd } from "../../fixtures/etcd/index.ts";
-import { ticketText } from "../../src/protocol/ticket.ts";
+import { serializeTicket } from "../../src/protocol/ticket.ts";
 import { ticketWith } from "../protocol/samples.ts";
 import { House, type Room } from "./support/house.ts";
 
@@ -25,11 +25,11 @@ describe("a runner's role", () => {
       SIGNALBOX_PASSWORD: "secret",
     };
     room = house.room({ prefix: PREFIX, env });
-    await house.store.txn({
+    await house.store.commitTxn({
       compare: [],
       success: [
-        { key: room.keys.lock("x", RUN), value: ticketText(ticketWith({ run: RUN, state: "held" })) },
-        { key: room.keys.lock("y", RUN), value: ticketText(ticketWith({ run: RUN })) },
+        { key: room.keys.lock("x", RUN), value: serializeTicket(ticketWith({ run: RUN, state: "held" })) },
+        { key: room.keys.lock("y", RUN), value: serializeTicket(ticketWith({ run: RUN })) },
         { key: room.keys.drain("lock", "x"), value: '{"v":1,"by":"ann","at":1}' },
         { key: room.keys.group("web"), value: '["web1.example.com"]' },
         { key: room.keys.resourceConfig("db"), value: '{"v":1,"total":"10"}' },
@@ -53,7 +53,7 @@ describe("a runner's role", () => {
     ["resource", "set", "db", "11", "--yes"],
     ["resource", "delete", "db", "--yes"],
   ])("is not enough for %s %s %s %s %s", async (...args) => {
-    const before = await house.store.range(room.keys.everything());
+    const before = await house.store.readRange(room.keys.getFullRange());
     const { code, stderr } = await room.ended(args.filter(Boolean));
     expect({ code, stderr }).toEqual({
       code: 77,
@@ -61,14 +61,14 @@ describe("a runner's role", () => {
         /etcd refused the permission, nothing was changed: this needs readwrite on .*\/jobs\/audit\/.*signalbox-operator/,
       ),
     });
-    const after = await house.store.range(room.keys.everything());
+    const after = await house.store.readRange(room.keys.getFullRange());
     expect(after.kvs).toEqual(before.kvs);
   });
 });
 
 /** The role of docs/etcd.md. */
 async function makeRunner(etcd: EtcdMember): Promise<void> {
-  const asRoot = (...args: string[]) => etcd.etcdctl("--user", `root:${LOGIN.rootPassword}`, ...args);
+  const asRoot = (...args: string[]) => etcd.runEtcdctl("--user", `root:${LOGIN.rootPassword}`, ...args);
   const grant = (kind: string, prefix: string) =>
     asRoot("role", "grant-permission", "--prefix=true", "signalbox-runner", kind, prefix);
   await asRoot("role", "add", "signalbox-runner");

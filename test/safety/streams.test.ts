@@ -5,7 +5,7 @@ import { once } from "node:events";
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { BUNDLE } from "../../fixtures/signalbox.ts";
-import { stopwatch } from "../../fixtures/steady.ts";
+import { startStopwatch } from "../../fixtures/steady.ts";
 import { eventually, House, silently } from "./support/house.ts";
 
 const house = House.onEtcd();
@@ -68,27 +68,27 @@ const LISTENER = [
 describe.concurrent("signals", () => {
   test.each(FORWARDED)("%s is forwarded, and the command's own code counts", async (name) => {
     const run = house.room().run([], LISTENER);
-    await run.printed(/up/);
+    await run.waitForOutput(/up/);
     run.child.kill(name);
     // The whole process group gets it; the shell may say on standard error what became of its sleep.
     expect(await run.ended).toMatchObject({ code: 3, stdout: `up\n${name}\n` });
   });
 
   test.each(FORWARDED)("%s ends a command that does not listen for it: 128 + its number", async (name) => {
-    const run = house.room().run([], ["sh", "-c", "ulimit -c 0; echo up; exec sleep 60"]);
-    await run.printed(/up/);
+    const run = house.room().run([], ["sh", "-c", "ulimit -c 0; echo up; exec sleep 1000"]);
+    await run.waitForOutput(/up/);
     run.child.kill(name);
     expect(await run.ended).toEqual({ ...silently(128 + NUMBERS[name]), stdout: "up\n" });
   });
 
   test.each(FORWARDED)("%s makes a waiting run leave its queues at once", async (name) => {
     const room = house.room();
-    const holder = room.run(["--lock", "job"], ["sh", "-c", "echo up; exec sleep 60"]);
-    await holder.printed(/up/);
+    const holder = room.run(["--lock", "job"], ["sh", "-c", "echo up; exec sleep 1000"]);
+    await holder.waitForOutput(/up/);
     const waiter = room.run(["--lock", "job", "--wait"], ["echo", "ran"]);
     await room.standing(waiter, "waiting", "job");
     waiter.child.kill(name);
-    const elapsed = stopwatch();
+    const elapsed = startStopwatch();
     expect(await waiter.ended).toEqual(silently(128 + NUMBERS[name]));
     expect(elapsed(), "ms until it has left, long before its session of 20 s").toBeLessThan(10_000);
     expect((await room.queue("job")).map(({ ticket }) => ticket?.pid)).toEqual([holder.pid]);
@@ -117,8 +117,8 @@ describe.concurrent("the log", () => {
   test("moved away and told so by USR2: the rest goes to a new file, and a waiting run waits on", async () => {
     const room = house.room();
     const file = house.file();
-    const holder = room.run(["--lock", "job"], ["sh", "-c", "echo up; exec sleep 60"]);
-    await holder.printed(/up/);
+    const holder = room.run(["--lock", "job"], ["sh", "-c", "echo up; exec sleep 1000"]);
+    await holder.waitForOutput(/up/);
     const run = room.run(["--lock", "job", "--wait", "-v", "--log-file", file], ["true"]);
     await eventually("that it waits, in the log", () => existsSync(file) && /waiting/.test(`${lines(file)}`));
     renameSync(file, `${file}.1`);

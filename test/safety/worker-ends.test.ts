@@ -18,13 +18,13 @@ describe.concurrent("a worker", () => {
       await due(room, "a", { command: sh(HOLD(there, gate)) });
       await exists(there);
       worker.child.kill(name);
-      await worker.printed(/leaving when what runs has ended/);
+      await worker.waitForOutput(/leaving when what runs has ended/);
       await due(room, "b", { command: ["true"] });
       writeFileSync(gate, "");
       expect(await worker.ended).toMatchObject({ code: 0 });
       expect(await outcomes(room, "a")).toMatchObject([{ result: "ok", tail: "let go" }]);
       expect(await outcomes(room, "b")).toEqual([]);
-      expect((await room.store.range(room.keys.workers())).kvs).toEqual([]);
+      expect((await room.store.readRange(room.keys.workers())).kvs).toEqual([]);
     },
   );
 
@@ -35,7 +35,7 @@ describe.concurrent("a worker", () => {
     await due(room, "a", { command: sh(HOLD(there, gate)) });
     await exists(there);
     worker.child.kill("SIGTERM");
-    await worker.printed(/leaving when what runs has ended/);
+    await worker.waitForOutput(/leaving when what runs has ended/);
     worker.child.kill("SIGTERM");
     expect(await worker.ended).toMatchObject({ code: 143 });
     expect(remains(worker.mark)).toEqual([]);
@@ -54,7 +54,7 @@ describe.concurrent("a worker", () => {
     await exists(there);
     worker.child.kill("SIGKILL");
     await death(worker.mark, 8_000);
-    const [keys] = [await room.store.range(room.keys.runnings())];
+    const [keys] = [await room.store.readRange(room.keys.runnings())];
     expect(keys.kvs.length, "the claim stood for longer than its command").toBe(1);
   });
 
@@ -71,7 +71,7 @@ describe.concurrent("a worker", () => {
     room.cli(["worker"]);
     expect(await outcome(room, "a")).toMatchObject([{ result: "ok" }]);
     frozen.child.kill("SIGCONT");
-    await frozen.printed(/the worker has no session|a task was lost to others|did not finish well/);
+    await frozen.waitForOutput(/the worker has no session|a task was lost to others|did not finish well/);
     expect(await outcomes(room, "a")).toHaveLength(1);
   });
 });

@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 
 async function roomOf(user: string, rooms: readonly string[]): Promise<Room> {
-  const asRoot = (...args: string[]) => etcd.etcdctl("--user", `root:${LOGIN.rootPassword}`, ...args);
+  const asRoot = (...args: string[]) => etcd.runEtcdctl("--user", `root:${LOGIN.rootPassword}`, ...args);
   const grant = (kind: string, prefix: string) =>
     asRoot("role", "grant-permission", "--prefix=true", user, kind, prefix);
   await asRoot("role", "add", user);
@@ -40,7 +40,7 @@ async function roomOf(user: string, rooms: readonly string[]): Promise<Room> {
 test("runs what is due, with leases, and remembers it", async () => {
   const room = await roomOf("worker", ROOMS);
   const worker = room.cli(["worker"]);
-  await worker.printed(READY);
+  await worker.waitForOutput(READY);
   await due(room, "job", { command: ["true"], leases: ["db=1:2"] });
   expect(await outcome(room, "job")).toMatchObject([{ result: "ok", attempt: 1 }]);
   const { code, stdout } = await room.ended(["schedule", "pause", "job", "--yes"]);

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { FaultProxy } from "../../fixtures/proxy.ts";
-import { type Definition, definitionText } from "../../src/schedule/definition.ts";
+import { type Definition, formatDefinition } from "../../src/schedule/definition.ts";
 import { folder, receiver } from "../work/worker/receiver.ts";
 import { House, type Room } from "./support/house.ts";
 import { until } from "./support/until.ts";
@@ -16,7 +16,7 @@ async function due(room: Room, id: string, more: Partial<Definition>, late = 0):
   const at = new Date(Math.floor((Date.now() - late) / 60_000) * 60_000);
   const cron = `${at.getUTCMinutes()} ${at.getUTCHours()} ${at.getUTCDate()} ${at.getUTCMonth() + 1} *`;
   await room.put(room.keys.due(id), JSON.stringify({ v: 1, next: at.getTime(), runAt: at.getTime() }));
-  await room.put(room.keys.schedule(id), definitionText({ cron, timezone: "UTC", ...more }));
+  await room.put(room.keys.schedule(id), formatDefinition({ cron, timezone: "UTC", ...more }));
 }
 
 /** Keeps the paths that are posted to, with what was said. */
@@ -35,7 +35,7 @@ async function listener() {
 
 /** Asks for a path until the answer has this. */
 async function scraped(worker: ReturnType<Room["cli"]>, path: string, wanted: RegExp): Promise<string> {
-  await worker.printed(/metrics are served at=\S+\n/);
+  await worker.waitForOutput(/metrics are served at=\S+\n/);
   const [, address] = /metrics are served at=(\S+)\n/.exec(worker.output.stderr) ?? [];
   return await until(`${path} has ${wanted}`, async () => {
     const text = await (await fetch(`http://${address}${path}`)).text();

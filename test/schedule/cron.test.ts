@@ -2,8 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { UsageError } from "../../src/base/errors.ts";
 import { CRON_MACROS, CronError, parseCron } from "../../src/schedule/cron.ts";
-import type { Field } from "../../src/schedule/cron-field.ts";
-import { occurrenceAfter } from "../../src/schedule/occurrence.ts";
+import type { CronField } from "../../src/schedule/cron-field.ts";
+import { findOccurrenceAfter } from "../../src/schedule/occurrence.ts";
 
 const valuesOf = (text: string) => {
   const { minute, hour, day, month, weekday } = parseCron(text).fields;
@@ -37,7 +37,7 @@ describe("fields", () => {
     expect(valuesOf(text)[at]).toEqual(values);
   });
 
-  const special: [string, (field: { day: Field; weekday: Field }) => unknown, unknown][] = [
+  const special: [string, (field: { day: CronField; weekday: CronField }) => unknown, unknown][] = [
     ["0 0 L * *", ({ day }) => [day.isLast, day.values], [true, []]],
     ["0 0 15,l * *", ({ day }) => [day.isLast, day.values], [true, [15]]],
     ["0 0 * * 5L", ({ weekday }) => [weekday.lasts, weekday.values], [[5], []]],
@@ -116,6 +116,11 @@ describe("refused", () => {
     ["0 22-2 * * *", "write 22-23,0-2", "hour"],
     ["0 23-0 * * *", "write 23,0", "hour"],
     ["0 0 * * sat-mon", "write 6,0-1", "day of the week"],
+    ["0 0 * * 7-mon", "write 0-1", "day of the week"],
+    ["0 0 * * 7-3/2", "write 0-3/2", "day of the week"],
+    ["0 0 * * fri-tue/2", "write 0,2,5", "day of the week"],
+    ["0 0 1 apr-mar/2 *", "write 2,4,6,8,10,12", "month"],
+    ["0 20-4/3 * * *", "write 2,20,23", "hour"],
     ["0 0 * january *", "did you mean jan?", "month"],
     ["0 0 * * thrusday", "did you mean thu?", "day of the week"],
     ["0 0 * * mno", "did you mean mon?", "day of the week"],
@@ -151,7 +156,7 @@ describe("refused", () => {
   // Either of the two days will do, so this is no date that never comes.
   test("the 30th of February, or a Monday", () => {
     const monday = Date.UTC(2026, 1, 2);
-    expect(occurrenceAfter(parseCron("0 0 30 2 1"), "UTC", Date.UTC(2026, 0, 1))).toBe(monday);
+    expect(findOccurrenceAfter(parseCron("0 0 30 2 1"), "UTC", Date.UTC(2026, 0, 1))).toBe(monday);
   });
 });
 

@@ -3,10 +3,10 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseCron } from "../../src/schedule/cron.ts";
 import {
-  countBetween,
-  occurrenceAfter,
-  occurrenceFrom,
-  occurrenceUntil,
+  countOccurrences,
+  findOccurrenceAfter,
+  findOccurrenceFrom,
+  findOccurrenceUntil,
 } from "../../src/schedule/occurrence.ts";
 import { cronText, DAY, HOUR, zones } from "./cron-texts.ts";
 
@@ -17,7 +17,7 @@ function following(text: string, zone: string, after: string, count: number): st
   const cron = parseCron(text);
   let last: number | undefined = at(after);
   return Array.from({ length: count }, () => {
-    last = last === undefined ? undefined : occurrenceAfter(cron, zone, last);
+    last = last === undefined ? undefined : findOccurrenceAfter(cron, zone, last);
     return last === undefined ? "never" : new Date(last).toISOString().slice(0, 16);
   });
 }
@@ -160,8 +160,8 @@ describe("clock changes", () => {
 
   test("times that every year's clocks skip never come", () => {
     const cron = parseCron("0,30 2 * 3 0L");
-    expect(occurrenceAfter(cron, "Europe/Berlin", at("2026-01-01T00:00"))).toBeUndefined();
-    expect(occurrenceAfter(cron, "UTC", at("2026-01-01T00:00"))).toBe(at("2026-03-29T02:00"));
+    expect(findOccurrenceAfter(cron, "Europe/Berlin", at("2026-01-01T00:00"))).toBeUndefined();
+    expect(findOccurrenceAfter(cron, "UTC", at("2026-01-01T00:00"))).toBe(at("2026-03-29T02:00"));
   });
 });
 
@@ -208,14 +208,14 @@ describe("looking back and counting", () => {
         const cron = parseCron(text);
         let last = start;
         for (let count = 1; count <= 12; count += 1) {
-          const next = occurrenceAfter(cron, zone, last);
+          const next = findOccurrenceAfter(cron, zone, last);
           if (next === undefined) throw new Error("it never comes");
           expect(next).toBeGreaterThan(last);
-          expect(occurrenceFrom(cron, zone, next)).toBe(next);
-          expect(occurrenceUntil(cron, zone, next)).toBe(next);
-          if (count > 1) expect(occurrenceUntil(cron, zone, next - 1)).toBe(last);
-          expect(countBetween(cron, zone, start, next, 1000)).toBe(count);
-          expect(countBetween(cron, zone, start, next - 1, 1000)).toBe(count - 1);
+          expect(findOccurrenceFrom(cron, zone, next)).toBe(next);
+          expect(findOccurrenceUntil(cron, zone, next)).toBe(next);
+          if (count > 1) expect(findOccurrenceUntil(cron, zone, next - 1)).toBe(last);
+          expect(countOccurrences(cron, zone, start, next, 1000)).toBe(count);
+          expect(countOccurrences(cron, zone, start, next - 1, 1000)).toBe(count - 1);
           last = next;
         }
       }),
@@ -230,14 +230,14 @@ describe("looking back and counting", () => {
         const [from, to] = [Date.UTC(2026, 0), Date.UTC(2027, 0)];
         let count = 0;
         let last = from;
-        for (let next = occurrenceAfter(cron, zone, last); next !== undefined && next <= to; ) {
-          if (count > 0 && occurrenceUntil(cron, zone, next - 1) !== last)
+        for (let next = findOccurrenceAfter(cron, zone, last); next !== undefined && next <= to; ) {
+          if (count > 0 && findOccurrenceUntil(cron, zone, next - 1) !== last)
             throw new Error(`${text} in ${zone} before ${next}`);
           count += 1;
           last = next;
-          next = occurrenceAfter(cron, zone, next);
+          next = findOccurrenceAfter(cron, zone, next);
         }
-        expect(countBetween(cron, zone, from, to, 100_000)).toBe(count);
+        expect(countOccurrences(cron, zone, from, to, 100_000)).toBe(count);
       }
     }
   });
@@ -245,24 +245,24 @@ describe("looking back and counting", () => {
   test("a count stops at the most", () => {
     const cron = parseCron("* * * * *");
     const from = at("2026-01-01T00:00");
-    expect(countBetween(cron, "Europe/Berlin", from, from + 365 * DAY, 1e9)).toBe(365 * 1440);
-    expect(countBetween(cron, "Europe/Berlin", from, from + 365 * DAY, 100)).toBe(100);
-    expect(countBetween(cron, "Europe/Berlin", from, from, 100)).toBe(0);
-    expect(countBetween(cron, "Europe/Berlin", from, from - HOUR, 100)).toBe(0);
+    expect(countOccurrences(cron, "Europe/Berlin", from, from + 365 * DAY, 1e9)).toBe(365 * 1440);
+    expect(countOccurrences(cron, "Europe/Berlin", from, from + 365 * DAY, 100)).toBe(100);
+    expect(countOccurrences(cron, "Europe/Berlin", from, from, 100)).toBe(0);
+    expect(countOccurrences(cron, "Europe/Berlin", from, from - HOUR, 100)).toBe(0);
   });
 
   test("instants between minutes, and beyond what a Date can hold", () => {
     const cron = parseCron("* * * * *");
     const noon = at("2026-01-01T12:00");
-    expect(occurrenceAfter(cron, "UTC", noon - 0.5)).toBe(noon);
-    expect(occurrenceFrom(cron, "UTC", noon)).toBe(noon);
-    expect(occurrenceFrom(cron, "UTC", noon + 1)).toBe(noon + 60_000);
-    expect(occurrenceUntil(cron, "UTC", noon + 59_999)).toBe(noon);
-    expect(occurrenceAfter(cron, "UTC", -1)).toBe(0);
+    expect(findOccurrenceAfter(cron, "UTC", noon - 0.5)).toBe(noon);
+    expect(findOccurrenceFrom(cron, "UTC", noon)).toBe(noon);
+    expect(findOccurrenceFrom(cron, "UTC", noon + 1)).toBe(noon + 60_000);
+    expect(findOccurrenceUntil(cron, "UTC", noon + 59_999)).toBe(noon);
+    expect(findOccurrenceAfter(cron, "UTC", -1)).toBe(0);
     for (const none of [Number.NaN, Number.POSITIVE_INFINITY, 8.64e15, -8.64e15]) {
-      expect(occurrenceAfter(cron, "UTC", none)).toBeUndefined();
-      expect(occurrenceUntil(cron, "UTC", none)).toBeUndefined();
-      expect(countBetween(cron, "UTC", none, none, 10)).toBe(0);
+      expect(findOccurrenceAfter(cron, "UTC", none)).toBeUndefined();
+      expect(findOccurrenceUntil(cron, "UTC", none)).toBeUndefined();
+      expect(countOccurrences(cron, "UTC", none, none, 10)).toBe(0);
     }
   });
 });

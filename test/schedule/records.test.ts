@@ -1,11 +1,11 @@
 /** Values of keys as they may stand in etcd: ours, by hand, of a later version, hostile. */
 import { describe, expect, test } from "vitest";
-import { definitionText, parseDefinition, typeOf } from "../../src/schedule/definition.ts";
-import { dueText, parseDue } from "../../src/schedule/due.ts";
-import { hash, jitterOf, rankOf } from "../../src/schedule/hash.ts";
-import { parseRunning, runningText } from "../../src/schedule/running.ts";
-import { COMMANDS, handles } from "../../src/schedule/types.ts";
-import { parseWorker, workerText } from "../../src/schedule/worker-record.ts";
+import { formatDefinition, getScheduleType, parseDefinition } from "../../src/schedule/definition.ts";
+import { formatDue, parseDue } from "../../src/schedule/due.ts";
+import { COMMAND_TYPE, canHandle } from "../../src/schedule/handler-types.ts";
+import { computeJitter, computeWorkerRank, hash } from "../../src/schedule/hash.ts";
+import { formatRunning, parseRunning } from "../../src/schedule/running-record.ts";
+import { formatWorker, parseWorker } from "../../src/schedule/worker-record.ts";
 
 const definition = {
   cron: "*/5 * * * *",
@@ -24,12 +24,12 @@ const worker = {
 
 describe("read back", () => {
   test("a definition", () =>
-    expect(parseDefinition(definitionText(definition))).toEqual({ value: definition }));
-  test("a state", () => expect(parseDue(dueText(due))).toEqual({ value: due }));
+    expect(parseDefinition(formatDefinition(definition))).toEqual({ value: definition }));
+  test("a state", () => expect(parseDue(formatDue(due))).toEqual({ value: due }));
   test("one without open occurrences is short", () =>
-    expect(dueText({ ...due, open: [] })).not.toContain("open"));
-  test("who runs", () => expect(parseRunning(runningText(running))).toMatchObject({ value: running }));
-  test("a worker", () => expect(parseWorker(workerText(worker))).toMatchObject({ value: worker }));
+    expect(formatDue({ ...due, open: [] })).not.toContain("open"));
+  test("who runs", () => expect(parseRunning(formatRunning(running))).toMatchObject({ value: running }));
+  test("a worker", () => expect(parseWorker(formatWorker(worker))).toMatchObject({ value: worker }));
   test("unknown fields pass", () => {
     expect(parseDefinition(JSON.stringify({ ...definition, later: 1 }))).toMatchObject({
       value: { later: 1 },
@@ -84,11 +84,11 @@ describe("refused", () => {
 
 describe("types", () => {
   test("a schedule without one has its id up to the first dot", () => {
-    expect([typeOf("reports.daily.x", {}), typeOf("plain", {}), typeOf("a.b", { type: "mail" })]).toEqual([
-      "reports",
-      "plain",
-      "mail",
-    ]);
+    expect([
+      getScheduleType("reports.daily.x", {}),
+      getScheduleType("plain", {}),
+      getScheduleType("a.b", { type: "mail" }),
+    ]).toEqual(["reports", "plain", "mail"]);
   });
   const cases: [readonly string[], string, object, boolean][] = [
     [["mail"], "x", { type: "mail" }, true],
@@ -96,12 +96,12 @@ describe("types", () => {
     [["/^ma/"], "x", { type: "mails" }, true],
     [["/(/", "mails"], "x", { type: "mails" }, true],
     [["/./"], "x", { command: ["./x"] }, false],
-    [[COMMANDS], "x", { command: ["./x"] }, true],
-    [[COMMANDS], "x", { type: "mail" }, false],
+    [[COMMAND_TYPE], "x", { command: ["./x"] }, true],
+    [[COMMAND_TYPE], "x", { type: "mail" }, false],
   ];
   test.each(cases)("%j has %s %j: %s", (types, id, change, expected) => {
     const { command: _, ...rest } = definition;
-    expect(handles(types, id, { ...rest, ...change })).toBe(expected);
+    expect(canHandle(types, id, { ...rest, ...change })).toBe(expected);
   });
 });
 
@@ -110,7 +110,7 @@ describe("spreading", () => {
   test("all workers have a like share of first places, and one that leaves moves only its own", () => {
     const workers = ["w1", "w2", "w3", "w4"];
     const first = (among: readonly string[]) =>
-      ids.map((id) => among.find((worker) => rankOf(worker, among, id) === 0));
+      ids.map((id) => among.find((worker) => computeWorkerRank(worker, among, id) === 0));
     const before = first(workers);
     for (const worker of workers)
       expect(before.filter((one) => one === worker).length / ids.length).toBeCloseTo(0.25, 1);
@@ -121,17 +121,17 @@ describe("spreading", () => {
   test("every place is somebody's", () => {
     const workers = ["w1", "w2", "w3"];
     for (const id of ids.slice(0, 100))
-      expect(workers.map((one) => rankOf(one, workers, id)).toSorted()).toEqual([0, 1, 2]);
+      expect(workers.map((one) => computeWorkerRank(one, workers, id)).toSorted()).toEqual([0, 1, 2]);
   });
 
   test("jitter fills its span evenly", () => {
     const tenths = Array.from({ length: 10 }, () => 0);
     for (const id of ids) {
-      const share = Math.floor(jitterOf(id, 1_000) / 100);
+      const share = Math.floor(computeJitter(id, 1_000) / 100);
       tenths[share] = (tenths[share] ?? 0) + 1;
     }
     for (const count of tenths) expect(count).toBeGreaterThan(220);
-    expect(jitterOf("x", 0)).toBe(0);
+    expect(computeJitter("x", 0)).toBe(0);
   });
 
   test("the hash is that of its definition", () => {

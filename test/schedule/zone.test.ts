@@ -1,8 +1,8 @@
 /** Names of time zones, and what their clocks show. */
 import { describe, expect, test } from "vitest";
 import { UsageError } from "../../src/base/errors.ts";
-import { periodAt } from "../../src/schedule/offsets.ts";
-import { checkZone, offsetAt } from "../../src/schedule/zone.ts";
+import { findOffsetPeriod, getZoneOffset } from "../../src/schedule/offsets.ts";
+import { checkZone } from "../../src/schedule/zone.ts";
 
 const HOUR = 3_600_000;
 
@@ -63,14 +63,14 @@ describe("offsets", () => {
     ["Africa/Monrovia", "1971-01-01T00:00Z", -44.5 / 60],
     ["UTC", "2200-01-01T00:00Z", 0],
   ])("%s at %s: %d h", (zone, at, hours) => {
-    expect(offsetAt(zone, Date.parse(at))).toBe(hours * HOUR);
+    expect(getZoneOffset(zone, Date.parse(at))).toBe(hours * HOUR);
   });
 
   test("periods follow one another without a hole, and say what was before", () => {
     for (const zone of ["Africa/Casablanca", "Antarctica/Troll", "Asia/Gaza", "Europe/Dublin"]) {
-      let period = periodAt(zone, Date.UTC(2010, 0));
+      let period = findOffsetPeriod(zone, Date.UTC(2010, 0));
       while (period !== undefined && period.start < Date.UTC(2030, 0)) {
-        const next = periodAt(zone, period.end);
+        const next = findOffsetPeriod(zone, period.end);
         expect(next?.start).toBe(period.end);
         expect(next?.before).toBe(period.offset);
         period = next;
@@ -80,7 +80,7 @@ describe("offsets", () => {
 
   test("what no Date can hold has no period", () => {
     for (const at of [Number.NaN, Number.POSITIVE_INFINITY, -8.64e15, 9e15])
-      expect(periodAt("UTC", at)).toBeUndefined();
+      expect(findOffsetPeriod("UTC", at)).toBeUndefined();
   });
 });
 

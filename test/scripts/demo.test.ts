@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { Chance } from "../../scripts/demo/chance.ts";
-import { HOSTS, hostsOf } from "../../scripts/demo/hosts.ts";
+import { HOSTS, listDemoHosts } from "../../scripts/demo/hosts.ts";
 import { JOBS } from "../../scripts/demo/jobs.ts";
-import { nameFault } from "../../src/base/text.ts";
+import { NamedRandom } from "../../scripts/demo/named-random.ts";
+import { findNameFault } from "../../src/base/text.ts";
 import { parseLeases } from "../../src/fleet/lease-spec.ts";
-import { macrosOf } from "../../src/fleet/macros.ts";
+import { createMacros } from "../../src/fleet/macros.ts";
 
 describe("the playground's rota", () => {
   it("draws the same for the same seed and name, and else something else", () => {
     const draw = (seed: number, name: string) => {
-      const chance = new Chance(seed, name);
-      return Array.from({ length: 5 }, () => chance.unit());
+      const chance = new NamedRandom(seed, name);
+      return Array.from({ length: 5 }, () => chance.drawUnit());
     };
     expect(draw(1, "backup-db")).toEqual(draw(1, "backup-db"));
     expect(draw(1, "backup-db")).not.toEqual(draw(2, "backup-db"));
@@ -25,12 +25,12 @@ describe("the playground's rota", () => {
   });
 
   it.each(JOBS)("$name can run on each of its hosts", ({ name, hosts, leases, lasts, rests }) => {
-    expect(nameFault(name)).toBeUndefined();
+    expect(findNameFault(name)).toBeUndefined();
     for (const range of [lasts, rests]) expect(range[0]).toBeLessThanOrEqual(range[1]);
-    for (const fqdn of hostsOf(hosts)) {
+    for (const fqdn of listDemoHosts(hosts)) {
       const own = HOSTS.find((host) => host.name === fqdn)?.macros ?? { CORES: 0, RAM: 0 };
       const facts = { fqdn, host: fqdn.replace(/\..*/, ""), cpu: 1, memMb: 1, macros: own };
-      const wanted = parseLeases(leases, macrosOf(facts));
+      const wanted = parseLeases(leases, createMacros(facts));
       const of = (what: string) => wanted.find(({ resource }) => resource === `${fqdn}_${what}`)?.count ?? 0;
       expect(of("cpu")).toBeLessThanOrEqual(own.CORES);
       expect(of("mem")).toBeLessThanOrEqual(own.RAM);

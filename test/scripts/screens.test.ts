@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Cell } from "../../fixtures/console/emulator.ts";
-import { scrubbed } from "../../scripts/screens/scrub.ts";
+import { scrubRow } from "../../scripts/screens/scrub.ts";
 import { SHOTS } from "../../scripts/screens/shots.ts";
-import { svgOf } from "../../scripts/screens/svg.ts";
+import { renderSvg } from "../../scripts/screens/svg.ts";
 
 describe("constants in the place of what differs", () => {
   it.each([
@@ -16,7 +16,7 @@ describe("constants in the place of what differs", () => {
     ["* live rev 36 - 1/1 - 9 ms     : palette", "* live rev 36 - 1/1 - 1 ms     : palette"],
     ["backup-db  held  12m4s", "backup-db  held  12m4s"],
   ])("%s", (row, clean) => {
-    expect(scrubbed(row)).toBe(clean);
+    expect(scrubRow(row)).toBe(clean);
   });
 });
 
@@ -33,7 +33,7 @@ function cells(text: string, more: Partial<Cell> = {}): Cell[] {
 
 describe("a screen as a picture", () => {
   it("keeps texts, one piece between wide gaps, each where its cells are", () => {
-    const svg = svgOf([cells("NAME   STATE a b")], "locks");
+    const svg = renderSvg([cells("NAME   STATE a b")], "locks");
     const pieces = [...svg.matchAll(/<text x="([\d.]+)" y="[\d.]+" textLength="([\d.]+)"[^>]*>([^<]*)</g)];
     expect(pieces.map(([, x, length, text]) => [text, x, length])).toEqual([
       ["NAME", "12", "33.6"],
@@ -43,13 +43,13 @@ describe("a screen as a picture", () => {
 
   it("has colours: of the user, of the cube, greys, exact ones, and swapped", () => {
     const row = [1, 196, 232, "#6cc58a"].flatMap((foreground) => cells("x", { foreground }));
-    const svg = svgOf([[...row, ...cells("y", { inverse: true })]], "");
+    const svg = renderSvg([[...row, ...cells("y", { inverse: true })]], "");
     for (const fill of ["#cd3131", "#ff0000", "#080808", "#6cc58a"]) expect(svg).toContain(`fill="${fill}"`);
     expect(svg).toMatch(/<rect [^>]*fill="#d4d4d4"\/>[\s\S]*fill="#1e1e1e"[^>]*>y</);
   });
 
   it("cannot be broken by what a screen says", () => {
-    expect(svgOf([cells("<a&b>")], "<t>")).toMatch(/<title>&lt;t&gt;<[\s\S]*>&lt;a&amp;b&gt;</);
+    expect(renderSvg([cells("<a&b>")], "<t>")).toMatch(/<title>&lt;t&gt;<[\s\S]*>&lt;a&amp;b&gt;</);
   });
 });
 

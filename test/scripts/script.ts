@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { onTestFinished } from "vitest";
-import { BUNDLE, type Ended } from "../../fixtures/signalbox.ts";
+import { BUNDLE, type ProcessResult } from "../../fixtures/signalbox.ts";
 import type { Stage } from "../safety/support/theatre.ts";
 import { until } from "../safety/support/until.ts";
 
@@ -13,7 +13,7 @@ const FOLDER = resolve(import.meta.dirname, "../../scripts/maintenance");
 
 export interface RunningScript {
   readonly child: ChildProcess;
-  readonly ended: Promise<Ended>;
+  readonly ended: Promise<ProcessResult>;
   /** Resolves when standard output or error matches. */
   printed(pattern: RegExp): Promise<unknown>;
 }
@@ -51,7 +51,7 @@ export class Account {
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
       output.stderr += text;
     });
-    const ended = once(child, "close").then(([code, signal]): Ended => ({ code, signal, ...output }));
+    const ended = once(child, "close").then(([code, signal]): ProcessResult => ({ code, signal, ...output }));
     onTestFinished(async () => {
       child.kill("SIGKILL");
       await ended;
@@ -62,7 +62,7 @@ export class Account {
     return { child, ended, printed };
   }
 
-  run(name: string, ...args: readonly string[]): Promise<Ended> {
+  run(name: string, ...args: readonly string[]): Promise<ProcessResult> {
     return this.start(name, ...args).ended;
   }
 }

@@ -1,42 +1,51 @@
-import { differences } from "../../model/differences.ts";
-import type { Picture, Room } from "../../model/picture.ts";
-import { drainsOf, placesIn } from "../../model/scope.ts";
-import { drainChanges } from "../../model/scope-text.ts";
+import { computeDrainExtent, findDrainsOfTarget } from "../../model/drain-extent.ts";
+import { describeDrainChanges } from "../../model/drain-extent-text.ts";
+import type { Collection, Snapshot } from "../../model/snapshot.ts";
 import type { DrainTarget } from "../../protocol/drain.ts";
-import { untouched } from "../../protocol/guards.ts";
+import type { Keys } from "../../protocol/keys.ts";
 import type { Compare } from "../../protocol/txn.ts";
-import { revisionFlag } from "../flags.ts";
-import { pictureThen } from "../look.ts";
+import { parseRevisionFlag } from "../flags.ts";
+import { readSnapshotAt } from "../read-snapshot.ts";
 import type { Call } from "../spec.ts";
-import type { Desk } from "../with-store.ts";
-
-const ROOMS: readonly Room[] = ["locks", "resources", "groups", "drains"];
-/** Tickets that are compared one by one; of more, their rooms are: etcd takes 128 operations. */
-const FEW = 60;
+import type { CommandContext } from "../store-command.ts";
 
 /**
- * What has happened in a scope since `--expect-revision`, or since an earlier picture, as sentences: drains, groups,
- * and the tickets in it.
- * @throws as `changesSince`
+ * Collections that decide what a drain affects. Runs come and go in the scope at any time, so they never refuse a
+ * drain.
  */
-export async function scopeChanges(
+const DECISIVE_COLLECTIONS: readonly Collection[] = ["groups", "drains"];
+
+/**
+ * Reads the snapshot at the revision of `--expect-revision`.
+ * @returns undefined without the flag
+ * @throws as `readSnapshotAt`
+ */
+export async function readExpectedSnapshot(
   call: Call,
-  desk: Desk,
-  picture: Picture,
-  target: DrainTarget,
-  earlier?: Picture,
-): Promise<string[]> {
-  const expected = revisionFlag(call, "expect-revision");
-  if (expected === undefined && earlier === undefined) return [];
-  const before = earlier ?? (await pictureThen(desk, ROOMS, expected ?? 0n, picture));
+  context: CommandContext,
+  now: Snapshot,
+): Promise<Snapshot | undefined> {
+  const expected = parseRevisionFlag(call, "expect-revision");
+  if (expected === undefined) return undefined;
+  // Only `--reset` needs the holders at that revision.
+  const collections: readonly Collection[] = call.flags.reset
+    ? ["locks", "resources", ...DECISIVE_COLLECTIONS]
+    : DECISIVE_COLLECTIONS;
+  return await readSnapshotAt(context, collections, expected, now);
+}
+
+/**
+ * Describes, one sentence each, the changes to the drains of a target and to the groups that decide which hosts it
+ * covers.
+ */
+export function describeScopeChanges(before: Snapshot, after: Snapshot, target: DrainTarget): string[] {
   return [
-    ...drainChanges(drainsOf(before, target), drainsOf(picture, target)),
-    ...(target.scope === "group" ? groupChanges(before, picture) : []),
-    ...differences(placesIn(before, target), placesIn(picture, target)),
+    ...describeDrainChanges(findDrainsOfTarget(before, target), findDrainsOfTarget(after, target)),
+    ...(target.scope === "group" ? describeGroupChanges(before, after) : []),
   ];
 }
 
-function groupChanges(before: Picture, after: Picture): string[] {
+function describeGroupChanges(before: Snapshot, after: Snapshot): string[] {
   const names = new Set([...before.groups.keys(), ...after.groups.keys()]);
   const isChanged = (name: string) =>
     before.groups.get(name)?.modRevision !== after.groups.get(name)?.modRevision;
@@ -44,16 +53,26 @@ function groupChanges(before: Picture, after: Picture): string[] {
 }
 
 /**
- * What must still be as it was seen when a drain is put, beside the drains of the same thing: the groups that say whom
- * it hits; and with `--expect-revision` the tickets too.
+ * Builds the guards of a drain beside those of existing drains of the same target: for a group, no group has changed.
  */
-export function guardsOf(call: Call, { keys }: Desk, picture: Picture, target: DrainTarget): Compare[] {
-  const notNewer = { target: "mod", is: "less", value: picture.revision + 1n } as const;
-  const groups: Compare[] = target.scope === "group" ? [{ ...keys.groups(), ...notNewer }] : [];
-  if (revisionFlag(call, "expect-revision") === undefined) return groups;
-  const places = placesIn(picture, target);
-  const { scope, name } = target;
-  if (scope === "lock" || scope === "resource") return [{ ...keys.queue(scope, name), ...notNewer }];
-  if (scope !== "all" && places.length <= FEW) return [...groups, ...untouched(places)];
-  return [...groups, { ...keys.locks(), ...notNewer }, { ...keys.resources(), ...notNewer }];
+export function buildDrainGuards(keys: Keys, { revision }: Snapshot, { scope }: DrainTarget): Compare[] {
+  return scope === "group" ? [{ ...keys.groups(), target: "mod", is: "less", value: revision + 1n }] : [];
+}
+
+/**
+ * Finds the runs that `--reset` may end: the holders that a person, or a script with `--expect-revision`, was shown.
+ * @param before  the snapshot at the expected revision
+ * @returns undefined if no holders were shown: then every remaining holder may be ended
+ */
+export function findShownHolders(
+  call: Call,
+  {
+    before,
+    now,
+    target,
+    wall,
+  }: { before: Snapshot | undefined; now: Snapshot; target: DrainTarget; wall: number },
+): ReadonlySet<string> | undefined {
+  const shown = before ?? (call.flags.yes ? undefined : now);
+  return shown && new Set(computeDrainExtent(shown, target, wall).holders.map(({ run }) => run));
 }

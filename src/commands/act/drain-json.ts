@@ -1,27 +1,27 @@
 import type { Claim } from "../../model/claims.ts";
-import type { Extent } from "../../model/scope.ts";
-import { type Drain, type DrainTarget, drainTarget } from "../../protocol/drain.ts";
-import { claimJson } from "./evict-json.ts";
+import type { DrainExtent } from "../../model/drain-extent.ts";
+import { type Drain, type DrainTarget, formatAuditTarget } from "../../protocol/drain.ts";
+import { toClaimJson } from "./evict-json.ts";
 
-/** What a drain did or would do, for programs. docs/maintenance.md says what the fields mean. */
-export function drainDocument(
-  what: { revision: bigint; target: DrainTarget; extent: Extent },
+/** Builds the JSON document of a drain that was applied or previewed. docs/maintenance.md describes the fields. */
+export function buildDrainDocument(
+  what: { revision: bigint; target: DrainTarget; extent: DrainExtent },
   drains: { drain: Drain | undefined; before: readonly Drain[] },
   holders: readonly Claim[],
   said: { outcome: string; messages: readonly string[] },
 ): object {
   const { revision, target, extent } = what;
   return {
-    ...{ revision, action: "drain", target: drainTarget(target), ...said },
-    drain: drains.drain && drainJson(drains.drain),
-    before: drains.before.map(drainJson),
+    ...{ revision, action: "drain", target: formatAuditTarget(target), ...said },
+    drain: drains.drain && toDrainDocument(drains.drain),
+    before: drains.before.map(toDrainDocument),
     hosts: extent.hosts,
-    holders: holders.map(claimJson),
-    waiters: extent.waiters.map(({ claim, fate }) => ({ ...claimJson(claim), fate })),
+    holders: holders.map(toClaimJson),
+    waiters: extent.waiters.map(({ claim, fate }) => ({ ...toClaimJson(claim), fate })),
   };
 }
 
-/** A drain. Wall clocks in ms since the epoch; `revision` is that of its last change. */
-export function drainJson({ scope, name, by, at, why, until, modRevision }: Drain): object {
+/** Converts a drain to JSON. Times are wall clock, in ms since the epoch; `revision` is that of its last change. */
+export function toDrainDocument({ scope, name, by, at, why, until, modRevision }: Drain): object {
   return { scope, name, by, at, why, until, revision: modRevision };
 }

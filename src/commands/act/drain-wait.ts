@@ -1,53 +1,58 @@
-import { isUnavailable } from "../../etcd/persist.ts";
+import { isUnavailable } from "../../etcd/retry.ts";
 import type { Claim } from "../../model/claims.ts";
-import { Fold } from "../../model/fold.ts";
-import type { Room } from "../../model/picture.ts";
-import { drainsOf, extentOf, heldPlaces } from "../../model/scope.ts";
+import { computeDrainExtent, findDrainsOfTarget, listHeldEntries } from "../../model/drain-extent.ts";
+import type { Collection } from "../../model/snapshot.ts";
+import { SnapshotBuilder } from "../../model/snapshot-builder.ts";
 import { type DrainTarget, hasEnded } from "../../protocol/drain.ts";
 import { parseTicket } from "../../protocol/ticket.ts";
 import type { KeyValue } from "../../protocol/txn.ts";
-import { follow, type News } from "../../work/observe/follow.ts";
-import type { Desk } from "../with-store.ts";
+import { type FollowEvent, followEtcd } from "../../work/observe/follow.ts";
+import type { CommandContext } from "../store-command.ts";
 
 /**
- * What has come of waiting: nobody holds anything in scope; the time is up; the drain was lifted, or ended by itself.
- * `holders`: those who remain, as far as they are known.
+ * The end of a wait: the scope is empty, the time is up, or the drain was lifted or has ended by itself. `holders`
+ * lists the last known holders that remain.
  */
-export interface Emptying {
+export interface DrainWaitResult {
   kind: "empty" | "timeout" | "lifted";
   holders: readonly Claim[];
 }
 
-/** What happens meanwhile. */
-export type EmptyingNews =
+/** Progress while it waits. */
+export type DrainWaitNews =
   | { kind: "holders"; holders: readonly Claim[] }
   | { kind: "away"; error: Error }
   | { kind: "back" };
 
-interface Waiting {
+interface DrainWaitRequest {
   target: DrainTarget;
-  /** As they were when the drain was put; they are looked at again at once. */
+  /** The holders when the drain was written. The watcher reads them again at once. */
   holders: readonly Claim[];
-  /** Instant on the clock, ms; undefined waits for ever. */
+  /** Time of the clock's `now()`, in ms; undefined waits without a limit. */
   deadline?: number | undefined;
-  tell(news: EmptyingNews): void;
+  /** Runs to ignore: when only these remain, the result is `timeout`. */
+  spared?: ReadonlySet<string>;
+  reportNews(news: DrainWaitNews): void;
 }
 
-const ROOMS: readonly Room[] = ["locks", "resources", "groups", "drains"];
+const COLLECTIONS: readonly Collection[] = ["locks", "resources", "groups", "drains"];
 const PAUSE = 500;
-/** Holders are told of one by one when so few are left, else as often as this, ms. */
+/** Every change is reported when at most `FEW` tickets remain, otherwise at most once per `TELL_EVERY` ms. */
 const FEW = 5;
 const TELL_EVERY = 1_000;
-/** The first look gets this long, ms, however short the deadline. */
+/** The first read gets at least this long, in ms, even if the deadline is shorter. */
 const FIRST_LOOK = 1_000;
 
 /**
- * Waits until nobody holds anything in the scope of a drain. Groups decide who is in scope, and may change meanwhile.
- * Outlasts the loss of etcd, and says so.
- * @throws the signal's reason; StoreError when etcd refuses for good
+ * Waits until nothing in the scope of a drain is held. Groups decide which hosts are in scope, and may change
+ * meanwhile. While etcd is unavailable, it reports that and continues.
+ * @throws the signal's reason; StoreError if etcd refuses the reads
  */
-export async function untilEmpty(desk: Desk, waiting: Waiting): Promise<Emptying> {
-  const watch = new EmptyingWatch(desk, waiting);
+export async function waitUntilEmpty(
+  context: CommandContext,
+  waiting: DrainWaitRequest,
+): Promise<DrainWaitResult> {
+  const watch = new DrainWatcher(context, waiting);
   try {
     return await watch.run();
   } finally {
@@ -55,138 +60,142 @@ export async function untilEmpty(desk: Desk, waiting: Waiting): Promise<Emptying
   }
 }
 
-class EmptyingWatch {
-  readonly #desk: Desk;
-  readonly #waiting: Waiting;
-  readonly #fold: Fold;
-  /** Rings when the deadline passes, or the drain ends by itself. */
-  #bell = new AbortController();
+class DrainWatcher {
+  readonly #context: CommandContext;
+  readonly #waiting: DrainWaitRequest;
+  readonly #builder: SnapshotBuilder;
+  /** Aborted when the deadline passes or the drain ends by itself. */
+  #alarm = new AbortController();
   #timer = new AbortController();
   #holders: readonly Claim[];
   #hasLooked = false;
-  /** Tickets that hold, by key: as they go one by one, nothing else need be looked at. */
+  /** Keys of the held tickets. While these disappear one by one, nothing else needs to be read. */
   #held = new Set<string>();
-  /** How many holders were told of last, and when. */
+  /** The number of holders in the last report, and its time. */
   #told = -1;
   #toldAt = Number.NEGATIVE_INFINITY;
   #isAway = false;
 
-  constructor(desk: Desk, waiting: Waiting) {
-    this.#desk = desk;
+  constructor(context: CommandContext, waiting: DrainWaitRequest) {
+    this.#context = context;
     this.#waiting = waiting;
     this.#holders = waiting.holders;
-    this.#fold = new Fold(desk.keys, ROOMS);
+    this.#builder = new SnapshotBuilder(context.keys, COLLECTIONS);
   }
 
   close(): void {
     this.#timer.abort();
   }
 
-  async run(): Promise<Emptying> {
-    const { clock, signal } = this.#desk;
+  async run(): Promise<DrainWaitResult> {
+    const { clock, signal } = this.#context;
     for (;;) {
-      this.#bell = new AbortController();
-      this.#ringIn(Math.max(this.#left(), this.#hasLooked ? 0 : FIRST_LOOK));
+      this.#alarm = new AbortController();
+      this.#setAlarm(Math.max(this.#computeTimeLeft(), this.#hasLooked ? 0 : FIRST_LOOK));
       try {
-        return await this.#watch(AbortSignal.any([signal, this.#bell.signal]));
+        return await this.#watch(AbortSignal.any([signal, this.#alarm.signal]));
       } catch (error) {
         signal.throwIfAborted();
-        const isRung = this.#bell.signal.aborted; // if not for the deadline, the drain may have ended: look again
+        const isRung = this.#alarm.signal.aborted; // the drain may have ended instead: read again
         if (!isRung && !isUnavailable(error)) throw error;
         if (!isRung) {
-          this.#away(error as Error);
-          await clock.sleep(Math.max(0, Math.min(PAUSE, this.#left())), signal);
+          this.#reportAway(error as Error);
+          await clock.sleep(Math.max(0, Math.min(PAUSE, this.#computeTimeLeft())), signal);
         }
-        if (this.#left() <= 0) return { kind: "timeout", holders: this.#remaining() };
+        if (this.#computeTimeLeft() <= 0) return { kind: "timeout", holders: this.#listRemaining() };
       }
     }
   }
 
-  async #watch(signal: AbortSignal): Promise<Emptying> {
-    for await (const news of follow(this.#desk, this.#fold, signal)) {
+  async #watch(signal: AbortSignal): Promise<DrainWaitResult> {
+    for await (const news of followEtcd(this.#context, this.#builder, signal)) {
       const verdict = this.#onNews(news);
       if (verdict !== undefined) return verdict;
     }
     throw new Error("following never ends by itself");
   }
 
-  #onNews(news: News): Emptying | undefined {
-    if (news.kind === "away") return this.#away(news.error);
-    if (this.#isAway) this.#waiting.tell({ kind: "back" });
+  #onNews(news: FollowEvent): DrainWaitResult | undefined {
+    if (news.kind === "away") return this.#reportAway(news.error);
+    if (this.#isAway) this.#waiting.reportNews({ kind: "back" });
     this.#isAway = false;
     if (news.kind === "read") return this.#judge();
-    const { keys } = this.#desk;
+    const { keys } = this.#context;
     const decisive = [keys.drains(), keys.groups()];
     let isUnclear = false;
     for (const event of news.batch.events) {
       const key = event.type === "put" ? event.kv.key : event.key;
       if (decisive.some((range) => key >= range.key && key < range.rangeEnd)) isUnclear = true;
-      if (event.type === "delete" || !mayHold(event.kv)) this.#held.delete(key);
+      if (event.type === "delete" || !canHold(event.kv)) this.#held.delete(key);
     }
     if (isUnclear || this.#held.size === 0) return this.#judge();
-    this.#tellWho();
+    this.#reportRemaining();
     return undefined;
   }
 
-  #judge(): Emptying | undefined {
-    const { clock } = this.#desk;
+  #judge(): DrainWaitResult | undefined {
+    const { clock } = this.#context;
     const { target } = this.#waiting;
-    const picture = this.#fold.picture();
-    const { holders } = extentOf(picture, target, clock.wall());
-    const drains = drainsOf(picture, target).filter((drain) => !hasEnded(drain, clock.wall()));
+    const snapshot = this.#builder.getSnapshot();
+    const { holders } = computeDrainExtent(snapshot, target, clock.getWallTime());
+    const drains = findDrainsOfTarget(snapshot, target).filter(
+      (drain) => !hasEnded(drain, clock.getWallTime()),
+    );
     if (drains.length === 0) return { kind: "lifted", holders };
     if (holders.length === 0) return { kind: "empty", holders };
+    const awaited = holders.filter(({ run }) => !this.#waiting.spared?.has(run));
+    if (awaited.length === 0) return { kind: "timeout", holders };
     const isNew = !this.#hasLooked || holders.length !== this.#told;
     this.#hasLooked = true;
     this.#holders = holders;
-    this.#held = new Set(holders.flatMap(heldPlaces).map(({ key }) => key));
-    if (isNew) this.#tell(holders);
-    const ends = drains.map(({ until = Number.POSITIVE_INFINITY }) => until - clock.wall() + 1);
-    this.#ringIn(Math.min(this.#left(), Math.max(...ends)));
+    this.#held = new Set(awaited.flatMap(listHeldEntries).map(({ key }) => key));
+    if (isNew) this.#reportHolders(holders);
+    const ends = drains.map(({ until = Number.POSITIVE_INFINITY }) => until - clock.getWallTime() + 1);
+    this.#setAlarm(Math.min(this.#computeTimeLeft(), Math.max(...ends)));
     return undefined;
   }
 
-  /** Those who are left of the holders. */
-  #remaining(): readonly Claim[] {
+  /** Lists the known holders that still hold a ticket. */
+  #listRemaining(): readonly Claim[] {
     if (!this.#hasLooked) return this.#holders;
-    return this.#holders.filter((claim) => heldPlaces(claim).some(({ key }) => this.#held.has(key)));
+    return this.#holders.filter((claim) => listHeldEntries(claim).some(({ key }) => this.#held.has(key)));
   }
 
-  /** Not for every one of thousands. */
-  #tellWho(): void {
-    if (this.#desk.clock.now() - this.#toldAt < TELL_EVERY && this.#held.size > FEW) return;
-    const remaining = this.#remaining();
-    if (remaining.length !== this.#told) this.#tell(remaining);
+  /** Reports the remaining holders, but not each of thousands. */
+  #reportRemaining(): void {
+    if (this.#context.clock.now() - this.#toldAt < TELL_EVERY && this.#held.size > FEW) return;
+    const remaining = this.#listRemaining();
+    if (remaining.length !== this.#told) this.#reportHolders(remaining);
   }
 
-  #tell(holders: readonly Claim[]): void {
+  #reportHolders(holders: readonly Claim[]): void {
     this.#told = holders.length;
-    this.#toldAt = this.#desk.clock.now();
-    this.#waiting.tell({ kind: "holders", holders });
+    this.#toldAt = this.#context.clock.now();
+    this.#waiting.reportNews({ kind: "holders", holders });
   }
 
-  #away(error: Error): undefined {
-    if (!this.#isAway) this.#waiting.tell({ kind: "away", error });
+  #reportAway(error: Error): undefined {
+    if (!this.#isAway) this.#waiting.reportNews({ kind: "away", error });
     this.#isAway = true;
   }
 
-  /** Instead of when it was to ring. */
-  #ringIn(ms: number): void {
+  /** Replaces the alarm that was set before. */
+  #setAlarm(ms: number): void {
     this.#timer.abort();
     if (!Number.isFinite(ms)) return;
     this.#timer = new AbortController();
-    const bell = this.#bell;
-    const ring = () => bell.abort();
-    this.#desk.clock.sleep(Math.max(0, ms), this.#timer.signal).then(ring, () => {});
+    const bell = this.#alarm;
+    const abortAlarm = () => bell.abort();
+    this.#context.clock.sleep(Math.max(0, ms), this.#timer.signal).then(abortAlarm, () => {});
   }
 
-  #left(): number {
-    return (this.#waiting.deadline ?? Number.POSITIVE_INFINITY) - this.#desk.clock.now();
+  #computeTimeLeft(): number {
+    return (this.#waiting.deadline ?? Number.POSITIVE_INFINITY) - this.#context.clock.now();
   }
 }
 
-/** As `extentOf` has it: what cannot be read may be a holder's. */
-function mayHold({ value }: KeyValue): boolean {
+/** Checks whether a ticket can be a holder's. As in `computeDrainExtent`, a ticket that cannot be read can. */
+function canHold({ value }: KeyValue): boolean {
   const ticket = parseTicket(value);
   return ticket === undefined || ticket.state === "held";
 }

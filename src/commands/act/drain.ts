@@ -1,6 +1,6 @@
 import { DRAIN_SCOPES } from "../../protocol/keys.ts";
-import { ACTING } from "../flags.ts";
-import { type Argument, CONNECTION, type Command } from "../spec.ts";
+import { ACTION_FLAGS } from "../flags.ts";
+import { type Argument, CONNECTION_SETTINGS, type Command } from "../spec.ts";
 
 const SCOPE: Argument = { name: "SCOPE", choices: DRAIN_SCOPES, help: "lock, resource, host, group or all" };
 const NAME: Argument = { name: "NAME", isOptional: true, help: "what is meant in the scope; none for all" };
@@ -11,7 +11,10 @@ export const drain: Command = {
   key: "D",
   brief: "stop new grants for a lock, resource, host, group or everything",
   about: [
-    "From the drain's revision on no command starts in its scope; those that run go on. A run that meets a drain gives" +
+    "From the drain's revision on nothing is granted in its scope. Commands that run go on, and a run that was granted just" +
+      " before still starts its command. Drain names those who hold, and --wait waits for them: after it has returned 0, no" +
+      " command runs or starts in the scope while the drain stands.",
+    "A run that meets a drain gives" +
       " up (75), or with --wait comes back once it may: in its old place where the drain stops every queue it stands in.",
     "Draining what is drained already changes nothing, unless the end or the reason are others: then the drain is replaced." +
       " If another operator changes the drain meanwhile, nothing is done (exit 75).",
@@ -32,9 +35,9 @@ export const drain: Command = {
       name: "reset",
       help: "with --wait and --timeout: end the commands that remain then, and wait until they are dead",
     },
-    ...ACTING,
+    ...ACTION_FLAGS,
   ],
-  settings: CONNECTION,
+  settings: CONNECTION_SETTINGS,
   examples: [
     ["signalbox drain host web1.example.com --reason 'new disks'", "shows who is hit, and asks"],
     ["signalbox drain host web1.example.com --wait --yes && ssh web1 reboot", "in a script"],
@@ -45,7 +48,7 @@ export const drain: Command = {
     ],
     ["signalbox drain group web --dry-run", "which hosts, who holds, who waits"],
   ],
-  load: () => import("./drain.run.ts"),
+  load: () => import("./drain.impl.ts"),
 };
 
 export const undrain: Command = {
@@ -60,11 +63,11 @@ export const undrain: Command = {
       " drain and no other (`drain --json` gives its revision).",
   ],
   args: [SCOPE, { ...NAME, names: "drain" }],
-  flags: ACTING,
-  settings: CONNECTION,
+  flags: ACTION_FLAGS,
+  settings: CONNECTION_SETTINGS,
   examples: [
     ["signalbox undrain host web1.example.com", "shows whom it lets go on, and asks"],
     ["signalbox undrain all --yes --reason 'upgrade is done'", "in a script"],
   ],
-  load: () => import("./undrain.run.ts"),
+  load: () => import("./undrain.impl.ts"),
 };

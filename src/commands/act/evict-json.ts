@@ -1,32 +1,32 @@
 import type { Claim } from "../../model/claims.ts";
-import type { Foresight } from "../../model/foresee.ts";
-import type { Picture } from "../../model/picture.ts";
+import type { EvictionPreview } from "../../model/eviction-preview.ts";
+import type { Snapshot } from "../../model/snapshot.ts";
 
-/** What an eviction did or would do, for programs. docs/json.md says what the fields mean. */
-export function evictionJson(
-  plan: { picture: Picture; action: string; target: string },
-  { evicted, freed, next }: Foresight,
+/** Builds the JSON document of an eviction that was done or previewed. docs/json.md describes the fields. */
+export function toEvictionJson(
+  plan: { snapshot: Snapshot; action: string; target: string },
+  { evicted, freed, next }: EvictionPreview,
   runners: readonly object[],
   said: { outcome: string; messages: readonly string[] },
 ): object {
-  const { picture, action, target } = plan;
+  const { snapshot, action, target } = plan;
   return {
-    ...{ revision: picture.revision, action, target, ...said },
-    evicted: evicted.map(claimJson),
+    ...{ revision: snapshot.revision, action, target, ...said },
+    evicted: evicted.map(toClaimJson),
     ...{ runners, freed },
-    next: next.map(({ claim, drains }) => ({ ...claimJson(claim), drainedBy: drains.map(({ by }) => by) })),
+    next: next.map(({ claim, drains }) => ({ ...toClaimJson(claim), drainedBy: drains.map(({ by }) => by) })),
   };
 }
 
-/** A run with its tickets. */
-export function claimJson({ run, stands }: Claim): object {
-  const ticket = stands.find(({ place }) => place.ticket !== undefined)?.place.ticket;
+/** Converts a run and its tickets to JSON. */
+export function toClaimJson({ run, entries }: Claim): object {
+  const ticket = entries.find(({ entry }) => entry.ticket !== undefined)?.entry.ticket;
   const { host, pid, user, command, label } = ticket ?? {};
   return {
     ...{ run, host, pid, user, command, label },
-    tickets: stands.map(({ queue, place }) => ({
-      ...{ kind: queue.kind, name: queue.name, state: place.ticket?.state ?? "malformed" },
-      ...{ units: place.ticket?.count, token: place.createRevision },
+    tickets: entries.map(({ queue, entry }) => ({
+      ...{ kind: queue.kind, name: queue.name, state: entry.ticket?.state ?? "malformed" },
+      ...{ units: entry.ticket?.count, token: entry.createRevision },
     })),
   };
 }

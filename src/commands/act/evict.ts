@@ -1,124 +1,119 @@
 import { formatDuration } from "../../base/duration.ts";
 import { EXIT, SignalboxError } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
-import { liveness } from "../../model/alive.ts";
-import { whoIs } from "../../model/claims.ts";
-import { differences } from "../../model/differences.ts";
-import { type Foresight, foresee } from "../../model/foresee.ts";
-import { foresightLines } from "../../model/foresight-text.ts";
-import { type Picture, queueIn } from "../../model/picture.ts";
-import { holds } from "../../protocol/admission.ts";
-import type { QueueKind } from "../../protocol/keys.ts";
-import type { Place } from "../../protocol/ticket.ts";
-import { conclude, type Receipt } from "../../work/operate/act.ts";
-import { type DepartureNews, untilGone } from "../../work/operate/depart.ts";
-import { canBeAsked, removeTickets, requestResets } from "../../work/operate/reset.ts";
-import { consent } from "../confirm.ts";
-import { durationFlag, reasonFlag, revisionFlag } from "../flags.ts";
-import { changesSince, pictureOf, QUEUE_ROOMS } from "../look.ts";
-import { runnersJson } from "../see/show-json.ts";
-import { pulsesOf } from "../sight.ts";
-import type { Call, Surroundings } from "../spec.ts";
-import { json } from "../table.ts";
-import { type Desk, Interrupted } from "../with-store.ts";
-import { evictionJson } from "./evict-json.ts";
+import { formatTicketOwner } from "../../model/claims.ts";
+import { type EvictionPreview, previewEviction } from "../../model/eviction-preview.ts";
+import { formatEvictionPreview } from "../../model/eviction-preview-text.ts";
+import { judgeRunnerLiveness } from "../../model/liveness.ts";
+import { findNamedQueue, type Snapshot } from "../../model/snapshot.ts";
+import { isHolding } from "../../protocol/admission.ts";
+import type { QueueEntry } from "../../protocol/ticket.ts";
+import { type DepartureEvent, waitUntilGone } from "../../work/operate/departures.ts";
+import { type ActionResult, updateAuditOutcome } from "../../work/operate/operator-action.ts";
+import { canRequestReset, removeTickets, requestResets } from "../../work/operate/reset.ts";
+import { confirmAction } from "../confirm.ts";
+import { parseDurationFlag, parseReasonFlag } from "../flags.ts";
+import { QUEUE_COLLECTIONS, readSnapshot } from "../read-snapshot.ts";
+import { toRunnersJson } from "../see/show-json.ts";
+import { readEntryLiveness } from "../snapshot-ranges.ts";
+import type { Call, CommandIo } from "../spec.ts";
+import { type CommandContext, InterruptedError } from "../store-command.ts";
+import { formatJsonDocument } from "../table.ts";
+import type { EvictionScope } from "./evict-changes.ts";
+import { buildNextGuards, describeChangesSince, readCurrentChanges } from "./evict-guards.ts";
+import { toEvictionJson } from "./evict-json.ts";
 
-/** Tickets that an operator wants gone, and the picture in which they were seen. */
-export interface Plan {
+/** Tickets to remove for an operator, and the snapshot that the decision is based on. */
+export interface EvictionPlan extends EvictionScope {
   action: "reset" | "release";
-  /** As the audit has it: `lock invoices`. */
+  /** As in the audit: `lock invoices`. */
   target: string;
-  picture: Picture;
-  places: readonly Place[];
-  /** Where something may have moved since. */
-  queues: readonly { kind: QueueKind; name: string }[];
-  /** The command that does it again, without flags. */
+  snapshot: Snapshot;
+  /** The command to repeat this, without flags. */
   words: string;
-  /** Said where there are no tickets. */
+  /** The message if there are no tickets. */
   nothing: string;
 }
 
-/** Shows what an eviction does, asks, does it, and waits until the runs are gone. @returns the exit code */
-export async function evict(call: Call, world: Surroundings, desk: Desk, plan: Plan): Promise<number> {
-  return await new Evicting(call, world, desk, plan).run();
+/** Previews an eviction, asks for confirmation, does it, and waits until the runs are gone. @returns the exit code */
+export async function evict(
+  call: Call,
+  io: CommandIo,
+  context: CommandContext,
+  plan: EvictionPlan,
+): Promise<number> {
+  return await new EvictionCommand(call, io, context, plan).run();
 }
 
-/** Runners whose state is shown in a preview. */
+/** Largest number of runners whose state a preview shows. */
 const MOST_RUNNERS = 8;
 
-type Outcome = "nothing" | "dry-run" | "declined" | "changed" | "asked" | "done" | "timeout";
+type EvictionOutcome = "nothing" | "dry-run" | "declined" | "changed" | "asked" | "done" | "timeout";
 
-const CODES: Record<Outcome, number> = {
+const CODES: Record<EvictionOutcome, number> = {
   ...{ nothing: EXIT.ok, "dry-run": EXIT.ok, asked: EXIT.ok, done: EXIT.ok },
   ...{ declined: EXIT.undone, changed: EXIT.changed, timeout: EXIT.timeout },
 };
 
-class Evicting {
+class EvictionCommand {
   readonly #call: Call;
-  readonly #world: Surroundings;
-  readonly #desk: Desk;
-  readonly #plan: Plan;
-  readonly #foresight: Foresight;
-  /** How the runners are, as far as they were asked. */
+  readonly #io: CommandIo;
+  readonly #context: CommandContext;
+  readonly #plan: EvictionPlan;
+  readonly #entries: readonly QueueEntry[];
+  readonly #foresight: EvictionPreview;
+  /** The state of the runners that were checked. */
   #asked: readonly object[] = [];
 
-  constructor(call: Call, world: Surroundings, desk: Desk, plan: Plan) {
+  constructor(call: Call, io: CommandIo, context: CommandContext, plan: EvictionPlan) {
     this.#call = call;
-    this.#world = world;
-    this.#desk = desk;
+    this.#io = io;
+    this.#context = context;
     this.#plan = plan;
-    const runs = new Set(plan.places.map(({ run }) => run));
-    this.#foresight = foresee(plan.picture, runs, desk.clock.wall());
+    this.#entries = plan.findEntries(plan.snapshot);
+    const runs = new Set(this.#entries.map(({ run }) => run));
+    this.#foresight = previewEviction(plan.snapshot, runs, context.clock.getWallTime());
   }
 
   async run(): Promise<number> {
-    const { places, nothing, target } = this.#plan;
-    const moved = await this.#movedSince();
-    if (moved.length > 0) return this.#end("changed", moved);
-    if (places.length === 0) return this.#end("nothing", [nothing]);
+    const { nothing, target } = this.#plan;
+    const moved = await describeChangesSince(this.#call, this.#context, this.#plan, (line) =>
+      this.#printLine(line),
+    );
+    if (moved.length > 0) return this.#reportOutcome("changed", moved);
+    if (this.#entries.length === 0) return this.#reportOutcome("nothing", [nothing]);
     this.#checkReadable();
-    const lines = [...foresightLines(this.#foresight, this.#desk.clock.wall()), ...(await this.#runners())];
-    if (this.#call.flags["dry-run"]) return this.#end("dry-run", [...lines, `do it with: ${this.#repeat()}`]);
-    if (!this.#call.flags.yes) for (const line of lines) this.#say(line);
-    const answer = await consent(this.#call, this.#world, `${this.#verb()} ${clean(target)}?`);
-    if (answer !== "go") return this.#end("declined", ["nothing was done"]);
+    const lines = [
+      ...formatEvictionPreview(this.#foresight, this.#context.clock.getWallTime()),
+      ...(await this.#readRunners()),
+    ];
+    if (this.#call.flags["dry-run"])
+      return this.#reportOutcome("dry-run", [...lines, `do it with: ${this.#formatRepeatCommand()}`]);
+    if (!this.#call.flags.yes) for (const line of lines) this.#printLine(line);
+    const answer = await confirmAction(this.#call, this.#io, `${this.#formatVerb()} ${clean(target)}?`);
+    if (answer !== "go") return this.#reportOutcome("declined", ["nothing was done"]);
     const receipt = await this.#act();
-    if (receipt?.kind === "changed") return this.#end("changed", await this.#movedNow());
-    if (this.#call.flags["no-wait"]) return this.#end("asked", [`${this.#who()} was asked to end`]);
+    if (receipt?.kind === "changed")
+      return this.#reportOutcome("changed", await readCurrentChanges(this.#context, this.#plan));
+    if (this.#call.flags["no-wait"])
+      return this.#reportOutcome("asked", [`${this.#formatRuns()} was asked to end`]);
     return await this.#wait(receipt);
   }
 
-  async #movedSince(): Promise<string[]> {
-    const expected = revisionFlag(this.#call, "expect-revision");
-    if (expected === undefined) return [];
-    const { picture, queues } = this.#plan;
-    const changes = await Promise.all(
-      queues.map((queue) => changesSince(this.#desk, picture, queue, expected)),
-    );
-    return [...new Set(changes.flat())];
-  }
-
-  /** What others did between our look and our try. */
-  async #movedNow(): Promise<string[]> {
-    const { picture, queues } = this.#plan;
-    const now = await pictureOf(this.#desk, QUEUE_ROOMS);
-    const sentences = queues.flatMap(({ kind, name }) =>
-      differences(queueIn(picture, kind, name)?.places ?? [], queueIn(now, kind, name)?.places ?? []),
-    );
-    return sentences.length > 0 ? [...new Set(sentences)] : ["it changed, and changed back"];
-  }
-
-  /** How the runners are that are to be ended: one that is gone answers no request. */
-  async #runners(): Promise<string[]> {
+  /** Reads the state of the runners to end: a runner that is gone answers no request. */
+  async #readRunners(): Promise<string[]> {
     if (this.#call.flags.yes && !this.#call.flags["dry-run"]) return [];
-    const places = this.#plan.places.slice(0, MOST_RUNNERS);
-    const beats = await pulsesOf(this.#desk, places);
-    this.#asked = runnersJson(places, beats);
-    return places.map((place) => `state ${whoIs(place)}: ${liveness(beats.get(place.session)).text}`);
+    const entries = this.#entries.slice(0, MOST_RUNNERS);
+    const runnerLiveness = await readEntryLiveness(this.#context, entries);
+    this.#asked = toRunnersJson(entries, runnerLiveness);
+    return entries.map(
+      (entry) =>
+        `state ${formatTicketOwner(entry)}: ${judgeRunnerLiveness(runnerLiveness.get(entry.session)).text}`,
+    );
   }
 
   #checkReadable(): void {
-    const strange = this.#plan.places.find((place) => !canBeAsked(place));
+    const strange = this.#entries.find((entry) => !canRequestReset(entry));
     if (strange === undefined || this.#call.flags.force) return;
     throw new SignalboxError(
       EXIT.undone,
@@ -126,93 +121,105 @@ class Evicting {
     );
   }
 
-  #act(): Promise<Receipt | undefined> {
-    const { action, target, places, picture } = this.#plan;
-    const reason = reasonFlag(this.#call);
-    const eviction = { action, target, places, seen: picture.revision, reason };
-    return this.#call.flags.force ? removeTickets(this.#desk, eviction) : requestResets(this.#desk, eviction);
+  #act(): Promise<ActionResult | undefined> {
+    const { action, target, snapshot } = this.#plan;
+    const reason = parseReasonFlag(this.#call);
+    const seen = { seen: snapshot.revision, compare: buildNextGuards(this.#call, this.#context, this.#plan) };
+    const eviction = { action, target, places: this.#entries, reason, ...seen };
+    return this.#call.flags.force
+      ? removeTickets(this.#context, eviction)
+      : requestResets(this.#context, eviction);
   }
 
-  /** Until the tickets are gone: then the commands are dead, and the next may start. */
-  async #wait(receipt: Receipt | undefined): Promise<number> {
-    const { clock, signal } = this.#desk;
+  /** Waits until the tickets are gone: then the commands have ended, and the next ones may start. */
+  async #wait(receipt: ActionResult | undefined): Promise<number> {
+    const { clock, signal } = this.#context;
     const start = clock.now();
-    const timeout = durationFlag(this.#call, "timeout");
-    if (!this.#call.flags.force) this.#say(`asked ${this.#who()} to end, waiting until it has`);
+    const timeout = parseDurationFlag(this.#call, "timeout");
+    if (!this.#call.flags.force) this.#printLine(`asked ${this.#formatRuns()} to end, waiting until it has`);
     const deadline = timeout === undefined ? undefined : start + timeout;
     try {
-      const news = (one: DepartureNews) => this.#tell(one);
-      const left = await untilGone(this.#desk, this.#plan.places, { signal, deadline, news });
+      const reportNews = (one: DepartureEvent) => this.#reportNews(one);
+      const left = await waitUntilGone(this.#context, this.#entries, {
+        signal,
+        deadline,
+        onEvent: reportNews,
+      });
       const took = formatDuration(Math.round((clock.now() - start) / 100) * 100);
-      if (left.length > 0) return await this.#late(receipt, left.length, took);
-      await this.#conclude(receipt, this.#call.flags.force ? "removed by force" : `ended after ${took}`);
-      return this.#end("done", [`${this.#who()} has ended, after ${took}`, ...(await this.#successors())]);
+      if (left.length > 0) return await this.#reportTimeout(receipt, left.length, took);
+      await this.#recordOutcome(receipt, this.#call.flags.force ? "removed by force" : `ended after ${took}`);
+      return this.#reportOutcome("done", [
+        `${this.#formatRuns()} has ended, after ${took}`,
+        ...(await this.#readSuccessors()),
+      ]);
     } catch (error) {
-      if (error instanceof Interrupted) this.#say("no longer waiting; what was asked stands");
+      if (error instanceof InterruptedError) this.#printLine("no longer waiting; what was asked stands");
       throw error;
     }
   }
 
-  async #late(receipt: Receipt | undefined, left: number, took: string): Promise<number> {
-    await this.#conclude(receipt, `${left} still there after ${took}`);
-    return this.#end("timeout", [
-      `${left} of ${this.#plan.places.length} tickets still stand after ${took}; the request stands too`,
+  async #reportTimeout(receipt: ActionResult | undefined, left: number, took: string): Promise<number> {
+    await this.#recordOutcome(receipt, `${left} still there after ${took}`);
+    return this.#reportOutcome("timeout", [
+      `${left} of ${this.#entries.length} tickets still stand after ${took}; the request stands too`,
       "a runner that is frozen or gone loses its claim when its session expires; --force does not wait for that",
     ]);
   }
 
-  async #conclude(receipt: Receipt | undefined, outcome: string): Promise<void> {
-    if (receipt?.kind === "done") await conclude(this.#desk, receipt.record, outcome);
+  async #recordOutcome(receipt: ActionResult | undefined, outcome: string): Promise<void> {
+    if (receipt?.kind === "done") await updateAuditOutcome(this.#context, receipt.record, outcome);
   }
 
-  /** Who has what was freed, as it is now; a grant takes some milliseconds. */
-  async #successors(): Promise<string[]> {
-    const now = await pictureOf(this.#desk, QUEUE_ROOMS);
+  /** Describes the current holder of each freed queue. A grant takes some milliseconds. */
+  async #readSuccessors(): Promise<string[]> {
+    const now = await readSnapshot(this.#context, QUEUE_COLLECTIONS);
     return this.#plan.queues.map(({ kind, name }) => {
-      const places = queueIn(now, kind, name)?.places ?? [];
-      const [holder] = places.filter(holds);
-      if (holder !== undefined) return `${kind} ${name} is now held by ${whoIs(holder)}`;
-      const [next] = places;
-      return `${kind} ${name} is free, ${next === undefined ? "nobody waits for it" : `next is ${whoIs(next)}`}`;
+      const entries = findNamedQueue(now, kind, name)?.entries ?? [];
+      const [holder] = entries.filter(isHolding);
+      if (holder !== undefined) return `${kind} ${name} is now held by ${formatTicketOwner(holder)}`;
+      const [next] = entries;
+      return `${kind} ${name} is free, ${next === undefined ? "nobody waits for it" : `next is ${formatTicketOwner(next)}`}`;
     });
   }
 
-  #tell(news: DepartureNews): void {
-    if (news.kind === "away") this.#say(`etcd is away (${news.error.message}); waiting for it`);
-    if (news.kind === "back") this.#say("etcd is back");
-    if (news.kind === "left" && news.remaining > 0) this.#say(`${news.remaining} still to end`);
+  #reportNews(news: DepartureEvent): void {
+    if (news.kind === "away") this.#printLine(`etcd is away (${news.error.message}); waiting for it`);
+    if (news.kind === "back") this.#printLine("etcd is back");
+    if (news.kind === "left" && news.remaining > 0) this.#printLine(`${news.remaining} still to end`);
   }
 
-  #end(outcome: Outcome, lines: readonly string[]): number {
+  #reportOutcome(outcome: EvictionOutcome, lines: readonly string[]): number {
     const isFault = outcome === "changed" || outcome === "timeout";
     const headed = outcome === "changed" ? ["nothing was done, for something has moved:", ...lines] : lines;
     if (this.#call.flags.json)
-      this.#world.out(
-        json(evictionJson(this.#plan, this.#foresight, this.#asked, { outcome, messages: lines })),
+      this.#io.writeOutput(
+        formatJsonDocument(
+          toEvictionJson(this.#plan, this.#foresight, this.#asked, { outcome, messages: lines }),
+        ),
       );
-    else if (isFault) for (const line of headed) this.#say(line);
-    else for (const line of headed) this.#world.out(`${clean(line)}\n`);
+    else if (isFault) for (const line of headed) this.#printLine(line);
+    else for (const line of headed) this.#io.writeOutput(`${clean(line)}\n`);
     return outcome === "nothing" && this.#call.flags.strict ? EXIT.undone : CODES[outcome];
   }
 
-  #who(): string {
-    const names = [...new Set(this.#plan.places.map(whoIs))];
+  #formatRuns(): string {
+    const names = [...new Set(this.#entries.map(formatTicketOwner))];
     return names.length > 3
       ? `${names.slice(0, 3).join(", ")} and ${names.length - 3} more`
       : names.join(", ");
   }
 
-  #verb(): string {
+  #formatVerb(): string {
     const verb = this.#plan.action === "reset" ? "Reset" : "Release";
     return this.#call.flags.force ? `${verb}, at the risk that two commands run at once,` : verb;
   }
 
-  #repeat(): string {
+  #formatRepeatCommand(): string {
     const force = this.#call.flags.force ? " --force" : "";
-    return `${this.#plan.words}${force} --expect-revision ${this.#plan.picture.revision} --yes`;
+    return `${this.#plan.words}${force} --expect-revision ${this.#plan.snapshot.revision} --yes`;
   }
 
-  #say(line: string): void {
-    if (this.#call.verbosity >= 0) this.#world.err(`signalbox: ${clean(line)}\n`);
+  #printLine(line: string): void {
+    if (this.#call.verbosity >= 0) this.#io.writeError(`signalbox: ${clean(line)}\n`);
   }
 }

@@ -1,14 +1,14 @@
-import { ACTING } from "../flags.ts";
-import { CONNECTION, type Command, type Flag } from "../spec.ts";
+import { ACTION_FLAGS } from "../flags.ts";
+import { CONNECTION_SETTINGS, type Command, type Flag } from "../spec.ts";
 
-const EVICTING: readonly Flag[] = [
+const EVICTION_FLAGS: readonly Flag[] = [
   {
     name: "force",
     help: "delete the ticket at once instead of asking: for a runner that is gone. The next run may start while a command that is cut off is still alive",
   },
   { name: "no-wait", help: "do not wait for the command to end" },
   { name: "timeout", value: "DURATION", help: "wait no longer than this (exit 124); what was asked stands" },
-  ...ACTING,
+  ...ACTION_FLAGS,
 ];
 
 export const reset: Command = {
@@ -20,7 +20,8 @@ export const reset: Command = {
     "Asks the runner to end its command (TERM, then KILL after its termination timeout) and to free what it holds, and" +
       " waits until it is dead: only then may the next one start. A runner that is frozen or gone is ended by its guardian," +
       " or loses its claim when its session expires; that is waited for too.",
-    "It acts on exactly what it has shown: if anything moves meanwhile, nothing is done (exit 75), and it says what moved.",
+    "It acts on exactly what it has shown: if a run that it ends, or the run that is next, has changed meanwhile, nothing is" +
+      " done (exit 75), and it says what changed. Other runs may come and go.",
   ],
   args: [
     { name: "KIND", choices: ["lock", "resource"], help: "lock or resource" },
@@ -33,9 +34,9 @@ export const reset: Command = {
       names: "run",
       help: "only this run (its id, the beginning of it, or HOST:PID)",
     },
-    ...EVICTING,
+    ...EVICTION_FLAGS,
   ],
-  settings: CONNECTION,
+  settings: CONNECTION_SETTINGS,
   examples: [
     [
       "signalbox reset lock invoices",
@@ -51,7 +52,7 @@ export const reset: Command = {
       "the runner's host is gone, and nobody can wait for its session",
     ],
   ],
-  load: () => import("./reset.run.ts"),
+  load: () => import("./reset.impl.ts"),
 };
 
 export const release: Command = {
@@ -63,8 +64,8 @@ export const release: Command = {
     "The run leaves every queue it waits in, and exits with 75. A run that holds is not touched: that is `reset`.",
   ],
   args: [{ name: "RUN", names: "run", help: "id of the run, the beginning of it, or HOST:PID" }],
-  flags: EVICTING,
-  settings: CONNECTION,
+  flags: EVICTION_FLAGS,
+  settings: CONNECTION_SETTINGS,
   examples: [["signalbox release 7c3f --yes", "the run whose id begins so"]],
-  load: () => import("./release.run.ts"),
+  load: () => import("./release.impl.ts"),
 };

@@ -1,5 +1,5 @@
-import { CONNECTION, type Command } from "../spec.ts";
-import { CHECKING } from "./findings.ts";
+import { CONNECTION_SETTINGS, type Command } from "../spec.ts";
+import { CHECK_FLAGS } from "./findings.ts";
 
 export const checkHosts: Command = {
   id: "check hosts",
@@ -13,9 +13,9 @@ export const checkHosts: Command = {
   args: [{ name: "GROUP", isRest: true, isOptional: true, names: "group", help: "these groups only" }],
   flags: [
     { name: "within", value: "DURATION", help: "how long ago a host may have been seen (default 1h)" },
-    ...CHECKING,
+    ...CHECK_FLAGS,
   ],
-  settings: CONNECTION,
+  settings: CONNECTION_SETTINGS,
   examples: [
     ["signalbox check hosts", "every group"],
     [
@@ -24,5 +24,5 @@ export const checkHosts: Command = {
     ],
     ["signalbox check hosts --nagios", "for monitoring"],
   ],
-  load: () => import("./check-hosts.run.ts"),
+  load: () => import("./check-hosts.impl.ts"),
 };

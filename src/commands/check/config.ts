@@ -1,4 +1,4 @@
-import { CONNECTION, type Command, LOGGING } from "../spec.ts";
+import { CONNECTION_SETTINGS, type Command, LOGGING_SETTINGS } from "../spec.ts";
 
 export const config: Command = {
   id: "config",
@@ -9,10 +9,10 @@ export const config: Command = {
       " ($XDG_CONFIG_HOME/signalbox/config.json), that before /etc/signalbox/config.json, and that before defaults.",
   ],
   flags: [{ name: "json", help: "as JSON" }],
-  settings: ["host", "group", "ttl", "terminationTimeout", ...LOGGING, ...CONNECTION],
+  settings: ["host", "group", "ttl", "terminationTimeout", ...LOGGING_SETTINGS, ...CONNECTION_SETTINGS],
   examples: [
     ["signalbox config", "what a run in this shell would use"],
     ["signalbox config -c ./test.json", "is this file right? (exit 78 if not)"],
   ],
-  load: () => import("./config.run.ts"),
+  load: () => import("./config.impl.ts"),
 };

@@ -1,65 +1,85 @@
 import { SignalboxError } from "../../base/errors.ts";
 import { parseEndpoint } from "../../etcd/endpoint.ts";
-import { type Gauges, gaugesOf } from "../../etcd/gauges.ts";
-import { chosenTransport, openStore, type StoreOptions } from "../../etcd/open.ts";
+import { type MemberMetrics, readMemberMetrics } from "../../etcd/member-metrics.ts";
+import { chooseTransport, openStore, type StoreOptions } from "../../etcd/open.ts";
 import type { MemberStatus, Store } from "../../etcd/store.ts";
-import { storeOptions } from "../../etcd/store-options.ts";
+import { buildStoreOptions } from "../../etcd/store-options.ts";
+import { countPresent } from "../../work/check/members.ts";
 import {
   judgeTransport,
   type TransportName,
+  type TransportTrial,
   type TransportVerdict,
-  type Trial,
 } from "../../work/check/transport.ts";
-import type { Desk } from "../with-store.ts";
+import type { CommandContext } from "../store-command.ts";
 
-/** A way to etcd that works, if there is one. */
-export interface Way {
+/** A working connection to etcd, if there is one. */
+export interface EtcdAccess {
   store: Store;
   members: readonly MemberStatus[];
   /** By endpoint. */
-  gauges: ReadonlyMap<string, Gauges>;
+  gauges: ReadonlyMap<string, MemberMetrics>;
   verdict: TransportVerdict;
   close(): void;
 }
 
-/** Tries both transports beside each other, and asks the members what else they tell. */
-export async function tryTransports(desk: Desk): Promise<Way> {
-  const options = storeOptions(desk.settings);
-  const chosen = chosenTransport(options);
-  const second = await otherStore(desk, options, chosen === "http" ? "grpc" : "http");
+/** Tries both transports in parallel, and reads the metrics of the members. */
+export async function tryTransports(context: CommandContext): Promise<EtcdAccess> {
+  const options = buildStoreOptions(context.settings);
+  const chosen = chooseTransport(options);
+  const second = await openOtherStore(context, options, chosen === "http" ? "grpc" : "http");
   const [own, other, gauges] = await Promise.all([
-    desk.store.status(desk.signal),
-    second instanceof Error ? second : second.status(desk.signal),
-    gaugesOfAll(desk, options),
+    askMembers(context.store, context.signal),
+    second instanceof Error ? second : askMembers(second, context.signal),
+    readAllGauges(context, options),
   ]);
-  const trials: Record<TransportName, Trial> =
+  const trials: Record<TransportName, TransportTrial> =
     chosen === "http" ? { http: own, grpc: other } : { http: other, grpc: own };
-  const verdict = judgeTransport(desk.settings.transport, chosen, trials);
+  const verdict = judgeTransport(context.settings.transport, chosen, trials);
   const isOwn = verdict.use === chosen || second instanceof Error || other instanceof Error;
   return {
-    ...(isOwn ? { store: desk.store, members: own } : { store: second, members: other }),
+    ...(isOwn ? { store: context.store, members: own } : { store: second, members: other }),
     ...{ gauges, verdict },
     close: () => (second instanceof Error ? undefined : second.close()),
   };
 }
 
-async function otherStore(
-  desk: Desk,
+/** How often members are asked if none answers: on a busy host, a transport that is still loading answers late. */
+const TRIES = 3;
+
+async function askMembers(store: Store, signal: AbortSignal): Promise<readonly MemberStatus[]> {
+  for (let left = TRIES; ; left -= 1) {
+    const members = await store.readMemberStatuses(signal);
+    if (left === 1 || countPresent(members) > 0) return members;
+  }
+}
+
+async function openOtherStore(
+  context: CommandContext,
   options: StoreOptions,
   transport: TransportName,
 ): Promise<Store | Error> {
   try {
-    return await openStore({ ...options, transport }, { clock: desk.clock, unit: desk.random.unit });
+    return await openStore(
+      { ...options, transport },
+      { clock: context.clock, unit: context.random.generateFraction },
+    );
   } catch (error) {
-    if (error instanceof SignalboxError) return error; // a setting that this transport cannot follow
+    if (error instanceof SignalboxError) return error; // this transport does not support a setting
     throw error;
   }
 }
 
-async function gaugesOfAll(desk: Desk, { endpoints, tls }: StoreOptions): Promise<Map<string, Gauges>> {
+async function readAllGauges(
+  context: CommandContext,
+  { endpoints, tls }: StoreOptions,
+): Promise<Map<string, MemberMetrics>> {
   const asked = endpoints.map(async (text) => {
     const { url } = parseEndpoint(text, tls !== undefined);
-    return [url, await gaugesOf(url, tls, () => desk.clock.wall(), desk.signal)] as const;
+    return [
+      url,
+      await readMemberMetrics(url, tls, () => context.clock.getWallTime(), context.signal),
+    ] as const;
   });
   return new Map(await Promise.all(asked));
 }

@@ -1,29 +1,30 @@
 /**
- * Bash hands over the line as it was typed: with quotes, and cut into words at colons, equals signs and `@` too, which
- * names and flags may hold. Here it is read as bash will read it, but nothing in it is expanded or executed.
+ * A command line as bash passes it to a completion: with quotes, and split at colons, equals signs and `@` too, which
+ * names and flags may contain. It is parsed as bash parses it, but nothing is expanded or executed.
  */
 export interface BashLine {
-  /** Words up to the cursor, without quotes; the last one is begun or empty. */
+  /** Words up to the cursor, without quotes. The last one may be incomplete or empty. */
   words: readonly string[];
   /** The quote that is open at the cursor. */
   quote: "" | "'" | '"';
-  /** The beginning of the last word that bash leaves as it is: what it puts in replaces only what follows. */
+  /** The start of the last word that bash keeps. Bash replaces only the part after it. */
   kept: string;
-  /** Whether the last word is bash's own business: where input or output goes, or something that bash will expand. */
+  /** Whether bash completes the last word itself: a redirection target, or a word that bash will expand. */
   isForBash: boolean;
 }
 
 /**
- * @param line    up to the cursor
+ * Parses a line of bash.
+ * @param line  the line up to the cursor
  * @param breaks  bash's COMP_WORDBREAKS
  */
-export function readBashLine(line: string, breaks: string): BashLine {
-  const reader = new LineReader(breaks);
+export function parseBashLine(line: string, breaks: string): BashLine {
+  const reader = new BashLineParser(breaks);
   for (const char of line) reader.take(char);
   return reader.end();
 }
 
-class LineReader {
+class BashLineParser {
   readonly #breaks: string;
   readonly #words: string[] = [];
   #word: string | undefined;
@@ -31,9 +32,9 @@ class LineReader {
   #isEscaped = false;
   #isTarget = false;
   #isExpanded = false;
-  /** Length of what bash keeps of the word. */
+  /** Length of the part of the word that bash keeps. */
   #kept = 0;
-  /** The same, before the quote that is open: one that is closed again is no place to begin at. */
+  /** The same, before the open quote. It is restored when the quote closes. */
   #keptBefore = 0;
 
   constructor(breaks: string) {
@@ -41,13 +42,13 @@ class LineReader {
   }
 
   take(char: string): void {
-    if (this.#isEscaped) this.#unescaped(char);
-    else if (this.#quote === "'") this.#quoted(char);
+    if (this.#isEscaped) this.#addEscaped(char);
+    else if (this.#quote === "'") this.#addQuoted(char);
     else if (char === "\\") this.#isEscaped = true;
-    else if (this.#quote === '"') this.#quoted(char);
+    else if (this.#quote === '"') this.#addQuoted(char);
     else if (char === "'" || char === '"') this.#open(char);
     else if (/[\s<>|&;]/.test(char)) this.#endWord(char);
-    else this.#plain(char);
+    else this.#addPlain(char);
   }
 
   end(): BashLine {
@@ -62,17 +63,17 @@ class LineReader {
     this.#word = (this.#word ?? "") + char;
   }
 
-  #length(): number {
+  #getLength(): number {
     return [...(this.#word ?? "")].length;
   }
 
-  #unescaped(char: string): void {
+  #addEscaped(char: string): void {
     if (this.#quote === '"' && !/["\\$`\n]/.test(char)) this.#add("\\");
-    if (char !== "\n") this.#add(char); // else the line goes on
+    if (char !== "\n") this.#add(char); // otherwise the line continues
     this.#isEscaped = false;
   }
 
-  #quoted(char: string): void {
+  #addQuoted(char: string): void {
     if (char !== this.#quote) this.#add(char);
     else {
       this.#quote = "";
@@ -84,13 +85,13 @@ class LineReader {
     this.#add("");
     this.#quote = quote;
     this.#keptBefore = this.#kept;
-    this.#kept = this.#length();
+    this.#kept = this.#getLength();
   }
 
-  #plain(char: string): void {
-    if (char === "@" && this.#breaks.includes(char)) this.#kept = this.#length(); // bash begins with it, not behind it
+  #addPlain(char: string): void {
+    if (char === "@" && this.#breaks.includes(char)) this.#kept = this.#getLength(); // bash replaces the `@` too
     this.#add(char);
-    if (char !== "@" && this.#breaks.includes(char)) this.#kept = this.#length();
+    if (char !== "@" && this.#breaks.includes(char)) this.#kept = this.#getLength();
   }
 
   #endWord(char: string): void {
@@ -104,11 +105,11 @@ class LineReader {
   }
 }
 
-/** A word as it is put behind what bash keeps, in the quotes that are open. Bash closes them itself. */
-export function bashWord(word: string, { quote, kept }: Pick<BashLine, "quote" | "kept">): string {
+/** Formats a word as the text after the part that bash keeps, in the open quotes. Bash closes the quotes itself. */
+export function formatBashWord(word: string, { quote, kept }: Pick<BashLine, "quote" | "kept">): string {
   const rest = word.slice(kept.length);
   if (quote === "'") return rest.replaceAll("'", "'\\''");
-  // In double quotes nothing but leaving them stops `!` from recalling an older line.
+  // In double quotes, `!` recalls an older line unless the quotes are closed around it.
   if (quote === '"') return rest.replace(/["\\$`]/g, "\\$&").replaceAll("!", '"\\!"');
   return rest.replace(/[^\w./:=@%+,\u0080-\u{10ffff}-]/gu, "\\$&");
 }

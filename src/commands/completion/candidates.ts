@@ -1,60 +1,65 @@
 import { DRAIN_SCOPES, type DrainScope } from "../../protocol/keys.ts";
 import type { Argument, Command, NameKind } from "../spec.ts";
-import { flagsOf, type Known, type Values, valuesOf } from "./flags.ts";
-import { type Line, readLine } from "./line.ts";
+import {
+  type CompletionFlag,
+  type CompletionValues,
+  getArgumentValues,
+  listCompletionFlags,
+} from "./flags.ts";
+import { type PartialLine, parsePartialLine } from "./partial-line.ts";
 
-/** What a shell is told to offer: these words, its own files, or whatever completes the command behind `--`. */
-export type Offer =
+/** The candidates for a shell: these words, file names, or the completion of the command after `--`. */
+export type CompletionOffer =
   | { kind: "words"; words: readonly string[]; isOpen?: boolean }
   | { kind: "files" }
   | { kind: "command" };
 
-/** A question to etcd. */
-export interface Ask {
+/** A request for names in etcd. */
+export interface NameQuery {
   kinds: readonly NameKind[];
-  /** What names must begin with. */
+  /** The prefix of the names. */
   prefix: string;
-  /** Of drains: only those in this scope. */
+  /** For drains: only those in this scope. */
   scope?: DrainScope;
-  /** Of runs: only those in this queue. */
+  /** For runs: only those in this queue. */
   queue?: { kind: "lock" | "resource"; name: string };
-  /** What the line says so far, about etcd too. */
-  line: Line;
+  /** The parsed line, which may also contain the connection settings of etcd. */
+  line: PartialLine;
 }
 
-export type Lookup = (ask: Ask) => Promise<readonly string[]>;
+export type NameLookup = (ask: NameQuery) => Promise<readonly string[]>;
 
-/** Kinds that a first argument can be. */
+/** Kinds that a first argument can name. */
 const KINDS: readonly NameKind[] = ["lock", "resource", "group", "host", "run", "schedule"];
 
-const NOTHING: Offer = { kind: "words", words: [] };
+const NOTHING: CompletionOffer = { kind: "words", words: [] };
 
-/** What `signalbox help` knows beside commands. */
+/** Topics of `signalbox help` that are not commands. */
 const HELP_TOPICS = ["exit-codes"];
 
 /**
- * What may stand at the cursor.
- * @param words  what was typed behind `signalbox`, up to the cursor; the last one may be begun or empty
+ * Finds the candidates at the cursor.
+ * @param words  the words after `signalbox`, up to the cursor; the last one may be incomplete or empty
  */
-export async function candidates(
+export async function findCandidates(
   commands: readonly Command[],
   words: readonly string[],
-  lookup: Lookup,
-): Promise<Offer> {
+  lookup: NameLookup,
+): Promise<CompletionOffer> {
   const current = words.at(-1) ?? "";
   const before = words.slice(0, -1);
-  const command = commandOf(commands, before);
-  if (command === undefined) return fitting(commandWords(commands, before), current);
-  const known = flagsOf(command);
-  const line = readLine(known, before.slice(command.id.split(" ").length));
+  const command = findCommand(commands, before);
+  if (command === undefined) return filterByPrefix(listCommandWords(commands, before), current);
+  const known = listCompletionFlags(command);
+  const line = parsePartialLine(known, before.slice(command.id.split(" ").length));
   if (line.isBehind && (command.takesCommand || command.takesWords)) return { kind: "command" };
-  if (line.open !== undefined) return await valued(line.open.values, line, current, lookup);
-  if (current.startsWith("-") && !line.isBehind) return await flagOffer(known, line, current, lookup);
-  return await argument(command, line, current, lookup);
+  if (line.open !== undefined) return await completeValue(line.open.values, line, current, lookup);
+  if (current.startsWith("-") && !line.isBehind) return await completeFlag(known, line, current, lookup);
+  return await completeArgument(command, line, current, lookup);
 }
 
-/** The command that is typed; `group` alone is none yet. */
-function commandOf(
+/** Finds the command on the line. `group` alone is not a command. */
+function findCommand(
   commands: readonly Command[],
   [first = "", second]: readonly string[],
 ): Command | undefined {
@@ -62,7 +67,7 @@ function commandOf(
   return two ?? commands.find(({ id }) => id === first);
 }
 
-function commandWords(commands: readonly Command[], before: readonly string[]): string[] {
+function listCommandWords(commands: readonly Command[], before: readonly string[]): string[] {
   const isHelp = before[0] === "help";
   const typed = isHelp ? before.slice(1) : before;
   const next = commands.flatMap(({ id }) => {
@@ -73,65 +78,82 @@ function commandWords(commands: readonly Command[], before: readonly string[]): 
   return [...new Set(next), ...(typed.length === 0 ? others : [])];
 }
 
-async function flagOffer(
-  known: readonly Known[],
-  line: Line,
+async function completeFlag(
+  known: readonly CompletionFlag[],
+  line: PartialLine,
   current: string,
-  lookup: Lookup,
-): Promise<Offer> {
+  lookup: NameLookup,
+): Promise<CompletionOffer> {
   const equals = current.indexOf("=");
   if (equals > 0) {
     const name = current.slice(0, equals);
     const flag = known.find(({ names }) => names.includes(name));
-    const offer = await valued(flag?.values ?? {}, line, current.slice(equals + 1), lookup);
+    const offer = await completeValue(flag?.values ?? {}, line, current.slice(equals + 1), lookup);
     return offer.kind === "words"
       ? { ...offer, words: offer.words.map((value) => `${name}=${value}`) }
       : offer;
   }
   const used = new Set(line.flags.map(([flag]) => flag));
   const unused = known.filter((flag) => flag.isRepeatable || !used.has(flag));
-  return fitting(
+  return filterByPrefix(
     unused.map(({ names: [name = ""] }) => name),
     current,
   );
 }
 
-async function argument({ args = [] }: Command, line: Line, current: string, lookup: Lookup): Promise<Offer> {
+async function completeArgument(
+  { args = [] }: Command,
+  line: PartialLine,
+  current: string,
+  lookup: NameLookup,
+): Promise<CompletionOffer> {
   const { given, isBehind } = line;
   const wanted = args[given.length] ?? (args.at(-1)?.isRest ? args.at(-1) : undefined);
   if (wanted === undefined) return NOTHING;
-  const offer = await valued(meant(wanted, args[0], given[0]), line, current, lookup);
+  const offer = await completeValue(narrowValues(wanted, args[0], given[0]), line, current, lookup);
   if (offer.kind !== "words") return offer;
-  // A name that begins with a dash would be a flag: whoever put it there could so add one to somebody's command.
+  // A name that begins with a dash would be a flag: its author could add a flag to another user's command.
   const safe = offer.words.filter((word) => isBehind || !word.startsWith("-"));
   return { kind: "words", words: wanted.isRest ? safe.filter((word) => !given.includes(word)) : safe };
 }
 
-/** Where the first argument says what kind of thing is meant, the second is the name of one. */
-function meant(wanted: Argument, first: Argument | undefined, kind: string | undefined): Values {
-  const values = valuesOf(wanted);
+/** Narrows the names of an argument to the kind in the first argument. */
+function narrowValues(
+  wanted: Argument,
+  first: Argument | undefined,
+  kind: string | undefined,
+): CompletionValues {
+  const values = getArgumentValues(wanted);
   if (wanted === first || first?.choices === undefined || values.names === undefined) return values;
-  const named = KINDS.filter((one) => one === kind); // none in the scope `all`
+  const named = KINDS.filter((one) => one === kind); // empty for the scope `all`
   return { ...values, names: values.names.includes("drain") && named.length > 0 ? ["drain"] : named };
 }
 
-async function valued(values: Values, line: Line, current: string, lookup: Lookup): Promise<Offer> {
+async function completeValue(
+  values: CompletionValues,
+  line: PartialLine,
+  current: string,
+  lookup: NameLookup,
+): Promise<CompletionOffer> {
   const { choices, names = [], isFile, suffix = "" } = values;
   if (isFile) return { kind: "files" };
-  if (choices !== undefined) return fitting(choices, current);
+  if (choices !== undefined) return filterByPrefix(choices, current);
   if (names.length === 0) return NOTHING;
-  const found = await lookup({ kinds: names, prefix: current, ...within(line), line });
+  const found = await lookup({ kinds: names, prefix: current, ...getNameScope(line), line });
   const words = found.map((name) => `${name}${suffix}`);
-  return { ...fitting(words, current), ...(suffix !== "" && { isOpen: true }) };
+  return { ...filterByPrefix(words, current), ...(suffix !== "" && { isOpen: true }) };
 }
 
-/** What the first words of a command say about names that follow: `undrain host …`, `reset lock NAME --run …`. */
-function within({ given: [kind, name] }: Line): Pick<Ask, "scope" | "queue"> {
+/** Derives the scope or queue of names from the first arguments: `undrain host …`, `reset lock NAME --run …`. */
+function getNameScope({ given: [kind, name] }: PartialLine): Pick<NameQuery, "scope" | "queue"> {
   const scope = DRAIN_SCOPES.find((one) => one === kind);
   const isQueue = (kind === "lock" || kind === "resource") && name !== undefined;
   return { ...(scope !== undefined && { scope }), ...(isQueue && { queue: { kind, name } }) };
 }
 
-function fitting(words: readonly string[], prefix: string): Extract<Offer, { kind: "words" }> {
+function filterByPrefix(
+  words: readonly string[],
+  prefix: string,
+): Extract<CompletionOffer, { kind: "words" }> {
   return { kind: "words", words: words.filter((word) => word.startsWith(prefix)) };
 }

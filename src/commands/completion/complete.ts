@@ -2,101 +2,102 @@ import { parseDuration } from "../../base/duration.ts";
 import { resolveConfig } from "../../config/config.ts";
 import type { Flags } from "../../config/layers.ts";
 import { openStore } from "../../etcd/open.ts";
-import { storeOptions } from "../../etcd/store-options.ts";
-import { realClock } from "../../process/clock.ts";
+import { buildStoreOptions } from "../../etcd/store-options.ts";
+import { createRealClock } from "../../process/clock.ts";
 import { realRandom } from "../../process/random.ts";
-import { keysUnder } from "../../protocol/keys.ts";
-import { CONNECTION, type Command, type Surroundings } from "../spec.ts";
-import { bashWord, readBashLine } from "./bash-line.ts";
-import { type Ask, candidates, type Offer } from "./candidates.ts";
-import type { Line } from "./line.ts";
-import { namesFrom } from "./names.ts";
+import { createKeys } from "../../protocol/keys.ts";
+import { CONNECTION_SETTINGS, type Command, type CommandIo } from "../spec.ts";
+import { formatBashWord, parseBashLine } from "./bash-line.ts";
+import { type CompletionOffer, findCandidates, type NameQuery } from "./candidates.ts";
+import { readCompletionNames } from "./names.ts";
+import type { PartialLine } from "./partial-line.ts";
 
-/** Who types waits no longer, from the key to the answer; the variable SIGNALBOX_COMPLETION_TIMEOUT sets another time. */
-const PATIENCE_MS = 300;
-/** What the shell needs of it, and the end of the process. */
+/** Longest time from the key press to the answer. The variable SIGNALBOX_COMPLETION_TIMEOUT sets another value. */
+const TIMEOUT_MS = 300;
+/** The part of it for the shell and for the end of the process. */
 const SHELL_MS = 40;
-/** Where the start of the process took all of it, etcd gets this; a machine so slow is slow in everything. */
+/** Shortest time for etcd, even if the start of the process took all of the time. */
 const LEAST_MS = 40;
-/** A member that says nothing so long is left for another. */
+/** If a member does not answer within this time, another one is asked too. */
 const HEDGE_MS = 60;
-/** Candidates that are offered; a shell does nothing good with more. */
+/** Largest number of candidates; shells handle more badly. */
 const MOST = 1_000;
 
 /**
- * Prints what may stand at the cursor: a line that says what is meant (`:words`, `:open` for words that more is added to,
- * `:files`, `:command`), then a candidate a line. Whatever goes wrong is passed over in silence: somebody is typing.
- * @param argv  `-- WORD…`, the words behind `signalbox`, the last one begun or empty; or `bash LINE BREAKS`, bash's line
- * up to the cursor and its COMP_WORDBREAKS, which is answered with words as they are to be put into that line
+ * Prints the candidates at the cursor: first a line with the kind (`:words`, `:open` for words that are continued,
+ * `:files`, `:command`), then one candidate per line. Ignores all errors, because a message would disturb the typed
+ * line.
+ * @param argv  `-- WORD…`, the words after `signalbox`, the last one incomplete or empty; or `bash LINE BREAKS`, bash's
+ * line up to the cursor and its COMP_WORDBREAKS, for which the words are formatted for insertion into that line
  */
 export async function complete(
   commands: readonly Command[],
   argv: readonly string[],
-  world: Surroundings,
+  io: CommandIo,
 ): Promise<number> {
   try {
-    world.out(lines(await offered(commands, argv, world.env)));
+    io.writeOutput(formatOffer(await findOffer(commands, argv, io.env)));
   } catch {
-    // nobody wants to read about it now
+    // an error message would disturb the typed line
   }
   return 0;
 }
 
-async function offered(
+async function findOffer(
   commands: readonly Command[],
   [shell, ...rest]: readonly string[],
-  env: Surroundings["env"],
-): Promise<Offer> {
-  const lookup = async (ask: Ask) => await names(ask, env);
-  if (shell === "--") return await candidates(commands, rest, lookup);
+  env: CommandIo["env"],
+): Promise<CompletionOffer> {
+  const lookup = async (ask: NameQuery) => await readNames(ask, env);
+  if (shell === "--") return await findCandidates(commands, rest, lookup);
   const [text = "", breaks = ""] = rest;
-  const line = readBashLine(text, breaks);
+  const line = parseBashLine(text, breaks);
   if (line.isForBash) return { kind: "files" };
-  const offer = await candidates(commands, line.words.slice(1), lookup);
+  const offer = await findCandidates(commands, line.words.slice(1), lookup);
   return offer.kind === "words"
-    ? { ...offer, words: few(offer.words).map((word) => bashWord(word, line)) }
+    ? { ...offer, words: limitWords(offer.words).map((word) => formatBashWord(word, line)) }
     : offer;
 }
 
-function lines(offer: Offer): string {
+function formatOffer(offer: CompletionOffer): string {
   if (offer.kind !== "words") return `:${offer.kind}\n`;
-  return [offer.isOpen ? ":open" : ":words", ...few(offer.words), ""].join("\n");
+  return [offer.isOpen ? ":open" : ":words", ...limitWords(offer.words), ""].join("\n");
 }
 
-/** Of very many the last one stays: what all have in common is what the first has with the last. */
-function few(words: readonly string[]): readonly string[] {
+/** Limits the number of words. The last word stays, so that the common prefix of all words does not change. */
+function limitWords(words: readonly string[]): readonly string[] {
   return words.length > MOST ? [...words.slice(0, MOST - 1), ...words.slice(-1)] : words;
 }
 
-/** Names in etcd, or none: it may be away, mute or closed to us. */
-async function names(ask: Ask, env: Surroundings["env"]): Promise<readonly string[]> {
+/** Reads names from etcd. Returns an empty list on every error: etcd may be unavailable, slow, or refuse access. */
+async function readNames(ask: NameQuery, env: CommandIo["env"]): Promise<readonly string[]> {
   try {
-    const { values } = resolveConfig({ flags: settingsIn(ask.line, env), env });
-    const left = timeLeft(env);
+    const { values } = resolveConfig({ flags: extractSettings(ask.line, env), env });
+    const left = computeTimeLeft(env);
     const signal = AbortSignal.timeout(left);
-    const ports = { clock: realClock(), unit: realRandom.unit };
-    // The other transport takes longer to load than there is time.
+    const ports = { clock: createRealClock(), unit: realRandom.generateFraction };
+    // The other transport takes longer to load than the time limit allows.
     const transport = { transport: "http", timeouts: { hedge: HEDGE_MS, total: left } } as const;
-    const store = await openStore({ ...storeOptions(values), ...transport }, ports);
-    const asked = namesFrom(store, keysUnder(values.prefix), ask, signal);
-    return await Promise.race([asked, late(signal)]).finally(() => store.close());
+    const store = await openStore({ ...buildStoreOptions(values), ...transport }, ports);
+    const asked = readCompletionNames(store, createKeys(values.prefix), ask, signal);
+    return await Promise.race([asked, rejectOnAbort(signal)]).finally(() => store.close());
   } catch {
     return [];
   }
 }
 
-/** For etcd, ms. `performance.now()` counts from the start of the process. */
-function timeLeft({ SIGNALBOX_COMPLETION_TIMEOUT: given }: Surroundings["env"]): number {
+/** Returns the time left for etcd, in ms. `performance.now()` counts from the start of the process. */
+function computeTimeLeft({ SIGNALBOX_COMPLETION_TIMEOUT: given }: CommandIo["env"]): number {
   const parsed = parseDuration(given ?? "");
-  const patience = "value" in parsed ? parsed.value : PATIENCE_MS;
+  const patience = "value" in parsed ? parsed.value : TIMEOUT_MS;
   return Math.ceil(Math.max(LEAST_MS, patience - SHELL_MS - performance.now()));
 }
 
-/** How the line being typed says that etcd is reached. */
-function settingsIn({ flags }: Line, { HOME = "" }: Surroundings["env"]): Flags {
+/** Extracts the connection settings from the line. */
+function extractSettings({ flags }: PartialLine, { HOME = "" }: CommandIo["env"]): Flags {
   const given: Record<string, string | boolean | string[]> = {};
   for (const [{ setting, values, isRepeatable }, value] of flags) {
-    if (setting === undefined || !(setting === "config" || CONNECTION.includes(setting))) continue;
+    if (setting === undefined || !(setting === "config" || CONNECTION_SETTINGS.includes(setting))) continue;
     const typed = values.isFile && value !== true ? value.replace(/^~(?=\/)/, HOME) : value;
     given[setting] =
       isRepeatable && typed !== true ? [...[given[setting] ?? []].flat(), typed].map(String) : typed;
@@ -104,8 +105,8 @@ function settingsIn({ flags }: Line, { HOME = "" }: Surroundings["env"]): Flags 
   return given;
 }
 
-/** Whatever a call is waiting for, who types does not. */
-function late(signal: AbortSignal): Promise<never> {
+/** Rejects when the signal aborts, so that no call exceeds the time limit. */
+function rejectOnAbort(signal: AbortSignal): Promise<never> {
   return new Promise((_, fail) =>
     signal.addEventListener("abort", () => fail(signal.reason), { once: true }),
   );

@@ -1,42 +1,45 @@
 import { describeSettings } from "../../config/config.ts";
 import type { SettingKey } from "../../config/settings.ts";
-import { type Argument, COMMON, type Command, type Flag, type NameKind } from "../spec.ts";
+import { type Argument, COMMON_FLAGS, type Command, type Flag, type NameKind } from "../spec.ts";
 
-/** What may stand for a flag or an argument. */
-export interface Values {
+/** The possible values of a flag or an argument. */
+export interface CompletionValues {
   choices?: readonly string[] | undefined;
-  /** Names in etcd. */
+  /** Kinds of names in etcd. */
   names?: readonly NameKind[] | undefined;
   isFile?: boolean;
-  /** A name is only its beginning, as in `--lease db=2`: this comes next. */
+  /** Text that follows the name, as in `--lease db=2`. */
   suffix?: "=";
 }
 
-/** A flag as completion sees it. */
-export interface Known {
-  /** As they are typed; the first one is offered. */
+/** A flag for completion. */
+export interface CompletionFlag {
+  /** All spellings; the first one is offered. */
   names: readonly string[];
   takesValue: boolean;
   isRepeatable: boolean;
   /** The setting that it sets. */
   setting?: SettingKey | "config";
-  values: Values;
+  values: CompletionValues;
 }
 
-/** Settings whose values name something. */
+/** Settings whose values are names in etcd. */
 const NAMING: Partial<Record<SettingKey, NameKind>> = { group: "group", host: "host" };
 
-export function flagsOf({ flags = [], settings = [], takesWords }: Command): Known[] {
+export function listCompletionFlags({ flags = [], settings = [], takesWords }: Command): CompletionFlag[] {
   const wanted = describeSettings().filter(({ key }) => settings.includes(key));
-  return [...[...flags, ...(takesWords ? [] : COMMON)].map(ownFlag), ...wanted.flatMap(settingFlag)];
+  return [
+    ...[...flags, ...(takesWords ? [] : COMMON_FLAGS)].map(toCompletionFlag),
+    ...wanted.flatMap(toSettingFlags),
+  ];
 }
 
-export function valuesOf({ name, choices, names }: Argument): Values {
+export function getArgumentValues({ name, choices, names }: Argument): CompletionValues {
   const isFile = choices === undefined && ["FILE", "COMMAND", "ARG"].includes(name);
-  return { choices, names: listed(names), isFile };
+  return { choices, names: toList(names), isFile };
 }
 
-function ownFlag({ name, short, aliases = [], value, ...flag }: Flag): Known {
+function toCompletionFlag({ name, short, aliases = [], value, ...flag }: Flag): CompletionFlag {
   const others = [...(short === undefined ? [] : [`-${short}`]), ...aliases.map((alias) => `--${alias}`)];
   return {
     names: [`--${name}`, ...others],
@@ -45,20 +48,20 @@ function ownFlag({ name, short, aliases = [], value, ...flag }: Flag): Known {
     ...(name === "config" && { setting: name }),
     values: {
       choices: flag.choices,
-      names: listed(flag.names),
+      names: toList(flag.names),
       isFile: value === "FILE",
       ...(value?.includes("=") && { suffix: "=" }),
     },
   };
 }
 
-function settingFlag({
+function toSettingFlags({
   key,
   flag,
   short,
   kind,
   standard,
-}: ReturnType<typeof describeSettings>[number]): Known[] {
+}: ReturnType<typeof describeSettings>[number]): CompletionFlag[] {
   if (flag === undefined) return [];
   const isSwitch = standard === "true" || standard === "false";
   return [
@@ -69,13 +72,13 @@ function settingFlag({
       setting: key,
       values: {
         choices: /^[a-z]+(\|[a-z]+)+$/.test(kind) && !isSwitch ? kind.split("|") : undefined,
-        names: listed(NAMING[key]),
+        names: toList(NAMING[key]),
         isFile: kind === "FILE",
       },
     },
   ];
 }
 
-function listed(names: NameKind | readonly NameKind[] | undefined): readonly NameKind[] | undefined {
+function toList(names: NameKind | readonly NameKind[] | undefined): readonly NameKind[] | undefined {
   return typeof names === "string" ? [names] : names;
 }

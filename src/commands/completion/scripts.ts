@@ -1,7 +1,7 @@
 /**
- * What shells source. Thin on purpose: they hand over the line up to the cursor and get, in the first line, what is meant
- * (see `complete`), then a candidate a line. They run the program that is named on the line, or `signalbox` where that is
- * an alias; what stands on the line, and what comes back, is never evaluated.
+ * The scripts that shells source. They only pass the line up to the cursor, and receive the kind of answer in the first
+ * line (see `complete`) and then one candidate per line. They run the program that the line names, or `signalbox` if
+ * that is an alias. Neither the line nor the answer is evaluated.
  */
 const BASH = `# bash completion for signalbox
 _signalbox() {

@@ -18,5 +18,5 @@ export const completion: Command = {
     ["signalbox completion zsh > /usr/local/share/zsh/site-functions/_signalbox", "for zsh"],
     ["signalbox completion fish > ~/.config/fish/completions/signalbox.fish", "for fish"],
   ],
-  load: () => import("./completion.run.ts"),
+  load: () => import("./completion.impl.ts"),
 };

@@ -1,5 +1,5 @@
-import { ACTING } from "../flags.ts";
-import { type Argument, CONNECTION, type Command } from "../spec.ts";
+import { ACTION_FLAGS } from "../flags.ts";
+import { type Argument, CONNECTION_SETTINGS, type Command } from "../spec.ts";
 
 const GROUP: Argument = { name: "GROUP", names: "group", help: "name of the group" };
 const MEMBER: Argument = { name: "MEMBER", names: ["host", "group"], isRest: true, help: "hosts and groups" };
@@ -19,14 +19,14 @@ export const groupSet: Command = {
     GUARDED,
   ],
   args: [GROUP, { ...MEMBER, isOptional: true, help: "hosts and groups; none empties the group" }],
-  flags: ACTING,
-  settings: CONNECTION,
+  flags: ACTION_FLAGS,
+  settings: CONNECTION_SETTINGS,
   examples: [
     ["signalbox group set web web1.example.com web2.example.com", "a group of two hosts"],
     ["signalbox group set all web db", "a group of groups"],
     ["signalbox group set web web2.example.com --dry-run", "who would be ended by that?"],
   ],
-  load: () => import("./group-set.run.ts"),
+  load: () => import("./group-set.impl.ts"),
 };
 
 export const groupAdd: Command = {
@@ -35,10 +35,10 @@ export const groupAdd: Command = {
   brief: "add hosts or groups to a group",
   about: [`The group must be there; \`group set\` creates one. ${GUARDED}`],
   args: [GROUP, MEMBER],
-  flags: ACTING,
-  settings: CONNECTION,
+  flags: ACTION_FLAGS,
+  settings: CONNECTION_SETTINGS,
   examples: [["signalbox group add web web3.example.com", "a new host takes part from now on"]],
-  load: () => import("./group-add.run.ts"),
+  load: () => import("./group-add.impl.ts"),
 };
 
 export const groupRemove: Command = {
@@ -49,10 +49,10 @@ export const groupRemove: Command = {
     `What runs there with -g is ended. To let it end by itself first: signalbox drain host NAME --wait. ${GUARDED}`,
   ],
   args: [GROUP, MEMBER],
-  flags: ACTING,
-  settings: CONNECTION,
+  flags: ACTION_FLAGS,
+  settings: CONNECTION_SETTINGS,
   examples: [["signalbox group remove web web3.example.com --yes", "at once, in a script"]],
-  load: () => import("./group-remove.run.ts"),
+  load: () => import("./group-remove.impl.ts"),
 };
 
 export const groupDelete: Command = {
@@ -64,10 +64,10 @@ export const groupDelete: Command = {
       " for a host from then on; a drain of the group stops nobody any more.",
   ],
   args: [GROUP],
-  flags: ACTING,
-  settings: CONNECTION,
+  flags: ACTION_FLAGS,
+  settings: CONNECTION_SETTINGS,
   examples: [["signalbox group delete web --dry-run", "who would be ended by that?"]],
-  load: () => import("./group-delete.run.ts"),
+  load: () => import("./group-delete.impl.ts"),
 };
 
 export const groupList: Command = {
@@ -76,7 +76,7 @@ export const groupList: Command = {
   brief: "list groups and their members",
   about: ["`signalbox show group NAME` says more about one."],
   flags: [{ name: "json", help: "as JSON" }],
-  settings: CONNECTION,
+  settings: CONNECTION_SETTINGS,
   examples: [["signalbox group list", "all groups"]],
-  load: () => import("./group-list.run.ts"),
+  load: () => import("./group-list.impl.ts"),
 };

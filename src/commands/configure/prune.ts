@@ -1,7 +1,7 @@
-import { ACTING } from "../flags.ts";
-import { CONNECTION, type Command } from "../spec.ts";
+import { ACTION_FLAGS } from "../flags.ts";
+import { CONNECTION_SETTINGS, type Command } from "../spec.ts";
 
-export const prune: Command = {
+export const pruneCommand: Command = {
   id: "prune",
   topic: "Configure",
   brief: "forget old audit records and hosts that are gone",
@@ -12,12 +12,12 @@ export const prune: Command = {
   flags: [
     { name: "audit", value: "AGE", help: "forget audit records older than this" },
     { name: "hosts", value: "AGE", help: "forget hosts that were not seen for this long" },
-    ...ACTING.filter(({ name }) => name !== "expect-revision"),
+    ...ACTION_FLAGS.filter(({ name }) => name !== "expect-revision"),
   ],
-  settings: CONNECTION,
+  settings: CONNECTION_SETTINGS,
   examples: [
     ["signalbox prune --audit 365d --hosts 30d --dry-run", "what would be forgotten?"],
     ["signalbox prune --audit 365d --yes", "from a crontab, once a month"],
   ],
-  load: () => import("./prune.run.ts"),
+  load: () => import("./prune.impl.ts"),
 };

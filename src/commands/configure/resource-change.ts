@@ -1,54 +1,60 @@
-import { quoted } from "../../base/text.ts";
-import { type ConfigChange, changesBetween } from "../../fleet/changes.ts";
-import { normalResource } from "../../fleet/configuration.ts";
+import { quoteText } from "../../base/text.ts";
+import { type ConfigChange, computeConfigChanges } from "../../fleet/config-changes.ts";
+import { normalizeResource } from "../../fleet/configuration.ts";
 import type { ResourceConfig } from "../../fleet/resources.ts";
-import type { Picture } from "../../model/picture.ts";
-import { checkedName } from "../../protocol/names.ts";
-import { pictureOf } from "../look.ts";
-import type { Call, Execute } from "../spec.ts";
-import { type Desk, withStore } from "../with-store.ts";
-import { IMPACT_ROOMS } from "./configured.ts";
-import { Reconfiguration } from "./configuring.ts";
+import type { Snapshot } from "../../model/snapshot.ts";
+import { validateName } from "../../protocol/names.ts";
+import { readSnapshot } from "../read-snapshot.ts";
+import type { Call, CommandExecutor } from "../spec.ts";
+import { type CommandContext, createStoreCommand } from "../store-command.ts";
+import { ConfigChangeCommand } from "./config-change-command.ts";
+import { IMPACT_COLLECTIONS } from "./config-snapshot.ts";
 
-/** What is to become of a resource's configuration. @throws UsageError */
-export type ConfigAfter = (
-  /** Undefined where it is not configured; empty where it cannot be read. */
+/** Computes the new configuration of a resource. @throws UsageError */
+export type ResourceUpdate = (
+  /** Undefined if the resource is not configured; empty if it cannot be read. */
   before: ResourceConfig | undefined,
-  given: { call: Call; desk: Desk; name: string; picture: Picture },
+  given: { call: Call; context: CommandContext; name: string; snapshot: Snapshot },
 ) => ResourceConfig | undefined;
 
-/** The work of a command that changes one resource: `RESOURCE …`. */
-export function resourceCommand(configAfter: ConfigAfter): Execute {
-  return withStore(async (call, world, desk) => {
+/** Creates a command that changes one resource: `RESOURCE …`. */
+export function createResourceCommand(updateConfig: ResourceUpdate): CommandExecutor {
+  return createStoreCommand(async (call, io, context) => {
     const [given = ""] = call.args;
-    const name = checkedName("resource", given);
-    const picture = await pictureOf(desk, IMPACT_ROOMS);
-    const kept = picture.resources.get(name);
-    const before = kept && normalResource(kept.value ?? {});
-    const after = configAfter(before, { call, desk, name, picture });
+    const name = validateName("resource", given);
+    const snapshot = await readSnapshot(context, IMPACT_COLLECTIONS);
+    const kept = snapshot.resources.get(name);
+    const before = kept && normalizeResource(kept.value ?? {});
+    const after = updateConfig(before, { call, context, name, snapshot });
     const nothing =
       before === undefined
-        ? `resource ${quoted(name)} is not configured: nothing to change`
-        : `resource ${quoted(name)} is so already: nothing to change`;
-    const { code } = await new Reconfiguration(call, world, desk, {
-      ...{ action: "resource", target: `resource ${name}`, picture, nothing },
-      notes: kept?.fault === undefined ? [] : [`resource ${quoted(name)} could not be read: ${kept.fault}`],
-      changes: changes(name, kept?.fault === undefined ? before : undefined, after, kept !== undefined),
+        ? `resource ${quoteText(name)} is not configured: nothing to change`
+        : `resource ${quoteText(name)} is so already: nothing to change`;
+    const { code } = await new ConfigChangeCommand(call, io, context, {
+      ...{ action: "resource", target: `resource ${name}`, snapshot, nothing },
+      notes:
+        kept?.fault === undefined ? [] : [`resource ${quoteText(name)} could not be read: ${kept.fault}`],
+      changes: computeChanges(
+        name,
+        kept?.fault === undefined ? before : undefined,
+        after,
+        kept !== undefined,
+      ),
     }).run();
     return code;
   });
 }
 
-function changes(
+function computeChanges(
   name: string,
   before: ResourceConfig | undefined,
   after: ResourceConfig | undefined,
   isThere: boolean,
 ): ConfigChange[] {
   if (after === undefined) return isThere ? [{ kind: "resource", name, before, after }] : [];
-  const one = (config: ResourceConfig | undefined) => ({
+  const toConfiguration = (config: ResourceConfig | undefined) => ({
     groups: new Map<string, readonly string[]>(),
-    resources: new Map(config === undefined ? [] : [[name, normalResource(config)]]),
+    resources: new Map(config === undefined ? [] : [[name, normalizeResource(config)]]),
   });
-  return changesBetween(one(before), one(after));
+  return computeConfigChanges(toConfiguration(before), toConfiguration(after));
 }

@@ -1,5 +1,5 @@
-import { ACTING } from "../flags.ts";
-import { type Argument, CONNECTION, type Command } from "../spec.ts";
+import { ACTION_FLAGS } from "../flags.ts";
+import { type Argument, CONNECTION_SETTINGS, type Command } from "../spec.ts";
 
 const RESOURCE: Argument = { name: "RESOURCE", names: "resource", help: "name of the resource" };
 
@@ -36,15 +36,15 @@ export const resourceSet: Command = {
       canClear: true,
       help: "its place in listings, smallest first; '' takes it away",
     },
-    ...ACTING,
+    ...ACTION_FLAGS,
   ],
-  settings: CONNECTION,
+  settings: CONNECTION_SETTINGS,
   examples: [
     ["signalbox resource set db 10", "ten units, whoever asks"],
     ["signalbox resource set FQDN_cpu CPU", "as many as each host has processors"],
     ["signalbox resource set db --note 'two of them for reports'", "the total stays"],
   ],
-  load: () => import("./resource-set.run.ts"),
+  load: () => import("./resource-set.impl.ts"),
 };
 
 export const resourceDelete: Command = {
@@ -56,10 +56,10 @@ export const resourceDelete: Command = {
       " them.",
   ],
   args: [RESOURCE],
-  flags: ACTING,
-  settings: CONNECTION,
+  flags: ACTION_FLAGS,
+  settings: CONNECTION_SETTINGS,
   examples: [["signalbox resource delete db --dry-run", "who would be thrown out of the queue by that?"]],
-  load: () => import("./resource-delete.run.ts"),
+  load: () => import("./resource-delete.impl.ts"),
 };
 
 export const resourceList: Command = {
@@ -68,7 +68,7 @@ export const resourceList: Command = {
   brief: "list configured resources and their totals",
   about: ["`signalbox show resource NAME` says more about one."],
   flags: [{ name: "json", help: "as JSON" }],
-  settings: CONNECTION,
+  settings: CONNECTION_SETTINGS,
   examples: [["signalbox resource list", "all resources that are configured"]],
-  load: () => import("./resource-list.run.ts"),
+  load: () => import("./resource-list.impl.ts"),
 };

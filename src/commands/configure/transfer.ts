@@ -1,5 +1,5 @@
-import { ACTING } from "../flags.ts";
-import { CONNECTION, type Command } from "../spec.ts";
+import { ACTION_FLAGS } from "../flags.ts";
+import { CONNECTION_SETTINGS, type Command } from "../spec.ts";
 
 export const exportConfig: Command = {
   id: "export",
@@ -10,12 +10,12 @@ export const exportConfig: Command = {
       " replaced whole or not at all.",
   ],
   args: [{ name: "FILE", isOptional: true, help: "where to write it; - or nothing is standard output" }],
-  settings: CONNECTION,
+  settings: CONNECTION_SETTINGS,
   examples: [
     ["signalbox export signalbox.json", "into a file"],
     ["signalbox export | jq .groups.web", "one group"],
   ],
-  load: () => import("./export.run.ts"),
+  load: () => import("./export.impl.ts"),
 };
 
 export const importConfig: Command = {
@@ -32,13 +32,13 @@ export const importConfig: Command = {
       " then.",
   ],
   args: [{ name: "FILE", help: "the document; - is standard input" }],
-  flags: [{ name: "replace", help: "also delete what the document does not have" }, ...ACTING],
-  settings: CONNECTION,
+  flags: [{ name: "replace", help: "also delete what the document does not have" }, ...ACTION_FLAGS],
+  settings: CONNECTION_SETTINGS,
   examples: [
     ["signalbox import signalbox.json --dry-run", "what would change?"],
     ["signalbox import signalbox.json --replace --yes", "from a script: as the file says, and nothing else"],
   ],
-  load: () => import("./import.run.ts"),
+  load: () => import("./import.impl.ts"),
 };
 
 export const importSwitchman: Command = {
@@ -54,13 +54,13 @@ export const importSwitchman: Command = {
       " as with switchman; signalbox resource set gives one to all.",
   ],
   args: [{ name: "FILE", help: "the znode's data; - is standard input" }],
-  flags: [{ name: "replace", help: "also delete what the document does not have" }, ...ACTING],
-  settings: CONNECTION,
+  flags: [{ name: "replace", help: "also delete what the document does not have" }, ...ACTION_FLAGS],
+  settings: CONNECTION_SETTINGS,
   examples: [
     ["zkCli.sh get /myproject/switchman | signalbox import switchman - --dry-run", "what would change?"],
     ["signalbox import switchman znode.json --yes", "from a script"],
   ],
-  load: () => import("./import-switchman.run.ts"),
+  load: () => import("./import-switchman.impl.ts"),
 };
 
 export const editConfig: Command = {
@@ -73,8 +73,8 @@ export const editConfig: Command = {
       " meanwhile, nothing is done (exit 75). Whatever happens, what was typed is not lost: the file is kept, and named.",
     "It needs a terminal; with --yes, a script can be the editor.",
   ],
-  flags: ACTING.filter(({ name }) => name !== "expect-revision"),
-  settings: CONNECTION,
+  flags: ACTION_FLAGS.filter(({ name }) => name !== "expect-revision"),
+  settings: CONNECTION_SETTINGS,
   examples: [["signalbox edit", "change several things at once"]],
-  load: () => import("./edit.run.ts"),
+  load: () => import("./edit.impl.ts"),
 };

@@ -10,8 +10,8 @@ import {
 } from "node:fs";
 import { EXIT, SignalboxError } from "../../base/errors.ts";
 
-/** A pipe or a device is written to; a file is replaced. @throws SignalboxError 74 */
-export function replaceWith(file: string, text: string): void {
+/** Replaces the text of a file. Pipes and devices are written to directly. @throws SignalboxError 74 */
+export function replaceFileText(file: string, text: string): void {
   const stat = statSync(file, { throwIfNoEntry: false });
   try {
     if (stat === undefined) replaceFile(file, text);
@@ -22,11 +22,14 @@ export function replaceWith(file: string, text: string): void {
   }
 }
 
-/** A reader finds the old text or the new one, never half of one. @param old  whose mode it gets, and from root the owner */
+/**
+ * Replaces a file atomically, so that a reader gets the old or the new text.
+ * @param old  the file whose mode is kept, and whose owner is kept if this process is root
+ */
 function replaceFile(file: string, text: string, old?: Stats): void {
   const part = `${file}.${process.pid}.part`;
   try {
-    // For nobody else's eyes until it has the mode of the old one: a crontab may hold passwords.
+    // Only this user can read it until it has the old mode: a crontab may contain passwords.
     writeFileSync(part, text, { flag: "wx", flush: true, ...(old !== undefined && { mode: 0o600 }) });
     if (old !== undefined && process.geteuid?.() === 0) chownSync(part, old.uid, old.gid);
     if (old !== undefined) chmodSync(part, old.mode & 0o777);

@@ -1,40 +1,41 @@
-import { persist } from "../../etcd/persist.ts";
-import { queueOf, type TicketState } from "../../protocol/ticket.ts";
+import { retryUnavailable } from "../../etcd/retry.ts";
+import { type TicketState, toQueue } from "../../protocol/ticket.ts";
 import type { RunPorts, RunRequest } from "../../work/run/request.ts";
 import type { RunResult } from "../../work/run/run.ts";
-import { Interrupted, SignalDesk } from "../../work/run/signals.ts";
+import { RunInterruptedError, SignalRouter } from "../../work/run/signals.ts";
 
 /**
- * Whether a run with the same label waits for one of the resources already. A run that takes no lock has nothing else that
- * keeps cron from adding to the queue every minute. Two that look in the same instant may both see nobody.
- * @returns a result where that is so, or where a signal came; undefined where the run may go on
+ * Checks whether a run with the same label already waits for one of the resources. For a run without a lock, this is
+ * the only thing that stops cron from adding a waiting run every minute. Two runs that check at the same time may both
+ * find no other.
+ * @returns a result if there is one, or if a signal came; undefined if the run may continue
  * @throws StoreError
  */
-export async function queuedAlready(ports: RunPorts, request: RunRequest): Promise<RunResult | undefined> {
+export async function findQueuedRun(ports: RunPorts, request: RunRequest): Promise<RunResult | undefined> {
   const { leases, identity, connectTimeout, busyExitCode } = request;
-  const desk = new SignalDesk(ports, []);
+  const context = new SignalRouter(ports, []);
   const until = ports.clock.now() + connectTimeout;
   try {
     for (const { resource } of leases) {
-      const range = ports.keys.queue("resource", resource);
-      const read = (signal: AbortSignal) => ports.store.range(range, signal);
-      const { kvs } = await persist(ports, until, read, desk.signal);
-      const holder = queueOf(kvs).find(
-        ({ ticket }) => ticket !== undefined && ticket.label === identity.label && waits(ticket.state),
+      const range = ports.keys.getQueueRange("resource", resource);
+      const read = (signal: AbortSignal) => ports.store.readRange(range, signal);
+      const { kvs } = await retryUnavailable(ports, until, read, context.signal);
+      const holder = toQueue(kvs).find(
+        ({ ticket }) => ticket !== undefined && ticket.label === identity.label && isWaiting(ticket.state),
       );
       if (holder !== undefined)
         return { kind: "refused", code: busyExitCode, refusal: { kind: "busy", holder } };
     }
     return undefined;
   } catch (error) {
-    if (error instanceof Interrupted) return { kind: "interrupted", code: error.exitCode };
+    if (error instanceof RunInterruptedError) return { kind: "interrupted", code: error.exitCode };
     throw error;
   } finally {
-    desk.close();
+    context.close();
   }
 }
 
-/** Also where it is admitted here and waits for another resource. */
-function waits(state: TicketState): boolean {
+/** Includes `admitted`: a run that is admitted here and waits for another resource. */
+function isWaiting(state: TicketState): boolean {
   return state === "waiting" || state === "admitted";
 }

@@ -1,27 +1,35 @@
 import { EXIT } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
-import { type Preview, preview } from "../../work/run/preview.ts";
+import { type ClaimPreview, previewClaim } from "../../work/run/preview.ts";
 import type { RunPorts, RunRequest } from "../../work/run/request.ts";
-import type { Call, Surroundings } from "../spec.ts";
-import { json } from "../table.ts";
+import type { Call, CommandIo } from "../spec.ts";
+import { formatJsonDocument } from "../table.ts";
 
-/** `signalbox run --dry-run`. @returns 0 when it would be granted or wait its turn, the busy code otherwise */
-export async function show(
+/**
+ * Implements `signalbox run --dry-run`.
+ * @returns 0 if the run would be granted or would wait, otherwise the busy exit code
+ */
+export async function printRunPreview(
   ports: RunPorts,
   request: RunRequest,
   call: Call,
-  world: Surroundings,
+  io: CommandIo,
 ): Promise<number> {
-  const found = await preview(ports, request);
-  world.out(call.flags.json ? json(document(request, found)) : text(request, found));
+  const found = await previewClaim(ports, request);
+  io.writeOutput(
+    call.flags.json ? formatJsonDocument(buildDocument(request, found)) : renderText(request, found),
+  );
   return found.verdict === "refused" ? request.busyExitCode : EXIT.ok;
 }
 
-function document({ lock, group, identity }: RunRequest, found: Preview): object {
+function buildDocument({ lock, group, identity }: RunRequest, found: ClaimPreview): object {
   return { host: identity.host, lock, group, ...found };
 }
 
-function text({ lock, group, identity }: RunRequest, { leases, verdict, obstacles }: Preview): string {
+function renderText(
+  { lock, group, identity }: RunRequest,
+  { leases, verdict, obstacles }: ClaimPreview,
+): string {
   const now = { granted: "would be granted at once", waits: "would wait", refused: "would give up" };
   const lines = [
     ["host", identity.host],

@@ -1,6 +1,6 @@
-import { CONNECTION, type Command, LOGGING } from "../spec.ts";
+import { CONNECTION_SETTINGS, type Command, LOGGING_SETTINGS } from "../spec.ts";
 
-export const run: Command = {
+export const runCommand: Command = {
   id: "run",
   topic: "Run",
   brief: "run a command while holding a lock and leases",
@@ -50,8 +50,8 @@ export const run: Command = {
     "history",
     "label",
     "recordArgs",
-    ...LOGGING,
-    ...CONNECTION,
+    ...LOGGING_SETTINGS,
+    ...CONNECTION_SETTINGS,
   ],
   examples: [
     ["signalbox run --lock invoices -- ./invoices.sh", "one host at a time; the others give up in silence"],
@@ -67,5 +67,5 @@ export const run: Command = {
     ],
     ["signalbox run --lease db=2:10 --dry-run -- ./report.sh", "what would stand in its way now?"],
   ],
-  load: () => import("./run.run.ts"),
+  load: () => import("./run.impl.ts"),
 };

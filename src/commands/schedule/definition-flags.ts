@@ -1,8 +1,8 @@
-import { CATCHUPS, HOOKS, OVERLAPS } from "../../schedule/definition.ts";
+import { CATCHUPS, HOOK_NAMES, OVERLAPS } from "../../schedule/definition.ts";
 import type { Flag } from "../spec.ts";
 
-/** What a schedule may be given beside its times; `edit` takes a field away with an empty value. */
-export const DEFINING: readonly Flag[] = [
+/** Flags for the fields of a schedule other than its cron text. In `edit`, an empty value removes the field. */
+export const DEFINITION_FLAGS: readonly Flag[] = [
   {
     name: "timezone",
     value: "ZONE",
@@ -60,19 +60,19 @@ export const DEFINING: readonly Flag[] = [
     canClear: true,
     help: "before the first of these, doubled for each further one (default: 30s)",
   },
-  ...HOOKS.map(
-    (hook): Flag => ({ name: `hook-${hook}`, value: "URL|LINE", canClear: true, help: hookHelp(hook) }),
+  ...HOOK_NAMES.map(
+    (hook): Flag => ({ name: `hook-${hook}`, value: "URL|LINE", canClear: true, help: describeHook(hook) }),
   ),
   { name: "note", value: "TEXT", canClear: true, help: "a word about it, shown to others" },
 ];
 
-/** When the next run is. */
-export const MOVING: readonly Flag[] = [
+/** Flags for the next run. */
+export const START_FLAGS: readonly Flag[] = [
   { name: "start", value: "TIME", help: "the first occurrence is the first from then on (default: now)" },
   { name: "at", value: "TIME", help: "when the first run may be started, and only that" },
 ];
 
-function hookHelp(hook: (typeof HOOKS)[number]): string {
+function describeHook(hook: (typeof HOOK_NAMES)[number]): string {
   const when = {
     start: "whenever it is started",
     success: "when it ends well",

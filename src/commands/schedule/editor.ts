@@ -1,53 +1,56 @@
 import { EXIT, SignalboxError } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
 import { runEditor } from "../../process/editor.ts";
-import { Sheet } from "../configure/edit-sheet.ts";
-import type { Call, Surroundings } from "../spec.ts";
-import { type Desk, Interrupted } from "../with-store.ts";
+import { EditorFile } from "../configure/editor-file.ts";
+import type { Call, CommandIo } from "../spec.ts";
+import { type CommandContext, InterruptedError } from "../store-command.ts";
 
-/** A text that somebody is to edit. */
-export interface Editable<T> {
+/** A text that the user edits. */
+export interface EditableText<T> {
   text: string;
-  /** What it is, for messages. */
+  /** Its name in messages. */
   name: string;
-  /** @throws SignalboxError, SyntaxError where it cannot be read */
-  read(text: string): T;
+  /** @throws SignalboxError, SyntaxError if it cannot be parsed */
+  parse(text: string): T;
   /** @returns the exit code */
-  take(value: T): Promise<number>;
+  apply(value: T): Promise<number>;
 }
 
-/** Opens a text in the user's editor, again where it cannot be read; what was typed is kept unless it was taken. */
-export async function typed<T>(
+/**
+ * Opens a text in the user's editor, and again if it cannot be parsed. The file is kept unless its text was applied.
+ */
+export async function editText<T>(
   call: Call,
-  world: Surroundings,
-  desk: Desk,
-  { text, name, read, take }: Editable<T>,
+  io: CommandIo,
+  context: CommandContext,
+  { text, name, parse, apply }: EditableText<T>,
 ): Promise<number> {
-  const say = (line: string) => void (call.verbosity >= 0 && world.err(`signalbox: ${clean(line)}\n`));
-  const sheet = new Sheet(text);
+  const printLine = (line: string) =>
+    void (call.verbosity >= 0 && io.writeError(`signalbox: ${clean(line)}\n`));
+  const sheet = new EditorFile(text);
   try {
     for (;;) {
-      await open(world, sheet, beyondCtrlC(desk.signal));
-      const value = attempt(() => read(sheet.read()));
+      await openEditor(io, sheet, ignoreCtrlC(context.signal));
+      const value = tryRead(() => parse(sheet.read()));
       if ("fault" in value) {
-        say(`${name}: ${value.fault}`);
-        const again = call.flags.yes ? "n" : await world.terminal.ask("Edit again? [Y/n] ");
+        printLine(`${name}: ${value.fault}`);
+        const again = call.flags.yes ? "n" : await io.terminal.ask("Edit again? [Y/n] ");
         if (again === undefined || /^n/i.test(again.trim())) return EXIT.config;
         continue;
       }
-      const code = await take(value.value);
+      const code = await apply(value.value);
       if (code === EXIT.ok) sheet.discard();
       return code;
     }
   } finally {
-    if (sheet.isChanged) say(`what you typed is kept in ${sheet.path}`);
+    if (sheet.isChanged) printLine(`what you typed is kept in ${sheet.path}`);
     else sheet.discard();
   }
 }
 
-async function open(
-  { env: { VISUAL, EDITOR } }: Surroundings,
-  sheet: Sheet,
+async function openEditor(
+  { env: { VISUAL, EDITOR } }: CommandIo,
+  sheet: EditorFile,
   signal: AbortSignal,
 ): Promise<void> {
   const end = await runEditor(VISUAL || EDITOR || "vi", sheet.path, signal);
@@ -55,7 +58,7 @@ async function open(
   if (!end.ok) throw new SignalboxError(EXIT.undone, `nothing was changed: ${end.why}`);
 }
 
-function attempt<T>(read: () => T): { value: T } | { fault: string } {
+function tryRead<T>(read: () => T): { value: T } | { fault: string } {
   try {
     return { value: read() };
   } catch (error) {
@@ -64,12 +67,15 @@ function attempt<T>(read: () => T): { value: T } | { fault: string } {
   }
 }
 
-/** Ctrl+C in an editor is the editor's: it must not end us, who hold the text. Other signals do. */
-function beyondCtrlC(signal: AbortSignal): AbortSignal {
+/**
+ * Ignores Ctrl+C, which belongs to the editor: the process must not end, or the text would be lost. Other signals
+ * abort.
+ */
+function ignoreCtrlC(signal: AbortSignal): AbortSignal {
   const stop = new AbortController();
   signal.addEventListener("abort", () => {
     const { reason } = signal;
-    if (!(reason instanceof Interrupted) || reason.exitCode !== 130) stop.abort(reason);
+    if (!(reason instanceof InterruptedError) || reason.exitCode !== 130) stop.abort(reason);
   });
   return stop.signal;
 }

@@ -1,14 +1,17 @@
-import { shellWord } from "../../base/shell.ts";
-import { quoted } from "../../base/text.ts";
-import { patiently } from "../../work/observe/ports.ts";
-import type { Change } from "../../work/schedule/amend.ts";
-import type { Desk } from "../with-store.ts";
+import { quoteShellWord } from "../../base/shell.ts";
+import { quoteText } from "../../base/text.ts";
+import { retryUntilConnectTimeout } from "../../work/observe/ports.ts";
+import type { PlannedChange } from "../../work/schedule/schedule-mutation.ts";
+import type { CommandContext } from "../store-command.ts";
 
-/** More groups than this are not asked for: etcd takes 128 reads in a transaction. */
+/** Largest number of groups to check: etcd allows 128 operations in a transaction. */
 const MOST = 100;
 
-/** A note for each group that changed schedules name and that is not there: no worker runs them until it is. */
-export async function groupNotes(desk: Desk, changes: readonly Change[]): Promise<string[]> {
+/** Lists a note for each missing group of a changed schedule. No worker runs the schedule until the group exists. */
+export async function listMissingGroupNotes(
+  context: CommandContext,
+  changes: readonly PlannedChange[],
+): Promise<string[]> {
   const named = changes.flatMap(({ before, definition }) =>
     definition?.group === undefined || definition.group === before.definition?.group
       ? []
@@ -16,19 +19,26 @@ export async function groupNotes(desk: Desk, changes: readonly Change[]): Promis
   );
   const groups = [...new Set(named)].slice(0, MOST);
   if (groups.length === 0) return [];
-  const isThere = await present(desk, groups);
+  const isThere = await readGroupPresence(context, groups);
   return groups
     .filter((_, index) => isThere[index] === false)
     .map(
       (group) =>
-        `there is no group ${quoted(group)}: nothing runs until there is (signalbox group set ${shellWord(group)} HOST)`,
+        `there is no group ${quoteText(group)}: nothing runs until there is (signalbox group set ${quoteShellWord(group)} HOST)`,
     );
 }
 
-/** Nothing is said where it cannot be known: a role may be allowed schedules and no groups. */
-async function present({ store, keys, ...desk }: Desk, groups: readonly string[]): Promise<boolean[]> {
+/**
+ * Reads which groups exist. Returns an empty list on an error: a role may have access to schedules but not to groups.
+ */
+async function readGroupPresence(
+  { store, keys, ...context }: CommandContext,
+  groups: readonly string[],
+): Promise<boolean[]> {
   const success = groups.map((group) => ({ op: "range", key: keys.group(group) }) as const);
-  const read = (call: AbortSignal) => store.txn({ compare: [], success, failure: [] }, call);
-  const answer = await patiently({ store, keys, ...desk }, read, desk.signal).catch(() => undefined);
+  const read = (call: AbortSignal) => store.commitTxn({ compare: [], success, failure: [] }, call);
+  const answer = await retryUntilConnectTimeout({ store, keys, ...context }, read, context.signal).catch(
+    () => undefined,
+  );
   return answer?.results.map((result) => result.op === "range" && result.kvs.length > 0) ?? [];
 }

@@ -2,35 +2,40 @@ import { userInfo } from "node:os";
 import { basename } from "node:path";
 import { EXIT, UsageError } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
-import { type CrontabFormat, crontabFormat } from "../../fleet/crontab.ts";
+import type { CrontabFormat } from "../../fleet/crontab.ts";
+import { guessCrontabFormat } from "../../fleet/crontab-format.ts";
 import type { Catchup, Overlap } from "../../schedule/definition.ts";
 import { checkZone } from "../../schedule/zone.ts";
-import type { Import } from "../../work/schedule/importing.ts";
-import { documentInput } from "../configure/document-input.ts";
-import { textFlag } from "../flags.ts";
-import type { Call, Surroundings } from "../spec.ts";
-import { json } from "../table.ts";
-import { convertCrontab, type Terms } from "./crontab/convert.ts";
-import { readDocument } from "./document.ts";
-import { checkName } from "./words.ts";
+import type { ScheduleImport } from "../../work/schedule/import-schedules.ts";
+import { readDocumentText } from "../configure/document-input.ts";
+import { getTextFlag } from "../flags.ts";
+import type { Call, CommandIo } from "../spec.ts";
+import { formatJsonDocument } from "../table.ts";
+import { checkName } from "./command-words.ts";
+import { type CrontabImportOptions, convertCrontab } from "./crontab/convert.ts";
+import { parseScheduleDocument } from "./schedule-document.ts";
 
-/** What a file says, and what is to be known about that. */
-export interface Input {
-  wanted: Import;
+/** The schedules in a file, and notes about them. */
+export interface ImportInput {
+  wanted: ScheduleImport;
   notes: readonly string[];
 }
 
-/** The file of an import. @returns the exit code where it is no good; every fault was told then. @throws UsageError, SignalboxError 74 */
-export async function importInput(call: Call, world: Surroundings): Promise<Input | number> {
+/**
+ * Reads the file of an import.
+ * @returns the exit code if the file has faults, which are already reported
+ * @throws UsageError, SignalboxError 74
+ */
+export async function readImportInput(call: Call, io: CommandIo): Promise<ImportInput | number> {
   const [kind, file = "-"] = call.args;
-  const text = await documentInput(world, file);
+  const text = await readDocumentText(io, file);
   const name = file === "-" ? "standard input" : file;
   if (kind === "json") {
-    const read = readDocument(text);
+    const read = parseScheduleDocument(text);
     if ("faults" in read)
-      return refuse(
+      return reportImportFaults(
         call,
-        world,
+        io,
         read.faults.map((fault) => `${name}: ${fault}`),
       );
     return {
@@ -38,55 +43,59 @@ export async function importInput(call: Call, world: Surroundings): Promise<Inpu
       notes: [],
     };
   }
-  const terms = termsOf(call, world, file, text);
+  const terms = parseImportOptions(call, io, file, text);
   const { definitions, faults, notes } = convertCrontab(text, terms);
-  const at = ({ line, detail }: { line: number; detail: string }) => `${name}:${line}: ${detail}`;
-  if (faults.length > 0) return refuse(call, world, faults.map(at));
+  const formatRemark = ({ line, detail }: { line: number; detail: string }) => `${name}:${line}: ${detail}`;
+  if (faults.length > 0) return reportImportFaults(call, io, faults.map(formatRemark));
   const wanted = { target: terms.source.replace(":", " "), definitions, source: terms.source };
-  return { wanted: { ...wanted, prunes: call.flags.prune === true }, notes: notes.map(at) };
+  return { wanted: { ...wanted, prunes: call.flags.prune === true }, notes: notes.map(formatRemark) };
 }
 
-function termsOf(call: Call, world: Surroundings, file: string, text: string): Terms {
-  const group = textFlag(call, "host-group");
-  const zone = textFlag(call, "timezone");
-  const source = textFlag(call, "source") ?? (file === "-" ? "stdin" : basename(file));
+function parseImportOptions(call: Call, io: CommandIo, file: string, text: string): CrontabImportOptions {
+  const group = getTextFlag(call, "host-group");
+  const zone = getTextFlag(call, "timezone");
+  const source = getTextFlag(call, "source") ?? (file === "-" ? "stdin" : basename(file));
   return {
-    format: (textFlag(call, "format") as CrontabFormat | undefined) ?? formatOf(file, text),
-    timezone: zone === undefined ? hostZone() : checkZone(zone),
+    format: (getTextFlag(call, "format") as CrontabFormat | undefined) ?? chooseCrontabFormat(file, text),
+    timezone: zone === undefined ? getHostZone() : checkZone(zone),
     source: `crontab:${checkName("source", source)}`,
-    prefix: textFlag(call, "prefix-id") ?? "",
+    prefix: getTextFlag(call, "prefix-id") ?? "",
     group: group === undefined ? undefined : checkName("group", group),
-    workerUser: textFlag(call, "worker-user") ?? world.env.USER ?? userInfo().username,
+    workerUser: getTextFlag(call, "worker-user") ?? io.env.USER ?? userInfo().username,
     sudo: call.flags.sudo === true,
-    catchup: (textFlag(call, "catchup") as Catchup | undefined) ?? "latest",
-    overlap: (textFlag(call, "overlap") as Overlap | undefined) ?? "forbid",
+    catchup: (getTextFlag(call, "catchup") as Catchup | undefined) ?? "latest",
+    overlap: (getTextFlag(call, "overlap") as Overlap | undefined) ?? "forbid",
   };
 }
 
-/** Its path may tell. A guess at the lines is not enough: what is taken for a user is no command. @throws UsageError */
-function formatOf(file: string, text: string): CrontabFormat {
-  const known = crontabFormat(file, "");
-  if (known === crontabFormat(file, text)) return known;
+/**
+ * Returns the format of a crontab. If both formats are possible, --format is required: the wrong one would take the
+ * first word of a command for a user, or a user for the command.
+ * @throws UsageError
+ */
+function chooseCrontabFormat(file: string, text: string): CrontabFormat {
+  const { format, doubt } = guessCrontabFormat(file, text);
+  if (doubt === undefined) return format;
   throw new UsageError(
-    `${file === "-" ? "standard input" : file}: its commands begin with what may be a user or not: say --format system, or --format user`,
+    `${file === "-" ? "standard input" : file}: ${doubt}: say --format system, or --format user`,
   );
 }
 
-/** As cron, which goes by the clock of its host. */
-function hostZone(): string {
+/** Returns the time zone of this host, which cron uses too. */
+function getHostZone(): string {
   return Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
-/** Faults that are told; of more, only how many they are. */
+/** Largest number of faults that are reported; further ones are only counted. */
 const MANY = 50;
 
-/** Tells what is wrong with a file. @returns the exit code */
-export function refuse(call: Call, world: Surroundings, faults: readonly string[]): number {
-  if (call.flags.json) world.out(json({ outcome: "faulty", faults }));
+/** Reports the faults of a file. @returns the exit code */
+export function reportImportFaults(call: Call, io: CommandIo, faults: readonly string[]): number {
+  if (call.flags.json) io.writeOutput(formatJsonDocument({ outcome: "faulty", faults }));
   else if (call.verbosity >= 0) {
     const more = faults.length > MANY ? [`and ${faults.length - MANY} faults more`] : [];
     for (const line of [...faults.slice(0, MANY), ...more, "nothing was changed"])
-      world.err(`signalbox: ${clean(line)}\n`);
+      io.writeError(`signalbox: ${clean(line)}\n`);
   }
   return EXIT.config;
 }

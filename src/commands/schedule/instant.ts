@@ -1,23 +1,24 @@
 import { parseDuration } from "../../base/duration.ts";
 import { UsageError } from "../../base/errors.ts";
-import { quoted } from "../../base/text.ts";
-import { offsetAt } from "../../schedule/zone.ts";
-import { textFlag } from "../flags.ts";
+import { quoteText } from "../../base/text.ts";
+import { getZoneOffset } from "../../schedule/offsets.ts";
+import { getTextFlag } from "../flags.ts";
 import type { Call } from "../spec.ts";
 
 const ISO = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d)(:\d\d(?:\.\d{1,3})?)?)?(Z| ?UTC|[+-]\d\d:\d\d)?$/;
 
-/** How an instant is written, for messages. */
+/** Examples of instants, for messages. */
 const EXAMPLES = "2026-11-22T05:00Z, 2026-11-22 05:00, 1795000000, now or +2h";
 
 /**
- * An instant as people write it: ISO 8601, which without an offset is a time of the zone; seconds or ms since the epoch; `now`;
- * `+2h`. @param now  ms since the epoch. @returns ms since the epoch; undefined where it is none of these
+ * Parses an instant: ISO 8601, in the given zone if there is no offset; seconds or ms since the epoch; `now`; `+2h`.
+ * @param now  ms since the epoch
+ * @returns ms since the epoch; undefined for other texts
  */
 export function parseInstant(text: string, zone: string, now: number): number | undefined {
   if (text === "now") return now;
   if (/^\d{1,11}$/.test(text)) return Number(text) * 1000;
-  if (/^\d{12,14}$/.test(text)) return Number(text); // ms, as --json has them
+  if (/^\d{12,14}$/.test(text)) return Number(text); // ms, as in --json
   if (text.startsWith("+")) {
     const span = parseDuration(text.slice(1));
     return "value" in span ? now + span.value : undefined;
@@ -26,38 +27,42 @@ export function parseInstant(text: string, zone: string, now: number): number | 
   if (day === undefined) return undefined;
   const at = Date.parse(`${day}T${time}${seconds}${offset?.replace(/^ ?UTC$/, "Z") ?? "Z"}`);
   if (Number.isNaN(at) || at < 0 || !isSameDay(day)) return undefined;
-  return offset === undefined ? fromWall(at, zone) : at;
+  return offset === undefined ? fromWallTime(at, zone) : at;
 }
 
-/** Of a time that a clock change skips or repeats, one of the two that are meant. */
-function fromWall(wall: number, zone: string): number {
-  const guess = wall - offsetAt(zone, wall);
-  return wall - offsetAt(zone, guess);
+/**
+ * Converts a wall time in a zone to ms since the epoch. For a time that a clock change skips or repeats, picks one of
+ * the two.
+ */
+function fromWallTime(wall: number, zone: string): number {
+  const guess = wall - getZoneOffset(zone, wall);
+  return wall - getZoneOffset(zone, guess);
 }
 
-/** `Date` takes the 31st of February for the 3rd of March. */
+/** Checks that a day exists: `Date` accepts February 31 as March 3. */
 function isSameDay(day: string): boolean {
   const at = Date.parse(`${day}T00:00Z`);
   return !Number.isNaN(at) && new Date(at).toISOString().startsWith(day);
 }
 
 /** @throws UsageError */
-export function instantFlag(
+export function parseInstantFlag(
   call: Pick<Call, "flags">,
   name: string,
   zone: string,
   now: number,
 ): number | undefined {
-  const text = textFlag(call, name);
+  const text = getTextFlag(call, name);
   if (text === undefined || text === "") return undefined;
   const at = parseInstant(text, zone, now);
-  if (at === undefined)
-    throw new UsageError(`--${name}: ${quoted(text)} is not an instant; write it as ${EXAMPLES}`);
-  return at;
+  if (at !== undefined) return at;
+  const isEarly = /^(0\d|1[0-8]|19[0-6])\d+-\d\d-\d\d/.test(text);
+  const fault = isEarly ? "is before 1970-01-01T00:00Z, the earliest instant" : "is not an instant";
+  throw new UsageError(`--${name}: ${quoteText(text)} ${fault}; write it as ${EXAMPLES}`);
 }
 
-/** For listings, in UTC: `2026-11-21 05:31:02 UTC`, the milliseconds only where there are any. */
-export function shownInstant(at: number): string {
+/** Formats an instant for listings, in UTC: `2026-11-21 05:31:02 UTC`. Milliseconds are shown unless they are 0. */
+export function formatInstantUtc(at: number): string {
   const iso = new Date(at).toISOString();
   const fraction = iso.slice(19, 23) === ".000" ? "" : iso.slice(19, 23);
   return `${iso.slice(0, 19).replace("T", " ")}${fraction} UTC`;

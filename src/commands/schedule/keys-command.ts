@@ -1,21 +1,21 @@
-import { checkedName } from "../../protocol/names.ts";
-import type { Amendment } from "../../work/schedule/amend.ts";
-import type { Call, Execute } from "../spec.ts";
-import { type Desk, withStore } from "../with-store.ts";
-import { Amending } from "./amending.ts";
+import { validateName } from "../../protocol/names.ts";
+import type { ScheduleMutation } from "../../work/schedule/schedule-mutation.ts";
+import type { Call, CommandExecutor } from "../spec.ts";
+import { type CommandContext, createStoreCommand } from "../store-command.ts";
+import { AmendmentCommand } from "./amendment-command.ts";
 
-/** The work of a command on schedules that are named: `KEY…`. @param verb  for the question */
-export function keysCommand(
+/** Creates a command on named schedules: `KEY…`. @param verb  for the question */
+export function createKeysCommand(
   verb: string,
-  amendmentOf: (ids: readonly string[], call: Call, desk: Desk) => Amendment,
-): Execute {
-  return withStore(async (call, world, desk) => {
-    const ids = [...new Set(call.args.map((id) => checkedName("schedule", id)))];
+  buildAmendment: (ids: readonly string[], call: Call, context: CommandContext) => ScheduleMutation,
+): CommandExecutor {
+  return createStoreCommand(async (call, io, context) => {
+    const ids = [...new Set(call.args.map((id) => validateName("schedule", id)))];
     const what = ids.length === 1 ? `schedule ${ids[0]}` : `${ids.length} schedules`;
-    const { code } = await new Amending(call, world, desk, {
-      amendment: amendmentOf(ids, call, desk),
+    const { code } = await new AmendmentCommand(call, io, context, {
+      amendment: buildAmendment(ids, call, context),
       nothing: `${what}: nothing to change`,
-      question: (changes) => `${verb} ${changes.length === 1 ? what : `${changes.length} schedules`}?`,
+      buildQuestion: (changes) => `${verb} ${changes.length === 1 ? what : `${changes.length} schedules`}?`,
     }).run();
     return code;
   });

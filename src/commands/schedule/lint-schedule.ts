@@ -1,17 +1,20 @@
 import { formatDuration } from "../../base/duration.ts";
 import { parseCron } from "../../schedule/cron.ts";
 import type { Definition } from "../../schedule/definition.ts";
-import { type LintFinding, lintCron } from "../../schedule/lint.ts";
-import { occurrenceAfter } from "../../schedule/occurrence.ts";
-import type { Seen } from "../../work/schedule/seen.ts";
+import { type LintFinding, lintCron } from "../../schedule/lint-cron.ts";
+import { findOccurrenceAfter } from "../../schedule/occurrence.ts";
+import type { StoredSchedule } from "../../work/schedule/stored-schedules.ts";
 
-/** What may be wrong, and with which schedule. */
-export interface Remark extends LintFinding {
+/** A finding, and the schedule it is about. */
+export interface ScheduleLintFinding extends LintFinding {
   id?: string;
 }
 
 /** @param now  ms since the epoch */
-export function lintSchedule({ id, definition, fault, due }: Seen, now: number): Remark[] {
+export function lintSchedule(
+  { id, definition, fault, due }: StoredSchedule,
+  now: number,
+): ScheduleLintFinding[] {
   if (definition === undefined)
     return [
       { id, level: "error", about: "definition", detail: `it cannot be read, and never fires: ${fault}` },
@@ -21,18 +24,18 @@ export function lintSchedule({ id, definition, fault, due }: Seen, now: number):
     due !== undefined && due.next === undefined && end !== undefined
       ? [{ level: "warning", about: "end", detail: "it is over, it never fires again", remedy: "delete it" }]
       : [];
-  return [...lintCron(cron, timezone, now), ...over, ...spanFindings(definition, now)].map((one) => ({
+  return [...lintCron(cron, timezone, now), ...over, ...lintSpan(definition, now)].map((one) => ({
     id,
     ...one,
   }));
 }
 
-/** What does not go together with the time between two occurrences. */
-function spanFindings(definition: Definition, now: number): LintFinding[] {
+/** Finds settings that do not fit the time between two occurrences. */
+function lintSpan(definition: Definition, now: number): LintFinding[] {
   const { timezone, jitter = 0, timeout, deadline, overlap = "forbid", delay = 0 } = definition;
   const cron = parseCron(definition.cron);
-  const first = occurrenceAfter(cron, timezone, now);
-  const second = first === undefined ? undefined : occurrenceAfter(cron, timezone, first);
+  const first = findOccurrenceAfter(cron, timezone, now);
+  const second = first === undefined ? undefined : findOccurrenceAfter(cron, timezone, first);
   if (first === undefined || second === undefined) return [];
   const span = second - first;
   const every = `it is due every ${formatDuration(span)}`;

@@ -1,4 +1,8 @@
-// What front ends that know schedules read, and tell apart, as our own commands do.
+// Exports for front ends that handle schedules: errors, and the parser of worker files.
 export { AlreadyExistsError, NotFoundError } from "../../schedule/errors.ts";
-export { type Path, Sheet, shown } from "../../work/worker/sheet.ts";
-export { environmentsOf } from "../../work/worker/worker-file.ts";
+export {
+  type DocumentPath,
+  quoteValue,
+  SourceDocument,
+} from "../../work/worker/source-document.ts";
+export { readEnvironments } from "../../work/worker/worker-file.ts";

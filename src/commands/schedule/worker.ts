@@ -1,4 +1,4 @@
-import { CONNECTION, type Command, LOGGING } from "../spec.ts";
+import { CONNECTION_SETTINGS, type Command, LOGGING_SETTINGS } from "../spec.ts";
 
 export const worker: Command = {
   id: "worker",
@@ -25,11 +25,11 @@ export const worker: Command = {
     { name: "no-commands", help: "leave schedules that have a command of their own to others" },
     { name: "metrics", value: "[HOST:]PORT", help: "serve metrics to Prometheus, and /healthz" },
   ],
-  settings: ["host", "ttl", "terminationTimeout", ...LOGGING, ...CONNECTION],
+  settings: ["host", "ttl", "terminationTimeout", ...LOGGING_SETTINGS, ...CONNECTION_SETTINGS],
   examples: [
     ["signalbox worker", "run schedules that have a command of their own"],
     ["signalbox worker --handlers handlers.yaml --concurrency 8", "run handlers by type, eight at a time"],
     ["signalbox worker --handlers handlers.yaml --metrics :9464", "with metrics for Prometheus"],
   ],
-  load: () => import("./worker.run.ts"),
+  load: () => import("./worker.impl.ts"),
 };

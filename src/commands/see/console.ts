@@ -1,6 +1,6 @@
-import { CONNECTION, type Command, LOGGING } from "../spec.ts";
+import { CONNECTION_SETTINGS, type Command, LOGGING_SETTINGS } from "../spec.ts";
 
-/** Its work is a bundle of its own, for it loads what no other command needs: `bin` gives it. */
+/** The console is a separate bundle, because it loads modules that no other command needs; `bin` starts it. */
 export const consoleCommand: Command = {
   id: "console",
   topic: "See",
@@ -21,7 +21,7 @@ export const consoleCommand: Command = {
     { name: "view", value: "VIEW", help: "begin with this view, such as queues" },
     { name: "size", value: "COLSxROWS", help: "with --once: how large the screen is, such as 160x50" },
   ],
-  settings: [...CONNECTION, ...LOGGING, "host", "readOnly", "theme", "mouse"],
+  settings: [...CONNECTION_SETTINGS, ...LOGGING_SETTINGS, "host", "readOnly", "theme", "mouse"],
   examples: [
     ["signalbox console", "everything on one screen"],
     ["signalbox console --read-only", "look, and change nothing"],

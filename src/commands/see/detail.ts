@@ -1,63 +1,83 @@
-import { clean, displayWidth } from "../../base/text.ts";
-import type { Detail, DetailRow, Fact, Section } from "../../model/detail/detail.ts";
-import type { Column } from "../../model/tables/view.ts";
-import { gridLines } from "./grid.ts";
-import { heading as emphasised, type Look, painted } from "./paint.ts";
-import { wrapped } from "./wrap.ts";
+import { clean, computeDisplayWidth } from "../../base/text.ts";
+import type { Detail, DetailRow, DetailTarget, Fact, Section } from "../../model/detail/detail.ts";
+import type { TableColumn } from "../../model/tables/view.ts";
+import { renderGrid } from "./grid.ts";
+import { type OutputStyle, paintHeading, paintText } from "./paint.ts";
+import { wrapText } from "./wrap.ts";
 
-/** How far everything below the heading stands in. */
+/** The indent of everything below the heading. */
 const INDENT = "  ";
 
-/** A detail as lines: heading, facts, what stands below. */
-export function detailLines(detail: Detail, look: Look): string[] {
-  const { heading, tone, facts, sections } = detail;
+/** A line of a detail; `target` is what it opens if it is selected. */
+export interface DetailLine {
+  text: string;
+  target?: DetailTarget | undefined;
+}
+
+/** Renders a detail as lines: heading, evidence, facts, sections. */
+export function renderDetailText(detail: Detail, style: OutputStyle): string[] {
+  return renderDetailLines(detail, style).map(({ text }) => text);
+}
+
+/** Renders the same lines with their targets. */
+export function renderDetailLines(detail: Detail, style: OutputStyle): DetailLine[] {
+  const { heading, tone, evidence = [], facts, sections } = detail;
   const width = facts.reduce((most, { label }) => Math.max(most, label.length), 0);
+  const toLines = (lines: readonly string[]) => lines.map((text): DetailLine => ({ text }));
   return [
-    ...folded(clean(heading), look).map((line) => painted(line, tone, look)),
-    ...facts.flatMap((fact) => factLines(fact, width, look)),
-    ...sections.flatMap((section) => ["", ...sectionLines(section, look)]),
+    ...toLines(foldText(clean(heading), style).map((line) => paintText(line, tone, style))),
+    ...evidence.flatMap((section) => renderSection(section, style)),
+    ...toLines(facts.flatMap((fact) => renderFact(fact, width, style))),
+    ...sections.flatMap((section) => [{ text: "" }, ...renderSection(section, style)]),
   ];
 }
 
-/** Lines of prose, what belongs to one standing in below it. */
-export function proseLines(lines: readonly string[], look: Look): string[] {
+/** Wraps lines of prose. Continuation lines are indented. */
+export function wrapProseLines(lines: readonly string[], style: OutputStyle): string[] {
   return lines.flatMap((line) => {
     const [indent = ""] = /^ */.exec(line) ?? [];
-    return folded(clean(line.slice(indent.length)), look, indent);
+    return foldText(clean(line.slice(indent.length)), style, indent);
   });
 }
 
-function factLines({ label, value, tone = "plain" }: Fact, width: number, look: Look): string[] {
+function renderFact({ label, value, tone = "plain" }: Fact, width: number, style: OutputStyle): string[] {
   const start = `${INDENT}${label.padEnd(width)}  `;
-  const lines = folded(clean(value), look, " ".repeat(start.length), "");
+  const lines = foldText(clean(value), style, " ".repeat(start.length), "");
   return lines.map(
-    (line, at) => (at === 0 ? start : "") + painted(at === 0 ? line.slice(start.length) : line, tone, look),
+    (line, at) =>
+      (at === 0 ? start : "") + paintText(at === 0 ? line.slice(start.length) : line, tone, style),
   );
 }
 
-function sectionLines(section: Section, look: Look): string[] {
-  const room = { ...look, ...(look.width !== undefined && { width: look.width - INDENT.length }) };
-  const title = folded(clean(section.title), look).map((line) => emphasised(line, look));
+function renderSection(section: Section, style: OutputStyle): DetailLine[] {
+  const innerStyle = { ...style, ...(style.width !== undefined && { width: style.width - INDENT.length }) };
+  const title = foldText(clean(section.title), style).map((line) => ({ text: paintHeading(line, style) }));
   const lines =
     section.kind === "lines"
-      ? proseLines(section.lines, room)
-      : gridLines({ columns: columnsOf(section), rows: section.rows, wall: 0 }, room);
-  return [...title, ...lines.map((line) => INDENT + line)];
+      ? wrapProseLines(section.lines, innerStyle).map((text) => ({ text }))
+      : renderSectionTable(section, innerStyle);
+  return [...title, ...lines.map((line) => ({ ...line, text: INDENT + line.text }))];
 }
 
-function columnsOf({ columns, rows }: Section & { kind: "table" }): Column<DetailRow>[] {
+function renderSectionTable(section: Section & { kind: "table" }, style: OutputStyle): DetailLine[] {
+  const { head, rows } = renderGrid({ columns: buildColumns(section), rows: section.rows, wall: 0 }, style);
+  const lines = rows.flatMap((texts, at) => texts.map((text) => ({ text, target: section.targets?.[at] })));
+  return [{ text: head }, ...lines];
+}
+
+function buildColumns({ columns, rows }: Section & { kind: "table" }): TableColumn<DetailRow>[] {
   return columns.map((column, at) => ({
-    ...{ ...column, id: String(at), text: (row) => row[at]?.text ?? "" },
+    ...{ ...column, id: String(at), formatCell: (row: DetailRow) => row[at]?.text ?? "" },
     ...(rows.some((row) => row[at]?.brief !== undefined) && {
-      brief: (row: DetailRow) => row[at]?.brief ?? row[at]?.text ?? "",
+      formatBriefCell: (row: DetailRow) => row[at]?.brief ?? row[at]?.text ?? "",
     }),
-    tone: (row) => row[at]?.tone ?? "plain",
+    getTone: (row: DetailRow) => row[at]?.tone ?? "plain",
   }));
 }
 
-/** A text in lines that fit, those after the first standing in further. Where there is no width it stays one. */
-function folded(text: string, { width }: Look, indent = "", more = INDENT): string[] {
-  if (width === undefined || displayWidth(text) + indent.length <= width) return [indent + text];
-  const room = Math.max(10, width - indent.length - more.length);
-  return wrapped(text, room).map((line, at) => (at === 0 ? indent : indent + more) + line);
+/** Wraps a text, and indents the lines after the first. Without a width, the text stays one line. */
+function foldText(text: string, { width }: OutputStyle, indent = "", more = INDENT): string[] {
+  if (width === undefined || computeDisplayWidth(text) + indent.length <= width) return [indent + text];
+  const available = Math.max(10, width - indent.length - more.length);
+  return wrapText(text, available).map((line, at) => (at === 0 ? indent : indent + more) + line);
 }

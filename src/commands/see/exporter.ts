@@ -1,5 +1,5 @@
-import { EXPORTER_LISTEN } from "../../work/worker/listen.ts";
-import { CONNECTION, type Command, LOGGING } from "../spec.ts";
+import { EXPORTER_LISTEN } from "../../work/worker/listen-address.ts";
+import { CONNECTION_SETTINGS, type Command, LOGGING_SETTINGS } from "../spec.ts";
 
 export const exporter: Command = {
   id: "exporter",
@@ -12,10 +12,10 @@ export const exporter: Command = {
       " resources. Under systemd it says when it is ready; a unit is in docs/systemd.",
   ],
   flags: [{ name: "listen", value: "[HOST]:PORT", help: `where to listen (default: ${EXPORTER_LISTEN})` }],
-  settings: [...CONNECTION, ...LOGGING],
+  settings: [...CONNECTION_SETTINGS, ...LOGGING_SETTINGS],
   examples: [
     ["signalbox exporter", "for a Prometheus on this host"],
     ["signalbox exporter --listen :9465", "for others too"],
   ],
-  load: () => import("./exporter.run.ts"),
+  load: () => import("./exporter.impl.ts"),
 };

@@ -1,116 +1,138 @@
-import { clean, displayWidth } from "../../base/text.ts";
-import type { Column, Tone } from "../../model/tables/view.ts";
-import { type Fitted, fitted, GAP, type Strip } from "./fit.ts";
-import { heading, type Look, painted } from "./paint.ts";
-import { wrapped } from "./wrap.ts";
+import { clean, computeDisplayWidth } from "../../base/text.ts";
+import type { TableColumn, Tone } from "../../model/tables/view.ts";
+import { type FittedColumn, fitColumns, GAP, type TextColumn } from "./fit-columns.ts";
+import { type OutputStyle, paintHeading, paintText } from "./paint.ts";
+import { wrapText } from "./wrap.ts";
 
-/** Columns with this priority are shown only where they are asked for. */
+/** Columns with this priority are shown only on request. */
 export const ON_DEMAND = 9;
-/** How far lines below a row stand in. */
+/** The indent of lines below a row. */
 const INDENT = 4;
 
 /** A column of a table with its texts and tones. */
-export interface ColumnStrip<R> extends Strip {
-  column: Column<R>;
+export interface GridColumn<R> extends TextColumn {
+  column: TableColumn<R>;
   tones: readonly Tone[];
 }
 
-/** What is shown. */
-export interface Table<R> {
-  columns: readonly Column<R>[];
+/** The columns and rows to show. */
+export interface GridTable<R> {
+  columns: readonly TableColumn<R>[];
   rows: readonly R[];
   /** Wall clock, ms since the epoch. */
   wall: number;
 }
 
-/** A table as it is shown: the line above, and for every row the lines that it takes. */
-export interface Grid {
+/** A rendered table: the heading, and the lines of every row. */
+export interface RenderedGrid {
   head: string;
   rows: string[][];
 }
 
 /**
- * Rows as a table, fit for the terminal: columns as wide as they need be, those of little weight left out and the widest
- * cut where there is no room.
- * @param named  the columns that were asked for; undefined for the usual ones, less those that are empty throughout
+ * Renders rows as a table that fits the terminal: columns are as wide as necessary; if there is no room, those of low
+ * priority are left out and the widest are cut.
+ * @param named  the requested columns; undefined for the default columns without those that are empty
  */
-export function grid<R>({ columns, rows, wall }: Table<R>, look: Look, named?: readonly string[]): Grid {
+export function renderGrid<R>(
+  { columns, rows, wall }: GridTable<R>,
+  style: OutputStyle,
+  named?: readonly string[],
+): RenderedGrid {
   const wanted = named
     ? named.flatMap((id) => columns.find((column) => column.id === id) ?? [])
     : columns.filter(({ priority }) => priority < ON_DEMAND);
-  const strips = wanted.map((column) => stripOf(column, rows, wall, look));
+  const strips = wanted.map((column) => buildGridColumn(column, rows, wall, style));
   const filled = named ? strips : strips.filter(({ texts }) => texts.some((text) => text.trim() !== ""));
-  const { beside, below } = placed(filled, look.width, named !== undefined);
+  const { beside, below } = placeColumns(filled, style.width, named !== undefined);
   return {
-    head: headLine(beside, look),
+    head: renderGridHead(beside, style),
     rows: rows.map((_, at) => [
-      rowLine(beside, at, look),
-      ...below.flatMap((strip) => linesBelow(strip, at, look)),
+      renderGridRow(beside, at, style),
+      ...below.flatMap((strip) => renderLinesBelow(strip, at, style)),
     ]),
   };
 }
 
-/** The titles of columns, above their rows. */
-export function headLine<R>(strips: readonly Fitted<ColumnStrip<R>>[], look: Look): string {
-  return joined(strips.map((strip) => heading(padded(strip, strip.title), look)));
+/** Renders the titles of columns. */
+export function renderGridHead<R>(
+  strips: readonly FittedColumn<GridColumn<R>>[],
+  style: OutputStyle,
+): string {
+  return joinCells(strips.map((strip) => paintHeading(padCell(strip, strip.title), style)));
 }
 
-/** One row. */
-export function rowLine<R>(strips: readonly Fitted<ColumnStrip<R>>[], at: number, look: Look): string {
-  return joined(strips.map((strip) => cellText(strip, at, look)));
+/** Renders one row. */
+export function renderGridRow<R>(
+  strips: readonly FittedColumn<GridColumn<R>>[],
+  at: number,
+  style: OutputStyle,
+): string {
+  return joinCells(strips.map((strip) => renderCell(strip, at, style)));
 }
 
-function joined(cells: readonly string[]): string {
+function joinCells(cells: readonly string[]): string {
   return cells.join(" ".repeat(GAP)).trimEnd();
 }
 
-/** All lines of a table. */
-export function gridLines<R>(table: Table<R>, look: Look, named?: readonly string[]): string[] {
-  const { head, rows: blocks } = grid(table, look, named);
+/** Renders all lines of a table. */
+export function renderGridLines<R>(
+  table: GridTable<R>,
+  style: OutputStyle,
+  named?: readonly string[],
+): string[] {
+  const { head, rows: blocks } = renderGrid(table, style, named);
   return [head, ...blocks.flat()];
 }
 
-/** A column of some rows. @param wall  wall clock, ms since the epoch */
-export function stripOf<R>(column: Column<R>, rows: readonly R[], wall: number, look: Look): ColumnStrip<R> {
-  const { title, priority, align, isMarked, brief } = column;
-  const tones = rows.map((row) => column.tone?.(row) ?? "plain");
-  const marked = (text: string, at: number) =>
-    (isMarked ? (look.marks?.[tones[at] ?? "plain"] ?? "") : "") + clean(text);
+/** Builds a column for some rows. @param wall  wall clock, ms since the epoch */
+export function buildGridColumn<R>(
+  column: TableColumn<R>,
+  rows: readonly R[],
+  wall: number,
+  style: OutputStyle,
+): GridColumn<R> {
+  const { title, priority, align, isMarked, formatBriefCell } = column;
+  const tones = rows.map((row) => column.getTone?.(row) ?? "plain");
+  const addMark = (text: string, at: number) =>
+    (isMarked ? (style.marks?.[tones[at] ?? "plain"] ?? "") : "") + clean(text);
   return {
     ...{ column, tones, title, priority, isWhole: align === "right" || isMarked === true },
-    texts: rows.map((row, at) => marked(column.text(row, wall), at)),
-    briefs: brief && rows.map((row, at) => marked(brief.call(column, row), at)),
+    texts: rows.map((row, at) => addMark(column.formatCell(row, wall), at)),
+    briefs: formatBriefCell && rows.map((row, at) => addMark(formatBriefCell.call(column, row), at)),
   };
 }
 
-/** Sentences go below their rows where they cannot stand in them whole. */
-function placed<R>(strips: readonly ColumnStrip<R>[], width: number | undefined, keepsAll: boolean) {
-  const whole = fitted(strips, undefined, keepsAll);
+/** Places sentences below their rows if the table would be too wide. */
+function placeColumns<R>(strips: readonly GridColumn<R>[], width: number | undefined, keepsAll: boolean) {
+  const whole = fitColumns(strips, undefined, keepsAll);
   const needed = whole.reduce((sum, strip) => sum + strip.width + GAP, -GAP);
   const isWide = width === undefined || needed <= width;
   const below = isWide ? [] : strips.filter(({ column }) => column.below !== undefined);
   const beside = strips.filter((strip) => !below.includes(strip));
-  return { beside: fitted(beside, width, keepsAll), below };
+  return { beside: fitColumns(beside, width, keepsAll), below };
 }
 
-function cellText<R>(strip: Fitted<ColumnStrip<R>>, at: number, look: Look): string {
+function renderCell<R>(strip: FittedColumn<GridColumn<R>>, at: number, style: OutputStyle): string {
   const text = strip.texts[at] ?? "";
   const tone = text === "" ? "quiet" : (strip.tones[at] ?? "plain");
-  return painted(padded(strip, clean(text, strip.width) || "-"), tone, look);
+  return paintText(padCell(strip, clean(text, strip.width) || "-"), tone, style);
 }
 
-function padded<R>({ column, width }: Fitted<ColumnStrip<R>>, text: string): string {
-  const space = " ".repeat(Math.max(0, width - displayWidth(text)));
+function padCell<R>({ column, width }: FittedColumn<GridColumn<R>>, text: string): string {
+  const space = " ".repeat(Math.max(0, width - computeDisplayWidth(text)));
   return column.align === "right" ? space + text : text + space;
 }
 
-/** A sentence is broken where there is no room; a line to copy stays one, whatever the terminal makes of it. */
-function linesBelow<R>({ column, texts }: ColumnStrip<R>, at: number, look: Look): string[] {
+/**
+ * Renders the text below a row. A sentence is wrapped; a line to copy stays one line, even if the terminal breaks it.
+ */
+function renderLinesBelow<R>({ column, texts }: GridColumn<R>, at: number, style: OutputStyle): string[] {
   const text = texts[at] ?? "";
   if (text === "") return [];
   const indent = " ".repeat(INDENT);
-  const room = Math.max(1, (look.width ?? Number.POSITIVE_INFINITY) - INDENT);
-  if (column.below === "sentence") return wrapped(text, room).map((line) => indent + line);
-  const line = `${look.arrow} ${text}`;
-  return [indent + (look.isClipped ? clean(line, room) : line)];
+  const available = Math.max(1, (style.width ?? Number.POSITIVE_INFINITY) - INDENT);
+  if (column.below === "sentence") return wrapText(text, available).map((line) => indent + line);
+  const line = `${style.arrow} ${text}`;
+  return [indent + (style.isClipped ? clean(line, available) : line)];
 }

@@ -1,6 +1,6 @@
-import { CONNECTION, type Command } from "../spec.ts";
+import { CONNECTION_SETTINGS, type Command } from "../spec.ts";
 
-export const history: Command = {
+export const historyCommand: Command = {
   id: "history",
   topic: "See",
   brief: "the last runs of a lock: when, where, how long, how they ended",
@@ -10,9 +10,9 @@ export const history: Command = {
     { name: "limit", value: "N", help: "only the newest N" },
     { name: "json", help: "as JSON" },
   ],
-  settings: CONNECTION,
+  settings: CONNECTION_SETTINGS,
   examples: [["signalbox history invoices", "newest first"]],
-  load: () => import("./history.run.ts"),
+  load: () => import("./history.impl.ts"),
 };
 
 export const STATISTICS_ORDERS = ["name", "runs", "failures", "busy", "held", "waited", "last"] as const;
@@ -35,11 +35,11 @@ export const stats: Command = {
     },
     { name: "json", help: "as JSON" },
   ],
-  settings: CONNECTION,
+  settings: CONNECTION_SETTINGS,
   examples: [
     ["signalbox stats", "all locks"],
     ["signalbox stats --sort busy", "which locks are a bottleneck?"],
     ["signalbox stats --sort failures --json", "for programs"],
   ],
-  load: () => import("./stats.run.ts"),
+  load: () => import("./stats.impl.ts"),
 };

@@ -1,57 +1,63 @@
-import { passes } from "../../model/filter.ts";
+import { isFilterMatch } from "../../model/filter.ts";
 import type { AnyView } from "../../model/tables/view.ts";
-import type { Surroundings } from "../spec.ts";
-import { jsonText } from "../table.ts";
-import type { Desk } from "../with-store.ts";
-import type { Reading } from "./ls-rows.ts";
-import { ordered, type Wish } from "./ls-wish.ts";
+import type { CommandIo } from "../spec.ts";
+import type { CommandContext } from "../store-command.ts";
+import { formatJsonText } from "../table.ts";
+import { type ListOptions, sortAndLimitRows } from "./ls-options.ts";
+import type { ViewRows } from "./ls-rows.ts";
 
-/** Characters written at once. */
+/** Characters per write. */
 const BATCH = 65_536;
 
 /**
- * One document, written as it is read: rows of queues come in the order of keys, and however many there are, they are never
- * all in memory. An order that is asked for, and views that need the whole picture, cost that.
+ * Writes one JSON document while the rows are read. Rows of queues come in the order of keys and are never all in
+ * memory. If an order is requested, or the view needs the whole snapshot, all rows are read first.
  */
-export async function printJson<R>(
-  world: Surroundings,
-  desk: Desk,
+export async function printRowsJson<R>(
+  io: CommandIo,
+  context: CommandContext,
   view: AnyView<R>,
-  { revision, rows }: Reading<R>,
-  wish: Wish,
+  { revision, rows }: ViewRows<R>,
+  options: ListOptions,
 ): Promise<void> {
-  const head = jsonText({ version: 1, revision, prefix: desk.keys.prefix, view: view.id });
+  const head = formatJsonText({ version: 1, revision, prefix: context.keys.prefix, view: view.id });
   let batch = `${head.slice(0, -1)},"rows":[`;
   let separator = "\n";
   const wanted =
-    wish.order === undefined && view.of === "queue" ? first(rows, view, wish) : inOrder(rows, view, wish);
+    options.order === undefined && view.of === "queue"
+      ? takeFirst(rows, view, options)
+      : sortRows(rows, view, options);
   for await (const row of wanted) {
-    batch += separator + jsonText(view.json(row));
+    batch += separator + formatJsonText(view.toJson(row));
     separator = ",\n";
     if (batch.length < BATCH) continue;
-    if (!world.out(batch)) return;
+    if (!io.writeOutput(batch)) return;
     batch = "";
   }
-  world.out(`${batch}\n]}\n`);
+  io.writeOutput(`${batch}\n]}\n`);
 }
 
-/** As they come; when there are enough, no more are read. */
-async function* first<R>(
+/** Yields rows as they are read, and stops reading at the limit. */
+async function* takeFirst<R>(
   rows: AsyncIterable<R>,
   view: AnyView<R>,
-  { filter, limit }: Wish,
+  { filter, limit }: ListOptions,
 ): AsyncGenerator<R> {
   let left = limit;
   for await (const row of rows) {
-    if (!passes(view, filter, row)) continue;
+    if (!isFilterMatch(view, filter, row)) continue;
     yield row;
     left -= 1;
     if (left <= 0) return;
   }
 }
 
-async function* inOrder<R>(rows: AsyncIterable<R>, view: AnyView<R>, wish: Wish): AsyncGenerator<R> {
+async function* sortRows<R>(
+  rows: AsyncIterable<R>,
+  view: AnyView<R>,
+  options: ListOptions,
+): AsyncGenerator<R> {
   const all: R[] = [];
-  for await (const row of rows) if (passes(view, wish.filter, row)) all.push(row);
-  yield* ordered(view, all, wish);
+  for await (const row of rows) if (isFilterMatch(view, options.filter, row)) all.push(row);
+  yield* sortAndLimitRows(view, all, options);
 }

@@ -1,89 +1,90 @@
-import { briefDuration, formatInstant } from "../../base/duration.ts";
+import { formatBriefDuration, formatInstant } from "../../base/duration.ts";
 import { clean } from "../../base/text.ts";
 import type { AnyView } from "../../model/tables/view.ts";
-import type { Call, Surroundings } from "../spec.ts";
-import type { Desk } from "../with-store.ts";
-import type { Sight } from "./following.ts";
-import { grid } from "./grid.ts";
-import { columnsOf, ordered, type Wish } from "./ls-wish.ts";
-import { type Look, lookOf, painted } from "./paint.ts";
-import { Screen } from "./screen.ts";
+import type { Call, CommandIo } from "../spec.ts";
+import type { CommandContext } from "../store-command.ts";
+import { AnsiScreen } from "./ansi-screen.ts";
+import { renderGrid } from "./grid.ts";
+import type { LiveRows } from "./live-rows.ts";
+import { getShownColumns, type ListOptions, sortAndLimitRows } from "./ls-options.ts";
+import { detectOutputStyle, type OutputStyle, paintText } from "./paint.ts";
 
 /** A table that is repainted in place. */
 export class LiveTable<R> {
   readonly #call: Call;
-  readonly #world: Surroundings;
-  readonly #desk: Desk;
+  readonly #io: CommandIo;
+  readonly #context: CommandContext;
   readonly #view: AnyView<R>;
-  readonly #wish: Wish;
-  readonly #screen: Screen;
-  /** Rows in their order, as long as they are the same. */
+  readonly #options: ListOptions;
+  readonly #screen: AnsiScreen;
+  /** The sorted rows, reused while the rows are the same. */
   #ordered: { rows: readonly R[]; shown: readonly R[] } | undefined;
 
-  constructor(call: Call, world: Surroundings, desk: Desk, view: AnyView<R>, wish: Wish) {
+  constructor(call: Call, io: CommandIo, context: CommandContext, view: AnyView<R>, options: ListOptions) {
     this.#call = call;
-    this.#world = world;
-    this.#desk = desk;
+    this.#io = io;
+    this.#context = context;
     this.#view = view;
-    this.#wish = wish;
-    this.#screen = new Screen(world);
+    this.#options = options;
+    this.#screen = new AnsiScreen(io);
     this.#screen.enter();
   }
 
-  /** @returns false once nobody looks any more */
-  update(sight: Sight<R>): boolean {
-    const { rows: height, columns } = this.#world.terminal.size();
-    const look: Look = {
-      ...lookOf(this.#world, { ascii: this.#call.flags.ascii === true, wide: false }),
+  /** @returns false once the output is closed */
+  update(sight: LiveRows<R>): boolean {
+    const { rows: height, columns } = this.#io.terminal.getSize();
+    const style: OutputStyle = {
+      ...detectOutputStyle(this.#io, { ascii: this.#call.flags.ascii === true, wide: false }),
       ...{ width: columns - 1, isClipped: true },
     };
-    const status = this.#status(sight, look);
-    return this.#screen.paint([...status, "", ...this.#body(sight, look, height - status.length - 1)]);
+    const status = this.#renderStatus(sight, style);
+    return this.#screen.paint([...status, "", ...this.#renderBody(sight, style, height - status.length - 1)]);
   }
 
-  /** How things are: above all, whether what is shown is what is. */
-  #status({ rows, picture, scene, awaySince }: Sight<R>, look: Look): string[] {
-    const wall = this.#desk.clock.wall();
-    const time = (instant: number) => formatInstant(instant).slice(11);
-    const line = (text: string, tone: "held" | "problem") =>
-      painted(clean(`${look.marks?.[tone] ?? ""}${text}`, look.width), tone, look);
-    const about = `${this.#view.id} ${rows.length}, revision ${picture.revision}`;
+  /** Renders the connection state, so that the user sees whether the rows are current, and the remarks of the view. */
+  #renderStatus({ rows, snapshot, scene, awaySince }: LiveRows<R>, style: OutputStyle): string[] {
+    const wall = this.#context.clock.getWallTime();
+    const formatTime = (instant: number) => formatInstant(instant).slice(11);
+    const renderLine = (text: string, tone: "held" | "problem") =>
+      paintText(clean(`${style.marks?.[tone] ?? ""}${text}`, style.width), tone, style);
+    const about = `${this.#view.id} ${rows.length}, revision ${snapshot.revision}`;
     const first =
       awaySince === undefined
-        ? line(`live  ${time(wall)}  ${about}  (Ctrl+C ends)`, "held")
-        : line(
-            `etcd is away since ${time(awaySince)}, for ${briefDuration(wall - awaySince)}  last known: ${about}`,
+        ? renderLine(`live  ${formatTime(wall)}  ${about}  (Ctrl+C ends)`, "held")
+        : renderLine(
+            `etcd is away since ${formatTime(awaySince)}, for ${formatBriefDuration(wall - awaySince)}  last known: ${about}`,
             "problem",
           );
-    return [first, ...(this.#view.remarks?.(scene) ?? []).map((remark) => line(remark, "problem"))];
+    return [first, ...(this.#view.listRemarks?.(scene) ?? []).map((remark) => renderLine(remark, "problem"))];
   }
 
-  /** As many rows as there is room for, and how many there are below. */
-  #body({ rows }: Sight<R>, look: Look, room: number): string[] {
+  /** Renders as many rows as fit, and the number of those that do not. */
+  #renderBody({ rows }: LiveRows<R>, style: OutputStyle, available: number): string[] {
     if (rows.length === 0) {
-      const text = this.#wish.filter.length > 0 ? "No row passes the filter." : this.#view.empty;
-      return [clean(text, look.width)];
+      const text = this.#options.filter.length > 0 ? "No row passes the filter." : this.#view.empty;
+      return [clean(text, style.width)];
     }
-    const shown = this.#inOrder(rows);
-    const visible = shown.slice(0, Math.max(1, room));
-    const { head, rows: blocks } = grid(
-      { columns: this.#view.columns, rows: visible, wall: this.#desk.clock.wall() },
-      look,
-      columnsOf(this.#view, this.#wish, this.#call),
+    const shown = this.#sortRows(rows);
+    const visible = shown.slice(0, Math.max(1, available));
+    const { head, rows: blocks } = renderGrid(
+      { columns: this.#view.columns, rows: visible, wall: this.#context.clock.getWallTime() },
+      style,
+      getShownColumns(this.#view, this.#options, this.#call),
     );
     const lines = [head];
     let left = shown.length;
     for (const block of blocks) {
-      const rest = left > 1 ? 1 : 0; // for the line that says how many more there are
-      if (lines.length + block.length + rest > room) break;
+      const rest = left > 1 ? 1 : 0; // for the line with the number of further rows
+      if (lines.length + block.length + rest > available) break;
       lines.push(...block);
       left -= 1;
     }
-    return left === 0 ? lines : [...lines, painted(`and ${left} more`, "quiet", look)];
+    return left === 0 ? lines : [...lines, paintText(`and ${left} more`, "quiet", style)];
   }
 
-  #inOrder(rows: readonly R[]): readonly R[] {
-    if (this.#ordered?.rows !== rows) this.#ordered = { rows, shown: ordered(this.#view, rows, this.#wish) };
+  #sortRows(rows: readonly R[]): readonly R[] {
+    if (this.#ordered?.rows !== rows)
+      this.#ordered = { rows, shown: sortAndLimitRows(this.#view, rows, this.#options) };
     return this.#ordered.shown;
   }
 

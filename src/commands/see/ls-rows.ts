@@ -1,32 +1,45 @@
 import { EXIT, SignalboxError } from "../../base/errors.ts";
-import { isCompacted } from "../../etcd/persist.ts";
-import { Fold } from "../../model/fold.ts";
-import type { NamedQueue, Picture } from "../../model/picture.ts";
-import { emptyLines } from "../../model/tables/empty-lines.ts";
-import { sceneOf } from "../../model/tables/scene.ts";
-import { type AnyView, type QueueView, SCENE_ROOMS, type Scene } from "../../model/tables/view.ts";
+import { isCompacted } from "../../etcd/retry.ts";
+import type { NamedQueue, Snapshot } from "../../model/snapshot.ts";
+import { SnapshotBuilder } from "../../model/snapshot-builder.ts";
+import { buildEmptyTableRows } from "../../model/tables/empty-rows.ts";
+import {
+  type AnyView,
+  CONTEXT_COLLECTIONS,
+  type QueueView,
+  type ViewContext,
+} from "../../model/tables/view.ts";
+import { buildViewContext } from "../../model/tables/view-context.ts";
 import type { QueueKind } from "../../protocol/keys.ts";
-import { queueOf } from "../../protocol/ticket.ts";
+import { toQueue } from "../../protocol/ticket.ts";
 import type { KeyValue } from "../../protocol/txn.ts";
-import { load, pages } from "../../work/observe/read.ts";
-import type { Desk } from "../with-store.ts";
+import { load, readPages } from "../../work/observe/read.ts";
+import type { CommandContext } from "../store-command.ts";
 
-/** Rows as they come, and the revision that all of them are true at. */
-export interface Reading<R> {
+/** Rows as they are read, and their common revision. */
+export interface ViewRows<R> {
   revision: bigint;
-  scene: Scene;
+  scene: ViewContext;
   rows: AsyncIterable<R>;
 }
 
-/** Reads the rows of a view. Those of queues come queue by queue, so their number does not matter. @throws StoreError */
-export async function readRows<R>(desk: Desk, view: AnyView<R>, all: boolean): Promise<Reading<R>> {
-  const rooms = view.of === "queue" ? SCENE_ROOMS : view.rooms;
-  const fold = new Fold(desk.keys, rooms);
-  const revision = await load(desk, fold, { signal: desk.signal });
-  const picture = fold.picture();
-  const scene = sceneOf(picture, desk.clock.wall());
-  if (view.of === "queue") return { revision, scene, rows: queueRows(desk, view, { picture, scene, all }) };
-  const rows = view.rows(picture, scene);
+/**
+ * Reads the rows of a view. Rows of queues are read queue by queue, so memory does not depend on their number.
+ * @throws StoreError
+ */
+export async function readViewRows<R>(
+  context: CommandContext,
+  view: AnyView<R>,
+  all: boolean,
+): Promise<ViewRows<R>> {
+  const collections = view.of === "queue" ? CONTEXT_COLLECTIONS : view.collections;
+  const builder = new SnapshotBuilder(context.keys, collections);
+  const revision = await load(context, builder, { signal: context.signal });
+  const snapshot = builder.getSnapshot();
+  const scene = buildViewContext(snapshot, context.clock.getWallTime());
+  if (view.of === "queue")
+    return { revision, scene, rows: streamQueueRows(context, view, { snapshot, scene, all }) };
+  const rows = view.buildRows(snapshot, scene);
   return {
     revision,
     scene,
@@ -36,66 +49,86 @@ export async function readRows<R>(desk: Desk, view: AnyView<R>, all: boolean): P
   };
 }
 
-interface Around {
-  picture: Picture;
-  scene: Scene;
+interface QueueRowContext {
+  snapshot: Snapshot;
+  scene: ViewContext;
   all: boolean;
 }
 
-async function* queueRows<R>(desk: Desk, view: QueueView<R>, around: Around): AsyncGenerator<R> {
+async function* streamQueueRows<R>(
+  context: CommandContext,
+  view: QueueView<R>,
+  around: QueueRowContext,
+): AsyncGenerator<R> {
   for (const kind of ["lock", "resource"] as const) {
-    if (!view.rooms.includes(`${kind}s`)) continue;
+    if (!view.collections.includes(`${kind}s`)) continue;
     const seen = new Set<string>();
-    for await (const queue of queuesOf(desk, kind, around.picture.revision)) {
+    for await (const queue of streamQueues(context, kind, around.snapshot.revision)) {
       seen.add(queue.name);
-      yield* view.rows(queue, around.scene);
+      yield* view.buildRows(queue, around.scene);
     }
-    // Only views of locks and resources themselves have rows for queues in which nobody stands.
+    // Only the views of locks and resources have rows for empty queues.
     if (view.hasEmpty)
-      yield* emptyLines(kind, seen, await knownNames(desk, kind, around), around.scene) as R[];
+      yield* buildEmptyTableRows(
+        kind,
+        seen,
+        await readKnownNames(context, kind, around),
+        around.scene,
+      ) as R[];
   }
 }
 
-/** Queues of one kind, each whole: the keys of one stand together. */
-async function* queuesOf(desk: Desk, kind: QueueKind, revision: bigint): AsyncGenerator<NamedQueue> {
+/** Reads the queues of one kind, one at a time: the keys of a queue are adjacent. */
+async function* streamQueues(
+  context: CommandContext,
+  kind: QueueKind,
+  revision: bigint,
+): AsyncGenerator<NamedQueue> {
   let name: string | undefined;
   let kvs: KeyValue[] = [];
-  const whole = (): NamedQueue[] =>
-    name === undefined || kvs.length === 0 ? [] : [{ kind, name, places: queueOf(kvs) }];
+  const buildQueue = (): NamedQueue[] =>
+    name === undefined || kvs.length === 0 ? [] : [{ kind, name, entries: toQueue(kvs) }];
   try {
-    for await (const page of pages(desk, desk.keys[`${kind}s`](), { revision, signal: desk.signal })) {
+    for await (const page of readPages(context, context.keys[`${kind}s`](), {
+      revision,
+      signal: context.signal,
+    })) {
       for (const kv of page.kvs) {
-        const at = desk.keys.queueAt(kv.key);
+        const at = context.keys.parseQueueKey(kv.key);
         if (at?.name !== name) {
-          yield* whole();
+          yield* buildQueue();
           [name, kvs] = [at?.name, []];
         }
         kvs.push(kv);
       }
     }
   } catch (error) {
-    throw isCompacted(error) ? overtaken(error) : error;
+    throw isCompacted(error) ? createCompactedError(error) : error;
   }
-  yield* whole();
+  yield* buildQueue();
 }
 
-function overtaken(cause: unknown): SignalboxError {
+function createCompactedError(cause: unknown): SignalboxError {
   const message = "etcd was compacted while it was read, so not all of it can be shown; try again";
   return new SignalboxError(EXIT.changed, message, { cause });
 }
 
-/** Locks that are remembered, resources that are configured; none where not all are wanted. */
-async function knownNames(desk: Desk, kind: QueueKind, { picture, all }: Around): Promise<Iterable<string>> {
+/** Reads the locks with a history, or the configured resources. Returns none without `--all`. */
+async function readKnownNames(
+  context: CommandContext,
+  kind: QueueKind,
+  { snapshot, all }: QueueRowContext,
+): Promise<Iterable<string>> {
   if (!all) return [];
-  return kind === "lock" ? await rememberedLocks(desk, picture.revision) : picture.resources.keys();
+  return kind === "lock" ? await readLockNames(context, snapshot.revision) : snapshot.resources.keys();
 }
 
-async function rememberedLocks(desk: Desk, revision: bigint): Promise<string[]> {
+async function readLockNames(context: CommandContext, revision: bigint): Promise<string[]> {
   const names: string[] = [];
-  const options = { revision, keysOnly: true, signal: desk.signal };
-  for await (const { kvs } of pages(desk, desk.keys.histories(), options)) {
+  const options = { revision, keysOnly: true, signal: context.signal };
+  for await (const { kvs } of readPages(context, context.keys.histories(), options)) {
     for (const { key } of kvs) {
-      const parsed = desk.keys.parse(key);
+      const parsed = context.keys.parse(key);
       if (parsed.kind === "history") names.push(parsed.name);
     }
   }

@@ -1,41 +1,47 @@
 import { EXIT } from "../../base/errors.ts";
 import type { AnyView } from "../../model/tables/view.ts";
-import type { Call, Surroundings } from "../spec.ts";
-import type { Desk } from "../with-store.ts";
-import { Following, type Sight } from "./following.ts";
-import { Lines } from "./ls-lines.ts";
+import type { Call, CommandIo } from "../spec.ts";
+import type { CommandContext } from "../store-command.ts";
+import { type LiveRows, LiveRowsFollower } from "./live-rows.ts";
+import { JsonLineOutput } from "./ls-json-lines.ts";
 import { LiveTable } from "./ls-live.ts";
-import type { Wish } from "./ls-wish.ts";
+import type { ListOptions } from "./ls-options.ts";
 
-/** Shows sights until nobody looks any more. */
-interface Show<R> {
-  /** @returns false once nobody reads */
-  update(sight: Sight<R>): boolean;
+/** Shows rows until the output is closed. */
+interface LiveOutput<R> {
+  /** @returns false once the output is closed */
+  update(sight: LiveRows<R>): boolean;
   end(): void;
 }
 
-/** Between two looks, ms: four repaints a second are enough for people, and spare a slow line. */
-const BEAT = 250;
+/**
+ * Time between two updates, in ms: four repaints a second are enough for people, and do not overload a slow connection.
+ */
+const REPAINT_INTERVAL = 250;
 
-/** Goes on showing a view as it changes: a table on a terminal, JSON lines on a pipe. Ends when the reader goes. */
-export async function watch<R extends object>(
+/**
+ * Shows a view while it changes: a table on a terminal, JSON lines on a pipe. Ends when the reader closes the output.
+ */
+export async function watchView<R extends object>(
   call: Call,
-  world: Surroundings,
-  desk: Desk,
+  io: CommandIo,
+  context: CommandContext,
   view: AnyView<R>,
-  wish: Wish,
+  options: ListOptions,
 ): Promise<number> {
-  const isLive = world.terminal.isOutput() && !call.flags.json;
-  const following = new Following(desk, view, wish);
-  await following.begin();
-  const show: Show<R> = isLive ? new LiveTable(call, world, desk, view, wish) : new Lines(world, desk, view);
+  const isLive = io.terminal.isOutput() && !call.flags.json;
+  const follower = new LiveRowsFollower(context, view, options);
+  await follower.begin();
+  const show: LiveOutput<R> = isLive
+    ? new LiveTable(call, io, context, view, options)
+    : new JsonLineOutput(io, context, view);
   try {
     for (;;) {
-      if (!show.update(following.sight())) return EXIT.ok;
-      await desk.clock.sleep(BEAT, desk.signal);
+      if (!show.update(follower.getLiveRows())) return EXIT.ok;
+      await context.clock.sleep(REPAINT_INTERVAL, context.signal);
     }
   } finally {
     show.end();
-    following.end();
+    follower.end();
   }
 }

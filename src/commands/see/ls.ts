@@ -1,6 +1,6 @@
-import { CONNECTION, type Command } from "../spec.ts";
+import { CONNECTION_SETTINGS, type Command } from "../spec.ts";
 
-/** What can be listed. */
+/** The views that can be listed. */
 export const LISTINGS = [
   "overview",
   "locks",
@@ -48,7 +48,7 @@ export const ls: Command = {
     { name: "ascii", help: "no signs but ASCII's" },
     { name: "json", help: "as JSON; docs/json.md has its shape" },
   ],
-  settings: CONNECTION,
+  settings: CONNECTION_SETTINGS,
   examples: [
     ["signalbox ls", "everything that is held or waited for"],
     ["signalbox ls --state drained", "what is drained, and who still holds it"],
@@ -60,5 +60,5 @@ export const ls: Command = {
     ["signalbox ls --watch", "a live table"],
     ["signalbox ls drains --json | jq .rows", "for programs"],
   ],
-  load: () => import("./ls.run.ts"),
+  load: () => import("./ls.impl.ts"),
 };

@@ -1,18 +1,18 @@
 import type { Tone } from "../../model/tables/view.ts";
-import type { Surroundings } from "../spec.ts";
+import type { CommandIo } from "../spec.ts";
 
-/** How a table may look: what the terminal can show, and what the user wants of it. */
-export interface Look {
+/** The style of the output: what the terminal can show, and what the user has chosen. */
+export interface OutputStyle {
   colours: boolean;
-  /** Marks before states, so that no meaning is in a colour alone; undefined on a pipe, where they would be in the way. */
+  /** Marks before states, so that colour is never the only sign; undefined on a pipe. */
   marks: Readonly<Record<Tone, string>> | undefined;
-  /** Columns there are; undefined for as many as it takes. */
+  /** Width in columns; undefined for no limit. */
   width: number | undefined;
-  /** Before a line to copy. */
+  /** The sign before a line to copy. */
   arrow: string;
-  /** Whether every line must fit; else a line to copy is left to the terminal, which breaks it where it likes. */
+  /** Whether every line must fit. Otherwise the terminal wraps lines to copy. */
   isClipped?: true;
-  /** How it is painted where that is not the usual way: with the colours of a theme. */
+  /** Paints a text in another way than the default, for example with the colours of a theme. */
   paint?(tone: Tone | "heading", text: string): string;
 }
 
@@ -23,36 +23,43 @@ const ASCII_MARKS: Record<Tone, string> = {
   ...{ held: "* ", free: "o ", waiting: ". ", problem: "! ", quiet: "  ", plain: "  " },
 };
 
-/** Colours of the terminal's own palette, so that every theme of it fits. */
+/** Colours of the terminal's own palette, so that they fit its theme. */
 const CODES: Record<Tone, string> = {
   ...{ held: "32", free: "2", waiting: "33", problem: "31", quiet: "2", plain: "" },
 };
 
-/** @param wants.ascii  no signs but ASCII's; @param wants.wide  as many columns as it takes */
-export function lookOf({ env, terminal }: Surroundings, wants: { ascii: boolean; wide: boolean }): Look {
+/**
+ * Detects the style for the output.
+ * @param wants.ascii  only ASCII signs
+ * @param wants.wide  no limit on the width
+ */
+export function detectOutputStyle(
+  { env, terminal }: CommandIo,
+  wants: { ascii: boolean; wide: boolean },
+): OutputStyle {
   if (!terminal.isOutput()) return { colours: false, marks: undefined, width: undefined, arrow: "->" };
   const isAscii = wants.ascii || !isUtf8(env);
   return {
     colours: (env.NO_COLOR ?? "") === "" && env.TERM !== "dumb",
     marks: isAscii ? ASCII_MARKS : MARKS,
     arrow: isAscii ? "->" : "→",
-    width: wants.wide ? undefined : terminal.size().columns,
+    width: wants.wide ? undefined : terminal.getSize().columns,
   };
 }
 
-/** As the C library decides it; a terminal without any locale is one of today, and takes UTF-8. */
-export function isUtf8(env: Surroundings["env"]): boolean {
+/** Detects UTF-8 as the C library does. A terminal without a locale is assumed to support UTF-8. */
+export function isUtf8(env: CommandIo["env"]): boolean {
   const locale = env.LC_ALL || env.LC_CTYPE || env.LANG || "C.UTF-8";
   return /utf-?8/i.test(locale);
 }
 
-export function painted(text: string, tone: Tone, { colours, paint }: Look): string {
+export function paintText(text: string, tone: Tone, { colours, paint }: OutputStyle): string {
   if (paint !== undefined) return paint(tone, text);
   const code = CODES[tone];
   return !colours || code === "" || text.trim() === "" ? text : `\x1b[${code}m${text}\x1b[0m`;
 }
 
-export function heading(text: string, { colours, paint }: Look): string {
+export function paintHeading(text: string, { colours, paint }: OutputStyle): string {
   if (paint !== undefined) return paint("heading", text);
   return colours ? `\x1b[1m${text}\x1b[0m` : text;
 }

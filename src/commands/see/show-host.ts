@@ -1,78 +1,100 @@
-import { canonicalHost } from "../../fleet/groups.ts";
+import { canonicalizeHost } from "../../fleet/groups.ts";
 import type { Claim } from "../../model/claims.ts";
-import { recordsAbout } from "../../model/detail/detail.ts";
-import { groupDetail, groupSight, spreadOverHosts } from "../../model/detail/group.ts";
-import { aliveOn, hostDetail, hostOf, hostSight, isAboutHost } from "../../model/detail/host.ts";
-import type { Picture } from "../../model/picture.ts";
-import { drainJson } from "../../model/tables/cells.ts";
+import { filterAuditRecords } from "../../model/detail/detail.ts";
+import { buildGroupDetail, findGroupState, spreadOverHosts } from "../../model/detail/group.ts";
+import {
+  buildHostDetail,
+  findClaimHost,
+  findHostState,
+  isAboutHost,
+  judgeHostByClaims,
+} from "../../model/detail/host.ts";
+import type { Snapshot } from "../../model/snapshot.ts";
+import { toDrainJson } from "../../model/tables/cells.ts";
 import { VIEWS, type ViewId } from "../../model/tables/index.ts";
-import { sceneOf } from "../../model/tables/scene.ts";
-import type { Scene } from "../../model/tables/view.ts";
-import { QUEUE_ROOMS } from "../look.ts";
-import { pulsesOf, recentAudit, sightOf, unknownOne } from "../sight.ts";
-import type { Desk } from "../with-store.ts";
-import { claimRow, runnersJson, type Shown } from "./show-json.ts";
+import type { ViewContext } from "../../model/tables/view.ts";
+import { buildViewContext } from "../../model/tables/view-context.ts";
+import { QUEUE_COLLECTIONS } from "../read-snapshot.ts";
+import {
+  buildRecentAuditRange,
+  readEntryLiveness,
+  readSnapshotRanges,
+  throwUnknownName,
+} from "../snapshot-ranges.ts";
+import type { CommandContext } from "../store-command.ts";
+import { type DetailDocument, toClaimRow, toRunnersJson } from "./show-json.ts";
 
-/** A host: everything is read, for its runs may stand anywhere. @throws SignalboxError 1 where nothing names it */
-export async function showHost(desk: Desk, name: string): Promise<Shown> {
-  const picture = await sightOf(desk, [...QUEUE_ROOMS, "hosts"], [recentAudit(desk)]);
-  const sight = hostSight(picture, name, desk.clock.wall());
-  if (sight === undefined) return unknownOne("host", name, picture.hosts.keys());
-  const places = placesOf(sight.claims);
-  const pulses = await pulsesOf(desk, places);
-  const wall = desk.clock.wall();
-  const scene = sceneOf(picture, wall);
-  // One that only a drain names is in no listing of hosts.
-  const bare = { host: sight.name, holds: 0, waits: 0, groups: [], drains: sight.drains.map(drainJson) };
+/**
+ * Shows a host. Reads all queues, because its runs may be in any of them.
+ * @throws SignalboxError 1 if nothing names the host
+ */
+export async function showHost(context: CommandContext, name: string): Promise<DetailDocument> {
+  const snapshot = await readSnapshotRanges(
+    context,
+    [...QUEUE_COLLECTIONS, "hosts"],
+    [buildRecentAuditRange(context)],
+  );
+  const sight = findHostState(snapshot, name, context.clock.getWallTime());
+  if (sight === undefined) return throwUnknownName("host", name, snapshot.hosts.keys());
+  const entries = listFirstEntries(sight.claims);
+  const liveness = await readEntryLiveness(context, entries);
+  const wall = context.clock.getWallTime();
+  const scene = buildViewContext(snapshot, wall);
+  // A host that only a drain names is not in the listing of hosts.
+  const bare = { host: sight.name, holds: 0, waits: 0, groups: [], drains: sight.drains.map(toDrainJson) };
   return {
-    revision: picture.revision,
-    detail: hostDetail(picture, sight, wall, pulses),
+    revision: snapshot.revision,
+    detail: buildHostDetail(snapshot, sight, wall, liveness),
     document: {
-      row: rowOf(picture, "hosts", sight.name, scene) ?? bare,
-      alive: aliveOn(sight, wall, pulses),
-      runs: sight.claims.map((claim) => claimRow(claim, scene)),
-      runners: runnersJson(places, pulses),
-      audit: recordsAbout(picture.audit, (target) => isAboutHost(target, sight.name)),
+      row: findRowJson(snapshot, "hosts", sight.name, scene) ?? bare,
+      alive: judgeHostByClaims(sight, wall, liveness),
+      runs: sight.claims.map((claim) => toClaimRow(claim, scene)),
+      runners: toRunnersJson(entries, liveness),
+      audit: filterAuditRecords(snapshot.audit, (target) => isAboutHost(target, sight.name)),
     },
   };
 }
 
-/** A group, with what runs on its hosts. @throws SignalboxError 1 where there is none */
-export async function showGroup(desk: Desk, name: string): Promise<Shown> {
-  const picture = await sightOf(desk, [...QUEUE_ROOMS, "hosts"], [recentAudit(desk)]);
-  const sight = groupSight(picture, name, desk.clock.wall());
-  if (sight === undefined) return unknownOne("group", name, picture.groups.keys());
-  const pulses = await pulsesOf(desk, placesOf(spreadOverHosts(sight.claims)));
-  const wall = desk.clock.wall();
-  const scene = sceneOf(picture, wall);
-  const byHost = Map.groupBy(sight.claims, hostOf);
+/** Shows a group and the runs on its hosts. @throws SignalboxError 1 if it does not exist */
+export async function showGroup(context: CommandContext, name: string): Promise<DetailDocument> {
+  const snapshot = await readSnapshotRanges(
+    context,
+    [...QUEUE_COLLECTIONS, "hosts"],
+    [buildRecentAuditRange(context)],
+  );
+  const sight = findGroupState(snapshot, name, context.clock.getWallTime());
+  if (sight === undefined) return throwUnknownName("group", name, snapshot.groups.keys());
+  const liveness = await readEntryLiveness(context, listFirstEntries(spreadOverHosts(sight.claims)));
+  const wall = context.clock.getWallTime();
+  const scene = buildViewContext(snapshot, wall);
+  const byHost = Map.groupBy(sight.claims, findClaimHost);
   return {
-    revision: picture.revision,
-    detail: groupDetail(picture, sight, wall, pulses),
+    revision: snapshot.revision,
+    detail: buildGroupDetail(snapshot, sight, wall, liveness),
     document: {
-      row: rowOf(picture, "groups", name, scene),
-      ...{ parents: sight.parents, drains: sight.drains.map(drainJson) },
+      row: findRowJson(snapshot, "groups", name, scene),
+      ...{ parents: sight.parents, drains: sight.drains.map(toDrainJson) },
       hosts: sight.hosts.map((host) => {
-        const claims = byHost.get(canonicalHost(host)) ?? [];
-        const record = picture.hosts.get(canonicalHost(host));
-        return { host, seenAt: record?.seenAt, ...aliveOn({ record, claims }, wall, pulses) };
+        const claims = byHost.get(canonicalizeHost(host)) ?? [];
+        const record = snapshot.hosts.get(canonicalizeHost(host));
+        return { host, seenAt: record?.seenAt, ...judgeHostByClaims({ record, claims }, wall, liveness) };
       }),
-      runs: sight.claims.map((claim) => claimRow(claim, scene)),
-      audit: recordsAbout(picture.audit, (target) => target === `group ${name}`),
+      runs: sight.claims.map((claim) => toClaimRow(claim, scene)),
+      audit: filterAuditRecords(snapshot.audit, (target) => target === `group ${name}`),
     },
   };
 }
 
-/** A ticket of each run: all of one are on one session. */
-function placesOf(claims: readonly Claim[]) {
-  return claims.flatMap(({ stands: [first] }) => (first === undefined ? [] : [first.place]));
+/** Returns one ticket of each run: all tickets of a run have the same session. */
+function listFirstEntries(claims: readonly Claim[]) {
+  return claims.flatMap(({ entries: [first] }) => (first === undefined ? [] : [first.entry]));
 }
 
-/** One row of a view, for programs. */
-function rowOf(picture: Picture, id: ViewId, key: string, scene: Scene): object | undefined {
+/** Returns one row of a view as JSON. */
+function findRowJson(snapshot: Snapshot, id: ViewId, key: string, scene: ViewContext): object | undefined {
   return VIEWS[id]((view) => {
-    const rows = view.of === "picture" ? view.rows(picture, scene) : [];
-    const row = rows.find((one) => view.key(one) === key);
-    return row === undefined ? undefined : view.json(row);
+    const rows = view.of === "picture" ? view.buildRows(snapshot, scene) : [];
+    const row = rows.find((one) => view.getKey(one) === key);
+    return row === undefined ? undefined : view.toJson(row);
   });
 }

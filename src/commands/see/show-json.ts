@@ -1,60 +1,60 @@
-import { type Claim, isHolder, whoIs } from "../../model/claims.ts";
+import { type Claim, formatTicketOwner, isHolder } from "../../model/claims.ts";
 import type { Detail } from "../../model/detail/detail.ts";
-import type { Explanation, Obstacle } from "../../model/explain.ts";
-import { livenessOf, type Pulses } from "../../model/explain-text.ts";
-import { occupant } from "../../model/queue-row.ts";
-import { drainJson, occupantJson } from "../../model/tables/cells.ts";
-import { claimState, runJson } from "../../model/tables/runs.ts";
-import { drainsOn } from "../../model/tables/stopped.ts";
-import type { Scene } from "../../model/tables/view.ts";
-import type { Place } from "../../protocol/ticket.ts";
+import type { ClaimObstacle, Explanation } from "../../model/explain.ts";
+import { findRunnerLiveness, type SessionLivenessMap } from "../../model/explain-text.ts";
+import { toQueuedRun } from "../../model/queue-row.ts";
+import { toDrainJson, toQueuedRunJson } from "../../model/tables/cells.ts";
+import { computeClaimState, toRunJson } from "../../model/tables/runs.ts";
+import { listStoppingDrains } from "../../model/tables/stopping-drains.ts";
+import type { ViewContext } from "../../model/tables/view.ts";
+import type { QueueEntry } from "../../protocol/ticket.ts";
 
-/** What is shown of a thing, for people and for programs. docs/json.md says what the fields mean. */
-export interface Shown {
+/** The details of an object, as text and as JSON. docs/json.md describes the fields. */
+export interface DetailDocument {
   revision: bigint;
   detail: Detail;
   document: object;
 }
 
-/** How a runner is, and of its session the seconds left and granted, where that is known. */
-export function runnerJson(place: Place, pulses: Pulses): object {
-  const { verdict = "unknown" } = livenessOf(place, pulses) ?? {};
-  const { left, ttl } = pulses.get(place.session) ?? {};
-  return { run: place.run, who: whoIs(place), verdict, left, ttl };
+/** Converts the liveness of a runner to JSON, with the seconds left and granted of its session, if known. */
+export function toRunnerJson(entry: QueueEntry, liveness: SessionLivenessMap): object {
+  const { verdict = "unknown" } = findRunnerLiveness(entry, liveness) ?? {};
+  const { left, ttl } = liveness.get(entry.session) ?? {};
+  return { run: entry.run, who: formatTicketOwner(entry), verdict, left, ttl };
 }
 
-/** Runners of those that were asked. */
-export function runnersJson(places: readonly Place[], pulses: Pulses): object[] {
-  return places.filter(({ session }) => pulses.has(session)).map((place) => runnerJson(place, pulses));
+/** Converts the liveness of the runners that were checked. */
+export function toRunnersJson(entries: readonly QueueEntry[], liveness: SessionLivenessMap): object[] {
+  return entries.filter(({ session }) => liveness.has(session)).map((entry) => toRunnerJson(entry, liveness));
 }
 
-/** A run as `ls runs` has it. */
-export function claimRow(claim: Claim, scene: Scene): object {
-  const host = claim.stands.find(({ place }) => place.ticket !== undefined)?.place.ticket?.host;
-  const queues = claim.stands.map(({ queue }) => queue);
-  const drains = isHolder(claim) ? [] : drainsOn({ host, queues }, scene);
-  return { ...runJson(claim, claimState(claim)), drains: drains.map(drainJson) };
+/** Converts a run to a row of `ls runs`. */
+export function toClaimRow(claim: Claim, scene: ViewContext): object {
+  const host = claim.entries.find(({ entry }) => entry.ticket !== undefined)?.entry.ticket?.host;
+  const queues = claim.entries.map(({ queue }) => queue);
+  const drains = isHolder(claim) ? [] : listStoppingDrains({ host, queues }, scene);
+  return { ...toRunJson(claim, computeClaimState(claim)), drains: drains.map(toDrainJson) };
 }
 
-export function explanationJson(explanation: Explanation, pulses: Pulses): object {
+export function toExplanationJson(explanation: Explanation, liveness: SessionLivenessMap): object {
   const { claim, state, obstacles, drains, estimate, first } = explanation;
   return {
-    ...{ ...runJson(claim, claimState(claim)), verdict: state },
-    obstacles: obstacles.map((obstacle) => obstacleJson(obstacle, pulses)),
-    drains: drains.map(drainJson),
+    ...{ ...toRunJson(claim, computeClaimState(claim)), verdict: state },
+    obstacles: obstacles.map((obstacle) => toObstacleJson(obstacle, liveness)),
+    drains: drains.map(toDrainJson),
     estimate,
     first: first && { run: first.claim.run, verdict: first.state },
   };
 }
 
-function obstacleJson(obstacle: Obstacle, pulses: Pulses): object {
-  const { place: _, isImpossible, used, total, ahead, heldBehind, ...rest } = obstacle;
-  const told = (place: Place) => ({
-    ...occupantJson(occupant(place)),
-    runner: livenessOf(place, pulses)?.verdict,
+function toObstacleJson(obstacle: ClaimObstacle, liveness: SessionLivenessMap): object {
+  const { entry: _, isImpossible, used, total, ahead, heldBehind, ...rest } = obstacle;
+  const toEntryJson = (entry: QueueEntry) => ({
+    ...toQueuedRunJson(toQueuedRun(entry)),
+    runner: findRunnerLiveness(entry, liveness)?.verdict,
   });
   return {
     ...{ ...rest, used, free: Math.max(0, total - used), total, impossible: isImpossible },
-    ...{ ahead: ahead.map(told), heldBehind: heldBehind.map(told) },
+    ...{ ahead: ahead.map(toEntryJson), heldBehind: heldBehind.map(toEntryJson) },
   };
 }

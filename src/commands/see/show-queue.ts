@@ -1,66 +1,83 @@
-import { canonicalHost } from "../../fleet/groups.ts";
-import { hostLiveness, type Liveness } from "../../model/alive.ts";
-import { recordsAbout } from "../../model/detail/detail.ts";
-import { claimsOn } from "../../model/detail/host.ts";
-import { queueDetail } from "../../model/detail/queue.ts";
-import { livenessOf, type Pulses } from "../../model/explain-text.ts";
-import { type Picture, queueIn } from "../../model/picture.ts";
-import { ABOUT, emptyLine, lineOf } from "../../model/tables/queue-columns.ts";
-import { sceneOf } from "../../model/tables/scene.ts";
-import { holds } from "../../protocol/admission.ts";
+import { canonicalizeHost } from "../../fleet/groups.ts";
+import { filterAuditRecords } from "../../model/detail/detail.ts";
+import { listClaimsOnHosts } from "../../model/detail/host.ts";
+import { buildQueueDetail } from "../../model/detail/queue.ts";
+import { findRunnerLiveness, type SessionLivenessMap } from "../../model/explain-text.ts";
+import { judgeHostLiveness, type RunnerLiveness } from "../../model/liveness.ts";
+import { findNamedQueue, type Snapshot } from "../../model/snapshot.ts";
+import {
+  buildEmptyTableRow,
+  buildQueueTableRow,
+  QUEUE_ROW_ACCESSORS,
+} from "../../model/tables/queue-columns.ts";
+import { buildViewContext } from "../../model/tables/view-context.ts";
+import { isHolding } from "../../protocol/admission.ts";
 import type { QueueKind } from "../../protocol/keys.ts";
-import type { Place } from "../../protocol/ticket.ts";
-import { QUEUE_ROOMS } from "../look.ts";
-import { only, pulsesOf, recentAudit, sightOf } from "../sight.ts";
-import type { Desk } from "../with-store.ts";
-import { runnersJson, type Shown } from "./show-json.ts";
+import type { QueueEntry } from "../../protocol/ticket.ts";
+import { QUEUE_COLLECTIONS } from "../read-snapshot.ts";
+import {
+  buildRecentAuditRange,
+  readEntryLiveness,
+  readSnapshotRanges,
+  toSingleKeyRange,
+} from "../snapshot-ranges.ts";
+import type { CommandContext } from "../store-command.ts";
+import { type DetailDocument, toRunnersJson } from "./show-json.ts";
 
-/** A lock or resource: reads its queue, and the small rooms around it. */
-export async function showQueue(desk: Desk, kind: QueueKind, name: string): Promise<Shown> {
-  const { keys, clock } = desk;
-  const history = kind === "lock" ? [only(keys.history(name))] : [];
-  const rooms = ["resourceConfigs", "groups", "drains", "hosts"] as const;
-  const picture = await sightOf(desk, rooms, [keys.queue(kind, name), ...history, recentAudit(desk)]);
-  const queue = queueIn(picture, kind, name);
-  const places = queue?.places ?? [];
-  const pulses = await pulsesOf(desk, [...places.filter(holds), ...places]);
-  const holder = kind === "lock" ? places.find(holds) : undefined;
-  const host = holder && (await hostOfHolder(desk, picture, holder, pulses));
-  const wall = clock.wall();
-  const scene = sceneOf(picture, wall);
-  const line = queue === undefined ? emptyLine(kind, name, scene) : lineOf(queue, scene);
+/** Shows a lock or resource. Reads its queue, and the small collections it depends on. */
+export async function showQueue(
+  context: CommandContext,
+  kind: QueueKind,
+  name: string,
+): Promise<DetailDocument> {
+  const { keys, clock } = context;
+  const history = kind === "lock" ? [toSingleKeyRange(keys.history(name))] : [];
+  const collections = ["resourceConfigs", "groups", "drains", "hosts"] as const;
+  const snapshot = await readSnapshotRanges(context, collections, [
+    keys.getQueueRange(kind, name),
+    ...history,
+    buildRecentAuditRange(context),
+  ]);
+  const queue = findNamedQueue(snapshot, kind, name);
+  const entries = queue?.entries ?? [];
+  const liveness = await readEntryLiveness(context, [...entries.filter(isHolding), ...entries]);
+  const holder = kind === "lock" ? entries.find(isHolding) : undefined;
+  const host = holder && (await readHolderHost(context, snapshot, holder, liveness));
+  const wall = clock.getWallTime();
+  const scene = buildViewContext(snapshot, wall);
+  const line = queue === undefined ? buildEmptyTableRow(kind, name, scene) : buildQueueTableRow(queue, scene);
   return {
-    revision: picture.revision,
-    detail: queueDetail(picture, kind, name, { wall, pulses, host }),
+    revision: snapshot.revision,
+    detail: buildQueueDetail(snapshot, kind, name, { wall, sessions: liveness, host }),
     document: {
-      row: ABOUT.json(line),
-      runners: runnersJson(places, pulses),
-      ...(kind === "lock" && { host, history: picture.histories.get(name) ?? [] }),
-      audit: recordsAbout(picture.audit, (target) => target === `${kind} ${name}`),
+      row: QUEUE_ROW_ACCESSORS.toJson(line),
+      runners: toRunnersJson(entries, liveness),
+      ...(kind === "lock" && { host, history: snapshot.histories.get(name) ?? [] }),
+      audit: filterAuditRecords(snapshot.audit, (target) => target === `${kind} ${name}`),
     },
   };
 }
 
 /**
- * Whether the host of a holder is there. One whose runner renews is; else its other runners tell, which stand anywhere:
- * then, and only then, everything is read.
+ * Judges whether the host of a holder is alive. If the holder's runner renews its session, the host is alive.
+ * Otherwise, and only then, all queues are read to check the other runners of the host.
  */
-async function hostOfHolder(
-  desk: Desk,
-  picture: Picture,
-  holder: Place,
-  pulses: Pulses,
-): Promise<Pick<Liveness, "verdict" | "text"> | undefined> {
+async function readHolderHost(
+  context: CommandContext,
+  snapshot: Snapshot,
+  holder: QueueEntry,
+  liveness: SessionLivenessMap,
+): Promise<Pick<RunnerLiveness, "verdict" | "text"> | undefined> {
   const { ticket } = holder;
   if (ticket === undefined || ticket.state === "grace") return undefined;
-  const name = canonicalHost(ticket.host);
-  const own = livenessOf(holder, pulses);
+  const name = canonicalizeHost(ticket.host);
+  const own = findRunnerLiveness(holder, liveness);
   if (own?.verdict === "alive") return { verdict: "alive", text: "its runner is alive" };
-  const all = await sightOf(desk, QUEUE_ROOMS);
-  const others = claimsOn(all, new Set([name])).flatMap(({ run, stands: [first] }) =>
-    first === undefined || run === holder.run || first.place.ticket?.state === "grace" ? [] : [first.place],
+  const all = await readSnapshotRanges(context, QUEUE_COLLECTIONS);
+  const others = listClaimsOnHosts(all, new Set([name])).flatMap(({ run, entries: [first] }) =>
+    first === undefined || run === holder.run || first.entry.ticket?.state === "grace" ? [] : [first.entry],
   );
-  const beats = await pulsesOf(desk, others);
-  const runners = others.flatMap((place) => livenessOf(place, beats) ?? []);
-  return hostLiveness(picture.hosts.get(name), runners, desk.clock.wall(), "other runners");
+  const otherLiveness = await readEntryLiveness(context, others);
+  const runners = others.flatMap((entry) => findRunnerLiveness(entry, otherLiveness) ?? []);
+  return judgeHostLiveness(snapshot.hosts.get(name), runners, context.clock.getWallTime(), "other runners");
 }

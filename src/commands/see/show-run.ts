@@ -1,49 +1,55 @@
-import { type Claim, claimsNamed, claimsOf, whoIs } from "../../model/claims.ts";
-import { recordsAbout } from "../../model/detail/detail.ts";
-import { runDetail } from "../../model/detail/run.ts";
+import { buildClaims, type Claim, findClaimsByWord, formatTicketOwner } from "../../model/claims.ts";
+import { filterAuditRecords } from "../../model/detail/detail.ts";
+import { buildRunDetail } from "../../model/detail/run.ts";
 import { explain } from "../../model/explain.ts";
-import type { Picture } from "../../model/picture.ts";
-import { sceneOf } from "../../model/tables/scene.ts";
-import { QUEUE_ROOMS } from "../look.ts";
-import { inOneSight, pulsesOf, recentAudit, sightOf, unknownOne } from "../sight.ts";
-import { theOne } from "../the-one.ts";
-import type { Desk } from "../with-store.ts";
-import { claimRow, explanationJson, runnerJson, type Shown } from "./show-json.ts";
-import { concerned, withHistories } from "./why-sight.ts";
+import type { Snapshot } from "../../model/snapshot.ts";
+import { buildViewContext } from "../../model/tables/view-context.ts";
+import { findOnlyClaim } from "../find-only-claim.ts";
+import { QUEUE_COLLECTIONS } from "../read-snapshot.ts";
+import {
+  buildRecentAuditRange,
+  readEntryLiveness,
+  readSnapshotRanges,
+  retryCompacted,
+  throwUnknownName,
+} from "../snapshot-ranges.ts";
+import type { CommandContext } from "../store-command.ts";
+import { type DetailDocument, toClaimRow, toExplanationJson, toRunnerJson } from "./show-json.ts";
+import { addHistories, listConcernedEntries } from "./why-snapshot.ts";
 
-/** A run: everything is read, for its tickets may stand anywhere. */
-export async function showRun(desk: Desk, word: string): Promise<Shown> {
-  const { picture, claim } = await inOneSight(async () => {
-    const all = await sightOf(desk, QUEUE_ROOMS, [recentAudit(desk)]);
-    const found = runNamed(all, word);
-    return { picture: await withHistories(desk, all, [found]), claim: found };
+/** Shows a run. Reads all queues, because its tickets may be in any of them. */
+export async function showRun(context: CommandContext, word: string): Promise<DetailDocument> {
+  const { picture: snapshot, claim } = await retryCompacted(async () => {
+    const all = await readSnapshotRanges(context, QUEUE_COLLECTIONS, [buildRecentAuditRange(context)]);
+    const found = findRun(all, word);
+    return { picture: await addHistories(context, all, [found]), claim: found };
   });
-  const wall = desk.clock.wall();
-  const explanation = explain(picture, claim, wall);
-  const own = claim.stands.map(({ place }) => place);
-  const pulses = await pulsesOf(desk, [...own, ...concerned([explanation])]);
+  const wall = context.clock.getWallTime();
+  const explanation = explain(snapshot, claim, wall);
+  const own = claim.entries.map(({ entry }) => entry);
+  const liveness = await readEntryLiveness(context, [...own, ...listConcernedEntries([explanation])]);
   return {
-    revision: picture.revision,
-    detail: runDetail(picture, claim, { wall, pulses }),
+    revision: snapshot.revision,
+    detail: buildRunDetail(snapshot, claim, { wall, sessions: liveness }),
     document: {
-      row: claimRow(claim, sceneOf(picture, wall)),
-      runner: own[0] && runnerJson(own[0], pulses),
-      why: explanationJson(explanation, pulses),
-      audit: recordsAbout(picture.audit, (target) => target === `run ${claim.run}`),
+      row: toClaimRow(claim, buildViewContext(snapshot, wall)),
+      runner: own[0] && toRunnerJson(own[0], liveness),
+      why: toExplanationJson(explanation, liveness),
+      audit: filterAuditRecords(snapshot.audit, (target) => target === `run ${claim.run}`),
     },
   };
 }
 
-/** @throws SignalboxError 1 where no run, or several, are meant */
-function runNamed(picture: Picture, word: string): Claim {
-  const claims = claimsOf(picture);
-  const claim = theOne(word, claimsNamed(claims, word));
-  return claim ?? unknownOne("run", word, namesOf(claims), ", or it has ended");
+/** @throws SignalboxError 1 if no run matches, or several do */
+function findRun(snapshot: Snapshot, word: string): Claim {
+  const claims = buildClaims(snapshot);
+  const claim = findOnlyClaim(word, findClaimsByWord(claims, word));
+  return claim ?? throwUnknownName("run", word, listNames(claims), ", or it has ended");
 }
 
-function* namesOf(claims: ReadonlyMap<string, Claim>): Generator<string> {
-  for (const { run, stands } of claims.values()) {
+function* listNames(claims: ReadonlyMap<string, Claim>): Generator<string> {
+  for (const { run, entries } of claims.values()) {
     yield run;
-    if (stands[0] !== undefined) yield whoIs(stands[0].place);
+    if (entries[0] !== undefined) yield formatTicketOwner(entries[0].entry);
   }
 }

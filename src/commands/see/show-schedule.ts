@@ -1,37 +1,44 @@
-import { recordsAbout } from "../../model/detail/detail.ts";
-import { isAboutSchedule, scheduleDetail } from "../../model/detail/schedule.ts";
-import { sceneOf } from "../../model/tables/scene.ts";
-import { schedules } from "../../model/tables/schedules.ts";
+import { filterAuditRecords } from "../../model/detail/detail.ts";
+import { buildScheduleDetail, isAboutSchedule } from "../../model/detail/schedule.ts";
+import { schedulesView } from "../../model/tables/schedules.ts";
+import { buildViewContext } from "../../model/tables/view-context.ts";
 import { parseOutcomes } from "../../schedule/outcome.ts";
-import { only, pulsesOf, recentAudit, sightOf, unknownOne } from "../sight.ts";
-import type { Desk } from "../with-store.ts";
-import type { Shown } from "./show-json.ts";
+import {
+  buildRecentAuditRange,
+  readEntryLiveness,
+  readSnapshotRanges,
+  throwUnknownName,
+  toSingleKeyRange,
+} from "../snapshot-ranges.ts";
+import type { CommandContext } from "../store-command.ts";
+import type { DetailDocument } from "./show-json.ts";
 
-/** A schedule: its own keys, and the workers. @throws SignalboxError 1 where there is none */
-export async function showSchedule(desk: Desk, id: string): Promise<Shown> {
-  const { keys, clock } = desk;
-  const own = [keys.schedule(id), keys.due(id), keys.running(id), keys.outcomes(id)].map(only);
-  const ranges = [...own, keys.runningsOf(id), recentAudit(desk)];
-  const picture = await sightOf(desk, ["workers", "groups"], ranges);
-  const executions = picture.executions.get(id) ?? [];
-  const pulses = await pulsesOf(desk, executions);
-  const wall = clock.wall();
-  const detail = scheduleDetail(picture, id, { wall, pulses });
-  if (detail === undefined) return unknownOne("schedule", id, await idsOf(desk, picture.revision));
-  const [row] = schedules.rows(picture, sceneOf(picture, wall));
-  const outcomes = parseOutcomes(picture.outcomes.get(id));
+/** Shows a schedule. Reads its own keys, the workers and the groups. @throws SignalboxError 1 if it does not exist */
+export async function showSchedule(context: CommandContext, id: string): Promise<DetailDocument> {
+  const { keys, clock } = context;
+  const own = [keys.schedule(id), keys.due(id), keys.running(id), keys.outcomes(id)].map(toSingleKeyRange);
+  const ranges = [...own, keys.getOccurrenceRange(id), buildRecentAuditRange(context)];
+  const snapshot = await readSnapshotRanges(context, ["workers", "groups"], ranges);
+  const executions = snapshot.executions.get(id) ?? [];
+  const liveness = await readEntryLiveness(context, executions);
+  const wall = clock.getWallTime();
+  const detail = buildScheduleDetail(snapshot, id, { wall, sessions: liveness });
+  if (detail === undefined)
+    return throwUnknownName("schedule", id, await readScheduleIds(context, snapshot.revision));
+  const [row] = schedulesView.buildRows(snapshot, buildViewContext(snapshot, wall));
+  const outcomes = parseOutcomes(snapshot.outcomes.get(id));
   return {
-    revision: picture.revision,
+    revision: snapshot.revision,
     detail,
     document: {
-      row: row && schedules.json(row),
+      row: row && schedulesView.toJson(row),
       ...{ history: outcomes.runs, dead: outcomes.dead },
-      audit: recordsAbout(picture.audit, (target) => isAboutSchedule(target, id)),
+      audit: filterAuditRecords(snapshot.audit, (target) => isAboutSchedule(target, id)),
     },
   };
 }
 
-/** To say what was probably meant. */
-async function idsOf(desk: Desk, revision: bigint): Promise<Iterable<string>> {
-  return (await sightOf(desk, ["schedules"], [], revision)).schedules.keys();
+/** Reads the ids of all schedules, to suggest one. */
+async function readScheduleIds(context: CommandContext, revision: bigint): Promise<Iterable<string>> {
+  return (await readSnapshotRanges(context, ["schedules"], [], revision)).schedules.keys();
 }

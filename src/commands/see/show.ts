@@ -1,6 +1,6 @@
-import { CONNECTION, type Command } from "../spec.ts";
+import { CONNECTION_SETTINGS, type Command } from "../spec.ts";
 
-export const show: Command = {
+export const showCommand: Command = {
   id: "show",
   topic: "See",
   brief: "everything about one lock, resource, host, run, group or schedule",
@@ -16,14 +16,14 @@ export const show: Command = {
     { name: "NAME", names: "lock", help: "its name; of a run its id, the beginning of it, or HOST:PID" },
   ],
   flags: [{ name: "json", help: "as JSON" }],
-  settings: CONNECTION,
+  settings: CONNECTION_SETTINGS,
   examples: [
     ["signalbox show lock invoices", "holder, queue, history, what operators did"],
     ["signalbox show host web1.example.com", "what runs and waits there"],
     ["signalbox show schedule backup", "when it runs, who runs it, its last runs and what they wrote"],
     ["signalbox show run web1.example.com:3121 --json", "for programs"],
   ],
-  load: () => import("./show.run.ts"),
+  load: () => import("./show.impl.ts"),
 };
 
 export const why: Command = {
@@ -45,11 +45,11 @@ export const why: Command = {
     },
   ],
   flags: [{ name: "json", help: "as JSON" }],
-  settings: CONNECTION,
+  settings: CONNECTION_SETTINGS,
   examples: [
     ["signalbox why invoices", "why does nobody get this lock?"],
     ["signalbox why web2.example.com:911", "why does this run wait?"],
     ["signalbox why invoices --json | jq -r '.explanations[0].estimate.p95'", "for programs: in ms"],
   ],
-  load: () => import("./why.run.ts"),
+  load: () => import("./why.impl.ts"),
 };

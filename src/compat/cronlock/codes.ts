@@ -1,2 +1,2 @@
-/** Exit codes of both tools; below them, a command's own. */
+/** Exit codes of both tools. Other codes are those of the command. */
 export const CODES = { refused: 200, failure: 201, timeout: 202 } as const;

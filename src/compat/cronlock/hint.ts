@@ -1,51 +1,56 @@
 import { ConfigError, EXIT } from "../../base/errors.ts";
-import { explained } from "../../commands/perform.ts";
+import { explainError } from "../../commands/explain-error.ts";
 import { resolveConfig } from "../../config/config.ts";
 import type { Env } from "../../config/files.ts";
-import { gatheredLayer } from "../../config/layers.ts";
+import { createValueLayer } from "../../config/layers.ts";
 import { hasEndpoints } from "../endpoints.ts";
-import { portHint } from "./addresses.ts";
-import type { Asked, Own } from "./settings.ts";
-import type { Wish } from "./wish.ts";
+import { findPortHint } from "./addresses.ts";
+import type { CronlockOptions } from "./cronlock-options.ts";
+import type { RequestedSettings, SignalboxConfig } from "./settings.ts";
 
-/** What a failure has to do with the tool's own variables, or undefined. */
-export function hintFor(error: unknown, wish: Wish, env: Env): string | undefined {
-  if (explained(error).exitCode === EXIT.unreachable)
-    return wish.endpoints === undefined ? nowhereHint(wish, env) : portHint(wish.endpoints.value);
-  if (!(error instanceof ConfigError) || wish.login === undefined) return undefined;
-  const resolves = (more: Asked) => {
+/** Returns which of the tool's variables may have caused a failure, or undefined. */
+export function findConfigHint(error: unknown, parsed: CronlockOptions, env: Env): string | undefined {
+  if (explainError(error).exitCode === EXIT.unreachable)
+    return parsed.endpoints === undefined
+      ? findEndpointsHint(parsed, env)
+      : findPortHint(parsed.endpoints.value);
+  if (!(error instanceof ConfigError) || parsed.login === undefined) return undefined;
+  const canResolve = (more: RequestedSettings) => {
     try {
-      resolveConfig({ env, options: gatheredLayer({ ...accessOf(wish), ...more }) });
+      resolveConfig({ env, options: createValueLayer({ ...buildAccessSettings(parsed), ...more }) });
       return true;
     } catch {
       return false;
     }
   };
-  const [user, plain] = [made("somebody"), { allowPlaintextPassword: made("true") }];
-  if (resolves({})) return undefined;
-  if (wish.login.user === undefined && resolves({ user, ...plain }))
+  const [user, plain] = [createSetting("somebody"), { allowPlaintextPassword: createSetting("true") }];
+  if (canResolve({})) return undefined;
+  if (parsed.login.user === undefined && canResolve({ user, ...plain }))
     return "CRONLOCK_AUTH holds a password alone: write user:password, or name the user in SIGNALBOX_USER";
-  return resolves(plain)
+  return canResolve(plain)
     ? "CRONLOCK_TLS=yes makes it https; SIGNALBOX_ALLOW_PLAINTEXT_PASSWORD=true allows it as it is"
     : undefined;
 }
 
-/** Lines that relied on a Redis of their own host name no address, and neither may anything else. */
-function nowhereHint(wish: Wish, env: Env): string | undefined {
-  const options = gatheredLayer({ ...accessOf(wish), allowPlaintextPassword: made("true") });
+/** Returns a hint if no endpoints are configured. Lines that used a Redis on their own host name no address. */
+function findEndpointsHint(parsed: CronlockOptions, env: Env): string | undefined {
+  const options = createValueLayer({
+    ...buildAccessSettings(parsed),
+    allowPlaintextPassword: createSetting("true"),
+  });
   return hasEndpoints(env, options)
     ? undefined
     : "no address of etcd is configured: set CRONLOCK_HOST or SIGNALBOX_ENDPOINTS";
 }
 
-/** What the site's own configuration says, read with the login that its etcd will get. @throws ConfigError */
-export function ownOf(wish: Wish, env: Env): () => Own {
-  const { endpoints, ...login } = accessOf(wish);
-  const options = gatheredLayer({ ...login, allowPlaintextPassword: made("true") });
+/** Returns a function that reads the signalbox configuration, with the login for its etcd. @throws ConfigError */
+export function createConfigReader(parsed: CronlockOptions, env: Env): () => SignalboxConfig {
+  const { endpoints, ...login } = buildAccessSettings(parsed);
+  const options = createValueLayer({ ...login, allowPlaintextPassword: createSetting("true") });
   return () => resolveConfig({ env, options }).values;
 }
 
-function accessOf({ endpoints, login }: Wish): Asked {
+function buildAccessSettings({ endpoints, login }: CronlockOptions): RequestedSettings {
   return {
     ...(endpoints !== undefined && { endpoints }),
     ...(login?.user !== undefined && { user: { value: login.user, source: login.source } }),
@@ -53,6 +58,6 @@ function accessOf({ endpoints, login }: Wish): Asked {
   };
 }
 
-function made(value: string) {
+function createSetting(value: string) {
   return { value, source: "" };
 }

@@ -1,19 +1,20 @@
 import { createHash } from "node:crypto";
 
-/** The tools whose lines are understood here; they differ in little. */
-export type Tool = "cronlock" | "golock";
+/** The supported tools. They differ in details. */
+export type CronlockTool = "cronlock" | "golock";
 
 /**
- * What a tool hashes where no key is given: its arguments with blanks between, cronlock's as bash's `echo` prints them.
+ * Computes the hash that a tool uses as key if none is set: of its arguments, joined with blanks; for cronlock as
+ * bash's `echo` prints them.
  * @returns the MD5 hash, in hexadecimal digits
  */
-export function argumentsHash(tool: Tool, words: readonly string[]): string {
-  const text = tool === "golock" ? words.join(" ") : echoed(words);
+export function computeArgumentsHash(tool: CronlockTool, words: readonly string[]): string {
+  const text = tool === "golock" ? words.join(" ") : formatEcho(words);
   return createHash("md5").update(text).digest("hex");
 }
 
-/** `echo` takes the words at the beginning that are nothing but its options, and prints the others. */
-function echoed(words: readonly string[]): string {
+/** Formats words like `echo`: leading words that consist only of its options are not printed. */
+function formatEcho(words: readonly string[]): string {
   const start = words.findIndex((word) => !/^-[neE]+$/.test(word));
   const options = start < 0 ? words : words.slice(0, start);
   const printed = start < 0 ? [] : words.slice(start);

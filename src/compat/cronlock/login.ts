@@ -1,24 +1,24 @@
-import type { Tool } from "./lock-name.ts";
-import type { Variables } from "./variables.ts";
+import type { CronlockTool } from "./lock-name.ts";
+import type { ToolVariables } from "./variables.ts";
 
-/** Who gets into etcd. Without a user, that of the site's own configuration. */
-export interface Login {
+/** The login for etcd. Without a user, the one of the signalbox configuration is used. */
+export interface CronlockLogin {
   user?: string;
   password: string;
   source: string;
 }
 
-/** Variables that no command needs to see. */
+/** Variables with credentials, which no command needs. */
 export const CREDENTIALS = ["CRONLOCK_AUTH", "CRONLOCK_USER", "CRONLOCK_SENTINEL_AUTH"];
 
 /**
- * CRONLOCK_AUTH: `user:password`, or a password alone; what Redis's AUTH takes from cronlock, `user password`, too. With
- * the CRONLOCK_USER of a later cronlock, all of it is the password.
+ * Parses CRONLOCK_AUTH: `user:password`, or a password alone; for cronlock also `user password`, as for Redis's AUTH.
+ * If CRONLOCK_USER of newer cronlock versions is set, the whole text is the password.
  */
-export function loginOf(tool: Tool, variables: Variables): Login | undefined {
+export function parseCronlockLogin(tool: CronlockTool, variables: ToolVariables): CronlockLogin | undefined {
   const auth = variables.get("CRONLOCK_AUTH");
   if (auth === undefined) return undefined;
-  const user = variables.text("CRONLOCK_USER");
+  const user = variables.getText("CRONLOCK_USER");
   if (user !== undefined) return { user, password: auth.value, source: auth.source };
   const parts =
     /^([^:\s]+):(.+)$/s.exec(auth.value) ?? (tool === "cronlock" ? /^(\S+) +(\S+)$/.exec(auth.value) : null);

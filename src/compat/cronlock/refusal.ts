@@ -1,10 +1,17 @@
-import { quoted } from "../../base/text.ts";
-import type { Refusal } from "../../commands/run/errand.ts";
-import type { Wish } from "./wish.ts";
+import { quoteText } from "../../base/text.ts";
+import type { RunRefusal } from "../../commands/run/run-invocation.ts";
+import type { CronlockOptions } from "./cronlock-options.ts";
 
-/** Why nothing was run, as the tools say it where they know of such a case. @param wall  wall clock, ms since the epoch */
-export function refusalText({ tool, lock }: Wish, refusal: Refusal, wall: number): string {
-  if (refusal.kind !== "busy") return `${tool} ${lock}: ${otherText(refusal)}`;
+/**
+ * Formats why nothing was run, in the tool's words if it has any for the case. @param wall  wall clock, ms since the
+ * epoch
+ */
+export function formatCronlockRefusal(
+  { tool, lock }: CronlockOptions,
+  refusal: RunRefusal,
+  wall: number,
+): string {
+  if (refusal.kind !== "busy") return `${tool} ${lock}: ${formatOtherRefusal(refusal)}`;
   const words =
     tool === "golock" ? `Lock ${lock} acquired by another process` : `Cronlock ${lock} was already acquired`;
   const { host, pid, until } = refusal.holder?.ticket ?? {};
@@ -12,16 +19,16 @@ export function refusalText({ tool, lock }: Wish, refusal: Refusal, wall: number
   return host === undefined ? words : `${words} (by process ${pid} on ${host})`;
 }
 
-function otherText(refusal: Exclude<Refusal, { kind: "busy" }>): string {
+function formatOtherRefusal(refusal: Exclude<RunRefusal, { kind: "busy" }>): string {
   switch (refusal.kind) {
     case "drained":
       return "drained by an operator";
     case "outside":
-      return `this host is not in group ${quoted(refusal.group)}`;
+      return `this host is not in group ${quoteText(refusal.group)}`;
     case "timeout":
       return `the wait timed out; ${refusal.why}`;
     case "evicted":
-      return `removed from the queue by ${quoted(refusal.by)}`;
+      return `removed from the queue by ${quoteText(refusal.by)}`;
     default:
       return "the session expired while waiting";
   }

@@ -1,64 +1,67 @@
 import { formatDuration } from "../../base/duration.ts";
 import { EXIT, SignalboxError } from "../../base/errors.ts";
 import { reset } from "../../commands/act/reset.ts";
-import { perform } from "../../commands/perform.ts";
-import type { Surroundings } from "../../commands/spec.ts";
+import { executeCommand } from "../../commands/execute-command.ts";
+import type { CommandIo } from "../../commands/spec.ts";
 import { resolveConfig } from "../../config/config.ts";
 import type { Env } from "../../config/files.ts";
-import { gatheredLayer } from "../../config/layers.ts";
-import { type SettingKey, variableOf } from "../../config/settings.ts";
+import { createValueLayer } from "../../config/layers.ts";
+import { getEnvVariableName, type SettingKey } from "../../config/settings.ts";
 import { CODES } from "./codes.ts";
-import type { Asked } from "./settings.ts";
-import type { Voice } from "./voice.ts";
-import type { Wish } from "./wish.ts";
+import type { CronlockLog } from "./cronlock-log.ts";
+import type { CronlockOptions } from "./cronlock-options.ts";
+import type { RequestedSettings } from "./settings.ts";
 
-/** How long a runner is waited for at least, ms. */
+/** Minimum time to wait for the runner to end, ms. */
 const LEAST_PATIENCE = 90_000;
-/** The holder may change between the look and the reset; the tools delete whatever is there. */
+/**
+ * Maximum number of attempts. The holder may change between reading and resetting; the tools delete the lock of any
+ * holder.
+ */
 const ATTEMPTS = 5;
-/** Settings that only a run knows. */
+/** Settings that apply only to runs. */
 const OF_RUNS: readonly SettingKey[] = ["grace", "maxHold", "timeout", "busyExitCode"];
 
 /**
- * CRONLOCK_RESET=yes: whoever holds the lock is ended, and its grace with it. Silent where all is well.
- * @returns 200, also where nobody holds the lock
- * @throws ConfigError; SignalboxError with what `signalbox reset` said
+ * Handles CRONLOCK_RESET=yes: ends the run that holds the lock, and its grace. Prints nothing on success.
+ * @returns 200, also if nobody holds the lock
+ * @throws ConfigError; SignalboxError with the output of `signalbox reset`
  */
 export async function resetLock(
-  wish: Wish,
-  asked: Asked,
-  world: Surroundings,
-  voice: Voice,
+  parsed: CronlockOptions,
+  requested: RequestedSettings,
+  world: CommandIo,
+  log: CronlockLog,
 ): Promise<number> {
-  const options = gatheredLayer(asked); // so that a fault names the tool's own variable
+  const options = createValueLayer(requested); // so that a fault names the tool's own variable
   const { ttl } = resolveConfig({ env: world.env, options }).values;
-  // The session of one that does not answer has expired by then.
+  // By then, the session of an unresponsive runner has expired.
   const longest = formatDuration(Math.max(LEAST_PATIENCE, 3 * ttl));
-  const said: string[] = [];
-  const listener: Surroundings = {
+  const output: string[] = [];
+  const listener: CommandIo = {
     ...world,
-    env: environment(asked, world.env),
-    out: (text) => said.push(text) > 0,
-    err: (text) => void said.push(text.replace(/^signalbox: /, "")),
+    env: buildResetEnvironment(requested, world.env),
+    writeOutput: (text) => output.push(text) > 0,
+    writeError: (text) => void output.push(text.replace(/^signalbox: /, "")),
   };
-  voice.debug(`Removing ${wish.lock} key`);
-  const words = ["--yes", "--timeout", longest, "--reason", "CRONLOCK_RESET", "--", "lock", wish.lock];
+  log.debug(`Removing ${parsed.lock} key`);
+  const words = ["--yes", "--timeout", longest, "--reason", "CRONLOCK_RESET", "--", "lock", parsed.lock];
   for (let attempt = 1; ; attempt++) {
-    said.length = 0;
-    const code = await perform(reset, words, listener);
-    for (const line of said) voice.debug(line.trim());
+    output.length = 0;
+    const code = await executeCommand(reset, words, listener);
+    for (const line of output) log.debug(line.trim());
     if (code === EXIT.ok) return CODES.refused;
-    if (code > 128) return code; // a signal
+    if (code > 128) return code; // ended by a signal
     if (code !== EXIT.changed || attempt === ATTEMPTS)
-      throw new SignalboxError(code, `the lock ${wish.lock} was not reset: ${said.join(" ").trim()}`);
+      throw new SignalboxError(code, `the lock ${parsed.lock} was not reset: ${output.join(" ").trim()}`);
   }
 }
 
-/** Settings as variables: the command that resets takes a password in no other way. */
-function environment(asked: Asked, env: Env): Env {
-  const given = Object.entries(asked).filter(([key]) => !OF_RUNS.includes(key as SettingKey));
-  const ours = given.map(([key, { value }]) => [variableOf(key as SettingKey), value]);
-  // A file's password would be a second one beside it.
-  const file = asked.password === undefined ? {} : { [variableOf("passwordFile")]: undefined };
+/** Converts settings to environment variables, because `signalbox reset` accepts a password only from there. */
+function buildResetEnvironment(requested: RequestedSettings, env: Env): Env {
+  const given = Object.entries(requested).filter(([key]) => !OF_RUNS.includes(key as SettingKey));
+  const ours = given.map(([key, { value }]) => [getEnvVariableName(key as SettingKey), value]);
+  // Removes the setting for a password file, because the password would then be set twice.
+  const file = requested.password === undefined ? {} : { [getEnvVariableName("passwordFile")]: undefined };
   return { ...env, ...file, ...Object.fromEntries(ours) };
 }

@@ -1,62 +1,72 @@
 import { formatDuration } from "../../base/duration.ts";
 import type { SettingKey } from "../../config/settings.ts";
 import { CODES } from "./codes.ts";
-import type { Variable } from "./variables.ts";
-import type { Wish } from "./wish.ts";
+import type { CronlockOptions } from "./cronlock-options.ts";
+import type { SourcedValue } from "./variables.ts";
 
-/** Settings as they are asked for, each with the words for where it stood. */
-export type Asked = Partial<Record<SettingKey, Variable>>;
+/** Requested settings, each with its source for messages. */
+export type RequestedSettings = Partial<Record<SettingKey, SourcedValue>>;
 
-/** What the site's own configuration says, as far as a wish builds on it. */
-export interface Own {
+/** The part of the signalbox configuration that the options build on. */
+export interface SignalboxConfig {
   prefix: string;
   endpoints: readonly string[];
 }
 
 /**
- * A wish as settings, before all others: those of the front end, and of the same line for `signalbox run`.
- * @param own  asked for only where it is needed: it costs reading files
+ * Builds settings from options. They take precedence over all others. The front end and the translation to `signalbox
+ * run` both use them.
+ * @param readConfig  called only if needed, because it reads files
  */
-export function settingsOf(wish: Wish, own: () => Own): Asked {
-  const seconds = (count: number, name: string) => ({
+export function buildCronlockSettings(
+  parsed: CronlockOptions,
+  readConfig: () => SignalboxConfig,
+): RequestedSettings {
+  const createSecondsSetting = (count: number, name: string) => ({
     value: formatDuration(count * 1000),
-    source: wish.sourceOf(name),
+    source: parsed.getSource(name),
   });
   return {
-    ...connectionOf(wish, own),
-    connectTimeout: { ...seconds(wish.patience, "CRONLOCK_RECONNECT_ATTEMPTS"), ...leastPatience(wish) },
-    grace: seconds(wish.grace, "CRONLOCK_GRACE"),
-    maxHold: seconds(wish.release, "CRONLOCK_RELEASE"),
-    ...(wish.timeout > 0 && { timeout: seconds(wish.timeout, "CRONLOCK_TIMEOUT") }),
-    busyExitCode: { value: String(CODES.refused), source: `exit codes of ${wish.tool}` },
+    ...buildConnectionSettings(parsed, readConfig),
+    connectTimeout: {
+      ...createSecondsSetting(parsed.connectTimeout, "CRONLOCK_RECONNECT_ATTEMPTS"),
+      ...getMinimumConnectTimeout(parsed),
+    },
+    grace: createSecondsSetting(parsed.grace, "CRONLOCK_GRACE"),
+    maxHold: createSecondsSetting(parsed.release, "CRONLOCK_RELEASE"),
+    ...(parsed.timeout > 0 && { timeout: createSecondsSetting(parsed.timeout, "CRONLOCK_TIMEOUT") }),
+    busyExitCode: { value: String(CODES.refused), source: `exit codes of ${parsed.tool}` },
   };
 }
 
-/** One attempt without a pause still takes its time. */
-function leastPatience({ patience }: Wish): { value?: string } {
+/** Returns the minimum connect timeout: a single attempt without a pause still takes time. */
+function getMinimumConnectTimeout({ connectTimeout: patience }: CronlockOptions): { value?: string } {
   return patience === 0 ? { value: "100ms" } : {};
 }
 
-function connectionOf(wish: Wish, own: () => Own): Asked {
-  const { endpoints, login, database, sourceOf } = wish;
-  const tls = sourceOf("CRONLOCK_TLS");
+function buildConnectionSettings(
+  parsed: CronlockOptions,
+  readConfig: () => SignalboxConfig,
+): RequestedSettings {
+  const { endpoints, login, database, getSource } = parsed;
+  const tls = getSource("CRONLOCK_TLS");
   return {
     ...(endpoints !== undefined && { endpoints }),
     ...(endpoints === undefined &&
-      wish.usesTls && { endpoints: { value: own().endpoints.map(secured).join(","), source: tls } }),
-    ...(wish.usesTls &&
-      wish.skipsVerification && {
-        insecureSkipTlsVerify: { value: "true", source: sourceOf("CRONLOCK_TLS_SKIP_VERIFY") },
+      parsed.usesTls && { endpoints: { value: readConfig().endpoints.map(toHttps).join(","), source: tls } }),
+    ...(parsed.usesTls &&
+      parsed.skipsVerification && {
+        insecureSkipTlsVerify: { value: "true", source: getSource("CRONLOCK_TLS_SKIP_VERIFY") },
       }),
     ...(database > 0 && {
-      prefix: { value: `${own().prefix}db${database}/`, source: sourceOf("CRONLOCK_DB") },
+      prefix: { value: `${readConfig().prefix}db${database}/`, source: getSource("CRONLOCK_DB") },
     }),
     ...(login?.user !== undefined && { user: { value: login.user, source: login.source } }),
     ...(login !== undefined && { password: { value: login.password, source: login.source } }),
   };
 }
 
-/** With TLS, whatever the address says. */
-function secured(endpoint: string): string {
+/** Replaces the scheme with https. */
+function toHttps(endpoint: string): string {
   return `https://${endpoint.replace(/^https?:\/\//, "")}`;
 }

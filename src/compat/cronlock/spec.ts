@@ -65,7 +65,7 @@ export const cronlock: Command = {
     ["CRONLOCK_HOST=etcd1,etcd2,etcd3 CRONLOCK_GRACE=50 cronlock ./mail.sh", "one host of all, each minute"],
     ["CRONLOCK_RESET=yes cronlock ./mail.sh", "end whoever runs it"],
   ],
-  load: () => import("./cronlock.run.ts"),
+  load: () => import("./cronlock.impl.ts"),
 };
 
 export const golock: Command = {
@@ -86,5 +86,5 @@ export const golock: Command = {
     ["signalbox golock command.sh", "where the crontab had: golock command.sh"],
     ["CRONLOCK_KEY=ls golock ls -al", "a lock that other commands can share"],
   ],
-  load: () => import("./golock.run.ts"),
+  load: () => import("./golock.impl.ts"),
 };

@@ -1,26 +1,26 @@
-import type { AsRun } from "../as-run.ts";
-import type { Edit } from "./edits.ts";
+import type { TranslatedRun } from "../translated-run.ts";
+import type { TextEdit } from "./edits.ts";
+import type { LocatedCommand, TranslationContext } from "./located-command.ts";
 import { hasMark } from "./markers.ts";
-import type { Ground, Place } from "./place.ts";
 
-/** Flags that say where etcd is and how to get in, with a value or without. */
+/** Flags for the address of etcd and the login, except the one without a value. */
 const CONNECTION = /^--(?:endpoints|user|cacert|cert|key)$/;
 const SWITCH = "--insecure-skip-tls-verify";
-/** Tools that name their server, which was another than etcd before a site moved. */
+/** Tools whose configuration names a server other than etcd before the migration. */
 const FOREIGN: readonly string[] = ["cronlock", "golock", "zoo-locked"];
 
-/** Variables of cronlock's that say where its server is and how to get in. */
+/** Variables of cronlock for its server and the login. */
 const SERVER = /^CRONLOCK_(?:HOST|PORT|AUTH|TLS|TLS_SKIP_VERIFY|USE_SENTINEL|SENTINEL_\w+)$/;
 const SERVER_LINE = /^[ \t]*(?:export[ \t]+)?(CRONLOCK_\w+)=.*$/gm;
 
-/** What a tool is translated with: for `noConnection` without what is said of its server, which may be one that etcd is not. */
-export function unconnected(ground: Ground): Ground {
-  if (!ground.noConnection) return ground;
-  const variables = new Map([...ground.variables].filter(([name]) => !SERVER.test(name)));
-  return { ...ground, variables, files: new WithoutServer(ground.files) };
+/** Removes the settings of the tool's server if `noConnection` is set, because that server may not be etcd. */
+export function removeServerSettings(context: TranslationContext): TranslationContext {
+  if (!context.noConnection) return context;
+  const variables = new Map([...context.variables].filter(([name]) => !SERVER.test(name)));
+  return { ...context, variables, files: new FilesWithoutServer(context.files) };
 }
 
-class WithoutServer extends Map<string, string> {
+class FilesWithoutServer extends Map<string, string> {
   readonly #files: ReadonlyMap<string, string>;
 
   constructor(files: ReadonlyMap<string, string>) {
@@ -37,8 +37,12 @@ class WithoutServer extends Map<string, string> {
   }
 }
 
-/** The same, with where etcd is as it is wanted. */
-export function connected(tool: string, asRun: AsRun, { noConnection }: Ground): AsRun {
+/** Applies the connection options: removes the connection flags, or adds a note about the endpoints. */
+export function applyConnectionOptions(
+  tool: string,
+  asRun: TranslatedRun,
+  { noConnection }: TranslationContext,
+): TranslatedRun {
   const { options, command } = asRun;
   const at = options.indexOf("--endpoints");
   if (noConnection) {
@@ -51,9 +55,15 @@ export function connected(tool: string, asRun: AsRun, { noConnection }: Ground):
   return { ...asRun, notes: [...asRun.notes, note] };
 }
 
-/** Variables that have to stand on the line. A password that is not there yet does not come there: everybody can read it. */
-export function credentialsOf({ env = {} }: AsRun, place: Place): { credentials: Edit[]; notes: string[] } {
-  const { command, wrapped, markers } = place;
+/**
+ * Builds edits that put variables on the line. A password that is not in the line yet is not added, because everybody
+ * can read the line.
+ */
+export function buildCredentialEdits(
+  { env = {} }: TranslatedRun,
+  located: LocatedCommand,
+): { credentials: TextEdit[]; notes: string[] } {
+  const { command, wrapped, markers } = located;
   const entries = Object.entries(env);
   const isSeen = entries.every(
     ([, value]) => hasMark(value) || command.words.some((word) => word.includes(value)),
@@ -68,6 +78,6 @@ export function credentialsOf({ env = {} }: AsRun, place: Place): { credentials:
       ],
     };
   const at = command.spans[0]?.start ?? 0;
-  const assigned = entries.map(([name, value]) => `${name}=${markers.word(value)} `).join("");
+  const assigned = entries.map(([name, value]) => `${name}=${markers.formatWord(value)} `).join("");
   return { credentials: [{ start: at, end: at, text: assigned }], notes: [] };
 }

@@ -1,22 +1,24 @@
-import { Refusal } from "./refusal.ts";
+import { UntranslatableError } from "./untranslatable-error.ts";
 
-/** A stretch of a text, and what comes in its place. */
-export interface Edit {
+/** A replacement of a part of a text. */
+export interface TextEdit {
   start: number;
-  /** Behind it. */
+  /** Index after the part. */
   end: number;
   text: string;
 }
 
-/** A crontab's command as the shell gets it, and where each character stands in the line. */
-export interface Decoded {
+/** The command of a crontab line as the shell receives it, and the offset of each character in the line. */
+export interface DecodedCommand {
   text: string;
-  /** One more than the text has characters. */
-  places: readonly number[];
+  /** Has one more element than the text has characters. */
+  offsets: readonly number[];
 }
 
-/** Up to the first bare `%`; `\%` is a percent sign. @param from  where the command begins in the line */
-export function decoded(line: string, from: number): Decoded {
+/**
+ * Decodes the command up to the first bare `%`; `\%` is a percent sign. @param from  start of the command in the line
+ */
+export function decodeCommand(line: string, from: number): DecodedCommand {
   const places: number[] = [];
   let text = "";
   let at = from;
@@ -25,16 +27,19 @@ export function decoded(line: string, from: number): Decoded {
     if (line.startsWith("\\%", at)) at += 1;
     text += line[at] ?? "";
   }
-  return { text, places: [...places, at] };
+  return { text, offsets: [...places, at] };
 }
 
-/** The line with its edits done. @param edits  places in the decoded text; none runs over another @throws Refusal */
-export function edited(line: string, { places }: Decoded, edits: readonly Edit[]): string {
+/**
+ * Applies edits to a line. @param edits  positions in the decoded text; they do not overlap @throws
+ * UntranslatableError
+ */
+export function applyEdits(line: string, { offsets }: DecodedCommand, edits: readonly TextEdit[]): string {
   let result = line;
   for (const { start, end, text } of [...edits].sort((a, b) => b.start - a.start || b.end - a.end)) {
     if (/[\0\n\r]/.test(text))
-      throw new Refusal("a value holds a line break, which a crontab's line cannot have");
-    const [from, to] = [places[start] ?? line.length, places[end] ?? line.length];
+      throw new UntranslatableError("a value holds a line break, which a crontab's line cannot have");
+    const [from, to] = [offsets[start] ?? line.length, offsets[end] ?? line.length];
     result = result.slice(0, from) + text.replaceAll("%", "\\%") + result.slice(to);
   }
   return result;

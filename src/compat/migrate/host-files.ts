@@ -1,23 +1,23 @@
 import { readFileSync, statSync } from "node:fs";
 import { isAbsolute } from "node:path";
 
-/** A tool's configuration is short; what is longer is something else. */
+/** Maximum size of a configuration file, in bytes. A longer file is not one. */
 const LONGEST = 1_000_000;
 
-/** Configuration files of this host, by path, read when they are asked for. */
+/** Configuration files of this host, by path, read on first access. */
 export class HostFiles extends Map<string, string> {
-  /** Paths that were read, or could not be. */
-  readonly read: string[] = [];
+  /** Paths that were read, and paths that could not be. */
+  readonly readPaths: string[] = [];
   readonly unreadable: string[] = [];
   readonly #tried = new Set<string>();
 
-  /** Places that were given a text from elsewhere. */
-  readonly named = new Set<string>();
+  /** Paths whose text comes from another file. */
+  readonly namedPaths = new Set<string>();
 
-  name(place: string, text: string, path: string): void {
+  addNamed(place: string, text: string, path: string): void {
     this.set(place, text);
-    this.named.add(place);
-    this.read.push(path);
+    this.namedPaths.add(place);
+    this.readPaths.push(path);
   }
 
   override get(path: string): string | undefined {
@@ -36,7 +36,7 @@ export class HostFiles extends Map<string, string> {
       if (stat === undefined) return;
       if (!stat.isFile() || stat.size > LONGEST) throw new Error("it is no file of settings");
       this.set(path, readFileSync(path, "utf8"));
-      this.read.push(path);
+      this.readPaths.push(path);
     } catch {
       this.unreadable.push(path);
     }

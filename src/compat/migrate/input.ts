@@ -1,18 +1,18 @@
 import { readFileSync, statSync } from "node:fs";
 import { EXIT, SignalboxError, UsageError } from "../../base/errors.ts";
-import { quoted } from "../../base/text.ts";
-import { listFlag } from "../../commands/flags.ts";
-import type { Call, Surroundings } from "../../commands/spec.ts";
+import { quoteText } from "../../base/text.ts";
+import { getListFlag } from "../../commands/flags.ts";
+import type { Call, CommandIo } from "../../commands/spec.ts";
 import { HostFiles } from "./host-files.ts";
 
-/** A crontab's text. @param path  `-` for standard input @throws SignalboxError 74 where it cannot be read as text */
-export async function crontabText(path: string, world: Surroundings): Promise<string> {
-  if (path === "-") return checked("standard input", await world.input());
-  return checked(quoted(path), textOf(path));
+/** Reads a crontab. @param path  `-` for standard input @throws SignalboxError 74 if it cannot be read as text */
+export async function readCrontabText(path: string, world: CommandIo): Promise<string> {
+  if (path === "-") return checkText("standard input", await world.readInput());
+  return checkText(quoteText(path), readTextFile(path));
 }
 
-/** Every byte must come out again: a text that is not UTF-8 would not. */
-function checked(what: string, text: string): string {
+/** Checks that a text is valid UTF-8 without zero bytes, because every byte must be written back unchanged. */
+function checkText(what: string, text: string): string {
   const at = text.indexOf("\ufffd");
   if (at >= 0) {
     const line = text.slice(0, at).split("\n").length;
@@ -25,27 +25,30 @@ function checked(what: string, text: string): string {
   return text;
 }
 
-function textOf(path: string): string {
+function readTextFile(path: string): string {
   try {
     const stat = statSync(path);
     if (stat.isCharacterDevice() || stat.isBlockDevice()) throw new Error("it is a device");
     return readFileSync(path, "utf8");
   } catch (cause) {
-    throw new SignalboxError(EXIT.io, `${quoted(path)} cannot be read: ${(cause as Error).message}`, {
+    throw new SignalboxError(EXIT.io, `${quoteText(path)} cannot be read: ${(cause as Error).message}`, {
       cause,
     });
   }
 }
 
-/** Configuration files of the tools: those that were named, otherwise this host's own. @throws UsageError, SignalboxError 74 */
-export function toolFiles(call: Call): HostFiles {
+/**
+ * Reads the configuration files of the tools: the named ones, otherwise those of this host. @throws UsageError,
+ * SignalboxError 74
+ */
+export function readToolFiles(call: Call): HostFiles {
   const files = new HostFiles();
-  for (const path of listFlag(call, "tool-config")) {
-    const text = textOf(path);
+  for (const path of getListFlag(call, "tool-config")) {
+    const text = readTextFile(path);
     const place = /^\s*\{/.test(text) ? "/etc/switchman.conf" : "/etc/cronlock.conf";
-    if (files.named.has(place))
-      throw new UsageError(`--tool-config ${quoted(path)}: there is one for ${place} already`);
-    files.name(place, text, path);
+    if (files.namedPaths.has(place))
+      throw new UsageError(`--tool-config ${quoteText(path)}: there is one for ${place} already`);
+    files.addNamed(place, text, path);
   }
   return files;
 }

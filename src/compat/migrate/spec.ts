@@ -1,12 +1,12 @@
 import type { Command } from "../../commands/spec.ts";
 
-export const migrateCrontab: Command = {
+export const migrateCrontabCommand: Command = {
   id: "migrate crontab",
   topic: "Migrate",
   brief: "rewrite a crontab for signalbox run",
   about: [
-    "Prints the crontab with every line of cronlock, golock, switchman, zoo-locked, flock, setlock, etcdctl lock and consul" +
-      " lock as a line of signalbox run. Everything else stays byte for byte: comments, spaces, variables, redirections, what" +
+    "Prints the crontab with every line of cronlock, golock, switchman, zoo-locked, flock, setlock, etcdctl lock, consul lock," +
+      " lockrun, run-one, solo, lockf, with-lock-ex, lckdo, dotlockfile, chpst -L and sem as a line of signalbox run. Everything else stays byte for byte: comments, spaces, variables, redirections, what" +
       " stands before the tool (nice, sudo, cd x &&). Where the meaning changes, standard error says how.",
     "A line that cannot be translated stays as it is, and standard error says why. What is printed comes out unchanged when it" +
       " is given to the command again.",
@@ -29,7 +29,7 @@ export const migrateCrontab: Command = {
     },
     {
       name: "plain",
-      help: "put lines that have no lock behind one too, named after their command, without a grace",
+      help: "also give a lock to lines that have none: named after their command, without a grace; not to lines that maintain the host itself",
     },
     { name: "in-place", help: "write the file instead of printing it: whole, or not at all" },
     { name: "json", help: "print what becomes of which line, and the new text, as JSON" },
@@ -54,5 +54,5 @@ export const migrateCrontab: Command = {
     ],
     ["signalbox migrate crontab --plain crontab.txt", "lines without any lock get one"],
   ],
-  load: () => import("./crontab.run.ts"),
+  load: () => import("./crontab.impl.ts"),
 };

@@ -1,58 +1,83 @@
-import type { Translate } from "../as-run.ts";
-import { consulAsRun } from "../consul/as-run.ts";
-import { cronlockAsRun, golockAsRun } from "../cronlock/as-run.ts";
-import { etcdctlAsRun } from "../etcdctl/as-run.ts";
-import { flockAsRun } from "../flock/as-run.ts";
-import { setlockAsRun } from "../setlock/as-run.ts";
-import { asRun as switchmanAsRun } from "../switchman/as-run.ts";
-import { asRun as zooLockedAsRun } from "../zoo-locked/as-run.ts";
+import { findLockToolAt } from "../../fleet/lock-tools.ts";
+import { getBaseName } from "../../fleet/shell-wrappers.ts";
+import { translateConsul } from "../consul/translate.ts";
+import { translateCronlock, translateGolock } from "../cronlock/translate.ts";
+import { translateEtcdctl } from "../etcdctl/translate.ts";
+import { translateFlock } from "../flock/translate.ts";
+import { translateChpst } from "../lock-tools/chpst.ts";
+import { translateDotlockfile } from "../lock-tools/dotlockfile.ts";
+import { translateLckdo } from "../lock-tools/lckdo.ts";
+import { translateLockf } from "../lock-tools/lockf.ts";
+import { translateLockrun } from "../lock-tools/lockrun.ts";
+import { refuseKeepRunning, refuseRunThisOne, translateRunOne } from "../lock-tools/run-one.ts";
+import { translateSem } from "../lock-tools/sem.ts";
+import { translateSolo } from "../lock-tools/solo.ts";
+import { refuseTwoStepTool } from "../lock-tools/two-step-tool.ts";
+import { translateWithLockEx } from "../lock-tools/with-lock-ex.ts";
+import { translateSetlock } from "../setlock/translate.ts";
+import { translateSwitchman } from "../switchman/translate.ts";
+import type { LineTranslator } from "../translated-run.ts";
+import { translateZooLocked } from "../zoo-locked/translate.ts";
 
-/** What each tool's line means to `signalbox run`, by the tool's name. */
-export const TOOLS: Readonly<Record<string, Translate>> = {
-  cronlock: cronlockAsRun,
-  golock: golockAsRun,
-  switchman: switchmanAsRun,
-  "zoo-locked": zooLockedAsRun,
-  flock: flockAsRun,
-  setlock: setlockAsRun,
-  etcdctl: etcdctlAsRun,
-  consul: consulAsRun,
+/** Translators of the tools' lines to `signalbox run`, by tool. */
+export const TOOLS: Readonly<Record<string, LineTranslator>> = {
+  cronlock: translateCronlock,
+  golock: translateGolock,
+  switchman: translateSwitchman,
+  "zoo-locked": translateZooLocked,
+  flock: translateFlock,
+  setlock: translateSetlock,
+  etcdctl: translateEtcdctl,
+  consul: translateConsul,
+  lockrun: translateLockrun,
+  lockf: translateLockf,
+  "with-lock-ex": translateWithLockEx,
+  lckdo: translateLckdo,
+  dotlockfile: translateDotlockfile,
+  chpst: translateChpst,
+  solo: translateSolo,
+  sem: translateSem,
+  parallel: translateSem,
+  "run-one": translateRunOne,
+  "run-this-one": refuseRunThisOne,
+  "keep-one-running": refuseKeepRunning,
+  "run-one-constantly": refuseKeepRunning,
+  "run-one-until-success": refuseKeepRunning,
+  "run-one-until-failure": refuseKeepRunning,
+  lockfile: refuseTwoStepTool,
+  "lockfile-create": refuseTwoStepTool,
+  shlock: refuseTwoStepTool,
 };
 
-/** The tools that are front ends of signalbox too: `signalbox cronlock …`. */
-export const FRONT_ENDS: readonly string[] = ["cronlock", "golock", "switchman", "zoo-locked"];
-/** Variables that speak to a tool only, and go with it. */
+/** The tools that are also front ends of signalbox: `signalbox cronlock …`. */
+export const FRONT_END_NAMES: readonly string[] = ["cronlock", "golock", "switchman", "zoo-locked"];
+/** Variables that only concern a tool, and are removed with it. */
 export const OWN_VARIABLES: Readonly<Record<string, RegExp>> = {
   cronlock: /^CRONLOCK_/,
   golock: /^CRONLOCK_/,
 };
 
-/** The start of a tool in a command's words. */
-export interface Start {
-  /** `run` is `signalbox run`: nothing is to do. */
+/** The start of a tool in the words of a command. */
+export interface ToolStart {
+  /** `run` is `signalbox run`, which needs no translation. */
   tool: string;
   /** Index of its first word. */
   at: number;
-  /** How many words name it. */
+  /** Number of words that name it. */
   length: number;
 }
 
-/** The tool that these words start at an index, if any. */
-export function startAt(words: readonly string[], at: number): Start | undefined {
-  const tool = baseName(words[at] ?? "");
+/** Returns the tool that starts at an index, if any. */
+export function findToolStart(words: readonly string[], at: number): ToolStart | undefined {
+  const tool = getBaseName(words[at] ?? "");
   const next = words[at + 1] ?? "";
   if (tool === "signalbox" && next === "run") return { tool: "run", at, length: 2 };
-  if (tool === "signalbox" && FRONT_ENDS.includes(next)) return { tool: next, at, length: 2 };
-  if (tool === "etcdctl" && !words.slice(at + 1).includes("lock")) return undefined;
-  if (tool === "consul" && next !== "lock") return undefined;
-  return Object.hasOwn(TOOLS, tool) ? { tool, at, length: 1 } : undefined;
+  if (tool === "signalbox" && FRONT_END_NAMES.includes(next)) return { tool: next, at, length: 2 };
+  const isTool = Object.hasOwn(TOOLS, tool) && findLockToolAt(words, at)?.isKnown === true;
+  return isTool ? { tool, at, length: 1 } : undefined;
 }
 
-/** Whether a text names a tool at all. */
-export function namesTool(text: string): boolean {
+/** Whether a text contains the name of a tool. */
+export function hasToolName(text: string): boolean {
   return Object.keys(TOOLS).some((tool) => new RegExp(`(?<![\\w.-])${tool}(?![\\w.-])`).test(text));
-}
-
-export function baseName(word: string): string {
-  return word.slice(word.lastIndexOf("/") + 1);
 }

@@ -1,80 +1,80 @@
 import { dirname, resolve } from "node:path";
 import { ConfigError } from "../../base/errors.ts";
-import { clean, nearest, quoted } from "../../base/text.ts";
-import { Sheet, shown } from "../../commands/schedule/sheets.ts";
-import { type Call, CONNECTION } from "../../commands/spec.ts";
+import { clean, findNearest, quoteText } from "../../base/text.ts";
+import { quoteValue, SourceDocument } from "../../commands/schedule/sheets.ts";
+import { type Call, CONNECTION_SETTINGS } from "../../commands/spec.ts";
 import { resolveConfig } from "../../config/config.ts";
-import type { Env, FileText } from "../../config/files.ts";
-import { type SettingKey, settingOf } from "../../config/settings.ts";
+import type { Env, FileContent } from "../../config/files.ts";
+import { getSetting, type SettingKey } from "../../config/settings.ts";
 import { readPlainFile } from "../plain-file.ts";
 
-/** What the part of one environment says. */
-export interface Setup {
-  /** Where etcd is, as flags of our commands would have it. */
+/** The configuration of one environment. */
+export interface PerfectschedConfig {
+  /** Connection settings, in the form of flags of signalbox commands. */
   settings: Call["settings"];
-  /** Of schedules that are added without one. */
+  /** The time zone of schedules that are added without one. */
   timezone: string | undefined;
-  /** A path. */
+  /** Path of the log file. */
   log: string | undefined;
-  /** `inline`: the file holds them itself. */
+  /** `inline`: the file contains the handlers itself. */
   handlers: { file: string } | "inline" | undefined;
-  /** Before another start of a task that asked for one, ms. */
+  /** Wait before a task that requested a retry is started again, ms. */
   retryWait: number | undefined;
-  /** Keys that were read here. */
+  /** Keys that are read here. */
   keys: readonly string[];
-  /** What is to be said about it. */
+  /** Notes for the user. */
   notes: readonly string[];
 }
 
-/** Keys of the original that say where its table is. */
+/** Keys of the original for its database table. */
 const BACKEND = ["type", "url", "table", "sslca"] as const;
-const OWN = [...BACKEND, "timezone", "log", "handlers", "retry_wait", ...CONNECTION] as const;
-/** What workers do otherwise; they say so themselves where the file is theirs. */
+const OWN = [...BACKEND, "timezone", "log", "handlers", "retry_wait", ...CONNECTION_SETTINGS] as const;
+/** Keys of workers that have a different effect here. A worker reports them itself if it reads the file. */
 const WORKERS = ["poll_interval", "alive_time", "max_acquire"] as const;
-/** What the file may hold for a worker. */
+/** Keys of the file that only a worker reads. */
 const MORE = ["concurrency", "tags", "retryWait", "metrics", "hooks", "commands"] as const;
 
 /**
- * Reads a configuration keyed by environment.
- * @param env  our own variables: where they or our configuration name etcd, the file need not
+ * Reads a configuration file keyed by environment.
+ * @param env  signalbox variables: if they or the signalbox configuration name the endpoints, the file need not
  * @throws ConfigError naming file, line and key
  */
-export function readSetup(file: string, environment: string, env: Env): Setup {
-  const sheet = new Sheet(file, textOf(file));
-  const fields = fieldsOf(sheet, file, environment);
-  const path = (key: string) => [environment, key];
-  const text = (key: string): string | undefined => {
+export function readPerfectschedConfig(file: string, environment: string, env: Env): PerfectschedConfig {
+  const sheet = new SourceDocument(file, readConfigText(file));
+  const fields = getFields(sheet, file, environment);
+  const toKeyPath = (key: string) => [environment, key];
+  const getText = (key: string): string | undefined => {
     const value = fields[key] ?? undefined;
     if (value === undefined || (typeof value === "string" && value !== "")) return value;
-    throw sheet.fault(path(key), `${shown(value)} is not a text`);
+    throw sheet.createError(toKeyPath(key), `${quoteValue(value)} is not a text`);
   };
   const { handlers } = fields;
-  const settings = settingsIn(sheet, fields, environment);
+  const settings = parseSettings(sheet, fields, environment);
   return {
     settings,
-    ...{ timezone: text("timezone"), log: text("log") },
+    ...{ timezone: getText("timezone"), log: getText("log") },
     handlers: Array.isArray(handlers)
       ? "inline"
       : typeof handlers === "string"
-        ? { file: resolve(dirname(file), text("handlers") ?? "") }
+        ? { file: resolve(dirname(file), getText("handlers") ?? "") }
         : undefined,
-    retryWait: retryWaitIn(sheet, fields, environment),
+    retryWait: parseRetryWait(sheet, fields, environment),
     keys: OWN,
     notes: [
-      ...backendNotes(sheet, fields, environment, { settings, env }),
-      ...strayNotes(file, fields, environment),
+      ...buildBackendNotes(sheet, fields, environment, { settings, env }),
+      ...buildUnknownKeyNotes(file, fields, environment),
     ],
   };
 }
 
-type Fields = Readonly<Record<string, unknown>>;
+type ConfigFields = Readonly<Record<string, unknown>>;
 
-function isFields(value: unknown): value is Fields {
+function isFields(value: unknown): value is ConfigFields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function textOf(file: string): string {
-  let found: FileText | undefined;
+function readConfigText(file: string): string {
+  let found: FileContent | undefined;
   try {
     found = readPlainFile(file);
   } catch (cause) {
@@ -85,34 +85,40 @@ function textOf(file: string): string {
   return found.text;
 }
 
-function fieldsOf(sheet: Sheet, file: string, environment: string): Fields {
+function getFields(sheet: SourceDocument, file: string, environment: string): ConfigFields {
   const { value } = sheet;
   const part = isFields(value) && Object.hasOwn(value, environment) ? value[environment] : undefined;
   if (isFields(part)) return part;
   if (part !== undefined && part !== null)
-    throw sheet.fault([environment], `${shown(part)} is not a list of keys and values`);
+    throw sheet.createError([environment], `${quoteValue(part)} is not a list of keys and values`);
   const names = isFields(value) ? Object.keys(value).filter((name) => isFields(value[name])) : [];
   const there = names.length === 0 ? "it has none" : `there are: ${clean(names.join(", "), 200)}`;
   throw new ConfigError(
-    `${clean(file)} has no configuration for the environment ${quoted(environment)} (-e, or RAILS_ENV); ${there}`,
+    `${clean(file)} has no configuration for the environment ${quoteText(environment)} (-e, or RAILS_ENV); ${there}`,
   );
 }
 
-function retryWaitIn(sheet: Sheet, { retry_wait: value }: Fields, environment: string): number | undefined {
+function parseRetryWait(
+  sheet: SourceDocument,
+  { retry_wait: value }: ConfigFields,
+  environment: string,
+): number | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === "number" && value >= 0 && value < 1e8) return Math.round(value * 1000);
-  throw sheet.fault([environment, "retry_wait"], `${shown(value)} is not a number of seconds`);
+  throw sheet.createError([environment, "retry_wait"], `${quoteValue(value)} is not a number of seconds`);
 }
 
-/** What is checked here names its line; our commands would call it a flag. */
-function settingsIn(sheet: Sheet, fields: Fields, environment: string): Call["settings"] {
+/**
+ * Parses the connection settings. Errors found here name the line in the file; signalbox commands would name a flag.
+ */
+function parseSettings(sheet: SourceDocument, fields: ConfigFields, environment: string): Call["settings"] {
   const settings: Partial<Record<SettingKey, string | boolean | readonly string[]>> = {};
-  for (const key of CONNECTION) {
+  for (const key of CONNECTION_SETTINGS) {
     const value = fields[key] ?? undefined;
     if (value === undefined) continue;
-    const { kind } = settingOf(key);
+    const { kind } = getSetting(key);
     const parsed = kind.parse(value);
-    if ("fault" in parsed) throw sheet.fault([environment, key], parsed.fault);
+    if ("fault" in parsed) throw sheet.createError([environment, key], parsed.fault);
     settings[key] =
       kind.isPath === true && typeof value === "string"
         ? resolve(dirname(sheet.file), value)
@@ -121,10 +127,10 @@ function settingsIn(sheet: Sheet, fields: Fields, environment: string): Call["se
   return settings;
 }
 
-/** @throws ConfigError where only a database is named */
-function backendNotes(
-  sheet: Sheet,
-  { type, url }: Fields,
+/** Builds notes about the database keys. @throws ConfigError if the file only names a database */
+function buildBackendNotes(
+  sheet: SourceDocument,
+  { type, url }: ConfigFields,
   environment: string,
   { settings, env }: { settings: Call["settings"]; env: Env },
 ): string[] {
@@ -139,7 +145,7 @@ function backendNotes(
             `${values.endpoints.join(", ")} (${sources.endpoints})`,
         ]
       : [];
-  throw sheet.fault(
+  throw sheet.createError(
     isDatabase ? [environment, key] : [environment],
     `${isDatabase ? "it names a database, and schedules are in etcd here" : "it does not say where etcd is"}` +
       '; add endpoints: ["http://HOST:2379"], or put type: etcd for the one on this host. What the table holds is' +
@@ -147,12 +153,12 @@ function backendNotes(
   );
 }
 
-/** The original passes over keys it does not know, and so does this, unless one is nearly right. */
-function strayNotes(file: string, fields: Fields, environment: string): string[] {
+/** Builds notes about unknown keys that resemble a known one. Other unknown keys are ignored, as in the original. */
+function buildUnknownKeyNotes(file: string, fields: ConfigFields, environment: string): string[] {
   const known = [...OWN, ...WORKERS, ...MORE];
   return Object.keys(fields).flatMap((key) => {
-    const meant = (known as readonly string[]).includes(key) ? undefined : nearest(key, known);
+    const meant = (known as readonly string[]).includes(key) ? undefined : findNearest(key, known);
     if (meant === undefined) return [];
-    return [`${clean(file)}: ${environment}: ${quoted(key)} is not known; did you mean ${meant}?`];
+    return [`${clean(file)}: ${environment}: ${quoteText(key)} is not known; did you mean ${meant}?`];
   });
 }

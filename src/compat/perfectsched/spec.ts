@@ -62,5 +62,5 @@ export const perfectsched: Command = {
     ["perfectsched -e production add s1 user_task '* * * * *' '{}'", "through a link of that name"],
     ["perfectsched run -Iconfig handlers.yml", "a worker with handlers of its own"],
   ],
-  load: () => import("./perfectsched.run.ts"),
+  load: () => import("./perfectsched.impl.ts"),
 };

@@ -1,2 +1,2 @@
-/** What Perl's `die` ends a program with. */
+/** Exit code of Perl's `die`. */
 export const DIED = 255;

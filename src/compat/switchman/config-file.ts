@@ -1,14 +1,17 @@
 import { ConfigError } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
-import type { ReadFile } from "../../config/files.ts";
+import type { FileReader } from "../../config/files.ts";
 import { readPlainFile } from "../plain-file.ts";
-import { DEFAULT_CONFIG, parseConfig, type SwitchmanConfig } from "./config.ts";
+import { DEFAULT_CONFIG, parseSwitchmanConfig, type SwitchmanConfig } from "./config.ts";
 
-/** Reads the file that was named, or the usual one. @throws ConfigError */
-export function readConfig(named: string | undefined, read: ReadFile = readPlainFile): SwitchmanConfig {
+/** Reads the named file, or the default one. @throws ConfigError */
+export function readSwitchmanConfig(
+  named: string | undefined,
+  read: FileReader = readPlainFile,
+): SwitchmanConfig {
   const path = named ?? DEFAULT_CONFIG;
-  const text = textOf(path, read);
-  if (text !== undefined) return parseConfig(path, text);
+  const text = readConfigText(path, read);
+  if (text !== undefined) return parseSwitchmanConfig(path, text);
   throw new ConfigError(
     named === undefined
       ? `${DEFAULT_CONFIG} is absent and --config is missing, see: signalbox switchman --help`
@@ -16,7 +19,7 @@ export function readConfig(named: string | undefined, read: ReadFile = readPlain
   );
 }
 
-function textOf(path: string, read: ReadFile): string | undefined {
+function readConfigText(path: string, read: FileReader): string | undefined {
   try {
     return read(path)?.text;
   } catch (cause) {

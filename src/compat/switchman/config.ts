@@ -1,56 +1,57 @@
 import { ConfigError } from "../../base/errors.ts";
-import { jsonFault } from "../../base/json.ts";
-import { clean, quoted } from "../../base/text.ts";
-import { LEVELS, levelNamed, type SwitchmanLevel } from "./levels.ts";
+import { findJsonFault } from "../../base/json.ts";
+import { clean, quoteText } from "../../base/text.ts";
+import { findSwitchmanLevel, LEVELS, type SwitchmanLevel } from "./levels.ts";
 
-/** Read where no other file is named. */
+/** The default configuration file. */
 export const DEFAULT_CONFIG = "/etc/switchman.conf";
 
-/** What a configuration file of switchman says. */
+/** The contents of a switchman configuration file. */
 export interface SwitchmanConfig {
   path: string;
-  /** Addresses of etcd, as they stand there; undefined where there are only ZooKeeper's. */
+  /** Addresses of etcd, as in the file; undefined if it names only those of ZooKeeper. */
   etcdhosts: string | readonly string[] | undefined;
-  /** What our keys begin with; undefined: as signalbox itself is configured. */
+  /** Prefix of the keys in etcd; undefined: the one configured for signalbox. */
   etcdprefix: string | undefined;
   logfile: string | undefined;
   loglevel: SwitchmanLevel;
-  /** Whole seconds; 0: for ever. */
+  /** Whole seconds; 0: no timeout. */
   resourcesWaitTimeout: number;
-  /** Whole seconds; undefined: as it is without. */
+  /** Whole seconds; undefined: the default. */
   terminationTimeout: number | undefined;
 }
 
 /**
- * Reads a configuration file: `prefix`, `zkhosts`, `logfile`, `loglevel`, `termination_timeout`, `resources_wait_timeout`;
- * and two keys that switchman passes over, `etcdhosts` and `etcdprefix`. `data_read_len` is about ZooKeeper alone.
- * @throws ConfigError where switchman would not start with it
+ * Parses a configuration file: `prefix`, `zkhosts`, `logfile`, `loglevel`, `termination_timeout`,
+ * `resources_wait_timeout`; and two keys that switchman ignores, `etcdhosts` and `etcdprefix`. Ignores
+ * `data_read_len`, which only concerns ZooKeeper.
+ * @throws ConfigError if switchman would not start with it
  */
-export function parseConfig(path: string, text: string): SwitchmanConfig {
+export function parseSwitchmanConfig(path: string, text: string): SwitchmanConfig {
   const where = clean(path);
-  const fields = objectIn(where, text);
+  const fields = parseObject(where, text);
   const { prefix, etcdhosts, etcdprefix, logfile, loglevel } = fields;
   checkHosts(where, fields);
-  if (!isThere(prefix)) throw new ConfigError(`prefix is not defined in ${where}`);
+  if (!isTruthyInPerl(prefix)) throw new ConfigError(`prefix is not defined in ${where}`);
   if (typeof prefix !== "string" || !/^(?:\/[^/]+)+$/.test(prefix))
-    throw wrong(where, "prefix", prefix, 'a path such as "/myproject/switchman"');
+    throw createValueError(where, "prefix", prefix, 'a path such as "/myproject/switchman"');
   return {
-    ...{ path, etcdhosts: hostsOf(where, etcdhosts) },
-    etcdprefix: textOf(where, "etcdprefix", etcdprefix),
-    logfile: textOf(where, "logfile", logfile),
-    loglevel: levelOf(where, loglevel),
-    resourcesWaitTimeout: secondsOf(where, "resources_wait_timeout", fields) ?? 0,
-    terminationTimeout: secondsOf(where, "termination_timeout", fields),
+    ...{ path, etcdhosts: parseHosts(where, etcdhosts) },
+    etcdprefix: parseText(where, "etcdprefix", etcdprefix),
+    logfile: parseText(where, "logfile", logfile),
+    loglevel: parseLevel(where, loglevel),
+    resourcesWaitTimeout: parseWholeSeconds(where, "resources_wait_timeout", fields) ?? 0,
+    terminationTimeout: parseWholeSeconds(where, "termination_timeout", fields),
   };
 }
 
-function objectIn(where: string, text: string): Record<string, unknown> {
+function parseObject(where: string, text: string): Record<string, unknown> {
   const json = text.replace(/^\ufeff/, "");
   let value: unknown;
   try {
     value = JSON.parse(json);
   } catch {
-    const { line, column, what } = jsonFault(json) ?? { line: 1, column: 1, what: "it cannot be parsed" };
+    const { line, column, what } = findJsonFault(json) ?? { line: 1, column: 1, what: "it cannot be parsed" };
     throw new ConfigError(`${where} is not JSON: line ${line}, column ${column}: ${what}`);
   }
   if (typeof value === "object" && value !== null && !Array.isArray(value))
@@ -59,51 +60,56 @@ function objectIn(where: string, text: string): Record<string, unknown> {
 }
 
 function checkHosts(where: string, { zkhosts, etcdhosts }: Record<string, unknown>): void {
-  if (!isThere(zkhosts) && !isThere(etcdhosts))
+  if (!isTruthyInPerl(zkhosts) && !isTruthyInPerl(etcdhosts))
     throw new ConfigError(
       `neither zkhosts nor etcdhosts is defined in ${where}; add "etcdhosts": "etcd1:2379,etcd2:2379"`,
     );
   if (typeof zkhosts === "string" && /\/\w+/.test(zkhosts))
-    throw wrong(where, "zkhosts", zkhosts, "a list of hosts without a path (switchman has prefix for that)");
+    throw createValueError(
+      where,
+      "zkhosts",
+      zkhosts,
+      "a list of hosts without a path (switchman has prefix for that)",
+    );
 }
 
-function hostsOf(where: string, value: unknown): SwitchmanConfig["etcdhosts"] {
-  if (!isThere(value)) return undefined;
+function parseHosts(where: string, value: unknown): SwitchmanConfig["etcdhosts"] {
+  if (!isTruthyInPerl(value)) return undefined;
   if (typeof value === "string") return value;
   const isList = Array.isArray(value) && value.every((one): one is string => typeof one === "string");
   if (isList) return value;
-  // Not shown: an address may hold a password.
+  // The value is not shown: an address may contain a password.
   throw new ConfigError(
     `bad etcdhosts in ${where}: it is neither a text such as "etcd1:2379" nor a list of such`,
   );
 }
 
-/** As Perl sees it: empty, 0 and "0" are nothing. */
-function isThere(value: unknown): boolean {
+/** Whether a value is true in Perl: an empty text, 0 and "0" are false. */
+function isTruthyInPerl(value: unknown): boolean {
   return Boolean(value) && value !== "0";
 }
 
-function textOf(where: string, key: string, value: unknown): string | undefined {
-  if (!isThere(value)) return undefined;
+function parseText(where: string, key: string, value: unknown): string | undefined {
+  if (!isTruthyInPerl(value)) return undefined;
   if (typeof value === "string") return value;
-  throw wrong(where, key, value, "a text");
+  throw createValueError(where, key, value, "a text");
 }
 
-function levelOf(where: string, value: unknown): SwitchmanLevel {
-  const level = isThere(value) ? levelNamed(String(value)) : "info";
-  if (level === undefined) throw wrong(where, "loglevel", value, `one of ${LEVELS.join(", ")}`);
+function parseLevel(where: string, value: unknown): SwitchmanLevel {
+  const level = isTruthyInPerl(value) ? findSwitchmanLevel(String(value)) : "info";
+  if (level === undefined) throw createValueError(where, "loglevel", value, `one of ${LEVELS.join(", ")}`);
   return level;
 }
 
-function secondsOf(where: string, key: string, fields: Record<string, unknown>): number | undefined {
+function parseWholeSeconds(where: string, key: string, fields: Record<string, unknown>): number | undefined {
   const value = fields[key];
   if (value === undefined || value === null) return undefined;
   const isNumber = typeof value === "string" || typeof value === "number";
   if (isNumber && /^\d{1,9}$/.test(String(value))) return Number(value);
-  throw wrong(where, key, value, "a whole number of seconds");
+  throw createValueError(where, key, value, "a whole number of seconds");
 }
 
-function wrong(where: string, key: string, value: unknown, wanted: string): ConfigError {
-  const shown = typeof value === "string" ? quoted(value) : clean(JSON.stringify(value) ?? "nothing", 60);
+function createValueError(where: string, key: string, value: unknown, wanted: string): ConfigError {
+  const shown = typeof value === "string" ? quoteText(value) : clean(JSON.stringify(value) ?? "nothing", 60);
   return new ConfigError(`bad ${key} in ${where}: ${shown} is not ${wanted}`);
 }

@@ -1,7 +1,7 @@
 import type { Command } from "../../commands/spec.ts";
 import { DIED } from "./codes.ts";
 
-/** What help and the docs say of `signalbox switchman`. */
+/** The declaration of `signalbox switchman`, for the help and the docs. */
 export const declaration: Omit<Command, "load"> = {
   id: "switchman",
   topic: "Migrate",

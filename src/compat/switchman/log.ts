@@ -2,20 +2,23 @@ import { writeSync } from "node:fs";
 import { ConfigError } from "../../base/errors.ts";
 import type { LogFields } from "../../base/log.ts";
 import { clean } from "../../base/text.ts";
-import { type LogSink, openForLog } from "../../commands/logging.ts";
-import { reaches, type SwitchmanLevel } from "./levels.ts";
+import { type LogSink, openForAppend } from "../../commands/logging.ts";
+import { isAtLeastLevel, type SwitchmanLevel } from "./levels.ts";
 
 export interface SwitchmanLogOptions {
-  /** Undefined for none: then there is only standard error. */
+  /** Undefined: the log goes only to standard error. */
   file: string | undefined;
-  /** The least that goes to the file. */
+  /** Minimum level for the file. */
   level: SwitchmanLevel;
-  /** Standard error gets everything, not only warnings and worse. */
+  /** Writes all levels to standard error, not only warnings and higher. */
   isDebugging: boolean;
-  err(text: string): void;
+  writeStderr(text: string): void;
 }
 
-/** What the engine says, where switchman has words for it: [its level, its words]. Of the rest the words are ours. */
+/**
+ * Messages of a run for which switchman has its own words: [its level, its words]. All others keep the words of
+ * signalbox.
+ */
 const WORDS: Readonly<Record<string, (fields: LogFields) => [SwitchmanLevel, string]>> = {
   "terminating the command": ({ why }) => ["debug", `Terminating the child: ${why}`],
   "the claim was lost, the command was terminated": ({ why }) => [
@@ -24,36 +27,42 @@ const WORDS: Readonly<Record<string, (fields: LogFields) => [SwitchmanLevel, str
   ],
 };
 
-/** switchman's log: `YYYY-MM-DD HH:MM:SS<tab>[pid]<tab>message`, in local time, on standard error and in a file. */
+/**
+ * Writes switchman's log: `YYYY-MM-DD HH:MM:SS<tab>[pid]<tab>message`, in local time, to standard error and to a
+ * file.
+ */
 export class SwitchmanLog {
-  /** The command's, once it runs. */
+  /** Pid of the command, once it runs. */
   child: number | undefined;
   readonly #options: SwitchmanLogOptions;
   readonly #descriptor: number | undefined;
 
-  /** @throws ConfigError when the file cannot be opened */
+  /** @throws ConfigError if the file cannot be opened */
   constructor(options: SwitchmanLogOptions) {
     this.#options = options;
-    this.#descriptor = options.file === undefined ? undefined : opened(options.file);
+    this.#descriptor = options.file === undefined ? undefined : openLogFile(options.file);
   }
 
   write(level: SwitchmanLevel, message: string): void {
-    const { isDebugging, level: least, err } = this.#options;
-    const line = `${timeText(new Date())}\t[${process.pid}]\t${clean(message)}\n`;
-    if (reaches(level, isDebugging ? "debug" : "warning")) err(line);
-    if (this.#descriptor !== undefined && reaches(level, least)) append(this.#descriptor, line);
+    const { isDebugging, level: least, writeStderr } = this.#options;
+    const line = `${formatTime(new Date())}\t[${process.pid}]\t${clean(message)}\n`;
+    if (isAtLeastLevel(level, isDebugging ? "debug" : "warning")) writeStderr(line);
+    if (this.#descriptor !== undefined && isAtLeastLevel(level, least)) appendLine(this.#descriptor, line);
   }
 
-  /** For the engine. What it says of its own doings, switchman would say only where it is debugged. */
+  /**
+   * Receives the messages of the run. Its info messages become debug messages, because switchman would only write
+   * them when debugging.
+   */
   readonly sink: LogSink = {
-    debug: (message, fields) => this.#pass("debug", message, fields),
-    info: (message, fields) => this.#pass("debug", message, fields),
-    warn: (message, fields) => this.#pass("warning", message, fields),
-    error: (message, fields) => this.#pass("error", message, fields),
+    debug: (message, fields) => this.#forward("debug", message, fields),
+    info: (message, fields) => this.#forward("debug", message, fields),
+    warn: (message, fields) => this.#forward("warning", message, fields),
+    error: (message, fields) => this.#forward("error", message, fields),
     reopen: () => {},
   };
 
-  #pass(level: SwitchmanLevel, message: string, fields: LogFields = {}): void {
+  #forward(level: SwitchmanLevel, message: string, fields: LogFields = {}): void {
     if (message === "started") this.child = Number(fields.pid);
     const known = WORDS[message]?.(fields);
     if (known !== undefined) return this.write(...known);
@@ -62,25 +71,25 @@ export class SwitchmanLog {
   }
 }
 
-function opened(path: string): number {
+function openLogFile(path: string): number {
   try {
-    return openForLog(path, 0o666);
+    return openForAppend(path, 0o666);
   } catch (cause) {
     throw new ConfigError(`Cannot write to the logfile: ${(cause as Error).message}`, { cause });
   }
 }
 
-/** A full disk loses lines, never the run. */
-function append(descriptor: number, line: string): void {
+/** Appends a line. On a full disk lines are lost, but the run continues. */
+function appendLine(descriptor: number, line: string): void {
   try {
     writeSync(descriptor, line);
   } catch {
-    // standard error has what matters
+    // standard error has the important messages
   }
 }
 
-function timeText(now: Date): string {
-  const two = (value: number) => String(value).padStart(2, "0");
-  const date = [now.getFullYear(), two(now.getMonth() + 1), two(now.getDate())].join("-");
-  return `${date} ${[now.getHours(), now.getMinutes(), now.getSeconds()].map(two).join(":")}`;
+function formatTime(now: Date): string {
+  const padTwoDigits = (value: number) => String(value).padStart(2, "0");
+  const date = [now.getFullYear(), padTwoDigits(now.getMonth() + 1), padTwoDigits(now.getDate())].join("-");
+  return `${date} ${[now.getHours(), now.getMinutes(), now.getSeconds()].map(padTwoDigits).join(":")}`;
 }

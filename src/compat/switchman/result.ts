@@ -1,23 +1,23 @@
 import { EXIT, SignalboxError } from "../../base/errors.ts";
-import { explained } from "../../commands/perform.ts";
-import type { Refusal, RunResult } from "../../commands/run/errand.ts";
-import type { SwitchmanCall } from "../../fleet/switchman-words.ts";
+import { explainError } from "../../commands/explain-error.ts";
+import type { RunRefusal, RunResult } from "../../commands/run/run-invocation.ts";
+import type { SwitchmanCall } from "../../fleet/switchman-call.ts";
 import { DIED } from "./codes.ts";
 import type { SwitchmanLog } from "./log.ts";
 
-/** Error numbers of Linux, which a command that cannot be started ends with. */
+/** Linux error numbers, the exit codes for a command that cannot be started. */
 const ENOENT = 2;
 const EACCES = 13;
 
-/** What a run came to, said in switchman's words. @returns its exit code */
-export function resultCode(result: RunResult, call: SwitchmanCall, log: SwitchmanLog): number {
+/** Reports the result of a run in switchman's words. @returns its exit code */
+export function reportSwitchmanResult(result: RunResult, call: SwitchmanCall, log: SwitchmanLog): number {
   switch (result.kind) {
     case "interrupted":
       return result.code;
     case "refused":
-      return refusedCode(result.refusal, call, log);
+      return reportRefusal(result.refusal, call, log);
     case "ended": {
-      // Of a child that a signal ended, switchman sees no code.
+      // switchman reads no exit code from a child that was ended by a signal.
       const code = result.exit.code ?? EXIT.ok;
       if (code !== EXIT.ok) log.write("warning", `Child ${log.child} exited with ${code}`);
       return code;
@@ -25,8 +25,8 @@ export function resultCode(result: RunResult, call: SwitchmanCall, log: Switchma
   }
 }
 
-function refusedCode(
-  refusal: Refusal,
+function reportRefusal(
+  refusal: RunRefusal,
   { lock, name, group, leases }: SwitchmanCall,
   log: SwitchmanLog,
 ): number {
@@ -52,9 +52,13 @@ function refusedCode(
   }
 }
 
-/** What kept a command from being started. @returns the exit code */
-export function failureCode(error: unknown, { command }: SwitchmanCall, log: SwitchmanLog): number {
-  const { exitCode, message } = explained(error);
+/** Reports why a command could not be started. @returns the exit code */
+export function reportSwitchmanFailure(
+  error: unknown,
+  { command }: SwitchmanCall,
+  log: SwitchmanLog,
+): number {
+  const { exitCode, message } = explainError(error);
   const starts: number[] = [EXIT.notFound, EXIT.notExecutable];
   if (!(error instanceof SignalboxError) || !starts.includes(exitCode)) {
     log.write("critical", message);

@@ -1,2 +1,4 @@
-/** EINVAL: the only code of its own that zoo-locked has, for hosts that ZooKeeper's library refuses. */
+/** EINVAL, the exit code of zoo-locked for hosts that ZooKeeper's library refuses. */
 export const INVALID = 22;
+/** ENOENT, the exit code if a host's name does not resolve. */
+export const UNKNOWN_HOST = 2;

@@ -1,69 +1,74 @@
 import type { Clock } from "../../base/clock.ts";
 import { clean } from "../../base/text.ts";
-import { perform } from "../../commands/perform.ts";
-import type { Call, Command, Surroundings } from "../../commands/spec.ts";
-import type { Picture } from "../../model/picture.ts";
-import { captured } from "./captured.ts";
+import { executeCommand } from "../../commands/execute-command.ts";
+import type { Call, Command, CommandIo } from "../../commands/spec.ts";
+import type { Snapshot } from "../../model/snapshot.ts";
+import { createCapturingIo } from "./capturing-io.ts";
 
-/** A command under way, or done. */
-export interface Job {
+/** A command that runs or has ended. */
+export interface ConsoleJob {
   readonly id: number;
   readonly command: Command;
-  /** What stands after its name. */
+  /** The words after the command's name. */
   readonly words: readonly string[];
-  /** The same as a line for a shell. */
+  /** The same command as a line for a shell. */
   readonly line: string;
-  /** What it is about, for people. */
+  /** A title for the user. */
   readonly title: string;
-  /** What it has said, the last lines. */
+  /** Opens the dialog again with all values kept, for a job that was refused. */
+  readonly reopen?: (() => void) | undefined;
+  /** The last lines of its output. */
   readonly lines: readonly string[];
-  /** Undefined while it runs. */
+  /** Exit code; undefined while the job runs. */
   readonly code: number | undefined;
-  /** Wall clocks, ms since the epoch. */
+  /** Wall clock, ms since the epoch. */
   readonly startedAt: number;
   readonly endedAt: number | undefined;
 }
 
-/** Jobs that are remembered, and lines of each. */
+/** A command line as it was previewed. */
+export type JobRequest = Pick<ConsoleJob, "command" | "words" | "line" | "title" | "reopen">;
+
+/** Maximum number of jobs kept, and of lines kept for each. */
 const MOST_JOBS = 200;
 const MOST_LINES = 200;
 
-interface Ports {
-  world: Surroundings;
+interface JobPorts {
+  io: CommandIo;
   clock: Clock;
-  /** How the console itself was told to reach etcd. */
+  /** The connection settings of the console itself. */
   settings: Call["settings"];
   onChange(): void;
-  /** What is on the screen; undefined where that is not live. */
-  picture(): Picture | undefined;
+  /** Returns the displayed snapshot, or undefined if it is not live. */
+  getSnapshot(): Snapshot | undefined;
 }
 
-/** Commands that were started from the console: they go on while the user looks elsewhere. */
+/** Runs the commands started from the console. They continue while the user does other things. */
 export class Jobs {
-  readonly #ports: Ports;
+  readonly #ports: JobPorts;
   readonly #stops = new Map<number, AbortController>();
-  #list: readonly Job[] = [];
+  #list: readonly ConsoleJob[] = [];
   #next = 1;
 
-  constructor(ports: Ports) {
+  constructor(ports: JobPorts) {
     this.#ports = ports;
   }
 
-  /** The newest first. */
-  get list(): readonly Job[] {
+  /** Newest first. */
+  get list(): readonly ConsoleJob[] {
     return this.#list;
   }
 
-  get running(): readonly Job[] {
+  get running(): readonly ConsoleJob[] {
     return this.#list.filter(({ code }) => code === undefined);
   }
 
-  /** Starts a command. Never fails: how it went is in its job. */
-  start(wish: Pick<Job, "command" | "words" | "line" | "title">): { job: Job; done: Promise<Job> } {
+  /** Starts a command. Never fails: the result is in the job. */
+  start(request: JobRequest): { job: ConsoleJob; done: Promise<ConsoleJob> } {
     const { clock } = this.#ports;
-    const now = clock.wall();
-    const job: Job = {
-      ...{ ...wish, id: this.#next, lines: [], code: undefined, startedAt: now, endedAt: undefined },
+    const now = clock.getWallTime();
+    const job: ConsoleJob = {
+      ...{ ...request, id: this.#next, lines: [], code: undefined, startedAt: now, endedAt: undefined },
     };
     this.#next += 1;
     this.#list = [job, ...this.#list].slice(0, MOST_JOBS);
@@ -71,37 +76,39 @@ export class Jobs {
     return { job, done: this.#run(job) };
   }
 
-  /** Asks a job to end, as Ctrl+C would. What it has asked for in etcd stands. */
+  /** Interrupts a job, as Ctrl+C would. What it has already written to etcd stays. */
   interrupt(id: number): void {
     this.#stops.get(id)?.abort();
   }
 
-  async #run(job: Job): Promise<Job> {
+  async #run(job: ConsoleJob): Promise<ConsoleJob> {
     const stop = new AbortController();
     this.#stops.set(job.id, stop);
-    const line = (text: string) => this.#say(job.id, text);
-    const code = await this.perform(job.command, job.words, { line, signal: stop.signal });
+    const writeLine = (text: string) => this.#appendLine(job.id, text);
+    const code = await this.perform(job.command, job.words, { writeLine, signal: stop.signal });
     this.#stops.delete(job.id);
-    return this.#change(job.id, { code, endedAt: this.#ports.clock.wall() }) ?? { ...job, code };
+    return this.#updateJob(job.id, { code, endedAt: this.#ports.clock.getWallTime() }) ?? { ...job, code };
   }
 
-  /** Runs a command without making a job of it. @returns its exit code */
+  /** Runs a command without creating a job. @returns its exit code */
   perform(
     command: Command,
     words: readonly string[],
-    capture: { line(text: string, stream: "out" | "err"): void; signal: AbortSignal },
+    capture: { writeLine(text: string, stream: "out" | "err"): void; signal: AbortSignal },
   ): Promise<number> {
-    const { world, settings, picture } = this.#ports;
-    return perform(command, words, captured(world, { ...capture, picture }), { settings });
+    const { io, settings, getSnapshot } = this.#ports;
+    return executeCommand(command, words, createCapturingIo(io, { ...capture, getSnapshot }), {
+      settings,
+    });
   }
 
-  #say(id: number, text: string): void {
+  #appendLine(id: number, text: string): void {
     const line = clean(text).replace(/^signalbox: /, "");
     const known = this.#list.find((job) => job.id === id);
-    if (known !== undefined) this.#change(id, { lines: [...known.lines, line].slice(-MOST_LINES) });
+    if (known !== undefined) this.#updateJob(id, { lines: [...known.lines, line].slice(-MOST_LINES) });
   }
 
-  #change(id: number, change: Partial<Job>): Job | undefined {
+  #updateJob(id: number, change: Partial<ConsoleJob>): ConsoleJob | undefined {
     this.#list = this.#list.map((job) => (job.id === id ? { ...job, ...change } : job));
     this.#ports.onChange();
     return this.#list.find((job) => job.id === id);

@@ -1,30 +1,30 @@
-import type { Call, Surroundings } from "../../commands/spec.ts";
-import type { Desk } from "../../commands/with-store.ts";
+import type { Call, CommandIo } from "../../commands/spec.ts";
+import type { CommandContext } from "../../commands/store-command.ts";
 import type { Detail } from "../../model/detail/detail.ts";
 import type { EventLog } from "../../model/events/index.ts";
 import type { Subject } from "../../model/tables/view.ts";
 import type { Jobs } from "../act/jobs.ts";
-import type { Counts } from "../explorer/tree.ts";
-import type { Tree } from "../explorer/tree-rows.ts";
+import type { TabCounts } from "../explorer/build-tree.ts";
+import type { ExplorerTree } from "../explorer/explorer-tree.ts";
 import type { Layout, Size } from "../frame/layout.ts";
 import type { Keymap } from "../keys/keymap.ts";
 import type { Hint, Overlays } from "../overlay/overlay.ts";
-import type { Sight } from "../sight/sight.ts";
-import type { State } from "../state/state.ts";
-import type { Store } from "../state/store.ts";
-import type { Table } from "../table/table.ts";
+import type { LiveView } from "../sight/live-view.ts";
+import type { ConsoleState } from "../state/console-state.ts";
+import type { StateStore } from "../state/store.ts";
+import type { ConsoleTable } from "../table/table.ts";
 import type { Theme } from "../theme/theme.ts";
 import type { ScreenLog } from "./log.ts";
 
-/** Everything that the parts of the console work with. */
+/** What the parts of the console share. */
 export interface App {
-  readonly desk: Desk;
-  readonly world: Surroundings;
-  /** The console's own command line: how it was told to reach etcd. */
+  readonly context: CommandContext;
+  readonly io: CommandIo;
+  /** The console's own command line, with its connection settings. */
   readonly call: Call;
-  readonly store: Store<State>;
-  readonly state: State;
-  readonly sight: Sight;
+  readonly store: StateStore<ConsoleState>;
+  readonly state: ConsoleState;
+  readonly liveView: LiveView;
   readonly jobs: Jobs;
   readonly overlays: Overlays;
   readonly events: EventLog;
@@ -33,31 +33,32 @@ export interface App {
   readonly theme: Theme;
   readonly isReadOnly: boolean;
   /** The table of the active tab. */
-  readonly table: Table;
-  readonly tree: Tree;
+  readonly table: ConsoleTable;
+  readonly tree: ExplorerTree;
   /** Wall clock, ms since the epoch. */
-  wall(): number;
-  screen(): Size;
-  /** Undefined where the screen is too small. */
-  layout(): Layout | undefined;
-  counts(): Counts;
-  /** What the detail shows, and what actions are done to. */
-  subject(): Subject | undefined;
-  detail(): Detail | undefined;
-  /** The table that the panel shows, if it does. */
-  panelTable(): Table | undefined;
-  hints(): readonly Hint[];
-  /** Does what a key does, by the id of its action. */
+  getWallTime(): number;
+  getScreenSize(): Size;
+  /** Undefined if the screen is too small. */
+  getLayout(): Layout | undefined;
+  getTabCounts(): TabCounts;
+  /** The subject that the detail shows and that actions apply to. */
+  getSubject(): Subject | undefined;
+  getDetail(): Detail | undefined;
+  /** The table that the panel shows, if it shows one. */
+  getPanelTable(): ConsoleTable | undefined;
+  getHints(): readonly Hint[];
+  /** Runs an action by its id. */
   act(id: string): void;
-  /** Changes how it is arranged; the screen follows. */
-  update(change: (state: State) => State): void;
-  /** Something else has changed that is on the screen. */
-  changed(): void;
-  toast(text: string, tone?: "held" | "problem" | "quiet"): void;
-  /** Puts a text into the clipboard of the user's terminal. */
+  /** Changes the console state; the screen follows. */
+  update(change: (state: ConsoleState) => ConsoleState): void;
+  /** Requests a repaint after a change outside the console state. */
+  notifyChange(): void;
+  /** @param isTrue  called for every frame: the toast disappears as soon as it returns false */
+  showToast(text: string, tone?: "held" | "problem" | "quiet", isTrue?: () => boolean): void;
+  /** Copies a text to the clipboard of the user's terminal. */
   copy(text: string, what: string): void;
   suspend(): void;
-  /** Paints everything anew, whatever is on the screen. */
+  /** Repaints the whole screen. */
   redraw(): void;
   quit(code?: number): void;
 }

@@ -1,93 +1,99 @@
-import type { Call, Surroundings } from "../../commands/spec.ts";
-import type { Desk } from "../../commands/with-store.ts";
+import type { Call, CommandIo } from "../../commands/spec.ts";
+import type { CommandContext } from "../../commands/store-command.ts";
 import type { Detail } from "../../model/detail/detail.ts";
 import { EventLog } from "../../model/events/index.ts";
 import type { Subject } from "../../model/tables/view.ts";
 import { Jobs } from "../act/jobs.ts";
-import { Watched } from "../detail/watched.ts";
-import { Counter } from "../explorer/counts.ts";
-import { type Counts, unfoldedFor } from "../explorer/tree.ts";
-import { Tree } from "../explorer/tree-rows.ts";
-import { type Layout, layoutOf, type Size } from "../frame/layout.ts";
+import { DetailCache } from "../detail/detail-cache.ts";
+import { getDefaultUnfolded, type TabCounts } from "../explorer/build-tree.ts";
+import { ExplorerTree } from "../explorer/explorer-tree.ts";
+import { TabCounter } from "../explorer/tab-counter.ts";
+import { computeLayout, type Layout, type Size } from "../frame/layout.ts";
 import type { Keymap } from "../keys/keymap.ts";
 import { type Hint, Overlays } from "../overlay/overlay.ts";
-import { Course } from "../sight/course.ts";
-import { Sight } from "../sight/sight.ts";
-import { isLive } from "../sight/standing.ts";
-import { type State, TOAST } from "../state/state.ts";
-import { Store } from "../state/store.ts";
-import type { Table } from "../table/table.ts";
+import { isLive } from "../sight/connection-state.ts";
+import { LiveView } from "../sight/live-view.ts";
+import { RevisionMonitor } from "../sight/revision-monitor.ts";
+import { type ConsoleState, TOAST_DURATION } from "../state/console-state.ts";
+import { StateStore } from "../state/store.ts";
+import type { ConsoleTable } from "../table/table.ts";
 import { Tables } from "../table/tables.ts";
-import { dimmed } from "../theme/dimmed.ts";
+import { dimTheme } from "../theme/dim-theme.ts";
 import type { Theme } from "../theme/theme.ts";
 import type { App } from "./app.ts";
-import { hintsOf } from "./hints.ts";
+import { clampCursors } from "./clamp-cursors.ts";
+import { buildHints } from "./hints.ts";
 import { ScreenLog } from "./log.ts";
-import { settledState } from "./settle.ts";
 
-/** What the console needs of the process it lives in. */
+/** What the console needs from its process. */
 export interface ConsolePorts {
-  desk: Desk;
-  world: Surroundings;
+  context: CommandContext;
+  io: CommandIo;
   call: Call;
   isReadOnly: boolean;
   keymap: Keymap;
-  /** What is done, by the id of an action. */
+  /** Handlers by the id of their action. */
   handlers: Readonly<Record<string, (app: App) => void>>;
-  themeOf(name: string): Theme;
-  /** Paints soon; several wishes are one. */
+  getThemeByName(name: string): Theme;
+  /** Schedules a repaint; several requests become one. */
   repaint(): void;
   suspend(): void;
-  /** Forgets what is on the screen, which something else may have written on. */
+  /** Discards what is known of the screen, because something else may have written to it. */
   redraw(): void;
   quit(code: number): void;
 }
 
-/** The console's parts, put together. Knows no terminal: what it shows is a frame, what it hears are events. */
+/** Connects the parts of the console. Independent of the terminal: its output is a frame, its input are events. */
 export class ConsoleApp implements App {
   readonly #ports: ConsolePorts;
-  readonly store: Store<State>;
-  readonly sight: Sight;
+  readonly store: StateStore<ConsoleState>;
+  readonly liveView: LiveView;
   readonly jobs: Jobs;
   readonly overlays: Overlays;
   readonly log: ScreenLog;
   readonly events = new EventLog();
-  readonly tree = new Tree();
-  readonly #course = new Course();
-  readonly #watched: Watched;
-  readonly #counter: Counter;
+  readonly tree = new ExplorerTree();
+  readonly #revisionMonitor = new RevisionMonitor();
+  readonly #detailCache: DetailCache;
+  readonly #counter: TabCounter;
   readonly #tables = new Tables();
-  #turn = "opening";
+  #connectionKind = "opening";
   #dimmed: { of: Theme; theme: Theme } | undefined;
 
-  constructor(ports: ConsolePorts, state: State) {
+  constructor(ports: ConsolePorts, state: ConsoleState) {
     this.#ports = ports;
-    const { desk, world, call } = ports;
-    const changed = () => this.changed();
-    this.store = new Store(state);
-    this.store.subscribe(changed);
+    const { context, io, call } = ports;
+    const notifyChange = () => this.notifyChange();
+    this.store = new StateStore(state);
+    this.store.subscribe(notifyChange);
     this.log = new ScreenLog(
-      () => desk.clock.wall(),
-      (text) => desk.log.info(text),
+      () => context.clock.getWallTime(),
+      (text) => context.log.info(text),
     );
-    this.sight = new Sight(desk, () => this.#seen());
-    this.overlays = new Overlays(changed);
-    const picture = () => (isLive(this.sight.standing) ? this.sight.picture : undefined);
-    this.jobs = new Jobs({ world, clock: desk.clock, settings: call.settings, onChange: changed, picture });
-    this.#watched = new Watched(desk, changed);
-    this.#counter = new Counter(() => desk.clock.now());
+    this.liveView = new LiveView(context, () => this.#handleSnapshot());
+    this.overlays = new Overlays(notifyChange);
+    const getSnapshot = () => (isLive(this.liveView.connection) ? this.liveView.snapshot : undefined);
+    this.jobs = new Jobs({
+      io,
+      clock: context.clock,
+      settings: call.settings,
+      onChange: notifyChange,
+      getSnapshot,
+    });
+    this.#detailCache = new DetailCache(context, notifyChange);
+    this.#counter = new TabCounter(() => context.clock.now());
   }
 
-  get desk(): Desk {
-    return this.#ports.desk;
+  get context(): CommandContext {
+    return this.#ports.context;
   }
-  get world(): Surroundings {
-    return this.#ports.world;
+  get io(): CommandIo {
+    return this.#ports.io;
   }
   get call(): Call {
     return this.#ports.call;
   }
-  get state(): State {
+  get state(): ConsoleState {
     return this.store.state;
   }
   get keymap(): Keymap {
@@ -96,71 +102,77 @@ export class ConsoleApp implements App {
   get isReadOnly(): boolean {
     return this.#ports.isReadOnly;
   }
-  /** Pale as long as what is shown may not be what is. */
+  /** The dimmed theme while the displayed data may be out of date. */
   get theme(): Theme {
-    const theme = this.#ports.themeOf(this.state.theme);
-    if (isLive(this.sight.standing) || this.sight.standing.kind === "opening") return theme;
-    if (this.#dimmed?.of !== theme) this.#dimmed = { of: theme, theme: dimmed(theme) };
+    const theme = this.#ports.getThemeByName(this.state.theme);
+    if (isLive(this.liveView.connection) || this.liveView.connection.kind === "opening") return theme;
+    if (this.#dimmed?.of !== theme) this.#dimmed = { of: theme, theme: dimTheme(theme) };
     return this.#dimmed.theme;
   }
-  get table(): Table {
-    return this.#tables.tab(this.state.tab);
+  get table(): ConsoleTable {
+    return this.#tables.getTabTable(this.state.tab);
   }
 
-  wall(): number {
-    return this.desk.clock.wall();
+  getWallTime(): number {
+    return this.context.clock.getWallTime();
   }
 
-  screen(): Size {
-    const { columns: width, rows: height } = this.world.terminal.size();
+  getScreenSize(): Size {
+    const { columns: width, rows: height } = this.io.terminal.getSize();
     return { width, height };
   }
 
-  layout(): Layout | undefined {
-    return layoutOf(this.screen(), this.state);
+  getLayout(): Layout | undefined {
+    return computeLayout(this.getScreenSize(), this.state);
   }
 
-  counts(): Counts {
-    return this.#counter.of(this.sight.picture, this.wall());
+  getTabCounts(): TabCounts {
+    return this.#counter.countTabs(this.liveView.snapshot, this.getWallTime());
   }
 
-  panelTable(): Table | undefined {
-    return this.#tables.panel(this.state.panel.id);
+  getPanelTable(): ConsoleTable | undefined {
+    return this.#tables.findPanelTable(this.state.panel.id);
   }
 
-  subject(): Subject | undefined {
-    return this.table.subjectAt(this.state.tabs[this.state.tab].cursor.index);
+  getSubject(): Subject | undefined {
+    return this.table.getSubjectAt(this.state.tabs[this.state.tab].cursor.index);
   }
 
-  detail(): Detail | undefined {
+  getDetail(): Detail | undefined {
     const { index } = this.state.tabs[this.state.tab].cursor;
-    return this.#watched.of(this.subject(), this.sight.picture, this.table, index, this.wall());
+    return this.#detailCache.getDetail(
+      this.getSubject(),
+      this.liveView.snapshot,
+      this.table,
+      index,
+      this.getWallTime(),
+    );
   }
 
-  hints(): readonly Hint[] {
-    return hintsOf(this);
+  getHints(): readonly Hint[] {
+    return buildHints(this);
   }
 
   act(id: string): void {
     this.#ports.handlers[id]?.(this);
   }
 
-  update(change: (state: State) => State): void {
+  update(change: (state: ConsoleState) => ConsoleState): void {
     this.store.update(change);
   }
 
-  changed(): void {
+  notifyChange(): void {
     this.#ports.repaint();
   }
 
-  toast(text: string, tone: "held" | "problem" | "quiet" = "quiet"): void {
-    const until = this.wall() + TOAST;
-    this.update((state) => ({ ...state, toast: { text, tone, until } }));
+  showToast(text: string, tone: "held" | "problem" | "quiet" = "quiet", isTrue?: () => boolean): void {
+    const until = this.getWallTime() + TOAST_DURATION;
+    this.update((state) => ({ ...state, toast: { text, tone, until, isTrue } }));
   }
 
   copy(text: string, what: string): void {
-    this.world.out(`\x1b]52;c;${Buffer.from(text).toString("base64")}\x07`);
-    this.toast(`copied ${what}`);
+    this.io.writeOutput(`\x1b]52;c;${Buffer.from(text).toString("base64")}\x07`);
+    this.showToast(`copied ${what}`);
   }
 
   suspend(): void {
@@ -169,7 +181,7 @@ export class ConsoleApp implements App {
 
   redraw(): void {
     this.#ports.redraw();
-    this.changed();
+    this.notifyChange();
   }
 
   quit(code = 0): void {
@@ -177,52 +189,52 @@ export class ConsoleApp implements App {
   }
 
   begin(): void {
-    this.sight.begin();
+    this.liveView.begin();
   }
 
   end(): void {
-    this.sight.end();
-    this.#watched.end();
+    this.liveView.end();
+    this.#detailCache.end();
   }
 
-  /** Brings everything that is derived up to date. Called before every frame. */
-  settle(): void {
-    const { picture } = this.sight;
-    const wall = this.wall();
+  /** Updates everything that is derived from the state and the snapshot. Called before every frame. */
+  refreshDerivedState(): void {
+    const { snapshot } = this.liveView;
+    const wall = this.getWallTime();
     const { filter, order } = this.state.tabs[this.state.tab];
-    this.table.update(picture, wall, { filter, order });
-    this.panelTable()?.update(picture, wall, { filter: "", order: undefined });
-    const counts = this.counts();
+    this.table.update(snapshot, wall, { filter, order });
+    this.getPanelTable()?.update(snapshot, wall, { filter: "", order: undefined });
+    const counts = this.getTabCounts();
     this.tree.update(
-      picture,
+      snapshot,
       counts,
-      this.state.explorer.open ?? unfoldedFor(counts),
+      this.state.explorer.open ?? getDefaultUnfolded(counts),
       wall,
       this.theme.signs,
     );
-    this.store.update((state) => settledState(state, this));
-    this.#watched.look(this.subject(), picture, wall);
+    this.store.update((state) => clampCursors(state, this));
+    this.#detailCache.watchSubject(this.getSubject(), snapshot, wall);
   }
 
-  #seen(): void {
-    const fault = this.#course.see(this.sight.picture.revision);
+  #handleSnapshot(): void {
+    const fault = this.#revisionMonitor.checkRevision(this.liveView.snapshot.revision);
     if (fault !== undefined) {
       this.log.add(fault);
-      this.toast(fault, "problem");
+      this.showToast(fault, "problem");
     }
-    this.#logTurn();
-    this.events.see(this.sight.picture, this.wall());
-    this.changed();
+    this.#logConnectionChange();
+    this.events.addSnapshot(this.liveView.snapshot, this.getWallTime());
+    this.notifyChange();
   }
 
-  /** When etcd went, and when it came back: what one asks in the morning. */
-  #logTurn(): void {
-    const { kind, fault } = this.sight.standing;
-    if (kind === this.#turn) return;
-    this.#turn = kind;
+  /** Logs when the connection to etcd was lost and when it came back. */
+  #logConnectionChange(): void {
+    const { kind, fault } = this.liveView.connection;
+    if (kind === this.#connectionKind) return;
+    this.#connectionKind = kind;
     this.log.add(
       kind === "live"
-        ? `live at revision ${this.sight.picture.revision}`
+        ? `live at revision ${this.liveView.snapshot.revision}`
         : `etcd: ${kind}${fault === undefined ? "" : `, ${fault}`}`,
     );
   }

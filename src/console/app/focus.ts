@@ -1,8 +1,8 @@
-import { panesOf } from "../frame/layout.ts";
-import { PANELS, type Pane, type State, TABS, type TabId } from "../state/state.ts";
+import { listPanes } from "../frame/layout.ts";
+import { type ConsoleState, PANELS, type Pane, TABS, type TabId } from "../state/console-state.ts";
 import type { App } from "./app.ts";
 
-/** Gives the keyboard to a pane. One that is not on the screen comes to it. */
+/** Gives the keyboard to a pane, and shows it if it is hidden. */
 export function focusOn(app: App, focus: Pane): void {
   app.update((state) => ({
     ...state,
@@ -13,28 +13,35 @@ export function focusOn(app: App, focus: Pane): void {
   }));
 }
 
-/** The pane after the one that has the keyboard, or before it. */
+/** Returns a check whether the row that is selected now is still selected. Used for messages about it. */
+export function createSameRowCheck(app: App): () => boolean {
+  const { tab, tabs } = app.state;
+  const { key } = tabs[tab].cursor;
+  return () => app.state.tab === tab && app.state.tabs[tab].cursor.key === key;
+}
+
+/** Gives the keyboard to the next or the previous pane. */
 export function focusNext(app: App, by: 1 | -1): void {
-  const layout = app.layout();
+  const layout = app.getLayout();
   if (layout === undefined || app.state.zoomed !== undefined) return;
-  const panes = panesOf(layout);
+  const panes = listPanes(layout);
   const at = panes.indexOf(app.state.focus);
   const next = panes[(at + by + panes.length) % panes.length];
   if (next !== undefined) focusOn(app, next);
 }
 
-/** The next tab; in the panel, what it shows next. */
-export function nextTab(app: App, by: 1 | -1): void {
+/** Switches to the next tab; in the panel, to its next view. */
+export function switchTab(app: App, by: 1 | -1): void {
   app.update((state) =>
-    state.focus === "panel" ? withPanel(state, by) : openTab(state, neighbour(TABS, state.tab, by)),
+    state.focus === "panel" ? switchPanel(state, by) : openTab(state, findNeighbour(TABS, state.tab, by)),
   );
 }
 
-export function openTab(state: State, tab: TabId): State {
+export function openTab(state: ConsoleState, tab: TabId): ConsoleState {
   return { ...state, tab, detail: { top: 0 }, focus: state.focus === "explorer" ? "explorer" : "table" };
 }
 
-/** Shows a row of a tab, whatever stands in its filter. */
+/** Selects a row of a tab, and clears a filter that could hide it. */
 export function goTo(app: App, tab: TabId, key: string | undefined): void {
   app.update((state) => {
     const before = state.tabs[tab];
@@ -44,10 +51,10 @@ export function goTo(app: App, tab: TabId, key: string | undefined): void {
   });
 }
 
-function withPanel(state: State, by: 1 | -1): State {
-  return { ...state, panel: { ...state.panel, id: neighbour(PANELS, state.panel.id, by), top: 0 } };
+function switchPanel(state: ConsoleState, by: 1 | -1): ConsoleState {
+  return { ...state, panel: { ...state.panel, id: findNeighbour(PANELS, state.panel.id, by), top: 0 } };
 }
 
-function neighbour<T>(list: readonly T[], of: T, by: 1 | -1): T {
+function findNeighbour<T>(list: readonly T[], of: T, by: 1 | -1): T {
   return list[(list.indexOf(of) + by + list.length) % list.length] ?? of;
 }

@@ -1,10 +1,10 @@
 import type { Hint } from "../overlay/overlay.ts";
 import type { App } from "./app.ts";
 
-/** Actions worth a hint wherever one is: those that lead to all others, and the rest. */
+/** Actions that always have a hint: first those that lead to all others, then the rest. */
 const FIRST = ["help", "palette"] as const;
 const ALSO = ["filter", "quit"] as const;
-/** Actions here that come before the rest: small screens show little more. */
+/** Number of context actions before the other hints. Small screens have little more room. */
 const MOST = 2;
 const SHORT: Readonly<Record<string, string>> = {
   ...{ palette: "palette", filter: "filter", help: "help", quit: "quit", open: "open", back: "back" },
@@ -13,20 +13,20 @@ const SHORT: Readonly<Record<string, string>> = {
   ...{ nextPane: "pane", mark: "mark", why: "why" },
 };
 
-/** The keys that matter here and now, the most important first. */
-export function hintsOf(app: App): Hint[] {
-  const here = actionsHere(app);
+/** Lists the keys that are useful in the present context, the most important first. */
+export function buildHints(app: App): Hint[] {
+  const here = listContextActions(app);
   return [...FIRST, ...here.slice(0, MOST), ...ALSO, ...here.slice(MOST)].flatMap((id): Hint[] => {
-    const [key] = app.keymap.keysOf(id);
+    const [key] = app.keymap.getKeyLabels(id);
     return key === undefined ? [] : [[key, SHORT[id] ?? id]];
   });
 }
 
-function actionsHere(app: App): string[] {
+function listContextActions(app: App): string[] {
   const { state, isReadOnly } = app;
   if (state.focus !== "table") return ["open", "nextPane"];
   if (isReadOnly) return ["nextPane"];
-  const kind = app.subject()?.kind;
+  const kind = app.getSubject()?.kind;
   switch (kind) {
     case "lock":
     case "resource":

@@ -2,13 +2,13 @@ import { clean } from "../../base/text.ts";
 
 const MOST = 500;
 
-/** What the console has to say of itself, the newest first. */
+/** The console's own messages, newest first. */
 export class ScreenLog {
   readonly #wall: () => number;
   readonly #keep: (text: string) => void;
   #lines: readonly string[] = [];
 
-  /** @param keep  writes it where `--log-file` says */
+  /** @param keep  writes a message to the destination of `--log-file` */
   constructor(wall: () => number, keep: (text: string) => void) {
     this.#wall = wall;
     this.#keep = keep;

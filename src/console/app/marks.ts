@@ -1,54 +1,61 @@
 import type { Subject } from "../../model/tables/view.ts";
-import type { TabState } from "../state/state.ts";
+import { findSelectedTarget } from "../detail/detail-pane.ts";
+import type { TabState } from "../state/console-state.ts";
 import type { App } from "./app.ts";
-import { move } from "./moves.ts";
+import { moveInFocusedPane } from "./moves.ts";
 
-/** Marks the row under the cursor, or takes its mark away, and goes on to the next. */
-export function mark(app: App): void {
+/** Toggles the mark of the row under the cursor, and moves to the next row. */
+export function toggleMark(app: App): void {
   const { table } = app;
-  const key = table.keyAt(current(app).cursor.index);
+  const key = table.getKeyAt(getActiveTabState(app).cursor.index);
   if (key === undefined) return;
-  change(app, (tab) => {
+  updateActiveTab(app, (tab) => {
     const marks = new Set(tab.marks);
     if (!marks.delete(key)) marks.add(key);
     return { ...tab, marks, anchor: undefined };
   });
-  move(app, "down");
+  moveInFocusedPane(app, "down");
 }
 
-/** Begins a range at the cursor; the second time, marks all rows from there to the cursor. */
-export function range(app: App): void {
+/** Starts a range at the cursor; the second time, marks all rows from there to the cursor. */
+export function markRange(app: App): void {
   const { table } = app;
-  const { cursor, anchor } = current(app);
+  const { cursor, anchor } = getActiveTabState(app);
   if (anchor === undefined) {
-    change(app, (tab) => ({ ...tab, anchor: cursor.key }));
-    app.toast("a range begins here: go to its other end and press the key again");
+    updateActiveTab(app, (tab) => ({ ...tab, anchor: cursor.key }));
+    const { tab } = app.state;
+    const isOn = () => app.state.tab === tab && getActiveTabState(app).anchor !== undefined;
+    app.showToast("a range begins here: go to its other end and press the key again", "quiet", isOn);
     return;
   }
-  const from = table.indexOf(anchor, cursor.index);
+  const from = table.findIndex(anchor, cursor.index);
   const [first, last] =
     from < 0 ? [cursor.index, cursor.index] : [Math.min(from, cursor.index), Math.max(from, cursor.index)];
-  const keys = Array.from({ length: last - first + 1 }, (_, at) => table.keyAt(first + at) ?? "");
-  change(app, (tab) => ({ ...tab, marks: new Set([...tab.marks, ...keys]), anchor: undefined }));
-  app.toast(`${keys.length} rows marked`);
+  const keys = Array.from({ length: last - first + 1 }, (_, at) => table.getKeyAt(first + at) ?? "");
+  updateActiveTab(app, (tab) => ({ ...tab, marks: new Set([...tab.marks, ...keys]), anchor: undefined }));
 }
 
-export function unmark(app: App): void {
-  change(app, (tab) => ({ ...tab, marks: new Set(), anchor: undefined }));
+export function clearMarks(app: App): void {
+  updateActiveTab(app, (tab) => ({ ...tab, marks: new Set(), anchor: undefined }));
 }
 
-/** What actions are done to: the marked rows that are still there, or the one under the cursor. */
-export function chosen(app: App): Subject[] {
-  const { marks } = current(app);
-  const own = app.subject();
+/**
+ * Returns what actions apply to: the row selected in the detail, otherwise the marked rows that still exist,
+ * otherwise the row under the cursor.
+ */
+export function getChosenSubjects(app: App): Subject[] {
+  const selected = findSelectedTarget(app)?.subject;
+  if (selected !== undefined) return [selected];
+  const { marks } = getActiveTabState(app);
+  const own = app.getSubject();
   if (marks.size === 0) return own === undefined ? [] : [own];
-  return [...marks].flatMap((key) => app.table.subjectOf(key) ?? []);
+  return [...marks].flatMap((key) => app.table.findSubject(key) ?? []);
 }
 
-function current({ state }: App): TabState {
+function getActiveTabState({ state }: App): TabState {
   return state.tabs[state.tab];
 }
 
-function change(app: App, to: (tab: TabState) => TabState): void {
+function updateActiveTab(app: App, to: (tab: TabState) => TabState): void {
   app.update((state) => ({ ...state, tabs: { ...state.tabs, [state.tab]: to(state.tabs[state.tab]) } }));
 }

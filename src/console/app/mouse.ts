@@ -1,47 +1,47 @@
-import { type Layout, mainWidth } from "../frame/layout.ts";
-import { tabAt } from "../frame/tabs.ts";
+import { computeMainWidth, type Layout } from "../frame/layout.ts";
+import { findTabAt } from "../frame/tabs.ts";
 import type { MouseEvent } from "../input/event.ts";
-import { panelTitles } from "../panel/pane.ts";
-import type { Pane } from "../state/state.ts";
-import { titleHeight } from "../table/pane.ts";
+import { listPanelTitles } from "../panel/panel-pane.ts";
+import type { Pane } from "../state/console-state.ts";
+import { computeTitleHeight } from "../table/table-pane.ts";
 import type { App } from "./app.ts";
 import { focusOn, openTab } from "./focus.ts";
-import { moveTo, scroll } from "./moves.ts";
-import { open } from "./open.ts";
+import { moveToRow, scrollPane } from "./moves.ts";
+import { openSelected } from "./open.ts";
 
-/** A place on the screen: which pane, and which of its lines. */
-interface Place {
+/** A position on the screen: a pane and a line in it. */
+interface ScreenPosition {
   pane: Pane | "tabs" | "panelTitle";
   line: number;
   column: number;
 }
 
-/** Selects what is clicked at; a click on what is selected opens it. */
-export function click(app: App, event: MouseEvent): void {
+/** Selects the row that is clicked. A click on the selected row opens it. */
+export function handleClick(app: App, event: MouseEvent): void {
   if (event.action !== "press" || event.button !== "left") return;
-  const place = placeOf(app, event);
-  if (place === undefined) return;
-  if (place.pane === "tabs") return clickTab(app, place.column);
-  if (place.pane === "panelTitle") return clickPanel(app, place.column);
-  const { pane } = place;
-  const index = rowAt(app, pane, place.line);
-  const wasOn = app.state.focus === pane && index === cursorOf(app, pane);
+  const position = findScreenPosition(app, event);
+  if (position === undefined) return;
+  if (position.pane === "tabs") return handleTabClick(app, position.column);
+  if (position.pane === "panelTitle") return handlePanelClick(app, position.column);
+  const { pane } = position;
+  const index = findRowIndex(app, pane, position.line);
+  const wasOn = app.state.focus === pane && index === getCursorIndex(app, pane);
   focusOn(app, pane);
   if (index === undefined) return;
-  moveTo(app, pane, index);
-  if (wasOn || pane === "explorer") open(app);
+  moveToRow(app, pane, index);
+  if (wasOn || pane === "explorer") openSelected(app);
 }
 
-export function wheel(app: App, event: MouseEvent): void {
-  const place = placeOf(app, event);
-  if (place === undefined || place.pane === "tabs" || place.pane === "panelTitle") return;
-  scroll(app, place.pane, event.action === "wheel-down" ? 3 : -3);
+export function handleWheel(app: App, event: MouseEvent): void {
+  const position = findScreenPosition(app, event);
+  if (position === undefined || position.pane === "tabs" || position.pane === "panelTitle") return;
+  scrollPane(app, position.pane, event.action === "wheel-down" ? 3 : -3);
 }
 
-function placeOf(app: App, { column, row }: MouseEvent): Place | undefined {
-  const layout = app.layout();
+function findScreenPosition(app: App, { column, row }: MouseEvent): ScreenPosition | undefined {
+  const layout = app.getLayout();
   if (layout === undefined || row === 0) return undefined;
-  const upper = upperHeight(layout);
+  const upper = computeUpperHeight(layout);
   const line = row - 2;
   const { explorer, panel, table, detail } = layout;
   if (panel !== undefined && row > upper + 1) {
@@ -59,24 +59,24 @@ function placeOf(app: App, { column, row }: MouseEvent): Place | undefined {
     : { pane: "detail", line: line - (table?.height ?? -1) - 1, column };
 }
 
-/** Lines between the tabs and the panel's title. */
-function upperHeight({ explorer, table, detail, isBeside }: Layout): number {
+/** Returns the number of lines between the tabs and the panel's title. */
+function computeUpperHeight({ explorer, table, detail, isBeside }: Layout): number {
   const below = isBeside || detail === undefined ? 0 : detail.height + (table === undefined ? 0 : 1);
   return explorer?.height ?? (table?.height ?? 0) + below;
 }
 
-/** Which row stands on a line of a pane. */
-function rowAt(app: App, pane: Pane, line: number): number | undefined {
+/** Returns the index of the row on a line of a pane. */
+function findRowIndex(app: App, pane: Pane, line: number): number | undefined {
   const { state } = app;
   switch (pane) {
     case "explorer":
       return line < 1 ? undefined : state.explorer.cursor.top + line - 1;
     case "table": {
-      const titles = titleHeight(app);
+      const titles = computeTitleHeight(app);
       return line < titles ? undefined : state.tabs[state.tab].cursor.top + line - titles;
     }
     case "panel": {
-      const titles = app.panelTable() === undefined ? 0 : 1;
+      const titles = app.getPanelTable() === undefined ? 0 : 1;
       return line < titles ? undefined : state.panel.cursor.top + line - titles;
     }
     default:
@@ -84,20 +84,20 @@ function rowAt(app: App, pane: Pane, line: number): number | undefined {
   }
 }
 
-function cursorOf({ state }: App, pane: Pane): number | undefined {
+function getCursorIndex({ state }: App, pane: Pane): number | undefined {
   if (pane === "table") return state.tabs[state.tab].cursor.index;
   return pane === "panel" ? state.panel.cursor.index : undefined;
 }
 
-function clickTab(app: App, column: number): void {
-  const layout = app.layout();
-  const tab = layout && tabAt(app, mainWidth(layout), column);
+function handleTabClick(app: App, column: number): void {
+  const layout = app.getLayout();
+  const tab = layout && findTabAt(app, computeMainWidth(layout), column);
   if (tab !== undefined) app.update((state) => openTab(state, tab));
 }
 
-function clickPanel(app: App, column: number): void {
+function handlePanelClick(app: App, column: number): void {
   let start = 2;
-  for (const { id, text } of panelTitles(app)) {
+  for (const { id, text } of listPanelTitles(app)) {
     if (column >= start && column < start + text.length)
       app.update((state) => ({ ...state, focus: "panel", panel: { ...state.panel, id, top: 0 } }));
     start += text.length + 2;

@@ -1,30 +1,31 @@
-import { detailText } from "../detail/pane.ts";
+import { buildDetailPaneLines } from "../detail/detail-pane.ts";
+import { moveInDetail } from "../detail/move-in-detail.ts";
 import { scrollBy } from "../overlay/scroll.ts";
-import { moved, type Rows, scrolled } from "../state/cursor.ts";
-import type { Cursor, Pane, State } from "../state/state.ts";
-import { tableHeight } from "../table/pane.ts";
+import type { ConsoleState, Cursor, Pane } from "../state/console-state.ts";
+import { moveCursor, type RowList, scrollCursor } from "../state/cursor.ts";
+import { computeTableHeight } from "../table/table-pane.ts";
 import type { App } from "./app.ts";
-import { panelRows } from "./panel-rows.ts";
-import { panelHeight } from "./settle.ts";
+import { computePanelListHeight } from "./clamp-cursors.ts";
+import { getPanelRows } from "./panel-rows.ts";
 
-/** A list with a cursor: where it stands, and how to put it elsewhere. */
-interface List {
-  rows: Rows;
+/** A list with its cursor, and a function that moves the cursor. */
+interface CursorList {
+  rows: RowList;
   cursor: Cursor;
   height: number;
-  with(state: State, cursor: Cursor): State;
+  setCursor(state: ConsoleState, cursor: Cursor): ConsoleState;
 }
 
-/** The list of a pane; undefined for one that is only read. */
-export function listOf(app: App, pane: Pane): List | undefined {
-  const layout = app.layout();
+/** Returns the list of a pane, or undefined for a pane of text. */
+export function findCursorList(app: App, pane: Pane): CursorList | undefined {
+  const layout = app.getLayout();
   const { state } = app;
   switch (pane) {
     case "table":
       return {
         ...{ rows: app.table, cursor: state.tabs[state.tab].cursor },
-        height: tableHeight(app, layout?.table?.height ?? 1),
-        with: (now, cursor) => ({
+        height: computeTableHeight(app, layout?.table?.height ?? 1),
+        setCursor: (now, cursor) => ({
           ...now,
           detail: { top: 0 },
           tabs: { ...now.tabs, [now.tab]: { ...now.tabs[now.tab], cursor } },
@@ -33,15 +34,15 @@ export function listOf(app: App, pane: Pane): List | undefined {
     case "explorer":
       return {
         ...{ rows: app.tree, cursor: state.explorer.cursor, height: (layout?.explorer?.height ?? 2) - 1 },
-        with: (now, cursor) => ({ ...now, explorer: { ...now.explorer, cursor } }),
+        setCursor: (now, cursor) => ({ ...now, explorer: { ...now.explorer, cursor } }),
       };
     case "panel": {
-      const rows = panelRows(app);
-      const height = panelHeight(app, layout?.panel?.height ?? 1);
+      const rows = getPanelRows(app);
+      const height = computePanelListHeight(app, layout?.panel?.height ?? 1);
       if (rows.length === 0) return undefined;
       return {
         ...{ rows, cursor: state.panel.cursor, height },
-        with: (now, cursor) => ({ ...now, panel: { ...now.panel, cursor } }),
+        setCursor: (now, cursor) => ({ ...now, panel: { ...now.panel, cursor } }),
       };
     }
     default:
@@ -49,8 +50,8 @@ export function listOf(app: App, pane: Pane): List | undefined {
   }
 }
 
-/** Steps of a cursor by action. */
-const STEPS: Readonly<Record<string, (list: List) => number>> = {
+/** New index of the cursor, by action. */
+const STEPS: Readonly<Record<string, (list: CursorList) => number>> = {
   up: ({ cursor }) => cursor.index - 1,
   down: ({ cursor }) => cursor.index + 1,
   top: () => 0,
@@ -58,42 +59,44 @@ const STEPS: Readonly<Record<string, (list: List) => number>> = {
   pageUp: ({ cursor, height }) => cursor.index - Math.max(1, height - 1),
   pageDown: ({ cursor, height }) => cursor.index + Math.max(1, height - 1),
 };
-/** The same for what is only read, as the keys of a text. */
+/** Keys that scroll a text, by action. */
 const SCROLLS: Readonly<Record<string, string>> = {
   ...{ up: "up", down: "down", top: "home", bottom: "end", pageUp: "pageup", pageDown: "pagedown" },
 };
 
-/** Moves in the pane that has the keyboard. @param id  up, down, top, bottom, pageUp or pageDown */
-export function move(app: App, id: string): void {
+/** Moves the cursor or the text of the focused pane. @param id  up, down, top, bottom, pageUp or pageDown */
+export function moveInFocusedPane(app: App, id: string): void {
   const { focus } = app.state;
-  const list = listOf(app, focus);
+  const list = findCursorList(app, focus);
   if (list === undefined) return scrollText(app, focus, SCROLLS[id] ?? "");
   const to = STEPS[id]?.(list) ?? list.cursor.index;
-  // A range of marks follows the cursor when the frame is settled: nothing here depends on it.
-  app.update((state) => list.with(state, moved(list.cursor, list.rows, to, list.height)));
+  app.update((state) => list.setCursor(state, moveCursor(list.cursor, list.rows, to, list.height)));
 }
 
-/** Puts the cursor of a list on the row at an index, if there is one. */
-export function moveTo(app: App, pane: Pane, index: number): void {
-  const list = listOf(app, pane);
+/** Moves the cursor of a list to an index, if there is such a row. */
+export function moveToRow(app: App, pane: Pane, index: number): void {
+  const list = findCursorList(app, pane);
   if (list === undefined || index >= list.rows.length) return;
-  app.update((state) => list.with(state, moved(list.cursor, list.rows, index, list.height)));
+  app.update((state) => list.setCursor(state, moveCursor(list.cursor, list.rows, index, list.height)));
 }
 
-/** Scrolls a pane without moving its cursor more than it must. */
-export function scroll(app: App, pane: Pane, by: 3 | -3): void {
-  const list = listOf(app, pane);
+/** Scrolls a pane. Its cursor moves only if it would leave the view. */
+export function scrollPane(app: App, pane: Pane, by: 3 | -3): void {
+  const list = findCursorList(app, pane);
   if (list === undefined) return scrollText(app, pane, by > 0 ? "wheel-down" : "wheel-up");
-  app.update((state) => list.with(state, scrolled(list.cursor, list.rows, by, list.height)));
+  app.update((state) => list.setCursor(state, scrollCursor(list.cursor, list.rows, by, list.height)));
 }
 
 function scrollText(app: App, pane: Pane, by: string): void {
-  const layout = app.layout();
+  const layout = app.getLayout();
   if (pane === "detail" && layout?.detail !== undefined) {
-    const { width, height } = layout.detail;
-    const { length } = detailText(app, width - 2);
-    const top = scrollBy(by, app.state.detail.top, length, height);
-    app.update((state) => ({ ...state, detail: { top } }));
+    const detail = moveInDetail(
+      app.state.detail,
+      buildDetailPaneLines(app, layout.detail.width),
+      layout.detail.height,
+      by,
+    );
+    app.update((state) => ({ ...state, detail }));
   }
   if (pane === "panel" && layout?.panel !== undefined) {
     const { length } = app.state.panel.id === "log" ? app.log.lines : app.events.list;

@@ -1,28 +1,70 @@
-import { unfoldedFor } from "../explorer/tree.ts";
+import { buildQueueId } from "../../model/snapshot.ts";
+import type { Subject } from "../../model/tables/view.ts";
+import { findSelectedTarget } from "../detail/detail-pane.ts";
+import { getDefaultUnfolded } from "../explorer/build-tree.ts";
 import { openJob } from "../overlay/output.ts";
+import { openRemedy, openTarget } from "../overlay/target.ts";
+import type { TabId } from "../state/console-state.ts";
 import type { App } from "./app.ts";
 import { focusOn, goTo } from "./focus.ts";
 
-/** Enter: goes to what the explorer's line stands for; from a row to its detail; from a job to all it has said. */
-export function open(app: App): void {
+/**
+ * Handles Enter. In the explorer it goes to the row of the node; from a row it opens the detail; from a job its
+ * output.
+ */
+export function openSelected(app: App): void {
   switch (app.state.focus) {
     case "explorer": {
       const node = app.tree.nodes[app.state.explorer.cursor.index];
       return node && goTo(app, node.tab, node.key);
     }
-    case "table":
-      return openDetail(app);
+    case "table": {
+      const subject = app.getSubject();
+      return isProblem(app.state.tab) && subject !== undefined ? openProblem(app, subject) : openDetail(app);
+    }
     case "panel":
       return openRow(app);
-    default:
-      return;
+    case "detail": {
+      const target = findSelectedTarget(app);
+      return target && openTarget(app, target);
+    }
   }
 }
 
-/** Where there is no room for it beside the table, it gets all of it. */
+function isProblem(id: string): boolean {
+  return id === "problems";
+}
+
+/** Opens the dialog of a problem's remedy. If no command is a remedy, shows what the problem concerns. */
+function openProblem(app: App, subject: Subject): void {
+  if (subject.kind !== "record") return openDetail(app);
+  if (subject.remedy !== undefined) return openRemedy(app, subject.remedy);
+  const { about } = subject;
+  const row = about && findSubjectRow(about);
+  if (row === undefined) return openDetail(app);
+  goTo(app, row.tab, row.key);
+  openDetail(app);
+}
+
+/** Returns the tab and the key of a subject's own row, if it has one. */
+function findSubjectRow(subject: Subject): { tab: TabId; key: string } | undefined {
+  switch (subject.kind) {
+    case "lock":
+    case "resource":
+      return { tab: `${subject.kind}s`, key: buildQueueId(subject.kind, subject.name) };
+    case "host":
+    case "group":
+    case "schedule":
+      return { tab: `${subject.kind}s`, key: subject.name };
+    default:
+      return undefined;
+  }
+}
+
+/** Gives the keyboard to the detail. If it does not fit beside the table, it gets the whole screen. */
 function openDetail(app: App): void {
   focusOn(app, "detail");
-  if (app.layout()?.detail === undefined) app.update((state) => ({ ...state, zoomed: "detail" }));
+  if (app.getLayout()?.detail === undefined) app.update((state) => ({ ...state, zoomed: "detail" }));
 }
 
 function openRow(app: App): void {
@@ -31,11 +73,16 @@ function openRow(app: App): void {
     const job = app.jobs.list[panel.cursor.index];
     return job && openJob(app, job.id);
   }
-  const key = app.panelTable()?.keyAt(panel.cursor.index);
+  const subject = app.getPanelTable()?.getSubjectAt(panel.cursor.index);
+  if (isProblem(panel.id) && subject !== undefined) return openProblem(app, subject);
+  const key = app.getPanelTable()?.getKeyAt(panel.cursor.index);
   if (key !== undefined && (panel.id === "problems" || panel.id === "audit")) goTo(app, panel.id, key);
 }
 
-/** Left and right: folds and unfolds in the explorer; elsewhere goes from the table to the explorer and to the detail. */
+/**
+ * Handles left and right. In the explorer it folds and unfolds; elsewhere it moves between explorer, table and
+ * detail.
+ */
 export function unfold(app: App, isOpen: boolean): void {
   const { focus, explorer } = app.state;
   if (focus === "table") return focusOn(app, isOpen ? "detail" : "explorer");
@@ -44,14 +91,14 @@ export function unfold(app: App, isOpen: boolean): void {
   const node = app.tree.nodes[explorer.cursor.index];
   if (node === undefined) return;
   if (node.isOpen === undefined || node.isOpen === isOpen)
-    return isOpen ? focusOn(app, "table") : toParent(app);
-  const open = new Set(explorer.open ?? unfoldedFor(app.counts()));
+    return isOpen ? focusOn(app, "table") : moveToParent(app);
+  const open = new Set(explorer.open ?? getDefaultUnfolded(app.getTabCounts()));
   if (isOpen) open.add(node.id);
   else open.delete(node.id);
   app.update((state) => ({ ...state, explorer: { ...state.explorer, open } }));
 }
 
-function toParent(app: App): void {
+function moveToParent(app: App): void {
   const { nodes } = app.tree;
   const { cursor } = app.state.explorer;
   const depth = nodes[cursor.index]?.depth ?? 0;

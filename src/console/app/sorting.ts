@@ -1,16 +1,15 @@
 import type { App } from "./app.ts";
 
-/** Sorts by the next column. */
-export function sortNext(app: App): void {
+export function sortByNextColumn(app: App): void {
   const { columns, order } = app.table;
   const at = columns.findIndex(({ id }) => id === order.column);
   const next = columns[(at + 1) % columns.length];
   if (next === undefined) return;
   setOrder(app, { column: next.id, descending: false });
-  app.toast(`sorted by ${next.title.toLowerCase()}`);
+  app.showToast(`sorted by ${next.title.toLowerCase()}`);
 }
 
-export function reverse(app: App): void {
+export function reverseSort(app: App): void {
   const { column, descending } = app.table.order;
   setOrder(app, { column, descending: !descending });
 }

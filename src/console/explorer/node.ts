@@ -1,17 +1,17 @@
 import type { Tone } from "../../model/tables/view.ts";
-import type { TabId } from "../state/state.ts";
+import type { TabId } from "../state/console-state.ts";
 
 /** A line of the explorer. */
 export interface TreeNode {
   id: string;
   depth: number;
   label: string;
-  /** Shown at the right edge. */
+  /** Displayed at the right edge. */
   note: string;
   tone: Tone;
-  /** Whether what is below it is shown; undefined where there is nothing. */
+  /** Whether its children are shown; undefined for a node without children. */
   isOpen?: boolean;
-  /** Where it leads: a tab, and a row in it. */
+  /** The tab that it leads to, and the row in it. */
   tab: TabId;
   key?: string;
 }

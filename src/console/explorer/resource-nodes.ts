@@ -1,16 +1,28 @@
-import { type Picture, queueId } from "../../model/picture.ts";
-import { briefWho } from "../../model/tables/cells.ts";
-import { type Share, shareBar, sharesOf, shareTone } from "../../model/tables/shares.ts";
+import { buildQueueId, type Snapshot } from "../../model/snapshot.ts";
+import { shortenOwner } from "../../model/tables/cells.ts";
+import {
+  computeShares,
+  getShareTone,
+  type ResourceShare,
+  renderShareBar,
+} from "../../model/tables/shares.ts";
 import type { TreeNode } from "./node.ts";
 
-/** Signs of a bar: a full cell and an empty one. */
+/** Characters of a bar: full and empty. */
 export interface TreeSigns {
   bar: readonly [string, string];
 }
 
-/** Resources: those that belong to no host, then host by host those that do. @param open  ids of what is unfolded */
-export function resourceNodes(picture: Picture, open: ReadonlySet<string>, signs: TreeSigns): TreeNode[] {
-  const { hosts, others } = sharesOf(picture);
+/**
+ * Builds the nodes of resources: first those without a host, then the others by host. @param open  ids of the
+ * unfolded nodes
+ */
+export function buildResourceNodes(
+  snapshot: Snapshot,
+  open: ReadonlySet<string>,
+  signs: TreeSigns,
+): TreeNode[] {
+  const { hosts, others } = computeShares(snapshot);
   const byHost = hosts.flatMap(({ host, parts }): TreeNode[] => {
     const id = `resources@${host}`;
     const isOpen = open.has(id);
@@ -18,22 +30,22 @@ export function resourceNodes(picture: Picture, open: ReadonlySet<string>, signs
     const node: TreeNode = {
       id,
       depth: 1,
-      label: briefWho(host),
+      label: shortenOwner(host),
       note,
       tone: "plain",
       isOpen,
       tab: "resources",
     };
-    return isOpen ? [node, ...parts.map((share) => shareNode(share, 2, signs))] : [node];
+    return isOpen ? [node, ...parts.map((share) => buildShareNode(share, 2, signs))] : [node];
   });
-  return [...others.map((share) => shareNode(share, 1, signs)), ...byHost];
+  return [...others.map((share) => buildShareNode(share, 1, signs)), ...byHost];
 }
 
-function shareNode(share: Share, depth: number, { bar }: TreeSigns): TreeNode {
+function buildShareNode(share: ResourceShare, depth: number, { bar }: TreeSigns): TreeNode {
   const { name, short, used, total } = share;
-  const tone = shareTone(share);
-  const note = `${shareBar(share, bar)} ${`${used}/${total ?? "?"}`.padStart(5)}`;
-  const key = queueId("resource", name);
+  const tone = getShareTone(share);
+  const note = `${renderShareBar(share, bar)} ${`${used}/${total ?? "?"}`.padStart(5)}`;
+  const key = buildQueueId("resource", name);
   return {
     id: `resources/${name}`,
     depth,

@@ -1,9 +1,12 @@
-import type { Modes } from "../../commands/see/screen.ts";
+import type { TerminalModes } from "../../commands/see/ansi-screen.ts";
 
-/** What the console switches on beside the other screen: pastes as a whole, and clicks. */
-export function modesOf(wants: { mouse: boolean }): Modes {
+/**
+ * Builds the codes that turn terminal modes on and off, apart from the alternate screen: bracketed paste and mouse
+ * clicks.
+ */
+export function buildTerminalModes(wants: { mouse: boolean }): TerminalModes {
   const mouse = wants.mouse ? ["?1000", "?1006"] : [];
   const all = ["?2004", ...mouse];
-  const set = (end: "h" | "l") => all.map((mode) => `\x1b[${mode}${end}`).join("");
-  return { on: set("h"), off: set("l") };
+  const formatModes = (end: "h" | "l") => all.map((mode) => `\x1b[${mode}${end}`).join("");
+  return { on: formatModes("h"), off: formatModes("l") };
 }

@@ -1,46 +1,83 @@
 import type { InputEvent } from "../input/event.ts";
-import { type Field, insert, replaced } from "./field.ts";
-import { blankBefore, boundaryBefore, boundaryFrom, wordBefore, wordBehind } from "./graphemes.ts";
+import { insertText, replaceRange, type TextField } from "./field.ts";
+import {
+  findBlankStart,
+  findBoundaryBefore,
+  findBoundaryFrom,
+  findWordEnd,
+  findWordStart,
+} from "./graphemes.ts";
 
-type Edit = (field: Field) => Field;
+type FieldEdit = (field: TextField) => TextField;
 
-const to =
-  (where: (text: string, cursor: number) => number): Edit =>
+const createMove =
+  (where: (text: string, cursor: number) => number): FieldEdit =>
   ({ text, cursor }) => ({ text, cursor: where(text, cursor) });
-/** Takes away what is between the cursor and another place. */
-const cut =
-  (where: (text: string, cursor: number) => number): Edit =>
+/** Deletes the text between the cursor and another position. */
+const createCut =
+  (where: (text: string, cursor: number) => number): FieldEdit =>
   (field) => {
     const other = where(field.text, field.cursor);
-    return replaced(field, Math.min(other, field.cursor), Math.max(other, field.cursor));
+    return replaceRange(field, Math.min(other, field.cursor), Math.max(other, field.cursor));
   };
 
-const start = () => 0;
-const end = (text: string) => text.length;
-const left = (text: string, cursor: number) => boundaryBefore(text, cursor);
-const right = (text: string, cursor: number) => boundaryFrom(text, cursor + 1);
+const findLineStart = () => 0;
+const findLineEnd = (text: string) => text.length;
+const findLeft = (text: string, cursor: number) => findBoundaryBefore(text, cursor);
+const findRight = (text: string, cursor: number) => findBoundaryFrom(text, cursor + 1);
 
-/** What keys do in a field, as in shells. */
-const EDITS: Readonly<Record<string, Edit>> = {
-  ...{ left: to(left), "ctrl+b": to(left), right: to(right), "ctrl+f": to(right) },
-  ...{ home: to(start), "ctrl+a": to(start), end: to(end), "ctrl+e": to(end) },
-  ...{ "ctrl+left": to(wordBefore), "alt+left": to(wordBefore), "alt+b": to(wordBefore) },
-  ...{ "ctrl+right": to(wordBehind), "alt+right": to(wordBehind), "alt+f": to(wordBehind) },
-  ...{ backspace: cut(left), "ctrl+h": cut(left), "shift+backspace": cut(left) },
-  ...{ delete: cut(right), "ctrl+d": cut(right) },
-  ...{ "ctrl+w": cut(blankBefore), "alt+backspace": cut(wordBefore), "ctrl+backspace": cut(wordBefore) },
-  ...{ "alt+d": cut(wordBehind), "ctrl+delete": cut(wordBehind) },
-  ...{ "ctrl+u": cut(start), "ctrl+k": cut(end) },
+/** The editing keys of a field, as in shells. */
+const EDITS: Readonly<Record<string, FieldEdit>> = {
+  ...{
+    left: createMove(findLeft),
+    "ctrl+b": createMove(findLeft),
+    right: createMove(findRight),
+    "ctrl+f": createMove(findRight),
+  },
+  ...{
+    home: createMove(findLineStart),
+    "ctrl+a": createMove(findLineStart),
+    end: createMove(findLineEnd),
+    "ctrl+e": createMove(findLineEnd),
+  },
+  ...{
+    "ctrl+left": createMove(findWordStart),
+    "alt+left": createMove(findWordStart),
+    "alt+b": createMove(findWordStart),
+  },
+  ...{
+    "ctrl+right": createMove(findWordEnd),
+    "alt+right": createMove(findWordEnd),
+    "alt+f": createMove(findWordEnd),
+  },
+  ...{
+    backspace: createCut(findLeft),
+    "ctrl+h": createCut(findLeft),
+    "shift+backspace": createCut(findLeft),
+  },
+  ...{ delete: createCut(findRight), "ctrl+d": createCut(findRight) },
+  ...{
+    "ctrl+w": createCut(findBlankStart),
+    "alt+backspace": createCut(findWordStart),
+    "ctrl+backspace": createCut(findWordStart),
+  },
+  ...{ "alt+d": createCut(findWordEnd), "ctrl+delete": createCut(findWordEnd) },
+  ...{ "ctrl+u": createCut(findLineStart), "ctrl+k": createCut(findLineEnd) },
 };
 
+/** Whether a key edits the text of a field, other than by typing. */
+export function isEditKey(chord: string): boolean {
+  return Object.hasOwn(EDITS, chord);
+}
+
 /**
- * A field after a key or a paste; the same one where that changes nothing.
- * @returns undefined for what is no matter of a field (Enter, Tab, Escape, up, a click): whoever has it decides
+ * Applies a key or a paste to a field. Returns the same field if nothing changes.
+ * @returns undefined for an event that does not edit a field (Enter, Tab, Escape, up, a click): the caller handles it
  */
-export function edit(field: Field, event: InputEvent): Field | undefined {
-  if (event.kind === "paste") return insert(field, event.text);
+export function editField(field: TextField, event: InputEvent): TextField | undefined {
+  if (event.kind === "paste") return insertText(field, event.text);
   if (event.kind !== "key") return undefined;
   const known = Object.hasOwn(EDITS, event.chord) ? EDITS[event.chord] : undefined;
   if (known !== undefined) return known(field);
-  return event.text === undefined ? undefined : insert(field, event.text);
+  return event.text === undefined ? undefined : insertText(field, event.text);
 }

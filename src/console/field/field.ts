@@ -1,49 +1,49 @@
 import { clean } from "../../base/text.ts";
-import { boundaryFrom } from "./graphemes.ts";
+import { findBoundaryFrom } from "./graphemes.ts";
 
-/** A line that is being typed. */
-export interface Field {
+/** A line of text that the user edits. */
+export interface TextField {
   readonly text: string;
-  /** Where the next letter goes: an index into the text, never within a grapheme. */
+  /** Where the next letter is inserted: an index into the text, never within a grapheme. */
   readonly cursor: number;
 }
 
-/** Longest text of a field, in UTF-16 units: more than any name or reason may have. */
-export const LONGEST = 2_000;
+/** Maximum length of a field, in UTF-16 units: longer than any name or reason may be. */
+export const MAX_FIELD_LENGTH = 2_000;
 
-/** A field with a text, cleaned and cut to its bound. The cursor stands at its end. */
-export function fieldOf(text = ""): Field {
-  return insert({ text: "", cursor: 0 }, text);
+/** Creates a field with a text, cleaned and cut to the maximum length. The cursor is at its end. */
+export function createField(text = ""): TextField {
+  return insertText({ text: "", cursor: 0 }, text);
 }
 
 /**
- * A field with a text put in at the cursor, which then stands behind it. The text is made one line, and all that a
- * terminal would take for a command goes; what does not fit is left out.
+ * Inserts a text at the cursor and moves the cursor behind it. The text becomes one line without terminal control
+ * sequences. The part that does not fit is dropped.
  */
-export function insert(field: Field, text: string): Field {
-  const room = Math.max(0, LONGEST - field.text.length);
-  const added = cutTo(oneLine(text), room);
-  return added === "" ? field : replaced(field, field.cursor, field.cursor, added);
+export function insertText(field: TextField, text: string): TextField {
+  const room = Math.max(0, MAX_FIELD_LENGTH - field.text.length);
+  const added = truncateGraphemes(toSingleLine(text), room);
+  return added === "" ? field : replaceRange(field, field.cursor, field.cursor, added);
 }
 
-/** A field with the part from one index to another replaced; the cursor stands behind it. */
-export function replaced({ text }: Field, from: number, to: number, by = ""): Field {
+/** Replaces the text between two indexes. The cursor moves behind the replacement. */
+export function replaceRange({ text }: TextField, from: number, to: number, by = ""): TextField {
   const whole = text.slice(0, from) + by + text.slice(to);
-  // What was put in may have become one grapheme with what stands behind it.
-  return { text: whole, cursor: boundaryFrom(whole, from + by.length) };
+  // The inserted text may form one grapheme with the text after it.
+  return { text: whole, cursor: findBoundaryFrom(whole, from + by.length) };
 }
 
-/** Line breaks at the edges are how a paste ends, not what was meant. */
-function oneLine(text: string): string {
-  // A paste of megabytes is not cleaned as a whole for the little of it that fits.
-  return clean(text.slice(0, 4 * LONGEST).replace(/^[\r\n]+|[\r\n]+$/g, ""));
+/** Converts a text to one line. Line breaks at its edges are part of the paste, not of the intended text. */
+function toSingleLine(text: string): string {
+  // Cuts a paste of megabytes first, so that only the part that may fit is cleaned.
+  return clean(text.slice(0, 4 * MAX_FIELD_LENGTH).replace(/^[\r\n]+|[\r\n]+$/g, ""));
 }
 
-/** The whole graphemes of a text that fit. */
-function cutTo(text: string, length: number): string {
+/** Cuts a text to the whole graphemes that fit. */
+function truncateGraphemes(text: string, length: number): string {
   if (text.length <= length) return text;
   let kept = 0;
-  for (let next = boundaryFrom(text, 1); next <= length; next = boundaryFrom(text, kept + 1)) {
+  for (let next = findBoundaryFrom(text, 1); next <= length; next = findBoundaryFrom(text, kept + 1)) {
     kept = next;
     if (kept >= text.length) break;
   }

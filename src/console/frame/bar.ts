@@ -1,44 +1,47 @@
 import { clean } from "../../base/text.ts";
-import type { Role } from "../theme/roles.ts";
-import { padTo, type Theme, widthOf } from "../theme/theme.ts";
+import type { StyleRole } from "../theme/roles.ts";
+import { measureWidth, padToWidth, type Theme } from "../theme/theme.ts";
 
-/** A piece of a bar. Those of least weight go first where there is no room; 1 never goes. */
-export interface Piece {
+/**
+ * A segment of a bar. If the bar is too narrow, segments are removed from the highest weight down; weight 1 is never
+ * removed.
+ */
+export interface BarSegment {
   text: string;
-  role: Role;
+  role: StyleRole;
   weight: number;
 }
 
 /**
- * Pieces at the left and at the right of one line with a background.
- * @param ground  role of what is between them
+ * Renders segments at the left and the right of one line with a background.
+ * @param ground  role of the space between them
  */
-export function barLine(
+export function renderBar(
   theme: Theme,
   width: number,
-  left: readonly Piece[],
-  right: readonly Piece[],
-  ground: Role,
+  left: readonly BarSegment[],
+  right: readonly BarSegment[],
+  ground: StyleRole,
 ): string {
-  const all = fitting(
+  const all = selectFitting(
     [...left, ...right].filter(({ text }) => text !== ""),
     width,
   );
-  const paint = (pieces: readonly Piece[]) =>
+  const paint = (pieces: readonly BarSegment[]) =>
     pieces
       .filter((piece) => all.has(piece))
       .map(({ role, text }) => theme.style(role, text))
       .join("");
   const [start, end] = [paint(left), paint(right)];
-  const gap = Math.max(0, width - widthOf(start) - widthOf(end));
-  const room = padTo(start + theme.style(ground, " ".repeat(gap)) + end, width);
-  return widthOf(room) > width ? theme.style(ground, clean(plain(start), width)) : room;
+  const gap = Math.max(0, width - measureWidth(start) - measureWidth(end));
+  const room = padToWidth(start + theme.style(ground, " ".repeat(gap)) + end, width);
+  return measureWidth(room) > width ? theme.style(ground, clean(stripColourCodes(start), width)) : room;
 }
 
-function fitting(pieces: readonly Piece[], width: number): ReadonlySet<Piece> {
+function selectFitting(pieces: readonly BarSegment[], width: number): ReadonlySet<BarSegment> {
   let shown = [...pieces];
-  const total = () => shown.reduce((sum, { text }) => sum + widthOf(text), 0);
-  while (total() > width) {
+  const computeTotal = () => shown.reduce((sum, { text }) => sum + measureWidth(text), 0);
+  while (computeTotal() > width) {
     const least = shown.reduce((worst, piece) => (piece.weight >= worst.weight ? piece : worst));
     if (least.weight <= 1) break;
     shown = shown.filter((piece) => piece !== least);
@@ -46,6 +49,6 @@ function fitting(pieces: readonly Piece[], width: number): ReadonlySet<Piece> {
   return new Set(shown);
 }
 
-function plain(painted: string): string {
+function stripColourCodes(painted: string): string {
   return painted.replaceAll(/\x1b\[[0-9;:]*m/g, "");
 }

@@ -1,17 +1,17 @@
 import type { App } from "../app/app.ts";
-import { detailPane } from "../detail/pane.ts";
-import { explorerPane } from "../explorer/pane.ts";
-import { panelPane, panelRule } from "../panel/pane.ts";
-import { tablePane } from "../table/pane.ts";
-import { guarded } from "./guarded.ts";
-import { headerLine } from "./header.ts";
-import { type Layout, mainWidth, type Size } from "./layout.ts";
-import { type OverlayFrame, overlayFrames } from "./overlays.ts";
-import { statusLine } from "./status.ts";
-import { tabsLine } from "./tabs.ts";
+import { renderDetailPane } from "../detail/detail-pane.ts";
+import { renderExplorerPane } from "../explorer/explorer-pane.ts";
+import { renderPanelPane, renderPanelRule } from "../panel/panel-pane.ts";
+import { renderTablePane } from "../table/table-pane.ts";
+import { renderHeader } from "./header.ts";
+import { computeMainWidth, type Layout, type Size } from "./layout.ts";
+import { buildOverlayFrames, type OverlayFrame } from "./overlays.ts";
+import { renderSafely } from "./render-safely.ts";
+import { renderStatusLine } from "./status.ts";
+import { renderTabs } from "./tabs.ts";
 
-/** The whole screen as finished lines, for components that only paint. */
-export interface Frame {
+/** The whole screen as finished lines, for components that only paint them. */
+export interface ScreenFrame {
   screen: Size;
   header: string;
   tabs: string;
@@ -20,7 +20,7 @@ export interface Frame {
   detail?: PaneFrame;
   panel?: PaneFrame;
   isBeside: boolean;
-  /** Lines between parts. */
+  /** Lines between the parts. */
   rules: { detail: string; panel: string; vertical: string };
   status: string;
   overlays: readonly OverlayFrame[];
@@ -30,38 +30,41 @@ export interface PaneFrame extends Size {
   lines: readonly string[];
 }
 
-/** The screen as it is now; where it is too small, a message that says so. */
-export function frameOf(app: App): Frame | { screen: Size; message: string } {
-  const layout = app.layout();
-  const screen = app.screen();
+/** Builds the current screen; if it is too small, a message that says so. */
+export function buildFrame(app: App): ScreenFrame | { screen: Size; message: string } {
+  const layout = app.getLayout();
+  const screen = app.getScreenSize();
   if (layout === undefined) {
     const { width, height } = screen;
     return { screen, message: `too small: ${width}x${height}; 40x10 at least` };
   }
-  const pane = (size: Size | undefined, paint: (size: Size) => readonly string[]) =>
-    size && { ...size, lines: guarded(app, () => paint(size)) };
+  const buildPane = (size: Size | undefined, paint: (size: Size) => readonly string[]) =>
+    size && { ...size, lines: renderSafely(app, () => paint(size)) };
   return {
     ...{ screen, isBeside: layout.isBeside },
-    header: headerLine(app, screen.width),
-    tabs: tabsLine(app, mainWidth(layout)),
-    ...parts(app, layout, pane),
-    rules: rulesOf(app, layout),
-    status: statusLine(app, screen.width),
-    overlays: overlayFrames(app, screen),
+    header: renderHeader(app, screen.width),
+    tabs: renderTabs(app, computeMainWidth(layout)),
+    ...buildPanes(app, layout, buildPane),
+    rules: renderRules(app, layout),
+    status: renderStatusLine(app, screen.width),
+    overlays: buildOverlayFrames(app, screen),
   };
 }
 
-type PaneOf = (size: Size | undefined, paint: (size: Size) => readonly string[]) => PaneFrame | undefined;
+type PaneBuilder = (
+  size: Size | undefined,
+  paint: (size: Size) => readonly string[],
+) => PaneFrame | undefined;
 
-function parts(
+function buildPanes(
   app: App,
   layout: Layout,
-  pane: PaneOf,
-): Pick<Frame, "explorer" | "table" | "detail" | "panel"> {
-  const explorer = pane(layout.explorer, (size) => explorerPane(app, size));
-  const table = pane(layout.table, (size) => tablePane(app, size));
-  const detail = pane(layout.detail, (size) => detailPane(app, size));
-  const panel = pane(layout.panel, (size) => panelPane(app, size));
+  buildPane: PaneBuilder,
+): Pick<ScreenFrame, "explorer" | "table" | "detail" | "panel"> {
+  const explorer = buildPane(layout.explorer, (size) => renderExplorerPane(app, size));
+  const table = buildPane(layout.table, (size) => renderTablePane(app, size));
+  const detail = buildPane(layout.detail, (size) => renderDetailPane(app, size));
+  const panel = buildPane(layout.panel, (size) => renderPanelPane(app, size));
   return {
     ...(explorer && { explorer }),
     ...(table && { table }),
@@ -70,10 +73,10 @@ function parts(
   };
 }
 
-function rulesOf(app: App, layout: Layout): Frame["rules"] {
+function renderRules(app: App, layout: Layout): ScreenFrame["rules"] {
   const { theme, state } = app;
   const { horizontal, vertical } = theme.signs;
-  const rule = (width: number, title: string, isFocused: boolean) => {
+  const renderRule = (width: number, title: string, isFocused: boolean) => {
     const text = `${horizontal} ${title} `;
     const rest = horizontal.repeat(Math.max(0, width - text.length));
     return (
@@ -83,8 +86,8 @@ function rulesOf(app: App, layout: Layout): Frame["rules"] {
     );
   };
   return {
-    detail: rule(layout.detail?.width ?? 0, "DETAIL", state.focus === "detail"),
-    panel: panelRule(app, layout.panel?.width ?? 0),
+    detail: renderRule(layout.detail?.width ?? 0, "DETAIL", state.focus === "detail"),
+    panel: renderPanelRule(app, layout.panel?.width ?? 0),
     vertical: theme.style("border", vertical),
   };
 }

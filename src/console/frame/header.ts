@@ -1,15 +1,15 @@
 import { clean } from "../../base/text.ts";
 import type { App } from "../app/app.ts";
-import { barLine } from "./bar.ts";
+import { renderBar } from "./bar.ts";
 
 const USUAL_PREFIX = "/signalbox/";
 
-/** Which cluster this is, and whether anything can be changed. */
-export function headerLine({ theme, desk, isReadOnly }: App, width: number): string {
-  const { endpoints, prefix } = desk.settings;
+/** Renders the header: which cluster this is, and whether anything can be changed. */
+export function renderHeader({ theme, context, isReadOnly }: App, width: number): string {
+  const { endpoints, prefix } = context.settings;
   const hosts = endpoints.map((endpoint) => clean(endpoint.replace(/^https?:\/\//, ""), 40)).join(",");
   const where = prefix === USUAL_PREFIX ? "" : ` ${theme.signs.dot} ${clean(prefix, 40)}`;
-  return barLine(
+  return renderBar(
     theme,
     width,
     [
@@ -19,7 +19,11 @@ export function headerLine({ theme, desk, isReadOnly }: App, width: number): str
     ],
     [
       { text: isReadOnly ? " READ-ONLY " : "", role: "badgeReadOnly", weight: 1 },
-      { text: ` ${clean(desk.operator.user, 30)}@${clean(desk.facts.host, 40)} `, role: "bar", weight: 4 },
+      {
+        text: ` ${clean(context.operator.user, 30)}@${clean(context.facts.host, 40)} `,
+        role: "bar",
+        weight: 4,
+      },
     ],
     "bar",
   );

@@ -1,29 +1,33 @@
-import { briefDuration } from "../../base/duration.ts";
+import { formatBriefDuration } from "../../base/duration.ts";
 import { clean } from "../../base/text.ts";
 import type { App } from "../app/app.ts";
-import type { Role } from "../theme/roles.ts";
-import { barLine, type Piece } from "./bar.ts";
+import type { StyleRole } from "../theme/roles.ts";
+import { type BarSegment, renderBar } from "./bar.ts";
 
-/** How far the picture can be trusted, what runs, and the keys that matter here. Always the last line. */
-export function statusLine(app: App, width: number): string {
+/** Renders the last line: the connection state, running jobs, a toast, and the keys of the context. */
+export function renderStatusLine(app: App, width: number): string {
   const { theme } = app;
-  const isLive = app.sight.standing.kind === "live";
-  const ground: Role = isLive ? "barLive" : "barAway";
-  const left = [...standing(app, ground), ...jobs(app, ground), ...toast(app, ground)];
-  const hints = app.hints().map(([key, what], at): Piece => {
+  const isLive = app.liveView.connection.kind === "live";
+  const ground: StyleRole = isLive ? "barLive" : "barAway";
+  const left = [
+    ...buildConnectionSegments(app, ground),
+    ...buildJobSegments(app, ground),
+    ...buildToastSegments(app, ground),
+  ];
+  const hints = app.getHints().map(([key, what], at): BarSegment => {
     return { text: ` ${key} ${what} `, role: ground, weight: 5 + at };
   });
-  return barLine(theme, width, left, hints, ground);
+  return renderBar(theme, width, left, hints, ground);
 }
 
-function standing(app: App, role: Role): Piece[] {
-  const { sight, theme } = app;
-  const { standing: state, picture, pulse } = sight;
+function buildConnectionSegments(app: App, role: StyleRole): BarSegment[] {
+  const { liveView, theme } = app;
+  const { connection: state, snapshot, clusterHealth } = liveView;
   const { signs } = theme;
-  const age = briefDuration(app.wall() - state.since);
-  const revision = picture.revision === 0n ? "" : `rev ${picture.revision}`;
+  const age = formatBriefDuration(app.getWallTime() - state.since);
+  const revision = snapshot.revision === 0n ? "" : `rev ${snapshot.revision}`;
   if (state.kind === "live") {
-    const cluster = pulse === undefined ? "" : clusterText(pulse, signs.dot);
+    const cluster = clusterHealth === undefined ? "" : formatCluster(clusterHealth, signs.dot);
     return [
       { text: ` ${signs.marks.held}live ${revision}`, role, weight: 1 },
       { text: cluster, role, weight: 3 },
@@ -40,7 +44,10 @@ function standing(app: App, role: Role): Piece[] {
   ];
 }
 
-function clusterText({ leader, up, total, ms }: NonNullable<App["sight"]["pulse"]>, dot: string): string {
+function formatCluster(
+  { leader, up, total, ms }: NonNullable<App["liveView"]["clusterHealth"]>,
+  dot: string,
+): string {
   const parts = [
     ...(leader === undefined ? [] : [`leader ${clean(leader, 30)}`]),
     `${up}/${total}`,
@@ -49,7 +56,7 @@ function clusterText({ leader, up, total, ms }: NonNullable<App["sight"]["pulse"
   return parts.map((part) => ` ${dot} ${part}`).join("");
 }
 
-function jobs({ jobs: { running }, theme }: App, role: Role): Piece[] {
+function buildJobSegments({ jobs: { running }, theme }: App, role: StyleRole): BarSegment[] {
   const [first] = running;
   if (first === undefined) return [];
   const more = running.length > 1 ? ` +${running.length - 1}` : "";
@@ -58,7 +65,7 @@ function jobs({ jobs: { running }, theme }: App, role: Role): Piece[] {
   ];
 }
 
-function toast({ state: { toast: shown }, theme }: App, role: Role): Piece[] {
+function buildToastSegments({ state: { toast: shown }, theme }: App, role: StyleRole): BarSegment[] {
   if (shown === undefined) return [];
   return [{ text: ` ${theme.signs.dot} ${clean(shown.text, 70)}`, role, weight: 2 }];
 }

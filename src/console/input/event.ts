@@ -1,19 +1,19 @@
-/** What a terminal can tell the console, whatever bytes it told it in. */
+/** An event of the terminal, independent of its byte encoding. */
 export type InputEvent = KeyEvent | PasteEvent | MouseEvent | FocusEvent;
 
 /**
- * A key, by its chord: what it types (`j`, `G`, `é`, `:`), or its name (`up`, `pageup`, `f1`, `enter`, `tab`, `escape`,
- * `space`, `backspace`, `delete`, `insert`, `home`, `end`), behind its modifiers in the order `ctrl+`, `alt+`, `shift+`.
- * Shift is no modifier of what types: it is `G`, never `shift+g`.
+ * A key, as a chord: the character it types (`j`, `G`, `é`, `:`), or its name (`up`, `pageup`, `f1`, `enter`, `tab`,
+ * `escape`, `space`, `backspace`, `delete`, `insert`, `home`, `end`), after its modifiers in the order `ctrl+`,
+ * `alt+`, `shift+`. Shift is not a modifier of a character: the chord is `G`, never `shift+g`.
  */
 export interface KeyEvent {
   kind: "key";
   chord: string;
-  /** What it types into a field; undefined for keys that type nothing. */
+  /** The text that it types into a field; undefined for keys that type nothing. */
   text?: string;
 }
 
-/** Pasted as a whole: never a command, whatever is in it. */
+/** A paste as a whole. It is never taken for commands. */
 export interface PasteEvent {
   kind: "paste";
   text: string;
@@ -28,7 +28,7 @@ export interface MouseEvent {
   row: number;
 }
 
-/** The terminal's window has come to the front, or gone behind others. */
+/** The terminal window has got or lost the focus. */
 export interface FocusEvent {
   kind: "focus";
   has: boolean;

@@ -6,23 +6,23 @@ export const TILDE: Readonly<Record<number, string>> = {
   34: "f20",
 };
 
-/** Keys by the letter that ends their sequence. */
+/** Keys by the last letter of their sequence. */
 export const LETTERS: Readonly<Record<string, string>> = {
   ...{ A: "up", B: "down", C: "right", D: "left", H: "home", F: "end" },
   ...{ P: "f1", Q: "f2", R: "f3", S: "f4" },
 };
 
-/** Behind `ESC O`: the keypad in its application mode too. */
+/** Keys by the letter after `ESC O`, including the keypad in application mode. */
 export const SS3: Readonly<Record<string, string>> = {
   ...LETTERS,
   ...{ M: "enter", I: "tab", X: "=", j: "*", k: "+", l: ",", m: "-", n: ".", o: "/", " ": "space" },
   ...Object.fromEntries(Array.from("pqrstuvwxy", (letter, digit) => [letter, String(digit)])),
 };
 
-/** rxvt's arrows: with Shift behind `ESC [`, with Ctrl behind `ESC O`. */
+/** The arrow keys of rxvt: with Shift after `ESC [`, with Ctrl after `ESC O`. */
 export const RXVT_ARROWS: Readonly<Record<string, string>> = { a: "up", b: "down", c: "right", d: "left" };
 
-/** Keys of the kitty protocol that have no character. */
+/** Keys of the kitty protocol that type no character. */
 export const KITTY: Readonly<Record<number, string>> = {
   ...{ 9: "tab", 13: "enter", 27: "escape", 32: "space", 127: "backspace", 57414: "enter" },
   ...{ 57417: "left", 57418: "right", 57419: "up", 57420: "down", 57421: "pageup", 57422: "pagedown" },
@@ -30,6 +30,6 @@ export const KITTY: Readonly<Record<number, string>> = {
   ...Object.fromEntries(Array.from({ length: 8 }, (_, at) => [57376 + at, `f${13 + at}`])),
 };
 
-/** Its keypad, by what it types: `0` to `9`, then signs. */
+/** The keypad of the kitty protocol, by the character typed: `0` to `9`, then signs. */
 export const KITTY_PAD = "0123456789./*-+";
 export const KITTY_PAD_FIRST = 57399;

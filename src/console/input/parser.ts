@@ -1,30 +1,31 @@
 import type { InputEvent } from "./event.ts";
+import { parseInputPiece, WINDOW } from "./parse-piece.ts";
 import { PasteBuffer } from "./paste.ts";
-import type { Mode, Piece } from "./piece.ts";
-import { pieceOf, WINDOW } from "./pieces.ts";
+import type { InputPiece, ParserMode } from "./piece.ts";
 
-/** What a `flush` would decide. */
-export type Open = "escape" | "sequence" | "paste";
+/** What kind of input is incomplete, for `flush` to decide. */
+export type PendingInput = "escape" | "sequence" | "paste";
 
 const CTRL_C = "\x03";
 
 /**
- * What a terminal sends, as events. Pure: whoever feeds it calls `flush` when nothing has come for a while, which tells the
- * key Escape from the beginning of something else. What nobody knows is swallowed as a whole: it must never come out as keys.
+ * Converts the bytes of a terminal to events. Has no timers: the caller calls `flush` when nothing has arrived for a
+ * while, which distinguishes the Escape key from the start of a sequence. Unknown sequences are skipped as a whole
+ * and never become keys.
  */
 export class InputParser {
-  /** Bytes whose meaning is still open, one character each. */
+  /** Bytes that are not parsed yet, one character each. */
   #rest = "";
-  #within: Mode | undefined;
-  /** Nothing more came of a paste for a while. */
+  #within: ParserMode | undefined;
+  /** Whether nothing has arrived for a while within a paste. */
   #hasPaused = false;
   readonly #paste = new PasteBuffer();
 
   /**
-   * What is still open: whether Escape was pressed, or the end of something that has begun. Undefined: nothing. A paste
-   * goes on for as long as it takes.
+   * The kind of incomplete input: an Escape, a sequence or a paste; undefined if there is none. A paste may take any
+   * time.
    */
-  get open(): Open | undefined {
+  get pending(): PendingInput | undefined {
     if (this.#within === "paste") return "paste";
     if (this.#within !== undefined) return "sequence";
     if (this.#rest === "") return undefined;
@@ -33,20 +34,20 @@ export class InputParser {
 
   feed(bytes: Uint8Array): InputEvent[] {
     const read = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
-    // The end of a paste can be lost on its way: Ctrl+C, alone and after a pause, is then the only way out.
+    // The end of a paste can get lost. Then Ctrl+C, alone and after a pause, is the only way out.
     if (this.#hasPaused && read === CTRL_C) this.#abandon();
     this.#hasPaused = false;
     this.#rest += read;
     return this.#parse(false);
   }
 
-  /** Nothing has come for a while: what is there is all there is. */
+  /** Parses the remaining bytes as complete, because nothing has arrived for a while. */
   flush(): InputEvent[] {
     if (this.#within === "paste") {
       this.#hasPaused = true;
       return [];
     }
-    // The beginning of an end that did not come is no Escape.
+    // The start of an end marker that did not complete is not an Escape key.
     if (this.#within !== undefined) this.#rest = "";
     this.#within = undefined;
     return this.#parse(true);
@@ -61,7 +62,7 @@ export class InputParser {
   #parse(isAll: boolean): InputEvent[] {
     const events: InputEvent[] = [];
     while (this.#rest !== "") {
-      const piece = this.#piece(isAll);
+      const piece = this.#parsePiece(isAll);
       if (piece === undefined) break;
       this.#rest = this.#rest.slice(piece.length);
       if (piece.begins !== undefined) this.#within = piece.begins;
@@ -70,43 +71,43 @@ export class InputParser {
     return events;
   }
 
-  #piece(isAll: boolean): Piece | undefined {
+  #parsePiece(isAll: boolean): InputPiece | undefined {
     switch (this.#within) {
       case "paste":
-        return this.#pasted();
+        return this.#takePaste();
       case "string":
-        return this.#string();
+        return this.#skipString();
       case "csi":
-        return this.#overlong();
+        return this.#skipOverlong();
       default:
-        return pieceOf(this.#rest.slice(0, WINDOW), isAll);
+        return parseInputPiece(this.#rest.slice(0, WINDOW), isAll);
     }
   }
 
-  #pasted(): Piece | undefined {
+  #takePaste(): InputPiece | undefined {
     const { length, text } = this.#paste.take(this.#rest);
     if (text === undefined) return length === 0 ? undefined : { length };
-    return { ...this.#leave(length), event: { kind: "paste", text } };
+    return { ...this.#leaveMode(length), event: { kind: "paste", text } };
   }
 
-  /** Up to BEL or ESC \; a new sequence ends it too. */
-  #string(): Piece | undefined {
+  /** Skips a string up to BEL or ESC \; a new sequence ends it too. */
+  #skipString(): InputPiece | undefined {
     const end = /[\x07\x1b\x18\x1a]/.exec(this.#rest);
     if (end === null) return { length: this.#rest.length };
-    if (this.#rest[end.index] !== "\x1b") return this.#leave(end.index + 1);
+    if (this.#rest[end.index] !== "\x1b") return this.#leaveMode(end.index + 1);
     const next = this.#rest[end.index + 1];
     if (next === undefined) return end.index === 0 ? undefined : { length: end.index };
-    return this.#leave(next === "\\" ? end.index + 2 : end.index);
+    return this.#leaveMode(next === "\\" ? end.index + 2 : end.index);
   }
 
-  /** The rest of a sequence that is too long to be a key. */
-  #overlong(): Piece {
+  /** Skips the rest of a sequence that is too long to be a key. */
+  #skipOverlong(): InputPiece {
     const end = /[^ -?]/.exec(this.#rest);
     if (end === null) return { length: this.#rest.length };
-    return this.#leave(/[@-~]/.test(end[0]) ? end.index + 1 : end.index);
+    return this.#leaveMode(/[@-~]/.test(end[0]) ? end.index + 1 : end.index);
   }
 
-  #leave(length: number): Piece {
+  #leaveMode(length: number): InputPiece {
     this.#within = undefined;
     return { length };
   }

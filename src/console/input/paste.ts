@@ -1,27 +1,27 @@
 import { clean } from "../../base/text.ts";
 
-/** Bytes of a paste that are kept; of more, the beginning. */
+/** Maximum number of bytes kept of a paste. The rest is dropped. */
 const MOST = 1 << 20;
 const END = "\x1b[201~";
 
-/** What is pasted, up to the end that the terminal marks. */
+/** Collects a paste up to the end marker of the terminal. */
 export class PasteBuffer {
   #kept = "";
 
   /**
-   * Takes from what has come.
+   * Takes bytes of the paste.
    * @param rest  bytes, one character each
-   * @returns how many bytes were taken; and the text, once it is whole
+   * @returns how many bytes were taken, and the text once it is complete
    */
   take(rest: string): { length: number; text: string | undefined } {
     const end = rest.indexOf(END);
     if (end >= 0) {
       this.#keep(rest.slice(0, end));
-      const text = tidied(Buffer.from(this.#kept, "latin1").toString("utf8"));
+      const text = cleanPaste(Buffer.from(this.#kept, "latin1").toString("utf8"));
       this.clear();
       return { length: end + END.length, text };
     }
-    // The end may have come in part.
+    // The end marker may have arrived in part.
     const safe = Math.max(0, rest.length - END.length + 1);
     this.#keep(rest.slice(0, safe));
     return { length: safe, text: undefined };
@@ -36,8 +36,8 @@ export class PasteBuffer {
   }
 }
 
-/** Line breaks, which terminals make the key Enter, and text: what a terminal would take for a command goes. */
-function tidied(text: string): string {
+/** Normalizes line breaks, which terminals send as Enter, and removes terminal control sequences. */
+function cleanPaste(text: string): string {
   const lines = text.split(/\r\n?|\n/);
   return lines.map((line) => clean(line)).join("\n");
 }

@@ -1,12 +1,12 @@
 import type { InputEvent } from "./event.ts";
 
-/** What goes on beyond any piece: OSC, DCS and the like; a paste; a sequence too long to be a key. */
-export type Mode = "string" | "paste" | "csi";
+/** Input that continues beyond one piece: OSC, DCS and other strings; a paste; a sequence too long to be a key. */
+export type ParserMode = "string" | "paste" | "csi";
 
-/** A piece of input: how long it is, in bytes, and an event or nothing. */
-export interface Piece {
+/** A parsed piece of input: its length in bytes, and its event, if any. */
+export interface InputPiece {
   length: number;
   event?: InputEvent | undefined;
-  /** What it begins. */
-  begins?: Mode;
+  /** The mode that starts after it. */
+  begins?: ParserMode;
 }

@@ -1,37 +1,44 @@
 import type { InputEvent } from "./event.ts";
-import { InputParser, type Open } from "./parser.ts";
+import { InputParser, type PendingInput } from "./parser.ts";
 
 /**
- * So long is waited for the rest, ms. After Escape that is felt. What has begun as a sequence is surely one, and slow lines
- * split them: its end must not be taken for keys.
+ * Wait for the rest of incomplete input, ms. After Escape the user notices the wait. A started sequence is certainly
+ * one, and slow lines split sequences: its end must not be taken for keys.
  */
-const PATIENCE: Readonly<Record<Open, number>> = { escape: 40, sequence: 1_000, paste: 1_000 };
+const PATIENCE: Readonly<Record<PendingInput, number>> = { escape: 40, sequence: 1_000, paste: 1_000 };
 
-/** Calls back once after some ms. @returns how to prevent it */
-export type Wait = (milliseconds: number, then: () => void) => () => void;
+/** Calls `then` once after some ms. @returns a function that cancels the call */
+export type TimeoutFunction = (milliseconds: number, then: () => void) => () => void;
 
-/** What the bytes of a terminal go through. */
+/** Receives the bytes of a terminal. */
 export interface KeyReader {
   feed(bytes: Uint8Array): void;
-  /** Nothing is told any more, not even the rest of a read. */
+  /** Stops all events, including those of the bytes just read. */
   end(): void;
 }
 
-/** Makes events of what a terminal sends; knows time, which tells Escape from the beginning of a sequence. */
-export function readKeys(onEvent: (event: InputEvent) => void, wait: Wait = later): KeyReader {
+/**
+ * Creates a reader that converts terminal input to events, with the timer that distinguishes Escape from the start of
+ * a sequence.
+ */
+export function createKeyReader(
+  onEvent: (event: InputEvent) => void,
+  startTimeout: TimeoutFunction = startTimer,
+): KeyReader {
   const parser = new InputParser();
   let cancel: (() => void) | undefined;
   let hasEnded = false;
-  const tell = (events: readonly InputEvent[]) => {
+  const emitEvents = (events: readonly InputEvent[]) => {
     for (const event of events) if (!hasEnded) onEvent(event);
   };
   return {
     feed(bytes) {
       cancel?.();
       cancel = undefined;
-      tell(parser.feed(bytes));
-      const { open } = parser;
-      if (open !== undefined && !hasEnded) cancel = wait(PATIENCE[open], () => tell(parser.flush()));
+      emitEvents(parser.feed(bytes));
+      const { pending } = parser;
+      if (pending !== undefined && !hasEnded)
+        cancel = startTimeout(PATIENCE[pending], () => emitEvents(parser.flush()));
     },
     end() {
       hasEnded = true;
@@ -40,7 +47,7 @@ export function readKeys(onEvent: (event: InputEvent) => void, wait: Wait = late
   };
 }
 
-function later(milliseconds: number, then: () => void): () => void {
+function startTimer(milliseconds: number, then: () => void): () => void {
   const timer = setTimeout(then, milliseconds);
   return () => clearTimeout(timer);
 }

@@ -1,13 +1,13 @@
-import { type Parsed, quoted } from "../../base/text.ts";
+import { type ParseResult, quoteText } from "../../base/text.ts";
 
-/** Names of keys as they are written, by what they are called here. */
+/** Displayed names of keys, by their internal names. */
 const SHOWN: Readonly<Record<string, string>> = {
   ...{ pageup: "PgUp", pagedown: "PgDn", escape: "Esc", enter: "Enter", tab: "Tab", space: "Space" },
   ...{ up: "↑", down: "↓", left: "←", right: "→", home: "Home", end: "End", insert: "Ins", delete: "Del" },
   ...{ backspace: "Backspace", ctrl: "Ctrl", alt: "Alt", shift: "Shift" },
 };
 
-/** Other names that people write. */
+/** Accepted alternative names of keys. */
 const MEANT: Readonly<Record<string, string>> = {
   ...{ pgup: "pageup", pgdn: "pagedown", pgdown: "pagedown", esc: "escape", return: "enter", del: "delete" },
   ...{ ins: "insert", "↑": "up", "↓": "down", "←": "left", "→": "right", " ": "space", spacebar: "space" },
@@ -17,15 +17,15 @@ const NAMED =
   /^(?:f(?:1\d|20|[1-9])|pageup|pagedown|escape|enter|tab|space|up|down|left|right|home|end|insert|delete|backspace)$/;
 const MODIFIERS = ["ctrl", "alt", "shift"] as const;
 
-/** A chord, taken apart. */
-interface Parts {
+/** A chord in its parts. */
+interface ChordParts {
   modifiers: ReadonlySet<string>;
   key: string;
 }
 
-/** A chord for people: `Ctrl+P`, `PgUp`, `G`, `Alt+Shift+G`. */
-export function chordText(chord: string): string {
-  const { modifiers, key } = parts(chord);
+/** Formats a chord for display: `Ctrl+P`, `PgUp`, `G`, `Alt+Shift+G`. */
+export function formatChord(chord: string): string {
+  const { modifiers, key } = splitChord(chord);
   const isCapital = modifiers.has("alt") && isLetter(key) && key !== key.toLowerCase();
   const all = isCapital ? new Set([...modifiers, "shift"]) : modifiers;
   const isUpper = modifiers.size > 0 || NAMED.test(key);
@@ -34,44 +34,44 @@ export function chordText(chord: string): string {
 }
 
 /**
- * A chord as people write it, in whatever case and order: `Ctrl+P`, `pgdn`, `Shift-Tab`. A letter alone is the one that it
- * types: `g` is not `G`.
- * @returns the chord as `KeyEvent` has it, or why it cannot be one
+ * Parses a chord as users write it, in any case and order: `Ctrl+P`, `pgdn`, `Shift-Tab`. A single letter is
+ * case-sensitive: `g` is not `G`.
+ * @returns the chord in the form of `KeyEvent`, or why it is not valid
  */
-export function parseChord(text: string): Parsed<string> {
-  const { modifiers, key } = parts(text === " " ? text : text.trim());
+export function parseChord(text: string): ParseResult<string> {
+  const { modifiers, key } = splitChord(text === " " ? text : text.trim());
   const chord = {
-    modifiers: new Set([...modifiers].map((one) => known(one) ?? one)),
-    key: known(key) ?? key,
+    modifiers: new Set([...modifiers].map((one) => findKeyName(one) ?? one)),
+    key: findKeyName(key) ?? key,
   };
-  const fault = malformed(chord) ?? unreachable(chord);
-  return fault === undefined ? { value: joined(chord) } : { fault: `${quoted(text)} ${fault}` };
+  const fault = findSyntaxFault(chord) ?? findTerminalFault(chord);
+  return fault === undefined ? { value: joinChord(chord) } : { fault: `${quoteText(text)} ${fault}` };
 }
 
-function known(name: string): string | undefined {
+function findKeyName(name: string): string | undefined {
   const lower = name.toLowerCase();
   if (Object.hasOwn(MEANT, lower)) return MEANT[lower];
   return NAMED.test(lower) || MODIFIERS.some((one) => one === lower) ? lower : undefined;
 }
 
-/** With Ctrl or Alt letters are small; Shift and a letter is what it types. */
-function joined({ modifiers, key }: Parts): string {
+/** Joins a chord. With Ctrl or Alt, letters are lower case; Shift with a letter becomes the capital letter. */
+function joinChord({ modifiers, key }: ChordParts): string {
   if (!isLetter(key)) return [...MODIFIERS.filter((one) => modifiers.has(one)), key].join("+");
   const isSmall = modifiers.size > 0 && !modifiers.has("shift");
   const letter = isSmall ? key.toLowerCase() : modifiers.has("shift") ? key.toUpperCase() : key;
   return [...MODIFIERS.filter((one) => one !== "shift" && modifiers.has(one)), letter].join("+");
 }
 
-function malformed({ modifiers, key }: Parts): string | undefined {
+function findSyntaxFault({ modifiers, key }: ChordParts): string | undefined {
   const strange = [...modifiers].find((one) => !MODIFIERS.some((modifier) => modifier === one));
-  if (strange !== undefined) return `begins with ${quoted(strange)}, which is none of Ctrl, Alt and Shift`;
+  if (strange !== undefined) return `begins with ${quoteText(strange)}, which is none of Ctrl, Alt and Shift`;
   if (NAMED.test(key) || /^[^\p{C}\p{Z}]$/u.test(key)) return undefined;
   return "is not a key; write it as x, G, Ctrl+P, F5, PgDn, Space or Shift+Tab";
 }
 
 const NEVER = "does not reach programs in a terminal";
 const UNSURE = "is told apart from the key alone by few terminals";
-/** What Ctrl makes of a letter is another key. */
+/** Keys that Ctrl turns into another key. */
 const SAME: Readonly<Record<string, string>> = {
   i: "Tab",
   m: "Enter",
@@ -80,24 +80,24 @@ const SAME: Readonly<Record<string, string>> = {
   "@": "Ctrl+Space",
 };
 
-/** Why a terminal never tells a program of it. */
-function unreachable({ modifiers, key }: Parts): string | undefined {
-  const has = (modifier: string) => modifiers.has(modifier);
-  if (NAMED.test(key)) return unreachableNamed(modifiers, key);
-  if (has("shift") && (has("ctrl") || !isLetter(key)))
-    return has("ctrl") ? NEVER : "is written as the character that it types, such as !";
-  if (has("ctrl")) {
+/** Returns why a terminal does not send a chord to programs. */
+function findTerminalFault({ modifiers, key }: ChordParts): string | undefined {
+  const hasModifier = (modifier: string) => modifiers.has(modifier);
+  if (NAMED.test(key)) return findNamedKeyFault(modifiers, key);
+  if (hasModifier("shift") && (hasModifier("ctrl") || !isLetter(key)))
+    return hasModifier("ctrl") ? NEVER : "is written as the character that it types, such as !";
+  if (hasModifier("ctrl")) {
     const same = SAME[key.toLowerCase()];
     if (same !== undefined) return `is ${same} to a terminal`;
     return /^[a-z\\\]^_]$/i.test(key) ? undefined : NEVER;
   }
-  const begins = `${has("shift") ? key.toUpperCase() : key.toLowerCase()}`;
-  return has("alt") && /^[[\]OPX^_]$/.test(begins)
+  const begins = `${hasModifier("shift") ? key.toUpperCase() : key.toLowerCase()}`;
+  return hasModifier("alt") && /^[[\]OPX^_]$/.test(begins)
     ? "is how terminals begin to tell of other keys"
     : undefined;
 }
 
-function unreachableNamed(modifiers: ReadonlySet<string>, key: string): string | undefined {
+function findNamedKeyFault(modifiers: ReadonlySet<string>, key: string): string | undefined {
   if (key === "tab") return modifiers.has("ctrl") || modifiers.has("alt") ? NEVER : undefined;
   const isTyped = ["space", "enter", "escape", "backspace"].includes(key);
   if (!isTyped || modifiers.size === 0) return undefined;
@@ -109,8 +109,8 @@ function isLetter(key: string): boolean {
   return /^\p{L}$/u.test(key) && [...key.toUpperCase()].length === 1;
 }
 
-/** The key may be `+` or `-` itself. */
-function parts(chord: string): Parts {
+/** Splits a chord. The key itself may be `+` or `-`. */
+function splitChord(chord: string): ChordParts {
   const [, before = "", key = chord] = /^((?:[^+-]+[+-])*)(.[^+-]*)$/su.exec(chord) ?? [];
   return { modifiers: new Set(before.split(/[+-]/).filter(Boolean)), key };
 }

@@ -1,113 +1,124 @@
-import { carryOut } from "../act/carry-out.ts";
-import { hasFlag, type Preview } from "../act/preview.ts";
+import type { JobRequest } from "../act/jobs.ts";
+import { type CommandPreview, hasFlag } from "../act/preview.ts";
+import { runJobRequests } from "../act/run-job-requests.ts";
 import type { App } from "../app/app.ts";
-import { edit } from "../field/edit.ts";
-import { type Field, fieldOf } from "../field/field.ts";
-import { faultOf } from "../form/faults.ts";
-import { type Form, withValue } from "../form/form.ts";
-import { lineOf, wordsOf } from "../form/words.ts";
+import { editField } from "../field/edit.ts";
+import { createField, type TextField } from "../field/field.ts";
+import { formatFormCommand, toCommandWords } from "../form/command-words.ts";
+import { findFormFault } from "../form/faults.ts";
+import { type Form, selectNextValue, setFieldValue } from "../form/form.ts";
 import type { InputEvent } from "../input/event.ts";
-import { errandOf, obstacleOf } from "./dialog-errands.ts";
-import { type DialogView, dialogPicture } from "./dialog-picture.ts";
 import { DialogPreview } from "./dialog-preview.ts";
+import { createJobRequest, findDialogObstacle } from "./dialog-requests.ts";
 import { openOutput } from "./output.ts";
-import type { Overlay, OverlayPicture } from "./overlay.ts";
+import type { Overlay, RenderedOverlay } from "./overlay.ts";
+import { type DialogView, renderDialog } from "./render-dialog.ts";
 
-/** What is asked before something is done. */
-export interface DialogWish {
-  /** `drain host web1.example.com`. */
+/** What a dialog shows before a command runs. */
+export interface DialogOptions {
+  /** For example `drain host web1.example.com`. */
   title: string;
-  /** One an item; all of the same command. Their fields are filled in together. */
+  /** One for each item; all of the same command. Their fields are filled in together. */
   forms: readonly Form[];
-  /** What each item is about. */
+  /** Name of each item. */
   targets: readonly string[];
+  /** The previews shown before a job was refused: the dialog marks what has changed since. */
+  base?: readonly CommandPreview[] | undefined;
 }
 
-/** What must be typed where somebody alive is ended, so that a key too many does nothing. */
+/** Id of the field that asks for a confirmation before live runs are ended, so that one key too many does nothing. */
 const CONFIRM = "confirm";
 
-/** Shows what a command would do, lets its flags be filled in, asks, and does it. */
+/** Shows what a command would do, lets the user fill in its flags, asks for confirmation, and runs it. */
 export class Dialog implements Overlay, DialogView {
   readonly app: App;
   readonly title: string;
   readonly targets: readonly string[];
   forms: readonly Form[];
-  /** Which field has the keyboard: one of the form's, or `confirm`. */
+  /** The field that has the keyboard: one of the form's, or `confirm`. */
   active: string;
-  /** What is being typed, by field. */
-  readonly typed = new Map<string, Field>();
+  /** The text being typed, by field. */
+  readonly typed = new Map<string, TextField>();
   readonly #preview: DialogPreview;
   #isHasty = false;
-  /** Lines of the preview that are scrolled away. */
+  /** Lines of the preview scrolled past. */
   top = 0;
   fault: string | undefined;
 
-  constructor(app: App, { title, forms, targets }: DialogWish) {
+  constructor(app: App, { title, forms, targets, base }: DialogOptions) {
     this.app = app;
     this.title = title;
     this.forms = forms;
     this.targets = targets;
-    this.#preview = new DialogPreview(app);
+    this.#preview = new DialogPreview(app, () => this.#onRunsChanged());
+    this.#preview.base = base;
     for (const { id, value } of this.fields)
-      if (typeof value === "string") this.typed.set(id, fieldOf(value));
-    this.typed.set(CONFIRM, fieldOf());
+      if (typeof value === "string") this.typed.set(id, createField(value));
+    this.typed.set(CONFIRM, createField());
     this.active = this.fields.find(({ isRequired, value }) => isRequired && value === "")?.id ?? CONFIRM;
-    this.#ask(0);
+    this.#requestPreviews(0);
   }
 
-  /** The fields of the first form: those of the others have the same values. What tells them apart is settled. */
+  /**
+   * The fields of the first form; those of the other forms have the same values. Fixed fields, in which the forms
+   * differ, are left out.
+   */
   get fields(): Form["fields"] {
     return this.forms[0]?.fields.filter(({ isFixed }) => !isFixed) ?? [];
   }
 
-  get previews(): readonly Preview[] | undefined {
+  get previews(): readonly CommandPreview[] | undefined {
     return this.#preview.previews;
   }
 
-  /** Whether a key can mean what is on the screen. */
+  get base(): readonly CommandPreview[] | undefined {
+    return this.#preview.base;
+  }
+
+  /** Whether a key can confirm what is on the screen. */
   get isReady(): boolean {
     return this.isReading || this.#preview.isRead;
   }
 
-  /** What is still missing in the form, or wrong: there is nothing to preview before. */
+  /** The first missing or wrong value of the form. There is no preview until it is corrected. */
   get incomplete(): string | undefined {
-    return this.forms.map(faultOf).find((fault) => fault !== undefined);
+    return this.forms.map(findFormFault).find((fault) => fault !== undefined);
   }
 
-  /** The same from a shell. */
+  /** The same commands as lines for a shell. */
   get lines(): readonly string[] {
-    return this.forms.map((form) => lineOf(form));
+    return this.forms.map((form) => formatFormCommand(form));
   }
 
-  /** What must be typed before it is done; undefined where Enter is enough. */
+  /** What the user must type to confirm; undefined where Enter is enough. */
   get word(): string | undefined {
     const [form] = this.forms;
     const endsLive = this.previews?.some(({ isLive: isAlive }) => isAlive) === true;
-    const isAll = form?.spec.id === "drain" && wordsOf(form).includes("all");
+    const isAll = form?.spec.id === "drain" && toCommandWords(form).includes("all");
     if (!endsLive && !isAll) return undefined;
     if (this.forms.length > 1) return String(this.forms.length);
     return isAll ? "all" : (this.targets[0] ?? "").replace(/^\S+ /, "");
   }
 
   onInput(event: InputEvent): void {
-    if (event.kind === "key" && this.#command(event.chord)) return;
+    if (event.kind === "key" && this.#handleKey(event.chord)) return;
     const field = this.typed.get(this.active);
-    const next = field && edit(field, event);
-    if (next !== undefined) this.#type(next);
+    const next = field && editField(field, event);
+    if (next !== undefined) this.#updateField(next);
   }
 
-  paint(room: { width: number; height: number }): OverlayPicture {
+  paint(available: { width: number; height: number }): RenderedOverlay {
     this.#preview.onShown();
-    if (this.#isHasty && this.isReady) this.#forgive();
-    return dialogPicture(this, room);
+    if (this.#isHasty && this.isReady) this.#clearHaste();
+    return renderDialog(this, available);
   }
 
   onClose(): void {
     this.#preview.end();
   }
 
-  /** Keys that are no text. @returns whether it was one */
-  #command(chord: string): boolean {
+  /** Handles keys that are not text. @returns whether the key was one of them */
+  #handleKey(chord: string): boolean {
     const field = this.fields.find(({ id }) => id === this.active);
     switch (chord) {
       case "escape":
@@ -118,88 +129,109 @@ export class Dialog implements Overlay, DialogView {
         return true;
       case "tab":
       case "down":
-        this.#go(1);
+        this.#moveFocus(1);
         return true;
       case "shift+tab":
       case "up":
-        this.#go(-1);
+        this.#moveFocus(-1);
         return true;
       case "pagedown":
       case "pageup":
         this.top = Math.max(0, this.top + (chord === "pagedown" ? 5 : -5));
-        this.app.changed();
+        this.app.notifyChange();
         return true;
       case "space":
       case "left":
       case "right":
         if (field === undefined || field.kind === "text" || field.kind === "list") return false;
-        this.#turn(field);
+        this.#updateForms((form) => selectNextValue(form, field.id, chord === "left" ? -1 : 1));
         return true;
       default:
         return false;
     }
   }
 
-  #go(by: 1 | -1): void {
+  #moveFocus(by: 1 | -1): void {
     const ids = [...this.fields.map(({ id }) => id), CONFIRM];
     this.active = ids[(ids.indexOf(this.active) + by + ids.length) % ids.length] ?? CONFIRM;
-    this.app.changed();
+    this.app.notifyChange();
   }
 
-  /** The next value of a switch or a choice. */
-  #turn(field: Form["fields"][number]): void {
-    if (field.kind === "switch") return this.#set(field.id, field.value !== true);
-    const choices = ["", ...(field.choices ?? [])];
-    this.#set(field.id, choices[(choices.indexOf(String(field.value)) + 1) % choices.length] ?? "");
-  }
-
-  #type(field: Field): void {
+  #updateField(field: TextField): void {
     this.typed.set(this.active, field);
     this.fault = undefined;
     if (this.active === CONFIRM && field.text === this.word) this.#preview.onRead();
-    if (this.active === CONFIRM) this.app.changed();
-    else this.#set(this.active, field.text);
+    if (this.active === CONFIRM) this.app.notifyChange();
+    else this.#setValue(this.active, field.text);
   }
 
-  #set(id: string, value: string | boolean): void {
-    this.forms = this.forms.map((form) => withValue(form, id, value));
-    this.#ask();
-    this.app.changed();
+  #setValue(id: string, value: string): void {
+    this.#updateForms((form) => setFieldValue(form, id, value));
   }
 
-  /** It changes nothing: there is nothing to preview, and its answer is a text. */
+  #updateForms(change: (form: Form) => Form): void {
+    this.forms = this.forms.map(change);
+    this.#preview.base = undefined;
+    this.#requestPreviews();
+    this.app.notifyChange();
+  }
+
+  /** Whether the command changes nothing: there is nothing to preview, and its result is a text. */
   get isReading(): boolean {
     const [form] = this.forms;
     return form !== undefined && !hasFlag(form.spec, "dry-run");
   }
 
-  #ask(pause?: number): void {
+  #requestPreviews(pause?: number): void {
     const [form] = this.forms;
     if (form !== undefined && !this.isReading && this.incomplete === undefined)
-      this.#preview.ask({ command: form.spec, items: this.forms.map(wordsOf) }, pause);
+      this.#preview.request({ command: form.spec, items: this.forms.map(toCommandWords) }, pause);
   }
 
-  /** What was said of a key that came too early holds no longer. */
-  #forgive(): void {
+  /** Removes the message about a key that came too early. */
+  #clearHaste(): void {
     this.#isHasty = false;
     this.fault = undefined;
   }
 
   #confirm(): void {
-    this.fault = obstacleOf(this.app, this, this.typed.get(CONFIRM)?.text ?? "");
+    this.fault = findDialogObstacle(this.app, this, this.typed.get(CONFIRM)?.text ?? "");
     this.#isHasty = !this.isReady;
-    if (this.#isHasty) this.#preview.onHaste();
-    if (this.fault !== undefined) return this.app.changed();
-    if (this.isReading) return this.#read();
-    const errands = this.forms.map((form, at) => errandOf(form, this.targets[at] ?? "", this.previews?.[at]));
+    if (this.#isHasty) this.#preview.onEarlyKey();
+    if (this.fault !== undefined) return this.app.notifyChange();
+    if (this.isReading) return this.#runReadOnly();
+    const requests = this.forms.map((form, at) => this.#buildJobRequest(form, at));
     this.app.overlays.close(this);
-    void carryOut(this.app, errands);
+    void runJobRequests(this.app, requests);
   }
 
-  #read(): void {
+  /** Builds the request of one form. If the job is refused, the dialog opens again with all fields kept. */
+  #buildJobRequest(form: Form, at: number): JobRequest {
+    const { app } = this;
+    const target = this.targets[at] ?? "";
+    const preview = this.#preview.bound?.[at];
+    const title = this.forms.length === 1 ? this.title : `${form.spec.id} ${target}`;
+    const base = preview && [preview];
+    const reopen = () =>
+      app.overlays.open(new Dialog(app, { title, forms: [form], targets: [target], base }));
+    return createJobRequest(form, target, preview, reopen);
+  }
+
+  /** Clears the confirmation that was typed: it was for other runs. */
+  #onRunsChanged(): void {
+    this.typed.set(CONFIRM, createField());
+    this.fault = "it would now end other runs than before: read it again";
+  }
+
+  #runReadOnly(): void {
     const [form] = this.forms;
     this.app.overlays.close(this);
     if (form !== undefined)
-      openOutput(this.app, form.spec, wordsOf(form), [form.spec.id, ...wordsOf(form)].join(" "));
+      openOutput(
+        this.app,
+        form.spec,
+        toCommandWords(form),
+        [form.spec.id, ...toCommandWords(form)].join(" "),
+      );
   }
 }

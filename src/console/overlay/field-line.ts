@@ -1,10 +1,10 @@
-import type { Field } from "../field/field.ts";
-import { window as windowOf } from "../field/window.ts";
-import { padTo, type Theme } from "../theme/theme.ts";
+import type { TextField } from "../field/field.ts";
+import { computeFieldWindow } from "../field/field-window.ts";
+import { padToWidth, type Theme } from "../theme/theme.ts";
 
-/** A field as it is painted: as much of it as fits, with the cursor in it. @param width  columns */
-export function fieldLine(theme: Theme, field: Field, width: number, isActive = true): string {
-  const { before, at, after } = windowOf(field, width);
+/** Renders a field: as much of it as fits, with the cursor in view. @param width  columns */
+export function renderField(theme: Theme, field: TextField, width: number, isActive = true): string {
+  const { before, at, after } = computeFieldWindow(field, width);
   const cursor = isActive ? theme.style("cursor", at === "" ? " " : at) : at === "" ? " " : at;
-  return theme.style("field", padTo(before + cursor + after, width));
+  return theme.style("field", padToWidth(before + cursor + after, width));
 }

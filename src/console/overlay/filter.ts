@@ -1,15 +1,18 @@
 import type { App } from "../app/app.ts";
-import { edit } from "../field/edit.ts";
-import { type Field, fieldOf } from "../field/field.ts";
+import { editField } from "../field/edit.ts";
+import { createField, type TextField } from "../field/field.ts";
 import type { InputEvent } from "../input/event.ts";
-import type { TabId } from "../state/state.ts";
-import { fieldLine } from "./field-line.ts";
-import type { Overlay, OverlayPicture } from "./overlay.ts";
+import type { TabId } from "../state/console-state.ts";
+import { renderField } from "./field-line.ts";
+import type { Overlay, RenderedOverlay } from "./overlay.ts";
 
-/** Rows are filtered so long after the last letter, ms: at a hundred thousand of them, that takes longer than a key. */
+/**
+ * Time between the last letter and the filtering of rows, ms. With 100,000 rows, filtering takes longer than a key
+ * press.
+ */
 const SETTLE = 60;
 
-/** Asks what the rows of the active tab must have; they follow while one types. */
+/** Opens the filter of the active tab. The rows follow while the user types. */
 export function openFilter(app: App): void {
   app.overlays.open(new FilterOverlay(app, app.state.tab));
 }
@@ -18,14 +21,14 @@ class FilterOverlay implements Overlay {
   readonly #app: App;
   readonly #tab: TabId;
   readonly #before: string;
-  #field: Field;
+  #field: TextField;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(app: App, tab: TabId) {
     this.#app = app;
     this.#tab = tab;
     this.#before = app.state.tabs[tab].filter;
-    this.#field = fieldOf(this.#before);
+    this.#field = createField(this.#before);
   }
 
   onInput(event: InputEvent): void {
@@ -33,18 +36,18 @@ class FilterOverlay implements Overlay {
       return this.#end(this.#before === "" ? "" : this.#before);
     if (event.kind === "key" && (event.chord === "enter" || event.chord === "down"))
       return this.#end(this.#field.text);
-    const next = edit(this.#field, event);
+    const next = editField(this.#field, event);
     if (next === undefined) return;
     this.#field = next;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.#apply(this.#field.text), SETTLE);
-    this.#app.changed();
+    this.#app.notifyChange();
   }
 
-  paint({ width }: { width: number }): OverlayPicture {
+  paint({ width }: { width: number }): RenderedOverlay {
     const { theme, table, state } = this.#app;
-    const found = `${table.length} of ${this.#app.counts()[state.tab] ?? table.length}`;
-    const line = fieldLine(theme, this.#field, Math.max(10, width - found.length - 4));
+    const found = `${table.length} of ${this.#app.getTabCounts()[state.tab] ?? table.length}`;
+    const line = renderField(theme, this.#field, Math.max(10, width - found.length - 4));
     return {
       title: `filter ${this.#tab}`,
       lines: [`${theme.style("key", "/")} ${line} ${theme.style("quiet", found)}`],

@@ -1,42 +1,44 @@
 import { COMMANDS } from "../../commands/registry.ts";
 import type { App } from "../app/app.ts";
-import { type Action, actionsOf } from "../keys/actions.ts";
-import { padTo } from "../theme/theme.ts";
-import { TextOverlay } from "./text.ts";
+import { type KeyAction, listKeyActions } from "../keys/key-actions.ts";
+import { padToWidth } from "../theme/theme.ts";
+import { TextOverlay } from "./text-overlay.ts";
 
-/** All keys, made from the same declarations that say what they do. */
+/** Opens a list of all keys, built from the declarations of the key actions. */
 export function openHelp(app: App): void {
   const overlay: TextOverlay = new TextOverlay({
     title: "keys",
-    lines: (width) => helpLines(app, width),
+    renderLines: (width) => renderHelpLines(app, width),
     close: () => app.overlays.close(overlay),
-    onChange: () => app.changed(),
+    onChange: () => app.notifyChange(),
   });
   app.overlays.open(overlay);
 }
 
 const SIGNS_HELP = ["held", "free", "waiting", "problem"] as const;
 
-/** Columns from which on there is room for the names by which keys are bound. */
+/** Minimum number of columns for also showing the action ids used in key bindings. */
 const WIDE = 96;
 const COLUMN = { key: 20, brief: 56 };
 
-function helpLines({ theme, keymap }: App, width: number): string[] {
-  const actions = actionsOf(COMMANDS);
-  const line = ({ id, brief }: Action) => {
-    const key = theme.style("key", padTo(keymap.keysOf(id).join(" "), COLUMN.key));
-    const what = width < WIDE ? brief : `${padTo(brief, COLUMN.brief)} ${theme.style("quiet", id)}`;
+function renderHelpLines({ theme, keymap }: App, width: number): string[] {
+  const actions = listKeyActions(COMMANDS);
+  const renderAction = ({ id, brief }: KeyAction) => {
+    const key = theme.style("key", padToWidth(keymap.getKeyLabels(id).join(" "), COLUMN.key));
+    const what = width < WIDE ? brief : `${padToWidth(brief, COLUMN.brief)} ${theme.style("quiet", id)}`;
     return `  ${key} ${what}`;
   };
-  const rows = (context: Action["context"]) =>
-    actions.filter((action) => action.context === context && keymap.keysOf(action.id).length > 0).map(line);
+  const renderActions = (context: KeyAction["context"]) =>
+    actions
+      .filter((action) => action.context === context && keymap.getKeyLabels(action.id).length > 0)
+      .map(renderAction);
   const signs = SIGNS_HELP.map((tone) => theme.style(tone, `${theme.signs.marks[tone]}${tone}`));
   return [
     theme.style("heading", "Anywhere"),
-    ...rows("global"),
+    ...renderActions("global"),
     "",
     theme.style("heading", "In lists"),
-    ...rows("list"),
+    ...renderActions("list"),
     "",
     theme.style("heading", "Filters"),
     "  words that a row must have; host:web1 state:waiting holder:db1 narrow where they are looked for",

@@ -1,29 +1,34 @@
+import { EXIT } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
-import { proseLines } from "../../commands/see/detail.ts";
+import { wrapProseLines } from "../../commands/see/detail.ts";
 import type { Command } from "../../commands/spec.ts";
-import { commandOf } from "../act/deed.ts";
+import type { ConsoleJob } from "../act/jobs.ts";
+import { getCommandById } from "../act/row-action.ts";
 import type { App } from "../app/app.ts";
-import { jobState } from "../panel/pane.ts";
-import { TextOverlay } from "./text.ts";
+import { createSameRowCheck } from "../app/focus.ts";
+import { getChosenSubjects } from "../app/marks.ts";
+import { describeJobState } from "../panel/panel-pane.ts";
+import type { Hint } from "./overlay.ts";
+import { TextOverlay } from "./text-overlay.ts";
 
-/** Why the selected one waits, or nobody gets the selected lock. */
+/** Shows why the selected run waits, or why nobody gets the selected lock or resource. */
 export function openWhy(app: App): void {
-  const subject = app.subject();
+  const [subject] = getChosenSubjects(app);
   const about = subject?.kind === "record" ? subject.about : subject;
   if (about === undefined || (about.kind !== "run" && about.kind !== "lock" && about.kind !== "resource"))
-    return app.toast("why: choose a lock, a resource or who waits", "problem");
-  openOutput(app, commandOf("why"), [about.name], `why ${about.name}`);
+    return app.showToast("why: choose a lock, a resource or who waits", "problem", createSameRowCheck(app));
+  openOutput(app, getCommandById("why"), [about.name], `why ${about.name}`);
 }
 
-/** Runs a command that only looks, and shows what it says. */
+/** Runs a read-only command and shows its output. */
 export function openOutput(app: App, command: Command, words: readonly string[], title: string): void {
   const lines: string[] = [];
   const stop = new AbortController();
   let code: number | undefined;
   const overlay: TextOverlay = new TextOverlay({
     title: clean(title, 60),
-    lines: (width) => {
-      const shown = proseLines(lines, app.theme.look(width));
+    renderLines: (width) => {
+      const shown = wrapProseLines(lines, app.theme.createLook(width));
       return code === undefined
         ? [...shown, app.theme.style("quiet", app.theme.signs.ellipsis)]
         : shown.length > 0
@@ -31,51 +36,65 @@ export function openOutput(app: App, command: Command, words: readonly string[],
           : ["(it says nothing)"];
     },
     close: () => app.overlays.close(overlay),
-    onChange: () => app.changed(),
+    onChange: () => app.notifyChange(),
     keys: { y: () => app.copy(lines.join("\n"), "the text") },
     hints: [["y", "copy"]],
     onClose: () => stop.abort(),
   });
   app.overlays.open(overlay);
-  const line = (text: string) => {
+  const writeLine = (text: string) => {
     lines.push(clean(text).replace(/^signalbox: /, ""));
-    app.changed();
+    app.notifyChange();
   };
-  void app.jobs.perform(command, words, { line, signal: stop.signal }).then((result) => {
+  void app.jobs.perform(command, words, { writeLine, signal: stop.signal }).then((result) => {
     code = result;
-    app.changed();
+    app.notifyChange();
   });
 }
 
-/** All that a job has said. */
+/** Whether a job was refused because its target had changed. Nothing was done. */
+function isRefused(job: ConsoleJob | undefined): boolean {
+  return job?.code === EXIT.changed && job.reopen !== undefined;
+}
+
+/** Shows the output of a job. */
 export function openJob(app: App, id: number): void {
-  const jobOf = () => app.jobs.list.find((job) => job.id === id);
+  const findJob = () => app.jobs.list.find((job) => job.id === id);
   const overlay: TextOverlay = new TextOverlay({
-    title: clean(jobOf()?.title ?? "", 60),
-    lines: (width) => {
-      const job = jobOf();
+    title: clean(findJob()?.title ?? "", 60),
+    renderLines: (width) => {
+      const job = findJob();
       if (job === undefined) return [];
-      const { text, role } = jobState(job);
-      const look = app.theme.look(width);
+      const { text, role } = describeJobState(job);
+      const look = app.theme.createLook(width);
       return [
         app.theme.style(role, text.trim()),
         "",
-        ...proseLines(job.lines, look),
+        ...wrapProseLines(job.lines, look),
         "",
         app.theme.style("quiet", "the same from a shell:"),
-        ...proseLines([job.line], look),
+        ...wrapProseLines([job.line], look),
       ];
     },
     close: () => app.overlays.close(overlay),
-    onChange: () => app.changed(),
+    onChange: () => app.notifyChange(),
     keys: {
-      c: () => app.copy(jobOf()?.line ?? "", "the command line"),
+      enter: () => {
+        const job = findJob();
+        app.overlays.close(overlay);
+        if (isRefused(job)) job?.reopen?.();
+      },
+      c: () => app.copy(findJob()?.line ?? "", "the command line"),
       x: () => app.jobs.interrupt(id),
     },
-    hints: [
-      ["c", "copy the command"],
-      ["x", "stop waiting"],
-    ],
+    get hints(): readonly Hint[] {
+      const again: Hint = ["Enter", "look again, all fields kept"];
+      return [
+        ...(isRefused(findJob()) ? [again] : []),
+        ["c", "copy the command"],
+        ...(findJob()?.code === undefined ? ([["x", "stop waiting"]] as const) : []),
+      ];
+    },
   });
   app.overlays.open(overlay);
 }

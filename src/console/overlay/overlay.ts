@@ -1,32 +1,32 @@
 import type { InputEvent } from "../input/event.ts";
 
-/** What stands over the rest of the screen, and has the keyboard while it does. */
+/** A box over the rest of the screen. It has the keyboard while it is open. */
 export interface Overlay {
-  /** Every key, paste and click comes here. */
+  /** Receives every key, paste and click. */
   onInput(event: InputEvent): void;
-  /** @param room  columns and rows that it may take at most, without its frame */
-  paint(room: { width: number; height: number }): OverlayPicture;
-  /** Told when it is taken away, whoever does so. */
+  /** @param available  maximum columns and rows, without the frame */
+  paint(available: { width: number; height: number }): RenderedOverlay;
+  /** Called when the overlay is removed, by itself or by other code. */
   onClose?(): void;
 }
 
-/** An overlay as it is painted. */
-export interface OverlayPicture {
+/** A rendered overlay. */
+export interface RenderedOverlay {
   title: string;
-  /** Painted, and fit for the width. */
+  /** Rendered lines that fit the width. */
   lines: readonly string[];
-  /** Keys and what they do here: the context's hints. */
+  /** Keys and their effects: the hints of this context. */
   hints: readonly Hint[];
   /** Columns, without the frame. */
   width: number;
-  /** Where it stands: below the header as a palette, in the middle, or as a line above the status bar. */
+  /** Position: below the header (the palette), in the middle, or as a line above the status bar. */
   at: "top" | "middle" | "bottom";
   tone?: "plain" | "danger";
 }
 
 export type Hint = readonly [key: string, what: string];
 
-/** The one stack of overlays: the last has the keyboard. */
+/** The stack of overlays. The last one has the keyboard. */
 export class Overlays {
   readonly #stack: Overlay[] = [];
   readonly #onChange: () => void;
@@ -48,7 +48,7 @@ export class Overlays {
     this.#onChange();
   }
 
-  /** Takes one away, with those above it. One that is gone already is no error. */
+  /** Removes an overlay and those above it. Does nothing if it is already closed. */
   close(overlay: Overlay): void {
     const at = this.#stack.indexOf(overlay);
     if (at < 0) return;

@@ -1,15 +1,16 @@
 /**
- * Where a text is scrolled to by a key or the mouse's wheel.
- * @param by      a chord, or what the mouse did; others than those for scrolling change nothing
- * @param length  lines there are; @param height  lines in sight
+ * Returns the new scroll position after a key or a turn of the mouse wheel.
+ * @param by      a chord or a mouse action; those that do not scroll change nothing
+ * @param length  number of lines
+ * @param height  number of visible lines
  */
 export function scrollBy(by: string, top: number, length: number, height: number): number {
   const last = Math.max(0, length - height);
-  const to = target(by, top, last, height);
+  const to = computeTarget(by, top, last, height);
   return Math.max(0, Math.min(to, last));
 }
 
-function target(by: string, top: number, last: number, height: number): number {
+function computeTarget(by: string, top: number, last: number, height: number): number {
   switch (by) {
     case "down":
     case "j":

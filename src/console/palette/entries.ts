@@ -1,99 +1,104 @@
 import { clean } from "../../base/text.ts";
 import type { Command } from "../../commands/spec.ts";
-import { type Picture, queueId } from "../../model/picture.ts";
-import type { Action } from "../keys/actions.ts";
-import type { TabId } from "../state/state.ts";
-import type { Choice, Entry, EntryKind } from "./entry.ts";
-import { isMove } from "./obstacle.ts";
+import { buildQueueId, type Snapshot } from "../../model/snapshot.ts";
+import type { KeyAction } from "../keys/key-actions.ts";
+import type { TabId } from "../state/console-state.ts";
+import { isMove } from "./choice-obstacle.ts";
+import type { EntryKind, PaletteChoice, PaletteEntry } from "./entry.ts";
 
-/** What a palette is made of. */
-export interface PaletteWish {
+/** What the palette is built from. */
+export interface PaletteOptions {
   commands: readonly Command[];
-  /** What keys are bound to: the commands that act on rows, and what the console does by itself. */
-  actions: readonly Pick<Action, "id" | "brief">[];
+  /** The actions that keys are bound to: commands that act on rows, and the console's own actions. */
+  actions: readonly Pick<KeyAction, "id" | "brief">[];
   views: readonly { tab: TabId; label: string; brief?: string }[];
-  picture: Pick<Picture, "queues" | "histories" | "resources" | "hosts" | "groups" | "schedules">;
-  /** Keys of an action or a command, as they are shown. */
-  keysOf(id: string): readonly string[];
-  /** Why something cannot be chosen now; undefined where it can. */
-  obstacleOf(choice: Choice): string | undefined;
+  snapshot: Pick<Snapshot, "queues" | "histories" | "resources" | "hosts" | "groups" | "schedules">;
+  /** Keys of an action or a command, as displayed. */
+  getKeyLabels(id: string): readonly string[];
+  /** Why a choice is not possible now; undefined if it is. */
+  findObstacle(choice: PaletteChoice): string | undefined;
 }
 
-/** Everything that can be chosen: commands, what the console does, views, then names by kind and alphabet. */
-export function entriesOf(wish: PaletteWish): Entry[] {
-  const { commands, actions, views, picture } = wish;
+/** Builds all entries: views, commands and console actions, then names by kind and in alphabetical order. */
+export function buildPaletteEntries(options: PaletteOptions): PaletteEntry[] {
+  const { commands, actions, views, snapshot } = options;
   const bound = new Set(commands.filter(hasKey).map(({ id }) => id));
   const doing = actions.filter(({ id }) => !bound.has(id) && !isMove(id));
   return [
-    ...commands.map((command) => commandEntry(wish, command)),
-    ...doing.map(({ id, brief }) => toDo(wish, { kind: "action", id }, spoken(id), brief)),
-    ...views.map((view) => viewEntry(view)),
-    ...namesIn(picture),
+    ...views.map((view) => createViewEntry(view)),
+    ...commands.map((command) => createCommandEntry(options, command)),
+    ...doing.map(({ id, brief }) =>
+      createExecutableEntry(options, { kind: "action", id }, toSpokenName(id), brief),
+    ),
+    ...listNameEntries(snapshot),
   ];
 }
 
-/** Others may have the name of an action: `edit` edits all, the key `edit` what is selected. */
+/**
+ * Whether a command has a key. An action can have the id of a command without a key: the command `edit` edits
+ * everything, the key action `edit` edits the selection.
+ */
 function hasKey({ key }: Command): boolean {
   return key !== undefined;
 }
 
-function commandEntry(wish: PaletteWish, command: Command): Entry {
+function createCommandEntry(options: PaletteOptions, command: Command): PaletteEntry {
   const { id, brief } = command;
-  const entry = toDo(wish, { kind: "command", id }, id, brief);
+  const entry = createExecutableEntry(options, { kind: "command", id }, id, brief);
   return hasKey(command) ? entry : { ...entry, keys: [] };
 }
 
-function toDo(
-  { keysOf, obstacleOf }: PaletteWish,
-  choice: Extract<Choice, { id: string }>,
+function createExecutableEntry(
+  { getKeyLabels, findObstacle }: PaletteOptions,
+  choice: Extract<PaletteChoice, { id: string }>,
   label: string,
   detail: string,
-): Entry {
+): PaletteEntry {
   const { kind, id } = choice;
-  const disabled = obstacleOf(choice);
-  const entry = { id: `${kind}:${id}`, kind, label, detail, keys: keysOf(id), choice };
+  const disabled = findObstacle(choice);
+  const entry = { id: `${kind}:${id}`, kind, label, detail, keys: getKeyLabels(id), choice };
   return disabled === undefined ? entry : { ...entry, disabled };
 }
 
-/** `copyJson` as people say it: `copy json`. */
-function spoken(id: string): string {
+/** Converts `copyJson` to `copy json`. */
+function toSpokenName(id: string): string {
   return id.replace(/(?<=[a-z])(?=[A-Z\d])/g, " ").toLowerCase();
 }
 
-function viewEntry({ tab, label, brief }: PaletteWish["views"][number]): Entry {
+function createViewEntry({ tab, label, brief }: PaletteOptions["views"][number]): PaletteEntry {
   return {
     ...{ id: `view:${tab}`, kind: "view", label, detail: brief ?? "view", keys: [] },
     choice: { kind: "go", tab },
   };
 }
 
-function namesIn({
+function listNameEntries({
   queues,
   histories,
   resources,
   hosts,
   groups,
   schedules,
-}: PaletteWish["picture"]): Entry[] {
+}: PaletteOptions["snapshot"]): PaletteEntry[] {
   const [locks, counted] = [new Set(histories.keys()), new Set(resources.keys())];
   for (const { kind, name } of queues.values()) (kind === "lock" ? locks : counted).add(name);
   return [
-    ...named("lock", "locks", locks, (name) => queueId("lock", name)),
-    ...named("resource", "resources", counted, (name) => queueId("resource", name)),
-    ...named("host", "hosts", hosts.keys(), (name) => name),
-    ...named("group", "groups", groups.keys(), (name) => name),
-    ...named("schedule", "schedules", schedules.keys(), (name) => name),
+    ...createNameEntries("lock", "locks", locks, (name) => buildQueueId("lock", name)),
+    ...createNameEntries("resource", "resources", counted, (name) => buildQueueId("resource", name)),
+    ...createNameEntries("host", "hosts", hosts.keys(), (name) => name),
+    ...createNameEntries("group", "groups", groups.keys(), (name) => name),
+    ...createNameEntries("schedule", "schedules", schedules.keys(), (name) => name),
   ];
 }
 
-function named(
+function createNameEntries(
   kind: EntryKind,
   tab: TabId,
   names: Iterable<string>,
-  keyOf: (name: string) => string,
-): Entry[] {
+  toKey: (name: string) => string,
+): PaletteEntry[] {
   return [...names].sort().map((name) => ({
     ...{ id: `${kind}:${name}`, kind, label: clean(name), detail: kind, keys: [] },
-    choice: { kind: "go", tab, key: keyOf(name) },
+    choice: { kind: "go", tab, key: toKey(name) },
   }));
 }

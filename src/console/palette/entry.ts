@@ -1,6 +1,6 @@
-import type { TabId } from "../state/state.ts";
+import type { TabId } from "../state/console-state.ts";
 
-/** What there is to choose in the palette. */
+/** The kinds of palette entries. */
 export const ENTRY_KINDS = [
   "command",
   "action",
@@ -14,30 +14,30 @@ export const ENTRY_KINDS = [
 export type EntryKind = (typeof ENTRY_KINDS)[number];
 
 /** What choosing an entry does. */
-export type Choice =
-  /** A command of the registry, by its id. */
+export type PaletteChoice =
+  /** Runs a command of the registry, by its id. */
   | { kind: "command"; id: string }
-  /** Something the console does, by the id that keys are bound to. */
+  /** Runs an action of the console, by the id that keys are bound to. */
   | { kind: "action"; id: string }
-  /** Goes to a tab, and to a row in it. */
+  /** Goes to a tab, and optionally to a row in it. */
   | { kind: "go"; tab: TabId; key?: string };
 
-/** A line of the palette. Texts are clean. */
-export interface Entry {
-  /** The same from one palette to the next: what was used lately is remembered by it. */
+/** An entry of the palette. Its texts are clean. */
+export interface PaletteEntry {
+  /** Stays the same each time the palette opens: recent entries are stored by id. */
   readonly id: string;
   readonly kind: EntryKind;
   readonly label: string;
-  /** What it does; of a name, what it is. */
+  /** What it does; for a name, its kind. */
   readonly detail: string;
-  /** As they are shown: `Ctrl+P`. */
+  /** As displayed: `Ctrl+P`. */
   readonly keys: readonly string[];
-  /** Why it cannot be chosen now; undefined where it can. */
+  /** Why it cannot be chosen now; undefined if it can. */
   readonly disabled?: string;
-  readonly choice: Choice;
+  readonly choice: PaletteChoice;
 }
 
-/** Whether an entry is something to do, not something to go to. */
-export function isDoing({ kind }: Entry): boolean {
+/** Whether an entry runs something, rather than going somewhere. */
+export function isExecutable({ kind }: PaletteEntry): boolean {
   return kind === "command" || kind === "action";
 }

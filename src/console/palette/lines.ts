@@ -1,53 +1,67 @@
-import { clean, displayWidth } from "../../base/text.ts";
-import type { Role } from "../theme/roles.ts";
-import { padTo, type Theme } from "../theme/theme.ts";
-import { partsOf, type Range } from "./ranges.ts";
-import type { Match } from "./search.ts";
+import { clean, computeDisplayWidth } from "../../base/text.ts";
+import type { StyleRole } from "../theme/roles.ts";
+import { padToWidth, type Theme } from "../theme/theme.ts";
+import { splitByRanges, type TextRange } from "./ranges.ts";
+import type { PaletteMatch } from "./search.ts";
 
-/** Between columns. */
+/** Columns between two columns of text. */
 const GAP = 2;
-/** Labels take no more than this share of the width where there are details. */
+/** Maximum share of the width for labels, so that details have room. */
 const MOST = 0.5;
 
 /**
- * Matches as lines: label, what it does or why it cannot be chosen, keys at the right edge.
- * @param selected  which one the cursor is on
+ * Renders matches as lines: label, then the detail or the reason why it cannot be chosen, and keys at the right edge.
+ * @param selected  index of the match under the cursor
  * @param width     columns of every line
  */
-export function matchLines(
+export function renderMatches(
   theme: Theme,
-  matches: readonly Match[],
+  matches: readonly PaletteMatch[],
   selected: number,
   width: number,
 ): string[] {
-  const widest = Math.max(0, ...matches.map(({ entry }) => displayWidth(entry.label)));
+  const widest = Math.max(0, ...matches.map(({ entry }) => computeDisplayWidth(entry.label)));
   const room = Math.max(1, Math.min(widest, Math.floor(width * MOST)));
   return matches.map((match, at) => {
-    const line = padTo(matchLine(theme, match, room, width), width);
-    return theme.row(line, { isSelected: at === selected, isFocused: true, width });
+    const line = padToWidth(renderMatch(theme, match, room, width), width);
+    return theme.styleRow(line, { isSelected: at === selected, isFocused: true, width });
   });
 }
 
-function matchLine(theme: Theme, { entry, label, detail }: Match, room: number, width: number): string {
+function renderMatch(
+  theme: Theme,
+  { entry, label, detail }: PaletteMatch,
+  room: number,
+  width: number,
+): string {
   const isUsable = entry.disabled === undefined;
   const keys = entry.keys.slice(0, 2).join(" ");
-  const left = Math.max(0, width - room - GAP - (keys === "" ? 0 : displayWidth(keys) + GAP));
-  const name = padTo(lit(theme, isUsable ? "plain" : "disabled", entry.label, label, room), room);
+  const left = Math.max(0, width - room - GAP - (keys === "" ? 0 : computeDisplayWidth(keys) + GAP));
+  const name = padToWidth(
+    highlightRanges(theme, isUsable ? "plain" : "disabled", entry.label, label, room),
+    room,
+  );
   const told = isUsable
-    ? lit(theme, "quiet", entry.detail, detail, left)
+    ? highlightRanges(theme, "quiet", entry.detail, detail, left)
     : theme.style("disabled", clean(`(${entry.disabled})`, left));
-  const start = `${name}${" ".repeat(GAP)}${padTo(told, left)}`;
+  const start = `${name}${" ".repeat(GAP)}${padToWidth(told, left)}`;
   return keys === "" ? start : `${start}${" ".repeat(GAP)}${theme.style("key", keys)}`;
 }
 
-/** A text with the letters that were looked for standing out; those that are cut off do not. */
-function lit(theme: Theme, role: Role, text: string, ranges: readonly Range[], room: number): string {
+/** Highlights the letters that match the query. Letters that are cut off are not highlighted. */
+function highlightRanges(
+  theme: Theme,
+  role: StyleRole,
+  text: string,
+  ranges: readonly TextRange[],
+  room: number,
+): string {
   const cut = clean(text, room);
   const whole = cut === text ? text.length : Math.max(0, cut.length - 1); // without the ellipsis
   const shown = ranges
     .filter(([from]) => from < whole)
     .map(([from, to]) => [from, Math.min(to, whole)] as const);
-  const parts = partsOf(cut, shown).map((part) =>
+  const parts = splitByRanges(cut, shown).map((part) =>
     part.isWithin ? theme.style("match", part.text) : part.text,
   );
   return theme.style(role, parts.join(""));

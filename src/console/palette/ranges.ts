@@ -1,24 +1,27 @@
-import { boundaryFrom } from "../field/graphemes.ts";
+import { findBoundaryFrom } from "../field/graphemes.ts";
 
-/** A part of a text, as indexes: from the first, up to but without the second. */
-export type Range = readonly [from: number, to: number];
+/** A part of a text, as indexes: the first is included, the second is not. */
+export type TextRange = readonly [from: number, to: number];
 
-/** Places of single letters as parts of a text, whole graphemes each; those that touch are one. */
-export function rangesOf(text: string, places: readonly number[]): Range[] {
+/** Converts offsets of single letters to ranges of whole graphemes. Adjacent ranges are merged. */
+export function toTextRanges(text: string, offsets: readonly number[]): TextRange[] {
   const ranges: [number, number][] = [];
-  for (const place of [...places].sort((a, b) => a - b)) {
-    if (place >= text.length) break;
+  for (const offset of [...offsets].sort((a, b) => a - b)) {
+    if (offset >= text.length) break;
     const last = ranges.at(-1);
-    if (last !== undefined && place < last[1]) continue;
-    const end = boundaryFrom(text, place + 1);
-    if (last !== undefined && last[1] === place) last[1] = end;
-    else ranges.push([place, end]);
+    if (last !== undefined && offset < last[1]) continue;
+    const end = findBoundaryFrom(text, offset + 1);
+    if (last !== undefined && last[1] === offset) last[1] = end;
+    else ranges.push([offset, end]);
   }
   return ranges;
 }
 
-/** A text in its parts, in their order: within a range, or not. */
-export function partsOf(text: string, ranges: readonly Range[]): { text: string; isWithin: boolean }[] {
+/** Splits a text into its parts, in order, each within a range or outside. */
+export function splitByRanges(
+  text: string,
+  ranges: readonly TextRange[],
+): { text: string; isWithin: boolean }[] {
   const parts: { text: string; isWithin: boolean }[] = [];
   let at = 0;
   for (const [from, to] of ranges) {

@@ -1,124 +1,132 @@
 import fuzzysort from "fuzzysort";
-import { ENTRY_KINDS, type Entry, isDoing } from "./entry.ts";
-import { type Range, rangesOf } from "./ranges.ts";
-import { rankOf } from "./rank.ts";
+import { ENTRY_KINDS, isExecutable, type PaletteEntry } from "./entry.ts";
+import { type TextRange, toTextRanges } from "./ranges.ts";
+import { computeRank } from "./rank.ts";
 
-/** An entry that was found, and where the letters of the query are in it. */
-export interface Match {
-  readonly entry: Entry;
-  /** In its label. */
-  readonly label: readonly Range[];
-  /** In its detail, where its label was not enough. */
-  readonly detail: readonly Range[];
+/** A matching entry, and the positions of the query's letters in it. */
+export interface PaletteMatch {
+  readonly entry: PaletteEntry;
+  /** Ranges in its label. */
+  readonly label: readonly TextRange[];
+  /** Ranges in its detail, if the label does not match. */
+  readonly detail: readonly TextRange[];
 }
 
-export interface Found {
+export interface SearchResult {
   /** Best first. */
-  readonly matches: readonly Match[];
-  /** How many there are, shown or not. */
+  readonly matches: readonly PaletteMatch[];
+  /** Number of all matches, including those beyond the limit. */
   readonly total: number;
 }
 
-/** What is looked for. */
-interface Wanted {
+/** A parsed query. */
+interface SearchQuery {
   text: string;
   limit: number;
   recent: readonly string[];
 }
 
-interface Prepared {
-  readonly entry: Entry;
+interface PreparedEntry {
+  readonly entry: PaletteEntry;
   readonly label: ReturnType<typeof fuzzysort.prepare>;
-  /** Undefined for names: all of a kind have the same. */
+  /** Undefined for names: the detail of a name is only its kind. */
   readonly detail?: ReturnType<typeof fuzzysort.prepare>;
 }
 
-type Ranked = Match & { readonly rank: number };
+type RankedMatch = PaletteMatch & { readonly rank: number };
 
-/** Found by their labels: the best, and how many there are. */
-interface Labelled {
-  ranked: readonly Ranked[];
+/** Matches by label: the best ones, and how many there are. */
+interface LabelMatches {
+  ranked: readonly RankedMatch[];
   total: number;
 }
 
-/** Least score of a match, of 1: its letters stand in their order, anywhere. */
+/** Minimum score of a match, from 0 to 1: the letters occur in order, anywhere. */
 const LEAST = 0.2;
-/** In a detail, which is prose, scattered letters mean nothing. */
+/** Minimum score in a detail. A detail is prose, where scattered letters mean nothing. */
 const LEAST_IN_DETAIL = 0.6;
 
-/** Entries made ready for searching: that takes some ms for ten thousand, and is done once. */
-export class Searchable {
-  readonly #all: readonly Prepared[];
+/** Entries prepared for searching. Preparing ten thousand takes some ms and is done once. */
+export class PaletteIndex {
+  readonly #all: readonly PreparedEntry[];
 
-  constructor(entries: readonly Entry[]) {
-    this.#all = entries.map(prepared);
+  constructor(entries: readonly PaletteEntry[]) {
+    this.#all = entries.map(prepareEntry);
   }
 
   /**
-   * Entries that a query finds, best first. `>` finds only what can be done, `@` only names; `lock inv` finds names of
-   * that kind too. With nothing typed: what was used lately, then all in their order.
-   * @param limit   most matches
-   * @param recent  ids of entries used lately, newest first
+   * Finds the entries that match a query, best first. `>` limits the search to commands and actions, `@` to names;
+   * `lock inv` also finds names of that kind. An empty query lists recently used entries, then all others in order.
+   * @param limit   maximum number of matches
+   * @param recent  ids of recently used entries, newest first
    */
-  search(query: string, limit: number, recent: readonly string[] = []): Found {
-    const { within, text } = this.#scope(query.trim());
-    if (text === "") return unsearched(within, limit, recent);
+  search(query: string, limit: number, recent: readonly string[] = []): SearchResult {
+    const { within, text } = this.#parseScope(query.trim());
+    if (text === "") return listUnfiltered(within, limit, recent);
     const wanted = { text, limit, recent };
-    const [named, told, asked] = [inLabels(within, wanted), inDetails(within, wanted), this.#ofKind(wanted)];
+    const [named, told, asked] = [
+      searchLabels(within, wanted),
+      searchDetails(within, wanted),
+      this.#searchKind(wanted),
+    ];
     const all = [...named.ranked, ...told, ...asked.ranked];
-    const best = new Map<Entry, Ranked>();
+    const best = new Map<PaletteEntry, RankedMatch>();
     for (const one of all.sort((a, b) => a.rank - b.rank)) best.set(one.entry, one);
     const matches = [...best.values()].sort((a, b) => b.rank - a.rank);
     return { matches: matches.slice(0, limit), total: Math.max(named.total + told.length, asked.total) };
   }
 
-  #scope(query: string): { within: readonly Prepared[]; text: string } {
-    const fits = { ">": isDoing, "@": isName }[query[0] ?? ""];
+  #parseScope(query: string): { within: readonly PreparedEntry[]; text: string } {
+    const fits = { ">": isExecutable, "@": isName }[query[0] ?? ""];
     if (fits === undefined) return { within: this.#all, text: query };
     return { within: this.#all.filter(({ entry }) => fits(entry)), text: query.slice(1).trim() };
   }
 
-  /** `lock inv`: names of a kind. */
-  #ofKind({ text, ...wanted }: Wanted): Labelled {
+  /** Searches the names of one kind: `lock inv`. */
+  #searchKind({ text, ...wanted }: SearchQuery): LabelMatches {
     const [, word = "", rest = ""] = /^(\p{L}+)\s+(.+)$/u.exec(text) ?? [];
     const kind = ENTRY_KINDS.find((one) => [one, `${one}s`].includes(word.toLowerCase()));
     if (kind === undefined) return { ranked: [], total: 0 };
     const within = this.#all.filter(({ entry }) => entry.kind === kind && isName(entry));
-    return inLabels(within, { text: rest, ...wanted });
+    return searchLabels(within, { text: rest, ...wanted });
   }
 }
 
-function prepared(entry: Entry): Prepared {
+function prepareEntry(entry: PaletteEntry): PreparedEntry {
   const label = fuzzysort.prepare(entry.label);
   return isName(entry) ? { entry, label } : { entry, label, detail: fuzzysort.prepare(entry.detail) };
 }
 
-function inLabels(within: readonly Prepared[], { text, limit, recent }: Wanted): Labelled {
-  // What is kept of very many are the best by rank, not by score.
-  const scoreFn = ({ obj, score }: { obj: Prepared; score: number }) =>
-    rankOf(obj.entry, text, score, recent);
-  const key = ({ label }: Prepared) => label;
+function searchLabels(within: readonly PreparedEntry[], { text, limit, recent }: SearchQuery): LabelMatches {
+  // The limit keeps the best matches by rank, not by score.
+  const scoreFn = ({ obj, score }: { obj: PreparedEntry; score: number }) =>
+    computeRank(obj.entry, text, score, recent);
+  const key = ({ label }: PreparedEntry) => label;
   const found = fuzzysort.go(text, within, { key, limit, threshold: LEAST, scoreFn });
   const ranked = found.map(({ obj: { entry, label }, indexes, target }) => ({
-    ...{ entry, label: rangesOf(target, indexes), detail: [] },
-    rank: rankOf(entry, text, fuzzysort.single(text, label)?.score ?? 0, recent),
+    ...{ entry, label: toTextRanges(target, indexes), detail: [] },
+    rank: computeRank(entry, text, fuzzysort.single(text, label)?.score ?? 0, recent),
   }));
   return { ranked, total: found.total };
 }
 
-/** By what they do: the word need not be the command's. */
-function inDetails(within: readonly Prepared[], { text, recent }: Wanted): Ranked[] {
+/** Searches details, so that a query need not contain the command's own words. */
+function searchDetails(within: readonly PreparedEntry[], { text, recent }: SearchQuery): RankedMatch[] {
   return within.flatMap(({ entry, label, detail }) => {
     if (detail === undefined || (fuzzysort.single(text, label)?.score ?? 0) >= LEAST) return [];
     const found = fuzzysort.single(text, detail);
     if (found === null || found.score < LEAST_IN_DETAIL) return [];
-    const rank = rankOf(entry, text, found.score / 2, recent);
-    return { entry, label: [], detail: rangesOf(found.target, found.indexes), rank };
+    const rank = computeRank(entry, text, found.score / 2, recent);
+    return { entry, label: [], detail: toTextRanges(found.target, found.indexes), rank };
   });
 }
 
-/** What cannot be chosen comes last. */
-function unsearched(within: readonly Prepared[], limit: number, recent: readonly string[]): Found {
+/** Lists entries without a query. Entries that cannot be chosen come last. */
+function listUnfiltered(
+  within: readonly PreparedEntry[],
+  limit: number,
+  recent: readonly string[],
+): SearchResult {
   const entries = within.map(({ entry }) => entry);
   const byId = new Map(entries.map((entry) => [entry.id, entry]));
   const lately = recent.flatMap((id) => byId.get(id) ?? []);
@@ -129,6 +137,6 @@ function unsearched(within: readonly Prepared[], limit: number, recent: readonly
   return { matches, total: within.length };
 }
 
-function isName(entry: Entry): boolean {
-  return !isDoing(entry) && entry.kind !== "view";
+function isName(entry: PaletteEntry): boolean {
+  return !isExecutable(entry) && entry.kind !== "view";
 }

@@ -1,43 +1,43 @@
-import type { Cursor } from "./state.ts";
+import type { Cursor } from "./console-state.ts";
 
-/** Rows that a cursor can stand on. */
-export interface Rows {
+/** A list of rows for a cursor. */
+export interface RowList {
   readonly length: number;
-  keyAt(index: number): string | undefined;
-  /** @param near  where it probably is @returns -1 where it is none of them */
-  indexOf(key: string, near: number): number;
+  getKeyAt(index: number): string | undefined;
+  /** @param near  the probable index @returns -1 if the key is not in the list */
+  findIndex(key: string, near: number): number;
 }
 
 /**
- * The cursor on rows as they are now: on the same row wherever that has gone; where it is no more, on what has come in its
- * place. The window moves as little as it can.
- * @param height  rows in sight
+ * Adjusts the cursor to the current rows. It stays on its row even if that has moved; if the row is gone, it selects
+ * the row now at its index. The window moves as little as possible.
+ * @param height  number of visible rows
  */
-export function settled(cursor: Cursor, rows: Rows, height: number): Cursor {
+export function clampCursor(cursor: Cursor, rows: RowList, height: number): Cursor {
   if (rows.length === 0) return { ...cursor, index: 0, top: 0 };
-  const found = cursor.key === undefined ? -1 : rows.indexOf(cursor.key, cursor.index);
+  const found = cursor.key === undefined ? -1 : rows.findIndex(cursor.key, cursor.index);
   const index = found >= 0 ? found : Math.min(cursor.index, rows.length - 1);
-  // The row stays where it was on the screen when others come or go above it.
+  // The row keeps its position on the screen when rows above it are added or removed.
   const shifted = cursor.top + (found >= 0 ? index - cursor.index : 0);
-  return { key: rows.keyAt(index), index, top: topFor(shifted, index, height, rows.length) };
+  return { key: rows.getKeyAt(index), index, top: computeTop(shifted, index, height, rows.length) };
 }
 
-/** The cursor on another row. */
-export function moved(cursor: Cursor, rows: Rows, to: number, height: number): Cursor {
+/** Moves the cursor to another row. */
+export function moveCursor(cursor: Cursor, rows: RowList, to: number, height: number): Cursor {
   if (rows.length === 0) return cursor;
   const index = Math.max(0, Math.min(to, rows.length - 1));
-  return { key: rows.keyAt(index), index, top: topFor(cursor.top, index, height, rows.length) };
+  return { key: rows.getKeyAt(index), index, top: computeTop(cursor.top, index, height, rows.length) };
 }
 
-/** The window moved by itself, the cursor staying in it. */
-export function scrolled(cursor: Cursor, rows: Rows, by: number, height: number): Cursor {
+/** Scrolls the window, and keeps the cursor within it. */
+export function scrollCursor(cursor: Cursor, rows: RowList, by: number, height: number): Cursor {
   const top = Math.max(0, Math.min(cursor.top + by, rows.length - height));
   const index = Math.max(top, Math.min(cursor.index, top + height - 1));
-  return moved({ ...cursor, top }, rows, index, height);
+  return moveCursor({ ...cursor, top }, rows, index, height);
 }
 
-/** The first row in sight, so that the row at `index` is. */
-function topFor(top: number, index: number, height: number, length: number): number {
+/** Returns the index of the first visible row, such that the row at `index` is visible. */
+function computeTop(top: number, index: number, height: number, length: number): number {
   const room = Math.max(1, height);
   const least = Math.max(0, Math.min(top, length - room));
   return Math.max(index - room + 1, Math.min(least, index), 0);

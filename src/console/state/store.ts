@@ -1,5 +1,5 @@
-/** Holds one immutable value outside React, and tells when it is another. */
-export class Store<S> {
+/** Holds one immutable value outside React, and notifies listeners when it changes. */
+export class StateStore<S> {
   #state: S;
   readonly #listeners = new Set<() => void>();
 
@@ -11,7 +11,7 @@ export class Store<S> {
     return this.#state;
   }
 
-  /** Puts another value in its place. Listeners are told, unless it is the same. */
+  /** Replaces the value. Notifies the listeners unless the value is the same. */
   update(change: (state: S) => S): void {
     const next = change(this.#state);
     if (next === this.#state) return;
@@ -19,7 +19,7 @@ export class Store<S> {
     for (const listener of this.#listeners) listener();
   }
 
-  /** @returns how to stop */
+  /** @returns a function that removes the listener */
   subscribe(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

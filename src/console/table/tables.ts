@@ -1,23 +1,23 @@
-import type { PanelId, TabId } from "../state/state.ts";
-import { type Table, tableOf } from "./table.ts";
+import type { PanelId, TabId } from "../state/console-state.ts";
+import { type ConsoleTable, createTable } from "./table.ts";
 
-/** Tables by where they stand, each made when it is first looked at. */
+/** Tables by where they are shown, each created on first use. */
 export class Tables {
-  readonly #known = new Map<string, Table>();
+  readonly #known = new Map<string, ConsoleTable>();
 
-  tab(id: TabId): Table {
-    return this.#of(`tab ${id}`, id);
+  getTabTable(id: TabId): ConsoleTable {
+    return this.#getOrCreate(`tab ${id}`, id);
   }
 
-  /** The table that a panel shows; undefined for one that shows no table. */
-  panel(id: PanelId): Table | undefined {
-    return id === "problems" || id === "audit" ? this.#of(`panel ${id}`, id) : undefined;
+  /** Returns the table that a panel shows, or undefined if it shows none. */
+  findPanelTable(id: PanelId): ConsoleTable | undefined {
+    return id === "problems" || id === "audit" ? this.#getOrCreate(`panel ${id}`, id) : undefined;
   }
 
-  #of(key: string, id: TabId): Table {
+  #getOrCreate(key: string, id: TabId): ConsoleTable {
     const known = this.#known.get(key);
     if (known !== undefined) return known;
-    const table = tableOf(id);
+    const table = createTable(id);
     this.#known.set(key, table);
     return table;
   }

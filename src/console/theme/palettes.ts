@@ -1,7 +1,7 @@
-import type { Palette } from "./roles.ts";
+import type { ThemePalette } from "./roles.ts";
 
-/** Calm on dark: grey text, few colours, each with one meaning. */
-export const dark: Palette = {
+/** For dark backgrounds: grey text, few colours, each with one meaning. */
+export const dark: ThemePalette = {
   ...{
     held: { fg: "#6cc58a" },
     free: { fg: "#a0a8b2" },
@@ -28,8 +28,8 @@ export const dark: Palette = {
   },
 };
 
-/** The same on light. */
-export const light: Palette = {
+/** The same for light backgrounds. */
+export const light: ThemePalette = {
   ...{
     held: { fg: "#116329" },
     free: { fg: "#57606a" },
@@ -56,8 +56,8 @@ export const light: Palette = {
   },
 };
 
-/** Sixteen colours, the terminal's own: they fit whatever its user has chosen. */
-export const ansi: Palette = {
+/** The terminal's own sixteen colours, which fit any user settings. */
+export const ansi: ThemePalette = {
   ...{ held: { fg: 2 }, free: { dim: true }, waiting: { fg: 3 }, problem: { fg: 1 }, quiet: { dim: true } },
   ...{ plain: {}, heading: { bold: true }, bar: { inverse: true }, barName: { inverse: true, bold: true } },
   ...{ border: { dim: true }, title: {}, titleFocused: { bold: true, underline: true }, tab: {} },
@@ -68,8 +68,8 @@ export const ansi: Palette = {
   ...{ danger: { fg: 1, bold: true }, disabled: { dim: true } },
 };
 
-/** No colours at all: weight, lines and inversion say the same. */
-export const mono: Palette = {
+/** Without colours: weight, underline and inversion instead. */
+export const mono: ThemePalette = {
   ...{
     held: {},
     free: {},

@@ -1,6 +1,6 @@
-/** What a piece of the screen means; a theme says how that looks. */
+/** Roles of screen elements. A theme defines their styles. */
 export const ROLES = [
-  // as in the tables' tones
+  // the tones of tables
   "held",
   "free",
   "waiting",
@@ -24,7 +24,7 @@ export const ROLES = [
   "selected",
   "selectedUnfocused",
   "marked",
-  // what is typed
+  // input
   "key",
   "match",
   "cursor",
@@ -32,13 +32,15 @@ export const ROLES = [
   "danger",
   "disabled",
 ] as const;
-export type Role = (typeof ROLES)[number];
+export type StyleRole = (typeof ROLES)[number];
 
-/** SGR of a role. Colours: an index of the 256, a number below 16 of the terminal's own, or `#rrggbb`. */
+/**
+ * Style of a role. A colour is an index into the 256 colours (those below 16 are the terminal's own), or `#rrggbb`.
+ */
 export interface Style {
   fg?: number | string;
   bg?: number | string;
-  /** The background where there are 256 colours, if the nearest of them is none to read on. */
+  /** The background for 256 colours, if the nearest of them is not readable. */
   bg256?: number;
   bold?: true;
   dim?: true;
@@ -46,4 +48,4 @@ export interface Style {
   underline?: true;
 }
 
-export type Palette = Readonly<Record<Role, Style>>;
+export type ThemePalette = Readonly<Record<StyleRole, Style>>;

@@ -1,26 +1,26 @@
-import { nearestOf256 } from "./cube.ts";
+import { findNearest256 } from "./cube.ts";
 import type { Style } from "./roles.ts";
 
-/** How many colours a terminal shows. */
-export type Depth = "24bit" | "256" | "16";
+/** Number of colours of a terminal. */
+export type ColourDepth = "24bit" | "256" | "16";
 
-/** A style as a terminal is told of it. */
-export interface Codes {
+/** The SGR codes of a style. */
+export interface SgrCodes {
   on: string;
-  /** Switches off just what `on` has switched on: what is around it stays. */
+  /** Resets only what `on` has set, so that a surrounding style stays. */
   off: string;
-  /** By a code that switches something off: the codes that switch on again what this style has of it. */
+  /** By reset code: the codes that restore this style after it. */
   again: ReadonlyMap<string, string>;
 }
 
-/** Every sequence that sets colours and weight. */
+/** Matches a sequence that sets colours or weight. */
 const SGR = /\x1b\[([0-9;:]*)m/g;
-/** Switches off everything. */
+/** The code that resets everything. */
 const ALL_OFF = "0";
 
-/** The codes of a style for a terminal with so many colours. */
-export function codesOf(style: Style, depth: Depth): Codes {
-  const parts = partsOf(style, depth);
+/** Builds the codes of a style for a colour depth. */
+export function buildSgrCodes(style: Style, depth: ColourDepth): SgrCodes {
+  const parts = listSgrParts(style, depth);
   if (parts.length === 0) return { on: "", off: "", again: new Map() };
   const again = new Map<string, string>();
   for (const [on, off] of parts) again.set(off, [again.get(off), on].filter(Boolean).join(";"));
@@ -31,23 +31,24 @@ export function codesOf(style: Style, depth: Depth): Codes {
   };
 }
 
-/** What switches each part of a style on, and what off. */
-function partsOf(
+/** Lists the code that sets each part of a style, and the code that resets it. */
+function listSgrParts(
   { fg, bg, bg256, bold, dim, inverse, underline }: Style,
-  depth: Depth,
+  depth: ColourDepth,
 ): [on: string, off: string][] {
   const parts: [string, string][] = [];
   if (bold) parts.push(["1", "22"]);
   if (dim) parts.push(["2", "22"]);
   if (underline) parts.push(["4", "24"]);
   if (inverse) parts.push(["7", "27"]);
-  if (fg !== undefined) parts.push([colour(fg, depth, 30), "39"]);
-  if (bg !== undefined) parts.push([colour((depth === "256" ? bg256 : undefined) ?? bg, depth, 40), "49"]);
+  if (fg !== undefined) parts.push([formatColour(fg, depth, 30), "39"]);
+  if (bg !== undefined)
+    parts.push([formatColour((depth === "256" ? bg256 : undefined) ?? bg, depth, 40), "49"]);
   return parts;
 }
 
 /** @param base  30 for the foreground, 40 for the background */
-function colour(of: number | string, depth: Depth, base: 30 | 40): string {
+function formatColour(of: number | string, depth: ColourDepth, base: 30 | 40): string {
   if (typeof of === "number" && of < 16) return String(of < 8 ? base + of : base + 52 + of);
   if (typeof of === "number") return `${base + 8};5;${of}`;
   const [r, g, b] = [1, 3, 5].map((at) => Number.parseInt(of.slice(at, at + 2), 16)) as [
@@ -55,20 +56,20 @@ function colour(of: number | string, depth: Depth, base: 30 | 40): string {
     number,
     number,
   ];
-  return depth === "24bit" ? `${base + 8};2;${r};${g};${b}` : `${base + 8};5;${nearestOf256(r, g, b)}`;
+  return depth === "24bit" ? `${base + 8};2;${r};${g};${b}` : `${base + 8};5;${findNearest256(r, g, b)}`;
 }
 
-/** A text in a style. What is painted in it already stays so; where that ends, this style goes on. */
-export function wrapped({ on, off, again }: Codes, text: string): string {
+/** Applies a style to a text. Styles inside the text stay; where they end, this style continues. */
+export function applySgr({ on, off, again }: SgrCodes, text: string): string {
   if (on === "" || text === "") return text;
   const inner = text.includes("\x1b")
-    ? text.replace(SGR, (whole, codes) => resumed(whole, codes, again))
+    ? text.replace(SGR, (whole, codes) => resumeSgr(whole, codes, again))
     : text;
   return on + inner + off;
 }
 
-/** A sequence within a style; behind one that switches off, the style's own is switched on again. */
-function resumed(sequence: string, codes: string, again: Codes["again"]): string {
+/** Adds the codes that restore the outer style after a reset inside the text. */
+function resumeSgr(sequence: string, codes: string, again: SgrCodes["again"]): string {
   const each = codes === "" ? [ALL_OFF] : codes.split(";");
   if (!each.every(isOff)) return sequence;
   const own = new Set(each.map((code) => again.get(code)).filter((code) => code !== undefined));
@@ -79,8 +80,8 @@ function isOff(code: string): boolean {
   return [ALL_OFF, "22", "24", "27", "39", "49"].includes(code);
 }
 
-/** A painted text without its colours; bold and underlined letters stay so. */
-export function withoutColours(painted: string): string {
+/** Removes colours from a text. Bold and underlined text stays so. */
+export function removeColours(painted: string): string {
   return painted.replace(SGR, (_, codes: string) => {
     const kept = codes
       .replace(/[34]8;(?:5;\d+|2;\d+;\d+;\d+)/g, "")
@@ -90,7 +91,7 @@ export function withoutColours(painted: string): string {
   });
 }
 
-/** A painted text's letters. */
-export function unpainted(text: string): string {
+/** Removes all styles from a text. */
+export function stripStyles(text: string): string {
   return text.includes("\x1b") ? text.replaceAll(SGR, "") : text;
 }

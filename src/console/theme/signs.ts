@@ -1,7 +1,7 @@
-import { displayWidth } from "../../base/text.ts";
+import { computeDisplayWidth } from "../../base/text.ts";
 import type { Tone } from "../../model/tables/view.ts";
 
-/** Everything on the screen that is no letter. */
+/** All characters on the screen that are not text. */
 export interface Signs {
   isAscii: boolean;
   marks: Readonly<Record<Tone, string>>;
@@ -12,10 +12,10 @@ export interface Signs {
   vertical: string;
   /** Corners of a frame: top left, top right, bottom left, bottom right. */
   corners: readonly [string, string, string, string];
-  /** A cell of a bar, full and empty. */
+  /** A full and an empty cell of a bar. */
   bar: readonly [string, string];
   marked: string;
-  /** Behind the title of the column that a table is sorted by: smallest first, largest first. */
+  /** Shown after the title of the sort column: ascending, descending. */
   sorted: readonly [string, string];
   ellipsis: string;
   dot: string;
@@ -42,15 +42,15 @@ export const ASCII: Signs = {
   ...{ marked: "x", ellipsis: "...", dot: "-", dash: "-" },
 };
 
-/** What stands for signs that other rooms have put into texts: each as wide as it was. */
+/** ASCII replacements of the same width for signs that other modules put into texts. */
 const INSTEAD: Readonly<Record<string, string>> = {
   ...{ "…": "~", "–": "-", "—": "-", "·": "-", "→": ">", "←": "<", "↑": "^", "↓": "v", "×": "x", "≥": ">" },
   ...{ "‘": "'", "’": "'", "“": '"', "”": '"', "\u00a0": " ", "✓": "x", "─": "-", "│": "|" },
   ...{ "●": "*", "○": "o", "◌": ".", "▲": "!", "▼": "v", "▾": "v", "▸": ">", "▇": "#", "▁": "." },
 };
 
-/** A line without anything but ASCII, as wide as it was. Letters that are none become `?`. */
-export function asciiOf(line: string): string {
+/** Converts a line to ASCII of the same width. Letters that have no replacement become `?`. */
+export function toAscii(line: string): string {
   if (/^[\x00-\x7f]*$/.test(line)) return line;
-  return line.replace(/[^\x00-\x7f]/gu, (char) => INSTEAD[char] ?? "?".repeat(displayWidth(char)));
+  return line.replace(/[^\x00-\x7f]/gu, (char) => INSTEAD[char] ?? "?".repeat(computeDisplayWidth(char)));
 }

@@ -1,36 +1,36 @@
 import type { ReadStream } from "node:tty";
-import type { Surroundings } from "../../commands/spec.ts";
+import type { CommandIo } from "../../commands/spec.ts";
 
-/** What happens to a terminal, beside keys. */
+/** Events of a terminal other than keys. */
 export interface TerminalEvents {
   onBytes(bytes: Buffer): void;
   onResize(): void;
-  /** The terminal is the console's now: at first, and when the process goes on after it was stopped. */
+  /** The console has taken the terminal: at the start, and when the process continues after a stop. */
   onTaken(): void;
-  /** It is given back. Called from handlers of `exit` too. */
+  /** The console gives the terminal back. Also called from handlers of `exit`. */
   onGiven(): void;
-  /** There is nobody who would let it go on again: it was not stopped, and has the terminal again. */
+  /** The process was not stopped, because no shell could continue it. The console has the terminal again. */
   onNotStopped(): void;
-  /** The terminal is gone. */
+  /** The terminal is closed. */
   onGone(): void;
 }
 
-/** Time within which the system stops a process, ms: it is at once. */
+/** Time within which the system stops a process, ms. Normally it does so at once. */
 const AT_ONCE = 100;
 
 /**
- * The user's terminal while the console has it, with raw keys. Whatever way out is taken, `leave` puts back what was there; it
- * may be called more than once, and from a handler of `exit`.
+ * Controls the user's terminal in raw mode. `leave` restores the terminal on every way out; it may be called more
+ * than once, and from a handler of `exit`.
  */
 export class TerminalSession {
   readonly #stdin: ReadStream;
   readonly #events: TerminalEvents;
-  readonly #world: Surroundings;
+  readonly #io: CommandIo;
   #isOn = false;
   #stops: (() => void)[] = [];
 
-  constructor(world: Surroundings, stdin: ReadStream, events: TerminalEvents) {
-    this.#world = world;
+  constructor(io: CommandIo, stdin: ReadStream, events: TerminalEvents) {
+    this.#io = io;
     this.#stdin = stdin;
     this.#events = events;
   }
@@ -44,7 +44,7 @@ export class TerminalSession {
     this.#stdin.on("data", onBytes);
     this.#stdin.on("end", onGone);
     this.#stdin.on("error", onGone);
-    const offResize = this.#world.terminal.onResize(onResize);
+    const offResize = this.#io.terminal.onResize(onResize);
     const onContinue = () => this.#continue();
     process.on("SIGCONT", onContinue);
     this.#stops = [
@@ -56,14 +56,17 @@ export class TerminalSession {
     this.#stdin.resume();
   }
 
-  /** Gives the terminal back and stops the process, as Ctrl+Z does elsewhere; `fg` goes on. */
+  /** Gives the terminal back and stops the process, as Ctrl+Z does elsewhere; `fg` continues it. */
   suspend(): void {
     this.#give();
-    process.kill(0, "SIGTSTP"); // all of the job, as the terminal itself would
+    process.kill(0, "SIGTSTP"); // the whole job, as the terminal itself would
     setTimeout(() => this.#takeAnyway(), AT_ONCE);
   }
 
-  /** Without a shell behind it, as in a window of its own, the system passes over the signal: nobody would type `fg`. */
+  /**
+   * Takes the terminal again if the process was not stopped. Without a shell, for example in a window of its own, the
+   * system ignores the signal, because nobody could type `fg`.
+   */
   #takeAnyway(): void {
     if (this.#isOn || this.#stops.length === 0) return;
     this.#take();
@@ -76,7 +79,7 @@ export class TerminalSession {
     this.#stdin.pause();
   }
 
-  /** A shell may have put its own modes back meanwhile, whoever stopped us. */
+  /** Takes the terminal again after a stop: a shell may have restored its own modes meanwhile. */
   #continue(): void {
     this.#isOn = false;
     this.#take();
@@ -96,7 +99,7 @@ export class TerminalSession {
       this.#events.onGiven();
       this.#stdin.setRawMode(false);
     } catch {
-      // the terminal is gone: there is nothing to put back
+      // the terminal is closed: there is nothing to restore
     }
   }
 }

@@ -2,12 +2,12 @@ import { Box } from "ink";
 import type { OverlayFrame } from "../frame/overlays.ts";
 import { Line } from "./line.tsx";
 
-/** What stands over the rest of the screen. */
+/** Renders an overlay at its position. */
 export function OverlayBox({ overlay: { left, top, lines } }: { overlay: OverlayFrame }) {
   return (
     <Box position="absolute" left={left} top={top} flexDirection="column">
       {lines.map((line, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a line is its place on the screen
+        // biome-ignore lint/suspicious/noArrayIndexKey: a line is identified by its position
         <Line key={at} text={line} />
       ))}
     </Box>

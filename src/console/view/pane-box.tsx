@@ -2,12 +2,12 @@ import { Box } from "ink";
 import type { PaneFrame } from "../frame/frame.ts";
 import { Line } from "./line.tsx";
 
-/** A part of the screen: as many of its lines as there is room for. */
+/** Renders a pane: as many of its lines as fit. */
 export function PaneBox({ pane: { width, height, lines } }: { pane: PaneFrame }) {
   return (
     <Box flexDirection="column" width={width} height={height} overflow="hidden">
       {lines.slice(0, height).map((line, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a line is its place on the screen
+        // biome-ignore lint/suspicious/noArrayIndexKey: a line is identified by its position
         <Line key={at} text={line} />
       ))}
     </Box>

@@ -1,27 +1,27 @@
 import { EventEmitter } from "node:events";
 import { type Instance, render, Text } from "ink";
-import type { Frame } from "../frame/frame.ts";
+import type { ScreenFrame } from "../frame/frame.ts";
 import { Screen } from "./screen.tsx";
 
-/** What is to be seen: the screen, or why there is none. */
-export type Sheet = Frame | { screen: { width: number; height: number }; message: string };
+/** The screen, or a message why it cannot be shown. */
+export type FrameOrMessage = ScreenFrame | { screen: { width: number; height: number }; message: string };
 
 /**
- * Ink, which makes lines of components. It never sees the terminal: it clears all of it for every frame as high as the
- * terminal, reads keys in its own way, and ends with the process; here it writes into a string.
+ * Renders components to lines with Ink. Ink does not write to the terminal here, but to a string: it would clear the
+ * terminal for every frame as high as the terminal, read keys in its own way, and end with the process.
  */
 export class Renderer {
-  readonly #sink = new Sink();
+  readonly #sink = new CaptureStream();
   #instance: Instance | undefined;
 
-  /** The lines of a frame. */
-  lines(sheet: Sheet): string[] {
+  /** Renders a frame to lines. */
+  renderLines(sheet: FrameOrMessage): string[] {
     const { width: columns, height: rows } = sheet.screen;
     const isOther = this.#sink.columns !== columns || this.#sink.rows !== rows;
     Object.assign(this.#sink, { columns, rows });
     if (isOther) this.#sink.emit("resize");
     const node = "message" in sheet ? <Text>{sheet.message}</Text> : <Screen frame={sheet} />;
-    if (this.#instance === undefined) this.#instance = this.#begin(node);
+    if (this.#instance === undefined) this.#instance = this.#mount(node);
     else this.#instance.rerender(node);
     return this.#sink.text.split("\n").slice(0, rows);
   }
@@ -30,12 +30,12 @@ export class Renderer {
     this.#instance?.unmount();
   }
 
-  #begin(node: React.ReactNode): Instance {
+  #mount(node: React.ReactNode): Instance {
     return render(node, {
       stdout: this.#sink as unknown as NodeJS.WriteStream,
-      stdin: new Silence() as unknown as NodeJS.ReadStream,
-      stderr: new Sink() as unknown as NodeJS.WriteStream,
-      // Every frame is written whole and at once, without looking at what was there before.
+      stdin: new SilentInput() as unknown as NodeJS.ReadStream,
+      stderr: new CaptureStream() as unknown as NodeJS.WriteStream,
+      // Writes every frame as a whole and at once, without comparing it with the one before.
       debug: true,
       interactive: true,
       exitOnCtrlC: false,
@@ -44,8 +44,8 @@ export class Renderer {
   }
 }
 
-/** In place of a terminal: keeps the last frame. */
-class Sink extends EventEmitter {
+/** Replaces the terminal: keeps the last frame. */
+class CaptureStream extends EventEmitter {
   columns = 80;
   rows = 24;
   text = "";
@@ -56,7 +56,7 @@ class Sink extends EventEmitter {
   };
 }
 
-/** In place of a keyboard. */
-class Silence extends EventEmitter {
+/** Replaces the keyboard. */
+class SilentInput extends EventEmitter {
   readonly isTTY = false;
 }

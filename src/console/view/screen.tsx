@@ -1,11 +1,11 @@
 import { Box } from "ink";
-import type { Frame } from "../frame/frame.ts";
+import type { ScreenFrame } from "../frame/frame.ts";
 import { Line } from "./line.tsx";
 import { OverlayBox } from "./overlay-box.tsx";
 import { PaneBox } from "./pane-box.tsx";
 
-/** The whole screen: header, explorer, tabs, table, detail, panel, status, and what stands over them. */
-export function Screen({ frame }: { frame: Frame }) {
+/** Renders the whole screen: header, explorer, tabs, table, detail, panel, status, and the overlays above them. */
+export function Screen({ frame }: { frame: ScreenFrame }) {
   const { screen, explorer, panel, rules, overlays } = frame;
   const hasMain = frame.table !== undefined || frame.detail !== undefined;
   return (
@@ -21,15 +21,15 @@ export function Screen({ frame }: { frame: Frame }) {
       <Box flexGrow={1} />
       <Line text={frame.status} />
       {overlays.map((overlay, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: overlays are a stack, their place is what they are
+        // biome-ignore lint/suspicious/noArrayIndexKey: an overlay is identified by its position in the stack
         <OverlayBox key={at} overlay={overlay} />
       ))}
     </Box>
   );
 }
 
-/** Tabs, and the table with the detail below or beside it. */
-function Main({ frame }: { frame: Frame }) {
+/** Renders the tabs, and the table with the detail below or beside it. */
+function Main({ frame }: { frame: ScreenFrame }) {
   const { table, detail, isBeside, rules, tabs } = frame;
   return (
     <Box flexDirection="column">
@@ -48,7 +48,7 @@ function Divider({ sign, height }: { sign: string; height: number }) {
   return (
     <Box flexDirection="column" width={1}>
       {Array.from({ length: height }, (_, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: all lines of it are the same
+        // biome-ignore lint/suspicious/noArrayIndexKey: all lines are the same
         <Line key={at} text={sign} />
       ))}
     </Box>

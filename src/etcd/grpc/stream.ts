@@ -1,7 +1,7 @@
 import type { MemberError, WatchStream } from "../member.ts";
-import type { CallTap } from "./tap.ts";
+import type { CallInterceptor } from "./call-interceptor.ts";
 
-/** What is used of a gRPC duplex stream; etcd3's types do not say that it is a Node stream. */
+/** The used part of a gRPC duplex stream. etcd3's types do not declare that it is a Node stream. */
 interface Duplex {
   write(message: object): unknown;
   end(): void;
@@ -10,8 +10,8 @@ interface Duplex {
   [Symbol.asyncIterator](): AsyncIterator<unknown>;
 }
 
-/** Messages both ways over a stream that etcd3 opened. Ends when the signal is aborted. */
-export function openStream(opened: object, tap: CallTap, signal: AbortSignal): WatchStream {
+/** Sends and receives messages over a stream that etcd3 opened. Ends when the signal is aborted. */
+export function openGrpcStream(opened: object, tap: CallInterceptor, signal: AbortSignal): WatchStream {
   const duplex = opened as Duplex;
   let over = false;
   const stop = () => {
@@ -19,7 +19,7 @@ export function openStream(opened: object, tap: CallTap, signal: AbortSignal): W
     duplex.cancel();
   };
   duplex.on("error", () => {
-    over = true; // also told to whoever reads; nobody may be
+    over = true; // the reader receives it too, but there may be none
   });
   signal.addEventListener("abort", stop, { once: true });
   if (signal.aborted) stop();
@@ -27,13 +27,13 @@ export function openStream(opened: object, tap: CallTap, signal: AbortSignal): W
     send: (message) => {
       if (!over) duplex.write(message);
     },
-    responses: responses(duplex, tap, signal, () => signal.removeEventListener("abort", stop)),
+    responses: readResponses(duplex, tap, signal, () => signal.removeEventListener("abort", stop)),
   };
 }
 
-async function* responses(
+async function* readResponses(
   duplex: Duplex,
-  tap: CallTap,
+  tap: CallInterceptor,
   signal: AbortSignal,
   done: () => void,
 ): AsyncGenerator<unknown, void> {
@@ -41,14 +41,14 @@ async function* responses(
     yield* { [Symbol.asyncIterator]: () => duplex[Symbol.asyncIterator]() };
   } catch (error) {
     signal.throwIfAborted();
-    throw tap.error(error) satisfies MemberError;
+    throw tap.toMemberError(error) satisfies MemberError;
   } finally {
     done();
     duplex.cancel();
   }
 }
 
-/** One request and its one answer over a stream that is ended afterwards. @throws what the stream ends with */
+/** Sends one request, reads one response and ends the stream. @throws the error that ended the stream */
 export async function askOnce(opened: object, request: object): Promise<unknown> {
   const duplex = opened as Duplex;
   duplex.on("error", () => {});

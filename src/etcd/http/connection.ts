@@ -1,55 +1,55 @@
 import type { Socket } from "node:net";
-import { AnswerReader, HttpFault } from "./answer.ts";
+import { HttpFault, HttpResponseReader } from "./response-reader.ts";
 
-/** No answer of etcd's is longer, in bytes. */
+/** Maximum length of a response from etcd, bytes. */
 export const BODY_MAX = 64 * 1024 * 1024;
 
-export interface Answer {
+export interface HttpResponse {
   status: number;
   text: string;
 }
 
-/** What a connection tells the pool. */
+/** Receives the events of a connection. */
 export interface ConnectionListener {
-  /** It has answered and may be used again. */
-  idle(connection: Connection): void;
-  /** It cannot be used any more. */
-  gone(connection: Connection): void;
+  /** The connection has received its response and can be used again. */
+  onIdle(connection: Connection): void;
+  /** The connection can no longer be used. */
+  onClosed(connection: Connection): void;
 }
 
-/** A request under way. */
-interface Exchange {
-  reader: AnswerReader;
+/** A request in flight. */
+interface PendingRequest {
+  reader: HttpResponseReader;
   parts: Buffer[];
   length: number;
-  resolve(answer: Answer): void;
+  resolve(answer: HttpResponse): void;
   reject(error: unknown): void;
 }
 
-/** A connection to one member, for one request after the other. */
+/** A connection to one member, for one request at a time. */
 export class Connection {
   readonly #socket: Socket;
   readonly #listener: ConnectionListener;
-  #current: Exchange | undefined;
+  #current: PendingRequest | undefined;
 
   constructor(socket: Socket, listener: ConnectionListener) {
     this.#socket = socket;
     this.#listener = listener;
-    socket.on("data", (chunk: Buffer) => this.#hear(chunk));
-    socket.on("end", () => this.#attempt(() => this.#ended()));
+    socket.on("data", (chunk: Buffer) => this.#handleData(chunk));
+    socket.on("end", () => this.#destroyOnError(() => this.#handleEnd()));
     socket.on("error", (error) => this.destroy(error));
     socket.on("close", () => this.destroy(new HttpFault("ECONNRESET", "the connection was closed")));
   }
 
   /**
-   * Sends a request, head and body, and waits for the whole answer.
-   * @param signal  aborted, it ends the connection: nobody could tell whose answer came next
-   * @throws what the socket or the answer failed with; HttpFault; the signal's reason
+   * Sends a request, head and body, and waits for the complete response.
+   * @param signal  closes the connection when aborted: the next response could belong to either request
+   * @throws the error of the socket or the response; HttpFault; the signal's reason
    */
-  async request(text: string, signal: AbortSignal): Promise<Answer> {
-    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  async request(text: string, signal: AbortSignal): Promise<HttpResponse> {
+    const { promise, resolve, reject } = Promise.withResolvers<HttpResponse>();
     const onAbort = () => this.destroy(signal.reason);
-    this.#current = { reader: new AnswerReader(), parts: [], length: 0, resolve, reject };
+    this.#current = { reader: new HttpResponseReader(), parts: [], length: 0, resolve, reject };
     signal.addEventListener("abort", onAbort);
     if (signal.aborted) onAbort();
     else this.#socket.ref().write(text);
@@ -60,55 +60,55 @@ export class Connection {
     }
   }
 
-  /** Ends the connection, and with it a request that is under way. */
+  /** Closes the connection and rejects a request in flight. */
   destroy(reason: unknown): void {
     const current = this.#current;
     this.#current = undefined;
     this.#socket.destroy();
-    this.#listener.gone(this);
+    this.#listener.onClosed(this);
     current?.reject(reason);
   }
 
-  #hear(chunk: Buffer): void {
-    this.#attempt(() => {
-      const { reader, parts } = this.#exchange();
-      for (const part of reader.take(chunk)) this.#keep(part, parts);
-      if (reader.isDone) this.#answered();
+  #handleData(chunk: Buffer): void {
+    this.#destroyOnError(() => {
+      const { reader, parts } = this.#getPendingRequest();
+      for (const part of reader.consume(chunk)) this.#appendPart(part, parts);
+      if (reader.isDone) this.#completeRequest();
     });
   }
 
-  #keep(part: Buffer, parts: Buffer[]): void {
-    const current = this.#exchange();
+  #appendPart(part: Buffer, parts: Buffer[]): void {
+    const current = this.#getPendingRequest();
     current.length += part.length;
     if (current.length > BODY_MAX) throw new HttpFault("EBADHTTP", "the answer is too long");
     parts.push(part);
   }
 
-  #ended(): void {
-    this.#exchange().reader.end();
-    this.#answered();
+  #handleEnd(): void {
+    this.#getPendingRequest().reader.end();
+    this.#completeRequest();
   }
 
-  #answered(): void {
-    const { reader, parts, resolve } = this.#exchange();
+  #completeRequest(): void {
+    const { reader, parts, resolve } = this.#getPendingRequest();
     const [first, ...more] = parts;
     const body = more.length === 0 ? first : Buffer.concat(parts);
     this.#current = undefined;
-    // What is not sent yet would reach the server as the start of the next request.
+    // The server would read unsent bytes as the start of the next request.
     if (reader.persists && this.#socket.writableLength === 0 && this.#socket.writable) {
       this.#socket.unref();
-      this.#listener.idle(this);
+      this.#listener.onIdle(this);
     } else this.destroy(undefined);
     resolve({ status: reader.status, text: body?.toString() ?? "" });
   }
 
-  /** @throws HttpFault when nobody has asked for anything */
-  #exchange(): Exchange {
+  /** @throws HttpFault when no request is in flight */
+  #getPendingRequest(): PendingRequest {
     if (this.#current === undefined) throw new HttpFault("EBADHTTP", "an answer that nobody asked for");
     return this.#current;
   }
 
-  #attempt(act: () => void): void {
+  #destroyOnError(act: () => void): void {
     try {
       act();
     } catch (error) {

@@ -1,90 +1,112 @@
 import type { Socket } from "node:net";
-import { socketError } from "../classify.ts";
 import type { WatchStream } from "../member.ts";
-import { AnswerReader, HttpFault } from "./answer.ts";
+import { createSocketError } from "../member-errors.ts";
 import { BODY_MAX } from "./connection.ts";
-import { head, type Line, unwrap, unwrapLine } from "./exchange.ts";
+import {
+  formatRequestHead,
+  type GatewayTarget,
+  unwrapResponse,
+  unwrapStreamLine,
+} from "./gateway-request.ts";
+import { HttpFault, HttpResponseReader } from "./response-reader.ts";
 
 const LINE_FEED = 10;
 
 /**
- * Watches over the gateway: one POST whose body stays open for requests and whose answer streams JSON, one object a
- * line. Both ways at once works only with `Connection: close`: otherwise etcd's HTTP server throws away what is
- * left of the body as soon as it begins to answer, and with it every create request but the first few.
+ * Opens a stream for watches over the gateway: one POST whose body stays open for requests, and whose response streams
+ * JSON with one object per line. Both directions at once work only with `Connection: close`. Otherwise etcd's HTTP
+ * server discards the rest of the body when it starts to respond, including every create request but the first few.
  */
-export function openStream(line: Line, token: string | undefined, signal: AbortSignal): WatchStream {
-  const opening = head(line, "/v3/watch", token, "transfer-encoding: chunked", "connection: close");
+export function openGatewayStream(
+  line: GatewayTarget,
+  token: string | undefined,
+  signal: AbortSignal,
+): WatchStream {
+  const opening = formatRequestHead(
+    line,
+    "/v3/watch",
+    token,
+    "transfer-encoding: chunked",
+    "connection: close",
+  );
   const socket = line.pool.dial();
-  socket.on("error", () => {}); // also told to whoever reads; nobody may be
+  socket.on("error", () => {}); // the reader receives it too, but there may be none
   const onAbort = () => socket.destroy();
   signal.addEventListener("abort", onAbort, { once: true });
   if (signal.aborted) onAbort();
   else socket.write(opening);
   return {
     send: (message) => {
-      if (socket.writable) socket.write(chunk(`${JSON.stringify(message)}\n`));
+      if (socket.writable) socket.write(encodeChunk(`${JSON.stringify(message)}\n`));
     },
-    responses: responses(line, socket, signal),
+    responses: readResponses(line, socket, signal),
   };
 }
 
-function chunk(text: string): string {
+function encodeChunk(text: string): string {
   return `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
 }
 
-async function* responses(line: Line, socket: Socket, signal: AbortSignal): AsyncGenerator<unknown, void> {
-  const reader = new AnswerReader();
+async function* readResponses(
+  line: GatewayTarget,
+  socket: Socket,
+  signal: AbortSignal,
+): AsyncGenerator<unknown, void> {
+  const reader = new HttpResponseReader();
   try {
-    for await (const text of linesOf(reader, socket)) {
-      if (reader.status !== 200) unwrap(line, { status: reader.status, text });
-      yield unwrapLine(line, JSON.parse(text));
+    for await (const text of readLines(reader, socket)) {
+      if (reader.status !== 200) unwrapResponse(line, { status: reader.status, text });
+      yield unwrapStreamLine(line, JSON.parse(text));
     }
-    if (reader.status !== 200) unwrap(line, { status: reader.status, text: "" });
+    if (reader.status !== 200) unwrapResponse(line, { status: reader.status, text: "" });
   } catch (error) {
     signal.throwIfAborted();
-    throw error instanceof Error && error.name === "StoreError" ? error : socketError(line.url, error);
+    throw error instanceof Error && error.name === "StoreError" ? error : createSocketError(line.url, error);
   } finally {
     socket.destroy();
   }
 }
 
-/** The lines of an answer, wherever its chunks are cut; a last one without a line feed as well. @throws HttpFault */
-async function* linesOf(reader: AnswerReader, socket: Socket): AsyncGenerator<string, void> {
-  const line = new LineParts();
+/**
+ * Yields the lines of a response across chunk boundaries, including a last line without a line feed.
+ * @throws HttpFault
+ */
+async function* readLines(reader: HttpResponseReader, socket: Socket): AsyncGenerator<string, void> {
+  const line = new LineBuffer();
   for await (const bytes of socket as AsyncIterable<Buffer>) {
-    for (const part of reader.take(bytes)) yield* line.add(part);
+    for (const part of reader.consume(bytes)) yield* line.append(part);
     if (reader.isDone) break;
   }
   if (!reader.isDone) reader.end();
-  const last = line.end();
+  const last = line.flush();
   if (last !== "") yield last;
 }
 
-/** Bytes are joined before they are decoded: a character may be cut too. */
-class LineParts {
+/** Joins bytes before decoding, because a chunk boundary may split a character. */
+class LineBuffer {
   #parts: Buffer[] = [];
   #length = 0;
 
   /** @returns the lines that these bytes complete */
-  *add(bytes: Buffer): Generator<string, void> {
+  *append(bytes: Buffer): Generator<string, void> {
     let rest = bytes;
     for (let at = rest.indexOf(LINE_FEED); at >= 0; at = rest.indexOf(LINE_FEED)) {
-      this.#keep(rest.subarray(0, at));
+      this.#appendPart(rest.subarray(0, at));
       rest = rest.subarray(at + 1);
-      yield this.end();
+      yield this.flush();
     }
-    this.#keep(rest);
+    this.#appendPart(rest);
   }
 
-  /** What there is of the line under way. */
-  end(): string {
+  /** Returns the text of the current line so far and clears it. */
+  flush(): string {
     const text = Buffer.concat(this.#parts).toString();
     this.#parts = [];
     this.#length = 0;
     return text;
   }
 
-  #keep(part: Buffer): void {
+  #appendPart(part: Buffer): void {
     this.#length += part.length;
     if (this.#length > BODY_MAX) throw new HttpFault("EBADHTTP", "a line of the watch is too long");
     this.#parts.push(part);

@@ -1,13 +1,15 @@
-/** The lean transport: etcd's JSON gateway. On the start-up path of `run`, so it loads nothing but node:net. */
-import type { Credentials } from "../credentials.ts";
+/**
+ * The lightweight transport: etcd's JSON gateway. It is on the start-up path of `run`, so it loads nothing but
+ * node:net.
+ */
 import type { Member } from "../member.ts";
 import type { CheckedOptions } from "../options.ts";
-import type { ByteCodec } from "../wire.ts";
-import { plainDial, secureDial } from "./dial.ts";
+import type { ByteCodec } from "../wire-codec.ts";
+import { ConnectionPool } from "./connection-pool.ts";
+import { createPlainDialer, createSecureDialer } from "./dial.ts";
 import { HttpMember } from "./http-member.ts";
-import { Pool } from "./pool.ts";
 
-/** Zero bytes are left out of JSON, hence undefined. */
+/** JSON omits zero bytes, hence undefined. */
 export const bytes: ByteCodec<string | undefined> = {
   fromKey: (key) => Buffer.from(key, "latin1").toString("base64"),
   fromText: (text) => Buffer.from(text, "utf8").toString("base64"),
@@ -15,13 +17,12 @@ export const bytes: ByteCodec<string | undefined> = {
   toText: (base64) => Buffer.from(base64 ?? "", "base64").toString("utf8"),
 };
 
-export async function openMembers(
-  options: CheckedOptions,
-  credentials: Credentials | undefined,
-): Promise<Member[]> {
+export async function openMembers(options: CheckedOptions): Promise<Member[]> {
   const members = options.parsed.map(async (endpoint) => {
-    const dial = endpoint.secure ? await secureDial(endpoint, options.tls) : plainDial(endpoint);
-    return new HttpMember({ url: endpoint.url, pool: new Pool(dial) }, credentials);
+    const dial = endpoint.secure
+      ? await createSecureDialer(endpoint, options.tls)
+      : createPlainDialer(endpoint);
+    return new HttpMember({ url: endpoint.url, pool: new ConnectionPool(dial) });
   });
   return await Promise.all(members);
 }

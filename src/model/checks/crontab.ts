@@ -1,65 +1,70 @@
 import type { Finding } from "../../base/finding.ts";
-import { quoted } from "../../base/text.ts";
-import { canonicalHost, hostsOf, unknownGroup } from "../../fleet/groups.ts";
-import { membersOf, type Picture } from "../picture.ts";
-import type { Job } from "./job.ts";
+import { quoteText } from "../../base/text.ts";
+import { canonicalizeHost, createUnknownGroupError, listGroupHosts } from "../../fleet/groups.ts";
+import { buildGroupMembers, type Snapshot } from "../snapshot.ts";
+import type { CrontabJob } from "./crontab-job.ts";
 import { judgeLeases } from "./leases.ts";
 
-/** What is configured in etcd, as far as jobs depend on it. */
-export type Configured = Pick<Picture, "groups" | "resources" | "hosts">;
+/** The configuration in etcd that jobs depend on. */
+export type JobConfiguration = Pick<Snapshot, "groups" | "resources" | "hosts">;
 
 /**
- * What is wrong with the jobs of crontabs that their text alone does not show.
- * @param configured  undefined: etcd was not asked; then only this host's own facts are considered
+ * Finds problems of crontab jobs that a check of their text alone does not find.
+ * @param configured  undefined if etcd was not read; then only the facts of this host are used
  * @param shared  locks that different commands are meant to share
  */
 export function judgeJobs(
-  jobs: readonly Job[],
-  configured: Configured | undefined,
+  jobs: readonly CrontabJob[],
+  configured: JobConfiguration | undefined,
   shared: ReadonlySet<string>,
 ): Finding[] {
   return [
     ...jobs.flatMap((job) => {
       const known = job.isElsewhere ? undefined : configured;
-      return [...judgeGroup(job, known), ...judgeLeases(job, hostsFor(job, known), known)];
+      return [...judgeGroup(job, known), ...judgeLeases(job, findGroupHosts(job, known), known)];
     }),
-    ...(configured === undefined ? [] : jobs.filter(({ isElsewhere }) => isElsewhere).map(elsewhere)),
+    ...(configured === undefined
+      ? []
+      : jobs.filter(({ isElsewhere }) => isElsewhere).map(buildElsewhereFinding)),
     ...judgeLocks(jobs, shared),
   ];
 }
 
-function elsewhere({ where }: Job): Finding {
+function buildElsewhereFinding({ where }: CrontabJob): Finding {
   const detail = "it works under another prefix or in another etcd; only its text was checked";
   return { kind: "elsewhere", check: where, level: "hint", detail };
 }
 
-function judgeGroup({ where, group }: Job, configured: Configured | undefined): Finding[] {
+function judgeGroup({ where, group }: CrontabJob, configured: JobConfiguration | undefined): Finding[] {
   if (group === undefined || configured === undefined) return [];
   const about = { kind: "group", check: where, level: "failure" } as const;
-  const groups = membersOf(configured);
-  if (!groups.has(group)) return [{ ...about, detail: unknownGroup(groups, group).message }];
+  const groups = buildGroupMembers(configured);
+  if (!groups.has(group)) return [{ ...about, detail: createUnknownGroupError(groups, group).message }];
   const fault = configured.groups.get(group)?.fault;
   if (fault !== undefined)
-    return [{ ...about, detail: `group ${quoted(group)} cannot be read, so nobody is in it: ${fault}` }];
-  if (hostsOf(groups, group).length > 0) return [];
+    return [{ ...about, detail: `group ${quoteText(group)} cannot be read, so nobody is in it: ${fault}` }];
+  if (listGroupHosts(groups, group).length > 0) return [];
   return [
     {
-      ...{ ...about, detail: `group ${quoted(group)} has no hosts: it can run nowhere` },
+      ...{ ...about, detail: `group ${quoteText(group)} has no hosts: it can run nowhere` },
       remedy: `signalbox group add ${group} HOST`,
     },
   ];
 }
 
-/** The hosts of the job's group, with what they said of themselves; undefined where it is for this host alone. */
-function hostsFor({ group }: Job, configured: Configured | undefined): readonly string[] | undefined {
+/** Lists the canonical names of the hosts in the group of a job; undefined without a known group. */
+function findGroupHosts(
+  { group }: CrontabJob,
+  configured: JobConfiguration | undefined,
+): readonly string[] | undefined {
   if (group === undefined || configured === undefined) return undefined;
-  const groups = membersOf(configured);
-  return groups.has(group) ? hostsOf(groups, group).map(canonicalHost) : undefined;
+  const groups = buildGroupMembers(configured);
+  return groups.has(group) ? listGroupHosts(groups, group).map(canonicalizeHost) : undefined;
 }
 
-/** Locks of different commands, and of the same lock different ideas. */
-function judgeLocks(jobs: readonly Job[], shared: ReadonlySet<string>): Finding[] {
-  const byLock = new Map<string, Job[]>();
+/** Finds locks that different commands use, and locks used with different options. */
+function judgeLocks(jobs: readonly CrontabJob[], shared: ReadonlySet<string>): Finding[] {
+  const byLock = new Map<string, CrontabJob[]>();
   for (const job of jobs) {
     if (job.lock === undefined) continue;
     const known = byLock.get(job.lock.name);
@@ -67,41 +72,41 @@ function judgeLocks(jobs: readonly Job[], shared: ReadonlySet<string>): Finding[
     else known.push(job);
   }
   return [...byLock].flatMap(([name, users]) => [
-    ...(shared.has(name) ? [] : strangers(name, users)),
-    ...disagreements(name, users),
+    ...(shared.has(name) ? [] : findSharedLocks(name, users)),
+    ...findDisagreements(name, users),
   ]);
 }
 
-function strangers(name: string, [first, ...others]: readonly Job[]): Finding[] {
+function findSharedLocks(name: string, [first, ...others]: readonly CrontabJob[]): Finding[] {
   if (first === undefined) return [];
-  const seen = new Set([words(first)]);
+  const seen = new Set([joinCommand(first)]);
   return others.flatMap((job): Finding[] => {
-    if (seen.has(words(job))) return [];
-    seen.add(words(job));
+    if (seen.has(joinCommand(job))) return [];
+    seen.add(joinCommand(job));
     const isNamed = job.lock?.isNamed === true;
     const why = isNamed ? "" : ", its command's base name,";
     return [
       {
         ...{ kind: "shared-lock", check: job.where, level: "warning" },
-        detail: `lock ${quoted(name)}${why} is also that of another command (${first.where}): while one runs, the other does not`,
+        detail: `lock ${quoteText(name)}${why} is also that of another command (${first.where}): while one runs, the other does not`,
         remedy: `give it a --lock of its own; if it is meant so: --shared ${name}`,
       },
     ];
   });
 }
 
-function words({ command }: Job): string {
+function joinCommand({ command }: CrontabJob): string {
   return command.join("\0");
 }
 
-function disagreements(name: string, [first, ...others]: readonly Job[]): Finding[] {
+function findDisagreements(name: string, [first, ...others]: readonly CrontabJob[]): Finding[] {
   return others.flatMap((job) => {
     const differ =
       first === undefined ? [] : (["ttl", "grace"] as const).filter((key) => job[key] !== first[key]);
     return differ.map(
       (key): Finding => ({
         ...{ kind: "disagreement", check: job.where, level: "hint" },
-        detail: `${key} of lock ${quoted(name)} is another than in ${first?.where}`,
+        detail: `${key} of lock ${quoteText(name)} is another than in ${first?.where}`,
       }),
     );
   });

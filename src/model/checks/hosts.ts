@@ -1,16 +1,21 @@
-import { briefDuration, formatDuration } from "../../base/duration.ts";
+import { formatBriefDuration, formatDuration } from "../../base/duration.ts";
 import type { Finding } from "../../base/finding.ts";
-import { quoted } from "../../base/text.ts";
-import { groupNotes } from "../../fleet/group-notes.ts";
-import { canonicalHost, groupsOf, hostsOf, unknownGroup } from "../../fleet/groups.ts";
-import { applies, hasEnded } from "../../protocol/drain.ts";
-import { seenAgo, seenWithin } from "../alive.ts";
-import { membersOf, type Picture } from "../picture.ts";
+import { quoteText } from "../../base/text.ts";
+import { listGroupNotes } from "../../fleet/group-notes.ts";
+import {
+  canonicalizeHost,
+  createUnknownGroupError,
+  listGroupHosts,
+  listHostGroups,
+} from "../../fleet/groups.ts";
+import { hasEnded, isDrainApplicable } from "../../protocol/drain.ts";
+import { computeSeenAgo, isSeenWithin } from "../liveness.ts";
+import { buildGroupMembers, type Snapshot } from "../snapshot.ts";
 
-/** What is known of hosts and groups. */
-export interface HostsSight {
-  picture: Pick<Picture, "groups" | "hosts" | "drains">;
-  /** Canonical names of hosts with a run whose session is alive, however long ago they were seen. */
+/** Inputs for the check of hosts and groups. */
+export interface HostCheckInputs {
+  snapshot: Pick<Snapshot, "groups" | "hosts" | "drains">;
+  /** Canonical names of hosts with a run whose session is alive, even if their record is old. */
   running: ReadonlySet<string>;
   /** A host must have been seen within this time, ms. */
   within: number;
@@ -18,60 +23,66 @@ export interface HostsSight {
   wall: number;
 }
 
-/** Hosts that are named in one finding; of more, only how many they are. */
+/** Number of hosts listed in one finding. Further hosts are only counted. */
 const MANY = 5;
 
-/** Whether each group has a host that is there. @param wanted  groups to look at; all where none is named */
-export function judgeHosts(sight: HostsSight, wanted: readonly string[]): Finding[] {
-  const { picture } = sight;
-  const groups = membersOf(picture);
+/** Checks that each group has a live host. @param wanted  groups to check; empty for all */
+export function judgeHosts(inputs: HostCheckInputs, wanted: readonly string[]): Finding[] {
+  const { snapshot } = inputs;
+  const groups = buildGroupMembers(snapshot);
   const names = wanted.length > 0 ? wanted : [...groups.keys()].sort();
   if (names.length === 0)
     return [{ kind: "group", check: "groups", level: "ok", detail: "none is configured" }];
-  const notes = wanted.length > 0 ? [] : groupNotes(groups).filter((note) => !/ is empty/.test(note));
+  const notes = wanted.length > 0 ? [] : listGroupNotes(groups).filter((note) => !/ is empty/.test(note));
   return [
-    ...names.flatMap((name) => judgeGroup(name, sight)),
+    ...names.flatMap((name) => judgeGroup(name, inputs)),
     ...notes.map((detail): Finding => ({ kind: "group", check: "groups", level: "hint", detail })),
   ];
 }
 
-/** Hosts of these groups that were not seen in time, so that their runs should be looked for. */
-export function staleHosts(sight: Omit<HostsSight, "running">, wanted: readonly string[]): Set<string> {
-  const groups = membersOf(sight.picture);
+/** Finds hosts of these groups that were not seen in time: the caller checks whether they have live runs. */
+export function findStaleHosts(
+  inputs: Omit<HostCheckInputs, "running">,
+  wanted: readonly string[],
+): Set<string> {
+  const groups = buildGroupMembers(inputs.snapshot);
   const names = (wanted.length > 0 ? wanted : [...groups.keys()]).filter((name) => groups.has(name));
-  const hosts = names.flatMap((name) => hostsOf(groups, name)).map(canonicalHost);
-  return new Set(hosts.filter((host) => !isThere(host, { ...sight, running: new Set() })));
+  const hosts = names.flatMap((name) => listGroupHosts(groups, name)).map(canonicalizeHost);
+  return new Set(hosts.filter((host) => !isThere(host, { ...inputs, running: new Set() })));
 }
 
-function isThere(host: string, { picture, running, within, wall }: HostsSight): boolean {
-  return running.has(host) || seenWithin(picture.hosts.get(host), within, wall);
+function isThere(host: string, { snapshot, running, within, wall }: HostCheckInputs): boolean {
+  return running.has(host) || isSeenWithin(snapshot.hosts.get(host), within, wall);
 }
 
-function judgeGroup(name: string, sight: HostsSight): Finding[] {
-  const { picture, within } = sight;
-  const groups = membersOf(picture);
+function judgeGroup(name: string, inputs: HostCheckInputs): Finding[] {
+  const { snapshot, within } = inputs;
+  const groups = buildGroupMembers(snapshot);
   const about = { kind: "group", check: `group ${name}` };
-  const failed = (detail: string, remedy: string): Finding => ({
+  const buildFailure = (detail: string, remedy: string): Finding => ({
     ...about,
     level: "failure",
     detail,
     remedy,
   });
   if (!groups.has(name))
-    return [failed(unknownGroup(groups, name).message, `signalbox group set ${name} HOST…`)];
-  const fault = picture.groups.get(name)?.fault;
+    return [buildFailure(createUnknownGroupError(groups, name).message, `signalbox group set ${name} HOST…`)];
+  const fault = snapshot.groups.get(name)?.fault;
   if (fault !== undefined)
-    return [failed(`it cannot be read: ${fault}`, `signalbox group set ${name} HOST…`)];
-  const hosts = hostsOf(groups, name).map(canonicalHost);
+    return [buildFailure(`it cannot be read: ${fault}`, `signalbox group set ${name} HOST…`)];
+  const hosts = listGroupHosts(groups, name).map(canonicalizeHost);
   if (hosts.length === 0)
-    return [failed("it has no hosts: nothing can run in it", `signalbox group add ${name} HOST`)];
-  const there = hosts.filter((host) => isThere(host, sight));
+    return [buildFailure("it has no hosts: nothing can run in it", `signalbox group add ${name} HOST`)];
+  const there = hosts.filter((host) => isThere(host, inputs));
   if (there.length === 0) {
-    const detail = `none of its ${counted(hosts)} was seen within ${formatDuration(within)}: ${listed(hosts.map((host) => lastSeen(host, sight)))}`;
-    return [failed(detail, "are the hosts up, and is cron running there?"), ...unseen(name, hosts, sight)];
+    const detail = `none of its ${formatHostCount(hosts)} was seen within ${formatDuration(within)}: ${formatList(hosts.map((host) => formatLastSeen(host, inputs)))}`;
+    return [
+      buildFailure(detail, "are the hosts up, and is cron running there?"),
+      ...findUnseenMembers(name, hosts, inputs),
+    ];
   }
-  const free = there.filter((host) => !isDrained(host, sight));
-  const detail = `${there.length} of ${counted(hosts)} ${there.length === 1 ? "is" : "are"} there`;
+  const free = there.filter((host) => !isDrained(host, inputs));
+  const detail = `${there.length} of ${formatHostCount(hosts)} ${there.length === 1 ? "is" : "are"} there`;
   const main: Finding =
     free.length > 0
       ? { ...about, level: "ok", detail }
@@ -79,62 +90,67 @@ function judgeGroup(name: string, sight: HostsSight): Finding[] {
           ...{ ...about, level: "warning", detail: `${detail}, and all of them are drained: nothing starts` },
           remedy: "signalbox ls drains",
         };
-  return [main, ...away(name, hosts, sight), ...unseen(name, hosts, sight)];
+  return [main, ...findAwayHosts(name, hosts, inputs), ...findUnseenMembers(name, hosts, inputs)];
 }
 
-/** Hosts that were seen once, but not lately; a drained one may well be away. */
-function away(group: string, hosts: readonly string[], sight: HostsSight): Finding[] {
+/** Finds hosts that were seen before, but not lately. Skips drained hosts, because they may be down on purpose. */
+function findAwayHosts(group: string, hosts: readonly string[], inputs: HostCheckInputs): Finding[] {
   const gone = hosts.filter(
-    (host) => !isThere(host, sight) && agoOf(host, sight) !== undefined && !isDrained(host, sight),
+    (host) =>
+      !isThere(host, inputs) && computeHostSeenAgo(host, inputs) !== undefined && !isDrained(host, inputs),
   );
   if (gone.length === 0) return [];
   return [
     {
       ...{ kind: "host", check: `group ${group}`, level: "warning" },
-      detail: `not seen within ${formatDuration(sight.within)}: ${listed(gone.map((host) => lastSeen(host, sight)))}`,
+      detail: `not seen within ${formatDuration(inputs.within)}: ${formatList(gone.map((host) => formatLastSeen(host, inputs)))}`,
       remedy: "is cron running there? If they run jobs more rarely: --within",
     },
   ];
 }
 
-/** Members that are no group, and no host that was ever seen. */
-function unseen(group: string, hosts: readonly string[], sight: HostsSight): Finding[] {
-  const strangers = hosts.filter((host) => agoOf(host, sight) === undefined && !sight.running.has(host));
+/** Finds members that are neither a group nor a host that was ever seen. */
+function findUnseenMembers(group: string, hosts: readonly string[], inputs: HostCheckInputs): Finding[] {
+  const strangers = hosts.filter(
+    (host) => computeHostSeenAgo(host, inputs) === undefined && !inputs.running.has(host),
+  );
   if (strangers.length === 0) return [];
   return [
     {
       ...{ kind: "host", check: `group ${group}`, level: "warning" },
-      detail: `no host of this name was ever seen, nor is it a group: ${listed(strangers.map((host) => withHint(host, sight)))}`,
+      detail: `no host of this name was ever seen, nor is it a group: ${formatList(strangers.map((host) => addHint(host, inputs)))}`,
       remedy:
         "a host is seen when it runs signalbox run; a member is a full name (FQDN), as the host gives it itself",
     },
   ];
 }
 
-function withHint(host: string, { picture }: HostsSight): string {
-  const full = [...picture.hosts.keys()].find((known) => known.startsWith(`${host}.`));
-  return full === undefined ? host : `${host} (did you mean ${quoted(full)}?)`;
+function addHint(host: string, { snapshot }: HostCheckInputs): string {
+  const full = [...snapshot.hosts.keys()].find((known) => known.startsWith(`${host}.`));
+  return full === undefined ? host : `${host} (did you mean ${quoteText(full)}?)`;
 }
 
-function agoOf(host: string, { picture, wall }: HostsSight): number | undefined {
-  return seenAgo(picture.hosts.get(host), wall);
+function computeHostSeenAgo(host: string, { snapshot, wall }: HostCheckInputs): number | undefined {
+  return computeSeenAgo(snapshot.hosts.get(host), wall);
 }
 
-function lastSeen(host: string, sight: HostsSight): string {
-  const ago = agoOf(host, sight);
-  return ago === undefined ? `${host} (never)` : `${host} (${briefDuration(ago)} ago)`;
+function formatLastSeen(host: string, inputs: HostCheckInputs): string {
+  const ago = computeHostSeenAgo(host, inputs);
+  return ago === undefined ? `${host} (never)` : `${host} (${formatBriefDuration(ago)} ago)`;
 }
 
-function isDrained(host: string, { picture, wall }: HostsSight): boolean {
-  const reach = { resources: [], host, groups: groupsOf(membersOf(picture), host) };
-  return [...picture.drains.values()].some((drain) => !hasEnded(drain, wall) && applies(drain, reach));
+function isDrained(host: string, { snapshot, wall }: HostCheckInputs): boolean {
+  const reach = { resources: [], host, groups: listHostGroups(buildGroupMembers(snapshot), host) };
+  return [...snapshot.drains.values()].some(
+    (drain) => !hasEnded(drain, wall) && isDrainApplicable(drain, reach),
+  );
 }
 
-function counted(hosts: readonly string[]): string {
+function formatHostCount(hosts: readonly string[]): string {
   return hosts.length === 1 ? "1 host" : `${hosts.length} hosts`;
 }
 
-function listed(items: readonly string[]): string {
+function formatList(items: readonly string[]): string {
   const more = items.length > MANY ? [`${items.length - MANY} more`] : [];
   return [...items.slice(0, MANY), ...more].join(", ");
 }

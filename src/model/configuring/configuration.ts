@@ -1,25 +1,28 @@
-import { type Configuration, normalMembers, normalResource } from "../../fleet/configuration.ts";
-import type { Kept, Picture } from "../picture.ts";
+import { type Configuration, normalizeMembers, normalizeResource } from "../../fleet/configuration.ts";
+import type { Snapshot, StoredValue } from "../snapshot.ts";
 
-/** What is configured, as far as it can be read. */
-export function configurationOf(picture: Pick<Picture, "groups" | "resources">): Configuration {
+/** Builds the configuration from all values that can be read. */
+export function buildConfiguration(snapshot: Pick<Snapshot, "groups" | "resources">): Configuration {
   return {
-    groups: readable(picture.groups, normalMembers),
-    resources: readable(picture.resources, normalResource),
+    groups: selectReadable(snapshot.groups, normalizeMembers),
+    resources: selectReadable(snapshot.resources, normalizeResource),
   };
 }
 
-function readable<T>(kept: ReadonlyMap<string, Kept<T>>, normal: (value: T) => T): Map<string, T> {
+function selectReadable<T>(
+  kept: ReadonlyMap<string, StoredValue<T>>,
+  normal: (value: T) => T,
+): Map<string, T> {
   return new Map(
     [...kept].flatMap(([name, { value }]) => (value === undefined ? [] : [[name, normal(value)] as const])),
   );
 }
 
-/** What stands in the configuration and cannot be read: for runs it is not there, or a fault. */
-export function malformedIn(
-  picture: Pick<Picture, "groups" | "resources">,
+/** Lists configuration values that cannot be read. Runs treat them as missing or as an error. */
+export function listMalformedConfig(
+  snapshot: Pick<Snapshot, "groups" | "resources">,
 ): { kind: "group" | "resource"; name: string; fault: string }[] {
-  const faults = (kind: "group" | "resource", kept: ReadonlyMap<string, Kept<unknown>>) =>
+  const listFaults = (kind: "group" | "resource", kept: ReadonlyMap<string, StoredValue<unknown>>) =>
     [...kept].flatMap(([name, { fault }]) => (fault === undefined ? [] : [{ kind, name, fault }]));
-  return [...faults("group", picture.groups), ...faults("resource", picture.resources)];
+  return [...listFaults("group", snapshot.groups), ...listFaults("resource", snapshot.resources)];
 }

@@ -1,19 +1,22 @@
-import { briefDuration, formatInstant } from "../../base/duration.ts";
-import { shellWord } from "../../base/shell.ts";
+import { formatBriefDuration, formatInstant } from "../../base/duration.ts";
+import { quoteShellWord } from "../../base/shell.ts";
 import type { AuditRecord } from "../../protocol/audit.ts";
 import type { PastRun } from "../../protocol/history.ts";
-import type { Liveness } from "../alive.ts";
-import type { Pulses } from "../explain-text.ts";
-import { briefWho } from "../tables/cells.ts";
-import type { Tone } from "../tables/view.ts";
+import type { SessionLivenessMap } from "../explain-text.ts";
+import type { RunnerLiveness } from "../liveness.ts";
+import type { Remedy } from "../remedy.ts";
+import { shortenOwner } from "../tables/cells.ts";
+import type { Subject, Tone } from "../tables/view.ts";
 
 /**
- * Everything about one thing as data, for a command or the console to paint: what it is, facts, and what stands below.
- * Texts hold other people's words, and are not cleaned.
+ * The details of one object as data, for commands and the console: a heading, facts and sections. Texts may come from
+ * etcd, and are not cleaned.
  */
 export interface Detail {
   heading: string;
   tone: Tone;
+  /** Sections shown directly below the heading, such as the last output. */
+  evidence?: readonly Section[];
   facts: readonly Fact[];
   sections: readonly Section[];
 }
@@ -24,60 +27,87 @@ export interface Fact {
   tone?: Tone;
 }
 
-/** Lines of prose, what belongs to one standing in below it; or a table. */
+/** A section: lines of text, where dependent lines are indented, or a table. */
 export type Section =
   | { kind: "lines"; title: string; lines: readonly string[] }
-  | { kind: "table"; title: string; columns: readonly DetailColumn[]; rows: readonly DetailRow[] };
+  | {
+      kind: "table";
+      title: string;
+      columns: readonly DetailColumn[];
+      rows: readonly DetailRow[];
+      /** Targets of the rows, in the same order. */
+      targets?: readonly DetailTarget[];
+    };
+
+/** The target that opens when a row is selected. */
+export interface DetailTarget {
+  title: string;
+  /** The object, for actions. */
+  subject?: Subject;
+  /** A command that solves the problem. */
+  remedy?: Remedy;
+  /** Text about it. */
+  lines?: readonly string[];
+}
 
 export interface DetailColumn {
   title: string;
-  /** As in `Column`: where there is no room, those with the largest go first. */
+  /** As in `TableColumn`: columns with the largest number are hidden first. */
   priority: number;
   align?: "right";
   isMarked?: true;
 }
 
-/** A cell a column. */
+/** One cell per column. */
 export type DetailRow = readonly Cell[];
 
 export interface Cell {
   text: string;
-  /** The same, shorter. */
+  /** Shorter text with the same meaning. */
   brief?: string;
   tone?: Tone;
 }
 
-/** What is shown of a thing beside what a picture of it has. */
-export interface Around {
+/** Inputs for a detail in addition to the snapshot. */
+export interface DetailContext {
   /** Wall clock, ms since the epoch. */
   wall: number;
-  pulses: Pulses;
-  /** Whether the host of the run in question is there; undefined where nobody asked. */
-  host?: Pick<Liveness, "verdict" | "text"> | undefined;
+  sessions: SessionLivenessMap;
+  /** Liveness of the host of the run; undefined if it was not checked. */
+  host?: Pick<RunnerLiveness, "verdict" | "text"> | undefined;
 }
 
-/** Rows of a table that are shown; of more, only how many they are. */
+/** Default number of table rows. Further rows are only counted. */
 const MANY = 10;
 
 /**
- * A table, if it has rows; the title says how many are not shown.
- * @param more.most  rows that are shown
- * @param more.all   the command that shows all of them
+ * Builds a table section; none without rows. If rows are omitted, the title states the numbers.
+ * @param most     maximum number of rows
+ * @param all      command that shows all rows
+ * @param targets  target of each row
  */
-export function tableOf(
+export function buildDetailTable(
   title: string,
   columns: readonly DetailColumn[],
   rows: readonly DetailRow[],
-  { most = MANY, all }: { most?: number; all?: string } = {},
+  { most = MANY, all, targets }: { most?: number; all?: string; targets?: readonly DetailTarget[] } = {},
 ): Section[] {
   if (rows.length === 0) return [];
   const where = all === undefined ? "" : `; all: ${all}`;
   const note = rows.length > most ? ` (the first ${most} of ${rows.length}${where})` : "";
-  return [{ kind: "table", title: `${title}${note}`, columns, rows: rows.slice(0, most) }];
+  return [
+    {
+      kind: "table",
+      title: `${title}${note}`,
+      columns,
+      rows: rows.slice(0, most),
+      ...(targets && { targets }),
+    },
+  ];
 }
 
-/** Facts without those of which nothing is known. */
-export function known(
+/** Builds facts. Omits facts without a value. */
+export function buildFacts(
   facts: readonly (readonly [label: string, value: string | undefined, tone?: Tone])[],
 ): Fact[] {
   return facts.flatMap(([label, value, tone = "plain"]) =>
@@ -85,14 +115,14 @@ export function known(
   );
 }
 
-/** Who a ticket is of, short for where there is little room. */
-export function whoCell(who: string): Cell {
-  return { text: who, brief: briefWho(who) };
+/** Builds a cell with an owner, and a short form for narrow terminals. */
+export function buildOwnerCell(who: string): Cell {
+  return { text: who, brief: shortenOwner(who) };
 }
 
-/** What operators did to a thing, newest first. */
-export function auditTable(records: readonly AuditRecord[]): Section[] {
-  return tableOf(
+/** Builds the table of operator actions. */
+export function buildAuditTable(records: readonly AuditRecord[]): Section[] {
+  return buildDetailTable(
     "operators",
     [
       { title: "WHEN", priority: 1 },
@@ -103,23 +133,23 @@ export function auditTable(records: readonly AuditRecord[]): Section[] {
     ],
     records.map(({ at, user, sudoUser, host, action, outcome, reason }) => [
       { text: formatInstant(at) },
-      whoCell(`${sudoUser === undefined ? user : `${sudoUser} as ${user}`}@${host}`),
+      buildOwnerCell(`${sudoUser === undefined ? user : `${sudoUser} as ${user}`}@${host}`),
       ...[{ text: action }, { text: outcome }, { text: reason ?? "" }],
     ]),
   );
 }
 
-/** Records about one thing, newest first. @param isAbout  told a record's target */
-export function recordsAbout(
+/** Returns the audit records of one object, newest first. @param isAbout  receives the target of a record */
+export function filterAuditRecords(
   audit: ReadonlyMap<string, AuditRecord>,
   isAbout: (target: string) => boolean,
 ): AuditRecord[] {
   return [...audit.values()].filter(({ target }) => isAbout(target)).sort((a, b) => (a.id < b.id ? 1 : -1));
 }
 
-/** The last runs of a lock. */
-export function pastTable(lock: string, runs: readonly PastRun[]): Section[] {
-  return tableOf(
+/** Builds the table of the last runs of a lock. */
+export function buildPastRunTable(lock: string, runs: readonly PastRun[]): Section[] {
+  return buildDetailTable(
     "history",
     [
       { title: "ENDED", priority: 1 },
@@ -131,11 +161,26 @@ export function pastTable(lock: string, runs: readonly PastRun[]): Section[] {
       { title: "REASON", priority: 2 },
     ],
     runs.map(({ endedAt, host, pid, waited, held, exit, command, reason }) => [
-      ...[{ text: formatInstant(endedAt) }, whoCell(`${host}:${pid}`)],
-      ...[{ text: briefDuration(waited) }, { text: briefDuration(held) }],
+      ...[{ text: formatInstant(endedAt) }, buildOwnerCell(`${host}:${pid}`)],
+      ...[{ text: formatBriefDuration(waited) }, { text: formatBriefDuration(held) }],
       { text: String(exit), tone: exit === 0 ? ("plain" as const) : ("problem" as const) },
       ...[{ text: command }, { text: reason ?? "" }],
     ]),
-    { all: `signalbox history ${shellWord(lock)}` },
+    {
+      all: `signalbox history ${quoteShellWord(lock)}`,
+      targets: runs.map((run) => buildPastRunTarget(lock, run)),
+    },
   );
+}
+
+function buildPastRunTarget(lock: string, run: PastRun): DetailTarget {
+  const { host, pid, command, exit, reason, waited, held, grantedAt, endedAt, token } = run;
+  return {
+    title: `run ${run.run} of lock ${lock}`,
+    lines: [
+      `${command} on ${host}:${pid} ended with ${exit}${reason === undefined ? "" : ` (${reason})`}`,
+      `granted ${formatInstant(grantedAt)}, ended ${formatInstant(endedAt)}`,
+      `waited ${formatBriefDuration(waited)}, held ${formatBriefDuration(held)}, token ${token}`,
+    ],
+  };
 }

@@ -1,108 +1,118 @@
-import { canonicalHost, hostsOf } from "../../fleet/groups.ts";
+import { canonicalizeHost, listGroupHosts } from "../../fleet/groups.ts";
 import type { Drain } from "../../protocol/drain.ts";
-import { seenText } from "../alive.ts";
 import { type Claim, isHolder } from "../claims.ts";
-import type { Pulses } from "../explain-text.ts";
-import { drainLine } from "../foresight-text.ts";
-import type { Picture } from "../picture.ts";
-import { sceneOf } from "../tables/scene.ts";
+import { formatDrainLine } from "../eviction-preview-text.ts";
+import type { SessionLivenessMap } from "../explain-text.ts";
+import { formatSeen } from "../liveness.ts";
+import type { Snapshot } from "../snapshot.ts";
+import { buildViewContext } from "../tables/view-context.ts";
 import {
-  auditTable,
+  buildAuditTable,
+  buildDetailTable,
+  buildFacts,
   type Cell,
   type Detail,
   type DetailColumn,
-  known,
-  recordsAbout,
+  filterAuditRecords,
   type Section,
-  tableOf,
 } from "./detail.ts";
-import { aliveOn, claimsOn, hostOf } from "./host.ts";
-import { claimTable } from "./run.ts";
+import { findClaimHost, judgeHostByClaims, listClaimsOnHosts } from "./host.ts";
+import { buildClaimTable } from "./run.ts";
 
-/** What a picture knows of a group. */
-export interface GroupSight {
+/** The data of a group in a snapshot. */
+export interface GroupState {
   name: string;
   members: readonly string[];
-  /** What is wrong with its value. */
+  /** Why its value cannot be read. */
   fault: string | undefined;
-  /** With those of the groups in it. */
+  /** All hosts, including those of nested groups. */
   hosts: readonly string[];
-  /** Groups that it is in, directly or through others. */
+  /** Groups that contain it, directly or indirectly. */
   parents: readonly string[];
-  /** What stops all of its hosts. */
+  /** Drains that apply to all its hosts. */
   drains: readonly Drain[];
-  /** Everything on its hosts, whether or not it runs there with `-g`. */
+  /** All claims on its hosts, with or without `-g`. */
   claims: readonly Claim[];
 }
 
-/** Undefined where there is no such group. @param wall  wall clock, ms since the epoch */
-export function groupSight(picture: Picture, name: string, wall: number): GroupSight | undefined {
-  const kept = picture.groups.get(name);
+/** Finds a group; undefined if it does not exist. @param wall  wall clock, ms since the epoch */
+export function findGroupState(snapshot: Snapshot, name: string, wall: number): GroupState | undefined {
+  const kept = snapshot.groups.get(name);
   if (kept === undefined) return undefined;
-  const scene = sceneOf(picture, wall);
-  const parents = parentsOf(scene.groups, name);
+  const viewContext = buildViewContext(snapshot, wall);
+  const parents = listParentGroups(viewContext.groups, name);
   const stopping = new Set([name, ...parents]);
-  const hosts = hostsOf(scene.groups, name);
+  const hosts = listGroupHosts(viewContext.groups, name);
   return {
     ...{ name, members: kept.value ?? [], fault: kept.fault, hosts, parents },
-    drains: scene.drains.filter(
+    drains: viewContext.drains.filter(
       ({ scope, name: of }) => scope === "all" || (scope === "group" && stopping.has(of)),
     ),
-    claims: claimsOn(picture, new Set(hosts.map(canonicalHost))),
+    claims: listClaimsOnHosts(snapshot, new Set(hosts.map(canonicalizeHost))),
   };
 }
 
-function parentsOf(groups: ReadonlyMap<string, readonly string[]>, name: string): string[] {
+function listParentGroups(groups: ReadonlyMap<string, readonly string[]>, name: string): string[] {
   const found = new Set<string>();
   const add = (child: string) => {
     for (const [parent, members] of groups) if (members.includes(child)) found.add(parent);
   };
   add(name);
-  for (const parent of found) add(parent); // a set gives out what is added while it is walked
+  for (const parent of found) add(parent); // the loop also visits elements added during iteration
   return [...found].filter((parent) => parent !== name);
 }
 
-/** Claims in the order in which their runners are to be asked, where not all can be: one of each host, then the next of each. */
+/** Orders claims for session queries that may not reach all: the first claim of each host, then the second of each. */
 export function spreadOverHosts(claims: readonly Claim[]): Claim[] {
-  const ranked = [...Map.groupBy(claims, hostOf).values()].flatMap((own) =>
+  const ranked = [...Map.groupBy(claims, findClaimHost).values()].flatMap((own) =>
     own.map((claim, rank) => ({ claim, rank })),
   );
   return ranked.sort((a, b) => a.rank - b.rank).map(({ claim }) => claim);
 }
 
-/** A group: its members, the hosts that makes, which of them are there, what runs on them, what stops them. */
-export function groupDetail(picture: Picture, sight: GroupSight, wall: number, pulses: Pulses): Detail {
-  const { name, members, fault, hosts, parents, drains, claims } = sight;
+/** Builds the detail of a group: members, hosts and their liveness, runs and drains. */
+export function buildGroupDetail(
+  snapshot: Snapshot,
+  groupState: GroupState,
+  wall: number,
+  sessions: SessionLivenessMap,
+): Detail {
+  const { name, members, fault, hosts, parents, drains, claims } = groupState;
   const count = `${hosts.length} ${hosts.length === 1 ? "host" : "hosts"}`;
   return {
     heading: `group ${name}: ${count}${drains.length > 0 ? ", drained" : ""}`,
     tone: drains.length > 0 || fault !== undefined ? "problem" : "plain",
-    facts: known([
+    facts: buildFacts([
       ["members", members.join(" ")],
       ["malformed", fault, "problem"],
       ["part of", parents.join(" ")],
-      ...drains.map((drain) => ["drain", drainLine(drain), "problem"] as const),
+      ...drains.map((drain) => ["drain", formatDrainLine(drain), "problem"] as const),
     ]),
     sections: [
-      ...hostTable(picture, sight, wall, pulses),
-      ...claimTable(claims, pulses),
-      ...auditTable(recordsAbout(picture.audit, (target) => target === `group ${name}`)),
+      ...buildHostTable(snapshot, groupState, wall, sessions),
+      ...buildClaimTable(claims, sessions),
+      ...buildAuditTable(filterAuditRecords(snapshot.audit, (target) => target === `group ${name}`)),
     ],
   };
 }
 
-/** Hosts of a group that are listed: all, unless there are very many. */
+/** Maximum number of hosts listed. */
 const MANY_HOSTS = 100;
 
-function hostTable(picture: Picture, { hosts, claims }: GroupSight, wall: number, pulses: Pulses): Section[] {
-  const byHost = Map.groupBy(claims, hostOf);
+function buildHostTable(
+  snapshot: Snapshot,
+  { hosts, claims }: GroupState,
+  wall: number,
+  sessions: SessionLivenessMap,
+): Section[] {
+  const byHost = Map.groupBy(claims, findClaimHost);
   const rows = hosts.map((host): Cell[] => {
-    const record = picture.hosts.get(canonicalHost(host));
-    const own = byHost.get(canonicalHost(host)) ?? [];
+    const record = snapshot.hosts.get(canonicalizeHost(host));
+    const own = byHost.get(canonicalizeHost(host)) ?? [];
     const held = own.filter(isHolder).length;
-    const { verdict } = aliveOn({ record, claims: own }, wall, pulses);
+    const { verdict } = judgeHostByClaims({ record, claims: own }, wall, sessions);
     return [
-      ...[{ text: host }, { text: seenText(record, wall) }],
+      ...[{ text: host }, { text: formatSeen(record, wall) }],
       { text: verdict, tone: verdict === "alive" ? "plain" : "problem" },
       ...[{ text: String(held) }, { text: String(own.length - held) }],
     ];
@@ -114,5 +124,5 @@ function hostTable(picture: Picture, { hosts, claims }: GroupSight, wall: number
     { title: "HOLDS", priority: 2, align: "right" },
     { title: "WAITS", priority: 2, align: "right" },
   ];
-  return tableOf("hosts", columns, rows, { most: MANY_HOSTS });
+  return buildDetailTable("hosts", columns, rows, { most: MANY_HOSTS });
 }

@@ -1,20 +1,20 @@
 import { formatInstant } from "../../base/duration.ts";
-import { shellWord } from "../../base/shell.ts";
-import { canonicalHost, groupsOf } from "../../fleet/groups.ts";
+import { quoteShellWord } from "../../base/shell.ts";
+import { canonicalizeHost, listHostGroups } from "../../fleet/groups.ts";
 import type { HostRecord } from "../../fleet/host-record.ts";
-import { applies, type Drain } from "../../protocol/drain.ts";
-import { hostLiveness, type Liveness, seenText } from "../alive.ts";
-import { type Claim, claimsOf, isHolder } from "../claims.ts";
-import { livenessOf, type Pulses } from "../explain-text.ts";
-import { drainLine } from "../foresight-text.ts";
-import type { Picture } from "../picture.ts";
-import { sceneOf } from "../tables/scene.ts";
-import { auditTable, type Detail, known, recordsAbout } from "./detail.ts";
-import { claimTable } from "./run.ts";
+import { type Drain, isDrainApplicable } from "../../protocol/drain.ts";
+import { buildClaims, type Claim, isHolder } from "../claims.ts";
+import { formatDrainLine } from "../eviction-preview-text.ts";
+import { findRunnerLiveness, type SessionLivenessMap } from "../explain-text.ts";
+import { formatSeen, judgeHostLiveness, type RunnerLiveness } from "../liveness.ts";
+import type { Snapshot } from "../snapshot.ts";
+import { buildViewContext } from "../tables/view-context.ts";
+import { buildAuditTable, buildFacts, type Detail, filterAuditRecords } from "./detail.ts";
+import { buildClaimTable } from "./run.ts";
 
-/** What a picture knows of a host. */
-export interface HostSight {
-  /** As hosts are compared. */
+/** The data of a host in a snapshot. */
+export interface HostState {
+  /** Canonical name. */
   name: string;
   record: HostRecord | undefined;
   claims: readonly Claim[];
@@ -22,81 +22,91 @@ export interface HostSight {
   drains: readonly Drain[];
 }
 
-/** Undefined where nothing ever named the host. @param wall  wall clock, ms since the epoch */
-export function hostSight(picture: Picture, host: string, wall: number): HostSight | undefined {
-  const name = canonicalHost(host);
-  const scene = sceneOf(picture, wall);
-  const record = picture.hosts.get(name);
-  const claims = claimsOn(picture, new Set([name]));
-  const groups = groupsOf(scene.groups, name);
-  const drains = scene.drains.filter((drain) => applies(drain, { resources: [], host: name, groups }));
+/** Finds a host; undefined if the snapshot has no data about it. @param wall  wall clock, ms since the epoch */
+export function findHostState(snapshot: Snapshot, host: string, wall: number): HostState | undefined {
+  const name = canonicalizeHost(host);
+  const viewContext = buildViewContext(snapshot, wall);
+  const record = snapshot.hosts.get(name);
+  const claims = listClaimsOnHosts(snapshot, new Set([name]));
+  const groups = listHostGroups(viewContext.groups, name);
+  const drains = viewContext.drains.filter((drain) =>
+    isDrainApplicable(drain, { resources: [], host: name, groups }),
+  );
   const isKnown = claims.length + groups.length > 0 || drains.some(({ scope }) => scope === "host");
   return record !== undefined || isKnown ? { name, record, claims, groups, drains } : undefined;
 }
 
-/** The host that a claim is on, as hosts are compared; undefined where no ticket of it can be read. */
-export function hostOf({ stands }: Claim): string | undefined {
-  const host = stands.find(({ place }) => place.ticket !== undefined)?.place.ticket?.host;
-  return host === undefined ? undefined : canonicalHost(host);
+/** Returns the canonical host name of a claim; undefined if none of its tickets can be read. */
+export function findClaimHost({ entries: stands }: Claim): string | undefined {
+  const host = stands.find(({ entry }) => entry.ticket !== undefined)?.entry.ticket?.host;
+  return host === undefined ? undefined : canonicalizeHost(host);
 }
 
-/** Runs on hosts. @param hosts  as hosts are compared */
-export function claimsOn(picture: Picture, hosts: ReadonlySet<string>): Claim[] {
-  return [...claimsOf(picture).values()].filter((claim) => hosts.has(hostOf(claim) ?? ""));
+/** Lists the claims on some hosts. @param hosts  canonical names */
+export function listClaimsOnHosts(snapshot: Snapshot, hosts: ReadonlySet<string>): Claim[] {
+  return [...buildClaims(snapshot).values()].filter((claim) => hosts.has(findClaimHost(claim) ?? ""));
 }
 
-/** Whether a host is there, as far as it and its runners tell. */
-export function aliveOn(
-  { record, claims }: Pick<HostSight, "record" | "claims">,
+/** Determines the liveness of a host from its record and its runners. */
+export function judgeHostByClaims(
+  { record, claims }: Pick<HostState, "record" | "claims">,
   wall: number,
-  pulses: Pulses,
+  sessions: SessionLivenessMap,
 ) {
-  const runners = claims.flatMap(({ stands: [first] }): Liveness[] => {
+  const runners = claims.flatMap(({ entries: [first] }): RunnerLiveness[] => {
     const alive =
-      first?.place.ticket?.state === "grace" ? undefined : first && livenessOf(first.place, pulses);
+      first?.entry.ticket?.state === "grace" ? undefined : first && findRunnerLiveness(first.entry, sessions);
     return alive === undefined ? [] : [alive];
   });
-  return hostLiveness(record, runners, wall);
+  return judgeHostLiveness(record, runners, wall);
 }
 
-/** A host: what it has, whether it is there, what runs and waits there, what stops it. */
-export function hostDetail(picture: Picture, sight: HostSight, wall: number, pulses: Pulses): Detail {
-  const { name, record, claims, groups, drains } = sight;
-  const alive = aliveOn(sight, wall, pulses);
+/** Builds the detail of a host: facts, liveness, runs and drains. */
+export function buildHostDetail(
+  snapshot: Snapshot,
+  hostState: HostState,
+  wall: number,
+  sessions: SessionLivenessMap,
+): Detail {
+  const { name, record, claims, groups, drains } = hostState;
+  const alive = judgeHostByClaims(hostState, wall, sessions);
   const held = claims.filter(isHolder).length;
   const state = held > 0 ? "busy" : claims.length > 0 ? "waiting" : "idle";
   return {
     heading: `host ${name}: ${drains.length > 0 ? `${state}, drained` : state}`,
     tone: drains.length > 0 ? "problem" : held > 0 ? "held" : "free",
-    facts: known([
+    facts: buildFacts([
       ["alive", `${alive.verdict}: ${alive.text}`, alive.verdict === "quiet" ? "problem" : "plain"],
-      ["seen", seenFact(record, wall)],
+      ["seen", formatSeenFact(record, wall)],
       ["runs", `${held} hold, ${claims.length - held} wait`],
       ["cpu", record?.cpu === undefined ? undefined : String(record.cpu)],
       ["memory", record?.memMb === undefined ? undefined : `${record.memMb} MiB`],
-      ["macros", macrosText(record)],
+      ["macros", formatMacros(record)],
       ["version", record?.version],
       ["groups", groups.join(" ")],
-      ...drains.map((drain) => ["drain", drainLine(drain), "problem"] as const),
+      ...drains.map((drain) => ["drain", formatDrainLine(drain), "problem"] as const),
     ]),
     sections: [
-      ...claimTable(claims, pulses, { isOneHost: true, all: `signalbox ls runs --host ${shellWord(name)}` }),
-      ...auditTable(recordsAbout(picture.audit, (target) => isAboutHost(target, name))),
+      ...buildClaimTable(claims, sessions, {
+        isOneHost: true,
+        all: `signalbox ls runs --host ${quoteShellWord(name)}`,
+      }),
+      ...buildAuditTable(filterAuditRecords(snapshot.audit, (target) => isAboutHost(target, name))),
     ],
   };
 }
 
-function seenFact(record: HostRecord | undefined, wall: number): string {
+function formatSeenFact(record: HostRecord | undefined, wall: number): string {
   const at = record === undefined || record.seenAt <= 0 ? "" : `, about ${formatInstant(record.seenAt)}`;
-  return `${seenText(record, wall)}${at}`;
+  return `${formatSeen(record, wall)}${at}`;
 }
 
-/** Whether a record of the audit is about a host. @param name  as hosts are compared */
+/** Whether an audit target is a host. @param name  canonical name */
 export function isAboutHost(target: string, name: string): boolean {
-  return target.startsWith("host ") && canonicalHost(target.slice("host ".length)) === name;
+  return target.startsWith("host ") && canonicalizeHost(target.slice("host ".length)) === name;
 }
 
-function macrosText(record: HostRecord | undefined): string {
+function formatMacros(record: HostRecord | undefined): string {
   return Object.entries(record?.macros ?? {})
     .map(([macro, value]) => `${macro}=${value}`)
     .join(" ");

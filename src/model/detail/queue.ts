@@ -1,85 +1,98 @@
-import { briefDuration } from "../../base/duration.ts";
-import { shellWord } from "../../base/shell.ts";
-import { holds } from "../../protocol/admission.ts";
+import { formatBriefDuration } from "../../base/duration.ts";
+import { quoteShellWord } from "../../base/shell.ts";
+import { isHolding } from "../../protocol/admission.ts";
 import type { QueueKind } from "../../protocol/keys.ts";
-import type { Place } from "../../protocol/ticket.ts";
-import { whoIs } from "../claims.ts";
-import { livenessOf, type Pulses } from "../explain-text.ts";
-import { plainTotal } from "../foresee.ts";
-import { drainLine } from "../foresight-text.ts";
-import { type Picture, queueIn } from "../picture.ts";
-import { type QueueRow, queueRow } from "../queue-row.ts";
-import { commandText, stateTone } from "../tables/cells.ts";
-import { sceneOf } from "../tables/scene.ts";
-import { drainsOn } from "../tables/stopped.ts";
-import type { Scene } from "../tables/view.ts";
+import type { QueueEntry } from "../../protocol/ticket.ts";
+import { formatTicketOwner } from "../claims.ts";
+import { findPlainTotal } from "../eviction-preview.ts";
+import { formatDrainLine } from "../eviction-preview-text.ts";
+import { findRunnerLiveness, type SessionLivenessMap } from "../explain-text.ts";
+import { buildQueueRow, type QueueRow } from "../queue-row.ts";
+import { findNamedQueue, type Snapshot } from "../snapshot.ts";
+import { formatTicketCommand, getStateTone } from "../tables/cells.ts";
+import { listStoppingDrains } from "../tables/stopping-drains.ts";
+import type { ViewContext } from "../tables/view.ts";
+import { buildViewContext } from "../tables/view-context.ts";
 import {
-  type Around,
-  auditTable,
+  buildAuditTable,
+  buildDetailTable,
+  buildFacts,
+  buildOwnerCell,
+  buildPastRunTable,
   type Cell,
   type Detail,
   type DetailColumn,
-  known,
-  pastTable,
-  recordsAbout,
+  type DetailContext,
+  type DetailTarget,
+  filterAuditRecords,
   type Section,
-  tableOf,
-  whoCell,
 } from "./detail.ts";
-import { ticketFacts } from "./ticket.ts";
+import { buildTicketFacts } from "./ticket.ts";
 
-/** A lock or resource: who has it, is that one alive, who waits, what was before. */
-export function queueDetail(picture: Picture, kind: QueueKind, name: string, around: Around): Detail {
-  const { wall, pulses } = around;
-  const places = queueIn(picture, kind, name)?.places ?? [];
-  const scene = sceneOf(picture, wall);
-  const row = queueRow({ kind, name, places }, scene);
-  const [first, ...others] = places.filter(holds);
+/** Builds the detail of a lock or resource: holders and their liveness, waiters, history and operator actions. */
+export function buildQueueDetail(
+  snapshot: Snapshot,
+  kind: QueueKind,
+  name: string,
+  detailContext: DetailContext,
+): Detail {
+  const { wall } = detailContext;
+  const entries = findNamedQueue(snapshot, kind, name)?.entries ?? [];
+  const viewContext = buildViewContext(snapshot, wall);
+  const row = buildQueueRow({ kind, name, entries }, viewContext);
+  const [first, ...others] = entries.filter(isHolding);
   const isLock = kind === "lock";
   return {
-    heading: `${kind} ${name}: ${stateText(row)}`,
-    tone: stateTone(row.state),
+    heading: `${kind} ${name}: ${formatQueueState(row)}`,
+    tone: getStateTone(row.state),
     facts: [
-      ...(isLock && first !== undefined ? ticketFacts(first, around) : []),
-      ...(isLock ? [] : resourceFacts(picture, name, row, places)),
-      ...known(row.drains.map((drain) => ["drain", drainLine(drain), "problem"])),
+      ...(isLock && first !== undefined ? buildTicketFacts(first, detailContext) : []),
+      ...(isLock ? [] : buildResourceFacts(snapshot, name, row, entries)),
+      ...buildFacts(row.drains.map((drain) => ["drain", formatDrainLine(drain), "problem"])),
     ],
     sections: [
-      ...(isLock && others.length === 0 ? [] : holderTable(places.filter(holds), wall, pulses)),
-      ...waiterTable(row, places, around, scene),
-      ...pastTable(name, isLock ? (picture.histories.get(name) ?? []) : []),
-      ...(isLock && places.length === 0 ? runAgain(name, picture) : []),
-      ...auditTable(recordsAbout(picture.audit, (target) => target === `${kind} ${name}`)),
+      ...(isLock && others.length === 0
+        ? []
+        : buildHolderTable({ kind, name }, entries.filter(isHolding), detailContext)),
+      ...buildWaiterTable(row, entries, detailContext, viewContext),
+      ...buildPastRunTable(name, isLock ? (snapshot.histories.get(name) ?? []) : []),
+      ...(isLock && entries.length === 0 ? buildRerunSection(name, snapshot) : []),
+      ...buildAuditTable(filterAuditRecords(snapshot.audit, (target) => target === `${kind} ${name}`)),
     ],
   };
 }
 
-/** How the last run of a lock is started again, as far as is known: of commands only the base name is kept. */
-export function runAgain(lock: string, picture: Pick<Picture, "histories">): Section[] {
-  const [last] = picture.histories.get(lock) ?? [];
+/** Builds a section with the command to repeat the last run of a lock. Histories store only the command name. */
+export function buildRerunSection(lock: string, snapshot: Pick<Snapshot, "histories">): Section[] {
+  const [last] = snapshot.histories.get(lock) ?? [];
   if (last === undefined) return [];
-  const line = `signalbox run --lock ${shellWord(lock)} -- ${shellWord(last.command)}`;
+  const line = `signalbox run --lock ${quoteShellWord(lock)} -- ${quoteShellWord(last.command)}`;
   return [
     { kind: "lines", title: `run it again, on ${last.host} (its arguments are not kept)`, lines: [line] },
   ];
 }
 
-function stateText({ kind, state, used, total, drains }: QueueRow): string {
+function formatQueueState({ kind, state, used, total, drains }: QueueRow): string {
   const also = drains.length > 0 && state !== "drained" ? ", drained" : "";
   return `${state}${also}${kind === "lock" ? "" : `, ${used} of ${total ?? "?"} units held`}`;
 }
 
-function resourceFacts(picture: Picture, name: string, { total }: QueueRow, places: readonly Place[]) {
-  const { value, fault } = picture.resources.get(name) ?? {};
-  return known([
-    ["total", totalText(total, value?.total, fault), fault === undefined ? "plain" : "problem"],
+function buildResourceFacts(
+  snapshot: Snapshot,
+  name: string,
+  { total }: QueueRow,
+  entries: readonly QueueEntry[],
+) {
+  const { value, fault } = snapshot.resources.get(name) ?? {};
+  return buildFacts([
+    ["total", formatTotal(total, value?.total, fault), fault === undefined ? "plain" : "problem"],
     ["order", value?.order === undefined ? undefined : String(value.order)],
     ["note", value?.note],
-    ["totals differ", disagreement(places, plainTotal(picture, name)), "problem"],
+    ["totals differ", findTotalDisagreement(entries, findPlainTotal(snapshot, name)), "problem"],
   ]);
 }
 
-function totalText(
+function formatTotal(
   total: number | undefined,
   configured: string | undefined,
   fault: string | undefined,
@@ -89,12 +102,15 @@ function totalText(
   return total === undefined ? undefined : `${total}, as its runs state it`;
 }
 
-/** Which runs count with another total than others, or than operators set; undefined where all agree. */
-function disagreement(places: readonly Place[], configured: number | undefined): string | undefined {
+/** Formats which runs state a different total than others or than the configuration; undefined if all agree. */
+function findTotalDisagreement(
+  entries: readonly QueueEntry[],
+  configured: number | undefined,
+): string | undefined {
   const byTotal = new Map<number, string[]>();
-  for (const place of places) {
-    const { total } = place.ticket ?? {};
-    if (total !== undefined) byTotal.set(total, [...(byTotal.get(total) ?? []), whoIs(place)]);
+  for (const entry of entries) {
+    const { total } = entry.ticket ?? {};
+    if (total !== undefined) byTotal.set(total, [...(byTotal.get(total) ?? []), formatTicketOwner(entry)]);
   }
   const totals = [...byTotal].sort(([a], [b]) => a - b);
   const odd = totals.filter(([total]) => total !== configured);
@@ -106,7 +122,16 @@ function disagreement(places: readonly Place[], configured: number | undefined):
   return texts.join("; ");
 }
 
-function holderTable(holders: readonly Place[], wall: number, pulses: Pulses) {
+/** Builds the target of a queue entry: its run. */
+function buildTicketTarget(queue: { kind: QueueKind; name: string }, { run }: QueueEntry): DetailTarget {
+  return { title: `run ${run}`, subject: { kind: "run", name: run, queue } };
+}
+
+function buildHolderTable(
+  queue: { kind: QueueKind; name: string },
+  holders: readonly QueueEntry[],
+  { wall, sessions }: DetailContext,
+) {
   const columns: DetailColumn[] = [
     { title: "WHO", priority: 1 },
     { title: "UNITS", priority: 1, align: "right" },
@@ -116,15 +141,26 @@ function holderTable(holders: readonly Place[], wall: number, pulses: Pulses) {
     { title: "COMMAND", priority: 5 },
     { title: "RUN", priority: 3 },
   ];
-  const rows = holders.map((place) => [
-    ...[whoCell(whoIs(place)), { text: String(place.ticket?.count ?? "?") }, stateCell(place)],
-    ...[{ text: age(place, wall) }, runnerCell(place, pulses)],
-    ...[{ text: commandText(place.ticket) }, { text: place.run }],
+  const rows = holders.map((entry) => [
+    ...[
+      buildOwnerCell(formatTicketOwner(entry)),
+      { text: String(entry.ticket?.count ?? "?") },
+      buildStateCell(entry),
+    ],
+    ...[{ text: formatTicketAge(entry, wall) }, buildRunnerCell(entry, sessions)],
+    ...[{ text: formatTicketCommand(entry.ticket) }, { text: entry.run }],
   ]);
-  return tableOf("holders", columns, rows);
+  return buildDetailTable("holders", columns, rows, {
+    targets: holders.map((entry) => buildTicketTarget(queue, entry)),
+  });
 }
 
-function waiterTable(row: QueueRow, places: readonly Place[], { wall, pulses }: Around, scene: Scene) {
+function buildWaiterTable(
+  row: QueueRow,
+  entries: readonly QueueEntry[],
+  { wall, sessions }: DetailContext,
+  viewContext: ViewContext,
+) {
   const { kind, name } = row;
   const columns: DetailColumn[] = [
     { title: "PLACE", priority: 1, align: "right" },
@@ -137,44 +173,61 @@ function waiterTable(row: QueueRow, places: readonly Place[], { wall, pulses }: 
     { title: "RUN", priority: 3 },
     { title: "NOTE", priority: 2 },
   ];
-  const rows = places.flatMap((place, index): Cell[][] => {
-    if (holds(place)) return [];
-    const units = kind === "lock" ? "" : String(place.ticket?.count ?? "?");
+  const rows = entries.flatMap((entry, index): Cell[][] => {
+    if (isHolding(entry)) return [];
+    const units = kind === "lock" ? "" : String(entry.ticket?.count ?? "?");
     return [
       [
-        ...[{ text: String(index + 1) }, whoCell(whoIs(place)), { text: units }, stateCell(place)],
-        ...[{ text: age(place, wall) }, runnerCell(place, pulses)],
-        ...[{ text: commandText(place.ticket) }, { text: place.run }],
-        noteCell(place, row, scene),
+        ...[
+          { text: String(index + 1) },
+          buildOwnerCell(formatTicketOwner(entry)),
+          { text: units },
+          buildStateCell(entry),
+        ],
+        ...[{ text: formatTicketAge(entry, wall) }, buildRunnerCell(entry, sessions)],
+        ...[{ text: formatTicketCommand(entry.ticket) }, { text: entry.run }],
+        buildNoteCell(entry, row, viewContext),
       ],
     ];
   });
-  return tableOf("queue", columns, rows, { all: `signalbox ls queues --filter ${shellWord(name)}` });
+  const targets = entries
+    .filter((entry) => !isHolding(entry))
+    .map((place) => buildTicketTarget({ kind, name }, place));
+  return buildDetailTable("queue", columns, rows, {
+    all: `signalbox ls queues --filter ${quoteShellWord(name)}`,
+    targets,
+  });
 }
 
-/** What is odd about a waiter: unreadable, asked to end, stopped by a drain of its host or group; else its label. */
-function noteCell({ ticket, key }: Place, { kind, name, drains }: QueueRow, scene: Scene): Cell {
+/** Builds the note of a waiter: unreadable, reset requested, or drained by host or group; otherwise its label. */
+function buildNoteCell(
+  { ticket, key }: QueueEntry,
+  { kind, name, drains }: QueueRow,
+  viewContext: ViewContext,
+): Cell {
   if (ticket === undefined) return { text: `key ${key}`, tone: "problem" };
   if (ticket.reset !== undefined) return { text: `asked to end by ${ticket.reset.by}`, tone: "problem" };
-  const [drain] = drainsOn({ host: ticket.host, queues: [{ kind, name }] }, scene).filter(
+  const [drain] = listStoppingDrains({ host: ticket.host, queues: [{ kind, name }] }, viewContext).filter(
     (one) => !drains.includes(one),
   );
-  return drain === undefined ? { text: ticket.label ?? "" } : { text: drainLine(drain), tone: "problem" };
+  return drain === undefined
+    ? { text: ticket.label ?? "" }
+    : { text: formatDrainLine(drain), tone: "problem" };
 }
 
-function stateCell({ ticket }: Place): Cell {
+function buildStateCell({ ticket }: QueueEntry): Cell {
   const state = ticket?.state ?? "malformed";
-  return { text: state, tone: stateTone(state) };
+  return { text: state, tone: getStateTone(state) };
 }
 
-/** How a runner is. The command of one in grace has ended: nobody need renew for it. */
-export function runnerCell(place: Place, pulses: Pulses): Cell {
-  const alive = place.ticket?.state === "grace" ? undefined : livenessOf(place, pulses);
+/** Builds a cell with the liveness of a runner. Empty in grace: the command has ended, so no renewal is needed. */
+export function buildRunnerCell(entry: QueueEntry, sessions: SessionLivenessMap): Cell {
+  const alive = entry.ticket?.state === "grace" ? undefined : findRunnerLiveness(entry, sessions);
   const isFine = alive === undefined || alive.verdict === "alive";
   return { text: alive?.verdict ?? "", tone: isFine ? "plain" : "problem" };
 }
 
-function age({ ticket }: Place, wall: number): string {
+function formatTicketAge({ ticket }: QueueEntry, wall: number): string {
   const since = ticket?.grantedAt ?? ticket?.enqueuedAt;
-  return since === undefined ? "" : briefDuration(wall - since);
+  return since === undefined ? "" : formatBriefDuration(wall - since);
 }

@@ -1,59 +1,59 @@
 import { type Claim, isHolder } from "../claims.ts";
 import { explain } from "../explain.ts";
-import { explanationLines, type Pulses } from "../explain-text.ts";
-import type { Picture } from "../picture.ts";
-import { stateTone } from "../tables/cells.ts";
-import { claimState, tokenOf } from "../tables/runs.ts";
+import { formatExplanation, type SessionLivenessMap } from "../explain-text.ts";
+import type { Snapshot } from "../snapshot.ts";
+import { getStateTone } from "../tables/cells.ts";
+import { computeClaimState, getClaimToken } from "../tables/runs.ts";
 import {
-  type Around,
-  auditTable,
+  buildAuditTable,
+  buildDetailTable,
+  buildFacts,
+  buildOwnerCell,
   type Cell,
   type Detail,
   type DetailColumn,
-  known,
-  recordsAbout,
+  type DetailContext,
+  filterAuditRecords,
   type Section,
-  tableOf,
-  whoCell,
 } from "./detail.ts";
-import { runnerCell } from "./queue.ts";
-import { ticketFacts } from "./ticket.ts";
+import { buildRunnerCell } from "./queue.ts";
+import { buildTicketFacts } from "./ticket.ts";
 
-/** A run: everything it holds or waits for, and why it waits. */
-export function runDetail(picture: Picture, claim: Claim, around: Around): Detail {
-  const { wall, pulses } = around;
-  const stand = claim.stands.find(({ place }) => place.ticket !== undefined) ?? claim.stands[0];
-  const own = stand === undefined ? [] : ticketFacts(stand.place, around);
-  const lines = isHolder(claim) ? [] : explanationLines(explain(picture, claim, wall), wall, pulses);
+/** Builds the detail of a run: what it holds or waits for, and why it waits. */
+export function buildRunDetail(snapshot: Snapshot, claim: Claim, detailContext: DetailContext): Detail {
+  const { wall, sessions } = detailContext;
+  const claimEntry = claim.entries.find(({ entry }) => entry.ticket !== undefined) ?? claim.entries[0];
+  const own = claimEntry === undefined ? [] : buildTicketFacts(claimEntry.entry, detailContext);
+  const lines = isHolder(claim) ? [] : formatExplanation(explain(snapshot, claim, wall), wall, sessions);
   return {
-    heading: `run ${claim.run}: ${claimState(claim)}`,
-    tone: stateTone(claimState(claim)),
+    heading: `run ${claim.run}: ${computeClaimState(claim)}`,
+    tone: getStateTone(computeClaimState(claim)),
     facts: [
       ...own.filter(({ label }) => label !== "run" && label !== "token"),
-      ...known([["token", String(tokenOf(claim))]]),
+      ...buildFacts([["token", String(getClaimToken(claim))]]),
     ],
     sections: [
       ...(lines.length === 0 ? [] : [{ kind: "lines", title: "why", lines } as const]),
-      ...ticketTable(claim),
-      ...auditTable(recordsAbout(picture.audit, (target) => target === `run ${claim.run}`)),
+      ...buildTicketTable(claim),
+      ...buildAuditTable(filterAuditRecords(snapshot.audit, (target) => target === `run ${claim.run}`)),
     ],
   };
 }
 
-function ticketTable({ stands }: Claim): Section[] {
-  const rows = stands.map(({ queue: { kind, name, places }, place }): Cell[] => {
-    const state = place.ticket?.state ?? "malformed";
+function buildTicketTable({ entries }: Claim): Section[] {
+  const rows = entries.map(({ queue: { kind, name, entries }, entry }): Cell[] => {
+    const state = entry.ticket?.state ?? "malformed";
     return [
       ...[
         { text: kind },
         { text: name },
-        { text: kind === "lock" ? "" : String(place.ticket?.count ?? "?") },
+        { text: kind === "lock" ? "" : String(entry.ticket?.count ?? "?") },
       ],
-      { text: state, tone: stateTone(state) },
-      ...[{ text: `${places.indexOf(place) + 1} of ${places.length}` }, { text: place.key }],
+      { text: state, tone: getStateTone(state) },
+      ...[{ text: `${entries.indexOf(entry) + 1} of ${entries.length}` }, { text: entry.key }],
     ];
   });
-  return tableOf(
+  return buildDetailTable(
     "tickets",
     [
       { title: "KIND", priority: 1 },
@@ -67,21 +67,24 @@ function ticketTable({ stands }: Claim): Section[] {
   );
 }
 
-/** What a table of runs leaves out, and where all of them are. */
-interface ClaimTable {
-  /** They are all on one host, which need not be repeated. */
+/** Options of a table of runs. */
+interface ClaimTableOptions {
+  /** All runs are on one host: the table omits the host column. */
   isOneHost?: true;
+  /** Command that shows all runs. */
   all?: string;
 }
 
-/** Runs of a host or a group, as a table. Those that hold come first; else in the order of claims. */
-export function claimTable(
+/** Builds the table of the runs of a host or group: holders first, then in the order of claims. */
+export function buildClaimTable(
   claims: readonly Claim[],
-  pulses: Pulses,
-  { isOneHost, all }: ClaimTable = {},
+  sessions: SessionLivenessMap,
+  { isOneHost, all }: ClaimTableOptions = {},
 ): Section[] {
-  const rank = (claim: Claim) => (isHolder(claim) ? 0 : 1);
-  const sorted = [...claims].sort((a, b) => rank(a) - rank(b) || (tokenOf(a) < tokenOf(b) ? -1 : 1));
+  const getRank = (claim: Claim) => (isHolder(claim) ? 0 : 1);
+  const sorted = [...claims].sort(
+    (a, b) => getRank(a) - getRank(b) || (getClaimToken(a) < getClaimToken(b) ? -1 : 1),
+  );
   const columns: DetailColumn[] = [
     { title: "RUN", priority: 3 },
     ...(isOneHost ? [] : [{ title: "HOST", priority: 1 }]),
@@ -90,21 +93,31 @@ export function claimTable(
     { title: "RUNNER", priority: 3 },
     { title: "HOLDS OR WAITS FOR", priority: 1 },
   ];
-  const rows = sorted.map((claim) => claimCells(claim, pulses).filter((_, at) => !(isOneHost && at === 1)));
-  return tableOf("runs", columns, rows, all === undefined ? {} : { all });
+  const rows = sorted.map((claim) =>
+    buildClaimCells(claim, sessions).filter((_, at) => !(isOneHost && at === 1)),
+  );
+  const targets = sorted.map(({ run, entries: [stand] }) => ({
+    title: `run ${run}`,
+    subject: { kind: "run" as const, name: run, ...(stand && { queue: stand.queue }) },
+  }));
+  return buildDetailTable("runs", columns, rows, { targets, ...(all !== undefined && { all }) });
 }
 
-function claimCells(claim: Claim, pulses: Pulses): Cell[] {
-  const { place } = claim.stands.find((stand) => stand.place.ticket !== undefined) ?? {};
-  const state = claimState(claim);
+function buildClaimCells(claim: Claim, sessions: SessionLivenessMap): Cell[] {
+  const { entry } = claim.entries.find((claimEntry) => claimEntry.entry.ticket !== undefined) ?? {};
+  const state = computeClaimState(claim);
   return [
-    ...[{ text: claim.run }, whoCell(place?.ticket?.host ?? ""), { text: String(place?.ticket?.pid ?? "") }],
-    { text: state, tone: stateTone(state) },
-    place === undefined ? { text: "" } : runnerCell(place, pulses),
-    { text: claim.stands.map(standText).join(" ") },
+    ...[
+      { text: claim.run },
+      buildOwnerCell(entry?.ticket?.host ?? ""),
+      { text: String(entry?.ticket?.pid ?? "") },
+    ],
+    { text: state, tone: getStateTone(state) },
+    entry === undefined ? { text: "" } : buildRunnerCell(entry, sessions),
+    { text: claim.entries.map(formatClaimEntry).join(" ") },
   ];
 }
 
-function standText({ queue: { kind, name }, place: { ticket } }: Claim["stands"][number]): string {
+function formatClaimEntry({ queue: { kind, name }, entry: { ticket } }: Claim["entries"][number]): string {
   return kind === "lock" ? name : `${name}=${ticket?.count ?? "?"}`;
 }

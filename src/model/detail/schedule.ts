@@ -1,95 +1,108 @@
-import { briefDuration, formatDuration, formatInstant } from "../../base/duration.ts";
+import { formatBriefDuration, formatDuration, formatInstant } from "../../base/duration.ts";
 import { parseCron } from "../../schedule/cron.ts";
-import { DEFAULTS, type Definition, typeOf } from "../../schedule/definition.ts";
-import { explainCron } from "../../schedule/explain.ts";
+import { type Definition, getScheduleType, SCHEDULE_DEFAULTS } from "../../schedule/definition.ts";
+import { explainCron } from "../../schedule/explain-cron.ts";
 import { parseOutcomes } from "../../schedule/outcome.ts";
-import { livenessOf, type Pulses } from "../explain-text.ts";
-import type { Picture } from "../picture.ts";
-import { type ScheduleRow, scheduleRowOf } from "../schedule-row.ts";
-import { lackText, nextText, scheduleTone, whoRuns } from "../tables/schedules.ts";
+import { findRunnerLiveness, type SessionLivenessMap } from "../explain-text.ts";
+import { findScheduleRow, type ScheduleRow } from "../schedule-row.ts";
+import type { Snapshot } from "../snapshot.ts";
 import {
-  type Around,
-  auditTable,
+  formatExecutionOwner,
+  formatMissingWorker,
+  formatTimeUntilNext,
+  getScheduleTone,
+} from "../tables/schedules.ts";
+import {
+  buildAuditTable,
+  buildDetailTable,
+  buildFacts,
+  buildOwnerCell,
   type Cell,
   type Detail,
+  type DetailContext,
   type Fact,
-  known,
-  recordsAbout,
+  filterAuditRecords,
   type Section,
-  tableOf,
-  whoCell,
 } from "./detail.ts";
-import { deadTable, outcomeTable, tailLines } from "./outcomes.ts";
-import { upcomingTable } from "./upcoming.ts";
+import { buildDeadLetterTable, buildLastOutput, buildLongerOutput, buildOutcomeTable } from "./outcomes.ts";
+import { buildUpcomingTable } from "./upcoming.ts";
 
-/** A schedule: when and what, who runs it, what runs next, what became of the last runs. Undefined where there is none. */
-export function scheduleDetail(picture: Picture, id: string, { wall, pulses }: Around): Detail | undefined {
-  const row = scheduleRowOf(picture, id, wall);
+/** Builds the detail of a schedule: definition, executions, next and last runs. Undefined if it does not exist. */
+export function buildScheduleDetail(
+  snapshot: Snapshot,
+  id: string,
+  { wall, sessions }: DetailContext,
+): Detail | undefined {
+  const row = findScheduleRow(snapshot, id, wall);
   if (row === undefined) return undefined;
-  const outcomes = parseOutcomes(picture.outcomes.get(id));
+  const outcomes = parseOutcomes(snapshot.outcomes.get(id));
   return {
     heading: `schedule ${id}: ${row.states.join(", ")}`,
-    tone: scheduleTone(row.state),
-    facts: facts(row, wall),
+    tone: getScheduleTone(row.state),
+    evidence: buildLastOutput(outcomes),
+    facts: buildScheduleFacts(row, wall),
     sections: [
-      ...executionTable(row, wall, pulses),
-      ...openTable(row, wall),
-      ...(row.fault === undefined ? upcomingTable(row, wall) : []),
-      ...outcomeTable(outcomes.runs),
-      ...deadTable(id, outcomes.dead),
-      ...tailLines(outcomes),
-      ...auditTable(recordsAbout(picture.audit, (target) => isAboutSchedule(target, id))),
+      ...buildExecutionTable(row, wall, sessions),
+      ...buildOpenTable(row, wall),
+      ...(row.fault === undefined ? buildUpcomingTable(row, wall) : []),
+      ...buildOutcomeTable(id, outcomes.runs),
+      ...buildDeadLetterTable(id, outcomes.dead),
+      ...buildLongerOutput(outcomes),
+      ...buildAuditTable(filterAuditRecords(snapshot.audit, (target) => isAboutSchedule(target, id))),
     ],
   };
 }
 
-/** Whether a record of the audit is about a schedule, alone or among others. */
+/** Whether an audit target is or includes a schedule. */
 export function isAboutSchedule(target: string, id: string): boolean {
   if (target === `schedule ${id}`) return true;
   const [, names] = /^schedules (.*?)(?: and \d+ more)?$/s.exec(target) ?? [];
   return names?.split(", ").includes(id) === true;
 }
 
-function facts(row: ScheduleRow, wall: number): Fact[] {
+function buildScheduleFacts(row: ScheduleRow, wall: number): Fact[] {
   const { id, definition, due, fault, next } = row;
-  if (definition === undefined) return known([["malformed", fault, "problem"]]);
-  return known([
+  if (definition === undefined) return buildFacts([["malformed", fault, "problem"]]);
+  return buildFacts([
     ["malformed", fault, "problem"],
-    ["paused", pauseText(definition), "problem"],
+    ["paused", formatPause(definition), "problem"],
     ["when", `${explainCron(parseCron(definition.cron))} (${definition.timezone})`],
     ["cron", definition.cron],
-    ["next", next === undefined ? undefined : `${nextText(next, wall)}, ${formatInstant(next)}`],
+    ["next", next === undefined ? undefined : `${formatTimeUntilNext(next, wall)}, ${formatInstant(next)}`],
     [
       "no worker",
-      row.states.includes("no-worker") ? `none ${lackText(definition.group)}` : undefined,
+      row.states.includes("no-worker") ? `none ${formatMissingWorker(definition.group)}` : undefined,
       "problem",
     ],
-    ["type", definition.command === undefined ? typeOf(id, definition) : definition.type],
+    ["type", definition.command === undefined ? getScheduleType(id, definition) : definition.type],
     ["command", definition.command?.join(" ")],
     ["data", definition.data === undefined ? undefined : JSON.stringify(definition.data)],
     ["environment", Object.keys(definition.env ?? {}).join(" ")],
-    ...ruleFacts(definition),
+    ...listRuleFacts(definition),
     ["note", definition.note],
     ["source", definition.source],
-    ["last", due?.last === undefined ? undefined : `${due.last.result}, ${ago(due.last.endedAt, wall)}`],
+    [
+      "last",
+      due?.last === undefined ? undefined : `${due.last.result}, ${formatAgo(due.last.endedAt, wall)}`,
+    ],
   ]);
 }
 
-type Line = readonly [label: string, value: string | undefined];
+type FactEntry = readonly [label: string, value: string | undefined];
 
-/** What is as usual is not said. */
-function ruleFacts(definition: Definition): Line[] {
-  const { delay, jitter, deadline, timeout, retries, backoff = DEFAULTS.backoff, end } = definition;
-  const time = (ms: number | undefined) => (ms ? formatDuration(ms) : undefined);
+/** Lists the rules of a schedule. Omits unset options, except catch-up and overlap. */
+function listRuleFacts(definition: Definition): FactEntry[] {
+  const { delay, jitter, deadline, timeout, retries, backoff = SCHEDULE_DEFAULTS.backoff, end } = definition;
+  const formatTime = (ms: number | undefined) => (ms ? formatDuration(ms) : undefined);
   return [
-    ["delay", time(delay)],
+    ["delay", formatTime(delay)],
     ["jitter", jitter ? `up to ${formatDuration(jitter)}` : undefined],
     [
       "catch-up",
-      `${definition.catchup ?? DEFAULTS.catchup}${deadline ? `, none later than ${time(deadline)}` : ""}`,
+      `${definition.catchup ?? SCHEDULE_DEFAULTS.catchup}${deadline ? `, none later than ${formatTime(deadline)}` : ""}`,
     ],
-    ["overlap", definition.overlap ?? DEFAULTS.overlap],
-    ["time-out", time(timeout)],
+    ["overlap", definition.overlap ?? SCHEDULE_DEFAULTS.overlap],
+    ["time-out", formatTime(timeout)],
     ["retries", retries ? `${retries}, the first after ${formatDuration(backoff)}` : undefined],
     ["group", definition.group],
     ["leases", definition.leases?.join(" ")],
@@ -98,27 +111,37 @@ function ruleFacts(definition: Definition): Line[] {
   ];
 }
 
-function pauseText({ pause }: Definition): string | undefined {
+function formatPause({ pause }: Definition): string | undefined {
   if (pause === undefined) return undefined;
   const until = pause.until === undefined ? "" : ` until ${formatInstant(pause.until)}`;
   return `by ${pause.by}, since ${formatInstant(pause.at)}${until}${pause.why === undefined ? "" : `: ${pause.why}`}`;
 }
 
-const ago = (at: number, wall: number) => `${briefDuration(wall - at)} ago`;
+const formatAgo = (at: number, wall: number) => `${formatBriefDuration(wall - at)} ago`;
 
-/** Who runs it now. */
-function executionTable({ executions }: ScheduleRow, wall: number, pulses: Pulses): Section[] {
+/** Builds the table of current executions. */
+function buildExecutionTable(
+  { executions }: ScheduleRow,
+  wall: number,
+  sessions: SessionLivenessMap,
+): Section[] {
   const rows = executions.map((execution): Cell[] => {
     const { value, fault, token, key } = execution;
-    const alive = livenessOf(execution, pulses);
+    const alive = findRunnerLiveness(execution, sessions);
     return [
-      value === undefined ? { text: `key ${key}: ${fault}`, tone: "problem" } : whoCell(whoRuns(execution)),
+      value === undefined
+        ? { text: `key ${key}: ${fault}`, tone: "problem" }
+        : buildOwnerCell(formatExecutionOwner(execution)),
       { text: alive?.verdict ?? "", tone: alive?.verdict === "alive" ? "plain" : "problem" },
-      ...texts(value && formatInstant(value.scheduled), value && String(value.attempt)),
-      ...texts(value && briefDuration(wall - value.since), value && briefDuration(value.late), String(token)),
+      ...toTextCells(value && formatInstant(value.scheduled), value && String(value.attempt)),
+      ...toTextCells(
+        value && formatBriefDuration(wall - value.since),
+        value && formatBriefDuration(value.late),
+        String(token),
+      ),
     ];
   });
-  return tableOf(
+  return buildDetailTable(
     "runs now",
     [
       { title: "WHO", priority: 1 },
@@ -133,14 +156,20 @@ function executionTable({ executions }: ScheduleRow, wall: number, pulses: Pulse
   );
 }
 
-/** What was taken up or triggered, and waits for a start. */
-function openTable({ due, executions }: ScheduleRow, wall: number): Section[] {
+/** Builds the table of open occurrences, planned or triggered, that wait for a start. */
+function buildOpenTable({ due, executions }: ScheduleRow, wall: number): Section[] {
   const running = new Set(executions.map(({ value }) => value?.scheduled));
   const waiting = (due?.open ?? []).filter(({ scheduled }) => !running.has(scheduled));
   const rows = waiting.map(({ scheduled, runAt, attempt, failures, kind }) =>
-    texts(formatInstant(scheduled), kind, nextText(runAt, wall), String(attempt), String(failures)),
+    toTextCells(
+      formatInstant(scheduled),
+      kind,
+      formatTimeUntilNext(runAt, wall),
+      String(attempt),
+      String(failures),
+    ),
   );
-  return tableOf(
+  return buildDetailTable(
     "to be started",
     [
       { title: "SCHEDULED", priority: 1 },
@@ -153,6 +182,6 @@ function openTable({ due, executions }: ScheduleRow, wall: number): Section[] {
   );
 }
 
-function texts(...all: readonly (string | undefined)[]): Cell[] {
+function toTextCells(...all: readonly (string | undefined)[]): Cell[] {
   return all.map((text = "") => ({ text }));
 }

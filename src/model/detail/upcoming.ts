@@ -1,23 +1,23 @@
-import { briefDuration, formatInstant } from "../../base/duration.ts";
-import { shellWord } from "../../base/shell.ts";
+import { formatBriefDuration, formatInstant } from "../../base/duration.ts";
+import { quoteShellWord } from "../../base/shell.ts";
 import { parseCron } from "../../schedule/cron.ts";
-import { upcoming } from "../../schedule/preview.ts";
-import { timingOf } from "../../schedule/timing.ts";
+import { createTiming } from "../../schedule/timing.ts";
+import { listUpcomingOccurrences } from "../../schedule/upcoming-occurrences.ts";
 import type { ScheduleRow } from "../schedule-row.ts";
-import { type Section, tableOf } from "./detail.ts";
+import { buildDetailTable, type Section } from "./detail.ts";
 
-/** Occurrences that are shown. */
+/** Number of occurrences shown. */
 const COUNT = 5;
 
-/** The next occurrences, with what changes of the clock do to them. */
-export function upcomingTable({ id, definition, due }: ScheduleRow, wall: number): Section[] {
+/** Builds the table of the next occurrences, with notes on clock changes (daylight saving time). */
+export function buildUpcomingTable({ id, definition, due }: ScheduleRow, wall: number): Section[] {
   const first = due?.next;
   if (definition === undefined || first === undefined) return [];
-  const { lag } = timingOf(id, definition);
+  const { lag } = createTiming(id, definition);
   const { end = Number.POSITIVE_INFINITY, cron, timezone } = definition;
-  const found = upcoming(parseCron(cron), timezone, first - 1, COUNT);
-  return tableOf(
-    `next runs; more: signalbox schedule next ${shellWord(id)}`,
+  const found = listUpcomingOccurrences(parseCron(cron), timezone, first - 1, COUNT);
+  return buildDetailTable(
+    `next runs; more: signalbox schedule next ${quoteShellWord(id)}`,
     [
       { title: "SCHEDULED", priority: 1 },
       { title: "MAY RUN", priority: 2 },
@@ -27,7 +27,11 @@ export function upcomingTable({ id, definition, due }: ScheduleRow, wall: number
     found
       .filter(({ at }) => at <= end)
       .map(({ at, local, mark, note }) => [
-        ...[{ text: local }, { text: formatInstant(at + lag) }, { text: briefDuration(at + lag - wall) }],
+        ...[
+          { text: local },
+          { text: formatInstant(at + lag) },
+          { text: formatBriefDuration(at + lag - wall) },
+        ],
         { text: note ?? mark ?? "", tone: mark === undefined ? "plain" : "waiting" },
       ]),
   );

@@ -1,46 +1,49 @@
-import type { Picture } from "../picture.ts";
-import type { Draft, EventKind, PictureEvent } from "./event.ts";
-import { keptDrafts } from "./kept.ts";
-import { runDrafts } from "./runs.ts";
-import { executionDrafts } from "./schedules.ts";
+import type { Snapshot } from "../snapshot.ts";
+import type { EventDraft, EventKind, SnapshotEvent } from "./event.ts";
+import { buildOperatorDrafts } from "./operator-drafts.ts";
+import { buildRunDrafts } from "./run-drafts.ts";
+import { buildExecutionDrafts } from "./schedule-drafts.ts";
 
-/** When the pictures were taken, and how much is to be told. */
-export interface Span {
-  /** Wall clocks, ms since the epoch, of the first picture and of the second. Nothing is said to have happened outside. */
+/** The times of the two snapshots, and a limit for events. */
+export interface EventSpan {
+  /** Wall clocks of the first and second snapshot, ms since the epoch. All events are placed between them. */
   from?: number;
   to: number;
-  /** Events at most. Default 200. */
+  /** Maximum number of events. Default 200. */
   limit?: number;
 }
 
 const LIMIT = 200;
 
 /**
- * What happened between two pictures, in the order in which it is likely to have happened. Clocks of hosts differ, so an
- * instant that a host states is moved to where it can have been: between the pictures, and after the end of whoever was
- * in the way. Costs a look for each thing that did not change.
- * @returns the last events, after one that says how many there are before them, where there are more than the limit
+ * Lists the events between two snapshots in their most likely order. Clocks of hosts differ, so an instant from a host
+ * is moved to a possible time: between the snapshots, and a grant after the end of the previous holder. The cost is one
+ * comparison for each unchanged value.
+ * @returns the last events; above the limit, preceded by an event with the number of earlier ones
  */
-export function eventsBetween(before: Picture, after: Picture, span: Span): PictureEvent[] {
+export function listEventsBetween(before: Snapshot, after: Snapshot, span: EventSpan): SnapshotEvent[] {
   const drafts = [
-    ...runDrafts(before, after),
-    ...executionDrafts(before, after),
-    ...keptDrafts(before, after),
+    ...buildRunDrafts(before, after),
+    ...buildExecutionDrafts(before, after),
+    ...buildOperatorDrafts(before, after),
   ];
-  const timed = inOrder(drafts, span);
+  const timed = sortDrafts(drafts, span);
   const kept = timed.slice(-(span.limit ?? LIMIT));
-  const events = kept.map(eventOf);
+  const events = kept.map(toEvent);
   const [first] = events;
   const rest = timed.length - kept.length;
-  return first === undefined || rest === 0 ? events : [moreEvent(rest, first.at), ...events];
+  return first === undefined || rest === 0 ? events : [buildMoreEvent(rest, first.at), ...events];
 }
 
-interface Timed {
-  draft: Draft;
+interface TimedDraft {
+  draft: EventDraft;
   at: number;
 }
 
-function inOrder(drafts: readonly Draft[], { from = Number.NEGATIVE_INFINITY, to }: Span): Timed[] {
+function sortDrafts(
+  drafts: readonly EventDraft[],
+  { from = Number.NEGATIVE_INFINITY, to }: EventSpan,
+): TimedDraft[] {
   const timed = drafts.map((draft) => ({
     draft,
     at: Math.max(from, Math.min(to, draft.at ?? to)),
@@ -53,26 +56,26 @@ function inOrder(drafts: readonly Draft[], { from = Number.NEGATIVE_INFINITY, to
   for (const one of timed) {
     if (one.draft.kind === "granted") one.at = Math.max(one.at, freed.get(one.draft.lock ?? "") ?? one.at);
   }
-  return timed.sort((a, b) => a.at - b.at || rank(a.draft) - rank(b.draft));
+  return timed.sort((a, b) => a.at - b.at || getRank(a.draft) - getRank(b.draft));
 }
 
-/** Of what happens at one instant, causes come before effects. */
+/** Order of events at the same instant: causes before effects. */
 const RANKS: Readonly<Record<EventKind, number>> = {
   ...{ more: 0, host: 1, audit: 2, configured: 2, drained: 2, undrained: 2, reset: 3, malformed: 3 },
   ...{ ended: 4, left: 4, granted: 5, started: 5, admitted: 6, waiting: 7 },
 };
 
-function rank({ kind }: Draft): number {
+function getRank({ kind }: EventDraft): number {
   return RANKS[kind];
 }
 
-function eventOf({ draft, at }: Timed): PictureEvent {
+function toEvent({ draft, at }: TimedDraft): SnapshotEvent {
   const { kind, tone, subject, host } = draft;
-  const words = [kind, ...draft.words(at)].filter((word) => word !== undefined && word !== "");
+  const words = [kind, ...draft.formatWords(at)].filter((word) => word !== undefined && word !== "");
   return { at, kind, text: words.join("  "), subject, ...(host !== undefined && { host }), tone };
 }
 
-function moreEvent(count: number, at: number): PictureEvent {
+function buildMoreEvent(count: number, at: number): SnapshotEvent {
   const text = `and ${count.toLocaleString("en-US")} more changes before`;
   return { at, kind: "more", text, subject: undefined, tone: "quiet" };
 }

@@ -1,12 +1,12 @@
 import type { QueueKind } from "../../protocol/keys.ts";
-import { byClaim, type Place } from "../../protocol/ticket.ts";
-import type { NamedQueue, Picture } from "../picture.ts";
+import { compareByClaim, type QueueEntry } from "../../protocol/ticket.ts";
+import type { NamedQueue, Snapshot } from "../snapshot.ts";
 
 /**
- * Tells what differs between two maps of things that never change themselves. What is the same object in both costs a look.
- * @param tell  told the name, what was there and what is there
+ * Calls a function for each difference between two maps of immutable values. Values are compared by identity.
+ * @param tell  receives the name, the old value and the new value
  */
-export function eachChange<T>(
+export function visitChanges<T>(
   before: ReadonlyMap<string, T>,
   after: ReadonlyMap<string, T>,
   tell: (name: string, was: T | undefined, is: T | undefined) => void,
@@ -22,24 +22,24 @@ export function eachChange<T>(
   for (const [name, was] of before) if (!after.has(name)) tell(name, was, undefined);
 }
 
-/** A ticket that came, changed or went. */
+/** A ticket that was added, changed or removed. */
 export interface TicketChange {
   kind: QueueKind;
   name: string;
-  was: Place | undefined;
-  is: Place | undefined;
-  /** Places ahead of it now. */
+  was: QueueEntry | undefined;
+  is: QueueEntry | undefined;
+  /** Number of entries ahead of it now. */
   ahead: number;
 }
 
-/** Tickets that differ, by run, the lock's first. */
-export function ticketChanges(
-  before: Pick<Picture, "queues">,
-  after: Pick<Picture, "queues">,
+/** Finds ticket changes by run. The change in the lock comes first. */
+export function findTicketChanges(
+  before: Pick<Snapshot, "queues">,
+  after: Pick<Snapshot, "queues">,
 ): Map<string, TicketChange[]> {
   const runs = new Map<string, TicketChange[]>();
-  eachChange(before.queues, after.queues, (_, was, is) => {
-    for (const change of inQueue(was, is)) {
+  visitChanges(before.queues, after.queues, (_, was, is) => {
+    for (const change of diffQueues(was, is)) {
       const run = (change.is ?? change.was)?.run ?? "";
       const known = runs.get(run);
       if (known === undefined) runs.set(run, [change]);
@@ -50,15 +50,16 @@ export function ticketChanges(
   return runs;
 }
 
-/** Both are in the order of claims, so one walk along them finds everything, however long they are. */
-function inQueue(before: NamedQueue | undefined, after: NamedQueue | undefined): TicketChange[] {
+/** Compares two queues in one pass: both are in the order of claims. */
+function diffQueues(before: NamedQueue | undefined, after: NamedQueue | undefined): TicketChange[] {
   const { kind, name } = after ?? before ?? { kind: "lock", name: "" };
-  const [old, now] = [before?.places ?? [], after?.places ?? []];
+  const [old, now] = [before?.entries ?? [], after?.entries ?? []];
   const found: TicketChange[] = [];
   let at = 0;
   for (let ahead = 0; at < old.length || ahead < now.length; ) {
     const [was, is] = [old[at], now[ahead]];
-    const order = was === undefined ? 1 : is === undefined ? -1 : was.key === is.key ? 0 : byClaim(was, is);
+    const order =
+      was === undefined ? 1 : is === undefined ? -1 : was.key === is.key ? 0 : compareByClaim(was, is);
     if (order < 0) found.push({ kind, name, was, is: undefined, ahead: 0 });
     else if (order > 0) found.push({ kind, name, was: undefined, is, ahead });
     else if (was !== is) found.push({ kind, name, was, is, ahead });

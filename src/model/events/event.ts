@@ -1,6 +1,6 @@
 import type { Subject, Tone } from "../tables/view.ts";
 
-/** What has happened. `more`: what there is no room for. */
+/** Kind of event. `more`: events that exceed the limit. */
 export type EventKind =
   | "waiting"
   | "admitted"
@@ -17,27 +17,27 @@ export type EventKind =
   | "audit"
   | "more";
 
-/** Something that has happened between two pictures. */
-export interface PictureEvent {
-  /** Wall clock, ms since the epoch: when it is said to have happened, as far as that can be. */
+/** An event between two snapshots. */
+export interface SnapshotEvent {
+  /** Wall clock, ms since the epoch: the stated time, adjusted to be between the snapshots. */
   at: number;
   kind: EventKind;
-  /** A line, its words two spaces apart: `granted  backup-db  web1:3121  after 3m`. Not cleaned. */
+  /** One line, words separated by two spaces: `granted  backup-db  web1:3121  after 3m`. Not cleaned. */
   text: string;
-  /** What it is about, for whoever wants to go there. */
+  /** The affected object, as a navigation target. */
   subject: Subject | undefined;
-  /** Full name of the host, where there is one. */
+  /** Full name of the host, if any. */
   host?: string;
   tone: Tone;
 }
 
-/** An event whose text is made only when somebody reads it: after an outage there may be very many. */
-export interface Draft extends Omit<PictureEvent, "at" | "text" | "host"> {
-  /** Undefined where nobody says: when it was noticed. */
+/** An event before its text is formatted. Only listed events are formatted: an outage may produce many drafts. */
+export interface EventDraft extends Omit<SnapshotEvent, "at" | "text" | "host"> {
+  /** Stated time, ms since the epoch. If undefined, the event gets the time of the second snapshot. */
   at: number | undefined;
   host?: string | undefined;
-  /** What follows the kind. @param at  as the event states it */
-  words(at: number): readonly (string | undefined)[];
-  /** The lock that a run has or waits for, or had: nobody gets it before it was given up. */
+  /** Returns the words after the kind. @param at  time of the event, ms since the epoch */
+  formatWords(at: number): readonly (string | undefined)[];
+  /** The lock that the run holds, held or waits for. A grant is placed after the end of the previous holder. */
   lock?: string | undefined;
 }

@@ -1,3 +1,3 @@
-export { eventsBetween, type Span } from "./between.ts";
-export type { EventKind, PictureEvent } from "./event.ts";
-export { EventLog } from "./log.ts";
+export { type EventSpan, listEventsBetween } from "./between.ts";
+export type { EventKind, SnapshotEvent } from "./event.ts";
+export { EventLog } from "./event-log.ts";

@@ -1,37 +1,43 @@
 import { hasEnded } from "../../protocol/drain.ts";
 import { DRAIN_SCOPES } from "../../protocol/keys.ts";
-import type { Picture, Room } from "../picture.ts";
-import { problems } from "../problems/index.ts";
-import { type Family, figure, tally } from "./family.ts";
-import { queueMeasures } from "./queues.ts";
-import { scheduleMeasures } from "./schedules.ts";
+import { findProblems } from "../problems/index.ts";
+import type { Collection, Snapshot } from "../snapshot.ts";
+import { measureHistories } from "./histories.ts";
+import { createLabelledMetric, createMetric, type MetricFamily } from "./metric-family.ts";
+import { measureQueues } from "./queues.ts";
+import { measureSchedules } from "./schedules.ts";
 
-export { exposition, type Family, figure } from "./family.ts";
+export {
+  createMetric,
+  formatExposition,
+  type MetricFamily,
+} from "./metric-family.ts";
 
-/** What must be read for it. */
-export const MEASURED: readonly Room[] = [
+/** Collections that the metrics need. */
+export const METRIC_COLLECTIONS: readonly Collection[] = [
   ...(["locks", "resources", "resourceConfigs", "groups", "drains", "hosts", "histories"] as const),
   ...(["schedules", "dues", "runnings", "workers"] as const),
 ];
 
-/** What a picture comes to in figures. @param wall  ms since the epoch */
-export function measures(picture: Picture, wall: number): Family[] {
+/** Computes the metrics of a snapshot. @param wall  ms since the epoch */
+export function measureSnapshot(snapshot: Snapshot, wall: number): MetricFamily[] {
   const drained = new Map<string, number>(DRAIN_SCOPES.map((scope) => [scope, 0]));
-  for (const drain of picture.drains.values())
+  for (const drain of snapshot.drains.values())
     if (!hasEnded(drain, wall)) drained.set(drain.scope, (drained.get(drain.scope) ?? 0) + 1);
   return [
-    figure("etcd_revision", "The revision that all of this was true at.", Number(picture.revision)),
-    ...queueMeasures(picture, wall),
-    tally("drains", "Drains that stand, by what they are of.", "scope", drained),
-    figure("hosts", "Hosts that have ever said a word and are remembered.", picture.hosts.size),
-    problemMeasure(picture, wall),
-    ...scheduleMeasures(picture, wall),
+    createMetric("etcd_revision", "The revision that all of this was true at.", Number(snapshot.revision)),
+    ...measureQueues(snapshot, wall),
+    ...measureHistories(snapshot),
+    createLabelledMetric("drains", "Drains that stand, by what they are of.", "scope", drained),
+    createMetric("hosts", "Hosts that have ever said a word and are remembered.", snapshot.hosts.size),
+    measureProblems(snapshot, wall),
+    ...measureSchedules(snapshot, wall),
   ];
 }
 
-function problemMeasure(picture: Picture, wall: number): Family {
+function measureProblems(snapshot: Snapshot, wall: number): MetricFamily {
   const counts = new Map<string, { level: string; kind: string; count: number }>();
-  for (const { level, kind } of problems(picture, wall)) {
+  for (const { level, kind } of findProblems(snapshot, wall)) {
     const known = counts.get(`${level}/${kind}`) ?? { level, kind, count: 0 };
     counts.set(`${level}/${kind}`, { ...known, count: known.count + 1 });
   }

@@ -1,63 +1,67 @@
-import { holds } from "../../protocol/admission.ts";
-import type { NamedQueue, Picture } from "../picture.ts";
-import { type Share, sharesOf } from "../tables/shares.ts";
-import { type Family, figure, type Sample } from "./family.ts";
+import { isHolding } from "../../protocol/admission.ts";
+import type { NamedQueue, Snapshot } from "../snapshot.ts";
+import { computeShares, type ResourceShare } from "../tables/shares.ts";
+import { createMetric, type MetricFamily, type MetricSample } from "./metric-family.ts";
 
-/** Locks that have series of their own: those that were waited for longest. */
+/** Maximum number of locks with their own series: the locks with the longest wait. */
 const MOST_LOCKS = 100;
-/** Resources that have. */
+/** Maximum number of resources with their own series. */
 const MOST_RESOURCES = 2_000;
 
-/** How locks and resources stand. @param wall  ms since the epoch */
-export function queueMeasures(picture: Picture, wall: number): Family[] {
-  const standings = [...picture.queues.values()].map(standingOf);
+/** Measures locks and resources. @param wall  ms since the epoch */
+export function measureQueues(snapshot: Snapshot, wall: number): MetricFamily[] {
+  const allTotals = [...snapshot.queues.values()].map(computeQueueTotals);
   const kinds = (["lock", "resource"] as const).map((kind) => {
-    return { kind, all: standings.filter(({ queue }) => queue.kind === kind) };
+    return { kind, all: allTotals.filter(({ queue }) => queue.kind === kind) };
   });
-  const sums = (of: (standing: Standing) => number): Sample[] =>
-    kinds.map(({ kind, all }) => [{ kind }, all.reduce((sum, standing) => sum + of(standing), 0)]);
-  const oldest = (of: (standing: Standing) => number): Sample[] =>
-    kinds.map(({ kind, all }) => [{ kind }, secondsSince(least(all, of), wall)]);
+  const sumByKind = (of: (totals: QueueTotals) => number): MetricSample[] =>
+    kinds.map(({ kind, all }) => [{ kind }, all.reduce((sum, totals) => sum + of(totals), 0)]);
+  const findOldest = (of: (totals: QueueTotals) => number): MetricSample[] =>
+    kinds.map(({ kind, all }) => [{ kind }, computeSecondsSince(findLeast(all, of), wall)]);
   return [
-    family(
+    createFamily(
       "queues",
       "Locks and resources that somebody holds or waits for.",
-      sums(() => 1),
+      sumByKind(() => 1),
     ),
-    family(
+    createFamily(
       "holders",
       "Runs that hold.",
-      sums(({ holders }) => holders),
+      sumByKind(({ holders }) => holders),
     ),
-    family(
+    createFamily(
       "waiters",
       "Runs that wait.",
-      sums(({ waiters }) => waiters),
+      sumByKind(({ waiters }) => waiters),
     ),
-    family(
+    createFamily(
       "waited_queues",
       "Locks and resources that somebody waits for.",
-      sums(({ waiters }) => Number(waiters > 0)),
+      sumByKind(({ waiters }) => Number(waiters > 0)),
     ),
-    family(
+    createFamily(
       "oldest_wait_seconds",
       "Since when whoever waits longest does.",
-      oldest(({ waitsSince }) => waitsSince),
+      findOldest(({ waitsSince }) => waitsSince),
     ),
-    family(
+    createFamily(
       "oldest_hold_seconds",
       "Since when whoever holds longest does.",
-      oldest(({ heldSince }) => heldSince),
+      findOldest(({ heldSince }) => heldSince),
     ),
-    ...lockMeasures(kinds[0]?.all ?? [], wall),
-    ...resourceMeasures(picture),
+    ...measureLocks(kinds[0]?.all ?? [], wall),
+    ...measureResources(snapshot),
   ];
 }
 
-const family = (name: string, help: string, samples: readonly Sample[]): Family => ({ name, help, samples });
+const createFamily = (name: string, help: string, samples: readonly MetricSample[]): MetricFamily => ({
+  name,
+  help,
+  samples,
+});
 
-/** What one queue comes to. Instants in ms since the epoch, infinite where there is none. */
-interface Standing {
+/** Totals of one queue. Instants in ms since the epoch, infinite if there is none. */
+interface QueueTotals {
   queue: NamedQueue;
   holders: number;
   waiters: number;
@@ -65,54 +69,54 @@ interface Standing {
   heldSince: number;
 }
 
-/** Of queues that have not changed: the longest have many thousand places. */
-const standings = new WeakMap<NamedQueue, Standing>();
+/** Totals of unchanged queues: a queue may have many thousand entries. */
+const totalsByQueue = new WeakMap<NamedQueue, QueueTotals>();
 
-function standingOf(queue: NamedQueue): Standing {
-  const known = standings.get(queue);
+function computeQueueTotals(queue: NamedQueue): QueueTotals {
+  const known = totalsByQueue.get(queue);
   if (known !== undefined) return known;
   const none = Number.POSITIVE_INFINITY;
-  const standing = { queue, holders: 0, waiters: 0, waitsSince: none, heldSince: none };
-  for (const place of queue.places) {
-    const { ticket } = place;
-    if (holds(place)) {
-      standing.holders += 1;
-      standing.heldSince = Math.min(standing.heldSince, ticket?.grantedAt ?? none);
+  const totals = { queue, holders: 0, waiters: 0, waitsSince: none, heldSince: none };
+  for (const entry of queue.entries) {
+    const { ticket } = entry;
+    if (isHolding(entry)) {
+      totals.holders += 1;
+      totals.heldSince = Math.min(totals.heldSince, ticket?.grantedAt ?? none);
     } else {
-      standing.waiters += 1;
-      standing.waitsSince = Math.min(standing.waitsSince, ticket?.enqueuedAt ?? none);
+      totals.waiters += 1;
+      totals.waitsSince = Math.min(totals.waitsSince, ticket?.enqueuedAt ?? none);
     }
   }
-  standings.set(queue, standing);
-  return standing;
+  totalsByQueue.set(queue, totals);
+  return totals;
 }
 
-function least(all: readonly Standing[], of: (standing: Standing) => number): number {
-  return all.reduce((found, standing) => Math.min(found, of(standing)), Number.POSITIVE_INFINITY);
+function findLeast(all: readonly QueueTotals[], of: (totals: QueueTotals) => number): number {
+  return all.reduce((found, totals) => Math.min(found, of(totals)), Number.POSITIVE_INFINITY);
 }
 
-/** Clocks differ: nobody has waited for less than nothing. 0 where nobody does. */
-function secondsSince(instant: number, wall: number): number {
+/** Returns the seconds since an instant: 0 if it is infinite or, because clocks differ, in the future. */
+function computeSecondsSince(instant: number, wall: number): number {
   return Number.isFinite(instant) ? Math.max(0, wall - instant) / 1_000 : 0;
 }
 
-function lockMeasures(locks: readonly Standing[], wall: number): Family[] {
+function measureLocks(locks: readonly QueueTotals[], wall: number): MetricFamily[] {
   const waited = locks.filter(({ waiters }) => waiters > 0).sort((a, b) => a.waitsSince - b.waitsSince);
   const shown = waited.slice(0, MOST_LOCKS);
-  const each = (of: (standing: Standing) => number): Sample[] =>
-    shown.map((standing) => [{ lock: standing.queue.name }, of(standing)]);
+  const buildSamples = (of: (totals: QueueTotals) => number): MetricSample[] =>
+    shown.map((totals) => [{ lock: totals.queue.name }, of(totals)]);
   return [
-    family(
+    createFamily(
       "lock_waiters",
       "Runs that wait for a lock.",
-      each(({ waiters }) => waiters),
+      buildSamples(({ waiters }) => waiters),
     ),
-    family(
+    createFamily(
       "lock_oldest_wait_seconds",
       "Since when whoever waits longest for a lock does.",
-      each(({ waitsSince }) => secondsSince(waitsSince, wall)),
+      buildSamples(({ waitsSince }) => computeSecondsSince(waitsSince, wall)),
     ),
-    figure(
+    createMetric(
       "locks_left_out",
       "Locks with waiters that have no series of their own.",
       waited.length - shown.length,
@@ -120,31 +124,35 @@ function lockMeasures(locks: readonly Standing[], wall: number): Family[] {
   ];
 }
 
-function resourceMeasures(picture: Picture): Family[] {
-  const { hosts, others } = sharesOf(picture);
+function measureResources(snapshot: Snapshot): MetricFamily[] {
+  const { hosts, others } = computeShares(snapshot);
   const shares = [...hosts.flatMap(({ parts }) => parts), ...others];
   const shown = shares.slice(0, MOST_RESOURCES);
-  const each = (of: (share: Share) => number | undefined): Sample[] =>
+  const buildSamples = (of: (share: ResourceShare) => number | undefined): MetricSample[] =>
     shown.flatMap((share) => {
       const value = of(share);
       return value === undefined ? [] : [[{ resource: share.name }, value] as const];
     });
   return [
-    family(
+    createFamily(
       "resource_units",
       "Units there are of a resource.",
-      each(({ total }) => total),
+      buildSamples(({ total }) => total),
     ),
-    family(
+    createFamily(
       "resource_used_units",
       "Units of it that are leased.",
-      each(({ used }) => used),
+      buildSamples(({ used }) => used),
     ),
-    family(
+    createFamily(
       "resource_waiters",
       "Runs that wait for some.",
-      each(({ waiting }) => waiting),
+      buildSamples(({ waiting }) => waiting),
     ),
-    figure("resources_left_out", "Resources that have no series of their own.", shares.length - shown.length),
+    createMetric(
+      "resources_left_out",
+      "Resources that have no series of their own.",
+      shares.length - shown.length,
+    ),
   ];
 }

@@ -1,37 +1,37 @@
-import type { Picture } from "../picture.ts";
-import { type ScheduleState, scheduleRows } from "../schedule-row.ts";
-import { sceneOf } from "../tables/scene.ts";
-import { type Family, figure, tally } from "./family.ts";
+import { buildScheduleRows, type ScheduleState } from "../schedule-row.ts";
+import type { Snapshot } from "../snapshot.ts";
+import { buildViewContext } from "../tables/view-context.ts";
+import { createLabelledMetric, createMetric, type MetricFamily } from "./metric-family.ts";
 
-/** In the order in which one counts before another. */
+/** In order of precedence. */
 const STATES: readonly ScheduleState[] = [
   ...(["malformed", "running", "paused", "no-worker", "late", "due"] as const),
   ...(["retrying", "failed", "ended", "waiting"] as const),
 ];
 const CLOCKS = ["ok", "warns", "refuses", "malformed"];
 
-/** How schedules and their workers stand. @param wall  ms since the epoch */
-export function scheduleMeasures(picture: Picture, wall: number): Family[] {
+/** Measures schedules and workers. @param wall  ms since the epoch */
+export function measureSchedules(snapshot: Snapshot, wall: number): MetricFamily[] {
   const states = new Map<string, number>(STATES.map((state) => [state, 0]));
   let lateness = 0;
-  for (const { state, states: all, next } of scheduleRows(picture, sceneOf(picture, wall))) {
+  for (const { state, states: all, next } of buildScheduleRows(snapshot, buildViewContext(snapshot, wall))) {
     states.set(state, (states.get(state) ?? 0) + 1);
     if (all.includes("late") && next !== undefined) lateness = Math.max(lateness, wall - next);
   }
-  const tasks = [...picture.executions.values()].reduce((sum, { length }) => sum + length, 0);
+  const tasks = [...snapshot.executions.values()].reduce((sum, { length }) => sum + length, 0);
   return [
-    tally("schedules", "Schedules, each by the first of its states.", "state", states),
-    figure(
+    createLabelledMetric("schedules", "Schedules, each by the first of its states.", "state", states),
+    createMetric(
       "schedule_lateness_seconds",
       "How late the latest of those is that nobody takes.",
       lateness / 1_000,
     ),
-    figure("tasks_running", "Occurrences of schedules that run.", tasks),
-    ...workerMeasures(picture),
+    createMetric("tasks_running", "Occurrences of schedules that run.", tasks),
+    ...measureWorkers(snapshot),
   ];
 }
 
-function workerMeasures({ workers }: Picture): Family[] {
+function measureWorkers({ workers }: Snapshot): MetricFamily[] {
   const clocks = new Map(CLOCKS.map((clock) => [clock, 0]));
   let slots = 0;
   let leaving = 0;
@@ -42,8 +42,8 @@ function workerMeasures({ workers }: Picture): Family[] {
     else slots += value?.concurrency ?? 0;
   }
   return [
-    tally("workers", "Workers, by how they stand with their clocks.", "clock", clocks),
-    figure("workers_leaving", "Those of them that take nothing more.", leaving),
-    figure("worker_slots", "Tasks that the others may run at once.", slots),
+    createLabelledMetric("workers", "Workers, by how they stand with their clocks.", "clock", clocks),
+    createMetric("workers_leaving", "Those of them that take nothing more.", leaving),
+    createMetric("worker_slots", "Tasks that the others may run at once.", slots),
   ];
 }

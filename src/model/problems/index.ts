@@ -1,25 +1,40 @@
-import type { Picture } from "../picture.ts";
-import { drainProblems, groupProblems, hostProblems, keptProblems, strange } from "./kept.ts";
-import { PATIENCE, type Patience, type Problem } from "./problem.ts";
-import { queueProblems } from "./queue.ts";
-import { scheduleProblems } from "./schedule.ts";
+import type { Snapshot } from "../snapshot.ts";
+import {
+  buildUnknownKeyProblem,
+  findDrainProblems,
+  findGroupProblems,
+  findHostProblems,
+  findMalformedConfig,
+} from "./configuration.ts";
+import { DEFAULT_THRESHOLDS, type Problem, type ProblemThresholds } from "./problem.ts";
+import { findQueueProblems } from "./queue.ts";
+import { findScheduleProblems } from "./schedule.ts";
 
-export { PATIENCE, type Patience, type Problem, problemId } from "./problem.ts";
+export {
+  buildProblemId,
+  DEFAULT_THRESHOLDS,
+  type Problem,
+  type ProblemThresholds,
+} from "./problem.ts";
 
 /**
- * What is wrong in a picture, the worst first. Rooms that were not read have no problems.
+ * Finds the problems in a snapshot, failures first. Collections that were not read have no problems.
  * @param wall  wall clock, ms since the epoch
  */
-export function problems(picture: Picture, wall: number, patience: Patience = PATIENCE): Problem[] {
-  const look = { picture, wall, patience };
+export function findProblems(
+  snapshot: Snapshot,
+  wall: number,
+  thresholds: ProblemThresholds = DEFAULT_THRESHOLDS,
+): Problem[] {
+  const inputs = { snapshot, wall, thresholds };
   const found = [
-    ...[...picture.strange].map(([key, fault]) => strange(key, fault)),
-    ...[...picture.queues.values()].flatMap((queue) => queueProblems(queue, look)),
-    ...keptProblems(picture),
-    ...drainProblems(picture, wall),
-    ...groupProblems(look),
-    ...hostProblems(look),
-    ...scheduleProblems(look),
+    ...[...snapshot.strange].map(([key, fault]) => buildUnknownKeyProblem(key, fault)),
+    ...[...snapshot.queues.values()].flatMap((queue) => findQueueProblems(queue, inputs)),
+    ...findMalformedConfig(snapshot),
+    ...findDrainProblems(snapshot, wall),
+    ...findGroupProblems(inputs),
+    ...findHostProblems(inputs),
+    ...findScheduleProblems(inputs),
   ];
   return found.sort((a, b) => Number(b.level === "failure") - Number(a.level === "failure"));
 }

@@ -1,6 +1,7 @@
-import type { NamedQueue, Picture } from "../picture.ts";
+import type { Remedy } from "../remedy.ts";
+import type { NamedQueue, Snapshot } from "../snapshot.ts";
 
-/** Something that an operator should look at. */
+/** A condition that needs the attention of an operator. */
 export interface Problem {
   kind:
     | "malformed"
@@ -19,42 +20,47 @@ export interface Problem {
     | "dead-letter"
     | "no-worker";
   level: "warning" | "failure";
-  /** What it is about: `lock invoices`, `group web`. */
+  /** The affected object: `lock invoices`, `group web`. */
   subject: string;
   detail: string;
-  /** What to type, or what to look at. */
+  /** A command to run, or advice. */
   remedy: string;
-  /** The host and the run that it has to do with, where there is one. */
+  /** The remedy as a command, if it is one. Not part of the JSON. */
+  action?: Remedy;
+  /** The host and the run concerned, if any. */
   host?: string;
   run?: string;
 }
 
-/** The same for a problem as long as it lasts: its detail says for how long. */
-export function problemId({ kind, subject, run = "", detail }: Problem): string {
+/**
+ * Builds an id that stays the same while a problem lasts. It includes the detail only for groups, because other details
+ * may contain a duration.
+ */
+export function buildProblemId({ kind, subject, run = "", detail }: Problem): string {
   return [kind, subject, kind === "group" ? detail : run].join("/");
 }
 
-/** From when on something is worth a word, ms. */
-export interface Patience {
-  /** Waiting longer than this, and than `unusual` times what is usual for the lock. */
+/** Limits above which something is a problem. Durations in ms. */
+export interface ProblemThresholds {
+  /** Waiting longer than this, and longer than `unusual` times the 95th percentile of the lock. */
   wait: number;
-  /** How many times longer than 95 % of the runs before is worth a word. */
+  /** Multiple of the 95th percentile of past runs that counts as unusual. */
   unusual: number;
-  /** Holding longer than this where no history says what is usual. */
+  /** Holding longer than this, if there is no history. */
   hold: number;
-  /** A reset that was asked for so long ago. */
+  /** Age of a reset request without effect. */
   reset: number;
-  /** A ticket of a host that has left no word so long after. */
+  /** Age of a ticket from a host without a recent host record. */
   word: number;
-  /** Clocks that differ by this. */
+  /** Difference between clocks. */
   clock: number;
-  /** A schedule that nobody has started for so long after it was due. */
+  /** Time since a schedule was due without a start. */
   late: number;
-  /** A host of a group that was not seen for so long. */
+  /** Time since a host of a group was seen. */
   host: number;
 }
 
-export const PATIENCE: Patience = {
+export const DEFAULT_THRESHOLDS: ProblemThresholds = {
   wait: 3_600_000,
   unusual: 3,
   hold: 86_400_000,
@@ -65,14 +71,14 @@ export const PATIENCE: Patience = {
   host: 86_400_000,
 };
 
-/** What problems are looked for in. */
-export interface Look {
-  picture: Picture;
+/** Inputs for the problem checks. `wall`: wall clock, ms since the epoch. */
+export interface ProblemInputs {
+  snapshot: Snapshot;
   wall: number;
-  patience: Patience;
+  thresholds: ProblemThresholds;
 }
 
-/** `lock invoices`. */
-export function nameOf({ kind, name }: Pick<NamedQueue, "kind" | "name">): string {
+/** Formats a queue as `lock invoices`. */
+export function formatQueueName({ kind, name }: Pick<NamedQueue, "kind" | "name">): string {
   return `${kind} ${name}`;
 }

@@ -1,37 +1,38 @@
-import { briefDuration, formatInstant } from "../../base/duration.ts";
-import { shellWord } from "../../base/shell.ts";
+import { formatBriefDuration, formatInstant } from "../../base/duration.ts";
+import { quoteShellWord } from "../../base/shell.ts";
 import { hasEnded } from "../../protocol/drain.ts";
-import { typeOf } from "../../schedule/definition.ts";
-import { membersOf, type Picture } from "../picture.ts";
-import { type ScheduleRow, scheduleRows } from "../schedule-row.ts";
-import type { Look, Problem } from "./problem.ts";
+import { getScheduleType } from "../../schedule/definition.ts";
+import { buildScheduleRows, type ScheduleRow } from "../schedule-row.ts";
+import { buildGroupMembers, type Snapshot } from "../snapshot.ts";
+import type { Problem, ProblemInputs } from "./problem.ts";
 
-/** What is wrong with schedules, and with those who run them. */
-export function scheduleProblems(look: Look): Problem[] {
-  const { picture, wall } = look;
-  if (picture.schedules.size === 0) return workerProblems(picture);
-  const rows = scheduleRows(picture, { wall, groups: membersOf(picture) });
+/** Finds the problems of schedules and workers. */
+export function findScheduleProblems(inputs: ProblemInputs): Problem[] {
+  const { snapshot, wall } = inputs;
+  if (snapshot.schedules.size === 0) return findWorkerProblems(snapshot);
+  const rows = buildScheduleRows(snapshot, { wall, groups: buildGroupMembers(snapshot) });
   return [
-    ...rows.flatMap(rowProblems),
-    ...lateProblems(rows, look),
-    ...unserved(rows),
-    ...malformedRunning(picture),
-    ...workerProblems(picture),
+    ...rows.flatMap(findRowProblems),
+    ...findLateProblems(rows, inputs),
+    ...findUnservedProblems(rows),
+    ...findMalformedExecutions(snapshot),
+    ...findWorkerProblems(snapshot),
   ];
 }
 
-function rowProblems({ id, states, fault, due }: ScheduleRow): Problem[] {
+function findRowProblems({ id, states, fault, due }: ScheduleRow): Problem[] {
   const subject = `schedule ${id}`;
   if (fault !== undefined) {
-    const remedy = `signalbox schedule delete ${shellWord(id)}, and add it again`;
-    return [{ kind: "malformed", level: "failure", subject, detail: fault, remedy }];
+    const remedy = `signalbox schedule delete ${quoteShellWord(id)}, and add it again`;
+    const action = { command: "schedule delete", args: [id] };
+    return [{ kind: "malformed", level: "failure", subject, detail: fault, remedy, action }];
   }
   const count = due?.dead ?? 0;
   if (count === 0) return [];
   const last = due?.last;
   const latest =
     states.includes("failed") && last !== undefined ? `, the last of ${formatInstant(last.scheduled)}` : "";
-  const word = shellWord(id);
+  const word = quoteShellWord(id);
   return [
     {
       ...{ kind: "dead-letter", level: "warning", subject },
@@ -41,34 +42,41 @@ function rowProblems({ id, states, fault, due }: ScheduleRow): Problem[] {
   ];
 }
 
-/** Late schedules that have a line each; of more, one speaks for all: they have one reason. */
+/** Maximum number of late schedules with their own problem. More become one problem, because they have one cause. */
 const MANY = 10;
 
-/** What no catch-up explains: it is due, could run, and nobody runs it. */
-function lateProblems(rows: readonly ScheduleRow[], { picture, wall, patience }: Look): Problem[] {
-  const isStopped = [...picture.drains.values()].some(
+/** Finds schedules that are due and can run, but no worker starts them. None during a drain of everything. */
+function findLateProblems(
+  rows: readonly ScheduleRow[],
+  { snapshot, wall, thresholds }: ProblemInputs,
+): Problem[] {
+  const isStopped = [...snapshot.drains.values()].some(
     (drain) => drain.scope === "all" && !hasEnded(drain, wall),
   );
   if (isStopped) return [];
   const late = rows.flatMap(({ id, state, next = wall }) =>
-    state === "late" && wall - next > patience.late ? [{ id, over: wall - next }] : [],
+    state === "late" && wall - next > thresholds.late ? [{ id, over: wall - next }] : [],
   );
   late.sort((a, b) => b.over - a.over);
   const isMany = late.length > MANY;
   return late.slice(0, isMany ? 1 : MANY).map(({ id, over }) => ({
     ...{ kind: "late", level: "failure", subject: `schedule ${id}` },
-    detail: `it should have run ${briefDuration(over)} ago, and nobody runs it${isMany ? `; so it is with ${late.length - 1} more` : ""}`,
-    remedy: isMany ? "signalbox ls workers" : `signalbox show schedule ${shellWord(id)}`,
+    detail: `it should have run ${formatBriefDuration(over)} ago, and nobody runs it${isMany ? `; so it is with ${late.length - 1} more` : ""}`,
+    remedy: isMany ? "signalbox ls workers" : `signalbox show schedule ${quoteShellWord(id)}`,
   }));
 }
 
-/** One line for each kind of task and group, however many schedules have it. */
-function unserved(rows: readonly ScheduleRow[]): Problem[] {
+/** Finds schedules without a worker: one problem for each task type and group, for any number of schedules. */
+function findUnservedProblems(rows: readonly ScheduleRow[]): Problem[] {
   const lacking = rows.filter(({ states }) => states.includes("no-worker"));
   const kinds = Map.groupBy(lacking, ({ id, definition }) =>
     definition === undefined
       ? ""
-      : kindOf(id, definition.command ? undefined : typeOf(id, definition), definition.group),
+      : formatTaskKind(
+          id,
+          definition.command ? undefined : getScheduleType(id, definition),
+          definition.group,
+        ),
   );
   return [...kinds].map(([what, own]) => {
     const [first] = own;
@@ -81,15 +89,15 @@ function unserved(rows: readonly ScheduleRow[]): Problem[] {
   });
 }
 
-function kindOf(id: string, type: string | undefined, group: string | undefined): string {
+function formatTaskKind(id: string, type: string | undefined, group: string | undefined): string {
   const what = type === undefined ? "commands" : `tasks of the type ${type === "" ? id : type}`;
   return group === undefined ? what : `${what} on the group ${group}`;
 }
 
-/** Keys that stand in the way of a schedule, and nobody can read. */
-function malformedRunning({ executions, schedules }: Picture): Problem[] {
+/** Finds running keys that block a schedule: they cannot be read, or have no session. */
+function findMalformedExecutions({ executions, schedules }: Snapshot): Problem[] {
   return [...executions.values()].flat().flatMap(({ key, id, fault, session }): Problem[] => {
-    const remedy = `etcdctl del ${shellWord(key)}`;
+    const remedy = `etcdctl del ${quoteShellWord(key)}`;
     const subject = schedules.has(id) ? `schedule ${id}` : `key ${key}`;
     if (fault !== undefined)
       return [{ kind: "malformed", level: "failure", subject, detail: `${key}: ${fault}`, remedy }];
@@ -103,7 +111,7 @@ const CLOCKS = {
   refuses: "its clock is more than 5s off those of other workers: it starts nothing",
 } as const;
 
-function workerProblems({ workers }: Picture): Problem[] {
+function findWorkerProblems({ workers }: Snapshot): Problem[] {
   return [...workers].flatMap(([id, { value, fault }]): Problem[] => {
     if (value === undefined)
       return [

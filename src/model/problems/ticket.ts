@@ -1,47 +1,58 @@
-import { briefDuration } from "../../base/duration.ts";
-import { shellWord } from "../../base/shell.ts";
+import { formatBriefDuration } from "../../base/duration.ts";
+import { quoteShellWord } from "../../base/shell.ts";
 import { hasEnded } from "../../protocol/drain.ts";
-import type { Place, Ticket } from "../../protocol/ticket.ts";
-import { whoIs } from "../claims.ts";
-import type { NamedQueue } from "../picture.ts";
-import { type Look, nameOf, type Problem } from "./problem.ts";
+import type { QueueEntry, Ticket } from "../../protocol/ticket.ts";
+import { formatTicketOwner } from "../claims.ts";
+import type { Remedy } from "../remedy.ts";
+import type { NamedQueue } from "../snapshot.ts";
+import { formatQueueName, type Problem, type ProblemInputs } from "./problem.ts";
 
-/** What is wrong with one ticket. */
-export function ticketProblems(queue: NamedQueue, place: Place, { wall, patience }: Look): Problem[] {
-  const { ticket } = place;
-  const subject = nameOf(queue);
-  const remedy = forceLine(queue, place);
+/** Finds the problems of one ticket. */
+export function findTicketProblems(
+  queue: NamedQueue,
+  entry: QueueEntry,
+  { wall, thresholds }: ProblemInputs,
+): Problem[] {
+  const { ticket } = entry;
+  const subject = formatQueueName(queue);
+  const remedy = formatForcedReset(queue, entry);
+  const action = buildForcedReset(queue, entry);
   if (ticket === undefined) {
-    const detail = `the ticket ${place.key} cannot be read; it weighs everything, so nobody behind it is granted`;
-    return [{ kind: "malformed", level: "failure", subject, detail, remedy, run: place.run }];
+    const detail = `the ticket ${entry.key} cannot be read; it weighs everything, so nobody behind it is granted`;
+    return [{ kind: "malformed", level: "failure", subject, detail, remedy, action, run: entry.run }];
   }
-  const about = { subject, host: ticket.host, run: place.run, remedy };
+  const about = { subject, host: ticket.host, run: entry.run, remedy, action };
+  const { action: _, ...unhelped } = about;
   const asked = ticket.reset === undefined ? 0 : wall - ticket.reset.at;
   const ahead = ticket.enqueuedAt - wall;
   const found: (Problem | false)[] = [
-    place.session === 0n && {
+    entry.session === 0n && {
       ...{ ...about, kind: "orphan", level: "failure" },
-      detail: `${whoIs(place)} has a ticket on no session: it never expires`,
+      detail: `${formatTicketOwner(entry)} has a ticket on no session: it never expires`,
     },
     isOverdue(ticket, wall) && {
       ...{ ...about, kind: "overdue", level: "warning" },
-      detail: `${whoIs(place)} keeps its place in grace past its time`,
+      detail: `${formatTicketOwner(entry)} keeps its place in grace past its time`,
     },
-    asked > patience.reset && {
+    asked > thresholds.reset && {
       ...{ ...about, kind: "reset-unanswered", level: "warning" },
-      detail: `${whoIs(place)} was asked to end ${briefDuration(asked)} ago, and has not`,
+      detail: `${formatTicketOwner(entry)} was asked to end ${formatBriefDuration(asked)} ago, and has not`,
     },
-    ahead > patience.clock && {
-      ...{ ...about, kind: "clock", level: "warning", remedy: "compare the clocks of the hosts (ntp)" },
-      detail: `${whoIs(place)} wrote a time ${briefDuration(ahead)} ahead of this host's clock`,
+    ahead > thresholds.clock && {
+      ...{ ...unhelped, kind: "clock", level: "warning", remedy: "compare the clocks of the hosts (ntp)" },
+      detail: `${formatTicketOwner(entry)} wrote a time ${formatBriefDuration(ahead)} ahead of this host's clock`,
     },
   ];
   return found.filter((one) => one !== false);
 }
 
-/** Takes it away whatever its runner does. A key put by hand may name no run; then it has a segment of its own. */
-function forceLine({ kind, name }: NamedQueue, { run }: Place): string {
-  return `signalbox reset ${kind} ${shellWord(name)} --run ${shellWord(run)} --force`;
+/** Formats a reset that removes the ticket without its runner. A key put by hand has its last segment as run id. */
+function formatForcedReset({ kind, name }: NamedQueue, { run }: QueueEntry): string {
+  return `signalbox reset ${kind} ${quoteShellWord(name)} --run ${quoteShellWord(run)} --force`;
+}
+
+function buildForcedReset({ kind, name }: NamedQueue, { run }: QueueEntry): Remedy {
+  return { command: "reset", args: [kind, name], flags: { run, force: true } };
 }
 
 function isOverdue({ state, until }: Ticket, wall: number): boolean {

@@ -1,39 +1,45 @@
 import { formatInstant } from "../../base/duration.ts";
 import type { AuditRecord } from "../../protocol/audit.ts";
-import { aboutOf } from "./subject.ts";
-import type { PictureView } from "./view.ts";
+import { parseSubject } from "./subject.ts";
+import type { SnapshotView } from "./view.ts";
 
-export const audit: PictureView<AuditRecord> = {
+export const auditView: SnapshotView<AuditRecord> = {
   ...{
     of: "picture",
     id: "audit",
     brief: "what operators did: who, what, on which revision, why, what became of it",
   },
-  rooms: ["audits"],
+  collections: ["audits"],
   columns: [
-    { id: "when", title: "WHEN", priority: 1, text: ({ at }) => formatInstant(at), order: ({ id }) => id },
+    {
+      id: "when",
+      title: "WHEN",
+      priority: 1,
+      formatCell: ({ at }) => formatInstant(at),
+      getSortValue: ({ id }) => id,
+    },
     {
       ...{ id: "who", title: "WHO", priority: 1 },
-      text: ({ user, sudoUser, host }) =>
+      formatCell: ({ user, sudoUser, host }) =>
         `${sudoUser === undefined ? user : `${sudoUser} as ${user}`}@${host}`,
     },
-    { id: "action", title: "ACTION", priority: 1, text: ({ action }) => action },
-    { id: "target", title: "TARGET", priority: 1, text: ({ target }) => target },
-    { id: "outcome", title: "OUTCOME", priority: 2, text: ({ outcome }) => outcome },
-    { id: "reason", title: "REASON", priority: 2, text: ({ reason }) => reason ?? "" },
+    { id: "action", title: "ACTION", priority: 1, formatCell: ({ action }) => action },
+    { id: "target", title: "TARGET", priority: 1, formatCell: ({ target }) => target },
+    { id: "outcome", title: "OUTCOME", priority: 2, formatCell: ({ outcome }) => outcome },
+    { id: "reason", title: "REASON", priority: 2, formatCell: ({ reason }) => reason ?? "" },
     {
-      ...{ id: "seen", title: "SEEN", priority: 6, align: "right", text: ({ seen }) => String(seen) },
-      order: ({ seen }) => seen,
+      ...{ id: "seen", title: "SEEN", priority: 6, align: "right", formatCell: ({ seen }) => String(seen) },
+      getSortValue: ({ seen }) => seen,
     },
-    { id: "id", title: "ID", isRandom: true, priority: 9, text: ({ id }) => id },
+    { id: "id", title: "ID", isRandom: true, priority: 9, formatCell: ({ id }) => id },
   ],
   sort: "-when",
-  key: ({ id }) => id,
-  facets: ({ action, host, user, sudoUser }) => ({
+  getKey: ({ id }) => id,
+  getFacets: ({ action, host, user, sudoUser }) => ({
     ...{ states: [action], hosts: [host], holders: [user, ...(sudoUser === undefined ? [] : [sudoUser])] },
   }),
-  subject: ({ id, target }) => ({ kind: "record", name: id, ...aboutOf(target) }),
-  json: (record) => record,
-  rows: (picture) => [...picture.audit.values()],
+  getSubject: ({ id, target }) => ({ kind: "record", name: id, ...parseSubject(target) }),
+  toJson: (record) => record,
+  buildRows: (snapshot) => [...snapshot.audit.values()],
   empty: "No operator has done anything yet, or it was pruned. What they can do: signalbox --help",
 };

@@ -1,51 +1,51 @@
-import { briefDuration } from "../../base/duration.ts";
+import { formatBriefDuration } from "../../base/duration.ts";
 import type { Drain } from "../../protocol/drain.ts";
 import type { DrainScope } from "../../protocol/keys.ts";
 import type { Ticket } from "../../protocol/ticket.ts";
-import { drainLine } from "../foresight-text.ts";
-import type { Occupant } from "../queue-row.ts";
+import { formatDrainLine } from "../eviction-preview-text.ts";
+import type { QueuedRun } from "../queue-row.ts";
 import type { Tone } from "./view.ts";
 
-/** Texts that several tables have in common. */
+/** Texts that several tables share. */
 
-/** How long ago an instant was; empty where it is not known. @param wall  wall clock, ms since the epoch */
-export function ago(instant: number | undefined, wall: number): string {
-  return instant === undefined ? "" : briefDuration(wall - instant);
+/** Formats the time since an instant; empty if it is undefined. @param wall  wall clock, ms since the epoch */
+export function formatAge(instant: number | undefined, wall: number): string {
+  return instant === undefined ? "" : formatBriefDuration(wall - instant);
 }
 
-/** The weight of how long something has lasted, at any time: what is not known has not lasted at all. */
-export function lasting(since: number | undefined): number {
+/** Returns a sort value for the time since an instant, independent of the clock. Undefined sorts as shortest. */
+export function computeDurationWeight(since: number | undefined): number {
   return -(since ?? Number.POSITIVE_INFINITY);
 }
 
-/** The first of some, and how many more there are. */
-export function andMore(texts: readonly string[]): string {
+/** Formats the first text, and the number of the others: `web1 +2`. */
+export function formatFirstAndMore(texts: readonly string[]): string {
   const [first = "", ...others] = texts;
   return others.length === 0 ? first : `${first} +${others.length}`;
 }
 
-/** Since when a run holds what it holds. */
-export function heldSince({ ticket }: Pick<Occupant, "ticket">): number | undefined {
+/** Returns when a run was granted, or else enqueued, ms since the epoch. */
+export function getHeldSince({ ticket }: Pick<QueuedRun, "ticket">): number | undefined {
   return ticket?.grantedAt ?? ticket?.enqueuedAt;
 }
 
-/** What a ticket says of its command: its name, and the label that the user gave it. */
-export function commandText(ticket: Ticket | undefined): string {
+/** Formats the command of a ticket, with its arguments if the ticket stores them. */
+export function formatTicketCommand(ticket: Ticket | undefined): string {
   const words = ticket?.args === undefined ? ticket?.command : [ticket.command, ...ticket.args].join(" ");
   return words ?? "";
 }
 
-/** Drains in a row of what one of them may be about, which is not repeated. @param of  what the rows are */
-export function drainNote(drains: readonly Drain[], of: DrainScope): string {
+/** Formats the drains of a row. Omits the target of drains with the scope of the rows. @param of  scope of the rows */
+export function formatDrainNote(drains: readonly Drain[], of: DrainScope): string {
   const lines = drains.map((drain) => {
     const { scope, by, why } = drain;
-    return scope === of ? `drained by ${by}${why === undefined ? "" : `: ${why}`}` : drainLine(drain);
+    return scope === of ? `drained by ${by}${why === undefined ? "" : `: ${why}`}` : formatDrainLine(drain);
   });
   return lines.join("; ");
 }
 
-/** `web1:3121` of `web1.example.com:3121`; what is no name of the DNS stays as it is. */
-export function briefWho(who: string): string {
+/** Shortens `web1.example.com:3121` to `web1:3121`. Other texts than DNS names stay unchanged. */
+export function shortenOwner(who: string): string {
   return who.replace(/^([^.:\s]+)\.[^:\s]*[a-z][^:\s]*(?=:\d+$|$)/i, "$1");
 }
 
@@ -54,12 +54,12 @@ const TONES: Record<string, Tone> = {
   ...{ drained: "problem", resetting: "problem", malformed: "problem" },
 };
 
-export function stateTone(state: string): Tone {
+export function getStateTone(state: string): Tone {
   return TONES[state] ?? "plain";
 }
 
-/** A ticket for programs. Wall clocks in ms since the epoch. */
-export function occupantJson({ run, ticket, token }: Occupant): object {
+/** Returns a ticket for JSON output. Wall clocks in ms since the epoch. */
+export function toQueuedRunJson({ run, ticket, token }: QueuedRun): object {
   const { host, pid, user, command, args, label, state, count, total, enqueuedAt, grantedAt, until, reset } =
     ticket ?? {};
   return {
@@ -68,7 +68,7 @@ export function occupantJson({ run, ticket, token }: Occupant): object {
   };
 }
 
-/** A drain for programs. */
-export function drainJson({ scope, name, by, at, why, until, modRevision }: Drain): object {
+/** Returns a drain for JSON output. */
+export function toDrainJson({ scope, name, by, at, why, until, modRevision }: Drain): object {
   return { scope, name, by, at, why, until, revision: modRevision };
 }

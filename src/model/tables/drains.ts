@@ -1,61 +1,67 @@
-import { briefDuration } from "../../base/duration.ts";
+import { formatBriefDuration } from "../../base/duration.ts";
 import { type Drain, hasEnded } from "../../protocol/drain.ts";
-import { drainJson, lasting } from "./cells.ts";
-import type { PictureView } from "./view.ts";
+import { computeDurationWeight, toDrainJson } from "./cells.ts";
+import type { SnapshotView } from "./view.ts";
 
 interface DrainRow {
   drain: Drain;
-  /** Its time is over. */
+  /** Whether the drain has expired. */
   ended: boolean;
 }
 
-export const drains: PictureView<DrainRow> = {
+export const drainsView: SnapshotView<DrainRow> = {
   ...{
     of: "picture",
     isTimed: true,
     id: "drains",
     brief: "drains: what may not start, since when, by whom, why",
   },
-  rooms: ["drains"],
+  collections: ["drains"],
   columns: [
-    { id: "scope", title: "SCOPE", priority: 1, text: ({ drain }) => drain.scope, tone: () => "problem" },
+    {
+      id: "scope",
+      title: "SCOPE",
+      priority: 1,
+      formatCell: ({ drain }) => drain.scope,
+      getTone: () => "problem",
+    },
     {
       ...{ id: "name", title: "NAME", priority: 1 },
-      text: ({ drain }) => (drain.scope === "all" ? "" : drain.name),
+      formatCell: ({ drain }) => (drain.scope === "all" ? "" : drain.name),
     },
-    { id: "by", title: "BY", priority: 1, text: ({ drain }) => drain.by },
+    { id: "by", title: "BY", priority: 1, formatCell: ({ drain }) => drain.by },
     {
       ...{ id: "since", title: "SINCE", priority: 2, align: "right" },
       isTimed: true,
-      text: ({ drain }, wall) => (drain.at > 0 ? briefDuration(wall - drain.at) : ""),
-      order: ({ drain }) => lasting(drain.at),
+      formatCell: ({ drain }, wall) => (drain.at > 0 ? formatBriefDuration(wall - drain.at) : ""),
+      getSortValue: ({ drain }) => computeDurationWeight(drain.at),
     },
     {
       ...{ id: "ends", title: "ENDS", priority: 2 },
       isTimed: true,
-      text: ({ drain }, wall) => endText(drain, wall),
-      order: ({ drain }) => drain.until ?? Number.POSITIVE_INFINITY,
-      tone: ({ ended }) => (ended ? "problem" : "plain"),
+      formatCell: ({ drain }, wall) => formatDrainEnd(drain, wall),
+      getSortValue: ({ drain }) => drain.until ?? Number.POSITIVE_INFINITY,
+      getTone: ({ ended }) => (ended ? "problem" : "plain"),
     },
-    { id: "why", title: "WHY", priority: 1, text: ({ drain }) => drain.why ?? "" },
+    { id: "why", title: "WHY", priority: 1, formatCell: ({ drain }) => drain.why ?? "" },
   ],
   sort: "since",
-  key: ({ drain }) => drain.key,
-  facets: ({ drain, ended }) => ({
+  getKey: ({ drain }) => drain.key,
+  getFacets: ({ drain, ended }) => ({
     states: [ended ? "ended" : "drained"],
     hosts: drain.scope === "host" ? [drain.name] : [],
     holders: [drain.by],
   }),
-  subject: ({ drain: { scope, name } }) => ({ kind: "drain", scope, name }),
-  json: ({ drain, ended }) => ({ ...drainJson(drain), ended }),
-  rows: (picture, { wall }) =>
-    [...picture.drains.values()].map((drain) => ({ drain, ended: hasEnded(drain, wall) })),
+  getSubject: ({ drain: { scope, name } }) => ({ kind: "drain", scope, name }),
+  toJson: ({ drain, ended }) => ({ ...toDrainJson(drain), ended }),
+  buildRows: (snapshot, { wall }) =>
+    [...snapshot.drains.values()].map((drain) => ({ drain, ended: hasEnded(drain, wall) })),
   empty: "Nothing is drained. To stop what would start on a host: signalbox drain host web1.example.com",
 };
 
-function endText(drain: Drain, wall: number): string {
+function formatDrainEnd(drain: Drain, wall: number): string {
   if (drain.until === undefined) return "";
   return hasEnded(drain, wall)
-    ? `${briefDuration(wall - drain.until)} ago`
-    : `in ${briefDuration(drain.until - wall)}`;
+    ? `${formatBriefDuration(wall - drain.until)} ago`
+    : `in ${formatBriefDuration(drain.until - wall)}`;
 }

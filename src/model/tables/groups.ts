@@ -1,8 +1,8 @@
-import { canonicalHost, hostsOf } from "../../fleet/groups.ts";
+import { canonicalizeHost, listGroupHosts } from "../../fleet/groups.ts";
 import type { Drain } from "../../protocol/drain.ts";
-import { seenWithin } from "../alive.ts";
-import { drainJson, drainNote } from "./cells.ts";
-import type { PictureView } from "./view.ts";
+import { isSeenWithin } from "../liveness.ts";
+import { formatDrainNote, toDrainJson } from "./cells.ts";
+import type { SnapshotView } from "./view.ts";
 
 /** A host seen within this time counts as live, ms. */
 const LIVE_WITHIN = 3_600_000;
@@ -11,60 +11,61 @@ interface GroupRow {
   name: string;
   members: readonly string[];
   fault: string | undefined;
-  /** With those of the groups in it. */
+  /** All hosts, including those of nested groups. */
   hosts: readonly string[];
   live: number;
   drains: readonly Drain[];
 }
 
-export const groups: PictureView<GroupRow> = {
+export const groupsView: SnapshotView<GroupRow> = {
   ...{
     of: "picture",
     isTimed: true,
     id: "groups",
     brief: "groups of hosts: their members, and how many hosts were seen in the last hour",
   },
-  rooms: ["groups", "drains", "hosts"],
+  collections: ["groups", "drains", "hosts"],
   columns: [
-    { id: "group", title: "GROUP", priority: 1, text: ({ name }) => name },
+    { id: "group", title: "GROUP", priority: 1, formatCell: ({ name }) => name },
     {
       ...{
         id: "hosts",
         title: "HOSTS",
         priority: 2,
         align: "right",
-        text: ({ hosts }) => String(hosts.length),
+        formatCell: ({ hosts }) => String(hosts.length),
       },
-      order: ({ hosts }) => hosts.length,
+      getSortValue: ({ hosts }) => hosts.length,
     },
     {
-      ...{ id: "live", title: "LIVE", priority: 2, align: "right", text: ({ live }) => String(live) },
-      order: ({ live }) => live,
-      tone: ({ live }) => (live === 0 ? "problem" : "plain"),
+      ...{ id: "live", title: "LIVE", priority: 2, align: "right", formatCell: ({ live }) => String(live) },
+      getSortValue: ({ live }) => live,
+      getTone: ({ live }) => (live === 0 ? "problem" : "plain"),
     },
-    { id: "members", title: "MEMBERS", priority: 1, text: ({ members }) => members.join(" ") },
+    { id: "members", title: "MEMBERS", priority: 1, formatCell: ({ members }) => members.join(" ") },
     {
-      ...{ id: "note", title: "NOTE", priority: 3, tone: () => "problem" },
-      text: ({ fault, drains }) => [fault ?? "", drainNote(drains, "group")].filter(Boolean).join("; "),
+      ...{ id: "note", title: "NOTE", priority: 3, getTone: () => "problem" },
+      formatCell: ({ fault, drains }) =>
+        [fault ?? "", formatDrainNote(drains, "group")].filter(Boolean).join("; "),
     },
   ],
   sort: "group",
-  key: ({ name }) => name,
-  facets: ({ fault, drains, hosts }) => ({
+  getKey: ({ name }) => name,
+  getFacets: ({ fault, drains, hosts }) => ({
     states: [...(fault !== undefined ? ["malformed"] : []), drains.length > 0 ? "drained" : "free"],
     ...{ hosts, holders: [] },
   }),
-  subject: ({ name }) => ({ kind: "group", name }),
-  json: ({ name, members, hosts, live, fault, drains }) => ({
-    ...{ group: name, members, hosts, live, fault, drains: drains.map(drainJson) },
+  getSubject: ({ name }) => ({ kind: "group", name }),
+  toJson: ({ name, members, hosts, live, fault, drains }) => ({
+    ...{ group: name, members, hosts, live, fault, drains: drains.map(toDrainJson) },
   }),
-  rows: (picture, scene) =>
-    [...picture.groups].map(([name, { value, fault }]) => {
-      const own = hostsOf(scene.groups, name);
+  buildRows: (snapshot, viewContext) =>
+    [...snapshot.groups].map(([name, { value, fault }]) => {
+      const own = listGroupHosts(viewContext.groups, name);
       const live = own.filter((host) =>
-        seenWithin(picture.hosts.get(canonicalHost(host)), LIVE_WITHIN, scene.wall),
+        isSeenWithin(snapshot.hosts.get(canonicalizeHost(host)), LIVE_WITHIN, viewContext.wall),
       );
-      const drains = scene.drains.filter(
+      const drains = viewContext.drains.filter(
         ({ scope, name: of }) => scope === "all" || (scope === "group" && of === name),
       );
       return { name, members: value ?? [], fault, hosts: own, live: live.length, drains };

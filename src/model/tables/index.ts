@@ -1,34 +1,34 @@
-import { audit } from "./audit.ts";
-import { drains } from "./drains.ts";
-import { groups } from "./groups.ts";
-import { history } from "./history.ts";
-import { hosts } from "./hosts.ts";
-import { problems } from "./problems.ts";
-import { locks, overview, resources } from "./queue-views.ts";
-import { queues } from "./queues.ts";
-import { runs } from "./runs.ts";
-import { schedules } from "./schedules.ts";
+import { auditView } from "./audit.ts";
+import { drainsView } from "./drains.ts";
+import { groupsView } from "./groups.ts";
+import { historyView } from "./history.ts";
+import { hostsView } from "./hosts.ts";
+import { problemsView } from "./problems.ts";
+import { locksView, overviewView, resourcesView } from "./queue-views.ts";
+import { queuesView } from "./queues.ts";
+import { runsView } from "./runs.ts";
+import { schedulesView } from "./schedules.ts";
 import type { AnyView } from "./view.ts";
-import { workers } from "./workers.ts";
+import { workersView } from "./workers.ts";
 
-/** Does something with a view, whatever its rows are. */
+/** A generic function for views with any row type. */
 export type ViewVisitor<T> = <R extends object>(view: AnyView<R>) => T;
 
-/** Every view by its name, in the order of help. Each is given to a visitor, so that its rows keep their type. */
+/** All views by name, in the order of the help. Each entry calls a visitor, which keeps the row type. */
 export const VIEWS: Readonly<Record<ViewId, <T>(visit: ViewVisitor<T>) => T>> = {
-  overview: (visit) => visit(overview),
-  locks: (visit) => visit(locks),
-  resources: (visit) => visit(resources),
-  queues: (visit) => visit(queues),
-  runs: (visit) => visit(runs),
-  hosts: (visit) => visit(hosts),
-  groups: (visit) => visit(groups),
-  drains: (visit) => visit(drains),
-  schedules: (visit) => visit(schedules),
-  workers: (visit) => visit(workers),
-  history: (visit) => visit(history),
-  audit: (visit) => visit(audit),
-  problems: (visit) => visit(problems),
+  overview: (visit) => visit(overviewView),
+  locks: (visit) => visit(locksView),
+  resources: (visit) => visit(resourcesView),
+  queues: (visit) => visit(queuesView),
+  runs: (visit) => visit(runsView),
+  hosts: (visit) => visit(hostsView),
+  groups: (visit) => visit(groupsView),
+  drains: (visit) => visit(drainsView),
+  schedules: (visit) => visit(schedulesView),
+  workers: (visit) => visit(workersView),
+  history: (visit) => visit(historyView),
+  audit: (visit) => visit(auditView),
+  problems: (visit) => visit(problemsView),
 };
 
 export type ViewId =

@@ -1,122 +1,128 @@
-import { briefDuration } from "../../base/duration.ts";
-import { emptyRow, type QueueRow, queueRow } from "../queue-row.ts";
+import { formatBriefDuration } from "../../base/duration.ts";
+import { buildEmptyQueueRow, buildQueueRow, type QueueRow } from "../queue-row.ts";
 import {
-  ago,
-  andMore,
-  briefWho,
-  commandText,
-  drainJson,
-  drainNote,
-  heldSince,
-  lasting,
-  occupantJson,
-  stateTone,
+  computeDurationWeight,
+  formatAge,
+  formatDrainNote,
+  formatFirstAndMore,
+  formatTicketCommand,
+  getHeldSince,
+  getStateTone,
+  shortenOwner,
+  toDrainJson,
+  toQueuedRunJson,
 } from "./cells.ts";
-import type { Column, Facets, Scene, Subject } from "./view.ts";
+import type { Facets, Subject, TableColumn, ViewContext } from "./view.ts";
 
-/** A lock or resource as the tables show it. */
-export type Line = QueueRow;
+/** A row of a table of locks or resources. */
+export type QueueTableRow = QueueRow;
 
-/** Columns that the tables of locks, of resources and of both have in common. */
-export const COLUMNS = {
-  kind: { id: "kind", title: "KIND", priority: 3, text: ({ kind }) => kind },
-  name: { id: "name", title: "NAME", priority: 1, text: ({ name }) => name },
+/** Columns shared by the tables of locks, of resources and of both. */
+export const QUEUE_COLUMNS = {
+  kind: { id: "kind", title: "KIND", priority: 3, formatCell: ({ kind }) => kind },
+  name: { id: "name", title: "NAME", priority: 1, formatCell: ({ name }) => name },
   state: {
     ...{
       id: "state",
       title: "STATE",
       isMarked: true,
       priority: 1,
-      text: (line) => statesOf(line).join(", "),
+      formatCell: (line) => listStates(line).join(", "),
     },
-    tone: ({ state }) => stateTone(state),
+    getTone: ({ state }) => getStateTone(state),
   },
   holder: {
     ...{ id: "holder", title: "HOLDER", priority: 2 },
-    text: ({ holders }) => andMore(holders.map(({ who }) => who)),
-    brief: ({ holders }) => andMore(holders.map(({ who }) => briefWho(who))),
+    formatCell: ({ holders }) => formatFirstAndMore(holders.map(({ who }) => who)),
+    formatBriefCell: ({ holders }) => formatFirstAndMore(holders.map(({ who }) => shortenOwner(who))),
   },
   since: {
     ...{ id: "since", title: "SINCE", priority: 2, align: "right" },
     isTimed: true,
-    text: ({ holders: [first] }, wall) => (first === undefined ? "" : ago(heldSince(first), wall)),
-    order: ({ holders: [first] }) => lasting(first && heldSince(first)),
+    formatCell: ({ holders: [first] }, wall) =>
+      first === undefined ? "" : formatAge(getHeldSince(first), wall),
+    getSortValue: ({ holders: [first] }) => computeDurationWeight(first && getHeldSince(first)),
   },
   units: {
     ...{ id: "units", title: "UNITS", priority: 2, align: "right" },
-    text: ({ kind, used, total }) => (kind === "lock" ? "" : `${used}/${total ?? "?"}`),
-    order: ({ used, total = used }) => used / Math.max(1, total),
+    formatCell: ({ kind, used, total }) => (kind === "lock" ? "" : `${used}/${total ?? "?"}`),
+    getSortValue: ({ used, total = used }) => used / Math.max(1, total),
   },
   waiting: {
     ...{ id: "waiting", title: "WAITING", priority: 2, align: "right" },
-    text: ({ waiters }) => String(waiters.length),
-    order: ({ waiters }) => waiters.length,
-    tone: ({ waiters }) => (waiters.length > 0 ? "waiting" : "quiet"),
+    formatCell: ({ waiters }) => String(waiters.length),
+    getSortValue: ({ waiters }) => waiters.length,
+    getTone: ({ waiters }) => (waiters.length > 0 ? "waiting" : "quiet"),
   },
   longest: {
     ...{ id: "longest", title: "LONGEST", priority: 5, align: "right" },
     isTimed: true,
-    text: (line, wall) => (line.waiters.length === 0 ? "" : ago(longestSince(line), wall)),
-    order: (line) => lasting(longestSince(line)),
+    formatCell: (line, wall) => (line.waiters.length === 0 ? "" : formatAge(findLongestSince(line), wall)),
+    getSortValue: (line) => computeDurationWeight(findLongestSince(line)),
   },
   command: {
     ...{ id: "command", title: "COMMAND", priority: 4 },
-    text: ({ holders: [first] }) => commandText(first?.ticket),
+    formatCell: ({ holders: [first] }) => formatTicketCommand(first?.ticket),
   },
   label: {
     ...{ id: "label", title: "LABEL", priority: 6 },
-    text: ({ holders: [first] }) => first?.ticket?.label ?? "",
+    formatCell: ({ holders: [first] }) => first?.ticket?.label ?? "",
   },
-  user: { id: "user", title: "USER", priority: 9, text: ({ holders: [first] }) => first?.ticket?.user ?? "" },
+  user: {
+    id: "user",
+    title: "USER",
+    priority: 9,
+    formatCell: ({ holders: [first] }) => first?.ticket?.user ?? "",
+  },
   run: {
     id: "run",
     title: "RUN",
     isRandom: true,
     priority: 9,
-    text: ({ holders: [first] }) => first?.run ?? "",
+    formatCell: ({ holders: [first] }) => first?.run ?? "",
   },
   token: {
     ...{ id: "token", title: "TOKEN", priority: 9, align: "right" },
-    text: ({ holders: [first] }) => (first === undefined ? "" : String(first.token)),
-    order: ({ holders: [first] }) => first?.token ?? 0n,
+    formatCell: ({ holders: [first] }) => (first === undefined ? "" : String(first.token)),
+    getSortValue: ({ holders: [first] }) => first?.token ?? 0n,
   },
   order: {
     ...{ id: "order", title: "ORDER", priority: 9, align: "right" },
-    text: ({ configured }) => String(configured?.order ?? ""),
-    order: ({ configured }) => configured?.order ?? Number.POSITIVE_INFINITY,
+    formatCell: ({ configured }) => String(configured?.order ?? ""),
+    getSortValue: ({ configured }) => configured?.order ?? Number.POSITIVE_INFINITY,
   },
-  about: { id: "about", title: "ABOUT", priority: 6, text: ({ configured }) => configured?.note ?? "" },
+  about: { id: "about", title: "ABOUT", priority: 6, formatCell: ({ configured }) => configured?.note ?? "" },
   last: {
     ...{ id: "last", title: "LAST", priority: 5 },
     isTimed: true,
-    text: ({ last }, wall) =>
+    formatCell: ({ last }, wall) =>
       last === undefined
         ? ""
-        : `${last.exit === 0 ? "ok" : `exit ${last.exit}`} ${briefDuration(wall - last.endedAt)} ago`,
-    order: ({ last }) => -(last?.endedAt ?? Number.NEGATIVE_INFINITY),
-    tone: ({ last }) => (last === undefined || last.exit === 0 ? "quiet" : "problem"),
+        : `${last.exit === 0 ? "ok" : `exit ${last.exit}`} ${formatBriefDuration(wall - last.endedAt)} ago`,
+    getSortValue: ({ last }) => -(last?.endedAt ?? Number.NEGATIVE_INFINITY),
+    getTone: ({ last }) => (last === undefined || last.exit === 0 ? "quiet" : "problem"),
   },
-  note: { id: "note", title: "NOTE", priority: 3, text: noteOf, tone: () => "problem" },
-} as const satisfies Record<string, Column<Line>>;
+  note: { id: "note", title: "NOTE", priority: 3, formatCell: formatNote, getTone: () => "problem" },
+} as const satisfies Record<string, TableColumn<QueueTableRow>>;
 
-/** The earliest enqueued of the waiters. */
-function longestSince({ waiters }: Line): number | undefined {
+/** Returns the earliest time at which a waiter was enqueued, ms since the epoch. */
+function findLongestSince({ waiters }: QueueTableRow): number | undefined {
   return waiters.reduce<number | undefined>((least, { ticket }) => {
     const at = ticket?.enqueuedAt;
     return at === undefined || (least !== undefined && least <= at) ? least : at;
   }, undefined);
 }
 
-/** The state, and that it is drained too: those that hold it go on, and nobody comes after them. */
-function statesOf({ state, drains }: Line): string[] {
+/** Lists the state and `drained`: holders of a drained lock or resource continue, but nobody else is granted. */
+function listStates({ state, drains }: QueueTableRow): string[] {
   return drains.length === 0 || state === "drained" ? [state] : [state, "drained"];
 }
 
-function noteOf({ kind, holders, waiters, drains }: Line): string {
+function formatNote({ kind, holders, waiters, drains }: QueueTableRow): string {
   const asked = [...holders, ...waiters].find(({ ticket }) => ticket?.reset !== undefined)?.ticket?.reset;
   const malformed = [...holders, ...waiters].filter(({ ticket }) => ticket === undefined).length;
   return [
-    ...(drains.length > 0 ? [drainNote(drains, kind)] : []),
+    ...(drains.length > 0 ? [formatDrainNote(drains, kind)] : []),
     ...(asked === undefined
       ? []
       : [`reset by ${asked.by}${asked.why === undefined ? "" : `: ${asked.why}`}`]),
@@ -124,27 +130,43 @@ function noteOf({ kind, holders, waiters, drains }: Line): string {
   ].join("; ");
 }
 
-export function lineOf(...[queue, scene]: [Parameters<typeof queueRow>[0], Scene]): Line {
-  return queueRow(queue, scene);
+export function buildQueueTableRow(
+  ...[queue, scene]: [Parameters<typeof buildQueueRow>[0], ViewContext]
+): QueueTableRow {
+  return buildQueueRow(queue, scene);
 }
 
-export function emptyLine(kind: Line["kind"], name: string, scene: Scene): Line {
-  return emptyRow(kind, name, scene);
+export function buildEmptyTableRow(
+  kind: QueueTableRow["kind"],
+  name: string,
+  viewContext: ViewContext,
+): QueueTableRow {
+  return buildEmptyQueueRow(kind, name, viewContext);
 }
 
-/** What every table of queues says of a row beside its columns. */
-export const ABOUT = {
-  key: ({ kind, name }: Line): string => `${kind}/${name}`,
-  facets: (line: Line): Facets => ({
-    states: statesOf(line),
+/** Row functions shared by all tables of queues. */
+export const QUEUE_ROW_ACCESSORS = {
+  getKey: ({ kind, name }: QueueTableRow): string => `${kind}/${name}`,
+  getFacets: (line: QueueTableRow): Facets => ({
+    states: listStates(line),
     hosts: [...line.holders, ...line.waiters].flatMap(({ ticket }) => ticket?.host ?? []),
     holders: line.holders.map(({ who }) => who),
   }),
-  subject: ({ kind, name }: Line): Subject => ({ kind, name }),
-  json: ({ kind, name, state, used, total, configured, holders, waiters, drains }: Line): object => ({
+  getSubject: ({ kind, name }: QueueTableRow): Subject => ({ kind, name }),
+  toJson: ({
+    kind,
+    name,
+    state,
+    used,
+    total,
+    configured,
+    holders,
+    waiters,
+    drains,
+  }: QueueTableRow): object => ({
     ...{ kind, name, state, used, total, configured },
-    holders: holders.map(occupantJson),
-    waiters: waiters.map(occupantJson),
-    drains: drains.map(drainJson),
+    holders: holders.map(toQueuedRunJson),
+    waiters: waiters.map(toQueuedRunJson),
+    drains: drains.map(toDrainJson),
   }),
 };

@@ -1,55 +1,61 @@
-import { ABOUT, COLUMNS, type Line, lineOf } from "./queue-columns.ts";
-import { wideDrains } from "./remarks.ts";
-import { type QueueView, SCENE_ROOMS } from "./view.ts";
+import {
+  buildQueueTableRow,
+  QUEUE_COLUMNS,
+  QUEUE_ROW_ACCESSORS,
+  type QueueTableRow,
+} from "./queue-columns.ts";
+import { formatWideDrains } from "./remarks.ts";
+import { CONTEXT_COLLECTIONS, type QueueView } from "./view.ts";
 
 const { kind, name, state, holder, since, units, waiting, longest, command, label, user, run, token, note } =
-  COLUMNS;
-const { order, about, last } = COLUMNS;
+  QUEUE_COLUMNS;
+const { order, about, last } = QUEUE_COLUMNS;
 const detail = [label, user, run, token];
 
-/** What is held or waited for: locks and resources together. */
-export const overview: QueueView<Line> = {
+/** Locks and resources that are held or waited for. */
+export const overviewView: QueueView<QueueTableRow> = {
   ...{
     of: "queue",
     hasEmpty: true,
     id: "overview",
     brief: "locks and resources that somebody holds or waits for",
   },
-  rooms: [...SCENE_ROOMS, "locks", "resources"],
+  collections: [...CONTEXT_COLLECTIONS, "locks", "resources"],
   columns: [kind, name, state, holder, since, units, waiting, longest, command, note, ...detail],
   sort: "kind",
-  ...ABOUT,
-  rows: (queue, scene) => [lineOf(queue, scene)],
+  ...QUEUE_ROW_ACCESSORS,
+  buildRows: (queue, viewContext) => [buildQueueTableRow(queue, viewContext)],
   empty:
     "Nothing is held or waited for. Try: signalbox run --lock demo -- sleep 60 (--all also lists what is free)",
-  remarks: wideDrains,
+  listRemarks: formatWideDrains,
 };
 
-export const locks: QueueView<Line> = {
+export const locksView: QueueView<QueueTableRow> = {
   ...{ of: "queue", hasEmpty: true, id: "locks", brief: "locks: who holds them, how many wait" },
-  rooms: [...SCENE_ROOMS, "locks"],
+  collections: [...CONTEXT_COLLECTIONS, "locks"],
   columns: [name, state, holder, since, waiting, longest, command, last, note, ...detail],
   sort: "name",
-  ...ABOUT,
-  rows: (queue, scene) => (queue.kind === "lock" ? [lineOf(queue, scene)] : []),
+  ...QUEUE_ROW_ACCESSORS,
+  buildRows: (queue, viewContext) => (queue.kind === "lock" ? [buildQueueTableRow(queue, viewContext)] : []),
   empty:
     "No lock is held or waited for. Try: signalbox run --lock demo -- sleep 60 (--all also lists free ones)",
-  remarks: wideDrains,
+  listRemarks: formatWideDrains,
 };
 
-export const resources: QueueView<Line> = {
+export const resourcesView: QueueView<QueueTableRow> = {
   ...{
     of: "queue",
     hasEmpty: true,
     id: "resources",
     brief: "resources: units held and free, who waits for some",
   },
-  rooms: [...SCENE_ROOMS, "resources"],
+  collections: [...CONTEXT_COLLECTIONS, "resources"],
   columns: [name, state, units, holder, since, waiting, longest, command, note, about, ...detail, order],
   sort: "order",
-  ...ABOUT,
-  rows: (queue, scene) => (queue.kind === "resource" ? [lineOf(queue, scene)] : []),
+  ...QUEUE_ROW_ACCESSORS,
+  buildRows: (queue, viewContext) =>
+    queue.kind === "resource" ? [buildQueueTableRow(queue, viewContext)] : [],
   empty:
     "No units are held or waited for. Try: signalbox run --lease db=2:10 -- sleep 60 (--all also lists what is configured)",
-  remarks: wideDrains,
+  listRemarks: formatWideDrains,
 };

@@ -1,90 +1,96 @@
 import type { Drain } from "../../protocol/drain.ts";
 import type { QueueKind } from "../../protocol/keys.ts";
-import { type Occupant, occupant } from "../queue-row.ts";
+import { type QueuedRun, toQueuedRun } from "../queue-row.ts";
 import {
-  ago,
-  briefWho,
-  commandText,
-  drainJson,
-  drainNote,
-  lasting,
-  occupantJson,
-  stateTone,
+  computeDurationWeight,
+  formatAge,
+  formatDrainNote,
+  formatTicketCommand,
+  getStateTone,
+  shortenOwner,
+  toDrainJson,
+  toQueuedRunJson,
 } from "./cells.ts";
-import { drainsOn } from "./stopped.ts";
-import { type QueueView, SCENE_ROOMS } from "./view.ts";
+import { listStoppingDrains } from "./stopping-drains.ts";
+import { CONTEXT_COLLECTIONS, type QueueView } from "./view.ts";
 
-/** One ticket that waits. */
-interface Waiter extends Occupant {
+/** A waiting ticket. */
+interface WaiterRow extends QueuedRun {
   kind: QueueKind;
   name: string;
-  /** From 1, counted over all tickets of the queue. */
+  /** Position among all tickets of the queue, from 1. */
   position: number;
-  /** What stops it here: drains of this lock or resource, of its host, of everything. */
+  /** Drains that stop it in this queue: of the lock or resource, of its host or group, or of everything. */
   drains: readonly Drain[];
 }
 
-/** Everybody who waits, one row a ticket, the longest first. */
-export const queues: QueueView<Waiter> = {
+/** All waiting tickets, one per row, longest wait first. */
+export const queuesView: QueueView<WaiterRow> = {
   ...{ of: "queue", hasEmpty: false, id: "queues", brief: "everybody who waits, the longest first" },
-  rooms: [...SCENE_ROOMS, "locks", "resources"],
+  collections: [...CONTEXT_COLLECTIONS, "locks", "resources"],
   columns: [
-    { id: "kind", title: "KIND", priority: 4, text: ({ kind }) => kind },
-    { id: "name", title: "NAME", priority: 1, text: ({ name }) => name },
+    { id: "kind", title: "KIND", priority: 4, formatCell: ({ kind }) => kind },
+    { id: "name", title: "NAME", priority: 1, formatCell: ({ name }) => name },
     {
       ...{ id: "position", title: "POS", priority: 3, align: "right" },
-      text: ({ position }) => String(position),
-      order: ({ position }) => position,
+      formatCell: ({ position }) => String(position),
+      getSortValue: ({ position }) => position,
     },
-    { id: "who", title: "WHO", priority: 1, text: ({ who }) => who, brief: ({ who }) => briefWho(who) },
+    {
+      id: "who",
+      title: "WHO",
+      priority: 1,
+      formatCell: ({ who }) => who,
+      formatBriefCell: ({ who }) => shortenOwner(who),
+    },
     {
       ...{
         id: "state",
         title: "STATE",
         isMarked: true,
         priority: 2,
-        text: ({ ticket }) => ticket?.state ?? "malformed",
+        formatCell: ({ ticket }) => ticket?.state ?? "malformed",
       },
-      tone: ({ ticket }) => stateTone(ticket?.state ?? "malformed"),
+      getTone: ({ ticket }) => getStateTone(ticket?.state ?? "malformed"),
     },
     {
       ...{ id: "waits", title: "WAITS", priority: 2, align: "right" },
       isTimed: true,
-      text: ({ ticket }, wall) => ago(ticket?.enqueuedAt, wall),
-      order: ({ ticket }) => lasting(ticket?.enqueuedAt),
-      tone: () => "waiting",
+      formatCell: ({ ticket }, wall) => formatAge(ticket?.enqueuedAt, wall),
+      getSortValue: ({ ticket }) => computeDurationWeight(ticket?.enqueuedAt),
+      getTone: () => "waiting",
     },
     {
       ...{ id: "units", title: "UNITS", priority: 4, align: "right" },
-      text: ({ kind, ticket }) => (kind === "lock" ? "" : String(ticket?.count ?? "?")),
-      order: ({ ticket }) => ticket?.count ?? 0,
+      formatCell: ({ kind, ticket }) => (kind === "lock" ? "" : String(ticket?.count ?? "?")),
+      getSortValue: ({ ticket }) => ticket?.count ?? 0,
     },
     {
-      ...{ id: "note", title: "NOTE", priority: 3, tone: () => "problem" },
-      text: ({ kind, drains }) => drainNote(drains, kind),
+      ...{ id: "note", title: "NOTE", priority: 3, getTone: () => "problem" },
+      formatCell: ({ kind, drains }) => formatDrainNote(drains, kind),
     },
-    { id: "command", title: "COMMAND", priority: 5, text: ({ ticket }) => commandText(ticket) },
-    { id: "run", title: "RUN", isRandom: true, priority: 3, text: ({ run }) => run },
-    { id: "label", title: "LABEL", priority: 6, text: ({ ticket }) => ticket?.label ?? "" },
-    { id: "user", title: "USER", priority: 9, text: ({ ticket }) => ticket?.user ?? "" },
+    { id: "command", title: "COMMAND", priority: 5, formatCell: ({ ticket }) => formatTicketCommand(ticket) },
+    { id: "run", title: "RUN", isRandom: true, priority: 3, formatCell: ({ run }) => run },
+    { id: "label", title: "LABEL", priority: 6, formatCell: ({ ticket }) => ticket?.label ?? "" },
+    { id: "user", title: "USER", priority: 9, formatCell: ({ ticket }) => ticket?.user ?? "" },
   ],
   sort: "-waits",
-  key: ({ kind, name, run }) => `${kind}/${name}/${run}`,
-  facets: ({ ticket, who, drains }) => ({
+  getKey: ({ kind, name, run }) => `${kind}/${name}/${run}`,
+  getFacets: ({ ticket, who, drains }) => ({
     states: [ticket?.state ?? "malformed", ...(drains.length > 0 ? ["drained"] : [])],
     hosts: ticket === undefined ? [] : [ticket.host],
     holders: [who],
   }),
-  subject: ({ kind, name, run }) => ({ kind: "run", name: run, queue: { kind, name } }),
-  json: ({ kind, name, position, drains, ...waiter }) => ({
-    ...{ kind, name, position, ...occupantJson(waiter), drains: drains.map(drainJson) },
+  getSubject: ({ kind, name, run }) => ({ kind: "run", name: run, queue: { kind, name } }),
+  toJson: ({ kind, name, position, drains, ...waiter }) => ({
+    ...{ kind, name, position, ...toQueuedRunJson(waiter), drains: drains.map(toDrainJson) },
   }),
-  rows: ({ kind, name, places }, scene) =>
-    places.flatMap((place, index) => {
-      const { state } = place.ticket ?? {};
+  buildRows: ({ kind, name, entries }, viewContext) =>
+    entries.flatMap((entry, index) => {
+      const { state } = entry.ticket ?? {};
       if (state === "held" || state === "grace") return [];
-      const drains = drainsOn({ host: place.ticket?.host, queues: [{ kind, name }] }, scene);
-      return [{ ...occupant(place), kind, name, position: index + 1, drains }];
+      const drains = listStoppingDrains({ host: entry.ticket?.host, queues: [{ kind, name }] }, viewContext);
+      return [{ ...toQueuedRun(entry), kind, name, position: index + 1, drains }];
     }),
   empty: "Nobody waits. Who holds what: signalbox ls",
 };

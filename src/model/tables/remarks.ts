@@ -1,13 +1,15 @@
-import { drainLine } from "../foresight-text.ts";
-import type { Scene } from "./view.ts";
+import { formatDrainLine } from "../eviction-preview-text.ts";
+import type { ViewContext } from "./view.ts";
 
-/** Drains that stop runs and stand at no lock and no resource: of everything, of hosts, of groups. */
-export function wideDrains({ drains }: Scene): string[] {
+/** Formats the drains that no row of a lock or resource shows: of everything, of hosts and of groups. */
+export function formatWideDrains({ drains }: ViewContext): string[] {
   const everything = drains.filter(({ scope }) => scope === "all");
   const others = drains.filter(({ scope }) => scope === "host" || scope === "group");
   const said =
     others.length > 1
       ? [`${others.length} hosts or groups are drained`]
-      : others.map((one) => drainLine(one));
-  return [...everything.map((one) => drainLine(one)), ...said].map((line) => `${line} (signalbox ls drains)`);
+      : others.map((one) => formatDrainLine(one));
+  return [...everything.map((one) => formatDrainLine(one)), ...said].map(
+    (line) => `${line} (signalbox ls drains)`,
+  );
 }

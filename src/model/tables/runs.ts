@@ -1,164 +1,191 @@
 import type { Drain } from "../../protocol/drain.ts";
-import { typeOf } from "../../schedule/definition.ts";
-import { type Claim, claimsOf, isHolder, whoIs } from "../claims.ts";
-import { drainLine } from "../foresight-text.ts";
-import type { Execution, Picture } from "../picture.ts";
-import { ago, briefWho, commandText, drainJson, lasting, stateTone } from "./cells.ts";
-import { whoRuns } from "./schedules.ts";
-import { drainsOn } from "./stopped.ts";
-import { type PictureView, SCENE_ROOMS, type Scene } from "./view.ts";
+import { getScheduleType } from "../../schedule/definition.ts";
+import { buildClaims, type Claim, formatTicketOwner, isHolder } from "../claims.ts";
+import { formatDrainLine } from "../eviction-preview-text.ts";
+import type { Execution, Snapshot } from "../snapshot.ts";
+import {
+  computeDurationWeight,
+  formatAge,
+  formatTicketCommand,
+  getStateTone,
+  shortenOwner,
+  toDrainJson,
+} from "./cells.ts";
+import { formatExecutionOwner } from "./schedules.ts";
+import { listStoppingDrains } from "./stopping-drains.ts";
+import { CONTEXT_COLLECTIONS, type SnapshotView, type ViewContext } from "./view.ts";
 
-/** A run's tickets, or the occurrence of a schedule that a worker runs, or both: a task that holds leases. */
+/** A run: its tickets, or an occurrence of a schedule on a worker, or both for a task with leases. */
 interface RunRow {
   run: string;
   claim: Claim | undefined;
   task: Execution | undefined;
-  /** `held`, or the state of the ticket that keeps it waiting. */
+  /** State of the ticket that is furthest from being held; `held` for a task without tickets. */
   state: string;
   command: string;
-  /** What stops it, where it waits. */
+  /** Drains that stop it while it waits. */
   drains: readonly Drain[];
 }
 
-/** Everybody who holds or waits, one row a run; what workers run of schedules are runs too. */
-export const runs: PictureView<RunRow> = {
+/** All runs that hold or wait, one per row. Includes occurrences of schedules on workers. */
+export const runsView: SnapshotView<RunRow> = {
   ...{ of: "picture", id: "runs", brief: "runs: everything that each of them holds or waits for" },
-  rooms: [...SCENE_ROOMS, "locks", "resources", "schedules", "runnings"],
+  collections: [...CONTEXT_COLLECTIONS, "locks", "resources", "schedules", "runnings"],
   columns: [
-    { id: "run", title: "RUN", isRandom: true, priority: 3, text: ({ run }) => run },
-    { id: "who", title: "WHO", priority: 1, text: (row) => whoOf(row), brief: (row) => briefWho(whoOf(row)) },
+    { id: "run", title: "RUN", isRandom: true, priority: 3, formatCell: ({ run }) => run },
     {
-      ...{ id: "state", title: "STATE", isMarked: true, priority: 1, text: ({ state }) => state },
-      tone: ({ state }) => stateTone(state),
+      id: "who",
+      title: "WHO",
+      priority: 1,
+      formatCell: (row) => formatRunOwner(row),
+      formatBriefCell: (row) => shortenOwner(formatRunOwner(row)),
     },
-    { id: "lock", title: "LOCK", priority: 2, text: ({ claim }) => (claim && lockOf(claim)) ?? "" },
-    { id: "schedule", title: "SCHEDULE", priority: 2, text: ({ task }) => task?.id ?? "" },
-    { id: "leases", title: "LEASES", priority: 2, text: ({ claim }) => (claim ? leasesText(claim) : "") },
+    {
+      ...{ id: "state", title: "STATE", isMarked: true, priority: 1, formatCell: ({ state }) => state },
+      getTone: ({ state }) => getStateTone(state),
+    },
+    {
+      id: "lock",
+      title: "LOCK",
+      priority: 2,
+      formatCell: ({ claim }) => (claim && findLockName(claim)) ?? "",
+    },
+    { id: "schedule", title: "SCHEDULE", priority: 2, formatCell: ({ task }) => task?.id ?? "" },
+    {
+      id: "leases",
+      title: "LEASES",
+      priority: 2,
+      formatCell: ({ claim }) => (claim ? formatLeases(claim) : ""),
+    },
     {
       ...{ id: "since", title: "SINCE", priority: 2, align: "right" },
       isTimed: true,
-      text: (row, wall) => ago(sinceOf(row), wall),
-      order: (row) => lasting(sinceOf(row)),
+      formatCell: (row, wall) => formatAge(findSince(row), wall),
+      getSortValue: (row) => computeDurationWeight(findSince(row)),
     },
     {
-      ...{ id: "note", title: "NOTE", priority: 4, tone: () => "problem" },
-      text: ({ drains }) => drains.map(drainLine).join("; "),
+      ...{ id: "note", title: "NOTE", priority: 4, getTone: () => "problem" },
+      formatCell: ({ drains }) => drains.map(formatDrainLine).join("; "),
     },
-    { id: "command", title: "COMMAND", priority: 4, text: (row) => row.command },
-    { id: "label", title: "LABEL", priority: 5, text: (row) => ticketOf(row)?.label ?? "" },
-    { id: "user", title: "USER", priority: 6, text: (row) => ticketOf(row)?.user ?? "" },
+    { id: "command", title: "COMMAND", priority: 4, formatCell: (row) => row.command },
+    { id: "label", title: "LABEL", priority: 5, formatCell: (row) => findTicket(row)?.label ?? "" },
+    { id: "user", title: "USER", priority: 6, formatCell: (row) => findTicket(row)?.user ?? "" },
     {
       ...{
         id: "token",
         title: "TOKEN",
         priority: 7,
         align: "right",
-        text: (row) => String(fencingOf(row)),
+        formatCell: (row) => String(getFencingToken(row)),
       },
-      order: fencingOf,
+      getSortValue: getFencingToken,
     },
   ],
   sort: "token",
-  key: ({ run }) => run,
-  facets: (row) => ({
+  getKey: ({ run }) => run,
+  getFacets: (row) => ({
     states: [row.state, ...(row.drains.length > 0 ? ["drained"] : [])],
-    hosts: [ticketOf(row)?.host ?? row.task?.value?.host ?? ""],
-    holders: row.claim === undefined || isHolder(row.claim) ? [whoOf(row)] : [],
+    hosts: [findTicket(row)?.host ?? row.task?.value?.host ?? ""],
+    holders: row.claim === undefined || isHolder(row.claim) ? [formatRunOwner(row)] : [],
   }),
-  subject: ({ run, claim, task }) =>
+  getSubject: ({ run, claim, task }) =>
     claim === undefined && task !== undefined
       ? { kind: "schedule", name: task.id }
       : { kind: "run", name: run },
-  json: rowJson,
-  rows: runRows,
+  toJson: toRunRowJson,
+  buildRows: buildRunRows,
   empty: "Nothing runs and nothing waits. Try: signalbox run --lock demo -- sleep 60",
 };
 
-function runRows(picture: Picture, scene: Scene): RunRow[] {
+function buildRunRows(snapshot: Snapshot, viewContext: ViewContext): RunRow[] {
   const tasks = new Map(
-    [...picture.executions.values()].flat().map((task) => [task.value?.run ?? task.key, task]),
+    [...snapshot.executions.values()].flat().map((task) => [task.value?.run ?? task.key, task]),
   );
-  const rows = [...claimsOf(picture).values()].map((claim): RunRow => {
-    const host = ticketOf({ claim })?.host;
+  const rows = [...buildClaims(snapshot).values()].map((claim): RunRow => {
+    const host = findTicket({ claim })?.host;
     const drains = isHolder(claim)
       ? []
-      : drainsOn({ host, queues: claim.stands.map(({ queue }) => queue) }, scene);
+      : listStoppingDrains({ host, queues: claim.entries.map(({ queue }) => queue) }, viewContext);
     const task = tasks.get(claim.run);
     tasks.delete(claim.run);
-    const command = commandText(ticketOf({ claim }));
-    return { run: claim.run, claim, task, command, state: claimState(claim), drains };
+    const command = formatTicketCommand(findTicket({ claim }));
+    return { run: claim.run, claim, task, command, state: computeClaimState(claim), drains };
   });
-  return [...rows, ...[...tasks].map(([run, task]) => taskRow(picture, run, task))];
+  return [...rows, ...[...tasks].map(([run, task]) => buildTaskRow(snapshot, run, task))];
 }
 
-function taskRow({ schedules }: Picture, run: string, task: Execution): RunRow {
+function buildTaskRow({ schedules }: Snapshot, run: string, task: Execution): RunRow {
   const definition = schedules.get(task.id)?.value;
-  const words = definition?.command?.join(" ") ?? typeOf(task.id, definition ?? {});
+  const words = definition?.command?.join(" ") ?? getScheduleType(task.id, definition ?? {});
   const state = task.fault === undefined ? "held" : "malformed";
   return { run, claim: undefined, task, command: words, state, drains: [] };
 }
 
-/** How a whole claim stands: as its ticket that is furthest from being held. */
-export function claimState(claim: Claim): string {
-  const states = claim.stands.map(({ place }) => place.ticket?.state ?? "malformed");
+/** Returns the state of a claim: the state of the ticket that is furthest from being held. */
+export function computeClaimState(claim: Claim): string {
+  const states = claim.entries.map(({ entry }) => entry.ticket?.state ?? "malformed");
   const order = ["malformed", "waiting", "admitted", "held", "grace"];
   return order.find((state) => states.some((one) => one === state)) ?? "held";
 }
 
-function rowJson({ run, claim, task, state, drains }: RunRow): object {
+function toRunRowJson({ run, claim, task, state, drains }: RunRow): object {
   const value = task?.value;
   const own = {
     ...{ run, state, host: value?.host, pid: value?.pid, grantedAt: value?.since },
     ...{ token: task?.token, tickets: [] },
   };
   return {
-    ...(claim === undefined ? own : runJson(claim, state)),
-    ...{ schedule: task?.id, scheduled: value?.scheduled, drains: drains.map(drainJson) },
+    ...(claim === undefined ? own : toRunJson(claim, state)),
+    ...{ schedule: task?.id, scheduled: value?.scheduled, drains: drains.map(toDrainJson) },
   };
 }
 
-/** A run for programs. Tokens and revisions as text, wall clocks in ms since the epoch. */
-export function runJson(claim: Claim, state: string): object {
-  const ticket = claim.stands.find(({ place }) => place.ticket !== undefined)?.place.ticket;
+/** Returns a run for JSON output. Tokens and revisions as text, wall clocks in ms since the epoch. */
+export function toRunJson(claim: Claim, state: string): object {
+  const ticket = claim.entries.find(({ entry }) => entry.ticket !== undefined)?.entry.ticket;
   const { host, pid, user, command, args, label, enqueuedAt, grantedAt, reset } = ticket ?? {};
   return {
     ...{ run: claim.run, state, host, pid, user, command, args, label, enqueuedAt, grantedAt, reset },
-    token: tokenOf(claim),
-    tickets: claim.stands.map(({ queue: { kind, name }, place }) => ({
-      ...{ kind, name, state: place.ticket?.state ?? "malformed", count: place.ticket?.count },
+    token: getClaimToken(claim),
+    tickets: claim.entries.map(({ queue: { kind, name }, entry }) => ({
+      ...{ kind, name, state: entry.ticket?.state ?? "malformed", count: entry.ticket?.count },
     })),
   };
 }
 
-/** The fencing token: of the lock's ticket, else of the resources'. */
-export function tokenOf({ stands }: Claim): bigint {
-  const stand = stands.find(({ queue }) => queue.kind === "lock") ?? stands[0];
-  return stand?.place.createRevision ?? 0n;
+/** Returns the fencing token: of the lock ticket, or else of the first resource ticket. */
+export function getClaimToken({ entries }: Claim): bigint {
+  const claimEntry = entries.find(({ queue }) => queue.kind === "lock") ?? entries[0];
+  return claimEntry?.entry.createRevision ?? 0n;
 }
 
-function lockOf({ stands }: Claim): string | undefined {
-  return stands.find(({ queue }) => queue.kind === "lock")?.queue.name;
+function findLockName({ entries }: Claim): string | undefined {
+  return entries.find(({ queue }) => queue.kind === "lock")?.queue.name;
 }
 
-function leasesText({ stands }: Claim): string {
-  const leases = stands.filter(({ queue }) => queue.kind === "resource");
-  return leases.map(({ queue, place }) => `${queue.name}=${place.ticket?.count ?? "?"}`).join(" ");
+function formatLeases({ entries }: Claim): string {
+  const leases = entries.filter(({ queue }) => queue.kind === "resource");
+  return leases.map(({ queue, entry }) => `${queue.name}=${entry.ticket?.count ?? "?"}`).join(" ");
 }
 
-function fencingOf({ claim, task }: RunRow): bigint {
-  return claim === undefined ? (task?.token ?? 0n) : tokenOf(claim);
+function getFencingToken({ claim, task }: RunRow): bigint {
+  return claim === undefined ? (task?.token ?? 0n) : getClaimToken(claim);
 }
 
-function ticketOf({ claim }: Pick<RunRow, "claim">) {
-  return claim?.stands.find(({ place }) => place.ticket !== undefined)?.place.ticket;
+function findTicket({ claim }: Pick<RunRow, "claim">) {
+  return claim?.entries.find(({ entry }) => entry.ticket !== undefined)?.entry.ticket;
 }
 
-function whoOf({ claim, task }: RunRow): string {
-  const [first] = claim?.stands ?? [];
-  return first === undefined ? (task === undefined ? "" : whoRuns(task)) : whoIs(first.place);
+function formatRunOwner({ claim, task }: RunRow): string {
+  const [first] = claim?.entries ?? [];
+  return first === undefined
+    ? task === undefined
+      ? ""
+      : formatExecutionOwner(task)
+    : formatTicketOwner(first.entry);
 }
 
-function sinceOf(row: RunRow): number | undefined {
-  const ticket = ticketOf(row);
+function findSince(row: RunRow): number | undefined {
+  const ticket = findTicket(row);
   return ticket?.grantedAt ?? ticket?.enqueuedAt ?? row.task?.value?.since;
 }

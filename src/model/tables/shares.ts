@@ -1,89 +1,89 @@
-import { canonicalHost } from "../../fleet/groups.ts";
-import { holds } from "../../protocol/admission.ts";
-import { plainTotal } from "../foresee.ts";
-import { type NamedQueue, type Picture, queueId } from "../picture.ts";
-import { hostInName, type Owned, ownersIn } from "./owners.ts";
+import { canonicalizeHost } from "../../fleet/groups.ts";
+import { isHolding } from "../../protocol/admission.ts";
+import { findPlainTotal } from "../eviction-preview.ts";
+import { buildQueueId, type NamedQueue, type Snapshot } from "../snapshot.ts";
+import { findHostInName, findHostResources, type HostResource } from "./host-resources.ts";
 import type { Tone } from "./view.ts";
 
-/** How much of one resource is used. Counts in its units. */
-export interface Share {
+/** The use of one resource, in its units. */
+export interface ResourceShare {
   name: string;
-  /** Its name without the host that it belongs to; the whole name where it belongs to none. */
+  /** Its name without its host; the full name if it belongs to no host. */
   short: string;
   used: number;
-  /** As configured, or as the first ticket states it; undefined where nobody says. */
+  /** As configured, or as the first ticket states; undefined if neither exists. */
   total: number | undefined;
-  /** Tickets that wait for some. */
+  /** Number of tickets that wait for units. */
   waiting: number;
 }
 
-/** The resources of one host, side by side: `web1  cpu 3/4  mem 2048/7976`. */
+/** The resources of one host: `web1  cpu 3/4  mem 2048/7976`. */
 export interface HostShares {
-  /** Full name, as hosts are compared. */
+  /** Canonical full name. */
   host: string;
-  /** In the order that is configured for them, else by name. */
-  parts: readonly Share[];
+  /** In the configured order, then by name. */
+  parts: readonly ResourceShare[];
 }
 
-export interface Shares {
-  /** By name of the host. */
+export interface ResourceShares {
+  /** Sorted by host name. */
   readonly hosts: readonly HostShares[];
-  /** Resources that belong to no host, or to several, likewise in order. */
-  readonly others: readonly Share[];
+  /** Resources that belong to no host, or to several, in the same order. */
+  readonly others: readonly ResourceShare[];
 }
 
-type Sight = Pick<Picture, "queues" | "resources" | "hosts">;
-type Ordered = Share & { order: number };
+type ShareSnapshot = Pick<Snapshot, "queues" | "resources" | "hosts">;
+type OrderedShare = ResourceShare & { order: number };
 
 /**
- * Every resource that is leased, waited for or configured, those of one host together. A resource is a host's where a
- * configuration with macros (`FQDN_cpu`) makes it that, where the host's full name stands in its name, or its short name
- * does and all its tickets are of that host.
+ * Computes the shares of all resources that are leased, waited for or configured, grouped by host. A resource belongs
+ * to a host if a configuration with macros (`FQDN_cpu`) defines it for the host, if its name contains the full host
+ * name, or if its name contains the short host name and all its tickets are from that host.
  */
-export function sharesOf(picture: Sight): Shares {
-  const { configured, templates } = ownersIn(picture);
-  const queued = [...picture.queues.values()].filter(({ kind }) => kind === "resource");
-  const known = [...picture.resources.keys()].filter((name) => !templates.has(name));
+export function computeShares(snapshot: ShareSnapshot): ResourceShares {
+  const { configured, templates } = findHostResources(snapshot);
+  const queued = [...snapshot.queues.values()].filter(({ kind }) => kind === "resource");
+  const known = [...snapshot.resources.keys()].filter((name) => !templates.has(name));
   const names = new Set([...queued.map(({ name }) => name), ...known, ...configured.keys()]);
-  const tickets = new Set(queued.flatMap((queue) => tallyOf(queue).hosts));
-  const isHost = (host: string) => picture.hosts.has(host) || tickets.has(host);
-  const hosts = new Map<string, Ordered[]>();
-  const others: Ordered[] = [];
+  const tickets = new Set(queued.flatMap((queue) => computeQueueTally(queue).hosts));
+  const isHost = (host: string) => snapshot.hosts.has(host) || tickets.has(host);
+  const hosts = new Map<string, OrderedShare[]>();
+  const others: OrderedShare[] = [];
   for (const name of names) {
-    const queue = picture.queues.get(queueId("resource", name));
-    const owned = configured.get(name) ?? ownedByName(name, queue, isHost);
-    const share = shareOf(picture, name, queue, owned);
+    const queue = snapshot.queues.get(buildQueueId("resource", name));
+    const owned = configured.get(name) ?? findOwnerByName(name, queue, isHost);
+    const share = computeShare(snapshot, name, queue, owned);
     if (owned === undefined) others.push(share);
     else hosts.set(owned.host, [...(hosts.get(owned.host) ?? []), share]);
   }
-  const list = [...hosts].map(([host, parts]) => ({ host, parts: inOrder(parts) }));
-  return { hosts: list.sort((a, b) => (a.host < b.host ? -1 : 1)), others: inOrder(others) };
+  const list = [...hosts].map(([host, parts]) => ({ host, parts: sortShares(parts) }));
+  return { hosts: list.sort((a, b) => (a.host < b.host ? -1 : 1)), others: sortShares(others) };
 }
 
-function ownedByName(
+function findOwnerByName(
   name: string,
   queue: NamedQueue | undefined,
   isHost: (host: string) => boolean,
-): Owned | undefined {
+): HostResource | undefined {
   const nothing = { total: undefined, config: undefined };
-  const full = hostInName(name, (host) => host.includes(".") && isHost(host));
+  const full = findHostInName(name, (host) => host.includes(".") && isHost(host));
   if (full !== undefined) return { ...full, ...nothing };
-  const [host, ...more] = queue === undefined ? [] : tallyOf(queue).hosts;
+  const [host, ...more] = queue === undefined ? [] : computeQueueTally(queue).hosts;
   if (host === undefined || more.length > 0) return undefined;
   const label = host.replace(/\..*$/s, "");
-  const brief = hostInName(name, (word) => word === label);
+  const brief = findHostInName(name, (word) => word === label);
   return brief && { host, short: brief.short, ...nothing };
 }
 
-function shareOf(
-  picture: Sight,
+function computeShare(
+  snapshot: ShareSnapshot,
   name: string,
   queue: NamedQueue | undefined,
-  owned: Owned | undefined,
-): Ordered {
-  const tally = queue === undefined ? undefined : tallyOf(queue);
-  const total = plainTotal(picture, name) ?? owned?.total ?? tally?.total;
-  const config = picture.resources.get(name)?.value ?? owned?.config;
+  owned: HostResource | undefined,
+): OrderedShare {
+  const tally = queue === undefined ? undefined : computeQueueTally(queue);
+  const total = findPlainTotal(snapshot, name) ?? owned?.total ?? tally?.total;
+  const config = snapshot.resources.get(name)?.value ?? owned?.config;
   return {
     ...{ name, short: owned?.short ?? name, total },
     ...{ used: tally?.used ?? 0, waiting: tally?.waiting ?? 0 },
@@ -91,46 +91,50 @@ function shareOf(
   };
 }
 
-function inOrder(shares: Ordered[]): Share[] {
+function sortShares(shares: OrderedShare[]): ResourceShare[] {
   shares.sort((a, b) => (a.order !== b.order ? a.order - b.order : a.short < b.short ? -1 : 1));
   return shares.map(({ order: _, ...share }) => share);
 }
 
-interface Tally {
+interface QueueTally {
   used: number;
   waiting: number;
   total: number | undefined;
-  /** Of its tickets, as hosts are compared. */
+  /** Canonical host names of its tickets. */
   hosts: readonly string[];
 }
 
-/** Tallies of queues that have not changed: the longest have many thousand places. */
-const tallies = new WeakMap<NamedQueue, Tally>();
+/** Tallies of unchanged queues: a queue may have many thousand entries. */
+const tallies = new WeakMap<NamedQueue, QueueTally>();
 
-function tallyOf(queue: NamedQueue): Tally {
+function computeQueueTally(queue: NamedQueue): QueueTally {
   const known = tallies.get(queue);
   if (known !== undefined) return known;
   const hosts = new Set<string>();
   const tally = { used: 0, waiting: 0, total: undefined as number | undefined };
-  for (const place of queue.places) {
-    const { ticket } = place;
+  for (const entry of queue.entries) {
+    const { ticket } = entry;
     tally.total ??= ticket?.total;
     if (ticket !== undefined) hosts.add(ticket.host);
-    if (holds(place)) tally.used += ticket?.count ?? 0;
+    if (isHolding(entry)) tally.used += ticket?.count ?? 0;
     else tally.waiting += 1;
   }
-  const whole = { ...tally, hosts: [...new Set([...hosts].map(canonicalHost))] };
+  const whole = { ...tally, hosts: [...new Set([...hosts].map(canonicalizeHost))] };
   tallies.set(queue, whole);
   return whole;
 }
 
-/** `cpu 3/4`. Not cleaned. */
-export function shareText({ short, used, total }: Pick<Share, "short" | "used" | "total">): string {
+/** Formats a share as `cpu 3/4`. Not cleaned. */
+export function formatShare({ short, used, total }: Pick<ResourceShare, "short" | "used" | "total">): string {
   return `${short} ${used}/${total ?? "?"}`;
 }
 
-/** What a share means, for colours: its text says the same. */
-export function shareTone({ used, total, waiting }: Pick<Share, "used" | "total" | "waiting">): Tone {
+/** Returns the tone of a share. Its text contains the same information. */
+export function getShareTone({
+  used,
+  total,
+  waiting,
+}: Pick<ResourceShare, "used" | "total" | "waiting">): Tone {
   if (total !== undefined && used > total) return "problem";
   if (waiting > 0) return "waiting";
   return used > 0 ? "held" : "free";
@@ -139,12 +143,12 @@ export function shareTone({ used, total, waiting }: Pick<Share, "used" | "total"
 const CELLS = 4;
 
 /**
- * How much is used, in four cells: `▇▇▇▁`. Only none shows as none, and only all as all.
+ * Renders the used share as a bar of four cells: `▇▇▇▁`. The bar is empty only for no use, and full only for full use.
  * @param signs  a full cell and an empty one, each one column wide
- * @returns as many spaces where the total is not known
+ * @returns four spaces if the total is not known
  */
-export function shareBar(
-  { used, total }: Pick<Share, "used" | "total">,
+export function renderShareBar(
+  { used, total }: Pick<ResourceShare, "used" | "total">,
   [full, empty]: readonly [string, string],
 ): string {
   if (total === undefined || total <= 0) return " ".repeat(CELLS);

@@ -1,44 +1,44 @@
-import type { Column, View } from "./view.ts";
+import type { TableColumn, TableView } from "./view.ts";
 
-/** How rows are ordered: by a column, smallest or largest first. */
-export interface Order {
+/** A sort order: by a column, ascending or descending. */
+export interface SortOrder {
   column: string;
   descending: boolean;
 }
 
-/** An order as it is written: a column's id, with `-` before it for the largest first. */
-export function parseOrder(text: string): Order {
+/** Parses a sort order: a column id, with the prefix `-` for descending. */
+export function parseSortOrder(text: string): SortOrder {
   return text.startsWith("-")
     ? { column: text.slice(1), descending: true }
     : { column: text, descending: false };
 }
 
-/** A row with what it is sorted by. */
-interface Weighed<R> {
+/** A row with its sort value. */
+interface WeightedRow<R> {
   row: R;
   by: string | number | bigint;
   key: string;
 }
 
-/** Rows that were weighed already, by one column: those of the picture before. */
-export interface Weights<R> {
-  get(row: R): Weighed<R> | undefined;
-  set(row: R, weighed: Weighed<R>): unknown;
+/** A cache for the sort values of one column, for rows of the previous snapshot. */
+export interface SortCache<R> {
+  get(row: R): WeightedRow<R> | undefined;
+  set(row: R, weighed: WeightedRow<R>): unknown;
 }
 
-/** Rows in an order; equal ones by their keys, so that they stay where they are from picture to picture. */
-export function sorted<R>(
-  view: Pick<View<R>, "columns" | "key">,
+/** Sorts rows. Equal rows are sorted by key, so their order stays the same between snapshots. */
+export function sortViewRows<R>(
+  view: Pick<TableView<R>, "columns" | "getKey">,
   rows: readonly R[],
-  { column: id, descending }: Order,
-  known?: Weights<R>,
+  { column: id, descending }: SortOrder,
+  known?: SortCache<R>,
 ): R[] {
   const column = view.columns.find((one) => one.id === id);
   if (column === undefined) return [...rows];
   const keyed = rows.map((row) => {
     const before = known?.get(row);
     if (before !== undefined) return before;
-    const weighed = { row, by: weightOf(column, row), key: view.key(row) };
+    const weighed = { row, by: getSortValue(column, row), key: view.getKey(row) };
     known?.set(row, weighed);
     return weighed;
   });
@@ -47,8 +47,8 @@ export function sorted<R>(
   return keyed.map(({ row }) => row);
 }
 
-function weightOf<R>({ text, order }: Column<R>, row: R): string | number | bigint {
-  return order === undefined ? text(row, 0) : order(row);
+function getSortValue<R>({ formatCell, getSortValue }: TableColumn<R>, row: R): string | number | bigint {
+  return getSortValue === undefined ? formatCell(row, 0) : getSortValue(row);
 }
 
 function compare(a: string | number | bigint, b: string | number | bigint): number {

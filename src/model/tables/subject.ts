@@ -1,7 +1,7 @@
 import type { Subject } from "./view.ts";
 
-/** The thing that a text like `lock invoices` names, as the audit and problems write it. */
-export function aboutOf(text: string): { about?: Subject } {
+/** Parses a text such as `lock invoices`, as used in audit records and problems. */
+export function parseSubject(text: string): { about?: Subject } {
   const [, kind, name = ""] = /^(lock|resource|host|group|run|schedule) (.+)$/s.exec(text) ?? [];
   switch (kind) {
     case "lock":

@@ -1,107 +1,111 @@
 import type { HostRecord } from "../../fleet/host-record.ts";
 import type { Drain } from "../../protocol/drain.ts";
 import type { DrainScope, QueueKind } from "../../protocol/keys.ts";
-import type { NamedQueue, Picture, Room } from "../picture.ts";
+import type { Remedy } from "../remedy.ts";
+import type { Collection, NamedQueue, Snapshot } from "../snapshot.ts";
 
-/** What a cell means, for colours; its text says the same without one. */
+/** The meaning of a cell, for colours. Its text contains the same information. */
 export type Tone = "held" | "free" | "waiting" | "problem" | "quiet" | "plain";
 
-/** A column of a table. Texts may hold other people's words, and are not cleaned. */
-export interface Column<R> {
+/** A column of a table. Texts may come from etcd, and are not cleaned. */
+export interface TableColumn<R> {
   id: string;
   title: string;
-  /** 1 is kept to the last; where there is no room, those with the largest go first. 9: only shown on demand. */
+  /** Columns with the largest number are hidden first if there is too little width. 9: shown only on demand. */
   priority: number;
   align?: "right";
-  /** @param wall  wall clock, ms since the epoch: rows are the same as long as nothing changes, however long that is */
-  text(row: R, wall: number): string;
-  /** Its text says how long something has lasted: no filter looks there. */
+  /** @param wall  wall clock, ms since the epoch. It is a parameter because unchanged rows are reused for any time */
+  formatCell(row: R, wall: number): string;
+  /** The text is a duration that changes with time. Filters ignore it. */
   isTimed?: true;
-  /** Its text is random: a filter finds it by its beginning only, or short words would be found in it by chance. */
+  /** The text is random. Filters only match its prefix, because short words would match by chance. */
   isRandom?: true;
-  /** A shorter text for where there is little room; the same in meaning to whoever knows the place. */
-  brief?(row: R): string;
-  /** Stands on lines of its own below the row where there is no room beside it: a sentence, or a line to copy. */
+  /** Returns a shorter text for narrow terminals, with the same meaning for users who know the site. */
+  formatBriefCell?(row: R): string;
+  /** Moves to separate lines below the row if there is too little width: as a sentence, or as a line to copy. */
   below?: "sentence" | "line";
-  /** Whether its tone is shown by a mark too, so that no meaning is in a colour alone. */
+  /** Shows the tone also as a mark, so that no information depends on colour alone. */
   isMarked?: true;
-  /** What it is sorted by; without it, by its text. */
-  order?(row: R): number | bigint | string;
-  tone?(row: R): Tone;
+  /** Returns the sort value. Without this function, the column is sorted by its text. */
+  getSortValue?(row: R): number | bigint | string;
+  getTone?(row: R): Tone;
 }
 
-/** What a filter can ask of a row, beside its text. */
+/** Values of a row that filters can match, in addition to its text. */
 export interface Facets {
-  /** What the row shows as its state, and what else it is: a held lock may be drained as well. */
+  /** The displayed state and all others that apply: a held lock may also be drained. */
   states: readonly string[];
   hosts: readonly string[];
   holders: readonly string[];
 }
 
-/** What a row is about. `name` is as commands take it: a run's is its id, a drain's of everything is empty. */
+/** The object of a row. `name` is as in commands: the id of a run; empty for a drain of everything. */
 export type Subject =
   | { kind: "lock" | "resource" | "host" | "group" | "schedule"; name: string }
-  /** A ticket in a queue; `queue` is where it was found. */
+  /** A run; `queue` is the queue in which it was found. */
   | { kind: "run"; name: string; queue?: { kind: QueueKind; name: string } }
   | { kind: "drain"; scope: DrainScope; name: string }
-  /** Nothing that can be acted on: a past run, a record of the audit. `about` is what it mentions, where that can be. */
-  | { kind: "record"; name: string; about?: Subject };
+  /**
+   * A row without actions of its own: a past run, an audit record. `about` is the object that it refers to, if known.
+   * `remedy` is a command that solves the problem.
+   */
+  | { kind: "record"; name: string; about?: Subject; remedy?: Remedy };
 
-/** A kind of listing: its columns as data, so that commands and the console show the same. */
-export interface View<R> {
+/** A table as data, so that commands and the console show the same columns. */
+export interface TableView<R> {
   id: string;
   brief: string;
-  /** What must be read for it. */
-  rooms: readonly Room[];
-  columns: readonly Column<R>[];
-  /** The column it is sorted by where nobody says otherwise; `-` before it for the largest first. */
+  /** The collections to read for it. */
+  collections: readonly Collection[];
+  columns: readonly TableColumn<R>[];
+  /** Default sort column; prefix `-` for descending. */
   sort: string;
-  /** The same for one thing as long as it is there. */
-  key(row: R): string;
-  facets(row: R): Facets;
-  /** What the row is about, for whoever acts on it. */
-  subject(row: R): Subject;
-  /** The row for programs, as docs/json.md has it. */
-  json(row: R): object;
-  /** What of a row is worth telling again when it changes, where that is not all of it. */
-  news?(row: R): string;
-  /** What to do where there is nothing. */
+  /** Returns a key that stays the same while the object of the row exists. */
+  getKey(row: R): string;
+  getFacets(row: R): Facets;
+  /** Returns the object of the row, for actions. */
+  getSubject(row: R): Subject;
+  /** Returns the row for JSON output, as documented in docs/json.md. */
+  toJson(row: R): object;
+  /** Returns the part of a row whose change is reported. Without this function, every change is reported. */
+  getChangeKey?(row: R): string;
+  /** Message for an empty table, with a suggestion. */
   empty: string;
-  /** What concerns the rows, and stands in none of them: a sentence each. */
-  remarks?(scene: Scene): readonly string[];
+  /** Lists remarks on the table as a whole, one sentence each. */
+  listRemarks?(viewContext: ViewContext): readonly string[];
 }
 
-/** A view whose rows come from one queue at a time, so that any number of them can be listed as they are read. */
-export interface QueueView<R> extends View<R> {
+/** A view that builds its rows from one queue at a time, so that any number of queues can be listed while reading. */
+export interface QueueView<R> extends TableView<R> {
   of: "queue";
-  /** Whether one in whose queue nobody stands has a row too. */
+  /** Whether locks and resources with empty queues can have rows. */
   hasEmpty: boolean;
-  rows(queue: NamedQueue, scene: Scene): readonly R[];
+  buildRows(queue: NamedQueue, viewContext: ViewContext): readonly R[];
 }
 
-/** A view whose rows need the whole picture of its rooms. */
-export interface PictureView<R> extends View<R> {
+/** A view that needs the complete snapshot of its collections. */
+export interface SnapshotView<R> extends TableView<R> {
   of: "picture";
-  /** Whether rows come, change or go by themselves, as time passes. */
+  /** Whether rows appear, change or disappear as time passes. */
   isTimed?: true;
-  rows(picture: Picture, scene: Scene): readonly R[];
+  buildRows(snapshot: Snapshot, viewContext: ViewContext): readonly R[];
 }
 
-export type AnyView<R> = QueueView<R> | PictureView<R>;
+export type AnyView<R> = QueueView<R> | SnapshotView<R>;
 
-/** What stands around the queues: small rooms, read before them. */
-export interface Scene {
+/** Data from small collections that views need in addition to queues. It is read before the queues. */
+export interface ViewContext {
   /** Wall clock, ms since the epoch. */
   wall: number;
   /** Drains that have not ended. */
   drains: readonly Drain[];
   /** Members by group. */
   groups: ReadonlyMap<string, readonly string[]>;
-  resources: Picture["resources"];
+  resources: Snapshot["resources"];
   hosts: ReadonlyMap<string, HostRecord>;
   /** Finished runs by lock, newest first, where they were read. */
-  histories?: Picture["histories"];
+  histories?: Snapshot["histories"];
 }
 
-/** The rooms of a scene. */
-export const SCENE_ROOMS: readonly Room[] = ["resourceConfigs", "groups", "drains", "hosts"];
+/** The collections of a ViewContext. */
+export const CONTEXT_COLLECTIONS: readonly Collection[] = ["resourceConfigs", "groups", "drains", "hosts"];

@@ -1,94 +1,112 @@
-import { briefDuration } from "../../base/duration.ts";
-import { COMMANDS } from "../../schedule/types.ts";
+import { formatBriefDuration } from "../../base/duration.ts";
+import { COMMAND_TYPE } from "../../schedule/handler-types.ts";
 import type { WorkerRecord } from "../../schedule/worker-record.ts";
-import type { Picture, Seat } from "../picture.ts";
-import { ago, briefWho, lasting } from "./cells.ts";
-import type { PictureView } from "./view.ts";
+import type { Snapshot, StoredWorker } from "../snapshot.ts";
+import { computeDurationWeight, formatAge, shortenOwner } from "./cells.ts";
+import type { SnapshotView } from "./view.ts";
 
 interface WorkerRow {
   id: string;
-  /** Undefined where its word cannot be read. */
+  /** Undefined if the record cannot be read. */
   record: WorkerRecord | undefined;
   fault: string | undefined;
-  /** Tasks that it runs, as the keys of these tell: its own word is up to some seconds old. */
+  /** Number of its tasks, counted from running keys: its own record may be some seconds old. */
   running: number;
 }
 
-export const workers: PictureView<WorkerRow> = {
+export const workersView: SnapshotView<WorkerRow> = {
   ...{ of: "picture", id: "workers", brief: "workers: what they have handlers for, how much they run" },
-  rooms: ["workers", "runnings"],
+  collections: ["workers", "runnings"],
   columns: [
-    { id: "who", title: "WORKER", priority: 1, text: whoOf, brief: (row) => briefWho(whoOf(row)) },
     {
-      ...{ id: "state", title: "STATE", isMarked: true, priority: 1, text: (row) => statesOf(row)[0] ?? "" },
-      tone: (row) => (statesOf(row).some((state) => BAD.has(state)) ? "problem" : "held"),
+      id: "who",
+      title: "WORKER",
+      priority: 1,
+      formatCell: formatWorkerOwner,
+      formatBriefCell: (row) => shortenOwner(formatWorkerOwner(row)),
+    },
+    {
+      ...{
+        id: "state",
+        title: "STATE",
+        isMarked: true,
+        priority: 1,
+        formatCell: (row) => listStates(row)[0] ?? "",
+      },
+      getTone: (row) => (listStates(row).some((state) => BAD.has(state)) ? "problem" : "held"),
     },
     {
       ...{ id: "running", title: "RUNS", priority: 1, align: "right" },
-      text: ({ record, running }) => `${running}/${record?.concurrency ?? "?"}`,
-      order: ({ running }) => running,
+      formatCell: ({ record, running }) => `${running}/${record?.concurrency ?? "?"}`,
+      getSortValue: ({ running }) => running,
     },
     {
-      ...{ id: "clock", title: "CLOCK", priority: 2, text: ({ record }) => record?.clock ?? "" },
-      tone: ({ record }) => (record?.clock === "ok" ? "quiet" : "problem"),
+      ...{ id: "clock", title: "CLOCK", priority: 2, formatCell: ({ record }) => record?.clock ?? "" },
+      getTone: ({ record }) => (record?.clock === "ok" ? "quiet" : "problem"),
     },
     {
       ...{ id: "since", title: "SINCE", priority: 2, align: "right", isTimed: true },
-      text: ({ record }, wall) => ago(record?.since, wall),
-      order: ({ record }) => lasting(record?.since),
+      formatCell: ({ record }, wall) => formatAge(record?.since, wall),
+      getSortValue: ({ record }) => computeDurationWeight(record?.since),
     },
-    { id: "types", title: "TYPES", priority: 2, text: ({ record }) => typesText(record) },
-    { id: "tags", title: "TAGS", priority: 5, text: ({ record }) => (record?.tags ?? []).join(" ") },
-    { id: "note", title: "NOTE", priority: 3, text: ({ fault }) => fault ?? "", tone: () => "problem" },
-    { id: "version", title: "VERSION", priority: 5, text: ({ record }) => record?.version ?? "" },
-    { id: "worker", title: "ID", isRandom: true, priority: 6, text: ({ id }) => id },
+    { id: "types", title: "TYPES", priority: 2, formatCell: ({ record }) => formatTypes(record) },
+    { id: "tags", title: "TAGS", priority: 5, formatCell: ({ record }) => (record?.tags ?? []).join(" ") },
+    {
+      id: "note",
+      title: "NOTE",
+      priority: 3,
+      formatCell: ({ fault }) => fault ?? "",
+      getTone: () => "problem",
+    },
+    { id: "version", title: "VERSION", priority: 5, formatCell: ({ record }) => record?.version ?? "" },
+    { id: "worker", title: "ID", isRandom: true, priority: 6, formatCell: ({ id }) => id },
     {
       ...{ id: "word", title: "WORD", priority: 9, align: "right", isTimed: true },
-      text: ({ record }, wall) => (record === undefined ? "" : briefDuration(wall - record.wall)),
-      order: ({ record }) => lasting(record?.wall),
+      formatCell: ({ record }, wall) => (record === undefined ? "" : formatBriefDuration(wall - record.wall)),
+      getSortValue: ({ record }) => computeDurationWeight(record?.wall),
     },
   ],
   sort: "who",
-  key: ({ id }) => id,
-  facets: (row) => ({
-    states: statesOf(row),
+  getKey: ({ id }) => id,
+  getFacets: (row) => ({
+    states: listStates(row),
     hosts: row.record === undefined ? [] : [row.record.host],
-    holders: row.running > 0 ? [whoOf(row)] : [],
+    holders: row.running > 0 ? [formatWorkerOwner(row)] : [],
   }),
-  subject: ({ id, record }) => ({
+  getSubject: ({ id, record }) => ({
     ...{ kind: "record", name: id },
     ...(record !== undefined && { about: { kind: "host", name: record.host } }),
   }),
-  json: workerJson,
-  news: ({ id, running, record: { host, clock, types, isLeaving } = NOBODY, fault }) =>
-    JSON.stringify([id, host, running, clock, types, isLeaving, fault]), // it says its time every few seconds
-  rows: workerRows,
+  toJson: toWorkerJson,
+  getChangeKey: ({ id, running, record: { host, clock, types, isLeaving } = NOBODY, fault }) =>
+    JSON.stringify([id, host, running, clock, types, isLeaving, fault]), // its time changes every few seconds
+  buildRows: buildWorkerRows,
   empty: "No worker is there. Start one: signalbox worker",
 };
 
 const NOBODY: Partial<WorkerRecord> = {};
 const BAD: ReadonlySet<string> = new Set(["malformed", "refuses", "warns"]);
 
-/** Rows of workers that have said nothing new. */
-const made = new WeakMap<Seat, WorkerRow>();
+/** Rows of unchanged worker records. */
+const cachedRows = new WeakMap<StoredWorker, WorkerRow>();
 
-function workerRows({ workers: seats, executions }: Picture): WorkerRow[] {
+function buildWorkerRows({ workers: seats, executions }: Snapshot): WorkerRow[] {
   const tasks = new Map<string, number>();
   for (const { value } of [...executions.values()].flat())
     if (value !== undefined) tasks.set(value.worker, (tasks.get(value.worker) ?? 0) + 1);
-  return [...seats].map(([id, seat]) => rowOf(id, seat, tasks.get(id) ?? 0));
+  return [...seats].map(([id, seat]) => buildRow(id, seat, tasks.get(id) ?? 0));
 }
 
-function rowOf(id: string, seat: Seat, running: number): WorkerRow {
-  const known = made.get(seat);
+function buildRow(id: string, worker: StoredWorker, running: number): WorkerRow {
+  const known = cachedRows.get(worker);
   if (known?.running === running) return known;
-  const row = { id, record: seat.value, fault: seat.fault, running };
-  made.set(seat, row);
+  const row = { id, record: worker.value, fault: worker.fault, running };
+  cachedRows.set(worker, row);
   return row;
 }
 
-/** `full`: it takes nothing more for now. `warns`, `refuses`: its clock is off. */
-function statesOf({ record, running }: WorkerRow): string[] {
+/** Lists the states. `full`: it starts no more tasks for now. `warns`, `refuses`: its clock deviates. */
+function listStates({ record, running }: WorkerRow): string[] {
   if (record === undefined) return ["malformed"];
   const { concurrency, clock, isLeaving } = record;
   return [
@@ -99,8 +117,8 @@ function statesOf({ record, running }: WorkerRow): string[] {
   ];
 }
 
-/** A worker for programs. Instants in ms since the epoch. What a later version says beside this stays out. */
-function workerJson({ id, record, fault, running }: WorkerRow): object {
+/** Returns a worker for JSON output. Instants in ms since the epoch. Fields of later versions are omitted. */
+function toWorkerJson({ id, record, fault, running }: WorkerRow): object {
   const { host, pid, version, since, wall, beat, types, tags, concurrency, clock } = record ?? NOBODY;
   return {
     ...{ worker: id, host, pid, version, since, wall, beat, types, tags, running, concurrency, clock },
@@ -108,10 +126,10 @@ function workerJson({ id, record, fault, running }: WorkerRow): object {
   };
 }
 
-function whoOf({ id, record }: WorkerRow): string {
+function formatWorkerOwner({ id, record }: WorkerRow): string {
   return record === undefined ? `malformed ${id}` : `${record.host}:${record.pid}`;
 }
 
-function typesText(record: WorkerRecord | undefined): string {
-  return (record?.types ?? []).map((type) => (type === COMMANDS ? "(commands)" : type)).join(" ");
+function formatTypes(record: WorkerRecord | undefined): string {
+  return (record?.types ?? []).map((type) => (type === COMMAND_TYPE ? "(commands)" : type)).join(" ");
 }

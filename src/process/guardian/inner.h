@@ -1,11 +1,11 @@
-/* The inner guardian: the command's parent, and the one that talks to the runner. */
+/* The inner guardian: the parent of the command, connected to the runner. */
 #ifndef INNER_H
 #define INNER_H
 
 /*
- * Guards until nothing of the command is left or the runner says farewell.
+ * Guards until no process of the command is left or the runner sends RELEASE.
  * sock: the runner's socket. lifeline: a pipe that ends when the outer guardian dies. Returns an exit code of wire.h.
  */
-int guard(int sock, int lifeline, char **argv);
+int guard(int sock, int lifeline);
 
 #endif

@@ -10,7 +10,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* What the command is to get back; empty: never changed. */
+#include "environment.h"
+#include "group.h"
+
+/* The values to restore for the command; empty: never changed. */
 static char oom_before[16];
 static int nice_before;
 
@@ -32,7 +35,7 @@ void take_shelter(void) {
 
 static void leave_shelter(void) {
   if (oom_before[0]) oom_file(O_WRONLY, oom_before, strlen(oom_before));
-  setpriority(PRIO_PROCESS, 0, nice_before); /* down is always allowed, and a no-op where the way up was not */
+  setpriority(PRIO_PROCESS, 0, nice_before); /* lowering is always allowed; a no-op when raising was not */
 }
 
 void drop_stdio(void) {
@@ -44,19 +47,7 @@ void drop_stdio(void) {
   if (fd > 2) close(fd);
 }
 
-static void add_environment(char *extra, size_t length) {
-  for (char *end = extra + length; extra < end;) {
-    char *next = extra + strlen(extra) + 1;
-    char *equals = strchr(extra, '=');
-    if (equals) {
-      *equals = '\0';
-      setenv(extra, equals + 1, 1);
-    }
-    extra = next;
-  }
-}
-
-/* Node ignores SIGPIPE and whoever started it may have blocked or ignored others: the command gets none of that. */
+/* Resets the signals for the command: Node ignores SIGPIPE, and its parent may have blocked or ignored others. */
 static void default_signals(void) {
   sigset_t none;
   for (int sig = 1; sig < NSIG; sig++) signal(sig, SIG_DFL);
@@ -65,18 +56,18 @@ static void default_signals(void) {
 }
 
 /*
- * The child's way to the command; returns only on failure.
+ * Turns the child into the command; returns only on failure.
  *
- * PDEATHSIG is for the one case in which no guardian is left to act. It is set before the parent is looked at, so that
- * a parent that died in between is noticed one way or the other. execvp(3) searches the command's PATH, and gives a
- * script without "#!" to /bin/sh, as env(1), nohup(1) and timeout(1) do: a crontab's line means the same with us before it.
+ * PDEATHSIG covers the one case in which no guardian is left to act. It is set before the check of the parent, so that
+ * a parent that dies in between is noticed in either case. execvp(3) searches the command's PATH, and runs a script
+ * without "#!" with /bin/sh, as env(1), nohup(1) and timeout(1) do: a crontab line keeps its meaning under signalbox.
  */
 static void become(char **argv, char *extra, size_t length, pid_t guardian) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != guardian) _exit(1);
   setpgid(0, 0);
   leave_shelter();
-  add_environment(extra, length);
+  environment_apply(extra, length);
   default_signals();
   execvp(argv[0], argv);
 }
@@ -84,22 +75,22 @@ static void become(char **argv, char *extra, size_t length, pid_t guardian) {
 pid_t launch(char **argv, const char *extra, size_t length, int *outcome) {
   int ends[2];
   pid_t guardian = getpid();
-  char *copy = malloc(length + 1); /* terminated, whatever the runner sent */
+  char *copy = malloc(length + 1); /* always NUL-terminated */
   if (!copy || pipe2(ends, O_CLOEXEC) < 0) return -1;
   memcpy(copy, extra, length);
   copy[length] = '\0';
-  pid_t pid = fork();
+  pid_t pid = group_fork();
   if (pid == 0) {
     become(argv, copy, length, guardian);
     int error = errno;
-    if (write(ends[1], &error, sizeof error) < 0) error = 0; /* nobody left to tell */
+    if (write(ends[1], &error, sizeof error) < 0) error = 0; /* no reader left */
     _exit(127);
   }
   int error = errno;
   free(copy);
   close(ends[1]);
   if (pid < 0) close(ends[0]);
-  else setpgid(pid, pid); /* here too: a signal for the group may come before the child has made it */
+  else setpgid(pid, pid); /* here too: a signal for the group may arrive before the child has created it */
   *outcome = ends[0];
   errno = error;
   return pid;

@@ -1,4 +1,4 @@
-/* From a guardian to the command: fork, clean state, exec. */
+/* Launches the command from the guardian: fork, clean state, exec. */
 #ifndef LAUNCH_H
 #define LAUNCH_H
 
@@ -6,20 +6,20 @@
 #include <sys/types.h>
 
 /*
- * Best effort, where the system lets it: the guardian comes last when memory runs out and first when the processor is
- * fought for, so that a command which floods the machine can still be ended. The command gets back what was before.
+ * Protects the guardian, as far as the system allows: it is killed last when memory runs out, and gets a high processor
+ * priority, so that it can still end a command that overloads the machine. The command gets the previous values back.
  */
 void take_shelter(void);
 
 /*
- * Forks the command into a process group of its own.
+ * Forks the command into its own process group, and into its cgroup if there is one.
  * extra, length: additions to the environment, each "NAME=value" and a NUL.
- * outcome: a descriptor to poll; it ends without data once the exec succeeded, else it yields the errno (an int).
+ * outcome: a descriptor to poll; it ends without data after a successful exec, else it yields the errno (an int).
  * Returns the process id, or -1 with errno.
  */
 pid_t launch(char **argv, const char *extra, size_t length, int *outcome);
 
-/* Puts /dev/null on 0, 1, 2, so that a guardian never keeps a reader of the command's output waiting. */
+/* Redirects 0, 1, 2 to /dev/null, so that a guardian never keeps the command's output open for its reader. */
 void drop_stdio(void);
 
 #endif

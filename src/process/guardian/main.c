@@ -1,15 +1,20 @@
 /*
- * signalbox's guardian: `guardian -- CMD [ARG...]`, started by the runner with a socket as descriptor 3.
- * It runs CMD when told to, and makes sure that nothing of CMD lives on when the runner is killed, frozen or late.
+ * signalbox's guardian, started by the runner with a socket as descriptor 3, over which it receives the command CMD. It
+ * runs CMD when ordered, and ensures that no process of CMD lives on when the runner is killed, frozen or late. Neither
+ * its name nor its arguments contain a word of CMD or of the runner, so that killing a job by its name does not kill
+ * its guardians.
  *
- * Two guardians in a row, since whoever guards can be killed too:
+ * There are two guardians in a row, because a guardian can be killed too:
  *
  *   runner ── outer ── inner ── CMD ── ...
  *
  * Both are child subreapers. The inner one is CMD's parent, holds the socket and does the work. If it is killed, its
- * descendants fall to the outer one, which kills them. If the outer one is killed, the inner one sees its pipe end, and kills.
- * If both are, CMD's first process dies by PDEATHSIG and the runner kills the rest; all three at once are what remains.
- * The outer one lets go of the socket: its end must mean the inner one's, and the runner's end must reach the inner one.
+ * descendants become children of the outer one, which kills them. If the outer one is killed, the inner one detects the
+ * end of its pipe, and kills. If both are killed, CMD's first process dies by PDEATHSIG and the runner kills the rest.
+ * If all three are killed at once, processes may remain; with a cgroup, the next guardian there kills them (sweep.c).
+ * A stopped guardian is woken: by the runner, by the other guardian, or, when its parent dies, by the kernel.
+ * The outer one closes the socket: the end of the socket must mean the end of the inner one, and the end of the runner
+ * must reach the inner one.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -18,11 +23,13 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "group.h"
 #include "inner.h"
 #include "launch.h"
 #include "tree.h"
@@ -33,17 +40,17 @@ static int fail(const char *what) {
   return EXIT_SETUP;
 }
 
-/* Guardians end by SIGKILL or by their own decision: a stray `kill` must not take the guard and leave the rest alone. */
+/* Guardians end by SIGKILL or by their own decision: a stray `kill` must not end the guardian and leave CMD running. */
 static void hold_signals(void) {
   sigset_t all;
-  signal(SIGCHLD, SIG_DFL); /* inherited as ignored, it would reap our children behind our back */
+  signal(SIGCHLD, SIG_DFL); /* if inherited as ignored, it would reap children automatically */
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, NULL);
 }
 
 /*
- * The command gets 0, 1 and 2 and nothing else, and no guardian keeps a pipe or a lock open that it was handed from above.
- * (Node closes the first few inherited descriptors, and not the others.)
+ * Closes all inherited descriptors but 0, 1, 2 and the socket: the command gets only the first three, and no guardian
+ * keeps an inherited pipe or lock open. (Node closes only the first few inherited descriptors.)
  */
 static void close_strays(void) {
 #ifdef SYS_close_range
@@ -51,7 +58,7 @@ static void close_strays(void) {
 #endif
 }
 
-/* The inner guardian is dead: kills what fell to us until waitpid says that nothing is left. */
+/* After the death of the inner guardian: kills its descendants, and processes outside the tree, until none is left. */
 static void avenge(void) {
   struct timespec nap = {.tv_nsec = 2000000};
   for (;;) {
@@ -59,7 +66,7 @@ static void avenge(void) {
     tree_kill();
     nanosleep(&nap, NULL);
     while ((pid = waitpid(-1, NULL, WNOHANG)) > 0) continue;
-    if (pid < 0 && errno == ECHILD) return;
+    if (pid < 0 && errno == ECHILD && !tree_strays()) return;
     if (nap.tv_nsec < 250000000) nap.tv_nsec *= 2;
   }
 }
@@ -74,36 +81,53 @@ static int watch_over(pid_t inner) {
       continue;
     }
     if (pid != inner) continue;
-    if (WIFEXITED(status)) return WEXITSTATUS(status);
-    avenge();
-    return EXIT_AVENGED;
+    if (!WIFEXITED(status)) avenge();
+    group_remove();
+    return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_AVENGED;
   }
 }
 
-int main(int argc, char **argv) {
+static int is_socket(int fd) {
+  int type;
+  socklen_t length = sizeof type;
+  return getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length) == 0;
+}
+
+/* Prepares what both guardians share, before the fork. Returns what failed, with errno, or NULL. */
+static const char *prepare(void) {
+  close_strays();
+  hold_signals();
+  prctl(PR_SET_NAME, GUARDIAN_NAME);
+  prctl(PR_SET_PDEATHSIG, SIGCONT); /* the runner's death wakes a stopped guardian */
+  if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0) return "cannot become a subreaper";
+  if (tree_open() < 0) return "cannot use /proc";
+  take_shelter();
+  group_open();
+  return NULL;
+}
+
+static int become_outer(pid_t inner, int lifeline) {
+  close(WIRE_FD);
+  close(lifeline);
+  drop_stdio();
+  if (chdir("/") < 0) errno = 0; /* best effort, as in the inner one */
+  return watch_over(inner);
+}
+
+int main(void) {
   int lifeline[2];
-  if (argc < 3 || strcmp(argv[1], "--") != 0 || fcntl(WIRE_FD, F_SETFD, FD_CLOEXEC) < 0) {
+  if (!is_socket(WIRE_FD) || fcntl(WIRE_FD, F_SETFD, FD_CLOEXEC) < 0) {
     fputs("signalbox-guard: started by signalbox only\n", stderr);
     return EXIT_SETUP;
   }
-  close_strays();
-  hold_signals();
-  prctl(PR_SET_NAME, "signalbox-guard");
-  if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0) return fail("cannot become a subreaper");
-  if (tree_open() < 0) return fail("cannot use /proc");
+  const char *failed = prepare();
+  if (failed) return fail(failed);
   if (pipe2(lifeline, O_CLOEXEC) < 0) return fail("cannot make a pipe");
-  take_shelter();
-
   pid_t inner = fork();
   if (inner < 0) return fail("cannot fork");
-  if (inner > 0) {
-    close(WIRE_FD);
-    close(lifeline[0]);
-    drop_stdio();
-    if (chdir("/") < 0) errno = 0; /* best effort, as in the inner one */
-    return watch_over(inner);
-  }
+  if (inner > 0) return become_outer(inner, lifeline[0]);
   close(lifeline[1]);
+  prctl(PR_SET_PDEATHSIG, SIGCONT);
   if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0) return fail("cannot become a subreaper");
-  return guard(WIRE_FD, lifeline[0], argv + 2);
+  return guard(WIRE_FD, lifeline[0]);
 }

@@ -3,13 +3,17 @@
 
 #include <endian.h>
 #include <errno.h>
+#include <linux/sockios.h>
+#include <poll.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 
 static unsigned char in[sizeof(struct frame) + WIRE_BLOCK_MAX];
 static size_t filled;
 
-/* Little endian to this machine's order, or back. */
+/* Converts little endian to host byte order, or back. */
 static struct frame swapped(struct frame f) {
   return (struct frame){
       .kind = le32toh(f.kind),
@@ -22,6 +26,23 @@ static struct frame swapped(struct frame f) {
 void tell(int sock, uint32_t kind, int64_t a, int64_t b) {
   struct frame f = swapped((struct frame){.kind = kind, .a = a, .b = b});
   send(sock, &f, sizeof f, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+void tell_block(int sock, uint32_t kind, int64_t a, const void *block, uint32_t length) {
+  struct frame f = swapped((struct frame){.kind = kind, .length = length, .a = a});
+  struct iovec parts[] = {{&f, sizeof f}, {(void *)block, length}};
+  struct msghdr message = {.msg_iov = parts, .msg_iovlen = length ? 2 : 1};
+  sendmsg(sock, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+int has_unread(int sock) {
+  int unread = 0;
+  return ioctl(sock, SIOCOUTQ, &unread) < 0 || unread > 0;
+}
+
+int is_closed(int sock) {
+  struct pollfd on = {.fd = sock, .events = POLLRDHUP};
+  return poll(&on, 1, 0) > 0 && (on.revents & (POLLRDHUP | POLLHUP | POLLERR));
 }
 
 static struct frame frame_at(size_t at) {

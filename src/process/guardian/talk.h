@@ -1,4 +1,4 @@
-/* Frames to and from the runner; what they mean is inner.c's business. */
+/* Sends and receives frames; inner.c interprets them. */
 #ifndef TALK_H
 #define TALK_H
 
@@ -6,16 +6,28 @@
 
 typedef void obey_t(const struct frame *frame, const unsigned char *block);
 
-/* Sends a frame. A runner that is gone or does not read is no reason to stop guarding: failures are ignored. */
+/* Sends a frame. Ignores failures: guarding continues when the runner is gone or does not read. */
 void tell(int sock, uint32_t kind, int64_t a, int64_t b);
 
 /*
- * Takes in all there is to read, without blocking. Returns whether the runner is still there: 0 after the end of the
- * stream, an error, or something that no frame of ours can be.
+ * Sends a frame with a block. The frame is truncated if the runner does not read and the socket is full: see
+ * has_unread.
+ */
+void tell_block(int sock, uint32_t kind, int64_t a, const void *block, uint32_t length);
+
+/* Whether the runner has not yet read everything that was sent. If it has, the socket has space for any frame. */
+int has_unread(int sock);
+
+/* Whether the runner's end of the socket is closed, even if data is still unread. */
+int is_closed(int sock);
+
+/*
+ * Reads all available data, without blocking. Returns whether the runner is still connected: 0 after the end of the
+ * stream, an error, or data that cannot be a valid frame.
  */
 int listen_to(int sock);
 
-/* Hands every complete frame that was taken in to `obey`, in order. */
+/* Passes every complete frame to `obey`, in order. */
 void take_frames(obey_t *obey);
 
 #endif

@@ -1,17 +1,25 @@
-/* The command's processes: every descendant of the calling guardian, found in /proc. */
+/*
+ * The command's processes: the descendants of the calling guardian, those seen before, and the members of its cgroup.
+ */
 #ifndef TREE_H
 #define TREE_H
 
 /*
- * Opens /proc. Returns 0, or -1 with errno when it is not mounted or belongs to another pid namespace.
- * Guardians share what was opened before their fork, position included: only one of them may walk at a time.
+ * Opens /proc and the memory. Returns 0, or -1 with errno.
+ * Guardians share a descriptor that was opened before their fork, including its position: only one may walk at a time.
  */
 int tree_open(void);
 
-/* SIGTERM to every descendant, ancestors first, each followed by SIGCONT so that a stopped one can die of it. */
+/* Remembers the current processes of the command. */
+void tree_remember(void);
+
+/* Whether a process of the command lives outside the guardian's own descendants. */
+int tree_strays(void);
+
+/* Sends SIGTERM to all processes, ancestors first, each followed by SIGCONT so that a stopped process can end. */
 void tree_terminate(void);
 
-/* Stops every descendant until no new one appears, then SIGKILLs them all. Call again until waitpid says ECHILD. */
+/* Stops all processes of the command until no new one appears, then sends SIGKILL. Call again until none is left. */
 void tree_kill(void);
 
 #endif

@@ -1,19 +1,22 @@
 /*
- * The guardian's protocol with its runner, on descriptor 3. The runner's side of it is ../wire.ts.
+ * The guardian's protocol with its runner, on descriptor 3. The runner's side is ../wire.ts.
  *
- * Frames of 24 bytes, little endian: u32 kind, u32 length, i64 a, i64 b; `length` bytes follow (START only).
- * Instants are nanoseconds of CLOCK_BOOTTIME, absolute, so that a late or repeated frame cannot stretch a deadline
- * and a suspended machine cannot either.
+ * Frames of 24 bytes, little endian: u32 kind, u32 length, i64 a, i64 b; `length` bytes follow, the frame's block.
+ * Instants are absolute nanoseconds of CLOCK_BOOTTIME, so that neither a late or repeated frame nor a suspended machine
+ * can extend a deadline.
  */
 #ifndef WIRE_H
 #define WIRE_H
 
 #include <stdint.h>
 
+/* argv[0] and the process name: not part of any signalbox path or word, so that no pattern for those matches it. */
+#define GUARDIAN_NAME "sbxgd"
+
 enum {
   WIRE_FD = 3,
-  WIRE_VERSION = 1,
-  WIRE_BLOCK_MAX = 64 * 1024, /* the longest block of environment additions */
+  WIRE_VERSION = 3,
+  WIRE_BLOCK_MAX = 64 * 1024, /* maximum length of a frame's block */
 };
 
 struct frame {
@@ -27,9 +30,12 @@ struct frame {
 enum {
   ARM = 1,       /* a = SIGTERM at, b = SIGKILL at; replaces earlier ones, never undoes a termination */
   START = 2,     /* block = additions to the environment, each "NAME=value" and a NUL */
-  SIGNAL = 3,    /* a = signal number, to be forwarded */
-  TERMINATE = 4, /* a = SIGKILL at; SIGTERM goes out now */
-  RELEASE = 5,   /* the farewell: leave what the command left behind alone, and exit; also the answer to GONE */
+  SIGNAL = 3,    /* a = number of the signal to forward */
+  TERMINATE = 4, /* a = SIGKILL at; SIGTERM is sent now */
+  RELEASE = 5,   /* leave remaining processes of the command running, and exit; also the answer to GONE */
+  WORDS = 6,     /* block = a piece of the command's words, each followed by a NUL; in order, before START */
+  PING = 7,      /* requests a PONG, which a stopped guardian does not send */
+  ENVIRONMENT = 8, /* block = a piece of entries that are not UTF-8, each "NAME=value" and a NUL; as WORDS */
 };
 
 /* guardian to runner */
@@ -39,24 +45,27 @@ enum {
   FAILED = 67,  /* a = errno of the fork or exec; nothing runs */
   REFUSED = 68, /* a = one of the reasons below; nothing runs */
   EXITED = 69,  /* a = wait status of the first process, b = some of the bits below */
-  GONE = 70,    /* waitpid(2) says that nothing is left; the guardian exits after the runner's farewell */
+  GONE = 70,    /* no process is left; the guardian exits after the runner's RELEASE */
+  PLACE = 71,   /* a = process id of the inner guardian; block = path of the command's cgroup, or empty */
+  SEEN = 72,    /* block = all living processes of the command seen so far: u32 pid, u32 0, u64 start time each */
+  PONG = 73,    /* the answer to PING */
 };
 
-/* what EXITED says beside the status */
+/* bits of EXITED */
 enum {
-  LEFTOVERS = 1,  /* descendants of the first process live */
-  TERMINATED = 2, /* its termination had begun */
+  LEFTOVERS = 1,  /* descendants of the first process are alive */
+  TERMINATED = 2, /* the termination had begun */
 };
 
 /* why a START was refused */
 enum { UNARMED = 1, TOO_LATE = 2, ALREADY_STARTED = 3 };
 
-/* exit codes of the guardian; any other end of it says nothing about the command */
+/* exit codes of the guardian; any other end has no information about the command */
 enum {
-  EXIT_GONE = 0,     /* nothing of the command is left */
-  EXIT_RELEASED = 3, /* let go by a farewell */
-  EXIT_AVENGED = 4,  /* the inner guardian was killed; the outer one killed everything: nothing is left */
-  EXIT_SETUP = 5,    /* could not guard here; nothing was started */
+  EXIT_GONE = 0,     /* no process of the command is left */
+  EXIT_RELEASED = 3, /* ended by RELEASE */
+  EXIT_AVENGED = 4,  /* the inner guardian was killed; the outer one killed everything: no process is left */
+  EXIT_SETUP = 5,    /* cannot guard here; nothing was started */
 };
 
 #endif

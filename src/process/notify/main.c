@@ -1,10 +1,11 @@
 /*
- * signalbox's messenger to systemd: `notify ADDRESS`, started by a worker, since Node.js has no datagram sockets of this kind.
- * What comes on standard input, texts that each end in a NUL byte, goes to ADDRESS as one datagram each, as sd_notify(3) has
- * them. `@` at the beginning stands for an abstract address.
+ * signalbox's helper for systemd: `notify ADDRESS`, started by a worker, because Node.js has no Unix datagram sockets.
+ * It reads texts from standard input, each followed by a NUL byte, and sends each as one datagram to ADDRESS, as in
+ * sd_notify(3). A leading `@` marks an abstract address.
  *
- * It lives as long as its worker: systemd looks up the sender of a datagram when it reads it, and knows nothing of one that
- * has gone by then. It ends with its standard input, and with nothing else: systemd signals all processes of a unit.
+ * It lives as long as its worker: systemd looks up the sender of a datagram when it reads it, and cannot identify a
+ * sender that has ended. It ends only with its standard input and blocks all signals, because systemd signals all
+ * processes of a unit.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -25,7 +26,7 @@ static int fail(const char *what) {
   return 1;
 }
 
-/* Returns the length of the address, or 0 where it is none. */
+/* Returns the length of the address, or 0 when it is invalid. */
 static socklen_t address_of(const char *text, struct sockaddr_un *address) {
   size_t length = strlen(text);
   if ((text[0] != '/' && text[0] != '@') || length < 2 || length > sizeof address->sun_path - (text[0] == '/')) return 0;
@@ -36,7 +37,7 @@ static socklen_t address_of(const char *text, struct sockaddr_un *address) {
   return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length + (text[0] == '/'));
 }
 
-/* A receiver that is away or too busy loses a word; the next one may arrive. */
+/* Drops a message when the receiver is absent or too busy; the next one may arrive. */
 static void deliver(int fd, const struct sockaddr_un *address, socklen_t length, const char *text, size_t size) {
   struct timespec nap = {.tv_nsec = 20000000};
   for (int tries = 0; tries < 50; tries++) {

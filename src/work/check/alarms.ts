@@ -1,24 +1,24 @@
 import type { Finding } from "../../base/finding.ts";
-import type { Answer } from "./members.ts";
+import type { AnsweringMember } from "./members.ts";
 
-/** Alarms and complaints of the members, each once: every member tells the alarms of all. */
-export function judgeAlarms(answers: readonly Answer[]): Finding[] {
+/** Reports alarms and errors of the members, each once: every member lists the alarms of all. */
+export function judgeAlarms(answers: readonly AnsweringMember[]): Finding[] {
   const texts = new Set(answers.flatMap(({ errors }) => errors.map((error) => error.trim())));
-  const alarms = [...texts].filter((text) => !/no leader/.test(text)); // said of the leader
+  const alarms = [...texts].filter((text) => !/no leader/.test(text)); // reported with the leader
   if (alarms.length === 0) return [{ kind: "alarm", check: "alarms", level: "ok", detail: "none" }];
   return alarms.map((detail) => ({
-    ...{ kind: "alarm", check: "alarms", level: "failure", detail: explained(detail) },
-    remedy: remedyFor(detail),
+    ...{ kind: "alarm", check: "alarms", level: "failure", detail: explainAlarm(detail) },
+    remedy: suggestRemedy(detail),
   }));
 }
 
-function explained(text: string): string {
+function explainAlarm(text: string): string {
   if (text.includes("NOSPACE")) return `${text}: the database is full, nothing new can start`;
   if (text.includes("CORRUPT")) return `${text}: the members' data differ`;
   return text;
 }
 
-function remedyFor(text: string): string {
+function suggestRemedy(text: string): string {
   if (text.includes("NOSPACE"))
     return "etcdctl compact REVISION, then etcdctl defrag on each member (or a larger --quota-backend-bytes), then etcdctl alarm disarm";
   if (text.includes("CORRUPT"))

@@ -1,50 +1,49 @@
 import type { Finding } from "../../base/finding.ts";
 import type { ClusterMember, MemberStatus } from "../../etcd/store.ts";
-import { type Answer, answersOf } from "./members.ts";
+import { judgeIdentity } from "./identity.ts";
+import { type AnsweringMember, countPresent, getAnsweringMembers, isStatusHidden } from "./members.ts";
 
-/** Entries of the log that a member may be behind the others: the members are not asked at one instant. */
+/** How many log entries a member may be behind the others: the members are not read at the same instant. */
 const LAG = 1_000;
 
 /**
- * Whether the members that answer are one cluster with a majority and a leader.
- * @param roster  who belongs to it; undefined where nobody could be asked
+ * Checks whether the members that answer form one cluster with a majority and a leader.
+ * @param roster  the members of the cluster; undefined when the list could not be read
+ * @param configured  the setting `clusterId`
  */
 export function judgeCluster(
   members: readonly MemberStatus[],
   roster: readonly ClusterMember[] | undefined,
+  configured: string | undefined,
 ): Finding[] {
-  const answers = answersOf(members);
-  if (answers.length === 0) return [];
+  const answers = getAnsweringMembers(members);
+  if (countPresent(members) === 0) return [];
   return [
-    ...judgeUnity(answers),
+    ...judgeIdentity(answers, configured),
     judgeQuorum(members, roster),
     ...judgeEndpoints(members, roster),
-    judgeLeader(answers),
+    answers.length === 0 ? STATUS_HIDDEN : judgeLeader(answers),
     ...judgeLag(answers),
   ];
 }
 
-function judgeUnity(answers: readonly Answer[]): Finding[] {
-  const clusters = new Map(answers.map(({ clusterId, endpoint }) => [clusterId, endpoint]));
-  if (clusters.size < 2) return [];
-  return [
-    {
-      ...{ kind: "unity", check: "cluster", level: "failure" },
-      detail: `the endpoints belong to ${clusters.size} clusters: ${[...clusters.values()].join(" and ")} know nothing of each other`,
-      remedy: "name the members of one cluster only: two runs would each get the same lock",
-    },
-  ];
-}
+/** The finding when no member reports its status. */
+const STATUS_HIDDEN: Finding = {
+  ...{ kind: "leader", check: "leader", level: "hint" },
+  detail: "members tell leader, alarms and the size of their database to the user root only",
+  remedy: "to have these checked too, run doctor as etcd's user root, or watch etcd's own metrics",
+};
 
-/** Where the cluster's members are not known, the endpoints are taken for them. */
+/** Checks for a majority. When the members of the cluster are not known, it counts the endpoints instead. */
 function judgeQuorum(
   members: readonly MemberStatus[],
   roster: readonly ClusterMember[] | undefined,
 ): Finding {
-  const answering = new Set(answersOf(members).map(({ memberId }) => memberId));
+  const answering = new Set(getAnsweringMembers(members).map(({ memberId }) => memberId));
   const voters = roster?.filter(({ isLearner }) => !isLearner).map(({ id }) => id);
   const size = voters?.length ?? members.length;
-  const there = voters === undefined ? answering.size : voters.filter((id) => answering.has(id)).length;
+  const known = voters === undefined ? answering.size : voters.filter((id) => answering.has(id)).length;
+  const there = Math.min(size, known + members.filter(isStatusHidden).length);
   const majority = Math.floor(size / 2) + 1;
   const about = { kind: "quorum", check: "quorum" };
   const detail = `${there} of ${size} ${size === 1 ? "member" : "members"} answered, ${majority} ${majority === 1 ? "is" : "are"} a majority`;
@@ -69,25 +68,32 @@ function judgeQuorum(
   };
 }
 
-/** A host that knows one member of three loses etcd with it. One address may stand for several, behind a balancer. */
+/**
+ * Reports a single endpoint of a larger cluster: if that member fails, the host loses etcd. A load balancer may serve
+ * several members at one address.
+ */
 function judgeEndpoints(
   members: readonly MemberStatus[],
   roster: readonly ClusterMember[] | undefined,
 ): Finding[] {
-  const known = new Set(answersOf(members).map(({ memberId }) => memberId));
-  const others = (roster ?? []).filter(({ id, isLearner }) => !isLearner && !known.has(id));
-  if (members.length > 1 || others.length === 0) return [];
+  const known = new Set(getAnsweringMembers(members).map(({ memberId }) => memberId));
+  const [only] = members;
+  const voters = (roster ?? []).filter(({ isLearner }) => !isLearner);
+  const others = voters.filter(
+    ({ id, clientUrls }) => !known.has(id) && !clientUrls.includes(only?.endpoint ?? ""),
+  );
+  if (members.length > 1 || voters.length < 2 || others.length === 0) return [];
   const urls = others.flatMap(({ clientUrls }) => clientUrls);
   return [
     {
       ...{ kind: "endpoints", check: "endpoints", level: "hint" },
-      detail: `only one address is configured, of a cluster of ${others.length + 1}`,
+      detail: `only one address is configured, of a cluster of ${voters.length}`,
       remedy: `unless it is a balancer's, add the others to endpoints: ${urls.join(",")}`,
     },
   ];
 }
 
-function judgeLeader(answers: readonly Answer[]): Finding {
+function judgeLeader(answers: readonly AnsweringMember[]): Finding {
   const about = { kind: "leader", check: "leader" };
   const leaders = new Set(answers.map(({ leaderId }) => leaderId));
   const [leader = 0n] = leaders;
@@ -107,7 +113,7 @@ function judgeLeader(answers: readonly Answer[]): Finding {
   return { ...about, level: "ok", detail: `${name ?? leader.toString(16)}, term ${terms}` };
 }
 
-function judgeLag(answers: readonly Answer[]): Finding[] {
+function judgeLag(answers: readonly AnsweringMember[]): Finding[] {
   const newest = answers.reduce((most, { raftIndex }) => (raftIndex > most ? raftIndex : most), 0n);
   return answers
     .filter(({ raftIndex }) => newest - raftIndex > LAG)

@@ -1,71 +1,80 @@
 import type { Finding } from "../../base/finding.ts";
-import type { Gauges } from "../../etcd/gauges.ts";
+import type { MemberMetrics } from "../../etcd/member-metrics.ts";
 import { type ClusterMember, type MemberStatus, StoreError } from "../../etcd/store.ts";
-import { patiently } from "../observe/ports.ts";
+import { retryUntilConnectTimeout } from "../observe/ports.ts";
 import { judgeAlarms } from "./alarms.ts";
+import { type AuthenticationMode, judgeAuthentication, judgeSchedulePermission } from "./authentication.ts";
 import { judgeOwnClock } from "./clock.ts";
 import { judgeCluster } from "./cluster.ts";
-import { answersOf, judgeMembers } from "./members.ts";
-import { judgeOperator, judgeRunner, type Role, rightsOf } from "./permissions.ts";
+import { countPresent, getAnsweringMembers, judgeMembers } from "./members.ts";
+import { type EtcdRole, judgeOperator, judgeRunner, probePermissions } from "./permissions.ts";
 import type { CheckPorts } from "./ports.ts";
 import { judgeSettings } from "./settings.ts";
-import { judgeSpace, type Quota, USUAL_QUOTA } from "./space.ts";
+import { DEFAULT_QUOTA, judgeSpace, type Quota } from "./space.ts";
 
-export interface Examination {
+export interface ExaminationOptions {
   members: readonly MemberStatus[];
   /** By endpoint. */
-  gauges: ReadonlyMap<string, Gauges>;
-  /** Of the database, in bytes, where the user says it. */
+  gauges: ReadonlyMap<string, MemberMetrics>;
+  /** Quota of the database in bytes, if the user gives it. */
   quota: number | undefined;
-  /** What the user is meant to be. */
-  role: Role;
-  settings: { ttl: number; terminationTimeout: number };
+  /** The role that the user is meant to have. */
+  role: EtcdRole;
+  settings: { ttl: number; terminationTimeout: number; clusterId: string | undefined };
+  /** Undefined: it could not be determined. */
+  authenticationMode: AuthenticationMode | undefined;
 }
 
 /**
- * Examines etcd and this host's way to it, part by part. Nothing that etcd fails at ends it: what could not be checked is
- * a finding.
+ * Examines etcd and this host's connection to it, part by part. An error of etcd does not end the examination: a part
+ * that could not be checked becomes a finding.
  * @returns whether the keys under the prefix can be read
  */
 export async function* examine(
   ports: CheckPorts,
-  { members, gauges, quota, role, settings }: Examination,
+  { members, gauges, quota, role, settings, authenticationMode }: ExaminationOptions,
 ): AsyncGenerator<readonly Finding[], boolean> {
-  const answers = answersOf(members);
-  yield judgeMembers(members);
-  if (answers.length === 0) {
-    yield [judgeSettings(settings), nobody(members)];
+  const answers = getAnsweringMembers(members);
+  yield judgeMembers(members, gauges);
+  if (countPresent(members) === 0) {
+    yield [judgeSettings(settings), buildNoMemberFinding(members)];
     return false;
   }
-  yield judgeCluster(members, await rosterOf(ports));
-  yield judgeAlarms(answers);
-  yield judgeSpace(answers, (endpoint) => quotaOf(quota, gauges.get(endpoint)));
+  yield judgeCluster(members, await readRoster(ports), settings.clusterId);
+  if (answers.length > 0) yield judgeAlarms(answers);
+  yield judgeSpace(answers, (endpoint) => chooseQuota(quota, gauges.get(endpoint)));
   const offsets = [...gauges].flatMap(([endpoint, { clock }]) => (clock ? [{ endpoint, ...clock }] : []));
   yield judgeOwnClock(offsets);
   yield [judgeSettings(settings)];
-  const refusal = await refusalOf(ports);
+  const refusal = await checkServing(ports);
   if (refusal !== undefined) {
     yield [refusal];
     return false;
   }
-  return yield* examineRights(ports, role);
+  yield judgeAuthentication(authenticationMode);
+  return yield* examineRights(ports, role, authenticationMode);
 }
 
-async function* examineRights(ports: CheckPorts, role: Role): AsyncGenerator<readonly Finding[], boolean> {
+async function* examineRights(
+  ports: CheckPorts,
+  role: EtcdRole,
+  openness: AuthenticationMode | undefined,
+): AsyncGenerator<readonly Finding[], boolean> {
   try {
-    const runner = await rightsOf(ports, "runner");
+    const runner = await probePermissions(ports, "runner");
     yield [
       judgeRunner(ports, runner),
-      judgeOperator(ports, await rightsOf(ports, "operator"), role === "operator"),
+      judgeOperator(ports, await probePermissions(ports, "operator"), role === "operator"),
     ];
+    if (openness === "closed") yield await judgeSchedulePermission(ports, role);
     return runner.canRead;
   } catch (error) {
-    yield [notChecked("permissions", error)];
+    yield [buildUncheckedFinding("permissions", error)];
     return false;
   }
 }
 
-function nobody(members: readonly MemberStatus[]): Finding {
+function buildNoMemberFinding(members: readonly MemberStatus[]): Finding {
   const refused = members.find((member) => !member.ok && member.error.kind === "unauthenticated");
   const detail =
     refused === undefined
@@ -78,39 +87,39 @@ function nobody(members: readonly MemberStatus[]): Finding {
   return { kind: "etcd", check: "etcd", level: "failure", detail, remedy };
 }
 
-async function rosterOf(ports: CheckPorts): Promise<ClusterMember[] | undefined> {
+async function readRoster(ports: CheckPorts): Promise<ClusterMember[] | undefined> {
   try {
-    const roster = await ports.store.roster(ports.signal);
+    const roster = await ports.store.listMembers(ports.signal);
     return roster.length === 0 ? undefined : roster;
   } catch (error) {
-    if (error instanceof StoreError) return undefined; // an older server, or one that asks for a permission
+    if (error instanceof StoreError) return undefined; // an older server, or it needs a permission
     throw error;
   }
 }
 
-/** Whether the cluster serves at all: members can answer for themselves while no majority does. */
-async function refusalOf(ports: CheckPorts): Promise<Finding | undefined> {
+/** Checks whether the cluster serves requests: members can report their own status without a majority. */
+async function checkServing(ports: CheckPorts): Promise<Finding | undefined> {
   const glance = { key: ports.keys.prefix, limit: 1, keysOnly: true };
   try {
-    await patiently(ports, (signal) => ports.store.range(glance, signal), ports.signal);
+    await retryUntilConnectTimeout(ports, (signal) => ports.store.readRange(glance, signal), ports.signal);
     return undefined;
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    if (error.kind === "permission") return undefined; // said of the permissions
+    if (error.kind === "permission") return undefined; // reported with the permissions
     const detail = `members answer, but the cluster does not serve: ${error.message}`;
     const remedy = "see quorum and leader above; nothing can be granted, and nothing else could be checked";
     return { kind: "etcd", check: "etcd", level: "failure", detail, remedy };
   }
 }
 
-/** The finding for a part that etcd did not let be checked. @throws what is no StoreError */
-export function notChecked(kind: string, error: unknown): Finding {
+/** Builds the finding for a part that could not be checked. @throws any error that is not a StoreError */
+export function buildUncheckedFinding(kind: string, error: unknown): Finding {
   if (!(error instanceof StoreError)) throw error;
   return { kind, check: kind, level: "unknown", detail: `could not be checked: ${error.message}` };
 }
 
-function quotaOf(given: number | undefined, gauges: Gauges | undefined): Quota {
+function chooseQuota(given: number | undefined, gauges: MemberMetrics | undefined): Quota {
   if (given !== undefined) return { bytes: given, source: "flag" };
   if (gauges?.quota !== undefined) return { bytes: gauges.quota, source: "metrics" };
-  return { bytes: USUAL_QUOTA, source: "assumed" };
+  return { bytes: DEFAULT_QUOTA, source: "assumed" };
 }

@@ -2,47 +2,55 @@ import type { Finding } from "../../base/finding.ts";
 import { StoreError } from "../../etcd/store.ts";
 import type { Keys } from "../../protocol/keys.ts";
 import type { Op } from "../../protocol/txn.ts";
-import { patiently } from "../observe/ports.ts";
+import { retryUntilConnectTimeout } from "../observe/ports.ts";
 import type { CheckPorts } from "./ports.ts";
 
-/** For what somebody is there: `runner` starts runs, `operator` also resets, drains and configures. */
-export type Role = "runner" | "operator";
+/** The role of a user: `runner` starts runs, `operator` also resets, drains and configures. */
+export type EtcdRole = "runner" | "operator";
 
-/** Where a role writes; `isVital`: without it nothing works. */
-const ROOMS: Record<Role, readonly { room: string; isVital: boolean; key(keys: Keys): string }[]> = {
+/** The collections that a role writes; `isVital`: required for any operation. */
+const COLLECTIONS: Record<
+  EtcdRole,
+  readonly { collection: string; isVital: boolean; buildKey(keys: Keys): string }[]
+> = {
   runner: [
-    { room: "locks/", isVital: true, key: (keys) => keys.lock("init", "000000000000") },
-    { room: "resources/", isVital: true, key: (keys) => keys.resource("init", "000000000000") },
-    { room: "history/", isVital: true, key: (keys) => keys.history("init") },
-    { room: "hosts/", isVital: false, key: (keys) => keys.host("init") },
+    { collection: "locks/", isVital: true, buildKey: (keys) => keys.lock("init", "000000000000") },
+    { collection: "resources/", isVital: true, buildKey: (keys) => keys.resource("init", "000000000000") },
+    { collection: "history/", isVital: true, buildKey: (keys) => keys.history("init") },
+    { collection: "hosts/", isVital: false, buildKey: (keys) => keys.host("init") },
   ],
   operator: [
-    { room: "config/", isVital: true, key: (keys) => keys.group("init") },
-    { room: "drains/", isVital: true, key: (keys) => keys.drain("lock", "init") },
-    { room: "audit/", isVital: true, key: (keys) => keys.audit("init") },
+    { collection: "config/", isVital: true, buildKey: (keys) => keys.group("init") },
+    { collection: "drains/", isVital: true, buildKey: (keys) => keys.drain("lock", "init") },
+    { collection: "audit/", isVital: true, buildKey: (keys) => keys.audit("init") },
   ],
 };
 
-/** What a role may do, as etcd answers it now. */
-export interface Rights {
+/** The current permissions of a role in etcd. */
+export interface RolePermissions {
   canRead: boolean;
-  /** Rooms that it should be able to write, and cannot. */
-  missing: readonly { room: string; isVital: boolean }[];
+  /** Collections that the role should be able to write, but cannot. */
+  missing: readonly { collection: string; isVital: boolean }[];
 }
 
-/** Asks etcd, room by room. Writes nothing. @throws StoreError when it is not about a permission */
-export async function rightsOf(ports: CheckPorts, role: Role): Promise<Rights> {
+/** Probes the permission for each collection. Writes nothing. @throws StoreError for errors other than permissions */
+export async function probePermissions(ports: CheckPorts, role: EtcdRole): Promise<RolePermissions> {
   const { keys } = ports;
-  const canRead = await isAllowed(ports, { op: "range", ...keys.everything(), limit: 1, keysOnly: true });
-  const asked = ROOMS[role].map(async (room) => {
-    return (await isAllowed(ports, { op: "delete", key: room.key(keys) })) ? [] : [room];
+  const canRead = await isAllowed(ports, { op: "range", ...keys.getFullRange(), limit: 1, keysOnly: true });
+  const asked = COLLECTIONS[role].map(async (room) => {
+    return (await isAllowed(ports, { op: "delete", key: room.buildKey(keys) })) ? [] : [room];
   });
   return { canRead, missing: (await Promise.all(asked)).flat() };
 }
 
+/** Returns whether this user can change what workers run. @throws StoreError for errors other than permissions */
+export async function canWriteSchedules(ports: CheckPorts): Promise<boolean> {
+  return await isAllowed(ports, { op: "delete", key: ports.keys.schedule("init") });
+}
+
 /**
- * A transaction that can never succeed: etcd checks the permission for what it would do all the same. A put would do as
- * well, were it not refused when the database is full.
+ * Sends a transaction that can never succeed: etcd still checks the permissions of its operations. It uses a delete,
+ * because etcd refuses a put when the database is full.
  */
 async function isAllowed(ports: CheckPorts, op: Op): Promise<boolean> {
   const impossible = {
@@ -53,7 +61,7 @@ async function isAllowed(ports: CheckPorts, op: Op): Promise<boolean> {
   } as const;
   const txn = { compare: [impossible], success: [op], failure: [] };
   try {
-    await patiently(ports, (signal) => ports.store.txn(txn, signal), ports.signal);
+    await retryUntilConnectTimeout(ports, (signal) => ports.store.commitTxn(txn, signal), ports.signal);
     return true;
   } catch (error) {
     if (error instanceof StoreError && error.kind === "permission") return false;
@@ -61,10 +69,13 @@ async function isAllowed(ports: CheckPorts, op: Op): Promise<boolean> {
   }
 }
 
-/** What this user may do as a runner. */
-export function judgeRunner({ keys: { prefix } }: CheckPorts, { canRead, missing }: Rights): Finding {
+/** Reports the permissions of this user as a runner. */
+export function judgeRunner(
+  { keys: { prefix } }: CheckPorts,
+  { canRead, missing }: RolePermissions,
+): Finding {
   const about = { kind: "permissions", check: "permissions" };
-  const rooms = missing.map(({ room }) => prefix + room);
+  const rooms = missing.map(({ collection }) => prefix + collection);
   if (canRead && rooms.length === 0) {
     const detail = `runs: tickets, history and hosts can be written, ${prefix} can be read`;
     return { ...about, level: "ok", detail };
@@ -81,16 +92,16 @@ export function judgeRunner({ keys: { prefix } }: CheckPorts, { canRead, missing
   return { ...about, level: isVital ? "failure" : "warning", detail, remedy };
 }
 
-/** What this user may do as an operator. @param isWanted  it is meant to be one */
+/** Reports the permissions of this user as an operator. @param isWanted  whether the user is meant to be an operator */
 export function judgeOperator(
   { keys: { prefix } }: CheckPorts,
-  { missing }: Rights,
+  { missing }: RolePermissions,
   isWanted: boolean,
 ): Finding {
   const about = { kind: "permissions", check: "permissions" };
   if (missing.length === 0)
     return { ...about, level: "ok", detail: "operators: configuration, drains and audit can be written" };
-  const rooms = missing.map(({ room }) => prefix + room).join(", ");
+  const rooms = missing.map(({ collection }) => prefix + collection).join(", ");
   const detail = `operators: ${rooms} cannot be written, so this user cannot drain, reset or configure`;
   const remedy = `grant readwrite on ${rooms} (each as a prefix), which the role signalbox-operator of docs/etcd.md has`;
   return isWanted

@@ -1,7 +1,7 @@
 import type { ObserverPorts } from "../observe/ports.ts";
 
-/** What checking etcd needs of the world. */
+/** What checking etcd needs from its environment. */
 export interface CheckPorts extends ObserverPorts {
-  /** Aborted when nobody wants to know any more. */
+  /** Aborts when the result is not needed any more. */
   signal?: AbortSignal;
 }

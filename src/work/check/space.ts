@@ -1,31 +1,31 @@
 import type { Finding } from "../../base/finding.ts";
-import type { Answer } from "./members.ts";
+import type { AnsweringMember } from "./members.ts";
 
-/** What etcd allows its database where nobody says otherwise, in bytes. */
-export const USUAL_QUOTA = 2 * 1024 ** 3;
+/** Default quota of etcd's database, in bytes. */
+export const DEFAULT_QUOTA = 2 * 1024 ** 3;
 const WARNING = 0.7;
 const CRITICAL = 0.9;
 
-/** Where a database's quota is known from. */
+/** The quota of a database and its source. */
 export interface Quota {
   bytes: number;
-  /** `assumed`: nobody said, so it is taken for etcd's own default. */
+  /** `assumed`: not known, so etcd's default is used. */
   source: "flag" | "metrics" | "assumed";
 }
 
-/**
- * How full the databases are.
- * @param quotaOf  of the member at an endpoint
- */
-export function judgeSpace(answers: readonly Answer[], quotaOf: (endpoint: string) => Quota): Finding[] {
-  return answers.map((answer) => judgeOne(answer, quotaOf(answer.endpoint)));
+/** Checks how full the databases are. @param getQuota  returns the quota of the member at an endpoint */
+export function judgeSpace(
+  answers: readonly AnsweringMember[],
+  getQuota: (endpoint: string) => Quota,
+): Finding[] {
+  return answers.map((answer) => judgeDatabase(answer, getQuota(answer.endpoint)));
 }
 
-function judgeOne({ endpoint, dbSize, dbInUse }: Answer, quota: Quota): Finding {
+function judgeDatabase({ endpoint, dbSize, dbInUse }: AnsweringMember, quota: Quota): Finding {
   const share = dbSize / quota.bytes;
   const assumed = quota.source === "assumed" ? " (etcd's default; say another with --quota)" : "";
-  const used = dbInUse === undefined ? "" : `, ${bytesText(dbInUse)} of it in use`;
-  const detail = `${bytesText(dbSize)} of ${bytesText(quota.bytes)}${assumed}${used}`;
+  const used = dbInUse === undefined ? "" : `, ${formatBytes(dbInUse)} of it in use`;
+  const detail = `${formatBytes(dbSize)} of ${formatBytes(quota.bytes)}${assumed}${used}`;
   const about = { kind: "space", check: `database ${endpoint}`, detail };
   if (share < WARNING) return { ...about, level: "ok" };
   const isLoose = dbInUse !== undefined && dbInUse < dbSize / 2;
@@ -35,8 +35,8 @@ function judgeOne({ endpoint, dbSize, dbInUse }: Answer, quota: Quota): Finding 
   return { ...about, level: share < CRITICAL ? "warning" : "failure", remedy };
 }
 
-/** `28 KiB`, `1.4 GiB`. */
-export function bytesText(bytes: number): string {
+/** Formats a size, for example `28 KiB` or `1.4 GiB`. */
+export function formatBytes(bytes: number): string {
   const units = ["bytes", "KiB", "MiB", "GiB", "TiB"];
   let [value, unit] = [bytes, 0];
   for (; value >= 1024 && unit < units.length - 1; unit += 1) value /= 1024;

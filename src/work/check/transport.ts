@@ -1,33 +1,36 @@
 import type { Finding } from "../../base/finding.ts";
 import type { MemberStatus, StoreError } from "../../etcd/store.ts";
+import { countPresent } from "./members.ts";
 
 export type TransportName = "http" | "grpc";
 
-/** How the members answered over a transport; an error where it could not even be tried. */
-export type Trial = readonly MemberStatus[] | Error;
+/** The answers of the members over a transport; an error when the transport could not be tried. */
+export type TransportTrial = readonly MemberStatus[] | Error;
 
-/** Which transport works, and whether it is the one that runs take. */
+/** The transport that works, and whether it is the one that runs use. */
 export interface TransportVerdict {
   finding: Finding | undefined;
-  /** The one to go on with. */
+  /** The transport to continue with. */
   use: TransportName;
 }
 
 /**
- * Compares what both transports came to.
- * @param setting  `auto`, `http` or `grpc`, as configured; `chosen`: what it comes to
+ * Compares the results of both transports.
+ * @param setting  `auto`, `http` or `grpc`, as configured
+ * @param chosen  the transport that the setting selects
  */
 export function judgeTransport(
   setting: string,
   chosen: TransportName,
-  trials: Record<TransportName, Trial>,
+  trials: Record<TransportName, TransportTrial>,
 ): TransportVerdict {
   const other = chosen === "http" ? "grpc" : "http";
   const name = setting === chosen ? chosen : `${chosen} (${setting})`;
   const about = { kind: "transport", check: "transport" };
-  if (answers(trials[chosen]) > 0) return { finding: partly(name, chosen, other, trials), use: chosen };
-  if (answers(trials[other]) === 0) return { finding: undefined, use: chosen }; // the members are away, not the transport
-  const why = reason(trials[chosen]);
+  if (countAnswers(trials[chosen]) > 0)
+    return { finding: judgeChosenTransport(name, chosen, other, trials), use: chosen };
+  if (countAnswers(trials[other]) === 0) return { finding: undefined, use: chosen }; // members are unavailable
+  const why = describeFailure(trials[chosen]);
   return {
     use: other,
     finding: {
@@ -37,34 +40,34 @@ export function judgeTransport(
   };
 }
 
-/** The chosen one works, with some members at least. */
-function partly(
+/** Reports a chosen transport that works with at least some members. */
+function judgeChosenTransport(
   name: string,
   chosen: TransportName,
   other: TransportName,
-  trials: Record<TransportName, Trial>,
+  trials: Record<TransportName, TransportTrial>,
 ): Finding {
   const about = { kind: "transport", check: "transport" };
-  const better = answers(trials[other]) > answers(trials[chosen]);
+  const better = countAnswers(trials[other]) > countAnswers(trials[chosen]);
   if (better)
     return {
       ...{ ...about, level: "warning" },
-      detail: `${name} reaches ${answers(trials[chosen])} members, ${other} ${answers(trials[other])}: ${reason(trials[chosen])}`,
+      detail: `${name} reaches ${countAnswers(trials[chosen])} members, ${other} ${countAnswers(trials[other])}: ${describeFailure(trials[chosen])}`,
       remedy: `set transport to ${other}, or turn the gateway on everywhere`,
     };
-  const isSame = answers(trials[other]) > 0;
+  const isSame = countAnswers(trials[other]) > 0;
   return {
     ...about,
     level: "ok",
-    detail: `${name} works; ${other} ${isSame ? "works too" : `does not: ${reason(trials[other])}`}`,
+    detail: `${name} works; ${other} ${isSame ? "works too" : `does not: ${describeFailure(trials[other])}`}`,
   };
 }
 
-function answers(trial: Trial): number {
-  return trial instanceof Error ? 0 : trial.filter(({ ok }) => ok).length;
+function countAnswers(trial: TransportTrial): number {
+  return trial instanceof Error ? 0 : countPresent(trial);
 }
 
-function reason(trial: Trial): string {
+function describeFailure(trial: TransportTrial): string {
   if (trial instanceof Error) return trial.message;
   const errors = trial.flatMap((member): StoreError[] => (member.ok ? [] : [member.error]));
   return errors[0]?.message ?? "no member is configured";

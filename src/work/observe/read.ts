@@ -1,33 +1,33 @@
-import { isCompacted } from "../../etcd/persist.ts";
+import { isCompacted } from "../../etcd/retry.ts";
 import type { KeyRange, KeyValue } from "../../protocol/txn.ts";
-import { type ObserverPorts, patiently } from "./ports.ts";
+import { type ObserverPorts, retryUntilConnectTimeout } from "./ports.ts";
 
 export interface Page {
   kvs: readonly KeyValue[];
-  /** Of the whole read: every page is true at it. */
+  /** Revision of the whole read; the same for every page. */
   revision: bigint;
 }
 
 export interface ReadOptions {
-  /** To read what stood then. Default: now. */
+  /** The revision to read. Default: the current one. */
   revision?: bigint | undefined;
   keysOnly?: boolean;
   signal?: AbortSignal | undefined;
 }
 
-/** Keys in the first page; later ones are measured by what the one before weighed. */
+/** Keys in the first page; the sizes of later pages depend on the size of the page before. */
 const FIRST_PAGE = 500;
 const LARGEST_PAGE = 10_000;
-/** Characters of keys and values that a page is meant to have. */
+/** Target size of a page, in characters of keys and values. */
 const PAGE_WEIGHT = 1_000_000;
-/** A read that was overtaken by a compaction is begun again so often. */
+/** How often a read is started again after a compaction removed its revision. */
 const TRIES = 5;
 
 /**
- * A range in pages, all at one revision, in the order of keys.
- * @throws StoreError; `compacted` when the revision was compacted away meanwhile
+ * Reads a range in pages, all at one revision, in the order of keys.
+ * @throws StoreError; `compacted` when the revision was compacted in the meantime
  */
-export async function* pages(
+export async function* readPages(
   ports: ObserverPorts,
   range: Required<KeyRange>,
   { revision, keysOnly = false, signal }: ReadOptions = {},
@@ -37,42 +37,46 @@ export async function* pages(
   let pinned = revision;
   for (;;) {
     const request = { ...range, key, limit, keysOnly, ...(pinned !== undefined && { revision: pinned }) };
-    const page = await patiently(ports, (call) => ports.store.range(request, call), signal);
+    const page = await retryUntilConnectTimeout(
+      ports,
+      (call) => ports.store.readRange(request, call),
+      signal,
+    );
     pinned ??= page.revision;
     yield { kvs: page.kvs, revision: pinned };
     const last = page.kvs.at(-1);
     if (!page.more || last === undefined) return;
     key = `${last.key}\0`;
-    limit = pageSize(page.kvs);
+    limit = computePageSize(page.kvs);
   }
 }
 
-function pageSize(kvs: readonly KeyValue[]): number {
+function computePageSize(kvs: readonly KeyValue[]): number {
   const weight = kvs.reduce((sum, { key, value }) => sum + key.length + value.length, 0);
   return Math.min(LARGEST_PAGE, Math.max(1, Math.floor((PAGE_WEIGHT * kvs.length) / Math.max(1, weight))));
 }
 
-/** Every key of a range at one revision. @throws StoreError */
+/** Reads every key of a range at one revision. @throws StoreError */
 export async function readAll(
   ports: ObserverPorts,
   range: Required<KeyRange>,
   options: ReadOptions = {},
 ): Promise<KeyValue[]> {
   const kvs: KeyValue[] = [];
-  for await (const page of pages(ports, range, options)) kvs.push(...page.kvs);
+  for await (const page of readPages(ports, range, options)) kvs.push(...page.kvs);
   return kvs;
 }
 
-/** What a read is poured into. */
+/** Receives the keys of a read. */
 export interface Sink {
   readonly ranges: readonly Required<KeyRange>[];
   begin(): void;
-  see(kv: KeyValue): void;
+  add(kv: KeyValue): void;
   finish(revision: bigint): void;
 }
 
 /**
- * Reads all of a sink's ranges at one revision; begun again when a compaction overtakes it.
+ * Reads all ranges of a sink at one revision. Starts again when the revision is compacted in the meantime.
  * @returns the revision
  * @throws StoreError
  */
@@ -87,11 +91,12 @@ export async function load(ports: ObserverPorts, sink: Sink, options: ReadOption
 }
 
 /**
- * etcd answers a read that a compaction overtakes without the keys that are being compacted away, and without a word. So
- * what was read counts only if its revision can still be read afterwards.
+ * Checks that a revision is still readable after a read. When a compaction overtakes a read, etcd returns the result
+ * without the compacted keys and without an error, so a read is valid only if its revision is still readable
+ * afterwards.
  * @throws StoreError `compacted`
  */
-async function stillThere(
+async function checkRevisionReadable(
   ports: ObserverPorts,
   { ranges: [range] }: Sink,
   revision: bigint | undefined,
@@ -99,19 +104,19 @@ async function stillThere(
 ): Promise<void> {
   if (range === undefined || revision === undefined) return;
   const glance = { key: range.key, keysOnly: true, limit: 1, revision };
-  await patiently(ports, (call) => ports.store.range(glance, call), signal);
+  await retryUntilConnectTimeout(ports, (call) => ports.store.readRange(glance, call), signal);
 }
 
 async function loadOnce(ports: ObserverPorts, sink: Sink, options: ReadOptions): Promise<bigint> {
   let { revision } = options;
   sink.begin();
   for (const range of sink.ranges) {
-    for await (const page of pages(ports, range, { ...options, revision })) {
+    for await (const page of readPages(ports, range, { ...options, revision })) {
       revision ??= page.revision;
-      for (const kv of page.kvs) sink.see(kv);
+      for (const kv of page.kvs) sink.add(kv);
     }
   }
-  await stillThere(ports, sink, revision, options.signal);
+  await checkRevisionReadable(ports, sink, revision, options.signal);
   sink.finish(revision ?? 0n);
   return revision ?? 0n;
 }

@@ -1,29 +1,30 @@
 import { EXIT, SignalboxError } from "../../base/errors.ts";
 import type { Op } from "../../protocol/txn.ts";
 
-/** Operations that stand in a transaction as they are, and keys that are compared one by one: etcd takes 128. */
-export const FEW = 60;
-/** Changes in one of the transactions that one transaction is made of: etcd counts the levels together. */
+/** Largest number of direct operations, or of keys compared one by one, in a transaction: etcd accepts 128. */
+export const MAX_DIRECT_OPS = 60;
+/** Changes in one nested transaction: etcd counts the operations of all levels together. */
 const CHUNK = 60;
-/** Changes in one transaction: as many chunks as fit beside `CHUNK` operations in each. */
-export const MOST_CHANGES = CHUNK * CHUNK;
-/** Bytes in one transaction; etcd's own limit is 1.5 MiB (--max-request-bytes). */
-const MOST_BYTES = 1_400_000;
+/** Changes in one transaction: as many chunks as fit besides `CHUNK` operations in each. */
+export const MAX_CHANGES = CHUNK * CHUNK;
+/** Size of one transaction in bytes; etcd's own limit is 1.5 MiB (--max-request-bytes). */
+const MAX_BYTES = 1_400_000;
 
 /**
- * Any number of operations as one transaction's.
+ * Distributes any number of operations over nested transactions of one transaction.
  *
- * Older etcds check no permission inside a transaction within a transaction (GHSA-rfx7-8w68-q57q). So one change of each
- * room stands outside, where all of them check it: who may not write there is refused.
- * @param roomOf  the room that an operation writes into
- * @throws SignalboxError 78 where it is too much for one transaction
+ * Older versions of etcd do not check permissions inside nested transactions (GHSA-rfx7-8w68-q57q). One change of each
+ * collection therefore stays at the top level, which all versions check: they refuse a user without write permission
+ * there.
+ * @param getCollection  returns the collection that an operation writes to
+ * @throws SignalboxError 78 when the changes exceed one transaction
  */
-export function inChunks(ops: readonly Op[], roomOf: (op: Op) => string): Op[] {
+export function splitIntoChunks(ops: readonly Op[], getCollection: (op: Op) => string): Op[] {
   checkSize(ops);
-  if (ops.length <= FEW) return [...ops];
+  if (ops.length <= MAX_DIRECT_OPS) return [...ops];
   const rooms = new Set<string>();
   const isFirst = (op: Op) => {
-    const room = roomOf(op);
+    const room = getCollection(op);
     return !rooms.has(room) && rooms.add(room) !== undefined;
   };
   const outside = new Set(ops.filter(isFirst));
@@ -38,15 +39,15 @@ export function inChunks(ops: readonly Op[], roomOf: (op: Op) => string): Op[] {
 }
 
 function checkSize(ops: readonly Op[]): void {
-  const bytes = ops.reduce((sum, op) => sum + weight(op), 0);
-  if (ops.length <= MOST_CHANGES && bytes <= MOST_BYTES) return;
+  const bytes = ops.reduce((sum, op) => sum + computeBytes(op), 0);
+  if (ops.length <= MAX_CHANGES && bytes <= MAX_BYTES) return;
   throw new SignalboxError(
     EXIT.config,
     `nothing was done: ${ops.length} changes of ${bytes} bytes are too much for one transaction of etcd ` +
-      `(${MOST_CHANGES} changes, ${MOST_BYTES} bytes); import it in parts`,
+      `(${MAX_CHANGES} changes, ${MAX_BYTES} bytes); import it in parts`,
   );
 }
 
-function weight(op: Op): number {
+function computeBytes(op: Op): number {
   return op.op === "put" ? op.key.length + Buffer.byteLength(op.value) : 0;
 }

@@ -1,76 +1,85 @@
-import type { ConfigChange } from "../../fleet/changes.ts";
-import { groupText } from "../../fleet/groups.ts";
-import { resourceText } from "../../fleet/resources.ts";
+import type { ConfigChange } from "../../fleet/config-changes.ts";
+import { serializeGroup } from "../../fleet/groups.ts";
+import { serializeResourceConfig } from "../../fleet/resources.ts";
 import type { AuditAction } from "../../protocol/audit.ts";
-import { sameRevision } from "../../protocol/guards.ts";
+import { guardRevision } from "../../protocol/guards.ts";
 import type { Keys } from "../../protocol/keys.ts";
 import type { Compare, Op } from "../../protocol/txn.ts";
-import { act, type Receipt } from "./act.ts";
-import { FEW, inChunks } from "./chunks.ts";
+import { MAX_DIRECT_OPS, splitIntoChunks } from "./chunks.ts";
+import { type ActionResult, executeAction } from "./operator-action.ts";
 import type { OperatorPorts } from "./ports.ts";
 
-/** A key of the configuration that is there, or cannot be read. */
-export interface SeenKey {
+/** An existing configuration key, parseable or not. */
+export interface ConfigKeyRevision {
   readonly kind: ConfigChange["kind"];
   readonly name: string;
   readonly modRevision: bigint;
 }
 
-/** Changes of the configuration, as an operator saw it. */
-export interface Configuring {
+/** Changes of the configuration, based on what the operator has read. */
+export interface ConfigUpdate {
   action: Extract<AuditAction, "group" | "resource" | "import" | "edit">;
   target: string;
   outcome: string;
   reason?: string | undefined;
   changes: readonly ConfigChange[];
-  /** Revision of what was seen, and all that was there. */
+  /** The revision that the operator has read, and all configuration keys at that revision. */
   seen: bigint;
-  keys: readonly SeenKey[];
-  /** Refuse when anything else in the configuration has changed too, and not only what the changes touch. */
+  keys: readonly ConfigKeyRevision[];
+  /** Whether to refuse when any part of the configuration has changed, and not only the keys to change. */
   guardsAll: boolean;
 }
 
 /**
  * Applies changes in one guarded transaction, with its audit record: all of them, or none.
  *
- * A deletion leaves nothing that a comparison over a range could see. So where there are too many keys to compare one by
- * one, the audit is guarded as well: every change that signalbox makes is recorded there. That refuses for any other
- * action too; look again and try again.
- * @returns `changed` when the configuration is not what was seen, or with many keys, may not be
- * @throws SignalboxError 77; 78 where it is too much for one transaction; StoreError
+ * A deletion leaves nothing that a comparison over a range could detect. With too many keys to compare one by one, the
+ * audit is therefore guarded as well, because it records every change that signalbox makes. This also refuses after any
+ * other action; the operator must then read again and retry.
+ * @returns `changed` when the configuration differs from what was read, or, with many keys, may differ
+ * @throws SignalboxError 77; 78 when the changes exceed one transaction; StoreError
  */
-export async function configure(ports: OperatorPorts, deed: Configuring): Promise<Receipt> {
-  const { changes, guardsAll, keys, ...rest } = deed;
-  const ops = changes.map((change) => opFor(ports.keys, change));
-  const compare = guardsAll ? wholeGuard(ports.keys, deed) : touchedGuard(ports.keys, deed);
-  return await act(ports, { ...rest, compare, ops: inChunks(ops, (op) => roomOf(ports.keys, op)) });
+export async function applyConfigUpdate(ports: OperatorPorts, update: ConfigUpdate): Promise<ActionResult> {
+  const { changes, guardsAll, keys, ...rest } = update;
+  const ops = changes.map((change) => toOp(ports.keys, change));
+  const compare = guardsAll ? buildWholeGuard(ports.keys, update) : buildTouchedGuard(ports.keys, update);
+  return await executeAction(ports, {
+    ...rest,
+    compare,
+    ops: splitIntoChunks(ops, (op) => getCollection(ports.keys, op)),
+  });
 }
 
-function opFor(keys: Keys, change: ConfigChange): Op {
-  const key = keyOf(keys, change);
+function toOp(keys: Keys, change: ConfigChange): Op {
+  const key = buildConfigKey(keys, change);
   if (change.after === undefined) return { op: "delete", key };
-  const value = change.kind === "group" ? groupText(change.after) : resourceText(change.after);
+  const value =
+    change.kind === "group" ? serializeGroup(change.after) : serializeResourceConfig(change.after);
   return { op: "put", key, value };
 }
 
-function keyOf(keys: Keys, { kind, name }: Pick<ConfigChange, "kind" | "name">): string {
+function buildConfigKey(keys: Keys, { kind, name }: Pick<ConfigChange, "kind" | "name">): string {
   return kind === "group" ? keys.group(name) : keys.resourceConfig(name);
 }
 
-/** What the changes touch is as it was seen. */
-function touchedGuard(keys: Keys, { changes, keys: seen }: Configuring): Compare[] {
-  const known = new Map(seen.map((one) => [keyOf(keys, one), one.modRevision]));
-  return changes.map((change) => keyOf(keys, change)).map((key) => sameRevision(key, known.get(key) ?? 0n));
+/** Compares the keys to change with what was read. */
+function buildTouchedGuard(keys: Keys, { changes, keys: seen }: ConfigUpdate): Compare[] {
+  const known = new Map(seen.map((one) => [buildConfigKey(keys, one), one.modRevision]));
+  return changes
+    .map((change) => buildConfigKey(keys, change))
+    .map((key) => guardRevision(key, known.get(key) ?? 0n));
 }
 
-/** All of the configuration is as it was seen. */
-function wholeGuard(keys: Keys, deed: Configuring): Compare[] {
-  const notNewer = { target: "mod", is: "less", value: deed.seen + 1n } as const;
+/** Compares the whole configuration with what was read. */
+function buildWholeGuard(keys: Keys, update: ConfigUpdate): Compare[] {
+  const notNewer = { target: "mod", is: "less", value: update.seen + 1n } as const;
   const rooms: Compare[] = [keys.groups(), keys.resourceConfigs()].map((room) => ({ ...room, ...notNewer }));
-  const standing = deed.keys.map((one) => sameRevision(keyOf(keys, one), one.modRevision));
-  return standing.length <= FEW ? [...rooms, ...standing] : [...rooms, { ...keys.audits(), ...notNewer }];
+  const standing = update.keys.map((one) => guardRevision(buildConfigKey(keys, one), one.modRevision));
+  return standing.length <= MAX_DIRECT_OPS
+    ? [...rooms, ...standing]
+    : [...rooms, { ...keys.audits(), ...notNewer }];
 }
 
-function roomOf(keys: Keys, op: Op): string {
+function getCollection(keys: Keys, op: Op): string {
   return op.op === "put" || op.op === "delete" ? keys.parse(op.key).kind : "";
 }

@@ -1,82 +1,82 @@
-import { type Drain, type DrainTarget, drainTarget, drainText } from "../../protocol/drain.ts";
-import { sameRevision } from "../../protocol/guards.ts";
+import { type Drain, type DrainTarget, formatAuditTarget, serializeDrain } from "../../protocol/drain.ts";
+import { guardRevision } from "../../protocol/guards.ts";
 import type { Compare, Op } from "../../protocol/txn.ts";
-import { act, type Receipt } from "./act.ts";
-import { type OperatorPorts, signature } from "./ports.ts";
+import { type ActionResult, executeAction } from "./operator-action.ts";
+import { formatOperator, type OperatorPorts } from "./ports.ts";
 
-/** A drain to put. */
-export interface DrainWish {
+/** Options for a new drain. */
+export interface PutDrainOptions {
   target: DrainTarget;
   reason?: string | undefined;
-  /** Wall clock, ms since the epoch: when it ends by itself. */
+  /** Wall clock, ms since the epoch, when the drain ends by itself. */
   until?: number | undefined;
-  /** Drains of the same thing that it takes the place of, as they were seen. */
+  /** Existing drains of the same target to replace, as they were read. */
   instead: readonly Drain[];
-  /** Revision of what was seen. */
+  /** Revision that the operator has read. */
   seen: bigint;
-  /** What else must still be as it was seen. */
+  /** Further conditions that must still hold. */
   compare?: readonly Compare[];
   outcome: string;
 }
 
 /**
- * Stops new claims and grants in a scope, from the transaction's revision on: grants compare that no drain is newer than
- * what they were decided on.
- * @returns `changed` when a drain of the same thing came, went or changed since it was seen; and the drain as it was put
+ * Stops new claims and grants in a scope, from the transaction's revision on: a grant compares that no drain is newer
+ * than the revision its decision is based on.
+ * @returns `changed` when a drain of the same target was added, removed or changed since it was read; and the new drain
  * @throws SignalboxError 77, StoreError
  */
 export async function putDrain(
   ports: OperatorPorts,
-  wish: DrainWish,
-): Promise<{ receipt: Receipt; drain: Drain }> {
-  const { target, instead, seen, reason, until, outcome } = wish;
+  options: PutDrainOptions,
+): Promise<{ receipt: ActionResult; drain: Drain }> {
+  const { target, instead, seen, reason, until, outcome } = options;
   const key = ports.keys.drain(target.scope, target.name);
   const details = {
-    ...{ by: signature(ports.operator), at: ports.clock.wall() },
+    ...{ by: formatOperator(ports.operator), at: ports.clock.getWallTime() },
     ...(reason !== undefined && { why: reason }),
     ...(until !== undefined && { until }),
   };
   const isNew = !instead.some((drain) => drain.key === key);
   const absent: Compare[] = isNew ? [{ key, target: "create", is: "equal", value: 0n }] : [];
   const old = instead.filter((drain) => drain.key !== key);
-  const receipt = await act(ports, {
-    ...{ action: "drain", target: drainTarget(target), seen, reason, outcome },
-    compare: [...absent, ...instead.map(asSeen), ...(wish.compare ?? [])],
-    ops: [{ op: "put", key, value: drainText(details) }, ...old.map(removal)],
+  const receipt = await executeAction(ports, {
+    ...{ action: "drain", target: formatAuditTarget(target), seen, reason, outcome },
+    compare: [...absent, ...instead.map(buildDrainGuard), ...(options.compare ?? [])],
+    ops: [{ op: "put", key, value: serializeDrain(details) }, ...old.map(buildRemoval)],
   });
   return { receipt, drain: { key, ...target, ...details, modRevision: receipt.revision } };
 }
 
-/** Drains lifted in one transaction: with the compares, below etcd's 128 operations. */
+/** Drains lifted in one transaction: together with the comparisons, fewer than etcd's 128 operations. */
 const CHUNK = 50;
 
 /**
- * Lifts drains exactly as they were seen.
- * @returns `changed` as soon as one is not: somebody else renewed or lifted it; undefined where there are none
+ * Lifts drains, if they are unchanged since they were read.
+ * @returns `changed` as soon as one was renewed or lifted in the meantime; undefined when there are none
  * @throws SignalboxError 77, StoreError
  */
 export async function liftDrains(
   ports: OperatorPorts,
   lift: { target: DrainTarget; drains: readonly Drain[]; seen: bigint; reason?: string | undefined },
-): Promise<Receipt | undefined> {
+): Promise<ActionResult | undefined> {
   const { target, drains, seen, reason } = lift;
-  let receipt: Receipt | undefined;
+  let receipt: ActionResult | undefined;
   for (let start = 0; start < drains.length; start += CHUNK) {
     const chunk = drains.slice(start, start + CHUNK);
-    receipt = await act(ports, {
-      ...{ action: "undrain", target: drainTarget(target), seen, reason, outcome: "lifted" },
-      compare: chunk.map(asSeen),
-      ops: chunk.map(removal),
+    receipt = await executeAction(ports, {
+      ...{ action: "undrain", target: formatAuditTarget(target), seen, reason, outcome: "lifted" },
+      compare: chunk.map(buildDrainGuard),
+      ops: chunk.map(buildRemoval),
     });
     if (receipt.kind === "changed") return receipt;
   }
   return receipt;
 }
 
-function asSeen({ key, modRevision }: Drain): Compare {
-  return sameRevision(key, modRevision);
+function buildDrainGuard({ key, modRevision }: Drain): Compare {
+  return guardRevision(key, modRevision);
 }
 
-function removal({ key }: Drain): Op {
+function buildRemoval({ key }: Drain): Op {
   return { op: "delete", key };
 }

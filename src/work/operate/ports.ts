@@ -1,20 +1,20 @@
 import type { ObserverPorts } from "../observe/ports.ts";
 
-/** What acting on etcd needs of the world. */
+/** What changing etcd needs from its environment. */
 export interface OperatorPorts extends ObserverPorts {
   settings: ObserverPorts["settings"] & { readOnly: boolean };
   operator: Operator;
 }
 
-/** Who acts, as the audit keeps it. */
+/** The person who acts, as stored in the audit. */
 export interface Operator {
   user: string;
   host: string;
-  /** Who became `user` by sudo. */
+  /** The user who became `user` with sudo. */
   sudoUser?: string;
 }
 
-/** A person in a word, for tickets and drains. */
-export function signature({ user, host, sudoUser }: Operator): string {
+/** Formats an operator as one word, for tickets and drains. */
+export function formatOperator({ user, host, sudoUser }: Operator): string {
   return `${sudoUser ?? user}@${host}`;
 }

@@ -1,68 +1,76 @@
 import type { AuditAction } from "../../protocol/audit.ts";
-import { untouched } from "../../protocol/guards.ts";
-import { type Place, ticketText } from "../../protocol/ticket.ts";
-import type { Op } from "../../protocol/txn.ts";
-import { act, type Receipt } from "./act.ts";
-import { type OperatorPorts, signature } from "./ports.ts";
+import { guardUnchanged } from "../../protocol/guards.ts";
+import { type QueueEntry, serializeTicket } from "../../protocol/ticket.ts";
+import type { Compare, Op } from "../../protocol/txn.ts";
+import { type ActionResult, executeAction } from "./operator-action.ts";
+import { formatOperator, type OperatorPorts } from "./ports.ts";
 
-/** Tickets that an operator wants gone, exactly as they were seen. */
+/** Tickets that an operator wants to remove, as they were read. */
 export interface Eviction {
   action: Extract<AuditAction, "reset" | "release" | "drain">;
   target: string;
-  places: readonly Place[];
-  /** Revision of what was seen. */
+  places: readonly QueueEntry[];
+  /** Revision that the operator has read. */
   seen: bigint;
   reason?: string | undefined;
+  /** Further conditions that must hold. At most 20: together with the tickets, fewer than etcd's 128 operations. */
+  compare?: readonly Compare[];
 }
 
-/** Tickets changed in one transaction: with the compares, below etcd's 128 operations. */
+/** Tickets changed in one transaction: together with the comparisons, fewer than etcd's 128 operations. */
 const CHUNK = 100;
 
-/** Those of the tickets that an order to leave can be written into, or that need none: without force, others stay. */
-export function canBeAsked({ ticket }: Place): boolean {
+/**
+ * Returns whether a reset request can be written into the ticket, or whether it needs none. Others can only be removed.
+ */
+export function canRequestReset({ ticket }: QueueEntry): boolean {
   return ticket !== undefined;
 }
 
 /**
- * Asks the runs to give up their claims: a request in every ticket, which the runner answers by ending its command and
- * freeing its places. Where nothing is left to end (grace), the ticket is deleted. One that was asked already is left as
- * it is.
- * @returns `changed` as soon as a ticket is not what was seen; undefined where there was nothing to write
+ * Asks runs to give up their claims: writes a request into every ticket. The runner then ends its command and removes
+ * its queue entries. A ticket in grace has no command to end, so it is deleted. A ticket with a request is not changed.
+ * @returns `changed` as soon as a ticket differs from what was read; undefined when there was nothing to write
  * @throws SignalboxError 77, StoreError
  */
-export function requestResets(ports: OperatorPorts, eviction: Eviction): Promise<Receipt | undefined> {
-  const at = ports.clock.wall();
+export function requestResets(ports: OperatorPorts, eviction: Eviction): Promise<ActionResult | undefined> {
+  const at = ports.clock.getWallTime();
   const { reason } = eviction;
-  const request = { by: signature(ports.operator), at, ...(reason !== undefined && { why: reason }) };
-  const ask = ({ key, ticket }: Place): Op[] => {
+  const request = { by: formatOperator(ports.operator), at, ...(reason !== undefined && { why: reason }) };
+  const buildRequest = ({ key, ticket }: QueueEntry): Op[] => {
     if (ticket === undefined || ticket.reset !== undefined) return [];
     if (ticket.state === "grace") return [{ op: "delete", key }];
-    return [{ op: "put", key, value: ticketText({ ...ticket, reset: request }), keepSession: true }];
+    return [{ op: "put", key, value: serializeTicket({ ...ticket, reset: request }), keepSession: true }];
   };
-  return inChunks(ports, eviction, ask, "asked to end");
+  return evictInChunks(ports, eviction, buildRequest, "asked to end");
 }
 
 /**
- * Deletes the tickets at once, whatever their runs do: the next may start while a command that is cut off is still
- * alive. Results as `requestResets`.
+ * Deletes the tickets at once, without waiting for their runs: the next run may start while a command on a host that is
+ * cut off is still alive. Returns the same results as `requestResets`.
  */
-export function removeTickets(ports: OperatorPorts, eviction: Eviction): Promise<Receipt | undefined> {
-  return inChunks(ports, eviction, ({ key }) => [{ op: "delete", key }], "removed by force");
+export function removeTickets(ports: OperatorPorts, eviction: Eviction): Promise<ActionResult | undefined> {
+  return evictInChunks(ports, eviction, ({ key }) => [{ op: "delete", key }], "removed by force");
 }
 
-async function inChunks(
+async function evictInChunks(
   ports: OperatorPorts,
   eviction: Eviction,
-  opsOf: (place: Place) => Op[],
+  buildOps: (place: QueueEntry) => Op[],
   outcome: string,
-): Promise<Receipt | undefined> {
-  const { places, ...rest } = eviction;
-  const due = places.filter((place) => opsOf(place).length > 0);
-  let receipt: Receipt | undefined;
+): Promise<ActionResult | undefined> {
+  const { places, compare = [], ...rest } = eviction;
+  const due = places.filter((place) => buildOps(place).length > 0);
+  let receipt: ActionResult | undefined;
   for (let start = 0; start < due.length; start += CHUNK) {
     const chunk = due.slice(start, start + CHUNK);
-    const ops = chunk.flatMap(opsOf);
-    receipt = await act(ports, { ...rest, outcome, compare: untouched(chunk), ops });
+    const ops = chunk.flatMap(buildOps);
+    receipt = await executeAction(ports, {
+      ...rest,
+      outcome,
+      compare: [...guardUnchanged(chunk), ...compare],
+      ops,
+    });
     if (receipt.kind === "changed") return receipt;
   }
   return receipt;

@@ -1,16 +1,16 @@
-import { newRunId } from "../../base/ids.ts";
+import { generateRunId } from "../../base/ids.ts";
 import type { Session } from "../../etcd/session.ts";
-import type { Stake } from "../../protocol/guards.ts";
+import type { NewTicket } from "../../protocol/guards.ts";
 import type { Keys } from "../../protocol/keys.ts";
 import type { Ticket } from "../../protocol/ticket.ts";
-import type { ClaimPorts, ClaimRequest, LeaseWish } from "./request.ts";
-import type { ResourceTotal } from "./situation.ts";
+import type { ResourceTotal } from "./eligibility.ts";
+import type { ClaimPorts, ClaimRequest, LeaseRequest } from "./request.ts";
 
 /**
- * One try at getting a claim: a run id and a session of its own, never used again, so that a call of an abandoned try
- * which is still in flight cannot touch the next one.
+ * One attempt to acquire a claim. It has its own run id and session, which are never reused, so a call of an abandoned
+ * attempt that is still in flight cannot affect the next attempt.
  */
-export interface Attempt {
+export interface ClaimAttempt {
   run: string;
   session: Session;
   /** Wall clock, ms since the epoch. */
@@ -19,58 +19,59 @@ export interface Attempt {
   resourceKeys: readonly string[];
 }
 
-export function newAttempt(ports: ClaimPorts, request: ClaimRequest, session: Session): Attempt {
-  const run = newRunId(ports.random);
+export function createClaimAttempt(ports: ClaimPorts, request: ClaimRequest, session: Session): ClaimAttempt {
+  const run = generateRunId(ports.random);
   const { keys } = ports;
+  ports.onAttempt?.(run);
   return {
     run,
     session,
-    enqueuedAt: ports.clock.wall(),
+    enqueuedAt: ports.clock.getWallTime(),
     lockKey: request.lock === undefined ? undefined : keys.lock(request.lock, run),
     resourceKeys: request.leases.map(({ resource }) => keys.resource(resource, run)),
   };
 }
 
-export function ownKeys(attempt: Attempt): readonly string[] {
+export function listOwnKeys(attempt: ClaimAttempt): readonly string[] {
   return attempt.lockKey === undefined ? attempt.resourceKeys : [attempt.lockKey, ...attempt.resourceKeys];
 }
 
-/** The ticket that an attempt puts into its lock's queue; empty when it wants no lock. */
-export function lockStake(
+/** Builds the ticket for the lock's queue; empty when the request has no lock. */
+export function buildLockTicket(
   request: ClaimRequest,
-  attempt: Attempt,
+  attempt: ClaimAttempt,
   state: Ticket["state"],
   wall?: number,
-): Stake[] {
+): NewTicket[] {
   if (attempt.lockKey === undefined) return [];
-  const ticket = ticketOf(request, attempt, { count: 1, total: 1 }, state, wall);
+  const ticket = buildTicket(request, attempt, { count: 1, total: 1 }, state, wall);
   return [{ key: attempt.lockKey, ticket }];
 }
 
-/** The tickets that an attempt puts into its resources' queues. */
-export function resourceStakes(
+/** Builds the tickets for the queues of the resources. */
+export function buildResourceTickets(
   keys: Keys,
   request: ClaimRequest,
-  attempt: Attempt,
+  attempt: ClaimAttempt,
   totals: readonly ResourceTotal[],
   state: Ticket["state"],
-): Stake[] {
+): NewTicket[] {
   return totals.map(({ lease, total }) => ({
     key: keys.resource(lease.resource, attempt.run),
-    ticket: ticketOf(request, attempt, unitsOf(lease, total), state),
+    ticket: buildTicket(request, attempt, buildUnits(lease, total), state),
   }));
 }
 
-function unitsOf({ count, total: stated }: LeaseWish, total: number): Units {
+function buildUnits({ count, total: stated }: LeaseRequest, total: number): TicketUnits {
   return { count, total, ...(stated !== undefined && { isStated: true }) };
 }
 
-type Units = Pick<Ticket, "count" | "total" | "isStated">;
+type TicketUnits = Pick<Ticket, "count" | "total" | "isStated">;
 
-function ticketOf(
+function buildTicket(
   request: ClaimRequest,
-  attempt: Attempt,
-  units: Units,
+  attempt: ClaimAttempt,
+  units: TicketUnits,
   state: Ticket["state"],
   grantedAt?: number,
 ): Ticket {

@@ -1,11 +1,11 @@
 import { EXIT, SignalboxError } from "../../base/errors.ts";
 
-/** As a `Refusal` has it: written out, for the types of the library must not draw in what decides. */
+/** The kinds of `ClaimRefusal`. They are repeated here so that the library's types do not import the decision code. */
 export type RefusalKind = "busy" | "drained" | "outside" | "timeout" | "evicted" | "gone" | "lapsed";
 
-/** Nothing was claimed: what was asked for is taken, drained, or was not free in time (exit 75). */
+/** Nothing was claimed: what was requested is taken, drained, or did not become free in time (exit 75). */
 export class BusyError extends SignalboxError {
-  readonly code = "BUSY";
+  override readonly code = "BUSY";
   /** `busy`, `drained`, `outside` the group, `timeout`, `evicted` from the queue, `gone` or `lapsed`. */
   readonly kind: RefusalKind;
 
@@ -15,17 +15,17 @@ export class BusyError extends SignalboxError {
   }
 }
 
-/** Why a claim that was held cannot be relied on any more. */
+/** Why a held claim is no longer reliable. */
 export type LossKind = "gone" | "asked" | "horizon" | "overdue" | "closed";
 
 /**
- * A claim that was held is lost, or will be before what relies on it can have ended (exit 125).
- * `gone`: somebody else may hold it already. `asked`: it was reset, or its host left the group; it is ours until it is
- * released. `horizon`: it could not be renewed in time. `overdue`: it was held longer than `maxHold`.
- * `closed`: the program gives it up.
+ * A held claim is lost, or will be lost before the work that relies on it can end (exit 125). `gone`: another run may
+ * hold it already. `asked`: it was reset, or its host left the group; the claim remains held until it is released.
+ * `horizon`: the session could not be renewed in time. `overdue`: it was held longer than `maxHold`. `closed`: the
+ * program gave it up.
  */
 export class ClaimLostError extends SignalboxError {
-  readonly code = "CLAIM_LOST";
+  override readonly code = "CLAIM_LOST";
   readonly kind: LossKind;
 
   constructor(kind: LossKind, message: string, options?: { cause?: unknown }) {

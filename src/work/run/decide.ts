@@ -1,72 +1,77 @@
-import { admit, holds } from "../../protocol/admission.ts";
-import { hasEnded, stopsAllOf } from "../../protocol/drain.ts";
-import type { Basis } from "../../protocol/guards.ts";
-import type { Place } from "../../protocol/ticket.ts";
-import type { Attempt } from "./attempt.ts";
-import type { Sight } from "./queues.ts";
+import { admit, isHolding } from "../../protocol/admission.ts";
+import { hasEnded, isEveryQueueStopped } from "../../protocol/drain.ts";
+import type { ReadBasis } from "../../protocol/guards.ts";
+import type { QueueEntry } from "../../protocol/ticket.ts";
+import type { ClaimAttempt } from "./attempt.ts";
+import type { ClaimView, OwnTicketRevisions } from "./claim-view.ts";
+import { type ClaimEligibility, computeEligibility, type ResourceTotal } from "./eligibility.ts";
+import { judgeOwnTickets } from "./own-tickets.ts";
+import type { ResourceQueueView } from "./queues.ts";
 import type { ClaimPorts, ClaimRequest } from "./request.ts";
-import { type Outlook, outlook, type ResourceTotal } from "./situation.ts";
-import { ownStanding } from "./standing.ts";
-import type { ResourceSight, Step } from "./step.ts";
-import type { Standing, View } from "./view.ts";
-import { waitStep } from "./wake.ts";
+import type { ClaimStep, ResourcePosition } from "./step.ts";
+import { buildWaitStep } from "./wait-step.ts";
 
 /**
- * The next step of an attempt.
- * @param standing  where the own tickets stood when last seen
- * @param wall      wall clock, ms since the epoch
- * @throws ConfigError where the claim can never be granted
+ * Decides the next step of an attempt.
+ * @param before  revisions of the own tickets at the last read
+ * @param wall  wall clock, ms since the epoch
+ * @throws ConfigError when the claim can never be granted
  */
-export function decide(
+export function decideStep(
   ports: ClaimPorts,
   request: ClaimRequest,
-  attempt: Attempt,
-  standing: Standing,
-  view: View,
+  attempt: ClaimAttempt,
+  before: OwnTicketRevisions,
+  view: ClaimView,
   wall: number,
-): Step {
-  const own = ownStanding(request, attempt, standing, view);
+): ClaimStep {
+  const own = judgeOwnTickets(request, attempt, before, view);
   if (own === "broken") return { kind: "leave", refusal: { kind: "gone" } };
   const places = [...view.own.values()];
   const reset = places.find(({ ticket }) => ticket?.reset)?.ticket?.reset;
   if (reset !== undefined) return { kind: "leave", refusal: { kind: "evicted", by: reset.by } };
-  if (own === "complete" && places.every(holds)) return { kind: "granted", places };
-  const prospect = outlook(ports, request, view.situation, wall);
-  if (prospect.kind === "outside") {
-    return { kind: "leave", refusal: { kind: "outside", group: prospect.group } };
+  if (own === "complete" && places.every(isHolding)) return { kind: "granted", places };
+  const eligibility = computeEligibility(ports, request, view.inputs, wall);
+  if (eligibility.kind === "outside") {
+    return { kind: "leave", refusal: { kind: "outside", group: eligibility.group } };
   }
-  if (prospect.kind === "drained") return underDrain(ports, request, attempt, view, prospect);
+  if (eligibility.kind === "drained") return decideUnderDrain(ports, request, attempt, view, eligibility);
   return own === "none"
-    ? toClaim(request, view, prospect, wall)
-    : toAdvance(ports, request, attempt, view, prospect, wall);
+    ? decideClaim(request, view, eligibility, wall)
+    : decideAdvance(ports, request, attempt, view, eligibility, wall);
 }
 
-const NOTHING: Sight = { reach: "whole", queue: [], ahead: undefined };
+const NOTHING_READ_YET: ResourceQueueView = { reach: "whole", queue: [], ahead: undefined };
 
-type Open = Extract<Outlook, { kind: "open" }>;
-type Drained = Extract<Outlook, { kind: "drained" }>;
+type OpenEligibility = Extract<ClaimEligibility, { kind: "open" }>;
+type DrainedEligibility = Extract<ClaimEligibility, { kind: "drained" }>;
 
-/** A place is kept under a drain only where it is in nobody's way: where the drain stops every queue it stands in. */
-function underDrain(
+/** Keeps queue entries under a drain only if they block nobody: if every drain stops all the queues they are in. */
+function decideUnderDrain(
   ports: ClaimPorts,
   request: ClaimRequest,
-  attempt: Attempt,
-  view: View,
-  { drains, basis }: Drained,
-): Step {
+  attempt: ClaimAttempt,
+  view: ClaimView,
+  { drains, basis }: DrainedEligibility,
+): ClaimStep {
   const lock = attempt.lockKey !== undefined && view.own.has(attempt.lockKey) ? request.lock : undefined;
   const resources = request.leases
     .map(({ resource }) => resource)
     .filter((_, index) => view.own.has(attempt.resourceKeys[index] ?? ""));
   const stands = { resources, ...(lock !== undefined && { lock }) };
-  const mayStay = view.own.size > 0 && drains.every((drain) => stopsAllOf(drain, stands));
+  const mayStay = view.own.size > 0 && drains.every((drain) => isEveryQueueStopped(drain, stands));
   if (!request.patience.queues || !mayStay) return { kind: "leave", refusal: { kind: "drained", drains } };
-  return waitStep(ports.keys, request, view, basis, { drains });
+  return buildWaitStep(ports.keys, request, view, basis, { drains });
 }
 
-function toClaim(request: ClaimRequest, view: View, { basis, totals }: Open, wall: number): Step {
+function decideClaim(
+  request: ClaimRequest,
+  view: ClaimView,
+  { basis, totals }: OpenEligibility,
+  wall: number,
+): ClaimStep {
   const { lockQueue } = view;
-  if (lockQueue.length > 0 && lockQueue.every((place) => isOver(place, wall))) {
+  if (lockQueue.length > 0 && lockQueue.every((place) => isGraceOver(place, wall))) {
     return { kind: "sweep", places: lockQueue };
   }
   if (lockQueue.length > 0 && !request.patience.queues) {
@@ -75,55 +80,56 @@ function toClaim(request: ClaimRequest, view: View, { basis, totals }: Open, wal
   return { kind: "claim", basis, totals };
 }
 
-/** Some or all of the tickets stand: find out what they may do. */
-function toAdvance(
+/** Decides how to proceed when some or all of the own tickets exist. */
+function decideAdvance(
   ports: ClaimPorts,
   request: ClaimRequest,
-  attempt: Attempt,
-  view: View,
-  { basis, totals }: Open,
+  attempt: ClaimAttempt,
+  view: ClaimView,
+  { basis, totals }: OpenEligibility,
   wall: number,
-): Step {
+): ClaimStep {
   const lock = view.own.get(attempt.lockKey ?? "");
   const lockAdmission = lock === undefined ? undefined : admit(view.lockQueue, attempt.run, 1);
   if (lockAdmission?.kind === "waiting") {
     const ahead = lockAdmission.ahead[0];
-    if (ahead !== undefined && isOver(ahead, wall)) return { kind: "sweep", places: [ahead] };
-    return waitStep(ports.keys, request, view, basis, { lockAhead: ahead });
+    if (ahead !== undefined && isGraceOver(ahead, wall)) return { kind: "sweep", places: [ahead] };
+    return buildWaitStep(ports.keys, request, view, basis, { lockAhead: ahead });
   }
   const isPlaced = attempt.resourceKeys.some((key) => view.own.has(key));
   if (lock !== undefined && !isPlaced && totals.length > 0) return { kind: "join", basis, totals, lock };
-  return onResources(ports, request, attempt, view, { basis, totals });
+  return decideOnResources(ports, request, attempt, view, { basis, totals });
 }
 
-function onResources(
+function decideOnResources(
   ports: ClaimPorts,
   request: ClaimRequest,
-  attempt: Attempt,
-  view: View,
-  { basis, totals }: { basis: Basis; totals: readonly ResourceTotal[] },
-): Step {
+  attempt: ClaimAttempt,
+  view: ClaimView,
+  { basis, totals }: { basis: ReadBasis; totals: readonly ResourceTotal[] },
+): ClaimStep {
   const places = [...view.own.values()];
-  const sights = totals.map((total) => resourceSight(attempt, view, total));
+  const sights = totals.map((total) => buildResourcePosition(attempt, view, total));
   if (sights.some(({ admission }) => admission === "unsure")) return { kind: "closer" };
   const waiting = sights.filter(({ admission }) => admission === "waiting");
   if (waiting.length === 0) return { kind: "grant", basis, places };
   const blocked = new Set(waiting.map(({ resource }) => ports.keys.resource(resource, attempt.run)));
   const unmarked = places.filter(({ key, ticket }) => !blocked.has(key) && ticket?.state === "waiting");
   if (unmarked.length > 0) return { kind: "mark", places: unmarked };
-  return waitStep(ports.keys, request, view, basis, { resources: waiting });
+  return buildWaitStep(ports.keys, request, view, basis, { resources: waiting });
 }
 
 /**
- * Behind a place that waits itself, nothing more need be read: it is not admitted, so neither are we. Nor behind the first
- * places where they leave no room already: what else there is only adds to their units, and takes from the total.
+ * Computes the position in one resource queue. If the entry directly ahead is waiting, no more reads are needed: it is
+ * not admitted, so the own entry is not admitted either. The same applies if the first entries leave too few units: the
+ * rest of the queue can only add to the units in use and lower the total.
  */
-function resourceSight(
-  attempt: Attempt,
-  view: View,
+function buildResourcePosition(
+  attempt: ClaimAttempt,
+  view: ClaimView,
   { lease, configured, total }: ResourceTotal,
-): ResourceSight {
-  const { reach, queue, ahead } = view.resourceQueues.get(lease.resource) ?? NOTHING;
+): ResourcePosition {
+  const { reach, queue, ahead } = view.resourceQueues.get(lease.resource) ?? NOTHING_READ_YET;
   const base = { resource: lease.resource, count: lease.count, total, ahead };
   if (reach === "near")
     return { ...base, admission: ahead?.ticket?.state === "waiting" ? "waiting" : "unsure" };
@@ -131,7 +137,10 @@ function resourceSight(
   return { ...base, admission: reach === "whole" ? "admitted" : "unsure" };
 }
 
-/** A grace ticket whose time has passed: its session may outlive it by a leader change, so anyone may delete it. */
-function isOver({ ticket }: Place, wall: number): boolean {
+/**
+ * True for a grace ticket whose time has passed. Its session may outlive it after a leader change, so any run may
+ * delete it.
+ */
+function isGraceOver({ ticket }: QueueEntry, wall: number): boolean {
   return ticket?.state === "grace" && hasEnded(ticket, wall);
 }

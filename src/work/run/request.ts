@@ -5,18 +5,18 @@ import type { Store } from "../../etcd/store.ts";
 import type { CommandHost, CommandSpec } from "../../process/command.ts";
 import type { Keys } from "../../protocol/keys.ts";
 
-/** Units of a resource that a run asks for, macros expanded. */
-export interface LeaseWish {
+/** Units of a resource that a run asks for, with macros expanded. */
+export interface LeaseRequest {
   resource: string;
-  /** The name as it was before macros were expanded, where that differs: its configuration serves all hosts. */
+  /** The name before macros were expanded, if it differs. Its configuration applies to all hosts. */
   template?: string;
   count: number;
-  /** What the command line says there is. */
+  /** The total given on the command line. */
   total?: number;
 }
 
-/** Who claims, as others see it in the ticket. */
-export interface Identity {
+/** The owner of a claim, as stored in the ticket. */
+export interface ClaimIdentity {
   host: string;
   pid: number;
   user: string;
@@ -25,51 +25,53 @@ export interface Identity {
   label?: string;
 }
 
-/** How long a run waits. Durations in ms; `undefined` waits for ever. */
-export interface Patience {
+/** How long a run waits. Durations in ms; `undefined` means no limit. */
+export interface WaitLimits {
   /** Whether to queue for a lock that is held, and to wait for an undrain. */
   queues: boolean;
   /** From the start of the run until its lock (and, without `leases`, everything) must be granted. */
   lock?: number;
-  /** From the moment the resource tickets stand in their queues. */
+  /** From the moment the resource tickets are in their queues. */
   leases?: number;
 }
 
-/** What is claimed, for whom, and for how long it is waited. Durations in ms. */
+/** What to claim, for which owner, and how long to wait. Durations in ms. */
 export interface ClaimRequest {
   lock?: string;
-  leases: readonly LeaseWish[];
+  leases: readonly LeaseRequest[];
   group?: string;
-  patience: Patience;
-  identity: Identity;
-  /** Session's time to live in whole seconds. */
+  patience: WaitLimits;
+  identity: ClaimIdentity;
+  /** Time to live of the session, in whole seconds. */
   ttl: number;
   terminationTimeout: number;
-  /** How long etcd may be out of reach at the start. */
+  /** How long etcd may be unavailable at the start. */
   connectTimeout: number;
   maxHold?: number;
   history: boolean;
-  /** Resources that nobody has configured are refused. */
+  /** Refuses resources that are not configured. */
   isKnownOnly?: boolean;
 }
 
-/** Everything about one `signalbox run`. Durations in ms. */
+/** All inputs of one `signalbox run`. Durations in ms. */
 export interface RunRequest extends ClaimRequest {
-  /** The lock stays taken until this long after the grant. */
+  /** The lock remains taken until this long after the grant. */
   grace?: number;
-  /** Wall clock, ms since the epoch: the instant from which `grace` counts instead. */
+  /** Wall clock, ms since the epoch, from which `grace` counts instead of from the grant. */
   graceFrom?: number;
   timeout?: number;
-  /** A command that has run or held too long gets KILL with the TERM, and no time to end itself. */
+  /**
+   * Sends KILL together with TERM to a command that has exceeded `timeout` or `maxHold`, without time to end by itself.
+   */
   killsAtLimit?: boolean;
   killLeftovers: boolean;
   busyExitCode: number;
   command: CommandSpec;
-  /** USR2 means reopening the log while no command runs. */
+  /** USR2 reopens the log while no command runs. */
   logReopens: boolean;
 }
 
-/** What a claim needs of the world. */
+/** What a claim needs from its environment. */
 export interface ClaimPorts {
   store: Store;
   keys: Keys;
@@ -77,22 +79,25 @@ export interface ClaimPorts {
   random: Random;
   log: Log;
   /**
-   * Evaluates a total kept in etcd, a number or a macro expression, with this host's macros; undefined where the
-   * configuration states none. @throws ConfigError
+   * Evaluates a total stored in etcd, a number or a macro expression, with this host's macros. Returns undefined when
+   * the configuration contains no total.
+   * @throws ConfigError
    */
   evaluateTotal(text: string): number | undefined;
   /**
-   * What this host says of itself, for others to see: the same text for some minutes.
+   * Returns the record of this host for others to read. The text remains the same for some minutes.
    * @param wall  wall clock, ms since the epoch
    */
   describeHost(wall: number): string;
+  /** Called with the run id of each attempt before the attempt claims anything. */
+  onAttempt?(run: string): void;
 }
 
-/** What a run needs of the world. */
+/** What a run needs from its environment. */
 export interface RunPorts extends ClaimPorts {
   commands: CommandHost;
-  /** Told when the claim is granted, before the command is started. */
+  /** Called when the claim is granted, before the command starts. */
   onGrant?(): void;
-  /** Signals sent to this process. Returns how to stop listening. */
+  /** Listens to signals sent to this process. Returns a function that stops listening. */
   onSignal(listener: (name: NodeJS.Signals) => void): () => void;
 }

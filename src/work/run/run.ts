@@ -1,43 +1,43 @@
 import { EXIT, SignalboxError } from "../../base/errors.ts";
-import { SessionLost } from "../../etcd/session.ts";
+import { SessionLost } from "../../etcd/session-lost.ts";
 import type { GuardedCommand } from "../../process/command.ts";
 import type { Grant } from "./acquire.ts";
-import { claim } from "./claim.ts";
-import { finish } from "./finish.ts";
-import { Holding, type Outcome } from "./hold.ts";
-import { memoryOf } from "./memory.ts";
-import { refused } from "./refused.ts";
+import { claimWithRetries } from "./claim.ts";
+import { type CommandOutcome, CommandSupervisor } from "./command-supervisor.ts";
+import { finishClaim } from "./finish.ts";
+import { buildHistoryUpdate } from "./history-update.ts";
+import { reportRefusal } from "./refusal-report.ts";
 import type { RunPorts, RunRequest } from "./request.ts";
-import { Interrupted, SignalDesk } from "./signals.ts";
-import type { Refusal } from "./step.ts";
+import { RunInterruptedError, SignalRouter } from "./signals.ts";
+import type { ClaimRefusal } from "./step.ts";
 
-/** What became of a run; `code` is what `signalbox run` exits with. */
+/** The result of a run; `code` is the exit code of `signalbox run`. */
 export type RunResult =
-  | { kind: "refused"; code: number; refusal: Refusal }
-  /** A signal came before the command was started. */
+  | { kind: "refused"; code: number; refusal: ClaimRefusal }
+  /** A signal arrived before the command started. */
   | { kind: "interrupted"; code: number }
-  | ({ kind: "ended"; code: number } & Outcome);
+  | ({ kind: "ended"; code: number } & CommandOutcome);
 
 /**
  * `signalbox run`: claims, runs the command while the claim is held, frees the claim.
  * @throws SignalboxError or StoreError when the command was not run
  */
 export async function run(ports: RunPorts, request: RunRequest): Promise<RunResult> {
-  const desk = new SignalDesk(ports, request.logReopens ? ["SIGUSR2"] : []);
+  const signals = new SignalRouter(ports, request.logReopens ? ["SIGUSR2"] : []);
   const preparing = ports.commands.prepare(request.command);
   preparing.catch(() => {}); // reported where it is awaited
   try {
-    const claimed = await claim(ports, request, desk.signal);
+    const claimed = await claimWithRetries(ports, request, signals.signal);
     if (claimed.kind === "refused") {
       const { refusal } = claimed;
-      return { kind: "refused", code: refused(ports, request, refusal), refusal };
+      return { kind: "refused", code: reportRefusal(ports, request, refusal), refusal };
     }
-    return await runHeld(ports, request, claimed.grant, preparing, desk);
+    return await runHeld(ports, request, claimed.grant, preparing, signals);
   } catch (error) {
-    if (error instanceof Interrupted) return { kind: "interrupted", code: error.exitCode };
+    if (error instanceof RunInterruptedError) return { kind: "interrupted", code: error.exitCode };
     throw error;
   } finally {
-    desk.close();
+    signals.close();
     await preparing.then((command) => command.release()).catch(() => {});
   }
 }
@@ -47,36 +47,36 @@ async function runHeld(
   request: RunRequest,
   grant: Grant,
   preparing: Promise<GuardedCommand>,
-  desk: SignalDesk,
+  signals: SignalRouter,
 ): Promise<RunResult> {
   try {
-    ports.onGrant?.(); // in here, so that whatever it throws frees the claim
-    const holding = new Holding(ports, request, grant, await preparing);
-    grant.attempt.session.keep(holding);
-    const outcome = await holding.run(commandEnv(request, grant), desk);
-    const code = exitCodeOf(outcome);
-    await finish(ports, {
+    ports.onGrant?.(); // inside the try, so that an exception frees the claim
+    const holding = new CommandSupervisor(ports, request, grant, await preparing);
+    grant.attempt.session.keepAlive(holding);
+    const outcome = await holding.run(buildCommandEnv(request, grant), signals);
+    const code = computeExitCode(outcome);
+    await finishClaim(ports, {
       grant,
-      memory: memoryOf(ports, request, grant, { exit: code, reason: outcome.ending?.why }),
-      graceUntil: outcome.ending?.kind === "lost" ? undefined : graceUntil(request, grant),
+      historyUpdate: buildHistoryUpdate(ports, request, grant, { exit: code, reason: outcome.ending?.why }),
+      graceUntil: outcome.ending?.kind === "lost" ? undefined : computeGraceEnd(request, grant),
     });
-    report(ports, outcome, code);
+    logOutcome(ports, outcome, code);
     return { kind: "ended", code, ...outcome };
   } catch (error) {
-    const failure = startFailure(error);
-    const known = failure instanceof SignalboxError || failure instanceof Interrupted;
+    const failure = toStartError(error);
+    const known = failure instanceof SignalboxError || failure instanceof RunInterruptedError;
     const code = known ? failure.exitCode : EXIT.internal;
-    const memory = memoryOf(ports, request, grant, { exit: code, reason: failure.message });
-    await finish(ports, { grant, memory, graceUntil: undefined });
+    const memory = buildHistoryUpdate(ports, request, grant, { exit: code, reason: failure.message });
+    await finishClaim(ports, { grant, historyUpdate: memory, graceUntil: undefined });
     throw failure;
   }
 }
 
-function graceUntil({ grace, graceFrom }: RunRequest, { grantedAt }: Grant): number | undefined {
+function computeGraceEnd({ grace, graceFrom }: RunRequest, { grantedAt }: Grant): number | undefined {
   return grace === undefined ? undefined : (graceFrom ?? grantedAt) + grace;
 }
 
-function startFailure(error: unknown): Error {
+function toStartError(error: unknown): Error {
   if (error instanceof SessionLost) {
     const message = `the session was lost before the command could be started: ${error.message}`;
     const code = error.kind === "horizon" ? EXIT.unreachable : EXIT.lost;
@@ -85,8 +85,8 @@ function startFailure(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
 }
 
-/** What the command is told about its claim; nothing of it is a credential. */
-function commandEnv(request: RunRequest, { attempt, places }: Grant): Record<string, string> {
+/** Builds the variables that describe the claim to the command. None of them is a credential. */
+function buildCommandEnv(request: RunRequest, { attempt, places }: Grant): Record<string, string> {
   const leases = request.leases.map(({ resource, count }) => [resource, count]);
   return {
     SIGNALBOX_TOKEN: String(places[0]?.createRevision),
@@ -97,13 +97,13 @@ function commandEnv(request: RunRequest, { attempt, places }: Grant): Record<str
   };
 }
 
-function exitCodeOf({ exit, ending }: Outcome): number {
+function computeExitCode({ exit, ending }: CommandOutcome): number {
   if (ending?.kind === "lost") return EXIT.lost;
   if (ending?.kind === "timeout") return EXIT.timeout;
   return exit.code ?? 128 + (exit.signal ?? 0);
 }
 
-function report(ports: RunPorts, { ending }: Outcome, code: number): void {
+function logOutcome(ports: RunPorts, { ending }: CommandOutcome, code: number): void {
   if (ending?.kind === "lost")
     ports.log.error("the claim was lost, the command was terminated", { why: ending.why });
   else if (ending?.kind === "timeout") ports.log.error("the command was terminated", { why: ending.why });

@@ -1,8 +1,8 @@
 import { constants } from "node:os";
 import type { RunPorts } from "./request.ts";
 
-/** The run was told to leave by a signal, before it had started its command. */
-export class Interrupted extends Error {
+/** A signal ended the run before its command started. */
+export class RunInterruptedError extends Error {
   /** 128 + the signal's number. */
   readonly exitCode: number;
 
@@ -13,31 +13,31 @@ export class Interrupted extends Error {
   }
 }
 
-/** Where signals go once the command runs. */
+/** Receives signals once the command runs. */
 export interface SignalTarget {
   forward(name: NodeJS.Signals): void;
 }
 
-/** Signals sent to the runner: until the command starts they make the run leave, from then on they are forwarded. */
-export class SignalDesk {
+/** Routes signals sent to the runner: they end the run until the command starts, and are forwarded after that. */
+export class SignalRouter {
   readonly #left = new AbortController();
   readonly #stop: () => void;
   #target: SignalTarget | undefined;
 
-  /** @param ignored  signals that mean something else while the run waits, such as reopening a log */
+  /** @param ignored  signals with another meaning while the run waits, such as reopening a log */
   constructor(ports: RunPorts, ignored: readonly NodeJS.Signals[]) {
     this.#stop = ports.onSignal((name) => {
       if (this.#target !== undefined) this.#target.forward(name);
-      else if (!ignored.includes(name)) this.#left.abort(new Interrupted(name));
+      else if (!ignored.includes(name)) this.#left.abort(new RunInterruptedError(name));
     });
   }
 
-  /** Aborted with `Interrupted` when the run is to leave. */
+  /** Aborts with `RunInterruptedError` when a signal ends the run. */
   get signal(): AbortSignal {
     return this.#left.signal;
   }
 
-  /** From here on, signals are the command's. @throws Interrupted when one came before */
+  /** Forwards all later signals to the command. @throws RunInterruptedError when a signal arrived before */
   forwardTo(target: SignalTarget): void {
     this.#left.signal.throwIfAborted();
     this.#target = target;

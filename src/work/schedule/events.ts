@@ -1,12 +1,12 @@
 import type { Definition } from "../../schedule/definition.ts";
-import type { Outcome } from "../../schedule/outcome.ts";
+import type { OccurrenceOutcome } from "../../schedule/outcome.ts";
 import type { ClockState } from "../../schedule/worker-record.ts";
 
-/** What a worker tells whoever counts, logs or calls hooks. `late` in ms. */
+/** An event of a worker, for metrics, logs and hooks. `late` in ms. */
 export type WorkerEvent =
-  /** It has a session, has read everything, and takes what is due from now on, under this id. */
+  /** The worker has a session with this id, has read all schedules, and starts claiming. */
   | { kind: "joined"; worker: string }
-  /** Its session is over. `reason`: undefined where it left of its own will. */
+  /** The session has ended. `reason` is undefined if the worker left on request. */
   | { kind: "left"; worker: string; reason?: string }
   | {
       kind: "started";
@@ -18,23 +18,23 @@ export type WorkerEvent =
       run: string;
       attempt: number;
     }
-  /** `again`: ms since the epoch of its next start, where it is tried again. `isDead`: it was given up. */
+  /** `again`: ms since the epoch of the next start, if the occurrence is retried. `isDead`: it was given up. */
   | {
       kind: "ended";
       id: string;
       type: string;
       definition: Definition;
-      outcome: Outcome;
+      outcome: OccurrenceOutcome;
       again?: number;
       isDead: boolean;
     }
-  /** Occurrences that were missed and are not made up for. */
-  | { kind: "skipped"; id: string; type: string; definition: Definition; outcome: Outcome }
-  /** No handler of this worker knows the type. Told once a type. */
+  /** Occurrences that were missed and will not run. */
+  | { kind: "skipped"; id: string; type: string; definition: Definition; outcome: OccurrenceOutcome }
+  /** This worker has no handler for the type. Sent once per type. */
   | { kind: "unknown"; id: string; type: string }
-  /** `skew`: ms, positive where this clock is ahead of the others. */
+  /** `skew`: ms, positive if this clock is ahead of the others. */
   | { kind: "clock"; state: ClockState; skew: number }
-  /** How many tasks run now, of how many at most; and held leases in units. */
+  /** Number of running tasks and the limit. */
   | { kind: "load"; running: number; concurrency: number };
 
 export type WorkerListener = (event: WorkerEvent) => void;

@@ -1,36 +1,42 @@
 import type { Definition } from "../../schedule/definition.ts";
-import type { Result } from "../../schedule/outcome.ts";
+import type { OccurrenceResult } from "../../schedule/outcome.ts";
 
-/** An occurrence that this worker has taken, as handlers see it. Instants in ms since the epoch. */
-export interface Task {
+/** A claimed occurrence, as passed to handlers. Instants in ms since the epoch. */
+export interface ScheduledTask {
   readonly id: string;
   readonly type: string;
   readonly definition: Definition;
   readonly scheduled: number;
-  /** How late it was taken, ms. */
+  /** Delay between the due time and the claim, ms. */
   readonly late: number;
-  /** How often it was started, this time included. */
+  /** Number of starts, including this one. */
   readonly attempt: number;
   /** New for every start. */
   readonly run: string;
-  /** The fencing token: grows from start to start of one schedule. */
+  /** Fencing token. It grows with every start of the schedule. */
   readonly token: string;
-  /** The key on the worker's session that shows who runs it; its `create_revision` is the token. */
+  /** Running key on the worker's session. It shows who runs the task; its `create_revision` is the token. */
   readonly key: string;
   /**
-   * Aborted, with a `TaskLost`, when the task must end: its claim is lost or may soon be, it was reset, or replaced by the
-   * next occurrence. What must not outlive the claim has ended by `horizon()`.
+   * Aborted with a `TaskLost` when the task must end: its claim is lost or may soon be lost, the task was reset, or the
+   * next occurrence replaces it. Everything that must not outlive the claim must end before `getHorizon()`.
    */
   readonly signal: AbortSignal;
-  /** Instant on the clock's `now()`, ms, by which nothing of the task may be left. It moves with every renewal. */
-  horizon(): number;
-  /** Told whenever the horizon has moved. @returns a function that ends that */
+  /**
+   * Returns the instant on the clock's `now()`, ms, by which everything of the task must have ended. Each renewal moves
+   * it.
+   */
+  getHorizon(): number;
+  /**
+   * Calls the listener whenever the horizon moves.
+   * @returns a function that removes the listener
+   */
   onExtended(listener: () => void): () => void;
 }
 
-/** Why a task must end before it has finished; the reason of its signal. */
+/** Why a task must end before it is finished; the reason of its signal. */
 export class TaskLost extends Error {
-  readonly result: Extract<Result, "lost" | "replaced" | "released">;
+  readonly result: Extract<OccurrenceResult, "lost" | "replaced" | "released">;
 
   constructor(result: TaskLost["result"], message: string) {
     super(message);
@@ -39,30 +45,33 @@ export class TaskLost extends Error {
   }
 }
 
-/** How a handler says that a task came out. */
-export interface Verdict {
+/** Result of a handler. */
+export interface TaskResult {
   /**
-   * `retry`: the same occurrence again after `wait`, which counts as no failure. `released`: again at once. `failed` and
-   * `timeout` are started again as the definition's retries allow, and given up then.
+   * `retry`: the occurrence runs again after `wait`; this does not count as a failure. `released`: it runs again at
+   * once. `failed` and `timeout`: it runs again as the retries of the definition allow, and is then given up.
    */
-  result: Exclude<Result, "skipped">;
-  /** ms before the next start, of `retry`. Default 300 s. */
+  result: Exclude<OccurrenceResult, "skipped">;
+  /** For `retry`: ms before the next start. Default 300 s. */
   wait?: number;
   code?: number;
   reason?: string;
-  /** The end of the output, made harmless, at most 1 KiB. */
+  /** End of the output, sanitized, at most 1 KiB. */
   tail?: string;
 }
 
-/** What runs tasks of some types. Its promise may reject: that counts as `failed`, and harms nobody else. */
+/** Runs tasks of certain types. A rejected promise counts as `failed` and does not affect other tasks. */
 export interface Handler {
-  run(task: Task): Promise<Verdict>;
+  run(task: ScheduledTask): Promise<TaskResult>;
 }
 
 /** The handlers of a worker. */
-export interface Handlers {
-  /** For the worker's record: exact types, or `/regular expression/`; whether it runs schedules with a command of their own. */
+export interface HandlerRegistry {
+  /**
+   * Types for the worker record: exact names, or `/regular expression/`, and whether the worker runs schedules that
+   * have their own command.
+   */
   readonly types: readonly string[];
-  /** The first that matches, or undefined: then others may take it. */
+  /** Returns the first handler that matches. If undefined, other workers may run the task. */
   find(id: string, definition: Definition): Handler | undefined;
 }

@@ -1,96 +1,139 @@
-import { AlreadyFinishedError, PreemptedError } from "../../schedule/errors.ts";
-import type { Outcome } from "../../schedule/outcome.ts";
-import type { Claimed } from "./claim.ts";
+import { quoteText } from "../../base/text.ts";
+import { findFirstKey } from "../../protocol/txn.ts";
+import { AlreadyFinishedError, NotFoundError, PreemptedError } from "../../schedule/errors.ts";
+import type { OccurrenceOutcome } from "../../schedule/outcome.ts";
+import type { ClaimedOccurrence } from "./claim-occurrence.ts";
+import { buildOutcome, completeTask, type TaskCompletion } from "./complete-task.ts";
 import type { SchedulePorts } from "./ports.ts";
-import type { Presence } from "./presence.ts";
-import { outcomeOf, type Settled, settle } from "./settle.ts";
+import type { WorkerRegistration } from "./worker-registration.ts";
 
-/** How long it is tried to settle a task, ms. */
+/** Time limit for completing a task, ms. */
 const SETTLE_WITHIN = 10_000;
 
-/** What a task needs of the poller that took it. */
-export interface Desk {
-  presence: Presence;
-  settled(how: Settled): void;
+/** Interface of the poller to its tasks. */
+export interface TaskOwner {
+  registration: WorkerRegistration;
+  handleCompletion(how: TaskCompletion): void;
 }
 
-/** A task that a program has taken. */
+/** A task that a program has claimed through a poller. */
 export class PolledTask {
-  readonly claimed: Claimed;
-  /** Wall clock, ms since the epoch, until which a heartbeat is waited for. */
+  readonly claimed: ClaimedOccurrence;
+  /** Deadline of the next heartbeat, wall clock, ms since the epoch. */
   aliveUntil: number;
   readonly #ports: SchedulePorts;
   readonly #aliveTime: number;
-  readonly #desk: Desk;
+  readonly #owner: TaskOwner;
+  readonly #lost = new AbortController();
+  readonly #ended = new AbortController();
   #state: "taken" | "finished" | "given back" = "taken";
 
-  constructor(ports: SchedulePorts, claimed: Claimed, aliveTime = Number.POSITIVE_INFINITY, desk: Desk) {
+  constructor(
+    ports: SchedulePorts,
+    claimed: ClaimedOccurrence,
+    aliveTime = Number.POSITIVE_INFINITY,
+    owner: TaskOwner,
+  ) {
     this.#ports = ports;
     this.claimed = claimed;
     this.#aliveTime = aliveTime;
-    this.#desk = desk;
-    this.aliveUntil = ports.clock.wall() + aliveTime;
+    this.#owner = owner;
+    this.aliveUntil = ports.clock.getWallTime() + aliveTime;
+    this.#followSession();
   }
 
-  /** Aborted when the session is lost, and the task with it. */
+  /** Aborted when the session is lost, and the task with it. Not aborted after the task has ended. */
   get signal(): AbortSignal {
-    return this.#desk.presence.session.signal;
+    return this.#lost.signal;
   }
 
   /**
-   * Says that the task is being worked on.
-   * @throws PreemptedError when it is not ours any more, AlreadyFinishedError, StoreError
+   * Extends the deadline of the task.
+   * @throws PreemptedError if another worker owns the task; AlreadyFinishedError; NotFoundError if the schedule was
+   *   deleted; StoreError
    */
-  async heartbeat(): Promise<void> {
-    this.#mustBeTaken();
-    const { store } = this.#ports;
-    const { kvs } = await store.range({ key: this.claimed.key });
-    if (kvs[0]?.createRevision !== this.claimed.token) throw this.#preempted();
-    this.aliveUntil = this.#ports.clock.wall() + this.#aliveTime;
+  async sendHeartbeat(): Promise<void> {
+    this.#assertTaken();
+    const { store, keys } = this.#ports;
+    const read = [this.claimed.key, keys.due(this.claimed.id)].map((key) => ({ op: "range", key }) as const);
+    const [own, due] = (await store.commitTxn({ compare: [], success: read, failure: [] })).results;
+    if (findFirstKey(own)?.createRevision !== this.claimed.token) throw this.#createPreemptedError();
+    if (findFirstKey(due) === undefined) throw this.#createDeletedError();
+    this.aliveUntil = this.#ports.clock.getWallTime() + this.#aliveTime;
   }
 
-  /** The task is done; the schedule's next occurrence counts from its scheduled time. @throws as `heartbeat` */
+  /**
+   * Completes the task. The next occurrence of the schedule counts from its scheduled time.
+   * @throws the errors of `sendHeartbeat`
+   */
   finish(): Promise<void> {
-    return this.#settle({ result: "ok" }, "finished");
+    return this.#complete({ result: "ok" }, "finished");
   }
 
-  /** The same occurrence again after `wait` ms; default 300 s. @throws as `heartbeat` */
+  /**
+   * Runs the same occurrence again after `wait` ms; default 300 s.
+   * @throws the errors of `sendHeartbeat`
+   */
   retry(wait?: number): Promise<void> {
-    return this.#settle({ result: "retry" }, "finished", wait);
+    return this.#complete({ result: "retry" }, "finished", wait);
   }
 
-  /** It failed: again as the schedule's retries allow. @throws as `heartbeat` */
+  /**
+   * Marks the task as failed. It runs again as the retries of the schedule allow.
+   * @throws the errors of `sendHeartbeat`
+   */
   fail(reason: string): Promise<void> {
-    return this.#settle({ result: "failed", reason }, "finished");
+    return this.#complete({ result: "failed", reason }, "finished");
   }
 
-  /** The same occurrence again at once, by anybody. @throws as `heartbeat` */
+  /**
+   * Gives the occurrence back; any worker may run it at once.
+   * @throws the errors of `sendHeartbeat`
+   */
   release(reason?: string): Promise<void> {
-    return this.#settle({ result: "released", ...(reason !== undefined && { reason }) }, "given back");
+    return this.#complete({ result: "released", ...(reason !== undefined && { reason }) }, "given back");
   }
 
-  async #settle(
-    verdict: Pick<Outcome, "result" | "reason">,
+  async #complete(
+    taskResult: Pick<OccurrenceOutcome, "result" | "reason">,
     state: "finished" | "given back",
     wait?: number,
   ): Promise<void> {
-    this.#mustBeTaken();
+    this.#assertTaken();
     const { clock } = this.#ports;
-    const outcome = outcomeOf(this.claimed, verdict, clock.wall());
-    const settled = await settle(this.#ports, this.claimed, { outcome, wait }, clock.now() + SETTLE_WITHIN);
+    const outcome = buildOutcome(this.claimed, taskResult, clock.getWallTime());
+    const completion = await completeTask(
+      this.#ports,
+      this.claimed,
+      { outcome, wait },
+      clock.now() + SETTLE_WITHIN,
+    );
     this.#state = state;
-    this.#desk.settled(settled);
-    if (settled.kind === "preempted") throw this.#preempted();
+    this.#ended.abort();
+    this.#owner.handleCompletion(completion);
+    if (completion.kind === "preempted") throw this.#createPreemptedError();
+    if (completion.kind === "deleted") throw this.#createDeletedError();
   }
 
-  #mustBeTaken(): void {
+  #followSession(): void {
+    const { signal } = this.#owner.registration.session;
+    const lose = () => this.#lost.abort(signal.reason);
+    if (signal.aborted) lose();
+    else signal.addEventListener("abort", lose, { once: true, signal: this.#ended.signal });
+  }
+
+  #assertTaken(): void {
     const { id, running } = this.claimed;
     const what = `the task of ${id} for ${new Date(running.scheduled).toISOString()}`;
     if (this.#state === "finished") throw new AlreadyFinishedError(`${what} is finished already`);
     if (this.#state === "given back") throw new PreemptedError(`${what} was given back already`);
   }
 
-  #preempted(): PreemptedError {
+  #createDeletedError(): NotFoundError {
+    return new NotFoundError(`the schedule ${quoteText(this.claimed.id)} was deleted while its task ran`);
+  }
+
+  #createPreemptedError(): PreemptedError {
     const { id, running } = this.claimed;
     return new PreemptedError(
       `the task of ${id} for ${new Date(running.scheduled).toISOString()} is another's now`,

@@ -1,7 +1,7 @@
 import type { Log } from "../../base/log.ts";
 import type { ObserverPorts } from "../observe/ports.ts";
 
-/** What workers need of the world. */
+/** Dependencies of workers. */
 export interface SchedulePorts extends ObserverPorts {
   log: Log;
 }

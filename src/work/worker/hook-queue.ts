@@ -1,32 +1,32 @@
-/** How much may wait and run at once. */
-export interface QueueLimits {
+/** Limits for waiting and running jobs. */
+export interface HookQueueLimits {
   /** Jobs that run at once. */
   running: number;
-  /** Jobs that wait, of one lane and of all. */
+  /** Waiting jobs, in one lane and in all lanes. */
   lane: number;
   all: number;
 }
 
-type Job = () => Promise<void>;
+type HookJob = () => Promise<void>;
 
-/** Runs jobs, those of one lane one after the other in their order. What does not fit is refused. */
+/** Runs jobs. Jobs in one lane run one after the other, in order. Rejects jobs above the limits. */
 export class HookQueue {
-  readonly #limits: QueueLimits;
-  /** Waiting jobs by lane; a lane with one that runs is here too. */
-  readonly #lanes = new Map<string, Job[]>();
-  /** Lanes with something to run, none of which runs now, in order. */
+  readonly #limits: HookQueueLimits;
+  /** Waiting jobs by lane. A lane with a running job is also in the map. */
+  readonly #lanes = new Map<string, HookJob[]>();
+  /** Lanes with waiting jobs and no running job, in order. */
   readonly #ready: string[] = [];
   #waiting = 0;
   #running = 0;
   #idle = Promise.withResolvers<void>();
 
-  constructor(limits: QueueLimits) {
+  constructor(limits: HookQueueLimits) {
     this.#limits = limits;
     this.#idle.resolve();
   }
 
-  /** @param job  never rejects. @returns false where there is no room for it */
-  add(lane: string, job: Job): boolean {
+  /** @param job  must never reject. @returns false when the queue is full */
+  add(lane: string, job: HookJob): boolean {
     const jobs = this.#lanes.get(lane);
     if (this.#waiting >= this.#limits.all || (jobs?.length ?? 0) >= this.#limits.lane) return false;
     if (this.#isIdle()) this.#idle = Promise.withResolvers<void>();
@@ -41,7 +41,7 @@ export class HookQueue {
   }
 
   /** Resolves when nothing runs or waits. */
-  idle(): Promise<void> {
+  waitUntilIdle(): Promise<void> {
     return this.#idle.promise;
   }
 
@@ -57,11 +57,11 @@ export class HookQueue {
       if (job === undefined) continue;
       this.#waiting -= 1;
       this.#running += 1;
-      void job().finally(() => this.#over(lane));
+      void job().finally(() => this.#finishJob(lane));
     }
   }
 
-  #over(lane: string): void {
+  #finishJob(lane: string): void {
     this.#running -= 1;
     if (this.#lanes.get(lane)?.length === 0) this.#lanes.delete(lane);
     else this.#ready.push(lane);

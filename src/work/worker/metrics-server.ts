@@ -2,35 +2,39 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { ConfigError, UsageError } from "../../base/errors.ts";
 import type { Log } from "../../base/log.ts";
-import { type Address, listenText } from "./listen.ts";
+import { formatListenAddress, type ListenAddress } from "./listen-address.ts";
 
-/** What is served. */
-export interface Served {
-  /** The metrics in Prometheus' text format. */
-  metrics(): Promise<string>;
-  /** Undefined while all is well; else why not. */
-  illness(): string | undefined;
+/** Provides the contents to serve. */
+export interface MetricsSource {
+  /** Returns the metrics in the text format of Prometheus. */
+  renderMetrics(): Promise<string>;
+  /** Returns undefined while the service is healthy, otherwise the reason. */
+  findFault(): string | undefined;
 }
 
 export interface MetricsServer {
-  /** Where it listens, with the port that was chosen. */
-  readonly address: Address;
-  /** Ends it, and whoever is connected. */
+  /** The address with the actual port. */
+  readonly address: ListenAddress;
+  /** Stops the server and closes all connections. */
   close(): Promise<void>;
 }
 
 const TEXT = "text/plain; charset=utf-8";
 const METRICS = "text/plain; version=0.0.4; charset=utf-8";
-/** Scrapers that are connected at once; more are turned away. */
+/** Largest number of connected clients; further connections are rejected. */
 const MOST_CLIENTS = 50;
-/** A client that sends or takes nothing for so long is cut off, ms. */
+/** A client that neither sends nor receives for this time is disconnected, ms. */
 const SILENCE = 10_000;
 
 /**
  * Serves `/metrics` and `/healthz` (200, or 503 and the reason) until it is closed.
- * @throws ConfigError where the address is taken or not allowed
+ * @throws ConfigError when the address is in use or not permitted
  */
-export async function serveMetrics(address: Address, served: Served, log: Log): Promise<MetricsServer> {
+export async function serveMetrics(
+  address: ListenAddress,
+  source: MetricsSource,
+  log: Log,
+): Promise<MetricsServer> {
   const limits = {
     headersTimeout: 5_000,
     requestTimeout: SILENCE,
@@ -38,21 +42,25 @@ export async function serveMetrics(address: Address, served: Served, log: Log): 
     maxHeaderSize: 8_192,
   };
   const server = createServer(limits, (request, response) => {
-    answer(served, request, response).catch((error) => {
+    answer(source, request, response).catch((error) => {
       log.error("metrics could not be made", { error: (error as Error).message });
       if (response.headersSent) response.destroy();
       else send(request, response, 500, "the metrics could not be made; see the log\n");
     });
   });
   server.maxConnections = MOST_CLIENTS;
-  server.setTimeout(SILENCE); // one that does not read is closed, whatever is left to send
-  await listening(server, address);
+  server.setTimeout(SILENCE); // closes a client that does not read, even with data left to send
+  await listen(server, address);
   server.on("error", (error) => log.warn("the server of the metrics", { error: error.message }));
   const { port } = server.address() as AddressInfo;
-  return { address: { ...address, port }, close: () => closed(server) };
+  return { address: { ...address, port }, close: () => closeServer(server) };
 }
 
-async function answer(served: Served, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function answer(
+  source: MetricsSource,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const path = request.url?.replace(/\?.*$/s, "");
   const isKnown = path === "/metrics" || path === "/healthz" || path === "/";
   if (!isKnown) return send(request, response, 404, "there are /metrics and /healthz\n");
@@ -61,8 +69,8 @@ async function answer(served: Served, request: IncomingMessage, response: Server
     return send(request, response, 405, "only GET and HEAD\n");
   }
   if (path === "/") return send(request, response, 200, "signalbox: /metrics and /healthz\n");
-  if (path === "/metrics") return send(request, response, 200, await served.metrics(), METRICS);
-  const illness = served.illness();
+  if (path === "/metrics") return send(request, response, 200, await source.renderMetrics(), METRICS);
+  const illness = source.findFault();
   send(request, response, illness === undefined ? 200 : 503, `${illness ?? "ok"}\n`);
 }
 
@@ -82,9 +90,9 @@ function send(
   response.end(method === "HEAD" ? undefined : body);
 }
 
-function listening(server: Server, address: Address): Promise<void> {
+function listen(server: Server, address: ListenAddress): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once("error", (error) => reject(refusal(address, error)));
+    server.once("error", (error) => reject(toListenError(address, error)));
     server.listen({ port: address.port, ...(address.host !== undefined && { host: address.host }) }, () => {
       server.removeAllListeners("error");
       resolve();
@@ -92,8 +100,8 @@ function listening(server: Server, address: Address): Promise<void> {
   });
 }
 
-function refusal(address: Address, cause: NodeJS.ErrnoException): Error {
-  const where = listenText(address);
+function toListenError(address: ListenAddress, cause: NodeJS.ErrnoException): Error {
+  const where = formatListenAddress(address);
   if (cause.code === "EADDRINUSE")
     return new ConfigError(`${where} is taken by another program; listen on another port`, { cause });
   if (cause.code === "EACCES")
@@ -101,7 +109,7 @@ function refusal(address: Address, cause: NodeJS.ErrnoException): Error {
   return new UsageError(`cannot listen on ${where}: ${cause.message}`, { cause });
 }
 
-function closed(server: Server): Promise<void> {
+function closeServer(server: Server): Promise<void> {
   return new Promise((resolve) => {
     server.close(() => resolve());
     server.closeAllConnections();

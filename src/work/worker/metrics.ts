@@ -1,30 +1,31 @@
 import type { Log } from "../../base/log.ts";
 import type { WorkerEvent, WorkerListener } from "../schedule/events.ts";
-import { type Address, parseListen } from "./listen.ts";
+import { type ListenAddress, parseListenAddress } from "./listen-address.ts";
 import { serveMetrics } from "./metrics-server.ts";
+import { createProcessRegistry } from "./process-metrics.ts";
 
-/** How a hook came out, to be counted. */
+/** The result of a hook call. */
 export type HookResult = "ok" | "failed" | "dropped";
 
 export interface WorkerMetrics {
-  readonly listener: WorkerListener;
-  /** Counts a hook. */
-  hook(result: HookResult): void;
-  readonly address: Address;
+  readonly countEvent: WorkerListener;
+  /** Counts a hook call. */
+  countHook(result: HookResult): void;
+  readonly address: ListenAddress;
   close(): Promise<void>;
 }
 
 export interface MetricsOptions {
-  /** As `--metrics` has it: `:9464`. */
+  /** Same format as `--metrics`, for example `:9464`. */
   listen: string;
   log: Log;
-  /** Undefined while the worker's session is renewed; else what is wrong. */
-  illness(): string | undefined;
-  /** Units of leases that its tasks hold. */
-  heldLeases?(): number;
+  /** Returns undefined while the worker's session is renewed, otherwise the reason. */
+  findFault(): string | undefined;
+  /** Returns the units of leases that the worker's tasks hold. */
+  countHeldLeases?(): number;
 }
 
-/** Types that have series of their own; what comes later is counted as `other`. */
+/** Largest number of types with their own series; further types are counted as `other`. */
 const MOST_TYPES = 200;
 const LONGEST_TYPE = 100;
 const OTHER = "other";
@@ -32,58 +33,65 @@ const LATENESS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 1_800, 3
 const DURATIONS = [0.1, 0.5, 1, 5, 10, 30, 60, 300, 900, 1_800, 3_600, 10_800, 43_200];
 
 /**
- * Counts what a worker tells, and serves it to Prometheus. What that takes is loaded here and nowhere else.
- * @throws UsageError, ConfigError where nothing can listen there
+ * Counts worker events and serves the metrics to Prometheus. Loads prom-client only when it is called.
+ * @throws UsageError, ConfigError when the server cannot listen there
  */
-export async function metricsOf(options: MetricsOptions): Promise<WorkerMetrics> {
-  const address = parseListen(options.listen);
+export async function startMetrics(options: MetricsOptions): Promise<WorkerMetrics> {
+  const address = parseListenAddress(options.listen);
   const prom = await import("prom-client");
-  const registry = new prom.Registry();
-  prom.collectDefaultMetrics({ register: registry });
-  const meters = metersIn(prom, registry);
-  meters.fires.set(1); // until it is told otherwise
-  const { heldLeases } = options;
-  if (heldLeases !== undefined) held(prom, registry, heldLeases);
-  const served = { metrics: () => registry.metrics(), illness: options.illness };
+  const registry = createProcessRegistry(prom);
+  const meters = createMeters(prom, registry);
+  meters.fires.set(1); // until a clock event says otherwise
+  const { countHeldLeases } = options;
+  if (countHeldLeases !== undefined) registerHeldLeases(prom, registry, countHeldLeases);
+  const served = { renderMetrics: () => registry.metrics(), findFault: options.findFault };
   const server = await serveMetrics(address, served, options.log);
-  const label = bounded();
+  const label = createTypeLimiter();
   return {
     ...server,
-    listener: (event) => count(meters, event, "type" in event ? label(event.type) : OTHER),
-    hook: (result) => meters.hooks.inc({ result }),
+    countEvent: (event) => countWorkerEvent(meters, event, "type" in event ? label(event.type) : OTHER),
+    countHook: (result) => meters.hooks.inc({ result }),
   };
 }
 
 type Prom = typeof import("prom-client");
 type Registry = InstanceType<Prom["Registry"]>;
-type Meters = ReturnType<typeof metersIn>;
+type Meters = ReturnType<typeof createMeters>;
 
-function metersIn(prom: Prom, registry: Registry) {
+function createMeters(prom: Prom, registry: Registry) {
   const registers = [registry];
-  const named = (name: string, help: string) => ({ name: `signalbox_worker_${name}`, help, registers });
-  const counter = <T extends string>(name: string, help: string, labelNames: T[]) =>
-    new prom.Counter<T>({ ...named(name, help), labelNames });
-  const gauge = (name: string, help: string) => new prom.Gauge(named(name, help));
-  const histogram = (name: string, help: string, buckets: number[]) =>
-    new prom.Histogram({ ...named(name, help), labelNames: ["type"], buckets });
+  const buildOptions = (name: string, help: string) => ({
+    name: `signalbox_worker_${name}`,
+    help,
+    registers,
+  });
+  const createCounter = <T extends string>(name: string, help: string, labelNames: T[]) =>
+    new prom.Counter<T>({ ...buildOptions(name, help), labelNames });
+  const createGauge = (name: string, help: string) => new prom.Gauge(buildOptions(name, help));
+  const createHistogram = (name: string, help: string, buckets: number[]) =>
+    new prom.Histogram({ ...buildOptions(name, help), labelNames: ["type"], buckets });
   return {
-    fired: counter("fired_total", "Starts of occurrences, further attempts among them.", ["type"]),
-    ended: counter("ended_total", "Starts that have ended, by how.", ["type", "result"]),
-    failed: counter("failed_total", "Starts that failed or ran out of their time.", ["type"]),
-    retried: counter("retried_total", "Ends after which the same occurrence is started again.", ["type"]),
-    skipped: counter("skipped_total", "Occurrences that were missed and are not made up for.", ["type"]),
-    dead: counter("dead_total", "Occurrences that were given up.", ["type"]),
-    hooks: counter("hooks_total", "Calls of hooks, by how they came out.", ["result"]),
-    late: histogram("late_seconds", "From when an occurrence was due to its start.", LATENESS),
-    duration: histogram("duration_seconds", "From start to end.", DURATIONS),
-    running: gauge("running", "Tasks that run now."),
-    concurrency: gauge("concurrency", "Tasks that may run at once."),
-    skew: gauge("clock_skew_seconds", "How far this clock is ahead of other workers'."),
-    fires: gauge("clock_trusted", "1 where the clock is near enough to others' to fire, else 0."),
+    fired: createCounter("fired_total", "Starts of occurrences, further attempts among them.", ["type"]),
+    ended: createCounter("ended_total", "Starts that have ended, by how.", ["type", "result"]),
+    failed: createCounter("failed_total", "Starts that failed or ran out of their time.", ["type"]),
+    retried: createCounter("retried_total", "Ends after which the same occurrence is started again.", [
+      "type",
+    ]),
+    skipped: createCounter("skipped_total", "Occurrences that were missed and are not made up for.", [
+      "type",
+    ]),
+    dead: createCounter("dead_total", "Occurrences that were given up.", ["type"]),
+    hooks: createCounter("hooks_total", "Calls of hooks, by how they came out.", ["result"]),
+    late: createHistogram("late_seconds", "From when an occurrence was due to its start.", LATENESS),
+    duration: createHistogram("duration_seconds", "From start to end.", DURATIONS),
+    running: createGauge("running", "Tasks that run now."),
+    concurrency: createGauge("concurrency", "Tasks that may run at once."),
+    skew: createGauge("clock_skew_seconds", "How far this clock is ahead of other workers'."),
+    fires: createGauge("clock_trusted", "1 where the clock is near enough to others' to fire, else 0."),
   };
 }
 
-function held(prom: Prom, registry: Registry, units: () => number): void {
+function registerHeldLeases(prom: Prom, registry: Registry, units: () => number): void {
   new prom.Gauge({
     name: "signalbox_worker_held_leases",
     help: "Units of leases that tasks hold.",
@@ -94,8 +102,11 @@ function held(prom: Prom, registry: Registry, units: () => number): void {
   });
 }
 
-/** Types come from whoever writes schedules: their number must not grow what is kept here and in Prometheus. */
-function bounded(): (type: string) => string {
+/**
+ * Limits the number of types. Types come from the authors of schedules, and must not grow the memory use here and in
+ * Prometheus without limit.
+ */
+function createTypeLimiter(): (type: string) => string {
   const known = new Set<string>();
   return (type) => {
     if (known.has(type)) return type;
@@ -105,7 +116,7 @@ function bounded(): (type: string) => string {
   };
 }
 
-function count(meters: Meters, event: WorkerEvent, type: string): void {
+function countWorkerEvent(meters: Meters, event: WorkerEvent, type: string): void {
   if (event.kind === "started") {
     meters.fired.inc({ type });
     meters.late.observe({ type }, Math.max(0, event.late) / 1_000);

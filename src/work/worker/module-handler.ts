@@ -2,45 +2,45 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigError } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
-import { fieldsOf, isMillis, isText } from "../../schedule/fields.ts";
-import type { Handler, Task, Verdict } from "../schedule/handler.ts";
-import { CommandHandler, type CommandOptions, type Report } from "./command-handler.ts";
+import { isMillis, isText, parseJsonFields } from "../../schedule/json-fields.ts";
+import type { Handler, ScheduledTask, TaskResult } from "../schedule/handler.ts";
+import { CommandHandler, type CommandHandlerOptions, type CommandReport } from "./command-handler.ts";
 import type { HandlerPorts } from "./ports.ts";
 
-export interface ModuleOptions extends Omit<CommandOptions, "command" | "hasWord"> {
-  /** A path. */
+export interface ModuleHandlerOptions extends Omit<CommandHandlerOptions, "command" | "hasWord"> {
+  /** Path of the module. */
   module: string;
-  /** The name of what it exports. Default: `default`. */
+  /** Name of the exported function. Default: `default`. */
   export?: string | undefined;
 }
 
-/** The host of modules lies beside the bundle; run from source, it lies where the build puts it. */
+/** The host program for modules is next to the bundle; when run from source, it is in the build output. */
 const PLACES = ["task-host.mjs", "../../../dist/task-host.mjs"];
 
 /**
- * Runs tasks with a function of a JavaScript or TypeScript module, in a process of its own: what a module does to its process, it
- * does to no other task. Returning finishes the task, throwing fails it.
+ * Runs tasks with a function of a JavaScript or TypeScript module, in a separate process, so that a module cannot
+ * affect other tasks. A return completes the task, an exception fails it.
  */
 export class ModuleHandler implements Handler {
   readonly #command: CommandHandler;
   readonly #retryWait: number | undefined;
 
-  /** @throws ConfigError when the host is missing */
-  constructor(ports: HandlerPorts, { module, export: name, ...options }: ModuleOptions) {
+  /** @throws ConfigError when the host program is missing */
+  constructor(ports: HandlerPorts, { module, export: name, ...options }: ModuleHandlerOptions) {
     const command = [process.execPath, locateHost(), module, ...(name === undefined ? [] : [name])];
     this.#retryWait = options.retryWait;
     this.#command = new CommandHandler(ports, { ...options, command, hasWord: true });
   }
 
-  async run(task: Task): Promise<Verdict> {
-    return judged(await this.#command.report(task), this.#retryWait);
+  async run(task: ScheduledTask): Promise<TaskResult> {
+    return toTaskResult(await this.#command.runWithReport(task), this.#retryWait);
   }
 }
 
-/** What the host said counts, unless the process was ended from without. */
-function judged({ verdict, word }: Report, retryWait: number | undefined): Verdict {
+/** Uses the result message of the host program, unless the process was ended from outside. */
+function toTaskResult({ verdict, word }: CommandReport, retryWait: number | undefined): TaskResult {
   const isOwnEnd = ["ok", "retry", "failed"].includes(verdict.result);
-  const { result, wait, reason } = fieldsOf(word ?? "") ?? {};
+  const { result, wait, reason } = parseJsonFields(word ?? "") ?? {};
   if (!isOwnEnd || (verdict.code ?? 0) > 125) return verdict;
   const { code, tail } = verdict;
   const kept = { ...(code !== undefined && { code }), ...(tail !== undefined && { tail }) };

@@ -1,44 +1,53 @@
 import { clean } from "../../base/text.ts";
 
-/** Bytes of the tail that is kept in etcd. */
+/** Size of the tail that is stored in etcd, in bytes. */
 const TAIL_BYTES = 1024;
-/** Bytes that are kept for it: escape sequences and secrets that the window cuts must be gone before the tail begins. */
+/**
+ * Bytes kept to build the tail. The window is larger than the tail, because escape sequences and secrets cut at its
+ * start must not reach the tail.
+ */
 const WINDOW_BYTES = 8 * 1024;
-/** A line is passed on in pieces of at most so many characters. */
+/** A longer line is passed on in pieces of at most this many characters. */
 const LINE_LENGTH = 2_000;
-/** Characters of one run that are passed on, and what a line costs beside its own; the tail has the end of the rest. */
+/**
+ * How many characters of one run to pass on, and what each line costs in addition; the tail still has the end of the
+ * rest.
+ */
 const PASSED = 64 * 1024;
 const LINE_COST = 100;
 
-/** What is done with the output of one run while it comes. */
+/** How to process the output of a run. */
 export interface OutputOptions {
-  /** Never shown: passwords of this worker's own settings. */
+  /** Passwords from this worker's own settings, which must not appear in the output. */
   secrets: readonly string[];
-  /** Gets every line, made harmless. */
+  /** Called with every line, after it was sanitized. */
   onLine(line: string): void;
-  /** What follows this mark on a line is the host's word on a module, and no output. */
+  /** The text after this mark on a line is the result message of the module's host program, and not output. */
   mark?: string | undefined;
 }
 
-/** What a host of modules writes before its word; nobody writes it by accident. */
-export function markOf(run: string): string {
+/** Returns the mark before a result message. It does not occur in normal output. */
+export function formatMark(run: string): string {
   return `\x1e${run} `;
 }
 
-/** A run's output: passed on line by line, and its end kept. Takes the same memory however much comes. */
+/** Processes the output of a run: passes it on line by line and keeps its end. The memory use is constant. */
 export class Output {
   readonly #options: OutputOptions;
   #window: Buffer = Buffer.alloc(0);
   #passed = 0;
   #word: string | undefined;
-  readonly #lines: Record<1 | 2, Lines>;
+  readonly #lines: Record<1 | 2, LineSplitter>;
 
   constructor(options: OutputOptions) {
     this.#options = options;
-    this.#lines = { 1: new Lines((line) => this.#line(line)), 2: new Lines((line) => this.#line(line)) };
+    this.#lines = {
+      1: new LineSplitter((line) => this.#passLine(line)),
+      2: new LineSplitter((line) => this.#passLine(line)),
+    };
   }
 
-  /** What followed the mark, the last time that it came. */
+  /** The text after the last mark. */
   get word(): string | undefined {
     return this.#word;
   }
@@ -48,43 +57,43 @@ export class Output {
     this.#lines[descriptor].take(chunk);
   }
 
-  /** There is no more: what stood behind the last line break is a line too. */
+  /** Ends the output: text after the last line break becomes a line. */
   end(): void {
     this.#lines[1].end();
     this.#lines[2].end();
   }
 
-  /** The end of the output, at most 1 KiB of UTF-8 with its line breaks; undefined where there was none. */
-  tail(): string | undefined {
-    const text = this.#shown(this.#window.subarray(-WINDOW_BYTES).toString("utf8"));
+  /** Returns the end of the output, at most 1 KiB of UTF-8 with line breaks; undefined when there is no output. */
+  renderTail(): string | undefined {
+    const text = this.#sanitize(this.#window.subarray(-WINDOW_BYTES).toString("utf8"));
     const lines = text.split(/\r*\n/).map((line) => clean(line).trimEnd());
-    const tail = lastBytes(lines.join("\n").trim(), TAIL_BYTES);
+    const tail = cutLastBytes(lines.join("\n").trim(), TAIL_BYTES);
     return tail === "" ? undefined : tail;
   }
 
-  #line(raw: string): void {
+  #passLine(raw: string): void {
     const { mark, onLine } = this.#options;
     const at = mark === undefined ? -1 : raw.indexOf(mark);
-    if (mark !== undefined && at >= 0) this.#word = this.#veiled(raw.slice(at + mark.length));
-    const line = clean(this.#shown(at < 0 ? raw : raw.slice(0, at))).trimEnd();
+    if (mark !== undefined && at >= 0) this.#word = this.#maskSecrets(raw.slice(at + mark.length));
+    const line = clean(this.#sanitize(at < 0 ? raw : raw.slice(0, at))).trimEnd();
     if (line === "" || this.#passed > PASSED) return;
     this.#passed += line.length + LINE_COST;
     onLine(this.#passed > PASSED ? "(what it writes from here on is not passed on)" : line);
   }
 
-  #shown(text: string): string {
+  #sanitize(text: string): string {
     const { mark } = this.#options;
-    if (mark === undefined) return this.#veiled(text);
-    return this.#veiled(text.replaceAll(new RegExp(`\\n?${mark}[^\\n]*\\n?`, "g"), ""));
+    if (mark === undefined) return this.#maskSecrets(text);
+    return this.#maskSecrets(text.replaceAll(new RegExp(`\\n?${mark}[^\\n]*\\n?`, "g"), ""));
   }
 
-  #veiled(text: string): string {
+  #maskSecrets(text: string): string {
     return this.#options.secrets.reduce((veiled, secret) => veiled.replaceAll(secret, "***"), text);
   }
 }
 
-/** Text of one descriptor, cut at its line breaks. */
-class Lines {
+/** Splits the text of one descriptor at line breaks. */
+class LineSplitter {
   readonly #decoder = new TextDecoder();
   readonly #onLine: (line: string) => void;
   #rest = "";
@@ -97,25 +106,25 @@ class Lines {
     this.#rest += this.#decoder.decode(chunk, { stream: true });
     const lines = this.#rest.split("\n");
     this.#rest = lines.pop() ?? "";
-    for (const line of lines) this.#pieces(line);
+    for (const line of lines) this.#emitPieces(line);
     if (this.#rest.length <= LINE_LENGTH) return;
     const whole = this.#rest.length - (this.#rest.length % LINE_LENGTH);
-    this.#pieces(this.#rest.slice(0, whole));
+    this.#emitPieces(this.#rest.slice(0, whole));
     this.#rest = this.#rest.slice(whole);
   }
 
   end(): void {
-    this.#pieces(this.#rest + this.#decoder.decode());
+    this.#emitPieces(this.#rest + this.#decoder.decode());
     this.#rest = "";
   }
 
-  #pieces(line: string): void {
+  #emitPieces(line: string): void {
     for (let at = 0; at < line.length; at += LINE_LENGTH) this.#onLine(line.slice(at, at + LINE_LENGTH));
   }
 }
 
-/** The last bytes of a text, cut between characters. */
-function lastBytes(text: string, most: number): string {
+/** Returns the last bytes of a text, cut between characters. */
+function cutLastBytes(text: string, most: number): string {
   const bytes = Buffer.from(text);
   let at = Math.max(0, bytes.length - most);
   while (at > 0 && at < bytes.length && ((bytes[at] ?? 0) & 0xc0) === 0x80) at += 1;

@@ -1,30 +1,30 @@
 import { Script } from "node:vm";
-import { quoted } from "../../base/text.ts";
-import { typeMatcher } from "../../schedule/types.ts";
+import { quoteText } from "../../base/text.ts";
+import { createTypeMatcher } from "../../schedule/handler-types.ts";
 
-/** ms that a pattern may take for a text that was made to be hard for it. */
+/** Time limit per text, ms. The texts are chosen to be slow to match. */
 const PATIENCE = 50;
 const TRIALS = 10;
 
 /**
- * What is wrong with a type among handlers: no regular expression, or one that takes exponential time. Anybody who may write
- * schedules chooses the texts that it is matched with.
+ * Describes what is wrong with a handler's type: it is an invalid regular expression, or takes exponential time. The
+ * texts to match come from anyone who may write schedules.
  */
-export function patternFault(type: string): string | undefined {
+export function findPatternFault(type: string): string | undefined {
   try {
-    typeMatcher(type);
+    createTypeMatcher(type);
   } catch (error) {
-    return `${quoted(type)} is no regular expression: ${(error as Error).message}`;
+    return `${quoteText(type)} is no regular expression: ${(error as Error).message}`;
   }
   const pattern = /^\/(.*)\/$/s.exec(type)?.[1];
   if (pattern === undefined || !/[*+}]/.test(pattern)) return undefined;
-  return isPatient(pattern)
+  return isFastPattern(pattern)
     ? undefined
-    : `${quoted(type)} can take for ever; do not repeat what is repeated already`;
+    : `${quoteText(type)} can take for ever; do not repeat what is repeated already`;
 }
 
-/** Tries it with what it probably matches, many times over, and an end that it does not. */
-function isPatient(pattern: string): boolean {
+/** Tests the pattern with many repetitions of text it probably matches, followed by an end that it does not match. */
+function isFastPattern(pattern: string): boolean {
   const letters = [...new Set(["a", "0", ".", "_", ...pattern.replace(/\\./g, "")])].slice(0, TRIALS);
   const texts = letters.map((letter) => `${letter.repeat(40)}\n\u0001`);
   const code = `const e = new RegExp(${JSON.stringify(pattern)}); for (const t of ${JSON.stringify(texts)}) e.test(t);`;

@@ -3,7 +3,7 @@ import type { Log } from "../../base/log.ts";
 import type { Random } from "../../base/random.ts";
 import type { CommandHost } from "../../process/command.ts";
 
-/** What handlers need of the world. */
+/** What handlers need from their environment. */
 export interface HandlerPorts {
   clock: Clock;
   random: Random;
@@ -11,10 +11,10 @@ export interface HandlerPorts {
   commands: CommandHost;
   /** This host's full name. */
   host: string;
-  /** The environment of commands: the worker's own, without what gets into etcd. */
+  /** The environment of commands: the worker's own, without values that give access to etcd. */
   env: Readonly<Record<string, string>>;
-  /** Never shown: passwords of the worker's settings. */
+  /** Passwords of the worker's settings, which must not appear in output. */
   secrets: readonly string[];
-  /** ms between TERM and KILL. */
+  /** Time between TERM and KILL, ms. */
   terminationTimeout: number;
 }

@@ -1,32 +1,32 @@
 import { dirname, resolve } from "node:path";
 import { ConfigError } from "../../base/errors.ts";
-import { clean, type Parsed } from "../../base/text.ts";
-import { type ReadFile, readFile } from "../../config/files.ts";
-import { HOOKS, type Hook, type HookName } from "../../schedule/definition.ts";
-import { type Fields, isFields } from "../../schedule/fields.ts";
-import { type Path, Sheet, shown } from "./sheet.ts";
-import { HANDLER_KEYS, KEYS, OTHER_KEYS } from "./worker-keys.ts";
+import { clean, type ParseResult } from "../../base/text.ts";
+import { type FileReader, readFileWithMode } from "../../config/files.ts";
+import { HOOK_NAMES, type Hook, type HookName } from "../../schedule/definition.ts";
+import { isJsonObject, type JsonFields } from "../../schedule/json-fields.ts";
+import { type DocumentPath, quoteValue, SourceDocument } from "./source-document.ts";
+import { HANDLER_KEYS, IGNORED_KEYS, WORKER_FILE_KEYS } from "./worker-keys.ts";
 import {
-  commandOf,
-  countOf,
-  durationOf,
-  envOf,
-  flagOf,
-  hookOf,
-  moduleOf,
-  secondsOf,
-  textOrNumber,
-  textsOf,
-  textValue,
-  typeText,
+  parseCommandValue,
+  parseCountValue,
+  parseDurationValue,
+  parseEnvValue,
+  parseFlagValue,
+  parseHookValue,
+  parseModuleValue,
+  parseSecondsValue,
+  parseTextOrNumber,
+  parseTextsValue,
+  parseTextValue,
+  parseTypeValue,
 } from "./worker-values.ts";
 
-/** What runs tasks of a type: either a command or a module. Durations in ms. */
+/** A handler for tasks of a type: either a command or a module. Durations in ms. */
 export interface HandlerSpec {
   /** Exact, or a `/regular expression/`. */
   type: string;
   command?: readonly string[];
-  /** A path. */
+  /** Path of the module. */
   module?: string;
   export?: string;
   env?: Readonly<Record<string, string>>;
@@ -34,81 +34,83 @@ export interface HandlerSpec {
   retryWait?: number;
 }
 
-/** What a worker's file says. */
+/** The contents of a worker's file. */
 export interface WorkerFile {
-  /** In the order in which they are asked: the first that matches is it. */
+  /** In order of precedence: the first handler whose type matches runs the task. */
   handlers: readonly HandlerSpec[];
-  /** Whether schedules that have a command of their own are run. */
+  /** Whether the worker runs schedules with a command in their definition. */
   commands: boolean;
   concurrency?: number;
   tags: readonly string[];
-  /** ms. */
+  /** In ms. */
   retryWait?: number;
-  /** As `--metrics`. */
+  /** Same format as `--metrics`. */
   metrics?: string;
   hooks?: Readonly<Partial<Record<HookName, Hook>>>;
-  /** What is in it and means nothing here. */
+  /** Warnings about keys that have no effect here. */
   warnings: readonly string[];
 }
 
-/** A worker without a file runs what has a command of its own. */
+/** A worker without a file runs only schedules with a command in their definition. */
 export const NO_FILE: WorkerFile = { handlers: [], commands: true, tags: [], warnings: [] };
 
-/** How a worker's file is read. */
-export interface Reading {
-  /** Which of its environments; default `production`. */
+/** Options for reading a worker's file. */
+export interface ReadWorkerFileOptions {
+  /** The environment to select in the file; default `production`. */
   environment?: string | undefined;
-  /** Keys that whoever starts the worker has read already: no word about them. */
+  /** Keys that the caller has already read: they cause no warning. */
   keysRead?: readonly string[] | undefined;
-  read?: ReadFile;
+  read?: FileReader;
 }
 
-/** What a file says where environments stand at its top. */
+/** The environment to use when the file is keyed by environment. */
 const DEFAULT_ENVIRONMENT = "production";
-/** Nobody writes more by hand. */
+/** Size limit of a file, in characters; a file written by hand is smaller. */
 const LONGEST_FILE = 1024 * 1024;
 
 /**
- * Reads a worker's file: YAML or JSON, whole or keyed by environment.
+ * Reads a worker's file: YAML or JSON, with the values at the top or keyed by environment.
  * @throws ConfigError naming the file, the line, the value received and what to do
  */
 export function readWorkerFile(
   file: string,
-  { environment, keysRead = [], read = readFile }: Reading = {},
+  { environment, keysRead = [], read = readFileWithMode }: ReadWorkerFileOptions = {},
 ): WorkerFile {
-  const sheet = new Sheet(file, textOf(file, read));
-  const [path, value] = chosen(sheet, environment);
-  const { handlers = [], ...rest } = sheet.fields(path, value ?? {}, KEYS);
-  if (!Array.isArray(handlers)) throw sheet.fault([...path, "handlers"], `${shown(handlers)} is not a list`);
-  const get = <T>(key: string, parse: (value: unknown) => Parsed<T>) => field(sheet, path, rest, key, parse);
-  const retryWait = get("retryWait", durationOf) ?? get("retry_wait", secondsOf);
-  const hooks = hooksIn(sheet, [...path, "hooks"], rest.hooks);
+  const sheet = new SourceDocument(file, readText(file, read));
+  const [path, value] = selectEnvironment(sheet, environment);
+  const { handlers = [], ...rest } = sheet.parseFields(path, value ?? {}, WORKER_FILE_KEYS);
+  if (!Array.isArray(handlers))
+    throw sheet.createError([...path, "handlers"], `${quoteValue(handlers)} is not a list`);
+  const get = <T>(key: string, parse: (value: unknown) => ParseResult<T>) =>
+    parseField(sheet, path, rest, key, parse);
+  const retryWait = get("retryWait", parseDurationValue) ?? get("retry_wait", parseSecondsValue);
+  const hooks = parseHooks(sheet, [...path, "hooks"], rest.hooks);
   const base = dirname(resolve(file));
   return {
-    handlers: handlers.map((one, index) => handlerOf(sheet, [...path, "handlers", index], one, base)),
-    commands: get("commands", flagOf) ?? true,
-    tags: get("tags", textsOf) ?? [],
-    ...defined({
-      concurrency: get("concurrency", countOf),
-      metrics: get("metrics", textOrNumber),
+    handlers: handlers.map((one, index) => parseHandler(sheet, [...path, "handlers", index], one, base)),
+    commands: get("commands", parseFlagValue) ?? true,
+    tags: get("tags", parseTextsValue) ?? [],
+    ...omitUndefined({
+      concurrency: get("concurrency", parseCountValue),
+      metrics: get("metrics", parseTextOrNumber),
       retryWait,
       hooks,
     }),
     warnings: Object.keys(rest).flatMap((key) => {
-      const why = keysRead.includes(key) ? undefined : OTHER_KEYS[key];
+      const why = keysRead.includes(key) ? undefined : IGNORED_KEYS[key];
       return why === undefined ? [] : [`${clean(file)}: ${key} means nothing here: ${why}`];
     }),
   };
 }
 
-/** The environments that a worker's file has at its top; undefined where it has none. @throws ConfigError */
-export function environmentsOf(file: string): readonly string[] | undefined {
-  const { value } = new Sheet(file, textOf(file, readFile));
-  return isFields(value) ? environmentNames(value) : undefined;
+/** Returns the names of the environments in a worker's file; undefined when there are none. @throws ConfigError */
+export function readEnvironments(file: string): readonly string[] | undefined {
+  const { value } = new SourceDocument(file, readText(file, readFileWithMode));
+  return isJsonObject(value) ? findEnvironmentNames(value) : undefined;
 }
 
-function textOf(file: string, read: ReadFile): string {
-  let found: ReturnType<ReadFile>;
+function readText(file: string, read: FileReader): string {
+  let found: ReturnType<FileReader>;
   try {
     found = read(file);
   } catch (cause) {
@@ -124,72 +126,83 @@ function textOf(file: string, read: ReadFile): string {
   return found.text;
 }
 
-/** The part that counts, and where it stands: the whole, or that of one environment. */
-function chosen(sheet: Sheet, environment: string | undefined): [Path, unknown] {
+/** Returns the part of the file to use and its path: the whole file, or one environment. */
+function selectEnvironment(sheet: SourceDocument, environment: string | undefined): [DocumentPath, unknown] {
   const { value } = sheet;
-  if (!isFields(value)) {
+  if (!isJsonObject(value)) {
     if (value === null || value === undefined) return [[], {}];
-    throw sheet.fault([], `${shown(value)} is not an object with "handlers"`);
+    throw sheet.createError([], `${quoteValue(value)} is not an object with "handlers"`);
   }
-  const names = environmentNames(value);
+  const names = findEnvironmentNames(value);
   if (names === undefined) {
     if (environment === undefined) return [[], value];
-    throw sheet.fault([], `it has no environments at its top, and ${shown(environment)} was asked for`);
+    throw sheet.createError(
+      [],
+      `it has no environments at its top, and ${quoteValue(environment)} was asked for`,
+    );
   }
   const name = environment ?? DEFAULT_ENVIRONMENT;
   if (Object.hasOwn(value, name)) return [[name], value[name]];
-  throw sheet.fault([], `it has no environment ${shown(name)}; there are: ${clean(names.join(", "), 200)}`);
+  throw sheet.createError(
+    [],
+    `it has no environment ${quoteValue(name)}; there are: ${clean(names.join(", "), 200)}`,
+  );
 }
 
-/** Undefined where a file is not keyed by environment. */
-function environmentNames(value: Fields): readonly string[] | undefined {
+/** Returns undefined when the file is not keyed by environment. */
+function findEnvironmentNames(value: JsonFields): readonly string[] | undefined {
   const names = Object.keys(value);
-  const areEnvironments = names.every((name) => !KEYS.includes(name) && isFields(value[name]));
+  const areEnvironments = names.every(
+    (name) => !WORKER_FILE_KEYS.includes(name) && isJsonObject(value[name]),
+  );
   return names.length > 0 && areEnvironments ? names : undefined;
 }
 
-function handlerOf(sheet: Sheet, path: Path, value: unknown, base: string): HandlerSpec {
-  const fields = sheet.fields(path, value, HANDLER_KEYS);
-  const get = <T>(key: string, parse: (value: unknown) => Parsed<T>) =>
-    field(sheet, path, fields, key, parse);
-  const type = get("type", typeText);
-  if (type === undefined) throw sheet.fault(path, 'it has no type; write one, or "/./" for every type');
-  const command = get("command", commandOf);
-  const module = get("module", (given) => moduleOf(given, base));
+function parseHandler(sheet: SourceDocument, path: DocumentPath, value: unknown, base: string): HandlerSpec {
+  const fields = sheet.parseFields(path, value, HANDLER_KEYS);
+  const get = <T>(key: string, parse: (value: unknown) => ParseResult<T>) =>
+    parseField(sheet, path, fields, key, parse);
+  const type = get("type", parseTypeValue);
+  if (type === undefined) throw sheet.createError(path, 'it has no type; write one, or "/./" for every type');
+  const command = get("command", parseCommandValue);
+  const module = get("module", (given) => parseModuleValue(given, base));
   if ((command === undefined) === (module === undefined))
-    throw sheet.fault(path, "it needs either a command or a module, one of both");
+    throw sheet.createError(path, "it needs either a command or a module, one of both");
   if (command !== undefined && fields.export !== undefined)
-    throw sheet.fault([...path, "export"], "only a module exports something");
-  const more = { export: get("export", textValue), env: get("env", envOf) };
-  const times = { timeout: get("timeout", durationOf), retryWait: get("retryWait", durationOf) };
-  return { type, ...defined({ command, module, ...more, ...times }) };
+    throw sheet.createError([...path, "export"], "only a module exports something");
+  const more = { export: get("export", parseTextValue), env: get("env", parseEnvValue) };
+  const times = {
+    timeout: get("timeout", parseDurationValue),
+    retryWait: get("retryWait", parseDurationValue),
+  };
+  return { type, ...omitUndefined({ command, module, ...more, ...times }) };
 }
 
-function field<T>(
-  sheet: Sheet,
-  path: Path,
+function parseField<T>(
+  sheet: SourceDocument,
+  path: DocumentPath,
   fields: Readonly<Record<string, unknown>>,
   key: string,
-  parse: (value: unknown) => Parsed<T>,
+  parse: (value: unknown) => ParseResult<T>,
 ): T | undefined {
   if (fields[key] === undefined || fields[key] === null) return undefined;
   const parsed = parse(fields[key]);
-  if ("fault" in parsed) throw sheet.fault([...path, key], parsed.fault);
+  if ("fault" in parsed) throw sheet.createError([...path, key], parsed.fault);
   return parsed.value;
 }
 
-function hooksIn(sheet: Sheet, path: Path, value: unknown): WorkerFile["hooks"] {
+function parseHooks(sheet: SourceDocument, path: DocumentPath, value: unknown): WorkerFile["hooks"] {
   if (value === undefined || value === null) return undefined;
-  const fields = sheet.fields(path, value, HOOKS);
+  const fields = sheet.parseFields(path, value, HOOK_NAMES);
   const hooks: Partial<Record<HookName, Hook>> = {};
-  for (const name of HOOKS) {
-    const hook = field(sheet, path, fields, name, hookOf);
+  for (const name of HOOK_NAMES) {
+    const hook = parseField(sheet, path, fields, name, parseHookValue);
     if (hook !== undefined) hooks[name] = hook;
   }
   return hooks;
 }
 
-function defined<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+function omitUndefined<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   const kept = Object.entries(values).filter(([, value]) => value !== undefined);
   return Object.fromEntries(kept) as { [K in keyof T]?: Exclude<T[K], undefined> };
 }

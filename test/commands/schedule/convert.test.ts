@@ -1,19 +1,24 @@
 /** A crontab as schedules: what each line becomes, what is refused, and ids that stay. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { convertCrontab, type Terms } from "../../../src/commands/schedule/crontab/convert.ts";
-import { slugOf } from "../../../src/commands/schedule/crontab/ids.ts";
-import { crontabText } from "../../../src/commands/schedule/crontab/write.ts";
+import { type CrontabImportOptions, convertCrontab } from "../../../src/commands/schedule/crontab/convert.ts";
+import { formatScheduleCrontab } from "../../../src/commands/schedule/crontab/format-crontab.ts";
+import { buildCommandSlug } from "../../../src/commands/schedule/crontab/ids.ts";
 
 const ODD = readFileSync(new URL("./fixtures/odd.crontab", import.meta.url), "utf8");
-const TERMS: Terms = {
+const TERMS: CrontabImportOptions = {
   ...{ format: "user", timezone: "UTC", source: "crontab:odd", prefix: "", group: undefined },
   ...{ workerUser: "ann", sudo: false, catchup: "latest", overlap: "forbid" },
 };
 
-const convert = (text: string, terms: Partial<Terms> = {}) => convertCrontab(text, { ...TERMS, ...terms });
-const ids = (text: string, terms: Partial<Terms> = {}) => [...convert(text, terms).definitions.keys()];
-const only = (text: string, terms: Partial<Terms> = {}) => [...convert(text, terms).definitions.values()];
+const convert = (text: string, terms: Partial<CrontabImportOptions> = {}) =>
+  convertCrontab(text, { ...TERMS, ...terms });
+const ids = (text: string, terms: Partial<CrontabImportOptions> = {}) => [
+  ...convert(text, terms).definitions.keys(),
+];
+const only = (text: string, terms: Partial<CrontabImportOptions> = {}) => [
+  ...convert(text, terms).definitions.values(),
+];
 
 describe("a crontab with every oddity", () => {
   const { definitions, faults, notes } = convert(ODD);
@@ -80,7 +85,7 @@ describe("a crontab with every oddity", () => {
   });
 
   it("is one again after an export, but for variables", () => {
-    const text = crontabText(definitions);
+    const text = formatScheduleCrontab(definitions);
     const again = convert(text, { timezone: "Asia/Tokyo" });
     expect(again.faults).toEqual([]);
     const times = (all: typeof definitions) =>
@@ -93,14 +98,12 @@ describe("a crontab with every oddity", () => {
 
 describe("a line is refused with its reason", () => {
   it.each([
-    ["@reboot start-it\n", 1, /reboot.*systemd/],
     ["61 * * * * x\n", 1, /minute/],
     ["* * * * *\n", 1, /no command/],
     ["0 0 30 2 * x\n", 1, /never/],
     ["CRON_TZ=Mars/Base\n0 0 * * * x\n", 2, /"Mars\/Base" is not known/],
     ["RANDOM_DELAY=soon\n0 0 * * * x\n", 2, /RANDOM_DELAY/],
     ["nonsense\n", 1, /neither a schedule/],
-    ["0 0 * * * x", 1, /newline/],
     ["0 0 * * * x\r\n", 1, /carriage return/],
     ["@3600 x\n", 1, /3600/],
   ] as const)("%j", (text, line, detail) => {
@@ -110,13 +113,93 @@ describe("a line is refused with its reason", () => {
   });
 
   it("and all that are bad are told", () => {
-    const { faults, definitions } = convert("@reboot a\n0 0 * * * fine\n99 * * * * b\n");
+    const { faults, definitions } = convert("@3600 a\n0 0 * * * fine\n99 * * * * b\n");
     expect(faults.map(({ line }) => line)).toEqual([1, 3]);
     expect(definitions.size).toBe(1);
   });
 });
 
+describe("a line stays in the crontab, and that is said", () => {
+  const left = (line: string, terms: Partial<CrontabImportOptions> = {}) => {
+    const { definitions, faults, notes } = convert(`0 1 * * * fine\n${line}\n`, terms);
+    expect([definitions.size, faults]).toEqual([1, []]);
+    expect(notes.map((note) => note.line)).toEqual([2]);
+    return notes[0]?.detail;
+  };
+
+  it.each([
+    ["@reboot start-it", /@reboot is no time: it is not imported.*systemd/],
+    ["* * * * * signalbox run --lock x -- job", /it says signalbox run already/],
+    ["* * * * * cd /x && nice /usr/bin/signalbox run -- job", /it says signalbox run already/],
+    ["* * * * * flock -n /x job", /a lock by flock: it is not imported; signalbox migrate crontab/],
+    ["* * * * * sudo -u me setlock -n /x job", /a lock by setlock/],
+    ["* * * * * bash -lc 'cd /x && flock -n /x job'", /a lock by flock/],
+    ["* * * * * chpst -u me -L /x job", /a lock by chpst/],
+    ["* * * * * switchman -- job", /a lock by switchman/],
+    ["* * * * * lockrun --lockfile=/x -- job", /a lock by lockrun/],
+    ["* * * * * run-one job a", /a lock by run-one/],
+    ["* * * * * withlock /run/x /opt/job", /a lock by withlock/],
+  ])("%s", (line, detail) => {
+    expect(left(line)).toMatch(detail);
+  });
+
+  it.each(["job --flock", "echo flock", "chpst -u me job", "consul kv get lock", "clock /a /b", "db-lock x"])(
+    "%s takes no lock",
+    (command) => {
+      expect(convert(`0 1 * * * ${command}\n`)).toMatchObject({ faults: [], notes: [] });
+    },
+  );
+});
+
+describe("a line is imported, and something said of it", () => {
+  it.each([
+    ["17 * * * * cd / && run-parts --report /etc/cron.hourly", /look after the host itself \(run-parts\)/],
+    ["0 0 * * * test -x /usr/sbin/anacron || ( cd / && run-parts /etc/cron.daily )", /\(run-parts\)/],
+    ["0 0 * * * /usr/sbin/logrotate /etc/logrotate.conf", /\(logrotate\): as a schedule, each time one host/],
+    ["0 0 * * * find /tmp -mtime +7 -delete", /\(find \/tmp\)/],
+    ["0 0 * * * nice rm -rf /var/cache/app/*", /\(rm \/var\/cache\/app/],
+    ["0 0 * * * [ -x /usr/lib/php/sessionclean ] && /usr/lib/php/sessionclean", /\(sessionclean\)/],
+  ])("%s", (line, detail) => {
+    const { definitions, faults, notes } = convert(`${line}\n`);
+    expect([definitions.size, faults]).toEqual([1, []]);
+    expect(notes).toEqual([{ line: 1, detail: expect.stringMatching(detail) }]);
+  });
+
+  it.each(["find /srv/data -delete", "rm /srv/x", "docker exec app find /tmp -delete", "report /var/log"])(
+    "%s is no such line",
+    (command) => {
+      expect(convert(`0 1 * * * ${command}\n`).notes).toEqual([]);
+    },
+  );
+
+  it("a file whose last line has no line break", () => {
+    const { definitions, faults, notes } = convert("0 1 * * * a\n0 2 * * * b");
+    expect([definitions.size, faults]).toEqual([2, []]);
+    expect(notes).toEqual([
+      { line: 2, detail: expect.stringMatching(/newline: cron ignores.*it is imported/) },
+    ]);
+  });
+});
+
 describe("a system's crontab", () => {
+  it("as distributions have it, with a line of one's own: that one is imported", () => {
+    const text = [
+      "SHELL=/bin/sh",
+      "PATH=/usr/sbin:/usr/bin:/sbin:/bin",
+      "17 *\t* * *\troot\tcd / && run-parts --report /etc/cron.hourly",
+      "25 6\t* * *\troot\ttest -x /usr/sbin/anacron || { cd / && run-parts --report /etc/cron.daily; }",
+      "@reboot\troot\t/opt/boot",
+      "*/5 *\t* * *\troot\tflock -n /run/x /opt/locked",
+      "0 3\t* * *\troot\t/opt/report",
+    ];
+    const { definitions, faults, notes } = convert(text.join("\n"), { format: "system", workerUser: "root" });
+    expect(faults).toEqual([]);
+    expect([...definitions.keys()].map((id) => id.replace(/-\w{7}$/, ""))).toEqual([
+      ...["run-parts", "run-parts", "report"],
+    ]);
+    expect(notes.map(({ line }) => line)).toEqual([3, 4, 5, 6, 7]);
+  });
+
   const LINES = "A=b\n0 1 * * * ann mine\n0 2 * * * root theirs\n";
 
   it("is refused where a line is another user's", () => {
@@ -139,6 +222,12 @@ describe("ids", () => {
     const [one] = ids("0 1 * * * backup --all\n");
     const [, other] = ids("# more\nA=b\n5 5 * * * before\n@weekly  backup   --all\n");
     expect(other).toBe(one);
+  });
+
+  it("do not depend on the release", () => {
+    const of = (release: string) => ids(`0 1 * * * cd /srv/a/releases/${release} && ./mail\n`);
+    expect(of("20240102030405")).toEqual(of("20240203040506"));
+    expect(of("20240102030405")).not.toEqual(ids("0 1 * * * cd /srv/b/releases/20240102030405 && ./mail\n"));
   });
 
   it.each([
@@ -165,6 +254,6 @@ describe("ids", () => {
     ["日本", "job"],
     ["[ -x /a ] && /a", "a"],
   ])("begin with a word for the command: %s", (line, slug) => {
-    expect(slugOf(line)).toBe(slug);
+    expect(buildCommandSlug(line)).toBe(slug);
   });
 });

@@ -1,10 +1,10 @@
 /** What flags and arguments of the schedule commands mean. */
 import { describe, expect, it } from "vitest";
-import { parseCall } from "../../../src/commands/parse.ts";
-import { givenIn, withGiven } from "../../../src/commands/schedule/definition-input.ts";
+import { parseCall } from "../../../src/commands/parse-call.ts";
+import { scheduleEdit } from "../../../src/commands/schedule/change-commands.ts";
+import { parseCommandWords } from "../../../src/commands/schedule/command-words.ts";
+import { applyGivenFields, parseGivenFields } from "../../../src/commands/schedule/definition-input.ts";
 import { parseInstant } from "../../../src/commands/schedule/instant.ts";
-import { scheduleEdit } from "../../../src/commands/schedule/schedule.ts";
-import { wordsOf } from "../../../src/commands/schedule/words.ts";
 import type { Definition } from "../../../src/schedule/definition.ts";
 
 const NOW = Date.UTC(2026, 10, 21, 12);
@@ -15,7 +15,7 @@ const BEFORE: Definition = {
 
 function edited(...words: string[]): Definition {
   const call = parseCall(scheduleEdit, ["key", ...words]);
-  return withGiven(BEFORE, givenIn(call, "UTC", NOW), call);
+  return applyGivenFields(BEFORE, parseGivenFields(call, "UTC", NOW), call);
 }
 
 describe("an instant", () => {
@@ -97,6 +97,6 @@ describe("edit", () => {
 });
 
 it("a command line is split as a shell would, or refused", () => {
-  expect(wordsOf("--command", `x "a b" 'c > d' e\\ f`)).toEqual(["x", "a b", "c > d", "e f"]);
-  expect(() => wordsOf("--command", "a; b")).toThrow(/sh -c/);
+  expect(parseCommandWords("--command", `x "a b" 'c > d' e\\ f`)).toEqual(["x", "a b", "c > d", "e f"]);
+  expect(() => parseCommandWords("--command", "a; b")).toThrow(/sh -c/);
 });

@@ -1,12 +1,21 @@
 /** PerfectSched's table as schedules: every way databases write it, what each row becomes, and what is refused. */
 import { describe, expect, it } from "vitest";
-import { convertTable, type Terms } from "../../../src/commands/schedule/perfectsched/convert.ts";
+import {
+  convertTable,
+  type TableImportOptions,
+} from "../../../src/commands/schedule/perfectsched/convert.ts";
 
 const T = 1_795_262_400; // 2026-11-21 12:00 UTC
-const TERMS: Terms = { type: undefined, prefix: "", source: "perfectsched", now: (T - 60) * 1000 };
-const convert = (text: string, terms: Partial<Terms> = {}) => convertTable(text, { ...TERMS, ...terms });
+const TERMS: TableImportOptions = {
+  type: undefined,
+  prefix: "",
+  source: "perfectsched",
+  now: (T - 60) * 1000,
+};
+const convert = (text: string, terms: Partial<TableImportOptions> = {}) =>
+  convertTable(text, { ...TERMS, ...terms });
 const faults = (text: string) => convert(text).faults.map(({ line, detail }) => `${line}: ${detail}`);
-const notes = (text: string, terms: Partial<Terms> = {}) =>
+const notes = (text: string, terms: Partial<TableImportOptions> = {}) =>
   convert(text, terms).notes.map(({ line, detail }) => `${line}: ${detail}`);
 
 const HEAD = "id,timeout,next_time,cron,delay,data,timezone";
@@ -123,7 +132,7 @@ describe("numbers that would be others", () => {
 });
 
 describe("what a row means", () => {
-  const only = (values: object, terms: Partial<Terms> = {}) => {
+  const only = (values: object, terms: Partial<TableImportOptions> = {}) => {
     const { definitions, positions, faults } = convert(JSON.stringify([{ ...ROW, ...values }]), terms);
     expect(faults).toEqual([]);
     const [[id, definition] = ["", undefined]] = definitions;

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { EXIT, SignalboxError } from "../../../src/base/errors.ts";
-import { hintFor } from "../../../src/compat/cronlock/hint.ts";
-import { Variables } from "../../../src/compat/cronlock/variables.ts";
-import { wishOf } from "../../../src/compat/cronlock/wish.ts";
+import { parseCronlockOptions } from "../../../src/compat/cronlock/cronlock-options.ts";
+import { findConfigHint } from "../../../src/compat/cronlock/hint.ts";
+import { ToolVariables } from "../../../src/compat/cronlock/variables.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "signalbox-hint-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -22,11 +22,11 @@ test.each<[env: Record<string, string>, hint: RegExp | undefined]>([
   [{ CRONLOCK_HOST: "a" }, undefined],
   [{ CRONLOCK_HOST: "a:6379" }, /port 6379 is that of Redis/],
 ])("etcd is out of reach, with %j", (env, hint) => {
-  const wish = wishOf(
+  const wish = parseCronlockOptions(
     "cronlock",
     ["true"],
-    new Variables(new Map(Object.entries(env)), undefined, undefined),
+    new ToolVariables(new Map(Object.entries(env)), undefined, undefined),
   );
-  const found = hintFor(AWAY, wish, { ...env, SIGNALBOX_CONFIG: empty });
+  const found = findConfigHint(AWAY, wish, { ...env, SIGNALBOX_CONFIG: empty });
   expect(found).toEqual(hint === undefined ? undefined : expect.stringMatching(hint));
 });

@@ -13,9 +13,9 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { perform } from "../../../src/commands/perform.ts";
-import type { Surroundings } from "../../../src/commands/spec.ts";
-import { migrateCrontab } from "../../../src/compat/migrate/spec.ts";
+import { executeCommand } from "../../../src/commands/execute-command.ts";
+import type { CommandIo } from "../../../src/commands/spec.ts";
+import { migrateCrontabCommand } from "../../../src/compat/migrate/spec.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -31,20 +31,20 @@ function file(name: string, text: string | Buffer): string {
 
 async function migrate(args: readonly string[], input = "") {
   let [stdout, stderr] = ["", ""];
-  const world: Surroundings = {
+  const world: CommandIo = {
     env: {},
-    out: (text) => {
+    writeOutput: (text) => {
       stdout += text;
       return true;
     },
-    err: (text) => {
+    writeError: (text) => {
       stderr += text;
     },
     onSignal: () => () => {},
-    input: async () => input,
-    terminal: { isTty: false } as unknown as Surroundings["terminal"],
+    readInput: async () => input,
+    terminal: { isTty: false } as unknown as CommandIo["terminal"],
   };
-  const code = await perform(migrateCrontab, args, world);
+  const code = await executeCommand(migrateCrontabCommand, args, world);
   return { code, stdout, stderr };
 }
 
@@ -100,7 +100,7 @@ describe("--check", () => {
     expect((await migrate(["--check", path])).code).toBe(0);
     expect((await migrate(["--check", "--plain", path])).code).toBe(1);
     const dump = file("tab", "* * * * * mysqldump db\n");
-    expect((await migrate(["--plain", "--format", "user", dump])).stdout).toBe(
+    expect((await migrate(["--plain", dump])).stdout).toBe(
       "* * * * * signalbox run --lock mysqldump -- mysqldump db\n",
     );
   });
@@ -230,9 +230,9 @@ test.each<[what: string, args: () => string[], code: number, message: RegExp]>([
   ["a program with words", () => ["--program", "sudo signalbox", "-"], 64, /--program "sudo signalbox"/],
   [
     "plain lines whose first word may be a user or a command",
-    () => ["--plain", file("tab", "* * * * * mysqldump db\n")],
+    () => ["--plain", file("tab", "* * * * * report db\n")],
     64,
-    /commands begin with what may be a user or not: say --format system, or --format user/,
+    /commands begin with what may be a user or a command \(line 1\): say --format system, or --format user/,
   ],
   ["another program", () => ["--program", "/usr/bin/flock", "-"], 64, /--program/],
   ["no file", () => [], 64, /FILE/],

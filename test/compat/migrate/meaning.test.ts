@@ -4,7 +4,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type Manner, migrateCrontab } from "../../../src/compat/migrate/crontab.ts";
+import { type MigrationOptions, migrateCrontab } from "../../../src/compat/migrate/migrate-crontab.ts";
 
 /** Tools that only start what they are given. */
 const STAND_INS = {
@@ -14,7 +14,7 @@ const STAND_INS = {
   cronlock: 'exec "$@"',
   job: 'printf "<%s>" "$0" "$@" "$A"; echo error >&2; cat',
 };
-const MANNER: Manner = { format: "user", plain: true, program: "signalbox", files: new Map() };
+const MANNER: MigrationOptions = { format: "user", plain: true, program: "signalbox", files: new Map() };
 
 let folder: string;
 beforeAll(() => {

@@ -1,12 +1,12 @@
-/** Lines of flock, setlock, `etcdctl lock` and `consul lock`, and what they mean to `signalbox run`. */
+/** Lines of flock, setlock, other tools with locks, `etcdctl lock` and `consul lock`, and what they mean to `signalbox run`. */
 import { describe, expect, test } from "vitest";
-import { parseCall } from "../../../src/commands/parse.ts";
-import { run } from "../../../src/commands/run/run.ts";
-import type { AsRun } from "../../../src/compat/as-run.ts";
+import { parseCall } from "../../../src/commands/parse-call.ts";
+import { runCommand } from "../../../src/commands/run/run.ts";
 import { TOOLS } from "../../../src/compat/migrate/tools.ts";
+import type { TranslatedRun } from "../../../src/compat/translated-run.ts";
 import { shellWords } from "../../commands/samples.ts";
 
-function translated(line: string, variables: Record<string, string> = {}): AsRun {
+function translated(line: string, variables: Record<string, string> = {}): TranslatedRun {
   const [tool = "", ...words] = shellWords(line);
   const translate = TOOLS[tool];
   if (translate === undefined) throw new Error(`no tool ${tool}`);
@@ -45,6 +45,41 @@ describe.each([
   ["setlock -n /x job a", "--lock /x -E 111 -- job a"],
   ["setlock -nx /x job", "--lock /x -E 0 -- job"],
   ["setlock -xX -nN /x job", "--lock /x --wait -E 111 -- job"],
+  ["flock -n /run/lock//x job", "--lock /var/lock/x -E 1 -- job"],
+  ["flock -n /var/run/./x job", "--lock /run/x -E 1 -- job"],
+  ["flock -n /srv/a/releases/20240102030405/x job", "--lock /srv/a/releases/-/x -E 1 -- job"],
+  ["lockrun --lockfile=/x -- job a", "--lock /x -E 1 -- job a"],
+  ["lockrun -L /x -W -- job", "--lock /x --wait -E 1 -- job"],
+  ["lockrun --lockfile /x --wait --sleep=5 --maxtime 60 --verbose -- job", "--lock /x --wait -E 1 -- job"],
+  ["lockrun --idempotent -L=/x -- job", "--lock /x -E 0 -- job"],
+  ["lockrun --quiet -L=/x -- job", "--lock /x -E 0 -- job"],
+  ["lockf /x job a", "--lock /x --wait -E 75 -- job a"],
+  ["lockf -kst 0 /x job", "--lock /x -E 75 -- job"],
+  ["lockf -k -t 5 /x job -t", "--lock /x --wait=5s -E 75 -- job -t"],
+  ["with-lock-ex -w /x job", "--lock /x --wait -E 255 -- job"],
+  ["with-lock-ex -f /x job a", "--lock /x -E 255 -- job a"],
+  ["with-lock-ex -q /x job", "--lock /x -E 0 -- job"],
+  ["lckdo /x job a", "--lock /x -E 75 -- job a"],
+  ["lckdo -w -q /x job", "--lock /x --wait -E 75 -- job"],
+  ["lckdo -eW 5 /x job", "--lock /x --wait=5s -E 75 -- job"],
+  ["dotlockfile /x job a", "--lock /x --wait=75s -E 4 -- job a"],
+  ["dotlockfile -l -p -r 0 /x job", "--lock /x -E 4 -- job"],
+  ["dotlockfile -r -1 /x job", "--lock /x --wait -E 4 -- job"],
+  ["dotlockfile -P -r 3 -i 2 /x job", "--lock /x --wait=6s -E 4 -- job"],
+  ["dotlockfile -r 14 /x job", "--lock /x --wait=510s -E 4 -- job"],
+  ["chpst -L /x job a", "--lock /x -E 111 -- job a"],
+  ["chpst -l /x job", "--lock /x --wait -E 111 -- job"],
+  ["chpst -vL/x -u me:you job", "--lock /x -E 111 -- chpst -v -u me:you job"],
+  ["chpst -u me -P -L /x -- job -a", "--lock /x -E 111 -- chpst -u me -P job -a"],
+  ["solo -port=3801 job a", "--lock solo.3801 -E 98 -- job a"],
+  ["solo -port=3801 -silent -timeout=60 job", "--lock solo.3801 -E 0 --timeout 60s -- job"],
+  ["solo -sleep=5 -verbose -port=1 -- job", "--lock solo.1 -E 98 --grace 5s -- job"],
+  ["sem --fg --id x job a", "--lock sem.x --wait -E 1 -- /bin/sh -c 'job a'"],
+  ["sem job", "--lock sem --wait -E 1 -- /bin/sh -c job"],
+  ["sem --id=x -j4 'a | b'", "--no-lock --lease sem.x=1:4 -E 1 -- /bin/sh -c 'a | b'"],
+  ["sem --id x --st -5 job", "--lock sem.x --wait=5s -E 1 -- /bin/sh -c job"],
+  ["parallel --semaphore --id x job", "--lock sem.x --wait -E 1 -- /bin/sh -c job"],
+  ["run-one job a", "--lock run-one.job-eed77ba9 -E 1 -- job a"],
   ["etcdctl lock m job", "--lock m --wait -- job"],
   ["etcdctl lock --ttl=60 m job a", "--lock m --wait --ttl 60s -- job a"],
   ["etcdctl lock m --ttl 60 job", "--lock m --wait --ttl 60s -- job"],
@@ -81,7 +116,7 @@ describe.each([
   test("becomes a line that signalbox run takes", () => {
     expect(ours(line)).toBe(expected);
     const { options, command } = translated(line);
-    expect(parseCall(run, [...options, "--", ...command]).command).toEqual(command);
+    expect(parseCall(runCommand, [...options, "--", ...command]).command).toEqual(command);
   });
 });
 
@@ -90,6 +125,24 @@ test.each([
   ["consul lock p a b", "/bin/bash"],
 ])("%s gives its text to $SHELL", (line, shell) => {
   expect(translated(line, { SHELL: shell }).command).toEqual([shell, "-c", "a b"]);
+});
+
+test("a lock's name is the same before and after a release", () => {
+  const of = (line: string) => translated(line).options[1];
+  expect(of("run-one /srv/a/releases/20240102/bin/mail x")).toBe(
+    of("run-one /srv/a/releases/20240103/bin/mail x"),
+  );
+  expect(of("run-one job a")).not.toBe(of("run-one job b"));
+  expect(of("flock -n /a/releases/v1/x job")).toBe(of("lockrun -L /a/releases/v2/x -- job"));
+});
+
+test("lines of one file share one lock, whichever tools they use", () => {
+  const lines = [
+    ...["flock -n /run/lock/x job", "setlock -n /var/lock/x job", "lockrun -L /var/lock//x -- job"],
+    ...["lockf -t 0 /var/run/lock/x job", "with-lock-ex -f /var/lock/./x job", "lckdo /var/lock/x job"],
+    ...["dotlockfile -r 0 /var/lock/x job", "chpst -L /var/lock/x job"],
+  ];
+  for (const line of lines) expect(translated(line).options.slice(0, 2)).toEqual(["--lock", "/var/lock/x"]);
 });
 
 test("etcdctl's password goes into a variable, never among the words", () => {
@@ -103,6 +156,17 @@ test.each<[line: string, note: RegExp]>([
   ["flock -n /x job", /one host.*all of them.*\$\(hostname\)/],
   ["flock -n --verbose /x job", /--verbose is left out/],
   ["setlock /x job", /one host.*all of them/],
+  ["flock -n x.lock job", /"x.lock" is another file in every folder, but one lock/],
+  ["flock -n /srv/releases/7/x job", /leaves out the release/],
+  ["lockrun -L /x -- job", /some versions of lockrun end with 0/],
+  ["lockrun -L /x --maxtime=5 -- job", /--maxtime: left out/],
+  ["lockf -n /x job", /no file has to be there/],
+  ["dotlockfile /x job", /dotlockfile ends with 0 without -P/],
+  ["chpst -L /x job", /chpst locks on one host/],
+  ["solo -port=1 -sleep=2 job", /-sleep: the command starts at once/],
+  ["sem job", /signalbox run waits for it/],
+  ["sem job", /one semaphore for all such lines/],
+  ["run-one job", /a lock for each user/],
   ["etcdctl lock m job", /another than etcdctl's/],
   ["etcdctl lock m job", /SIGNALBOX_LOCK_KEY.*ETCD_LOCK_KEY/],
   ["etcdctl --debug lock m job", /--debug: left out/],
@@ -136,6 +200,31 @@ test.each<[line: string, message: RegExp]>([
   ["flock /x -c", /one text/],
   ["setlock /x", /a file and a command/],
   ["setlock -q /x job", /none of its options/],
+  ["lockrun --lockfile=/x job", /needs -- and a command/],
+  ["lockrun -- job", /--lockfile is missing/],
+  ["lockrun --what -L /x -- job", /"--what" is none of its options/],
+  ["lockf /x", /a file that the shell has opened/],
+  ["lockf -q /x job", /none of its options/],
+  ["with-lock-ex /x job", /one of -w, -f and -q/],
+  ["lckdo -s /x job", /a shared lock/],
+  ["lckdo -t /x", /locks nothing/],
+  ["dotlockfile -l /x", /for other commands; put what is done meanwhile into a script/],
+  ["dotlockfile -u /x", /for other commands/],
+  ["dotlockfile -r x /y job", /"x" is not a whole number of retries/],
+  ["chpst -u me job", /-l or -L/],
+  ["chpst -L /x", /-l or -L, and a program/],
+  ["chpst -z -L /x job", /"-z" is none of its options/],
+  ["solo job", /-port=PORT is missing/],
+  ["solo -noport job", /locks nothing/],
+  ["solo -port=1 -what job", /"-what" is none of its options/],
+  ["sem --wait", /waits for those of other lines/],
+  ["sem -j +0 job", /-j "\+0" depends on the host/],
+  ["sem --st 5 job", /takes the semaphore though another has it/],
+  ["run-this-one job", /of several hosts they would end each other's.*signalbox reset lock/],
+  ["keep-one-running job", /is for a service/],
+  ["run-one-until-success job", /is for a service/],
+  ["lockfile -r 0 /x", /takes a lock for the commands after it/],
+  ["lockfile-create /x", /takes a lock for the commands after it/],
   ["etcdctl get lock", /only its lock/],
   ["etcdctl lock", /no lock is named/],
   ["etcdctl lock m", /without a command/],

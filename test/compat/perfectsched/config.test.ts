@@ -3,9 +3,12 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { readSetup } from "../../../src/compat/perfectsched/config.ts";
-import { handlersFor } from "../../../src/compat/perfectsched/handlers.ts";
-import { type Line, parseLine } from "../../../src/compat/perfectsched/line.ts";
+import {
+  type PerfectschedLine,
+  parsePerfectschedLine,
+} from "../../../src/compat/perfectsched/command-line.ts";
+import { readPerfectschedConfig } from "../../../src/compat/perfectsched/config.ts";
+import { findHandlerFile } from "../../../src/compat/perfectsched/handler-file.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "signalbox-perfectsched-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -20,7 +23,7 @@ function file(text: string, name = `file${count++}.yml`): string {
 /** No configuration of this machine counts. */
 const ENV = { XDG_CONFIG_HOME: join(folder, "none"), HOME: folder };
 const setup = (text: string, environment = "development", env: Record<string, string> = {}) =>
-  readSetup(file(text), environment, { ...ENV, ...env });
+  readPerfectschedConfig(file(text), environment, { ...ENV, ...env });
 
 function faultOf(text: string, environment?: string, env?: Record<string, string>): string {
   try {
@@ -122,10 +125,10 @@ production: { <<: *defaults, endpoints: "http://c:2379", cacert: tls/ca.pem }
   });
 
   it("must be there and be read", () => {
-    expect(() => readSetup(join(folder, "none.yml"), "development", ENV)).toThrow(
+    expect(() => readPerfectschedConfig(join(folder, "none.yml"), "development", ENV)).toThrow(
       /none\.yml does not exist; name the configuration with -c$/,
     );
-    expect(() => readSetup(folder, "development", ENV)).toThrow(/cannot be read: EISDIR/);
+    expect(() => readPerfectschedConfig(folder, "development", ENV)).toThrow(/cannot be read: EISDIR/);
   });
 });
 
@@ -136,8 +139,15 @@ describe("run CLASS", () => {
   mkdirSync(join(folder, "sub"));
   const inSub = file(HANDLERS, "sub/deep.json");
   const run = (words: string[], text = "development: { type: etcd }") => {
-    const line = parseLine(["run", ...words, "-c", file(text, "config.yml")], undefined) as Line;
-    return handlersFor(line, words.at(-1) ?? "", readSetup(line.config, line.environment, ENV));
+    const line = parsePerfectschedLine(
+      ["run", ...words, "-c", file(text, "config.yml")],
+      undefined,
+    ) as PerfectschedLine;
+    return findHandlerFile(
+      line,
+      words.at(-1) ?? "",
+      readPerfectschedConfig(line.config, line.environment, ENV),
+    );
   };
 
   it.each<[string, string[], string, object]>([

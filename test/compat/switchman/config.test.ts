@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { ConfigError } from "../../../src/base/errors.ts";
-import { parseConfig } from "../../../src/compat/switchman/config.ts";
-import { readConfig } from "../../../src/compat/switchman/config-file.ts";
+import { parseSwitchmanConfig } from "../../../src/compat/switchman/config.ts";
+import { readSwitchmanConfig } from "../../../src/compat/switchman/config-file.ts";
 
 const FILE = "/etc/switchman.conf";
 const LEAST = { prefix: "/myproject/switchman", zkhosts: "zk1:2181,zk2:2181" };
-const read = (more: object) => parseConfig(FILE, JSON.stringify({ ...LEAST, ...more }));
+const read = (more: object) => parseSwitchmanConfig(FILE, JSON.stringify({ ...LEAST, ...more }));
 const USUAL = {
   ...{ path: FILE, etcdhosts: undefined, etcdprefix: undefined, logfile: undefined, loglevel: "info" },
   ...{ resourcesWaitTimeout: 0, terminationTimeout: undefined },
@@ -65,11 +65,11 @@ describe("switchman's configuration", () => {
     ["[]", /must hold a JSON object/],
     ["null", /must hold a JSON object/],
   ])("%j is refused", (text, fault) => {
-    expect(() => parseConfig(FILE, text)).toThrow(fault);
+    expect(() => parseSwitchmanConfig(FILE, text)).toThrow(fault);
   });
 
   test("a text with a byte order mark and blank lines will do", () => {
-    expect(parseConfig(FILE, `\ufeff\n  ${JSON.stringify(LEAST)}  \n\n`)).toEqual(USUAL);
+    expect(parseSwitchmanConfig(FILE, `\ufeff\n  ${JSON.stringify(LEAST)}  \n\n`)).toEqual(USUAL);
   });
 });
 
@@ -82,8 +82,8 @@ describe("the file", () => {
       paths.push(path);
       return file;
     };
-    readConfig(undefined, reading);
-    readConfig("my.conf", reading);
+    readSwitchmanConfig(undefined, reading);
+    readSwitchmanConfig("my.conf", reading);
     expect(paths).toEqual([FILE, "my.conf"]);
   });
 
@@ -91,13 +91,13 @@ describe("the file", () => {
     [undefined, /\/etc\/switchman\.conf is absent and --config is missing/],
     ["/none\u001b[31m", /Failed to open <\/none>: it does not exist/],
   ])("%j that is not there is refused", (named, fault) => {
-    expect(() => readConfig(named, () => undefined)).toThrow(fault);
+    expect(() => readSwitchmanConfig(named, () => undefined)).toThrow(fault);
   });
 
   test("that cannot be read is refused", () => {
     const refuse = () => {
       throw Object.assign(new Error("no"), { code: "EACCES" });
     };
-    expect(() => readConfig("/x", refuse)).toThrow(/Failed to open <\/x>: EACCES/);
+    expect(() => readSwitchmanConfig("/x", refuse)).toThrow(/Failed to open <\/x>: EACCES/);
   });
 });

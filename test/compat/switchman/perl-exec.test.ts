@@ -1,7 +1,7 @@
 /** A command of one word, against Perl itself where it is there. */
 import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
-import { execWords } from "../../../src/compat/switchman/perl-exec.ts";
+import { splitExecWords } from "../../../src/compat/switchman/perl-exec.ts";
 
 const SHELL = ["/bin/sh", "-c"];
 
@@ -22,8 +22,8 @@ const CASES: [text: string, words: string[]][] = [
 ];
 
 test.each(CASES)("%j", (text, words) => {
-  expect(execWords([text])).toEqual(words);
-  expect(execWords([text, "a b"]), "with an argument").toEqual([text, "a b"]);
+  expect(splitExecWords([text])).toEqual(words);
+  expect(splitExecWords([text, "a b"]), "with an argument").toEqual([text, "a b"]);
 });
 
 const hasPerl = spawnSync("perl", ["-e", "1"]).status === 0;

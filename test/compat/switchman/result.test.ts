@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { ConfigError, EXIT, SignalboxError } from "../../../src/base/errors.ts";
-import type { RunResult } from "../../../src/commands/run/errand.ts";
+import type { RunResult } from "../../../src/commands/run/run-invocation.ts";
 import { SwitchmanLog } from "../../../src/compat/switchman/log.ts";
-import { failureCode, resultCode } from "../../../src/compat/switchman/result.ts";
-import { parseSwitchman } from "../../../src/fleet/switchman-words.ts";
+import { reportSwitchmanFailure, reportSwitchmanResult } from "../../../src/compat/switchman/result.ts";
+import { parseSwitchman } from "../../../src/fleet/switchman-call.ts";
 
 beforeEach(() => {
   vi.useFakeTimers({ now: new Date(2026, 0, 2, 3, 4, 5), toFake: ["Date"] });
@@ -17,7 +17,7 @@ const AT = `2026-01-02 03:04:05\t[${process.pid}]\t`;
 function listening(isDebugging: boolean) {
   const lines: string[] = [];
   const err = (text: string) => lines.push(text) > 0;
-  const log = new SwitchmanLog({ file: undefined, level: "info", isDebugging, err });
+  const log = new SwitchmanLog({ file: undefined, level: "info", isDebugging, writeStderr: err });
   return { log, lines };
 }
 
@@ -71,7 +71,7 @@ describe("what a run came to", () => {
     for (const isDebugging of [false, true]) {
       const { log, lines } = listening(isDebugging);
       log.child = 7;
-      expect(resultCode(result, parseSwitchman(words), log)).toBe(code);
+      expect(reportSwitchmanResult(result, parseSwitchman(words), log)).toBe(code);
       const told = [...quiet, ...(isDebugging ? more : [])];
       expect(lines).toEqual(told.map((message) => `${AT}${message}\n`));
     }
@@ -84,7 +84,7 @@ describe("what a run came to", () => {
     [new SignalboxError(EXIT.lost, "lost"), 255, "lost"],
   ])("%s: %i", (error, code, line) => {
     const { log, lines } = listening(false);
-    expect(failureCode(error, parseSwitchman(["x", "a"]), log)).toBe(code);
+    expect(reportSwitchmanFailure(error, parseSwitchman(["x", "a"]), log)).toBe(code);
     expect(lines).toEqual([`${AT}${line}\n`]);
   });
 });

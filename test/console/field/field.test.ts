@@ -1,24 +1,33 @@
 /** A line that is typed: what keys and pastes do to it, and what of it is in sight. */
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { displayWidth } from "../../../src/base/text.ts";
-import { edit } from "../../../src/console/field/edit.ts";
-import { type Field, fieldOf, insert, LONGEST } from "../../../src/console/field/field.ts";
-import { boundaryFrom } from "../../../src/console/field/graphemes.ts";
-import { recalled, recallOf, remembered } from "../../../src/console/field/recall.ts";
-import { window } from "../../../src/console/field/window.ts";
+import { computeDisplayWidth } from "../../../src/base/text.ts";
+import { editField } from "../../../src/console/field/edit.ts";
+import {
+  createField,
+  insertText,
+  MAX_FIELD_LENGTH,
+  type TextField,
+} from "../../../src/console/field/field.ts";
+import { computeFieldWindow } from "../../../src/console/field/field-window.ts";
+import { findBoundaryFrom } from "../../../src/console/field/graphemes.ts";
+import {
+  addToInputHistory,
+  browseInputHistory,
+  createInputHistory,
+} from "../../../src/console/field/input-history.ts";
 import type { InputEvent } from "../../../src/console/input/event.ts";
 
 const key = (chord: string): InputEvent =>
   chord.length === 1 ? { kind: "key", chord, text: chord } : { kind: "key", chord };
 /** `ab|c`: the cursor is where the bar is. */
-const read = (text: string): Field => {
+const read = (text: string): TextField => {
   const cursor = text.indexOf("|");
   return { text: text.replace("|", ""), cursor };
 };
-const shown = ({ text, cursor }: Field) => `${text.slice(0, cursor)}|${text.slice(cursor)}`;
+const shown = ({ text, cursor }: TextField) => `${text.slice(0, cursor)}|${text.slice(cursor)}`;
 const after = (start: string, ...chords: string[]) =>
-  shown(chords.reduce((field, chord) => edit(field, key(chord)) ?? field, read(start)));
+  shown(chords.reduce((field, chord) => editField(field, key(chord)) ?? field, read(start)));
 
 describe("keys in a field", () => {
   test.each([
@@ -52,25 +61,25 @@ describe("keys in a field", () => {
 
   it("leaves to others what is no matter of a field", () => {
     for (const chord of ["enter", "tab", "shift+tab", "escape", "up", "down", "f1", "ctrl+p", "toString"])
-      expect(edit(fieldOf("x"), key(chord)), chord).toBeUndefined();
+      expect(editField(createField("x"), key(chord)), chord).toBeUndefined();
     const click = { kind: "mouse", action: "press", button: "left", column: 0, row: 0 } as const;
-    expect(edit(fieldOf("x"), click)).toBeUndefined();
+    expect(editField(createField("x"), click)).toBeUndefined();
   });
 });
 
 describe("what is pasted", () => {
   it("becomes one line, without what a terminal would take for a command", () => {
-    expect(edit(read("a|b"), { kind: "paste", text: "1\n2\t3\x1b]52;c;eA==\x07\n" })).toEqual(
+    expect(editField(read("a|b"), { kind: "paste", text: "1\n2\t3\x1b]52;c;eA==\x07\n" })).toEqual(
       read("a1 2 3|b"),
     );
   });
 
   it("is cut between letters where it does not fit", () => {
-    const pasted = insert(fieldOf("x"), "👩‍🚒é日".repeat(LONGEST));
-    expect(pasted.text.length).toBeGreaterThan(LONGEST - 10);
-    expect(pasted.text.length).toBeLessThanOrEqual(LONGEST);
+    const pasted = insertText(createField("x"), "👩‍🚒é日".repeat(MAX_FIELD_LENGTH));
+    expect(pasted.text.length).toBeGreaterThan(MAX_FIELD_LENGTH - 10);
+    expect(pasted.text.length).toBeLessThanOrEqual(MAX_FIELD_LENGTH);
     expect(pasted.text.isWellFormed()).toBe(true);
-    expect(insert(fieldOf("a".repeat(LONGEST)), "b").text).toHaveLength(LONGEST);
+    expect(insertText(createField("a".repeat(MAX_FIELD_LENGTH)), "b").text).toHaveLength(MAX_FIELD_LENGTH);
   });
 });
 
@@ -90,7 +99,9 @@ const events = fc.array(
   ),
   { maxLength: 40 },
 );
-const fields = events.map((all) => all.reduce((field, event) => edit(field, event) ?? field, fieldOf()));
+const fields = events.map((all) =>
+  all.reduce((field, event) => editField(field, event) ?? field, createField()),
+);
 
 describe("whatever is typed", () => {
   it("stays one line of whole letters, with the cursor between two", () => {
@@ -98,7 +109,7 @@ describe("whatever is typed", () => {
       fc.property(fields, ({ text, cursor }) => {
         expect(text).not.toMatch(/[\x00-\x1f\x7f-\x9f\u202e]/);
         expect(text.isWellFormed()).toBe(true);
-        expect(boundaryFrom(text, cursor)).toBe(cursor);
+        expect(findBoundaryFrom(text, cursor)).toBe(cursor);
       }),
     );
   });
@@ -106,12 +117,14 @@ describe("whatever is typed", () => {
   it("is in sight around the cursor, and takes no more than its room", () => {
     fc.assert(
       fc.property(fields, fc.integer({ min: 2, max: 30 }), (field, width) => {
-        const { before, at, after: behind } = window(field, width);
-        expect(displayWidth(before + at + behind)).toBeLessThanOrEqual(Math.max(width, displayWidth(at)));
+        const { before, at, after: behind } = computeFieldWindow(field, width);
+        expect(computeDisplayWidth(before + at + behind)).toBeLessThanOrEqual(
+          Math.max(width, computeDisplayWidth(at)),
+        );
         const { text, cursor } = field;
         expect(text.slice(0, cursor).endsWith(before)).toBe(true);
         expect(`${text} `.slice(cursor).startsWith((at + behind).trimEnd())).toBe(true);
-        if (displayWidth(text) < width) expect((before + at + behind).trimEnd()).toBe(text.trimEnd());
+        if (computeDisplayWidth(text) < width) expect((before + at + behind).trimEnd()).toBe(text.trimEnd());
       }),
     );
   });
@@ -120,33 +133,40 @@ describe("whatever is typed", () => {
 describe("a field that is too long for its room", () => {
   const text = "abcdefghijklmnopqrstuvwxyz";
   it("shows where one goes, not only where one has been", () => {
-    expect(window({ text, cursor: 26 }, 10)).toEqual({ before: "rstuvwxyz", at: " ", after: "" });
-    expect(window({ text, cursor: 0 }, 10)).toEqual({ before: "", at: "a", after: "bcdefghij" });
-    expect(window({ text, cursor: 13 }, 10)).toEqual({ before: "ghijklm", at: "n", after: "op" });
+    expect(computeFieldWindow({ text, cursor: 26 }, 10)).toEqual({ before: "rstuvwxyz", at: " ", after: "" });
+    expect(computeFieldWindow({ text, cursor: 0 }, 10)).toEqual({ before: "", at: "a", after: "bcdefghij" });
+    expect(computeFieldWindow({ text, cursor: 13 }, 10)).toEqual({ before: "ghijklm", at: "n", after: "op" });
   });
 
   it("never cuts a wide letter in two", () => {
-    expect(window({ text: "日本語日本語", cursor: 3 }, 8)).toEqual({ before: "本語", at: "日", after: "本" });
+    expect(computeFieldWindow({ text: "日本語日本語", cursor: 3 }, 8)).toEqual({
+      before: "本語",
+      at: "日",
+      after: "本",
+    });
   });
 });
 
 describe("texts typed before", () => {
   it("are leafed through, and what was being typed comes back", () => {
-    const start = { recall: recallOf(["new", "old"]), field: fieldOf("draft") };
-    const first = recalled(start.recall, start.field, "older");
-    expect(first.field).toEqual(fieldOf("new"));
-    const second = recalled(first.recall, first.field, "older");
+    const start = { recall: createInputHistory(["new", "old"]), field: createField("draft") };
+    const first = browseInputHistory(start.recall, start.field, "older");
+    expect(first.field).toEqual(createField("new"));
+    const second = browseInputHistory(first.recall, first.field, "older");
     expect(second.field.text).toBe("old");
-    expect(recalled(second.recall, second.field, "older")).toEqual(second);
-    const back = recalled(second.recall, second.field, "newer");
-    expect(recalled(back.recall, back.field, "newer").field).toEqual(fieldOf("draft"));
-    expect(recalled(start.recall, start.field, "newer")).toEqual(start);
+    expect(browseInputHistory(second.recall, second.field, "older")).toEqual(second);
+    const back = browseInputHistory(second.recall, second.field, "newer");
+    expect(browseInputHistory(back.recall, back.field, "newer").field).toEqual(createField("draft"));
+    expect(browseInputHistory(start.recall, start.field, "newer")).toEqual(start);
   });
 
   it("are kept once, newest first, and not without end", () => {
-    expect(remembered(["a", "b"], "b")).toEqual(["b", "a"]);
-    expect(remembered(["a"], " ")).toEqual(["a"]);
-    const many = Array.from({ length: 200 }, (_, at) => `t${at}`).reduce(remembered, [] as readonly string[]);
+    expect(addToInputHistory(["a", "b"], "b")).toEqual(["b", "a"]);
+    expect(addToInputHistory(["a"], " ")).toEqual(["a"]);
+    const many = Array.from({ length: 200 }, (_, at) => `t${at}`).reduce(
+      addToInputHistory,
+      [] as readonly string[],
+    );
     expect(many).toHaveLength(50);
     expect(many[0]).toBe("t199");
   });

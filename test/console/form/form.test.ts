@@ -2,14 +2,14 @@
 import { execFileSync } from "node:child_process";
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { processorMs } from "../../../fixtures/steady.ts";
-import { parseCall } from "../../../src/commands/parse.ts";
+import { measureProcessorMs } from "../../../fixtures/steady.ts";
+import { parseCall } from "../../../src/commands/parse-call.ts";
 import { COMMANDS } from "../../../src/commands/registry.ts";
 import type { Command } from "../../../src/commands/spec.ts";
-import { faultOf, faultsOf } from "../../../src/console/form/faults.ts";
-import { type Form, formOf, withNext, withValue } from "../../../src/console/form/form.ts";
-import { listText, wordsIn } from "../../../src/console/form/list-text.ts";
-import { lineOf, wordsOf } from "../../../src/console/form/words.ts";
+import { formatFormCommand, toCommandWords } from "../../../src/console/form/command-words.ts";
+import { findFormFault, listFormFaults } from "../../../src/console/form/faults.ts";
+import { createForm, type Form, selectNextValue, setFieldValue } from "../../../src/console/form/form.ts";
+import { formatWordList, parseWordList } from "../../../src/console/form/word-list.ts";
 
 function command(id: string): Command {
   const found = COMMANDS.find((one) => one.id === id);
@@ -17,7 +17,7 @@ function command(id: string): Command {
   return found;
 }
 const filled = (form: Form, values: Record<string, string | boolean>) =>
-  Object.entries(values).reduce((now, [id, value]) => withValue(now, id, value), form);
+  Object.entries(values).reduce((now, [id, value]) => setFieldValue(now, id, value), form);
 const valueIn = (form: Form, id: string) => form.fields.find((field) => field.id === id)?.value;
 
 /** What people type, and what they had better not. */
@@ -47,18 +47,18 @@ const ACTING = COMMANDS.filter(({ topic }) => topic === "Act" || topic === "Conf
 
 /** A form filled in at random, with the call that it should become. */
 function anyForm(spec: Command) {
-  const fields = formOf(spec).fields.map((field) => {
+  const fields = createForm(spec).fields.map((field) => {
     const least = field.isRequired ? 1 : 0;
     if (field.kind === "switch") return fc.boolean();
     if (field.kind === "list") return fc.array(anyWord, { minLength: least, maxLength: 4 });
     if (field.kind === "choice") return fc.constantFrom(...(field.choices ?? []), ...(least ? [] : [""]));
     return least ? anyWord.filter((word) => word !== "") : anyWord;
   });
-  return fc.tuple(...fields).map((values) => ({ values, form: typed(formOf(spec), values) }));
+  return fc.tuple(...fields).map((values) => ({ values, form: typed(createForm(spec), values) }));
 }
 
 function typed(form: Form, values: readonly (string | boolean | string[])[]): Form {
-  const texts = values.map((value) => (Array.isArray(value) ? listText(value) : value));
+  const texts = values.map((value) => (Array.isArray(value) ? formatWordList(value) : value));
   return { ...form, fields: form.fields.map((field, at) => ({ ...field, value: texts[at] ?? "" })) };
 }
 
@@ -74,7 +74,7 @@ describe.each(ACTING.map((spec) => [spec.id, spec] as const))("the form of %s", 
         const flags = given
           .filter(([id]) => id.startsWith("flag:"))
           .map(([id, value]) => [id.slice(5), value]);
-        const call = parseCall(spec, wordsOf(form));
+        const call = parseCall(spec, toCommandWords(form));
         expect(call.args).toEqual(args);
         expect(call.flags).toEqual(Object.fromEntries(flags));
       }),
@@ -84,7 +84,7 @@ describe.each(ACTING.map((spec) => [spec.id, spec] as const))("the form of %s", 
 
   it("asks for nothing that the console says by itself", () => {
     const own = /^flag:(dry-run|yes|json|expect-revision|strict|no-wait)$/;
-    expect(formOf(spec).fields.filter(({ id }) => own.test(id))).toEqual([]);
+    expect(createForm(spec).fields.filter(({ id }) => own.test(id))).toEqual([]);
   });
 });
 
@@ -92,10 +92,10 @@ it("is a line that a shell reads as it was meant", () => {
   const isSafe = (form: Form) => form.fields.every(({ value }) => !String(value).includes("\0"));
   const forms = ACTING.flatMap((spec) => fc.sample(anyForm(spec), 12).map(({ form }) => form)).filter(isSafe);
   // Shells end a variable's name where it may end, and words at no other place than people do.
-  const script = `signalbox() { printf '%s\\0' "$@"; printf '\\0\\0'; }\n${forms.map((form) => lineOf(form, ["--yes"])).join("\n")}`;
+  const script = `signalbox() { printf '%s\\0' "$@"; printf '\\0\\0'; }\n${forms.map((form) => formatFormCommand(form, ["--yes"])).join("\n")}`;
   const said = execFileSync("sh", ["-c", script], { encoding: "utf8" });
   const wanted = forms.map(({ spec, ...form }) => {
-    const words = wordsOf({ spec, ...form });
+    const words = toCommandWords({ spec, ...form });
     const end = words[0]?.startsWith("--") && words.includes("--") ? words.indexOf("--") : -1;
     const all = end < 0 ? [...words, "--yes"] : [...words.slice(0, end), "--yes", ...words.slice(end)];
     return [...spec.id.split(" "), ...all].map((word) => `${word}\0`).join("");
@@ -105,7 +105,7 @@ it("is a line that a shell reads as it was meant", () => {
 
 describe("a form", () => {
   it("is made from the declaration", () => {
-    const fields = formOf(command("drain"), {
+    const fields = createForm(command("drain"), {
       args: ["host", "web1"],
       flags: { wait: true, yes: true },
       fixed: 1,
@@ -126,45 +126,48 @@ describe("a form", () => {
   });
 
   it("is a line to copy", () => {
-    const form = filled(formOf(command("drain"), { args: ["host", "web1"] }), {
+    const form = filled(createForm(command("drain"), { args: ["host", "web1"] }), {
       "flag:reason": "disk change",
     });
-    expect(lineOf(form)).toBe("signalbox drain host web1 --reason 'disk change'");
-    expect(lineOf(form, ["--yes"])).toBe("signalbox drain host web1 --reason 'disk change' --yes");
-    expect(lineOf(formOf(command("import"), { args: ["-"] }))).toBe("signalbox import -");
-    const odd = formOf(command("reset"), { args: ["lock", "-f"] });
-    expect(lineOf(odd, ["--yes"])).toBe("signalbox reset --yes -- lock -f");
-    expect(lineOf(filled(odd, { "arg:NAME": "x", "flag:reason": "-1" }))).toBe(
+    expect(formatFormCommand(form)).toBe("signalbox drain host web1 --reason 'disk change'");
+    expect(formatFormCommand(form, ["--yes"])).toBe("signalbox drain host web1 --reason 'disk change' --yes");
+    expect(formatFormCommand(createForm(command("import"), { args: ["-"] }))).toBe("signalbox import -");
+    const odd = createForm(command("reset"), { args: ["lock", "-f"] });
+    expect(formatFormCommand(odd, ["--yes"])).toBe("signalbox reset --yes -- lock -f");
+    expect(formatFormCommand(filled(odd, { "arg:NAME": "x", "flag:reason": "-1" }))).toBe(
       "signalbox reset lock x --reason=-1",
     );
   });
 
   it("takes away a note that is emptied, and leaves alone what was never there", () => {
-    const form = formOf(command("resource set"), { args: ["db", "10"], flags: { note: "two", order: "3" } });
-    expect(lineOf(form)).toBe("signalbox resource set db 10 --note two --order 3");
-    expect(lineOf(filled(form, { "flag:note": "", "flag:order": "" }))).toBe(
+    const form = createForm(command("resource set"), {
+      args: ["db", "10"],
+      flags: { note: "two", order: "3" },
+    });
+    expect(formatFormCommand(form)).toBe("signalbox resource set db 10 --note two --order 3");
+    expect(formatFormCommand(filled(form, { "flag:note": "", "flag:order": "" }))).toBe(
       "signalbox resource set db 10 --note '' --order ''",
     );
-    expect(lineOf(filled(formOf(command("resource set"), { args: ["db"] }), { "flag:note": "" }))).toBe(
-      "signalbox resource set db",
-    );
-    const drain = formOf(command("drain"), { args: ["all"], flags: { reason: "x" } });
-    expect(lineOf(filled(drain, { "flag:reason": "" }))).toBe("signalbox drain all");
+    expect(
+      formatFormCommand(filled(createForm(command("resource set"), { args: ["db"] }), { "flag:note": "" })),
+    ).toBe("signalbox resource set db");
+    const drain = createForm(command("drain"), { args: ["all"], flags: { reason: "x" } });
+    expect(formatFormCommand(filled(drain, { "flag:reason": "" }))).toBe("signalbox drain all");
   });
 
   it("takes what is left of the arguments as a list", () => {
-    const form = formOf(command("group set"), { args: ["web", "web1", "odd name"] });
+    const form = createForm(command("group set"), { args: ["web", "web1", "odd name"] });
     expect(valueIn(form, "arg:MEMBER")).toBe("web1 'odd name'");
-    expect(wordsOf(form)).toEqual(["web", "web1", "odd name"]);
+    expect(toCommandWords(form)).toEqual(["web", "web1", "odd name"]);
   });
 
   it("turns switches and choices in a circle", () => {
-    const form = formOf(command("drain"), { args: ["all"] });
-    expect(valueIn(withNext(form, "arg:SCOPE"), "arg:SCOPE")).toBe("lock");
-    expect(valueIn(withNext(form, "arg:SCOPE", -1), "arg:SCOPE")).toBe("group");
-    expect(valueIn(withNext(withNext(form, "flag:keep"), "flag:wait"), "flag:keep")).toBe(true);
-    expect(withNext(form, "flag:reason")).toBe(form);
-    expect(valueIn(withNext(formOf(command("drain")), "arg:SCOPE", -1), "arg:SCOPE")).toBe("all");
+    const form = createForm(command("drain"), { args: ["all"] });
+    expect(valueIn(selectNextValue(form, "arg:SCOPE"), "arg:SCOPE")).toBe("lock");
+    expect(valueIn(selectNextValue(form, "arg:SCOPE", -1), "arg:SCOPE")).toBe("group");
+    expect(valueIn(selectNextValue(selectNextValue(form, "flag:keep"), "flag:wait"), "flag:keep")).toBe(true);
+    expect(selectNextValue(form, "flag:reason")).toBe(form);
+    expect(valueIn(selectNextValue(createForm(command("drain")), "arg:SCOPE", -1), "arg:SCOPE")).toBe("all");
   });
 });
 
@@ -191,18 +194,21 @@ describe("what is wrong with a form", () => {
     ["group add", ["web", "web1"], {}, undefined],
     ["group add", ["web"], { "arg:MEMBER": "web1 ''" }, "member: it is empty"],
   ])("%s %j with %j: %s", (id, args, values, fault) => {
-    expect(faultOf(filled(formOf(command(id), { args }), values))).toBe(fault);
+    expect(findFormFault(filled(createForm(command(id), { args }), values))).toBe(fault);
   });
 
   it("is said of each field", () => {
-    const form = filled(formOf(command("reset")), { "flag:timeout": "soon" });
-    expect(faultsOf(form).map(({ id }) => id)).toEqual(["arg:KIND", "arg:NAME", "flag:timeout"]);
+    const form = filled(createForm(command("reset")), { "flag:timeout": "soon" });
+    expect(listFormFaults(form).map(({ id }) => id)).toEqual(["arg:KIND", "arg:NAME", "flag:timeout"]);
   });
 
   it("is found in any form without failing", () => {
     for (const spec of ACTING)
       fc.assert(
-        fc.property(fc.array(anyWord, { maxLength: 4 }), (args) => void faultsOf(formOf(spec, { args }))),
+        fc.property(
+          fc.array(anyWord, { maxLength: 4 }),
+          (args) => void listFormFaults(createForm(spec, { args })),
+        ),
         { numRuns: 20 },
       );
   });
@@ -212,7 +218,7 @@ describe("a list", () => {
   it("is read as it was written", () => {
     fc.assert(
       fc.property(fc.array(anyWord), (words) => {
-        expect(wordsIn(listText(words))).toEqual(words);
+        expect(parseWordList(formatWordList(words))).toEqual(words);
       }),
     );
   });
@@ -230,14 +236,14 @@ describe("a list", () => {
     ["a\\", ["a"]],
     ["'", [""]],
   ])("%j is %j", (line, words) => {
-    expect(wordsIn(line)).toEqual(words);
+    expect(parseWordList(line)).toEqual(words);
   });
 
   it("is read whatever it is, in time that grows with its length only", () => {
-    fc.assert(fc.property(fc.string(), (line) => void wordsIn(line)));
-    const ms = processorMs(() => {
-      wordsIn(`"${"\\".repeat(100_001)}`.repeat(3));
-      wordsIn("'\"".repeat(100_000));
+    fc.assert(fc.property(fc.string(), (line) => void parseWordList(line)));
+    const ms = measureProcessorMs(() => {
+      parseWordList(`"${"\\".repeat(100_001)}`.repeat(3));
+      parseWordList("'\"".repeat(100_000));
     });
     expect(ms).toBeLessThan(1_000);
   });

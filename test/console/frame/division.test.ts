@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { LEAST, layoutOf, panesOf } from "../../../src/console/frame/layout.ts";
-import { initialState, PANES, type State } from "../../../src/console/state/state.ts";
+import { computeLayout, listPanes, MIN_SCREEN } from "../../../src/console/frame/layout.ts";
+import { type ConsoleState, createInitialState, PANES } from "../../../src/console/state/console-state.ts";
 
 const size = fc.record({ width: fc.integer({ min: 1, max: 320 }), height: fc.integer({ min: 1, max: 120 }) });
 const state = fc.record({
@@ -17,12 +17,12 @@ function arranged({
   hasExplorer,
   hasPanel,
 }: {
-  focus: State["focus"];
-  zoomed: State["zoomed"];
+  focus: ConsoleState["focus"];
+  zoomed: ConsoleState["zoomed"];
   hasExplorer: boolean;
   hasPanel: boolean;
-}): State {
-  const start = initialState();
+}): ConsoleState {
+  const start = createInitialState();
   const [explorer, panel] = [
     { ...start.explorer, isOpen: hasExplorer },
     { ...start.panel, isOpen: hasPanel },
@@ -34,8 +34,8 @@ describe("the screen", () => {
   it("is divided without a rest, and nothing sticks out, at any size", () => {
     fc.assert(
       fc.property(size, state, (screen, wish) => {
-        const layout = layoutOf(screen, arranged(wish));
-        if (screen.width < LEAST.width || screen.height < LEAST.height) {
+        const layout = computeLayout(screen, arranged(wish));
+        if (screen.width < MIN_SCREEN.width || screen.height < MIN_SCREEN.height) {
           expect(layout).toBeUndefined();
           return;
         }
@@ -63,11 +63,11 @@ describe("the screen", () => {
     fc.assert(
       fc.property(size, state, (screen, wish) => {
         const own = arranged({ ...wish, zoomed: undefined });
-        const layout = layoutOf(screen, own);
+        const layout = computeLayout(screen, own);
         if (layout === undefined) return;
-        for (const pane of panesOf(layout)) {
+        for (const pane of listPanes(layout)) {
           const open = { explorer: { ...own.explorer, isOpen: true }, panel: { ...own.panel, isOpen: true } };
-          expect(layoutOf(screen, { ...own, ...open, focus: pane })?.[pane], pane).toBeDefined();
+          expect(computeLayout(screen, { ...own, ...open, focus: pane })?.[pane], pane).toBeDefined();
         }
       }),
     );

@@ -87,7 +87,7 @@ describe("what is broken", () => {
   it("an end that never comes is given up, and the Escape it begins with is none", () => {
     const parser = new InputParser();
     const feed = (text: string) => parser.feed(Buffer.from(text)).length;
-    expect([feed("\x1b]11;rgb:ff\x1b"), parser.open, parser.flush(), feed("j")]).toEqual([
+    expect([feed("\x1b]11;rgb:ff\x1b"), parser.pending, parser.flush(), feed("j")]).toEqual([
       0,
       "sequence",
       [],
@@ -128,7 +128,7 @@ describe("a paste", () => {
   it("does not end because it pauses", () => {
     const parser = new InputParser();
     expect(parser.feed(Buffer.from("\x1b[200~rm -"))).toEqual([]);
-    expect([parser.open, parser.flush()]).toEqual(["paste", []]);
+    expect([parser.pending, parser.flush()]).toEqual(["paste", []]);
     expect(parser.feed(Buffer.from("rf\x1b[201~"))).toEqual([{ kind: "paste", text: "rm -rf" }]);
   });
 });
@@ -171,7 +171,7 @@ describe("fuzzed", () => {
         const parser = new InputParser();
         for (const read of reads) parser.feed(read);
         parser.flush();
-        expect(parser.open ?? "paste").toBe("paste");
+        expect(parser.pending ?? "paste").toBe("paste");
       }),
     );
   });

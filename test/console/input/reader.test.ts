@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { readKeys } from "../../../src/console/input/reader.ts";
+import { createKeyReader } from "../../../src/console/input/reader.ts";
 
 /** A reader whose time passes when it is told to. */
 function reader(onChord: (chord: string) => void = () => {}) {
   const heard: string[] = [];
   const waits: { milliseconds: number; then: () => void }[] = [];
-  const keys = readKeys(
+  const keys = createKeyReader(
     (event) => {
       const what = event.kind === "key" ? event.chord : event.kind;
       heard.push(what);

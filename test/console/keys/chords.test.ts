@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { keyBytes } from "../../../fixtures/console/keys.ts";
+import { encodeKeystroke } from "../../../fixtures/console/keys.ts";
 import { COMMANDS } from "../../../src/commands/registry.ts";
-import { actionsOf } from "../../../src/console/keys/actions.ts";
-import { chordText, parseChord } from "../../../src/console/keys/chords.ts";
+import { formatChord, parseChord } from "../../../src/console/keys/chords.ts";
+import { listKeyActions } from "../../../src/console/keys/key-actions.ts";
 import { chords } from "../input/parsed.ts";
 
 describe("a chord as people write it", () => {
@@ -30,7 +30,7 @@ describe("a chord as people write it", () => {
     [["Ctrl+]"], "ctrl+]", "Ctrl+]"],
   ])("%j", (texts, chord, shown) => {
     expect(texts.map(parseChord)).toEqual(texts.map(() => ({ value: chord })));
-    expect(chordText(chord)).toBe(shown);
+    expect(formatChord(chord)).toBe(shown);
     expect(parseChord(shown)).toEqual({ value: chord });
   });
 
@@ -64,13 +64,13 @@ describe("a chord as people write it", () => {
 });
 
 describe("the usual keys", () => {
-  const keys = actionsOf(COMMANDS).flatMap((action) => action.keys);
+  const keys = listKeyActions(COMMANDS).flatMap((action) => action.keys);
 
   it("can be written as they are shown", () => {
-    expect(keys.map((chord) => parseChord(chordText(chord)))).toEqual(keys.map((value) => ({ value })));
+    expect(keys.map((chord) => parseChord(formatChord(chord)))).toEqual(keys.map((value) => ({ value })));
   });
 
   it("arrive as terminals send them", () => {
-    expect(keys.map((chord) => chords(keyBytes(chord)))).toEqual(keys.map((chord) => [chord]));
+    expect(keys.map((chord) => chords(encodeKeystroke(chord)))).toEqual(keys.map((chord) => [chord]));
   });
 });

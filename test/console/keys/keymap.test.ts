@@ -1,17 +1,17 @@
 import { describe, expect, it } from "vitest";
 import { COMMANDS } from "../../../src/commands/registry.ts";
-import { HANDLERS } from "../../../src/console/app/actions.ts";
-import { actionsOf } from "../../../src/console/keys/actions.ts";
-import { type KeyWishes, keymapOf } from "../../../src/console/keys/keymap.ts";
+import { ACTION_HANDLERS } from "../../../src/console/app/action-handlers.ts";
+import { listKeyActions } from "../../../src/console/keys/key-actions.ts";
+import { createKeymap, type KeyBindings } from "../../../src/console/keys/keymap.ts";
 
-const ACTIONS = actionsOf(COMMANDS);
-const mapped = (wishes: KeyWishes = {}) => keymapOf(ACTIONS, wishes);
+const ACTIONS = listKeyActions(COMMANDS);
+const mapped = (wishes: KeyBindings = {}) => createKeymap(ACTIONS, wishes);
 
 describe("the actions", () => {
   it("have each a name, a handler and keys of their own", () => {
     const ids = ACTIONS.map(({ id }) => id);
     expect(new Set(ids).size).toBe(ids.length);
-    expect(ids.filter((id) => !Object.hasOwn(HANDLERS, id))).toEqual([]);
+    expect(ids.filter((id) => !Object.hasOwn(ACTION_HANDLERS, id))).toEqual([]);
     expect(mapped().findings).toEqual([]);
   });
 
@@ -25,7 +25,7 @@ describe("the actions", () => {
 
   it("of commands have the keys that the commands bring", () => {
     const { keymap } = mapped();
-    const keys = ["X", "K", "D", "U"].map((chord) => keymap.lookup(chord, "list"));
+    const keys = ["X", "K", "D", "U"].map((chord) => keymap.findAction(chord, "list"));
     expect(keys).toEqual(["reset", "release", "drain", "undrain"]);
     expect(keys.map((id) => COMMANDS.find((command) => command.id === id)?.key)).toEqual([
       "X",
@@ -39,16 +39,16 @@ describe("the actions", () => {
 describe("a keymap", () => {
   it("has the keys of a list only where there is one", () => {
     const { keymap } = mapped();
-    expect([keymap.lookup("j", "list"), keymap.lookup("j", "global")]).toEqual(["down", undefined]);
-    expect([keymap.lookup("?", "list"), keymap.lookup("?", "global")]).toEqual(["help", "help"]);
-    expect(keymap.lookup("ctrl+shift+up", "list")).toBeUndefined();
+    expect([keymap.findAction("j", "list"), keymap.findAction("j", "global")]).toEqual(["down", undefined]);
+    expect([keymap.findAction("?", "list"), keymap.findAction("?", "global")]).toEqual(["help", "help"]);
+    expect(keymap.findAction("ctrl+shift+up", "list")).toBeUndefined();
   });
 
   it("shows keys as people write them", () => {
     const { keymap } = mapped();
-    expect(keymap.keysOf("palette")).toEqual([":", "F1", "Ctrl+P"]);
-    expect(keymap.keysOf("pageDown")).toEqual(["PgDn", "Ctrl+F"]);
-    expect(keymap.keysOf("nothing")).toEqual([]);
+    expect(keymap.getKeyLabels("palette")).toEqual([":", "F1", "Ctrl+P"]);
+    expect(keymap.getKeyLabels("pageDown")).toEqual(["PgDn", "Ctrl+F"]);
+    expect(keymap.getKeyLabels("nothing")).toEqual([]);
   });
 });
 
@@ -56,31 +56,35 @@ describe("keys that a user wants otherwise", () => {
   it("take the place of the usual ones", () => {
     const { keymap, findings } = mapped({ drain: "F5", palette: ["Ctrl+O", "Alt+X"] });
     expect(findings).toEqual([]);
-    expect(["f5", "D", "ctrl+o", "alt+x", ":"].map((chord) => keymap.lookup(chord, "list"))).toEqual([
+    expect(["f5", "D", "ctrl+o", "alt+x", ":"].map((chord) => keymap.findAction(chord, "list"))).toEqual([
       "drain",
       undefined,
       "palette",
       "palette",
       undefined,
     ]);
-    expect(keymap.keysOf("drain")).toEqual(["F5"]);
+    expect(keymap.getKeyLabels("drain")).toEqual(["F5"]);
   });
 
   it("can be none", () => {
     const { keymap, findings } = mapped({ reset: [] });
-    expect([findings, keymap.lookup("X", "list"), keymap.keysOf("reset")]).toEqual([[], undefined, []]);
+    expect([findings, keymap.findAction("X", "list"), keymap.getKeyLabels("reset")]).toEqual([
+      [],
+      undefined,
+      [],
+    ]);
   });
 
   it("can change places, which is no conflict", () => {
     const { keymap, findings } = mapped({ drain: "U", undrain: "D" });
     expect(findings).toEqual([]);
-    expect([keymap.lookup("U", "list"), keymap.lookup("D", "list")]).toEqual(["drain", "undrain"]);
+    expect([keymap.findAction("U", "list"), keymap.findAction("D", "list")]).toEqual(["drain", "undrain"]);
   });
 
   it("win over the usual key of another, which is said", () => {
     const { keymap, findings } = mapped({ drain: "R" });
     expect(findings).toEqual(["keyBindings: R: it is drain now, no longer reread"]);
-    expect([keymap.lookup("R", "list"), keymap.keysOf("reread")]).toEqual(["drain", []]);
+    expect([keymap.findAction("R", "list"), keymap.getKeyLabels("reread")]).toEqual(["drain", []]);
   });
 
   it("that are the same for two are said, and one has it, whatever their order", () => {
@@ -90,11 +94,11 @@ describe("keys that a user wants otherwise", () => {
     ]) {
       const { keymap, findings } = mapped(wishes);
       expect(findings).toEqual(["keyBindings: F6: reset and drain are both bound to it; reset has it"]);
-      expect(keymap.lookup("f6", "list")).toBe("reset");
+      expect(keymap.findAction("f6", "list")).toBe("reset");
     }
   });
 
-  it.each<[what: string, wishes: KeyWishes, finding: string]>([
+  it.each<[what: string, wishes: KeyBindings, finding: string]>([
     [
       "an action that there is not",
       { dran: "x" },
@@ -111,17 +115,20 @@ describe("keys that a user wants otherwise", () => {
     const { keymap, findings } = mapped(wishes);
     expect(findings).toEqual([expect.stringContaining(finding)]);
     const usual = mapped().keymap;
-    for (const { id } of ACTIONS) expect(keymap.keysOf(id)).toEqual(usual.keysOf(id));
+    for (const { id } of ACTIONS) expect(keymap.getKeyLabels(id)).toEqual(usual.getKeyLabels(id));
   });
 
   it("that are good hold beside one that is not", () => {
     const { keymap, findings } = mapped({ drain: ["Ctrl+D", "F5"] });
-    expect([findings.length, keymap.keysOf("drain")]).toEqual([1, ["F5"]]);
+    expect([findings.length, keymap.getKeyLabels("drain")]).toEqual([1, ["F5"]]);
   });
 
   it("never take Ctrl+C away, nor hide it when nothing else quits", () => {
     const { keymap } = mapped({ quit: [] });
-    expect([keymap.lookup("ctrl+c", "global"), keymap.lookup("q", "list")]).toEqual(["quit", undefined]);
-    expect(keymap.keysOf("quit")).toEqual(["Ctrl+C"]);
+    expect([keymap.findAction("ctrl+c", "global"), keymap.findAction("q", "list")]).toEqual([
+      "quit",
+      undefined,
+    ]);
+    expect(keymap.getKeyLabels("quit")).toEqual(["Ctrl+C"]);
   });
 });

@@ -3,23 +3,23 @@ import fc from "fast-check";
 import { beforeAll, describe, expect, it, test } from "vitest";
 import { clean } from "../../../src/base/text.ts";
 import { COMMANDS } from "../../../src/commands/registry.ts";
-import { actionsOf } from "../../../src/console/keys/actions.ts";
-import { keymapOf } from "../../../src/console/keys/keymap.ts";
-import { entriesOf } from "../../../src/console/palette/entries.ts";
-import type { Choice, Entry } from "../../../src/console/palette/entry.ts";
-import { matchLines } from "../../../src/console/palette/lines.ts";
-import { obstacleOf, type Standing } from "../../../src/console/palette/obstacle.ts";
-import { partsOf, rangesOf } from "../../../src/console/palette/ranges.ts";
-import { used } from "../../../src/console/palette/rank.ts";
-import { Searchable } from "../../../src/console/palette/search.ts";
-import { unpainted } from "../../../src/console/theme/sgr.ts";
-import { themeOf, widthOf } from "../../../src/console/theme/theme.ts";
+import { listKeyActions } from "../../../src/console/keys/key-actions.ts";
+import { createKeymap } from "../../../src/console/keys/keymap.ts";
+import { type ChoiceConditions, findChoiceObstacle } from "../../../src/console/palette/choice-obstacle.ts";
+import { buildPaletteEntries } from "../../../src/console/palette/entries.ts";
+import type { PaletteChoice, PaletteEntry } from "../../../src/console/palette/entry.ts";
+import { renderMatches } from "../../../src/console/palette/lines.ts";
+import { splitByRanges, toTextRanges } from "../../../src/console/palette/ranges.ts";
+import { addRecentEntry } from "../../../src/console/palette/rank.ts";
+import { PaletteIndex } from "../../../src/console/palette/search.ts";
+import { stripStyles } from "../../../src/console/theme/sgr.ts";
+import { getTheme, measureWidth } from "../../../src/console/theme/theme.ts";
 import { pictureOf, plain, stand } from "../../model/pictures.ts";
 import { keys } from "../../protocol/samples.ts";
 
-const ACTIONS = actionsOf(COMMANDS);
-const { keymap } = keymapOf(ACTIONS, {});
-const FREE: Standing = { isReadOnly: false, isAway: false, hasSelection: true };
+const ACTIONS = listKeyActions(COMMANDS);
+const { keymap } = createKeymap(ACTIONS, {});
+const FREE: ChoiceConditions = { isReadOnly: false, isAway: false, hasSelection: true };
 const picture = pictureOf([
   stand("lock invoices", "a", 10, { state: "held" }),
   stand("lock invoices", "b", 11, {}),
@@ -30,15 +30,15 @@ const picture = pictureOf([
   plain(keys.host("web1.example.com"), JSON.stringify({})),
 ]);
 
-const entries = (standing: Partial<Standing> = {}, from = picture) =>
-  entriesOf({
-    ...{ commands: COMMANDS, actions: ACTIONS, views: [{ tab: "locks", label: "Locks" }], picture: from },
-    keysOf: (id) => keymap.keysOf(id),
-    obstacleOf: (choice) =>
-      obstacleOf(choice, { commands: COMMANDS, actions: ACTIONS }, { ...FREE, ...standing }),
+const entries = (standing: Partial<ChoiceConditions> = {}, from = picture) =>
+  buildPaletteEntries({
+    ...{ commands: COMMANDS, actions: ACTIONS, views: [{ tab: "locks", label: "Locks" }], snapshot: from },
+    getKeyLabels: (id) => keymap.getKeyLabels(id),
+    findObstacle: (choice) =>
+      findChoiceObstacle(choice, { commands: COMMANDS, actions: ACTIONS }, { ...FREE, ...standing }),
   });
-const entry = (id: string, among = entries()): Entry | undefined => among.find((one) => one.id === id);
-const all = new Searchable(entries());
+const entry = (id: string, among = entries()): PaletteEntry | undefined => among.find((one) => one.id === id);
+const all = new PaletteIndex(entries());
 const found = (query: string, recent: readonly string[] = []) =>
   all.search(query, 200, recent).matches.map(({ entry: { id } }) => id);
 
@@ -76,8 +76,31 @@ describe("what can be chosen", () => {
   });
 });
 
+describe("a view", () => {
+  const views = ["Locks", "Drains", "History", "Schedules", "Groups"].map((label) => ({
+    ...{ tab: label.toLowerCase() as "locks", label },
+  }));
+  const searchable = new PaletteIndex(
+    buildPaletteEntries({
+      ...{ commands: COMMANDS, actions: ACTIONS, views, snapshot: picture },
+      ...{ getKeyLabels: () => [], findObstacle: () => undefined },
+    }),
+  );
+  it.each([
+    ["dra", "view:drains"],
+    ["drains", "view:drains"],
+    ["history", "view:history"],
+    ["sch", "view:schedules"],
+    ["group", "view:groups"],
+    ["drain", "command:drain"],
+    ["schedule ad", "command:schedule add"],
+  ])("comes before the forms of commands: %s leads to %s", (query, id) => {
+    expect(searchable.search(query, 10).matches[0]?.entry.id).toBe(id);
+  });
+});
+
 describe("what cannot be chosen", () => {
-  test.each<[string, Partial<Standing>, string | undefined]>([
+  test.each<[string, Partial<ChoiceConditions>, string | undefined]>([
     ["command:drain", {}, undefined],
     ["command:drain", { isReadOnly: true }, "read-only"],
     ["command:drain", { isAway: true }, "etcd is away"],
@@ -140,7 +163,9 @@ describe("what is typed", () => {
     const [match] = all.search("stop grants", 5).matches;
     expect(match?.entry.id).toBe("command:drain");
     expect(match?.label).toEqual([]);
-    const lit = partsOf(match?.entry.detail ?? "", match?.detail ?? []).filter(({ isWithin }) => isWithin);
+    const lit = splitByRanges(match?.entry.detail ?? "", match?.detail ?? []).filter(
+      ({ isWithin }) => isWithin,
+    );
     expect(lit.map(({ text }) => text)).toEqual(["stop", "grants"]);
   });
 
@@ -149,10 +174,10 @@ describe("what is typed", () => {
     expect(match?.label).toEqual([[0, 3]]);
   });
 
-  it("with nothing typed, shows what was used lately, then commands; what cannot be chosen is last", () => {
+  it("with nothing typed, shows what was used lately, then views and commands; what cannot be chosen is last", () => {
     const recent = ["lock:invoices", "command:undrain", "lock:gone"];
     expect(found("", recent).slice(0, 4)).toEqual([
-      ...["lock:invoices", "command:undrain", "command:show", "command:why"],
+      ...["lock:invoices", "command:undrain", "view:locks", "command:show"],
     ]);
     expect(found("").indexOf("command:run")).toBeGreaterThan(found("").indexOf("lock:invoices"));
     expect(all.search("", 3)).toMatchObject({ matches: { length: 3 }, total: entries().length });
@@ -165,20 +190,20 @@ describe("what is typed", () => {
   });
 
   it("puts what cannot be chosen behind what can", () => {
-    const like = (id: string, more: Partial<Entry>): Entry => ({
+    const like = (id: string, more: Partial<PaletteEntry>): PaletteEntry => ({
       ...{ id, kind: "command", label: `web ${id}`, detail: "", keys: [], choice: { kind: "command", id } },
       ...more,
     });
-    const two = new Searchable([like("a", { disabled: "etcd is away" }), like("b", {})]);
+    const two = new PaletteIndex([like("a", { disabled: "etcd is away" }), like("b", {})]);
     expect(two.search("web", 2).matches.map((match) => match.entry.id)).toEqual(["b", "a"]);
     expect(two.search("web a", 2).matches[0]?.entry.id).toBe("a");
   });
 
   it("never fails, and lights up whole letters of what it has found", () => {
-    const odd = new Searchable(
+    const odd = new PaletteIndex(
       ["👩‍🚒 fire", "İstanbul", "ﬃx", "e\u0301té", "日本-db"].map((label) => ({
         ...{ id: label, kind: "lock", label: clean(label), detail: "lock", keys: [] },
-        choice: { kind: "go", tab: "locks" } satisfies Choice,
+        choice: { kind: "go", tab: "locks" } satisfies PaletteChoice,
       })),
     );
     const queries = fc.oneof(
@@ -189,7 +214,7 @@ describe("what is typed", () => {
     fc.assert(
       fc.property(queries, (query) => {
         for (const { entry: one, label } of odd.search(query, 10).matches) {
-          const parts = partsOf(one.label, label);
+          const parts = splitByRanges(one.label, label);
           expect(parts.map(({ text }) => text).join("")).toBe(one.label);
           for (const { text } of parts) expect(text.isWellFormed()).toBe(true);
         }
@@ -200,16 +225,16 @@ describe("what is typed", () => {
 });
 
 describe("among ten thousand locks", () => {
-  let many: Searchable;
+  let many: PaletteIndex;
   beforeAll(() => {
     const words = ["backup", "invoices", "mail", "report", "sync", "import-customers"];
     const queues = new Map(
       Array.from({ length: 10_000 }, (_, at) => {
         const name = `${words[at % 6]}-${["db", "web", "eu"][at % 3]}-${at}`;
-        return [`lock/${name}`, { kind: "lock", name, places: [] }] as const;
+        return [`lock/${name}`, { kind: "lock", name, entries: [] }] as const;
       }),
     );
-    many = new Searchable(entries({}, { ...picture, queues }));
+    many = new PaletteIndex(entries({}, { ...picture, queues }));
   });
 
   it("finds the right one", () => {
@@ -229,32 +254,32 @@ describe("among ten thousand locks", () => {
 });
 
 it("remembers what was used, once, newest first, and not without end", () => {
-  expect(used(["a", "b"], "b")).toEqual(["b", "a"]);
+  expect(addRecentEntry(["a", "b"], "b")).toEqual(["b", "a"]);
   const many = Array.from({ length: 99 }, (_, at) => `e${at}`).reduce<readonly string[]>(
-    (now, id) => used(now, id),
+    (now, id) => addRecentEntry(now, id),
     [],
   );
   expect([many.length, many[0]]).toEqual([20, "e98"]);
 });
 
 it("takes places of letters for parts of a text", () => {
-  expect(rangesOf("backup", [0, 1, 4])).toEqual([
+  expect(toTextRanges("backup", [0, 1, 4])).toEqual([
     [0, 2],
     [4, 5],
   ]);
-  expect(rangesOf("e\u0301x", [0])).toEqual([[0, 2]]);
-  expect(rangesOf("ab", [5])).toEqual([]);
+  expect(toTextRanges("e\u0301x", [0])).toEqual([[0, 2]]);
+  expect(toTextRanges("ab", [5])).toEqual([]);
 });
 
 describe("matches as they are painted", () => {
-  const theme = themeOf("dark", "24bit", false);
-  const lines = (query: string, width: number, standing: Partial<Standing> = {}) =>
-    matchLines(theme, new Searchable(entries(standing)).search(query, 4).matches, 0, width);
+  const theme = getTheme("dark", "24bit", false);
+  const lines = (query: string, width: number, standing: Partial<ChoiceConditions> = {}) =>
+    renderMatches(theme, new PaletteIndex(entries(standing)).search(query, 4).matches, 0, width);
 
   it("are lines with what they do, and their keys at the right edge", () => {
     expect(
       lines("drain", 60)
-        .map((line) => unpainted(line).trimEnd())
+        .map((line) => stripStyles(line).trimEnd())
         .slice(0, 2),
     ).toEqual([
       "drain    stop new grants for a lock, resource, host, gro…  D",
@@ -263,7 +288,9 @@ describe("matches as they are painted", () => {
   });
 
   it("say why one cannot be chosen", () => {
-    expect(unpainted(lines("drain", 60, { isReadOnly: true })[0] ?? "")).toMatch(/^drain +\(read-only\) +D$/);
+    expect(stripStyles(lines("drain", 60, { isReadOnly: true })[0] ?? "")).toMatch(
+      /^drain +\(read-only\) +D$/,
+    );
   });
 
   it("light up what was typed", () => {
@@ -273,6 +300,6 @@ describe("matches as they are painted", () => {
   it("are as wide as they must be, however narrow that is", () => {
     for (const width of [80, 40, 20, 12])
       for (const query of ["", "drain", "web1"])
-        for (const line of lines(query, width)) expect(widthOf(line), `${width} ${query}`).toBe(width);
+        for (const line of lines(query, width)) expect(measureWidth(line), `${width} ${query}`).toBe(width);
   });
 });

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { moved, type Rows, scrolled, settled } from "../../../src/console/state/cursor.ts";
-import type { Cursor } from "../../../src/console/state/state.ts";
+import type { Cursor } from "../../../src/console/state/console-state.ts";
+import { clampCursor, moveCursor, type RowList, scrollCursor } from "../../../src/console/state/cursor.ts";
 
-function rowsOf(keys: readonly string[]): Rows {
-  return { length: keys.length, keyAt: (index) => keys[index], indexOf: (key) => keys.indexOf(key) };
+function rowsOf(keys: readonly string[]): RowList {
+  return { length: keys.length, getKeyAt: (index) => keys[index], findIndex: (key) => keys.indexOf(key) };
 }
 
 const at = (key: string | undefined, index: number, top = 0): Cursor => ({ key, index, top });
@@ -26,7 +26,7 @@ describe("the selection", () => {
     ],
     ["remembers its place where there is nothing", at("b", 4), [], 5, at("b", 0)],
   ])("%s", (_what, cursor, rows, height, wanted) => {
-    expect(settled(cursor, rowsOf(rows), height)).toEqual(wanted);
+    expect(clampCursor(cursor, rowsOf(rows), height)).toEqual(wanted);
   });
 
   it("is on a row and in sight, whatever comes and goes, and however one moves", () => {
@@ -42,13 +42,13 @@ describe("the selection", () => {
         fc.integer({ min: 1, max: 20 }),
         (start, steps, height) => {
           let now = start;
-          let cursor = settled(at(undefined, 0), rowsOf(now), height);
+          let cursor = clampCursor(at(undefined, 0), rowsOf(now), height);
           for (const one of steps) {
             const before = cursor.key;
             if (one.kind === "rows") now = one.now;
-            if (one.kind === "move") cursor = moved(cursor, rowsOf(now), one.to, height);
-            if (one.kind === "scroll") cursor = scrolled(cursor, rowsOf(now), one.by, height);
-            cursor = settled(cursor, rowsOf(now), height);
+            if (one.kind === "move") cursor = moveCursor(cursor, rowsOf(now), one.to, height);
+            if (one.kind === "scroll") cursor = scrollCursor(cursor, rowsOf(now), one.by, height);
+            cursor = clampCursor(cursor, rowsOf(now), height);
             if (one.kind === "rows" && before !== undefined && now.includes(before))
               expect(cursor.key).toBe(before);
             if (now.length === 0) continue;

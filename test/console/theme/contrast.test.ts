@@ -1,11 +1,11 @@
 /** Whether everything in the themes with colours of their own can be read: WCAG's contrast, computed. */
 import { describe, expect, it } from "vitest";
-import { nearestOf256 } from "../../../src/console/theme/cube.ts";
+import { findNearest256 } from "../../../src/console/theme/cube.ts";
 import { dark, light } from "../../../src/console/theme/palettes.ts";
-import { type Palette, ROLES, type Role, type Style } from "../../../src/console/theme/roles.ts";
+import { ROLES, type Style, type StyleRole, type ThemePalette } from "../../../src/console/theme/roles.ts";
 
 /** Lines are not read. */
-const LINES: readonly Role[] = ["border"];
+const LINES: readonly StyleRole[] = ["border"];
 /** Least contrast of small text, WCAG 2 AA. */
 const READABLE = 4.5;
 
@@ -21,7 +21,7 @@ function of256(at: number): string {
 
 function nearest(hex: string): string {
   const [r = 0, g = 0, b = 0] = rgb(hex);
-  return of256(nearestOf256(r, g, b));
+  return of256(findNearest256(r, g, b));
 }
 
 function luminance(hex: string): number {
@@ -39,7 +39,7 @@ function contrast(a: string, b: string): number {
 
 type Ground = Pick<Style, "bg" | "bg256">;
 
-describe.each<[string, Palette, string[], string]>([
+describe.each<[string, ThemePalette, string[], string]>([
   ["dark", dark, ["#000000", "#1e1e1e"], "#cccccc"],
   ["light", light, ["#ffffff", "#f3f3f3"], "#333333"],
 ])("the %s theme", (_, palette, screens, usual) => {

@@ -2,16 +2,20 @@
 import xterm from "@xterm/headless";
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { displayWidth } from "../../../src/base/text.ts";
-import { gridLines } from "../../../src/commands/see/grid.ts";
-import { chosenTheme, depthOf, themesFor } from "../../../src/console/theme/choose.ts";
-import { ROLES, type Role } from "../../../src/console/theme/roles.ts";
-import { unpainted } from "../../../src/console/theme/sgr.ts";
-import { ASCII, asciiOf, UNICODE } from "../../../src/console/theme/signs.ts";
-import { THEMES, type Theme, themeOf, widthOf } from "../../../src/console/theme/theme.ts";
-import type { Column } from "../../../src/model/tables/view.ts";
+import { computeDisplayWidth } from "../../../src/base/text.ts";
+import { renderGridLines } from "../../../src/commands/see/grid.ts";
+import {
+  chooseTheme,
+  createThemeLookup,
+  detectColourDepth,
+} from "../../../src/console/theme/choose-theme.ts";
+import { ROLES, type StyleRole } from "../../../src/console/theme/roles.ts";
+import { stripStyles } from "../../../src/console/theme/sgr.ts";
+import { ASCII, toAscii, UNICODE } from "../../../src/console/theme/signs.ts";
+import { getTheme, measureWidth, THEMES, type Theme } from "../../../src/console/theme/theme.ts";
+import type { TableColumn } from "../../../src/model/tables/view.ts";
 
-const dark = themeOf("dark", "24bit", false);
+const dark = getTheme("dark", "24bit", false);
 const at = (hex: string) => Number.parseInt(hex.slice(1), 16);
 const [SELECTED, GREEN, YELLOW] = [at("#04395e"), at("#6cc58a"), at("#e2b34c")];
 
@@ -64,7 +68,7 @@ describe("styles in each other", () => {
 
   it("keep their letters, and leave nothing behind, however deep", () => {
     const roles = fc.constantFrom(...ROLES);
-    const themes = fc.constantFrom(...THEMES.map((name) => themeOf(name, "256", false)));
+    const themes = fc.constantFrom(...THEMES.map((name) => getTheme(name, "256", false)));
     fc.assert(
       fc.property(themes, fc.array(fc.tuple(roles, fc.string({ maxLength: 3 }), roles)), (theme, parts) => {
         const text = parts.map(([, letters]) => letters).join("");
@@ -72,7 +76,7 @@ describe("styles in each other", () => {
           (inner, [outer, letters, own]) => theme.style(outer, theme.style(own, letters) + inner),
           "",
         );
-        expect(unpainted(nested)).toBe(text);
+        expect(stripStyles(nested)).toBe(text);
         expect(leftOn(nested)).toEqual([]);
       }),
     );
@@ -83,7 +87,7 @@ describe("a row", () => {
   const line = `${dark.style("held", "● held")}  ${dark.style("match", "in")}voices`;
 
   it("that is selected has one background from end to end, and its cells keep their colours", async () => {
-    const cells = await cellsOf(dark.row(line, { isSelected: true, isFocused: true, width: 20 }));
+    const cells = await cellsOf(dark.styleRow(line, { isSelected: true, isFocused: true, width: 20 }));
     expect(new Set(cells.slice(0, 20).map(({ bg }) => bg))).toEqual(new Set([SELECTED]));
     expect(cells[20]?.bg).toBe(-1);
     expect([cells[0]?.fg, cells[9]?.isBold, cells[10]?.isBold]).toEqual([GREEN, true, false]);
@@ -92,38 +96,38 @@ describe("a row", () => {
 
   it("that is marked and selected shows both", async () => {
     const state = { isSelected: true, isFocused: true, isMarked: true, width: 20 };
-    const cells = await cellsOf(dark.row(line, state));
+    const cells = await cellsOf(dark.styleRow(line, state));
     expect([cells[0]?.fg, cells[11]?.fg, cells[11]?.bg]).toEqual([GREEN, YELLOW, SELECTED]);
   });
 
   it("keeps the background behind a badge", async () => {
     const badge = `${dark.style("badge", "x")}yz`;
-    const cells = await cellsOf(dark.row(badge, { isSelected: true, isFocused: true, width: 4 }));
+    const cells = await cellsOf(dark.styleRow(badge, { isSelected: true, isFocused: true, width: 4 }));
     expect(cells.slice(0, 4).map(({ bg }) => bg)).toEqual([at("#3a6ea5"), SELECTED, SELECTED, SELECTED]);
   });
 
   it.each(["ansi", "mono"] as const)("is inverted as a whole in %s", async (name) => {
-    const theme = themeOf(name, "16", false);
+    const theme = getTheme(name, "16", false);
     const inner = `${theme.style("problem", "● lost")}  ${theme.style("badge", "b")}`;
-    const cells = await cellsOf(theme.row(inner, { isSelected: true, isFocused: true, width: 12 }));
+    const cells = await cellsOf(theme.styleRow(inner, { isSelected: true, isFocused: true, width: 12 }));
     const looks = cells.slice(0, 12).map(({ isInverse, fg, bg }) => `${isInverse} ${fg} ${bg}`);
     expect(new Set(looks)).toEqual(new Set(["true -1 -1"]));
   });
 
   it("is left as it is where it does not stand out", () => {
-    expect(dark.row(line, { isSelected: false, isFocused: true, width: 20 })).toBe(line);
+    expect(dark.styleRow(line, { isSelected: false, isFocused: true, width: 20 })).toBe(line);
   });
 });
 
 it("has no colours at all in mono", () => {
-  const theme = themeOf("mono", "24bit", false);
+  const theme = getTheme("mono", "24bit", false);
   for (const role of ROLES)
     expect(theme.style(role, "x"), role).toMatch(/^(\x1b\[(?:[147]|2[247])(;([147]|2[247]))*m|x)+$/);
 });
 
 it("tells what matters apart without colours", () => {
-  const theme = themeOf("mono", "16", false);
-  const looks = (roles: Role[]) => new Set(roles.map((role) => theme.style(role, "x")));
+  const theme = getTheme("mono", "16", false);
+  const looks = (roles: StyleRole[]) => new Set(roles.map((role) => theme.style(role, "x")));
   expect(looks(["selected", "selectedUnfocused", "plain"])).toHaveLength(3);
   expect(looks(["titleFocused", "title"])).toHaveLength(2);
   expect(looks(["tabActive", "tab"])).toHaveLength(2);
@@ -133,10 +137,20 @@ it("tells what matters apart without colours", () => {
 });
 
 it("paints tables as commands do", () => {
-  const column: Column<string> = {
-    ...{ id: "name", title: "NAME", priority: 1, text: (row) => row, tone: () => "held", isMarked: true },
+  const column: TableColumn<string> = {
+    ...{
+      id: "name",
+      title: "NAME",
+      priority: 1,
+      formatCell: (row) => row,
+      getTone: () => "held",
+      isMarked: true,
+    },
   };
-  const [head = "", row = ""] = gridLines({ columns: [column], rows: ["invoices"], wall: 0 }, dark.look(40));
+  const [head = "", row = ""] = renderGridLines(
+    { columns: [column], rows: ["invoices"], wall: 0 },
+    dark.createLook(40),
+  );
   expect(head).toBe(dark.style("heading", "NAME      "));
   expect(row).toBe(dark.style("held", "● invoices"));
 });
@@ -166,18 +180,18 @@ describe("the theme of a terminal", () => {
     [{ ...COLOURS, LC_ALL: "POSIX" }, "dark ascii"],
     [{ ...COLOURS, LANG: "" }, "dark"],
   ])("%j is %s", (env, theme) => {
-    expect(named(chosenTheme("auto", env))).toBe(theme);
+    expect(named(chooseTheme("auto", env))).toBe(theme);
   });
 
   it("is the one asked for, as far as the terminal can show it", () => {
-    expect(named(chosenTheme("light", COLOURS))).toBe("light");
-    expect(named(chosenTheme("light", { TERM: "xterm" }))).toBe("ansi");
-    expect(named(chosenTheme("light", { ...COLOURS, NO_COLOR: "1" }))).toBe("mono");
-    expect(named(chosenTheme("mono", COLOURS, true))).toBe("mono ascii");
+    expect(named(chooseTheme("light", COLOURS))).toBe("light");
+    expect(named(chooseTheme("light", { TERM: "xterm" }))).toBe("ansi");
+    expect(named(chooseTheme("light", { ...COLOURS, NO_COLOR: "1" }))).toBe("mono");
+    expect(named(chooseTheme("mono", COLOURS, true))).toBe("mono ascii");
   });
 
   it("is found by its name, as a state may have kept it", () => {
-    const find = themesFor({ env: COLOURS }, { ascii: false });
+    const find = createThemeLookup({ env: COLOURS }, { ascii: false });
     expect(["light", "auto", "solarized"].map((name) => find(name).name)).toEqual(["light", "dark", "dark"]);
     expect(find("light")).toBe(find("light"));
   });
@@ -187,11 +201,11 @@ describe("the theme of a terminal", () => {
     [{ TERM: "xterm-direct" }, "24bit"],
     [{ TERM: "xterm-256color", COLORTERM: "24bit" }, "24bit"],
     [{ TERM: "rxvt" }, "16"],
-  ])("%j has %s colours", (env, depth) => expect(depthOf(env)).toBe(depth));
+  ])("%j has %s colours", (env, depth) => expect(detectColourDepth(env)).toBe(depth));
 
   it("uses no colours that the terminal has not named", () => {
-    expect(themeOf("dark", "256", false).style("held", "x")).toBe("\x1b[38;5;78mx\x1b[39m");
-    expect(themeOf("ansi", "16", false).style("badge", "x")).toBe("\x1b[97;44mx\x1b[39;49m");
+    expect(getTheme("dark", "256", false).style("held", "x")).toBe("\x1b[38;5;78mx\x1b[39m");
+    expect(getTheme("ansi", "16", false).style("badge", "x")).toBe("\x1b[97;44mx\x1b[39;49m");
   });
 });
 
@@ -202,18 +216,18 @@ describe("signs", () => {
   });
 
   it("are replaced in a line by what is as wide", () => {
-    expect(asciiOf("web1… – 3 · → ü 日 \x1b[1mx")).toBe("web1~ - 3 - > ? ?? \x1b[1mx");
+    expect(toAscii("web1… – 3 · → ü 日 \x1b[1mx")).toBe("web1~ - 3 - > ? ?? \x1b[1mx");
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), (text) => {
-        expect(asciiOf(text)).toMatch(/^[\x00-\x7f]*$/);
-        expect(displayWidth(asciiOf(text))).toBe(displayWidth(text));
+        expect(toAscii(text)).toMatch(/^[\x00-\x7f]*$/);
+        expect(computeDisplayWidth(toAscii(text))).toBe(computeDisplayWidth(text));
       }),
     );
-    expect(themeOf("dark", "256", true).finished("…")).toBe("~");
-    expect(dark.finished("…")).toBe("…");
+    expect(getTheme("dark", "256", true).finishLine("…")).toBe("~");
+    expect(dark.finishLine("…")).toBe("…");
   });
 
   it("are counted by their columns, not by what paints them", () => {
-    expect(widthOf(dark.style("held", "● 日"))).toBe(4);
+    expect(measureWidth(dark.style("held", "● 日"))).toBe(4);
   });
 });

@@ -2,7 +2,7 @@
 import { cleanup, render } from "ink-testing-library";
 import { createElement } from "react";
 import { afterEach, describe, expect, it } from "vitest";
-import type { Frame } from "../../../src/console/frame/frame.ts";
+import type { ScreenFrame } from "../../../src/console/frame/frame.ts";
 import { Renderer } from "../../../src/console/view/renderer.tsx";
 import { Screen } from "../../../src/console/view/screen.tsx";
 
@@ -12,7 +12,7 @@ afterEach(cleanup);
 const screen = { width: 100, height: 12 };
 const line = (text: string, width: number) => text.padEnd(width, ".");
 
-function frame(more: Partial<Frame> = {}): Frame {
+function frame(more: Partial<ScreenFrame> = {}): ScreenFrame {
   return {
     ...{ screen, isBeside: false, overlays: [] },
     ...{ header: line("HEADER", 100), tabs: line("TABS", 79), status: line("STATUS", 100) },
@@ -25,7 +25,7 @@ function frame(more: Partial<Frame> = {}): Frame {
   };
 }
 
-function lines(of: Frame): string[] {
+function lines(of: ScreenFrame): string[] {
   return (render(createElement(Screen, { frame: of })).lastFrame() ?? "").split("\n");
 }
 
@@ -103,10 +103,10 @@ describe("the screen", () => {
 describe("what renders it", () => {
   it("gives the lines of one frame after the other, at whatever size", () => {
     const renderer = new Renderer();
-    expect(renderer.lines(frame()).length).toBe(12);
+    expect(renderer.renderLines(frame()).length).toBe(12);
     const small = { width: 60, height: 10 };
-    expect(renderer.lines({ screen: small, message: "too small" })).toEqual(["too small"]);
-    expect(renderer.lines(frame({ header: "AGAIN" }))[0]?.trim()).toBe("AGAIN");
+    expect(renderer.renderLines({ screen: small, message: "too small" })).toEqual(["too small"]);
+    expect(renderer.renderLines(frame({ header: "AGAIN" }))[0]?.trim()).toBe("AGAIN");
     renderer.end();
   });
 });

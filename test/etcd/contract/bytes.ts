@@ -11,7 +11,7 @@ export function bytes(on: Subject): void {
   ])("carries a key with %s there and back", async (_what, key) => {
     const at = place() + key;
     await write(on.store, put(at, "v"));
-    expect((await on.store.range({ key: at })).kvs[0]?.key).toBe(at);
+    expect((await on.store.readRange({ key: at })).kvs[0]?.key).toBe(at);
   });
 
   it.each([
@@ -22,15 +22,15 @@ export function bytes(on: Subject): void {
   ])("carries a value: %s", async (_what, value) => {
     const key = place();
     await write(on.store, put(key, value));
-    expect((await on.store.range({ key })).kvs[0]?.value).toBe(value);
+    expect((await on.store.readRange({ key })).kvs[0]?.value).toBe(value);
     const compare: Compare = { key, target: "value", is: "equal", value };
-    expect((await on.store.txn({ compare: [compare], success: [], failure: [] })).succeeded).toBe(true);
+    expect((await on.store.commitTxn({ compare: [compare], success: [], failure: [] })).succeeded).toBe(true);
   });
 
   it("shows foreign bytes in a value as U+FFFD", async () => {
     if (!on.raw) return;
     const key = place();
     await on.raw.put(Buffer.from(key), Buffer.from([0x61, 0xff, 0x62]));
-    expect((await on.store.range({ key })).kvs[0]?.value).toBe("a\ufffdb");
+    expect((await on.store.readRange({ key })).kvs[0]?.value).toBe("a\ufffdb");
   });
 }

@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from "vitest";
-import { type Compare, prefixRange, type Store } from "../../../src/etcd/store.ts";
+import { buildPrefixRange, type Compare, type Store } from "../../../src/etcd/store.ts";
 import { MAX_INT64, newId, put, type Subject, write } from "./helpers.ts";
 
 /** Two keys to compare: `a` on a session, `b` changed since they were created together. */
@@ -28,12 +28,12 @@ export function comparisons(on: Subject): void {
     compared = await prepareComparisons(on.store);
   });
   const succeeds = async (compare: Compare) => {
-    return (await on.store.txn({ compare: [compare], success: [], failure: [] })).succeeded;
+    return (await on.store.commitTxn({ compare: [compare], success: [], failure: [] })).succeeded;
   };
   const a = { key: `${COMPARED}a` };
   const b = { key: `${COMPARED}b` };
-  const both = prefixRange(COMPARED);
-  const none = prefixRange("/contract/nothing there/");
+  const both = buildPrefixRange(COMPARED);
+  const none = buildPrefixRange("/contract/nothing there/");
 
   it.each<[expected: boolean, what: string, compare: () => Compare]>([
     [true, "created then", () => ({ ...a, target: "create", is: "equal", value: compared.created })],

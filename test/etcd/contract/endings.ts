@@ -18,18 +18,18 @@ export function endings(on: Subject): void {
     const reason = new Error("never mind");
     const signal = AbortSignal.abort(reason);
     const key = place();
-    await expect(on.store.txn({ compare: [], success: [put(key)], failure: [] }, signal)).rejects.toBe(
+    await expect(on.store.commitTxn({ compare: [], success: [put(key)], failure: [] }, signal)).rejects.toBe(
       reason,
     );
     await expect(on.store.grant(newId(), 5, signal)).rejects.toBe(reason);
     const watch = on.store.watch({ ranges: [{ key }], from: 1n }, signal)[Symbol.asyncIterator]();
     await expect(watch.next()).rejects.toBe(reason);
-    expect((await on.store.range({ key })).count).toBe(0);
+    expect((await on.store.readRange({ key })).count).toBe(0);
   });
 
   it("says how its members are", async () => {
     const { revision } = await write(on.store, put(place()));
-    for (const member of await on.store.status()) {
+    for (const member of await on.store.readMemberStatuses()) {
       if (!member.ok) throw member.error;
       expect(member).toMatchObject({ version: expect.stringMatching(/^3\./), errors: [] });
       expect(member.revision).toBeGreaterThanOrEqual(revision);
@@ -43,9 +43,9 @@ export function endings(on: Subject): void {
       .watch({ ranges: [{ key: place() }], from: 1_000_000n }, stop.signal)
       [Symbol.asyncIterator]();
     const ended = kindOf(watch.next());
-    await on.store.range({ key: "a" });
+    await on.store.readRange({ key: "a" });
     on.store.close();
     expect(await ended).toBe("unavailable");
-    expect(await kindOf(on.store.range({ key: "a" }))).toBe("unavailable");
+    expect(await kindOf(on.store.readRange({ key: "a" }))).toBe("unavailable");
   });
 }

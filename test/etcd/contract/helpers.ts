@@ -5,7 +5,7 @@ import {
   type Store,
   StoreError,
   type StoreErrorKind,
-  type TxnAnswer,
+  type TxnResponse,
   type WatchBatch,
   type WatchEvent,
   type WatchRequest,
@@ -48,8 +48,8 @@ export async function kindOf(call: Promise<unknown>): Promise<StoreErrorKind> {
   return error.kind;
 }
 
-export function write(store: Store, ...ops: Op[]): Promise<TxnAnswer> {
-  return store.txn({ compare: [], success: ops, failure: [] });
+export function write(store: Store, ...ops: Op[]): Promise<TxnResponse> {
+  return store.commitTxn({ compare: [], success: ops, failure: [] });
 }
 
 /** Follows a watch until `enough` says so. */

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { prefixRange } from "../../../src/etcd/store.ts";
+import { buildPrefixRange } from "../../../src/etcd/store.ts";
 import { follow, kindOf, MAX_INT64, newId, place, put, type Subject, write } from "./helpers.ts";
 
 /** Sessions: granted, renewed, revoked, expired. */
@@ -27,9 +27,9 @@ export function sessions(on: Subject): void {
     await on.store.grant(id, 30);
     const key = `${place()}k`;
     await write(on.store, put(key, "v", id));
-    expect((await on.store.range({ key })).kvs[0]?.session).toBe(id);
+    expect((await on.store.readRange({ key })).kvs[0]?.session).toBe(id);
     await on.store.revoke(id);
-    expect((await on.store.range({ key })).count).toBe(0);
+    expect((await on.store.readRange({ key })).count).toBe(0);
   });
 
   it("says that a session is gone: never there, or revoked", async () => {
@@ -44,13 +44,13 @@ export function sessions(on: Subject): void {
   it("says how much of a session is left, and nothing of one that is gone", async () => {
     const id = newId();
     await on.store.grant(id, 30);
-    const remaining = await on.store.remaining(id);
+    const remaining = await on.store.readTimeToLive(id);
     expect(remaining?.ttl).toBe(30);
     expect(remaining?.left).toBeGreaterThan(0);
     expect(remaining?.left).toBeLessThanOrEqual(30);
     await on.store.revoke(id);
-    expect(await on.store.remaining(id)).toBeUndefined();
-    expect(await on.store.remaining(newId())).toBeUndefined();
+    expect(await on.store.readTimeToLive(id)).toBeUndefined();
+    expect(await on.store.readTimeToLive(newId())).toBeUndefined();
   });
 
   it("revokes twice without complaint, and deletes the keys once, in one revision", async () => {
@@ -60,7 +60,7 @@ export function sessions(on: Subject): void {
     const { revision } = await write(on.store, put(`${at}a`, "", id), put(`${at}b`, "", id), put(`${at}c`));
     await on.store.revoke(id);
     await on.store.revoke(id);
-    const rest = await on.store.range(prefixRange(at));
+    const rest = await on.store.readRange(buildPrefixRange(at));
     expect(rest.kvs.map(({ key }) => key)).toEqual([`${at}c`]);
     expect(rest.revision).toBe(revision + 1n);
   });
@@ -72,7 +72,7 @@ export function sessions(on: Subject): void {
     const { revision } = await write(on.store, put(`${at}k`, "v", id));
     const gone = follow(
       on.store,
-      { ranges: [prefixRange(at)], from: revision + 1n },
+      { ranges: [buildPrefixRange(at)], from: revision + 1n },
       (seen) => seen.length === 1,
     );
     await on.pass(3000);
@@ -91,13 +91,15 @@ export function sessions(on: Subject): void {
       { op: "put", key: `${at}kept`, value: "2", keepSession: true },
       put(`${at}freed`, "2"),
     );
-    const { kvs } = await on.store.range(prefixRange(at));
+    const { kvs } = await on.store.readRange(buildPrefixRange(at));
     expect(kvs.map(({ key, value, session }) => [key, value, session])).toEqual([
       [`${at}freed`, "2", 0n],
       [`${at}kept`, "2", id],
     ]);
     await on.store.revoke(id);
-    expect((await on.store.range(prefixRange(at))).kvs.map(({ key }) => key)).toEqual([`${at}freed`]);
+    expect((await on.store.readRange(buildPrefixRange(at))).kvs.map(({ key }) => key)).toEqual([
+      `${at}freed`,
+    ]);
   });
 
   it("refuses keepSession on a key that is not there", async () => {

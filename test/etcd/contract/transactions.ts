@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { type Op, prefixRange } from "../../../src/etcd/store.ts";
+import { buildPrefixRange, type Op } from "../../../src/etcd/store.ts";
 import { absent, kindOf, newId, place, put, type Subject, write } from "./helpers.ts";
 
 /** Transactions: atomic, nested, refused. */
@@ -9,7 +9,7 @@ export function transactions(on: Subject): void {
     const first = await write(on.store, put(`${at}a`, "1"), put(`${at}b`, "1"));
     const second = await write(on.store, put(`${at}a`, "2"));
     expect(second.revision).toBe(first.revision + 1n);
-    expect((await on.store.range(prefixRange(at))).kvs).toEqual([
+    expect((await on.store.readRange(buildPrefixRange(at))).kvs).toEqual([
       {
         key: `${at}a`,
         value: "2",
@@ -31,7 +31,7 @@ export function transactions(on: Subject): void {
     const key = place();
     const { revision } = await write(on.store, put(key, "1"));
     const failure: Op[] = [{ op: "range", key }];
-    const answer = await on.store.txn({ compare: [absent(key)], success: [put(key, "2")], failure });
+    const answer = await on.store.commitTxn({ compare: [absent(key)], success: [put(key, "2")], failure });
     expect(answer).toMatchObject({ succeeded: false, revision });
     expect(answer.results).toMatchObject([{ op: "range", count: 1, kvs: [{ key, value: "1" }] }]);
   });
@@ -69,7 +69,7 @@ export function transactions(on: Subject): void {
   it("deletes a range, says how many, and makes no revision when there was none", async () => {
     const at = place();
     const { revision } = await write(on.store, put(`${at}a`), put(`${at}b`));
-    const remove: Op = { op: "delete", ...prefixRange(at) };
+    const remove: Op = { op: "delete", ...buildPrefixRange(at) };
     expect((await write(on.store, remove)).results).toEqual([{ op: "delete", deleted: 2 }]);
     const again = await write(on.store, remove);
     expect(again).toMatchObject({ results: [{ op: "delete", deleted: 0 }], revision: revision + 1n });
@@ -79,9 +79,9 @@ export function transactions(on: Subject): void {
     const at = place();
     const nested: Op = { op: "txn", txn: { compare: [], success: [put(at)], failure: [] } };
     expect(await kindOf(write(on.store, put(at, "1"), put(at, "2")))).toBe("invalid");
-    expect(await kindOf(write(on.store, put(at), { op: "delete", ...prefixRange(at) }))).toBe("invalid");
+    expect(await kindOf(write(on.store, put(at), { op: "delete", ...buildPrefixRange(at) }))).toBe("invalid");
     expect(await kindOf(write(on.store, put(at), nested))).toBe("invalid");
-    expect((await on.store.range({ key: at })).count).toBe(0);
+    expect((await on.store.readRange({ key: at })).count).toBe(0);
   });
 
   it("lets the two branches of a nested transaction put the same key", async () => {
@@ -91,7 +91,7 @@ export function transactions(on: Subject): void {
       txn: { compare: [], success: [put(at, "y")], failure: [put(at, "n")] },
     };
     await write(on.store, nested);
-    expect((await on.store.range({ key: at })).kvs[0]?.value).toBe("y");
+    expect((await on.store.readRange({ key: at })).kvs[0]?.value).toBe("y");
   });
 
   it("refuses more than 128 operations, and a key that is empty", async () => {
@@ -105,6 +105,6 @@ export function transactions(on: Subject): void {
   it("writes nothing when one put names a session that is gone", async () => {
     const at = place();
     expect(await kindOf(write(on.store, put(`${at}a`), put(`${at}b`, "", newId())))).toBe("noSession");
-    expect((await on.store.range(prefixRange(at))).count).toBe(0);
+    expect((await on.store.readRange(buildPrefixRange(at))).count).toBe(0);
   });
 }

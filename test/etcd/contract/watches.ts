@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { prefixRange, type WatchEvent } from "../../../src/etcd/store.ts";
+import { buildPrefixRange, type WatchEvent } from "../../../src/etcd/store.ts";
 import { follow, kindOf, name, place, put, revisionOf, type Subject, write } from "./helpers.ts";
 
 /** Watches: from the past, in order, none missing. */
@@ -9,7 +9,11 @@ export function watches(on: Subject): void {
     await write(on.store, put(`${at}before`));
     const { revision } = await write(on.store, put(`${at}a`, "1"));
     await write(on.store, { op: "delete", key: `${at}a` });
-    const all = follow(on.store, { ranges: [prefixRange(at)], from: revision }, (seen) => seen.length === 3);
+    const all = follow(
+      on.store,
+      { ranges: [buildPrefixRange(at)], from: revision },
+      (seen) => seen.length === 3,
+    );
     await write(on.store, put(`${at}b`, "2"));
     const batches = await all;
     const events = batches.flatMap((batch) => batch.events);
@@ -22,7 +26,7 @@ export function watches(on: Subject): void {
   it("watches a single key, and only puts or only deletes", async () => {
     const at = place();
     const { revision } = await write(on.store, put(`${at}k`), put(`${at}k2`));
-    await write(on.store, { op: "delete", ...prefixRange(at) });
+    await write(on.store, { op: "delete", ...buildPrefixRange(at) });
     await write(on.store, put(`${at}k`));
     const see = async (only?: "puts" | "deletes") => {
       const range = { key: `${at}k`, ...(only && { only }) };
@@ -39,7 +43,11 @@ export function watches(on: Subject): void {
     const at = place();
     const { revision } = await write(on.store, put(`${at}a`));
     await write(on.store, put(`${at}c`), { op: "delete", key: `${at}a` }, put(`${at}b`));
-    const batches = await follow(on.store, { ranges: [prefixRange(at)], from: revision + 1n }, () => true);
+    const batches = await follow(
+      on.store,
+      { ranges: [buildPrefixRange(at)], from: revision + 1n },
+      () => true,
+    );
     expect(batches[0]?.events.map(name)).toEqual([`put ${at}c`, `delete ${at}a`, `put ${at}b`]);
   });
 
@@ -48,7 +56,7 @@ export function watches(on: Subject): void {
     const { revision } = await write(on.store, put(`${at}start`));
     const all = follow(
       on.store,
-      { ranges: [prefixRange(at)], from: revision + 1n },
+      { ranges: [buildPrefixRange(at)], from: revision + 1n },
       (seen) => seen.length === 2000,
     );
     const writers = Array.from({ length: 20 }, async (_, writer) => {
@@ -66,7 +74,7 @@ export function watches(on: Subject): void {
       for (let i = 0; i < 100; i += 1) await write(on.store, put(`${at}${writer}`, String(i)));
     });
     await Promise.all(writers);
-    const request = { ranges: [prefixRange(at)], from: revision + 1n };
+    const request = { ranges: [buildPrefixRange(at)], from: revision + 1n };
     const batches = await follow(on.store, request, (seen) => seen.length === 2000);
     const revisions = batches.flatMap(({ events }) => events.map(revisionOf));
     expect(revisions).toEqual(Array.from({ length: 2000 }, (_, i) => revision + 1n + BigInt(i)));
@@ -76,7 +84,7 @@ export function watches(on: Subject): void {
     const at = place();
     const names = Array.from({ length: 50 }, (_, i) => `${at}${"long".repeat(60)}${i}/`);
     const { revision } = await write(on.store, put(`${at}start`));
-    const request = { ranges: names.map(prefixRange), from: revision + 1n };
+    const request = { ranges: names.map(buildPrefixRange), from: revision + 1n };
     const all = follow(on.store, request, (seen) => seen.length === 50);
     for (const each of names) await write(on.store, put(`${each}k`));
     const keys = (await all).flatMap(({ events }) => events.map(name));
@@ -97,7 +105,7 @@ export function watches(on: Subject): void {
     for (let i = 0; i < 3; i += 1) await write(on.store, put(key));
     await on.compact(first + 2n);
     expect(await kindOf(follow(on.store, { ranges: [{ key }], from: first }, () => true))).toBe("compacted");
-    expect(await kindOf(on.store.range({ key, revision: first }))).toBe("compacted");
-    expect((await on.store.range({ key, revision: first + 2n })).count).toBe(1);
+    expect(await kindOf(on.store.readRange({ key, revision: first }))).toBe("compacted");
+    expect((await on.store.readRange({ key, revision: first + 2n })).count).toBe(1);
   });
 }

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { judgeJobs } from "../../../src/model/checks/crontab.ts";
-import type { Job } from "../../../src/model/checks/job.ts";
+import type { CrontabJob } from "../../../src/model/checks/crontab-job.ts";
 import { keys } from "../../protocol/samples.ts";
 import { pictureOf, plain } from "../pictures.ts";
 
-const job = (change: Partial<Job> = {}): Job => ({
+const job = (change: Partial<CrontabJob> = {}): CrontabJob => ({
   ...{
     where: "jobs:1",
     tool: "signalbox",
@@ -38,7 +38,7 @@ const configured = pictureOf([
 ]);
 
 const told = (
-  jobs: readonly Job[],
+  jobs: readonly CrontabJob[],
   picture: typeof configured | "offline" = configured,
   shared: string[] = [],
 ) =>
@@ -129,7 +129,7 @@ describe("leases", () => {
 });
 
 describe("locks", () => {
-  const line = (where: string, lock: string, command: string[], change: Partial<Job> = {}) =>
+  const line = (where: string, lock: string, command: string[], change: Partial<CrontabJob> = {}) =>
     job({ where, lock: { name: lock, isNamed: true }, command, ...change });
 
   test("of different commands are told once each, those of the same are not", () => {

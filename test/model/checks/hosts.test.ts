@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { judgeHosts, staleHosts } from "../../../src/model/checks/hosts.ts";
+import { findStaleHosts, judgeHosts } from "../../../src/model/checks/hosts.ts";
 import type { KeyValue } from "../../../src/protocol/txn.ts";
 import { keys } from "../../protocol/samples.ts";
 import { NOW, pictureOf, plain } from "../pictures.ts";
@@ -11,7 +11,7 @@ const seen = (name: string, ago: number) =>
 const drain = (scope: "host" | "group", name: string) => plain(keys.drain(scope, name), '{"by":"ann"}');
 
 const sight = (kvs: readonly KeyValue[], running: string[] = []) => ({
-  ...{ picture: pictureOf(kvs), running: new Set(running), within: HOUR, wall: NOW },
+  ...{ snapshot: pictureOf(kvs), running: new Set(running), within: HOUR, wall: NOW },
 });
 const told = (kvs: readonly KeyValue[], running: string[] = [], wanted: string[] = []) =>
   judgeHosts(sight(kvs, running), wanted).map(({ check, level, detail }) => `${level} ${check}: ${detail}`);
@@ -101,7 +101,7 @@ describe("groups and their hosts", () => {
 
   test("runs are looked for only of hosts that were not seen in time", () => {
     const kvs = [group("g", "A.x", "b.x"), group("h", "c.x"), seen("b.x", 0)];
-    expect([...staleHosts(sight(kvs), [])].sort()).toEqual(["a.x", "c.x"]);
-    expect([...staleHosts(sight(kvs), ["g", "nope"])]).toEqual(["a.x"]);
+    expect([...findStaleHosts(sight(kvs), [])].sort()).toEqual(["a.x", "c.x"]);
+    expect([...findStaleHosts(sight(kvs), ["g", "nope"])]).toEqual(["a.x"]);
   });
 });

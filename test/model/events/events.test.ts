@@ -1,11 +1,11 @@
 /** What happened between two pictures. */
 import { describe, expect, it } from "vitest";
-import { processorMs } from "../../../fixtures/steady.ts";
-import { EventLog, eventsBetween } from "../../../src/model/events/index.ts";
-import { Fold } from "../../../src/model/fold.ts";
-import { type Picture, ROOMS } from "../../../src/model/picture.ts";
-import { type AuditAction, auditText } from "../../../src/protocol/audit.ts";
-import { drainText } from "../../../src/protocol/drain.ts";
+import { measureProcessorMs } from "../../../fixtures/steady.ts";
+import { EventLog, listEventsBetween } from "../../../src/model/events/index.ts";
+import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../../src/model/snapshot.ts";
+import { SnapshotBuilder } from "../../../src/model/snapshot-builder.ts";
+import { type AuditAction, serializeAuditRecord } from "../../../src/protocol/audit.ts";
+import { serializeDrain } from "../../../src/protocol/drain.ts";
 import type { PastRun } from "../../../src/protocol/history.ts";
 import type { KeyValue } from "../../../src/protocol/txn.ts";
 import { keys } from "../../protocol/samples.ts";
@@ -25,7 +25,7 @@ const history = (...runs: Partial<PastRun>[]) =>
 const audit = (id: string, action: AuditAction, target: string, outcome: string) =>
   plain(
     keys.audit(id.repeat(20)),
-    auditText({
+    serializeAuditRecord({
       ...{ id: "", at: NOW, user: "ann", host: "ops.example.com", seen: 1n },
       action,
       target,
@@ -34,20 +34,21 @@ const audit = (id: string, action: AuditAction, target: string, outcome: string)
   );
 const group = (...members: string[]) => plain(keys.group("web"), JSON.stringify(members));
 const total = (value: object) => plain(keys.resourceConfig("db"), JSON.stringify({ v: 1, ...value }));
-const drain = (more = {}) => plain(keys.drain("host", "a.b"), drainText({ by: "ann", at: NOW, ...more }));
+const drain = (more = {}) =>
+  plain(keys.drain("host", "a.b"), serializeDrain({ by: "ann", at: NOW, ...more }));
 
 /** Pictures one after the other, as a follower sees them: each a whole read. */
 class Follower {
-  readonly #fold = new Fold(keys, ROOMS);
+  readonly #fold = new SnapshotBuilder(keys, SNAPSHOT_COLLECTIONS);
   #revision = 1n;
 
-  read(...kvs: KeyValue[]): Picture {
+  read(...kvs: KeyValue[]): Snapshot {
     this.#revision += 1n;
     this.#fold.begin();
     // What has another text is another revision of its key.
-    for (const kv of kvs) this.#fold.see({ ...kv, modRevision: this.#modOf(kv) });
+    for (const kv of kvs) this.#fold.add({ ...kv, modRevision: this.#modOf(kv) });
     this.#fold.finish(this.#revision);
-    return this.#fold.picture();
+    return this.#fold.getSnapshot();
   }
 
   readonly #seen = new Map<string, { value: string; at: bigint }>();
@@ -62,7 +63,7 @@ class Follower {
 function between(before: KeyValue[], after: KeyValue[], from = NOW - 10 * MINUTE) {
   const follower = new Follower();
   const first = follower.read(...before);
-  return eventsBetween(first, follower.read(...after), { from, to: NOW + 1 });
+  return listEventsBetween(first, follower.read(...after), { from, to: NOW + 1 });
 }
 const texts = (before: KeyValue[], after: KeyValue[]) => between(before, after).map(({ text }) => text);
 
@@ -203,7 +204,7 @@ describe("many changes", () => {
   it("come to the last ones, and how many there were before", () => {
     const follower = new Follower();
     const first = follower.read(...crowd(10_000, "waiting"));
-    const events = eventsBetween(first, follower.read(...crowd(10_000, "held")), { to: NOW });
+    const events = listEventsBetween(first, follower.read(...crowd(10_000, "held")), { to: NOW });
     expect(events).toHaveLength(201);
     expect(events[0]).toMatchObject({
       kind: "more",
@@ -219,7 +220,7 @@ describe("many changes", () => {
     const first = follower.read(...kvs);
     const second = follower.read(...kvs, waits("z"));
     const times = Array.from({ length: 21 }, () => {
-      return processorMs(() => expect(eventsBetween(first, second, { to: NOW })).toHaveLength(1));
+      return measureProcessorMs(() => expect(listEventsBetween(first, second, { to: NOW })).toHaveLength(1));
     });
     // 0.5 ms on a fast machine; the events of all 10,000 take a hundred times as long.
     expect(Math.min(...times)).toBeLessThan(10);
@@ -230,15 +231,15 @@ describe("the log of events", () => {
   it("remembers what happened since it looks, the newest first", () => {
     const follower = new Follower();
     const log = new EventLog();
-    log.see(new Fold(keys, ROOMS).picture(), NOW); // nothing was read yet
-    log.see(follower.read(held("a")), NOW);
+    log.addSnapshot(new SnapshotBuilder(keys, SNAPSHOT_COLLECTIONS).getSnapshot(), NOW); // nothing was read yet
+    log.addSnapshot(follower.read(held("a")), NOW);
     expect(log.list).toEqual([]);
     const next = follower.read(held("a"), waits("b"));
-    log.see(next, NOW + 10);
+    log.addSnapshot(next, NOW + 10);
     const { list } = log;
-    log.see({ ...next }, NOW + 20);
+    log.addSnapshot({ ...next }, NOW + 20);
     expect(log.list).toBe(list);
-    log.see(follower.read(waits("b")), NOW + 30);
+    log.addSnapshot(follower.read(waits("b")), NOW + 30);
     expect(log.list.map(({ kind }) => kind)).toEqual(["ended", "waiting"]);
   });
 
@@ -246,16 +247,17 @@ describe("the log of events", () => {
     const follower = new Follower();
     const log = new EventLog();
     const last = follower.read(waits("a"));
-    for (const wall of [NOW, NOW + MINUTE]) log.see({ ...last }, wall);
-    log.see(follower.read(held("a", { grantedAt: NOW + 30_000 })), NOW + 2 * MINUTE);
+    for (const wall of [NOW, NOW + MINUTE]) log.addSnapshot({ ...last }, wall);
+    log.addSnapshot(follower.read(held("a", { grantedAt: NOW + 30_000 })), NOW + 2 * MINUTE);
     expect(log.list).toMatchObject([{ kind: "granted", at: NOW + 30_000 }]);
   });
 
   it("forgets what came before the last thousand", () => {
     const follower = new Follower();
     const log = new EventLog();
-    log.see(follower.read(), NOW);
-    for (let run = 1; run <= 1_005; run += 1) log.see(follower.read(history({ run: `r${run}` })), NOW + run);
+    log.addSnapshot(follower.read(), NOW);
+    for (let run = 1; run <= 1_005; run += 1)
+      log.addSnapshot(follower.read(history({ run: `r${run}` })), NOW + run);
     expect(log.list).toHaveLength(1_000);
     expect(log.list.at(-1)?.at).toBe(NOW + 5);
   });

@@ -1,10 +1,10 @@
 /** The view of past runs. */
 import { describe, expect, it } from "vitest";
-import { parseFilter, passes } from "../../../src/model/filter.ts";
-import { history } from "../../../src/model/tables/history.ts";
-import { sceneOf } from "../../../src/model/tables/scene.ts";
-import { parseOrder, sorted } from "../../../src/model/tables/sort.ts";
-import { type PastRun, pastRuns } from "../../../src/protocol/history.ts";
+import { isFilterMatch, parseRowFilter } from "../../../src/model/filter.ts";
+import { historyView } from "../../../src/model/tables/history.ts";
+import { parseSortOrder, sortViewRows } from "../../../src/model/tables/sort.ts";
+import { buildViewContext } from "../../../src/model/tables/view-context.ts";
+import { type PastRun, parsePastRuns } from "../../../src/protocol/history.ts";
 import { keys } from "../../protocol/samples.ts";
 import { NOW, pastRun, pictureOf, plain } from "../pictures.ts";
 
@@ -24,15 +24,26 @@ const picture = pictureOf([
   ),
 ]);
 
-const rows = sorted(history, history.rows(picture, sceneOf(picture, NOW)), parseOrder(history.sort));
+const rows = sortViewRows(
+  historyView,
+  historyView.buildRows(picture, buildViewContext(picture, NOW)),
+  parseSortOrder(historyView.sort),
+);
 const column = (id: string) =>
-  rows.map((row) => history.columns.find((one) => one.id === id)?.text(row, NOW));
+  rows.map((row) => historyView.columns.find((one) => one.id === id)?.formatCell(row, NOW));
 const passing = (filter: string) =>
-  rows.filter((row) => passes(history, parseFilter(filter), row)).map((row) => history.key(row));
+  rows
+    .filter((row) => isFilterMatch(historyView, parseRowFilter(filter), row))
+    .map((row) => historyView.getKey(row));
 
 describe("the view of history", () => {
   it("has the runs of all locks, those that ended last first", () => {
-    expect(rows.map((row) => history.key(row))).toEqual(["invoices/r1", "mail/r3", "mail/r4", "invoices/r2"]);
+    expect(rows.map((row) => historyView.getKey(row))).toEqual([
+      "invoices/r1",
+      "mail/r3",
+      "mail/r4",
+      "invoices/r2",
+    ]);
     expect(column("state")).toEqual(["killed", "ok", "ended", "failed"]);
     expect(column("exit")).toEqual(["137", "0", "143", "1"]);
     expect(column("who")[0]).toBe("web2.example.com:4711");
@@ -53,14 +64,14 @@ describe("the view of history", () => {
   it("is about the lock, and says everything to programs", () => {
     const [first] = rows;
     if (first === undefined) throw new Error("no row");
-    expect(history.subject(first)).toEqual({
+    expect(historyView.getSubject(first)).toEqual({
       kind: "record",
       name: "r1",
       about: { kind: "lock", name: "invoices" },
     });
-    const [known] = pastRuns(
+    const [known] = parsePastRuns(
       JSON.stringify({ runs: [pastRun({ run: "r1", exit: 137, host: "web2.example.com" })] }),
     );
-    expect(history.json(first)).toEqual({ lock: "invoices", state: "killed", ...known });
+    expect(historyView.toJson(first)).toEqual({ lock: "invoices", state: "killed", ...known });
   });
 });

@@ -1,30 +1,33 @@
 /** The views of schedules and of workers. */
 import { describe, expect, it } from "vitest";
-import { parseFilter, passes } from "../../../src/model/filter.ts";
-import { Fold } from "../../../src/model/fold.ts";
-import { ROOMS } from "../../../src/model/picture.ts";
-import { LATE, scheduleRows } from "../../../src/model/schedule-row.ts";
-import { runs } from "../../../src/model/tables/runs.ts";
-import { sceneOf } from "../../../src/model/tables/scene.ts";
-import { nextText, schedules } from "../../../src/model/tables/schedules.ts";
-import { parseOrder, sorted } from "../../../src/model/tables/sort.ts";
-import type { PictureView } from "../../../src/model/tables/view.ts";
-import { workers } from "../../../src/model/tables/workers.ts";
+import { isFilterMatch, parseRowFilter } from "../../../src/model/filter.ts";
+import { buildScheduleRows, SCHEDULE_LATE_AFTER } from "../../../src/model/schedule-row.ts";
+import { SNAPSHOT_COLLECTIONS } from "../../../src/model/snapshot.ts";
+import { SnapshotBuilder } from "../../../src/model/snapshot-builder.ts";
+import { runsView } from "../../../src/model/tables/runs.ts";
+import { formatTimeUntilNext, schedulesView } from "../../../src/model/tables/schedules.ts";
+import { parseSortOrder, sortViewRows } from "../../../src/model/tables/sort.ts";
+import type { SnapshotView } from "../../../src/model/tables/view.ts";
+import { buildViewContext } from "../../../src/model/tables/view-context.ts";
+import { workersView } from "../../../src/model/tables/workers.ts";
 import type { KeyValue } from "../../../src/protocol/txn.ts";
-import type { Last, Open } from "../../../src/schedule/due.ts";
+import type { LastOccurrence, OpenOccurrence } from "../../../src/schedule/due.ts";
 import { keys } from "../../protocol/samples.ts";
 import { NOW, pictureOf, plain, stand } from "../pictures.ts";
 import { definitionOf, running, schedule, worker } from "../schedules.ts";
 
-const DUE: Partial<Open> = {
+const DUE: Partial<OpenOccurrence> = {
   scheduled: NOW - 60_000,
   runAt: NOW + 5_000,
   attempt: 1,
   failures: 1,
   kind: "due",
 };
-const open = (more: Partial<Open> = {}) => [{ ...DUE, ...more } as Open];
-const last = (result: Last["result"], more: Partial<Last> = {}): { last: Last } => ({
+const open = (more: Partial<OpenOccurrence> = {}) => [{ ...DUE, ...more } as OpenOccurrence];
+const last = (
+  result: LastOccurrence["result"],
+  more: Partial<LastOccurrence> = {},
+): { last: LastOccurrence } => ({
   last: {
     ...{ scheduled: NOW - 60_000, startedAt: NOW - 59_000, endedAt: NOW - 50_000, late: 250 },
     ...{ result, run: "r1", ...more },
@@ -33,7 +36,7 @@ const last = (result: Last["result"], more: Partial<Last> = {}): { last: Last } 
 
 function statesAt(wall: number, ...kvs: KeyValue[]): readonly string[] | undefined {
   const picture = pictureOf([worker("w1"), ...kvs]);
-  return scheduleRows(picture, sceneOf(picture, wall))[0]?.states;
+  return buildScheduleRows(picture, buildViewContext(picture, wall))[0]?.states;
 }
 
 describe("a schedule", () => {
@@ -41,10 +44,10 @@ describe("a schedule", () => {
   it.each([
     ["waits for its time", schedule("s"), ["waiting"]],
     ["is due", schedule("s", {}, { runAt: NOW }), ["due"]],
-    ["is late", schedule("s", {}, { runAt: NOW - LATE }), ["late", "due"]],
+    ["is late", schedule("s", {}, { runAt: NOW - SCHEDULE_LATE_AFTER }), ["late", "due"]],
     [
       "runs",
-      [...schedule("s", {}, { runAt: NOW - LATE, open: open() }), running("s")],
+      [...schedule("s", {}, { runAt: NOW - SCHEDULE_LATE_AFTER, open: open() }), running("s")],
       ["running", "retrying"],
     ],
     ["runs though paused", [...schedule("s", paused()), running("s")], ["running", "paused"]],
@@ -89,7 +92,7 @@ describe("a schedule", () => {
     const group = plain(keys.group("web"), '["web1.example.com"]');
     const states = (...own: KeyValue[]) => {
       const picture = pictureOf([...kvs, group, ...own]);
-      return scheduleRows(picture, sceneOf(picture, NOW))[0]?.state;
+      return buildScheduleRows(picture, buildViewContext(picture, NOW))[0]?.state;
     };
     expect(states(worker("w"))).toBe("waiting");
     expect(states(worker("w", { types: ["/^ma/"] }))).toBe("waiting");
@@ -104,7 +107,7 @@ describe("a schedule", () => {
     const kvs = schedule("s", {}, { runAt: NOW + 1_000 });
     expect(statesAt(NOW, ...kvs)).toEqual(["waiting"]);
     expect(statesAt(NOW + 1_000, ...kvs)).toEqual(["due"]);
-    expect(statesAt(NOW + 1_000 + LATE, ...kvs)).toEqual(["late", "due"]);
+    expect(statesAt(NOW + 1_000 + SCHEDULE_LATE_AFTER, ...kvs)).toEqual(["late", "due"]);
   });
 });
 
@@ -120,19 +123,24 @@ const many = [
   ...schedule("old", {}, { runAt: NOW - 3_600_000 }),
 ];
 
-function shown<R>(view: PictureView<R>, kvs: readonly KeyValue[]) {
+function shown<R>(view: SnapshotView<R>, kvs: readonly KeyValue[]) {
   const picture = pictureOf(kvs);
-  const rows = sorted(view, view.rows(picture, sceneOf(picture, NOW)), parseOrder(view.sort));
+  const rows = sortViewRows(
+    view,
+    view.buildRows(picture, buildViewContext(picture, NOW)),
+    parseSortOrder(view.sort),
+  );
   return {
     rows,
-    column: (id: string) => rows.map((row) => view.columns.find((one) => one.id === id)?.text(row, NOW)),
+    column: (id: string) =>
+      rows.map((row) => view.columns.find((one) => one.id === id)?.formatCell(row, NOW)),
     passing: (filter: string) =>
-      rows.filter((row) => passes(view, parseFilter(filter), row)).map((row) => view.key(row)),
+      rows.filter((row) => isFilterMatch(view, parseRowFilter(filter), row)).map((row) => view.getKey(row)),
   };
 }
 
 describe("the view of schedules", () => {
-  const { rows, column, passing } = shown(schedules, many);
+  const { rows, column, passing } = shown(schedulesView, many);
 
   it("has what runs next first, with who runs it and how it went", () => {
     expect(column("schedule")).toEqual(["old", "backup", "mail.daily"]);
@@ -148,7 +156,7 @@ describe("the view of schedules", () => {
 
   it("says whether no worker has a handler, or none in its group", () => {
     const alone = [...schedule("a", { type: "bill" }), ...schedule("b", { group: "db" })];
-    expect(shown(schedules, [worker("w1"), ...alone]).column("note")).toEqual([
+    expect(shown(schedulesView, [worker("w1"), ...alone]).column("note")).toEqual([
       ...["no worker has a handler for it", "no worker in the group db has a handler for it"],
     ]);
   });
@@ -163,8 +171,8 @@ describe("the view of schedules", () => {
 
   it("leads to the schedule, and tells programs all of it", () => {
     const [, row] = rows;
-    expect(row && schedules.subject(row)).toEqual({ kind: "schedule", name: "backup" });
-    expect(row && schedules.json(row)).toMatchObject({
+    expect(row && schedulesView.getSubject(row)).toEqual({ kind: "schedule", name: "backup" });
+    expect(row && schedulesView.toJson(row)).toMatchObject({
       ...{ schedule: "backup", state: "running", states: ["running", "waiting"], task: "db-dump --all" },
       ...{
         next: NOW + 60_000,
@@ -176,20 +184,21 @@ describe("the view of schedules", () => {
 });
 
 it("says when a run is due in words that never say `in 0s`", () => {
-  expect([1, 999, 1_000, 0, -1].map((ms) => nextText(NOW + ms, NOW))).toEqual([
+  expect([1, 999, 1_000, 0, -1].map((ms) => formatTimeUntilNext(NOW + ms, NOW))).toEqual([
     ...["in 1s", "in 1s", "in 1s", "0s over", "0s over"],
   ]);
 });
 
 describe("rows of schedules", () => {
   it("are the same array as long as none is another, and otherwise the same rows of those that are not", () => {
-    const fold = new Fold(keys, ROOMS);
-    for (const kv of many) fold.see(kv);
-    const at = (wall: number) => scheduleRows(fold.picture(), sceneOf(fold.picture(), wall));
+    const fold = new SnapshotBuilder(keys, SNAPSHOT_COLLECTIONS);
+    for (const kv of many) fold.add(kv);
+    const at = (wall: number) =>
+      buildScheduleRows(fold.getSnapshot(), buildViewContext(fold.getSnapshot(), wall));
     const before = at(NOW);
     expect(at(NOW + 30_000)).toBe(before); // nothing is due by then
     const [due] = schedule("mail.daily").slice(1);
-    fold.see({ ...(due as KeyValue), modRevision: 9n });
+    fold.add({ ...(due as KeyValue), modRevision: 9n });
     const after = at(NOW + 30_000);
     expect(after).not.toBe(before);
     const changed = after.filter((row, at) => row !== before[at]).map(({ id }) => id);
@@ -198,25 +207,25 @@ describe("rows of schedules", () => {
   });
 
   it("stay the same when a worker only says that it is there", () => {
-    const fold = new Fold(keys, ROOMS);
-    for (const kv of many) fold.see(kv);
-    const at = () => scheduleRows(fold.picture(), sceneOf(fold.picture(), NOW));
+    const fold = new SnapshotBuilder(keys, SNAPSHOT_COLLECTIONS);
+    for (const kv of many) fold.add(kv);
+    const at = () => buildScheduleRows(fold.getSnapshot(), buildViewContext(fold.getSnapshot(), NOW));
     const before = at();
-    fold.see({ ...worker("w1", { running: 3, wall: NOW + 5_000, beat: 4 }), modRevision: 9n });
+    fold.add({ ...worker("w1", { running: 3, wall: NOW + 5_000, beat: 4 }), modRevision: 9n });
     expect(at()).toBe(before);
     fold.apply({ revision: 10n, events: [{ type: "delete", key: keys.worker("w1") }] });
     expect(at().map(({ states }) => states.includes("no-worker"))).toEqual([true, true, true]);
   });
 
   it("lose what runs no more, and keep what runs beside it", () => {
-    const fold = new Fold(keys, ROOMS);
+    const fold = new SnapshotBuilder(keys, SNAPSHOT_COLLECTIONS);
     const both = [60_000, 120_000].map((scheduled) => ({
       ...running("s", { scheduled }, scheduled),
       createRevision: BigInt(scheduled),
     }));
-    for (const kv of [...schedule("s", { overlap: "allow" }), ...both]) fold.see(kv);
+    for (const kv of [...schedule("s", { overlap: "allow" }), ...both]) fold.add(kv);
     const told = () =>
-      scheduleRows(fold.picture(), sceneOf(fold.picture(), NOW)).map(({ executions }) =>
+      buildScheduleRows(fold.getSnapshot(), buildViewContext(fold.getSnapshot(), NOW)).map(({ executions }) =>
         executions.map(({ value }) => value?.scheduled),
       );
     expect(told()).toEqual([[60_000, 120_000]]);
@@ -226,7 +235,7 @@ describe("rows of schedules", () => {
 });
 
 describe("the view of workers", () => {
-  const { column, passing, rows } = shown(workers, [
+  const { column, passing, rows } = shown(workersView, [
     worker("w1", { clock: "warns" }),
     ...[1, 2].map((at) => running("s", { worker: "w1", run: `r${at}` }, at)),
     running("t", { worker: "w2" }),
@@ -253,15 +262,15 @@ describe("the view of workers", () => {
     const [, row] = rows;
     if (row?.record === undefined) throw new Error("there is no such row");
     const later = { ...row, record: { ...row.record, wall: NOW + 5_000, beat: 4 } };
-    expect(workers.news?.(later)).toBe(workers.news?.(row));
-    expect(workers.news?.({ ...row, running: 3 })).not.toBe(workers.news?.(row));
+    expect(workersView.getChangeKey?.(later)).toBe(workersView.getChangeKey?.(row));
+    expect(workersView.getChangeKey?.({ ...row, running: 3 })).not.toBe(workersView.getChangeKey?.(row));
   });
 });
 
 describe("the view of runs", () => {
   it("has what workers run of schedules among those who hold, with the leases of the same run", () => {
     const run = "a".repeat(16);
-    const { rows, column, passing } = shown(runs, [
+    const { rows, column, passing } = shown(runsView, [
       stand("lock x", "b", 1, { state: "held" }),
       ...schedule("backup", { command: ["db-dump"] }),
       running("backup"),
@@ -276,8 +285,8 @@ describe("the view of runs", () => {
     expect(column("command")[1]).toBe("db-dump");
     expect(column("token")).toEqual(["1", "12", "13"]);
     expect(passing("holder:web1.example.com:42")).toEqual(["r".repeat(16)]);
-    expect(rows.map((row) => runs.subject(row).kind)).toEqual(["run", "schedule", "run"]);
-    expect(rows.map((row) => runs.json(row))).toMatchObject([
+    expect(rows.map((row) => runsView.getSubject(row).kind)).toEqual(["run", "schedule", "run"]);
+    expect(rows.map((row) => runsView.toJson(row))).toMatchObject([
       { run: "b".repeat(16) },
       { schedule: "backup", scheduled: NOW - 60_000, token: 12n, tickets: [], host: "web1.example.com" },
       { schedule: "mail", run, tickets: [{ kind: "resource", name: "db" }] },

@@ -1,6 +1,11 @@
 /** Which resources belong to which host, and how much of them is used. */
 import { describe, expect, it } from "vitest";
-import { shareBar, sharesOf, shareText, shareTone } from "../../../src/model/tables/shares.ts";
+import {
+  computeShares,
+  formatShare,
+  getShareTone,
+  renderShareBar,
+} from "../../../src/model/tables/shares.ts";
 import { keys } from "../../protocol/samples.ts";
 import { pictureOf, plain, stand } from "../pictures.ts";
 
@@ -14,10 +19,10 @@ const used = (name: string, letter: string, on: string, count: number, total: nu
 
 /** What is shown: `web1.example.com: cpu 3/4, mem 1/2`. */
 function texts(...kvs: ReturnType<typeof plain>[]): string[] {
-  const { hosts, others } = sharesOf(pictureOf(kvs));
+  const { hosts, others } = computeShares(pictureOf(kvs));
   return [
-    ...hosts.map(({ host: name, parts }) => `${name}: ${parts.map(shareText).join(", ")}`),
-    ...others.map((share) => shareText(share)),
+    ...hosts.map(({ host: name, parts }) => `${name}: ${parts.map(formatShare).join(", ")}`),
+    ...others.map((share) => formatShare(share)),
   ];
 }
 
@@ -76,10 +81,10 @@ describe("shares", () => {
 
   it("mean what they say", () => {
     const share = { waiting: 0, total: 4 };
-    expect(shareTone({ ...share, used: 0 })).toBe("free");
-    expect(shareTone({ ...share, used: 4 })).toBe("held");
-    expect(shareTone({ ...share, used: 1, waiting: 1 })).toBe("waiting");
-    expect(shareTone({ ...share, used: 5, waiting: 1 })).toBe("problem");
+    expect(getShareTone({ ...share, used: 0 })).toBe("free");
+    expect(getShareTone({ ...share, used: 4 })).toBe("held");
+    expect(getShareTone({ ...share, used: 1, waiting: 1 })).toBe("waiting");
+    expect(getShareTone({ ...share, used: 5, waiting: 1 })).toBe("problem");
   });
 });
 
@@ -94,6 +99,6 @@ describe("a bar", () => {
     [9, 4, "####"],
     [1, undefined, "    "],
   ])("of %d of %s", (units, total, bar) => {
-    expect(shareBar({ used: units, total }, ["#", "."])).toBe(bar);
+    expect(renderShareBar({ used: units, total }, ["#", "."])).toBe(bar);
   });
 });

@@ -1,10 +1,10 @@
 /** Every view over one picture: states, notes, order. */
 import { describe, expect, it } from "vitest";
-import { briefWho } from "../../../src/model/tables/cells.ts";
+import { shortenOwner } from "../../../src/model/tables/cells.ts";
 import { VIEWS, type ViewId } from "../../../src/model/tables/index.ts";
-import { sceneOf } from "../../../src/model/tables/scene.ts";
-import { parseOrder, sorted } from "../../../src/model/tables/sort.ts";
-import { drainText } from "../../../src/protocol/drain.ts";
+import { parseSortOrder, sortViewRows } from "../../../src/model/tables/sort.ts";
+import { buildViewContext } from "../../../src/model/tables/view-context.ts";
+import { serializeDrain } from "../../../src/protocol/drain.ts";
 import { keys } from "../../protocol/samples.ts";
 import { NOW, pictureOf, plain, stand } from "../pictures.ts";
 
@@ -21,9 +21,9 @@ const KVS = [
   stand("lock next", "f", 6, waiting),
   stand("lock stopped", "g", 7, waiting),
   plain(keys.lock("bad", "h".repeat(16)), "{", 8),
-  plain(keys.drain("lock", "stopped"), drainText({ by: "bob", at: NOW - 1, why: "upgrade" })),
-  plain(keys.drain("lock", "quiet"), drainText({ by: "bob", at: NOW - 1 })),
-  plain(keys.drain("host", "a.example.com"), drainText({ by: "bob", at: NOW - 1, until: NOW - 1 })),
+  plain(keys.drain("lock", "stopped"), serializeDrain({ by: "bob", at: NOW - 1, why: "upgrade" })),
+  plain(keys.drain("lock", "quiet"), serializeDrain({ by: "bob", at: NOW - 1 })),
+  plain(keys.drain("host", "a.example.com"), serializeDrain({ by: "bob", at: NOW - 1, until: NOW - 1 })),
   stand("resource db", "a", 9, units(2, "held")),
   stand("resource db", "i", 10, units(9, "waiting")),
   plain(keys.group("web"), '["a.example.com","gone.example.com"]'),
@@ -35,16 +35,16 @@ function rowsOf(
   kvs: typeof KVS = KVS,
 ): { key: string; cells: Record<string, string>; json: object }[] {
   const picture = pictureOf(kvs);
-  const scene = sceneOf(picture, NOW);
+  const scene = buildViewContext(picture, NOW);
   return VIEWS[id]((view) => {
     const rows =
       view.of === "picture"
-        ? view.rows(picture, scene)
-        : [...picture.queues.values()].flatMap((queue) => view.rows(queue, scene));
-    return sorted(view, rows, parseOrder(view.sort)).map((row) => ({
-      key: view.key(row),
-      cells: Object.fromEntries(view.columns.map(({ id, text }) => [id, text(row, NOW)])),
-      json: view.json(row),
+        ? view.buildRows(picture, scene)
+        : [...picture.queues.values()].flatMap((queue) => view.buildRows(queue, scene));
+    return sortViewRows(view, rows, parseSortOrder(view.sort)).map((row) => ({
+      key: view.getKey(row),
+      cells: Object.fromEntries(view.columns.map(({ id, formatCell }) => [id, formatCell(row, NOW)])),
+      json: view.toJson(row),
     }));
   });
 }
@@ -112,8 +112,8 @@ describe("the other views", () => {
   it("say what stops those that wait, and nothing of it at those that hold", () => {
     const drained = [
       ...KVS,
-      plain(keys.drain("host", "B.example.com"), drainText({ by: "ann", at: NOW - 1, why: "kernel" })),
-      plain(keys.drain("group", "web"), drainText({ by: "ann", at: NOW - 1 })),
+      plain(keys.drain("host", "B.example.com"), serializeDrain({ by: "ann", at: NOW - 1, why: "kernel" })),
+      plain(keys.drain("group", "web"), serializeDrain({ by: "ann", at: NOW - 1 })),
       stand("lock next", "w", 20, { ...waiting, host: "gone.example.com" }),
     ];
     const waiters = Object.fromEntries(rowsOf("queues", drained).map(({ cells }) => [cells.who, cells.note]));
@@ -130,7 +130,7 @@ describe("the other views", () => {
   it("keep a lock that is held in its state, and say that it is drained too", () => {
     const row = rowsOf("locks", [
       ...KVS,
-      plain(keys.drain("lock", "held"), drainText({ by: "x", at: 1 })),
+      plain(keys.drain("lock", "held"), serializeDrain({ by: "x", at: 1 })),
     ]).find(({ key }) => key === "lock/held");
     expect(row?.cells.state).toBe("held, drained");
     expect(row?.json).toMatchObject({ state: "held", drains: [{ scope: "lock", name: "held", by: "x" }] });
@@ -145,7 +145,7 @@ describe("the other views", () => {
         "fe80::1:31",
         "web1.example.com",
         "malformed ticket x",
-      ].map(briefWho),
+      ].map(shortenOwner),
     ).toEqual(["web1:31", "web1:31", "10.0.0.1:31", "fe80::1:31", "web1", "malformed ticket x"]);
   });
 
@@ -163,9 +163,9 @@ describe("the other views", () => {
 
   it("remark drains that stand at no lock and no resource", () => {
     const remarks = (...kvs: typeof KVS) =>
-      VIEWS.overview((view) => view.remarks?.(sceneOf(pictureOf(kvs), NOW)) ?? []);
+      VIEWS.overview((view) => view.listRemarks?.(buildViewContext(pictureOf(kvs), NOW)) ?? []);
     const drain = (scope: "all" | "host" | "lock", name: string, until?: number) =>
-      plain(keys.drain(scope, name), drainText({ by: "ann", at: 1, ...(until && { until }) }));
+      plain(keys.drain(scope, name), serializeDrain({ by: "ann", at: 1, ...(until && { until }) }));
     expect(remarks(drain("lock", "x"))).toEqual([]);
     expect(remarks(drain("all", "all"))).toEqual(["everything is drained by ann (signalbox ls drains)"]);
     expect(remarks(drain("host", "a"), drain("host", "b"), drain("host", "c", NOW - 1))).toEqual([

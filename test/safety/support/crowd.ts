@@ -1,7 +1,7 @@
 /** Many runs from workers side by side, some of which are killed. */
 import { setTimeout as pause } from "node:timers/promises";
-import type { Ended } from "../../../fixtures/signalbox.ts";
-import { stallsSoFar } from "../../../fixtures/steady.ts";
+import type { ProcessResult } from "../../../fixtures/signalbox.ts";
+import { countStalls } from "../../../fixtures/steady.ts";
 import type { Job, Stage } from "./theatre.ts";
 
 /** When a runner gets SIGKILL: a while after it was spawned, or after its command has started. Milliseconds. */
@@ -11,16 +11,18 @@ export interface Member extends Job {
   doom?: Doom | undefined;
 }
 
-/** So that what a killed runner held is soon free. The others keep the default, so nothing may cost them their claim. */
+/** So that what a killed runner held is soon free. */
 const MORTAL = ["--ttl", "2s", "--termination-timeout", "300ms"];
+/** Nothing may cost the others their claim, not even a machine that stands still. */
+const SPARED = ["--ttl", "2m"];
 
 /** How each member ended, by name; those that were killed have no code. */
-export type Ends = ReadonlyMap<string, Ended>;
+export type Ends = ReadonlyMap<string, ProcessResult>;
 
 /** Runs all members, so many at a time. */
 export async function crowd(stage: Stage, members: readonly Member[], workers: number): Promise<Ends> {
   const left = [...members];
-  const ends = new Map<string, Ended>();
+  const ends = new Map<string, ProcessResult>();
   const worker = async () => {
     for (let member = left.shift(); member !== undefined; member = left.shift()) {
       ends.set(member.name, await attend(stage, member));
@@ -30,10 +32,11 @@ export async function crowd(stage: Stage, members: readonly Member[], workers: n
   return ends;
 }
 
-async function attend(stage: Stage, member: Member): Promise<Ended> {
+async function attend(stage: Stage, member: Member): Promise<ProcessResult> {
   const { doom, options } = member;
-  const before = stallsSoFar();
-  const running = stage.run(doom === undefined ? member : { ...member, options: [...options, ...MORTAL] });
+  const before = countStalls();
+  const ttl = doom === undefined ? SPARED : MORTAL;
+  const running = stage.run({ ...member, options: [...ttl, ...options] });
   if (doom !== undefined) {
     const over = new AbortController();
     void running.ended.then(() => over.abort());
@@ -41,11 +44,12 @@ async function attend(stage: Stage, member: Member): Promise<Ended> {
     running.child.kill("SIGKILL");
   }
   const ended = await running.ended;
-  return stallsSoFar() === before ? ended : { ...ended, stderr: ended.stderr.replace(NOT_FREED, "") };
+  return countStalls() === before ? ended : { ...ended, stderr: ended.stderr.replace(UNANSWERED, "") };
 }
 
-/** What a run says where no answer comes to its last word: on a machine that stands still for two seconds it may. */
-const NOT_FREED = /^signalbox: warn: the claim was not freed, it ends with its session .*\n/;
+/** What a run says where no answer comes: on a machine that stands still for two seconds that may happen. */
+const UNANSWERED =
+  /^signalbox: warn: (the claim was not freed, it ends with its session|etcd does not answer, the session was not renewed) .*\n/gm;
 
 /** Waits for the instant of a doom, or until there is nobody left to be killed. */
 async function instant(stage: Stage, { name }: Member, doom: Doom, over: AbortSignal): Promise<void> {

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { stopwatch } from "../../../fixtures/steady.ts";
+import { startStopwatch } from "../../../fixtures/steady.ts";
 import { GUARDIAN, type Marked, marked } from "../../process/helpers.ts";
 
 /** Between two looks at all processes: looking costs, and what is measured must not suffer from being measured. */
@@ -14,7 +14,7 @@ const QUIET_LOOKS = 3;
  * @throws Error naming what is still alive after `limit` ms
  */
 export async function death(mark: string, limit: number, runner?: number): Promise<number> {
-  const waited = stopwatch();
+  const waited = startStopwatch();
   let died = 0;
   for (let quiet = 0; quiet < QUIET_LOOKS; ) {
     const alive = marked(mark).filter(({ pid, name }) => !stays(runner, pid, name));

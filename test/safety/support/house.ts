@@ -6,13 +6,18 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, expect } from "vitest";
 import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
-import { type Ended, type Options, type RunningProcess, signalbox } from "../../../fixtures/signalbox.ts";
-import { stopwatch } from "../../../fixtures/steady.ts";
+import {
+  type ProcessResult,
+  type RunningProcess,
+  type SignalboxOptions,
+  startSignalbox,
+} from "../../../fixtures/signalbox.ts";
+import { PATIENCE, startStopwatch } from "../../../fixtures/steady.ts";
 import { openStore, type StoreOptions } from "../../../src/etcd/open.ts";
 import type { KeyValue, Op, Store } from "../../../src/etcd/store.ts";
-import { realClock } from "../../../src/process/clock.ts";
-import { type Keys, keysUnder } from "../../../src/protocol/keys.ts";
-import { type Queue, queueOf } from "../../../src/protocol/ticket.ts";
+import { createRealClock } from "../../../src/process/clock.ts";
+import { createKeys, type Keys } from "../../../src/protocol/keys.ts";
+import { type Queue, toQueue } from "../../../src/protocol/ticket.ts";
 import { kill, marked } from "../../process/helpers.ts";
 
 export const TRANSPORTS = ["http", "grpc"] as const;
@@ -95,9 +100,9 @@ export class House {
     return new Room(this, options);
   }
 
-  start(args: readonly string[], options: Options): Run {
+  start(args: readonly string[], options: SignalboxOptions): Run {
     const mark = randomUUID();
-    const run = { ...signalbox(args, { ...options, env: { ...options.env, TEST_MARK: mark } }), mark };
+    const run = { ...startSignalbox(args, { ...options, env: { ...options.env, TEST_MARK: mark } }), mark };
     this.#runs.push(run);
     return run;
   }
@@ -126,7 +131,10 @@ export class House {
 
 async function groundAt(endpoints: readonly string[], options: Partial<StoreOptions> = {}): Promise<Ground> {
   const timeouts = { total: 30_000 }; // what the test itself asks must not fail on a slow machine
-  const store = await openStore({ endpoints: [...endpoints], timeouts, ...options }, { clock: realClock() });
+  const store = await openStore(
+    { endpoints: [...endpoints], timeouts, ...options },
+    { clock: createRealClock() },
+  );
   return { endpoints, store };
 }
 
@@ -139,13 +147,13 @@ export class Room {
 
   constructor(house: House, { transport = "http", endpoints, env, prefix }: RoomOptions) {
     this.prefix = prefix ?? `/${randomUUID()}/`;
-    this.keys = keysUnder(this.prefix);
+    this.keys = createKeys(this.prefix);
     this.#house = house;
     this.#endpoints = endpoints ?? house.endpoints;
     this.env = {
       ...{ SIGNALBOX_PREFIX: this.prefix, SIGNALBOX_TRANSPORT: transport },
       // Long enough that a machine which stalls for seconds ends no command of a test that is about something else.
-      ...{ SIGNALBOX_TTL: "20s", SIGNALBOX_TERMINATION_TIMEOUT: "1s" },
+      ...{ SIGNALBOX_TTL: "60s", SIGNALBOX_TERMINATION_TIMEOUT: "1s", SIGNALBOX_CONNECT_TIMEOUT: "60s" },
       XDG_CONFIG_HOME: "/nowhere", // what the user of this machine has configured is not tested
       ...env,
     };
@@ -156,18 +164,18 @@ export class Room {
   }
 
   /** `signalbox ARGS`. */
-  cli(args: readonly string[], options: Options = {}): Run {
+  cli(args: readonly string[], options: SignalboxOptions = {}): Run {
     const env = { ...this.env, ...options.env };
     return this.#house.start(args, { endpoints: this.#endpoints, ...options, env });
   }
 
   /** `signalbox run OPTIONS -- COMMAND`. */
-  run(options: readonly string[], command: readonly string[], more: Options = {}): Run {
+  run(options: readonly string[], command: readonly string[], more: SignalboxOptions = {}): Run {
     return this.cli(["run", ...options, "--", ...command], more);
   }
 
   /** `signalbox ARGS`, to its end. */
-  ended(args: readonly string[], options: Options = {}): Promise<Ended> {
+  ended(args: readonly string[], options: SignalboxOptions = {}): Promise<ProcessResult> {
     return this.cli(args, options).ended;
   }
 
@@ -181,26 +189,31 @@ export class Room {
 
   /** The queue of a lock or resource as it stands now. */
   async queue(name: string, kind: "lock" | "resource" = "lock"): Promise<Queue> {
-    return queueOf((await this.store.range(this.keys.queue(kind, name))).kvs);
+    return toQueue((await this.store.readRange(this.keys.getQueueRange(kind, name))).kvs);
   }
 
   /** Every key of this room, but what hosts say of themselves: any run may have left that. */
   async everything(): Promise<KeyValue[]> {
-    const { kvs } = await this.store.range(this.keys.everything());
+    const { kvs } = await this.store.readRange(this.keys.getFullRange());
     return kvs.filter(({ key }) => this.keys.parse(key).kind !== "host");
   }
 
   /** Resolves when a run's ticket is in a queue in this state. */
+  /** Waits until a run's ticket is in a state. Rejects when that cannot come any more: the run has ended, or waits no longer. */
   async standing(run: Run, state: string, name: string, kind: "lock" | "resource" = "lock"): Promise<void> {
-    await eventually(`run ${run.pid} ${state} in ${kind} ${name}`, async () =>
-      (await this.queue(name, kind)).some(({ ticket }) => ticket?.pid === run.pid && ticket.state === state),
-    ).catch((cause) => {
+    await eventually(`run ${run.pid} ${state} in ${kind} ${name}`, async () => {
+      const hasEnded = run.child.exitCode !== null || run.child.signalCode !== null;
+      const own = (await this.queue(name, kind)).find(({ ticket }) => ticket?.pid === run.pid)?.ticket?.state;
+      if (own !== state && (hasEnded || (state === "waiting" && own === "held")))
+        throw new Error(`run ${run.pid} is ${hasEnded ? "over" : own} and will not be ${state}`);
+      return own === state;
+    }).catch((cause) => {
       throw new Error(`${cause.message}; it printed ${JSON.stringify(run.output)}`, { cause });
     });
   }
 
   async #write(op: Op): Promise<void> {
-    await this.store.txn({ compare: [], success: [op], failure: [] });
+    await this.store.commitTxn({ compare: [], success: [op], failure: [] });
   }
 }
 
@@ -208,9 +221,9 @@ export class Room {
 export async function eventually<T>(
   what: string,
   look: () => Promise<T | undefined | false> | T | undefined | false,
-  ms = 30_000,
+  ms = PATIENCE,
 ): Promise<T> {
-  const waited = stopwatch();
+  const waited = startStopwatch();
   for (;;) {
     const found = await look();
     if (found !== undefined && found !== false) return found;
@@ -220,7 +233,7 @@ export async function eventually<T>(
 }
 
 /** A run that ended in silence, with this code. */
-export const silently = (code: number): Ended => ({ code, signal: null, stdout: "", stderr: "" });
+export const silently = (code: number): ProcessResult => ({ code, signal: null, stdout: "", stderr: "" });
 
 /** A run that ended with this code and printed this to standard error, and nothing to standard output. */
 export const saying = (code: number, stderr: RegExp) => ({

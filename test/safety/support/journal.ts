@@ -2,6 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { PATIENCE } from "../../../fixtures/steady.ts";
 import { until } from "./until.ts";
 
 /** One line of the journal. Lines are appended by single writes, so their order is that of the events themselves. */
@@ -28,7 +29,7 @@ export class Journal {
   }
 
   /** Resolves with the line once it is there. @throws Error with the timeline when it does not come */
-  async seen(name: string, what: Line["what"], ms = 30_000): Promise<Line> {
+  async seen(name: string, what: Line["what"], ms = PATIENCE): Promise<Line> {
     return await until(`${name} ${what}`, () => this.of(name, what), { ms, tell: () => this.timeline() });
   }
 

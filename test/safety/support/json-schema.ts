@@ -1,8 +1,8 @@
 /** A validator for as much of JSON Schema as docs/ls.schema.json needs. */
-import type { Root, Schema } from "../../../scripts/json-doc/schema.ts";
+import type { JsonSchema, RootSchema } from "../../../scripts/json-doc/schema.ts";
 
 /** What is wrong with a document, each with its path; empty where it fits. */
-export function misfits(root: Root, schema: Schema, value: unknown, path = "$"): string[] {
+export function misfits(root: RootSchema, schema: JsonSchema, value: unknown, path = "$"): string[] {
   if (schema.$ref !== undefined) return misfits(root, resolved(root, schema.$ref), value, path);
   const wrong = (what: string) => [`${path}: ${JSON.stringify(value)?.slice(0, 80)} ${what}`];
   if (schema.oneOf !== undefined) {
@@ -23,7 +23,12 @@ export function misfits(root: Root, schema: Schema, value: unknown, path = "$"):
   return isRecord(value) ? misfitsOfFields(root, schema, value, path) : [];
 }
 
-function misfitsOfFields(root: Root, schema: Schema, value: Record<string, unknown>, path: string): string[] {
+function misfitsOfFields(
+  root: RootSchema,
+  schema: JsonSchema,
+  value: Record<string, unknown>,
+  path: string,
+): string[] {
   const { properties = {}, required = [], additionalProperties } = schema;
   const missing = required.filter((name) => !Object.hasOwn(value, name));
   const fields = Object.entries(value).flatMap(([name, field]) => {
@@ -34,7 +39,7 @@ function misfitsOfFields(root: Root, schema: Schema, value: Record<string, unkno
   return [...missing.map((name) => `${path}.${name}: it is missing`), ...fields];
 }
 
-export function resolved(root: Root, reference: string): Schema {
+export function resolved(root: RootSchema, reference: string): JsonSchema {
   const schema = root.$defs[reference.slice("#/$defs/".length)];
   if (schema === undefined) throw new Error(`there is no ${reference}`);
   return schema;

@@ -1,6 +1,6 @@
 /** Much or little to list. */
 import { readFileSync } from "node:fs";
-import { ticketText } from "../../../src/protocol/ticket.ts";
+import { serializeTicket } from "../../../src/protocol/ticket.ts";
 import { ticketWith } from "../../protocol/samples.ts";
 import type { Stage } from "./theatre.ts";
 
@@ -30,7 +30,7 @@ export async function crowd(stage: Stage, locks: number, waiters: number, label 
     return {
       op: "put" as const,
       key,
-      value: ticketText(ticketWith({ run, state, ...(label && { label }) })),
+      value: serializeTicket(ticketWith({ run, state, ...(label && { label }) })),
     };
   });
   const batches = Array.from({ length: Math.ceil(puts.length / 120) }, (_, at) =>
@@ -38,7 +38,7 @@ export async function crowd(stage: Stage, locks: number, waiters: number, label 
   );
   const worker = async () => {
     for (let batch = batches.shift(); batch !== undefined; batch = batches.shift())
-      await stage.store.txn({ compare: [], success: batch, failure: [] });
+      await stage.store.commitTxn({ compare: [], success: batch, failure: [] });
   };
   await Promise.all(Array.from({ length: 8 }, worker));
 }

@@ -16,7 +16,7 @@ export interface Change {
 export async function record(stage: Stage, range: KeyRange): Promise<Change[]> {
   const stop = new AbortController();
   const changes: Change[] = [];
-  const { revision } = await stage.store.range(range);
+  const { revision } = await stage.store.readRange(range);
   const follow = async () => {
     for await (const { events } of stage.store.watch({ ranges: [range], from: revision + 1n }, stop.signal)) {
       changes.push(...events.map(changeOf));

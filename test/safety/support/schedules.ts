@@ -13,7 +13,7 @@ export async function put(stage: Stage, kvs: readonly KeyValue[]): Promise<void>
     key: stage.keys.prefix + key.slice(sampleKeys.prefix.length),
     value,
   }));
-  await stage.store.txn({ compare: [], success, failure: [] });
+  await stage.store.commitTxn({ compare: [], success, failure: [] });
 }
 
 /** A worker that runs `backup`; `mail` failed and waits, `bill` has no worker, `old` should have run. */

@@ -18,12 +18,12 @@ export async function seat(stage: Stage, options: SeatOptions = {}): Promise<Ter
     env: { SIGNALBOX_TRANSPORT: stage.transport, SIGNALBOX_PREFIX: stage.keys.prefix, ...env },
   });
   stage.onFinished(() => terminal.close());
-  await terminal.until(args.includes("--plain") ? "live, revision" : /live rev \d+/);
+  await terminal.waitFor(args.includes("--plain") ? "live, revision" : /live rev \d+/);
   return terminal;
 }
 
 /** Goes to a tab by its name, as a person would: from one to the next. */
 export async function toTab(terminal: Terminal, empty: string | RegExp, steps: number): Promise<void> {
   terminal.press(...Array.from({ length: steps }, () => "]"));
-  await terminal.until(empty);
+  await terminal.waitFor(empty);
 }

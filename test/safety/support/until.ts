@@ -1,12 +1,12 @@
-import { stopwatch } from "../../../fixtures/steady.ts";
+import { PATIENCE, startStopwatch } from "../../../fixtures/steady.ts";
 
 /** Waits for something to hold, looking often. @throws Error naming it, with what `tell` says, when it takes too long */
 export async function until<T>(
   what: string,
   holds: () => T | undefined | false | Promise<T | undefined | false>,
-  { ms = 30_000, tell = () => "" }: { ms?: number; tell?: () => string } = {},
+  { ms = PATIENCE, tell = () => "" }: { ms?: number; tell?: () => string } = {},
 ): Promise<T> {
-  const waited = stopwatch();
+  const waited = startStopwatch();
   for (;;) {
     const value = await holds();
     if (value !== undefined && value !== false) return value;

@@ -1,7 +1,7 @@
 /** Schedules that are due, for tests of workers. */
 import { existsSync } from "node:fs";
-import { type Definition, definitionText } from "../../../src/schedule/definition.ts";
-import { type Outcome, parseOutcomes } from "../../../src/schedule/outcome.ts";
+import { type Definition, formatDefinition } from "../../../src/schedule/definition.ts";
+import { type OccurrenceOutcome, parseOutcomes } from "../../../src/schedule/outcome.ts";
 import { eventually, type Room } from "./house.ts";
 
 /** Puts a schedule that was due a moment ago, once. */
@@ -9,12 +9,12 @@ export async function due(room: Room, id: string, more: Partial<Definition> = {}
   const now = Date.now();
   const definition: Definition = { cron: "0 0 1 1 *", timezone: "UTC", ...more };
   await room.put(room.keys.due(id), JSON.stringify({ v: 1, next: now - 50, runAt: now - 50 }));
-  await room.put(room.keys.schedule(id), definitionText(definition));
+  await room.put(room.keys.schedule(id), formatDefinition(definition));
 }
 
 /** What a schedule remembers now, newest first. */
-export async function outcomes(room: Room, id: string): Promise<readonly Outcome[]> {
-  const { kvs } = await room.store.range({ key: room.keys.outcomes(id) });
+export async function outcomes(room: Room, id: string): Promise<readonly OccurrenceOutcome[]> {
+  const { kvs } = await room.store.readRange({ key: room.keys.outcomes(id) });
   return parseOutcomes(kvs[0]?.value).runs;
 }
 

@@ -10,16 +10,17 @@ import {
 import { judgeAlarms } from "../../../src/work/check/alarms.ts";
 import { judgeOwnClock } from "../../../src/work/check/clock.ts";
 import { judgeCluster } from "../../../src/work/check/cluster.ts";
-import { type Answer, judgeMembers } from "../../../src/work/check/members.ts";
-import { judgeSettings, survivedOutage } from "../../../src/work/check/settings.ts";
-import { bytesText, judgeSpace } from "../../../src/work/check/space.ts";
-import { judgeTransport, type Trial } from "../../../src/work/check/transport.ts";
+import { judgeIdentity } from "../../../src/work/check/identity.ts";
+import { type AnsweringMember, judgeMembers } from "../../../src/work/check/members.ts";
+import { computeSurvivedOutage, judgeSettings } from "../../../src/work/check/settings.ts";
+import { formatBytes, judgeSpace } from "../../../src/work/check/space.ts";
+import { judgeTransport, type TransportTrial } from "../../../src/work/check/transport.ts";
 
 const GIB = 1024 ** 3;
 const told = (findings: readonly Finding[]) =>
   findings.map(({ level, kind, detail }) => `${level} ${kind}: ${detail}`);
 
-const member = (id: number, change: Partial<Answer> = {}): Answer => ({
+const member = (id: number, change: Partial<AnsweringMember> = {}): AnsweringMember => ({
   ...{ endpoint: `http://m${id}:2379`, ok: true, version: "3.5.28", memberId: BigInt(id), leaderId: 1n },
   ...{
     revision: 9n,
@@ -36,6 +37,7 @@ const away = (id: number, kind: StoreErrorKind = "unavailable"): MemberStatus =>
   const endpoint = `http://m${id}:2379`;
   return { endpoint, ok: false, error: new StoreError(kind, `${endpoint}: no answer`) };
 };
+const keeping = (id: number) => away(id, "permission");
 const listed = (...ids: number[]): ClusterMember[] =>
   ids.map((id) => ({ id: BigInt(id), name: `m${id}`, clientUrls: [`http://m${id}:2379`], isLearner: false }));
 const learner = (id: number): ClusterMember => ({ ...listed(id)[0], isLearner: true }) as ClusterMember;
@@ -63,6 +65,19 @@ describe("members", () => {
     ]);
   });
 
+  test("one that tells its status to root only is there, and its metrics tell its version", () => {
+    const gauges = new Map([
+      ["http://m1:2379", { version: "3.5.30", quota: undefined, clock: undefined }],
+      ["http://m2:2379", { version: "3.5.27", quota: undefined, clock: undefined }],
+    ]);
+    expect(told(judgeMembers([keeping(1), keeping(2), keeping(3)], gauges))).toEqual([
+      "ok member: etcd 3.5.30, its status is for the user root only",
+      "warning member: etcd 3.5.27, which is older than 3.5.28, its status is for the user root only",
+      "ok member: it answers; its status is for the user root only",
+      "warning versions: members are of different versions: 3.5.27, 3.5.30",
+    ]);
+  });
+
   test("mixed versions, and one that is away", () => {
     expect(told(judgeMembers([member(1), member(2, { version: "3.6.9" }), away(3)]))).toEqual([
       "ok member: etcd 3.5.28, 1 ms",
@@ -75,7 +90,11 @@ describe("members", () => {
 
 describe("the cluster", () => {
   const levels = (members: MemberStatus[], roster?: ClusterMember[]) =>
-    Object.fromEntries(judgeCluster(members, roster).map(({ kind, level }) => [kind, level]));
+    Object.fromEntries(
+      judgeCluster(members, roster, "7").flatMap(({ kind, level }) =>
+        kind === "identity" ? [] : [[kind, level]],
+      ),
+    );
 
   test.each<[what: string, members: MemberStatus[], roster: ClusterMember[] | undefined, found: object]>([
     ["all of three", [member(1), member(2), member(3)], listed(1, 2, 3), { quorum: "ok", leader: "ok" }],
@@ -131,19 +150,69 @@ describe("the cluster", () => {
       { quorum: "ok", leader: "ok" },
     ],
     ["nobody", [away(1)], undefined, {}],
+    [
+      "all keep their status to themselves",
+      [keeping(1), keeping(2), keeping(3)],
+      listed(1, 2, 3),
+      { quorum: "ok", leader: "hint" },
+    ],
+    [
+      "two do, one is away",
+      [keeping(1), away(2), keeping(3)],
+      listed(1, 2, 3),
+      { quorum: "warning", leader: "hint" },
+    ],
+    [
+      "one address for three, which keeps its status to itself",
+      [keeping(1)],
+      listed(1, 2, 3),
+      { quorum: "ok", endpoints: "hint", leader: "hint" },
+    ],
+    ["the only one keeps its status to itself", [keeping(1)], listed(1), { quorum: "hint", leader: "hint" }],
   ])("%s", (_, members, roster, found) => {
     expect(levels(members, roster)).toEqual(found);
   });
 
   test("says how many may be lost", () => {
-    const told3 = told(judgeCluster([member(1), member(2), away(3)], listed(1, 2, 3)));
+    const told3 = told(judgeCluster([member(1), member(2), away(3)], listed(1, 2, 3), "7"));
     expect(told3).toContainEqual(
       expect.stringMatching(/2 of 3 members answered, 2 are a majority: not one more may be lost/),
     );
     const told5 = told(
-      judgeCluster([member(1), member(2), member(3), member(4), away(5)], listed(1, 2, 3, 4, 5)),
+      judgeCluster([member(1), member(2), member(3), member(4), away(5)], listed(1, 2, 3, 4, 5), "7"),
     );
     expect(told5).toContainEqual(expect.stringMatching(/4 of 5 .*: 1 more may be lost/));
+  });
+});
+
+describe("the cluster's id", () => {
+  const DEFAULT = 0xcdf818194e3a8c32n;
+  test.each<[what: string, ids: (bigint | undefined)[], configured: string | undefined, found: string[]]>([
+    ["as configured", [7n, 7n], "7", ["ok identity: id 7, as configured"]],
+    ["not configured", [0xabcn], undefined, ["hint identity: id abc; clusterId is not set"]],
+    ["another", [0xabcn], "7", ["failure identity: id abc, but clusterId is 7: nothing can start"]],
+    [
+      "of two clusters",
+      [7n, 0xabcn, 7n],
+      "7",
+      [
+        "failure unity: the endpoints belong to 2 clusters: 7 (http://m1:2379, http://m3:2379) and abc (http://m2:2379)",
+      ],
+    ],
+    [
+      "that of every etcd without flags",
+      [DEFAULT],
+      "cdf818194e3a8c32",
+      [
+        "hint identity: id cdf818194e3a8c32, as configured; every etcd that was started without flags has this id",
+      ],
+    ],
+    ["not told", [undefined], undefined, []],
+  ])("%s", (_, ids, configured, found) => {
+    const answers = ids.map((clusterId, index) =>
+      member(index + 1, { clusterId } as Partial<AnsweringMember>),
+    );
+    expect(told(judgeIdentity(answers, configured))).toEqual(found);
   });
 });
 
@@ -192,13 +261,13 @@ describe("the database's size", () => {
     [1.5 * GIB, "1.5 GiB"],
     [3000 * 1024 * GIB, "3000 TiB"],
   ])("%d is %s", (bytes, text) => {
-    expect(bytesText(bytes)).toBe(text);
+    expect(formatBytes(bytes)).toBe(text);
   });
 });
 
 describe("this host's settings", () => {
   test("the design's table: with TTL 30 and 10 s to end, 14 s are survived", () => {
-    expect(survivedOutage(30_000, 10_000)).toBe(14_000);
+    expect(computeSurvivedOutage(30_000, 10_000)).toBe(14_000);
   });
 
   test.each<[ttl: number, termination: number, level: string]>([
@@ -212,16 +281,23 @@ describe("this host's settings", () => {
     expect(finding.level).toBe(level);
     const advised = /ttl of (\d+)s/.exec(finding.remedy ?? "")?.[1];
     if (level === "warning")
-      expect(survivedOutage(Number(advised) * 1000, terminationTimeout)).toBeGreaterThan(5_000);
+      expect(computeSurvivedOutage(Number(advised) * 1000, terminationTimeout)).toBeGreaterThan(5_000);
   });
 });
 
 describe("transports", () => {
-  const works: Trial = [member(1), member(2)];
-  const off: Trial = [away(1, "invalid"), away(2, "invalid")];
-  const half: Trial = [member(1), away(2, "invalid")];
+  const works: TransportTrial = [member(1), member(2)];
+  const off: TransportTrial = [away(1, "invalid"), away(2, "invalid")];
+  const half: TransportTrial = [member(1), away(2, "invalid")];
   test.each<
-    [what: string, setting: string, http: Trial, grpc: Trial, found: RegExp | undefined, use: string]
+    [
+      what: string,
+      setting: string,
+      http: TransportTrial,
+      grpc: TransportTrial,
+      found: RegExp | undefined,
+      use: string,
+    ]
   >([
     ["both work", "auto", works, works, /^ok transport: http \(auto\) works; grpc works too$/, "http"],
     ["grpc does not", "http", works, off, /^ok transport: http works; grpc does not: /, "http"],

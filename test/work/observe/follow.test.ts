@@ -26,8 +26,8 @@ async function proxied(context: TestContext, transport: "http" | "grpc") {
   const writer = await Observer.at(context, [etcd.clientUrl]);
   const group = async (name: string) => {
     const put = { op: "put" as const, key: writer.ports.keys.group(name), value: '["a"]' };
-    await writer.store.txn({ compare: [], success: [put], failure: [] });
-    await until(`group ${name} is seen`, () => observer.fold.picture().groups.has(name));
+    await writer.store.commitTxn({ compare: [], success: [put], failure: [] });
+    await until(`group ${name} is seen`, () => observer.fold.getSnapshot().groups.has(name));
   };
   const told = await observer.follow();
   await group(`first ${proxy.port}`);

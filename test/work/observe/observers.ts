@@ -1,22 +1,22 @@
 /** Somebody who looks at a real etcd, and what was told. */
 import type { TestContext } from "vitest";
-import { stopwatch } from "../../../fixtures/steady.ts";
+import { startStopwatch } from "../../../fixtures/steady.ts";
 import { openStore, type StoreOptions } from "../../../src/etcd/open.ts";
 import type { Store } from "../../../src/etcd/store.ts";
-import { Fold } from "../../../src/model/fold.ts";
-import { ROOMS } from "../../../src/model/picture.ts";
-import { realClock } from "../../../src/process/clock.ts";
+import { SNAPSHOT_COLLECTIONS } from "../../../src/model/snapshot.ts";
+import { SnapshotBuilder } from "../../../src/model/snapshot-builder.ts";
+import { createRealClock } from "../../../src/process/clock.ts";
 import { realRandom } from "../../../src/process/random.ts";
-import { keysUnder } from "../../../src/protocol/keys.ts";
-import { follow, type News } from "../../../src/work/observe/follow.ts";
-import { type Beat, heartbeat } from "../../../src/work/observe/heartbeat.ts";
+import { createKeys } from "../../../src/protocol/keys.ts";
+import { type EtcdHealth, watchEtcdHealth } from "../../../src/work/observe/etcd-health.ts";
+import { type FollowEvent, followEtcd } from "../../../src/work/observe/follow.ts";
 import type { ObserverPorts } from "../../../src/work/observe/ports.ts";
 import { until } from "../../safety/support/until.ts";
 
 /** What was told, and when: ms after the beginning; those in which this process stood still do not count. */
 export class Told<T extends { kind: string }> {
   readonly list: (T & { after: number })[] = [];
-  readonly #elapsed = stopwatch();
+  readonly #elapsed = startStopwatch();
   fault: unknown;
 
   constructor(stream: AsyncIterable<T>) {
@@ -44,19 +44,19 @@ export class Told<T extends { kind: string }> {
 export class Observer {
   readonly store: Store;
   readonly ports: ObserverPorts;
-  readonly fold: Fold;
+  readonly fold: SnapshotBuilder;
   readonly #stop = new AbortController();
 
   private constructor(store: Store, { onTestFinished }: Pick<TestContext, "onTestFinished">) {
     this.store = store;
-    const keys = keysUnder("/look/");
+    const keys = createKeys("/look/");
     this.ports = {
       ...{ store, keys },
-      clock: realClock(),
+      clock: createRealClock(),
       random: realRandom,
       settings: { connectTimeout: 10_000 },
     };
-    this.fold = new Fold(keys, ROOMS);
+    this.fold = new SnapshotBuilder(keys, SNAPSHOT_COLLECTIONS);
     onTestFinished(() => {
       this.#stop.abort(new Error("the test is over"));
       store.close();
@@ -69,19 +69,19 @@ export class Observer {
     options: Partial<StoreOptions> = {},
   ): Promise<Observer> {
     return new Observer(
-      await openStore({ ...options, endpoints: [...endpoints] }, { clock: realClock() }),
+      await openStore({ ...options, endpoints: [...endpoints] }, { clock: createRealClock() }),
       context,
     );
   }
 
   /** Resolves with the first read. */
-  async follow(): Promise<Told<News>> {
-    const told = new Told(follow(this.ports, this.fold, this.#stop.signal));
+  async follow(): Promise<Told<FollowEvent>> {
+    const told = new Told(followEtcd(this.ports, this.fold, this.#stop.signal));
     await told.next(({ kind }) => kind === "read");
     return told;
   }
 
-  beats(): Told<Beat> {
-    return new Told(heartbeat(this.ports, this.#stop.signal));
+  beats(): Told<EtcdHealth> {
+    return new Told(watchEtcdHealth(this.ports, this.#stop.signal));
   }
 }

@@ -1,7 +1,7 @@
 /** An operator at an in-memory etcd whose answers a test can lose. */
 import { randomBytes } from "node:crypto";
 import { MemoryStore } from "../../../fixtures/memory-store.ts";
-import { StoreError, type Txn, type TxnAnswer } from "../../../src/etcd/store.ts";
+import { StoreError, type Txn, type TxnResponse } from "../../../src/etcd/store.ts";
 import type { OperatorPorts } from "../../../src/work/operate/ports.ts";
 import { ManualClock } from "../../etcd/manual-clock.ts";
 import { keys } from "../../protocol/samples.ts";
@@ -12,10 +12,10 @@ export type Fate = "fine" | "lost" | "refused";
 class FatefulStore extends MemoryStore {
   readonly fates: Fate[] = [];
 
-  override async txn(txn: Txn, signal?: AbortSignal): Promise<TxnAnswer> {
+  override async commitTxn(txn: Txn, signal?: AbortSignal): Promise<TxnResponse> {
     const fate = this.fates.shift() ?? "fine";
     if (fate === "refused") throw new StoreError("unavailable", "connection refused");
-    const answer = await super.txn(txn, signal);
+    const answer = await super.commitTxn(txn, signal);
     if (fate === "lost") throw new StoreError("unavailable", "connection reset");
     return answer;
   }
@@ -26,7 +26,7 @@ export class TestDesk {
   readonly store = new FatefulStore(MemoryStore.create(this.clock).etcd);
   readonly ports: OperatorPorts = {
     ...{ store: this.store, keys, clock: this.clock },
-    random: { bytes: (n) => randomBytes(n), unit: () => 0.5 },
+    random: { generateBytes: (n) => randomBytes(n), generateFraction: () => 0.5 },
     settings: { connectTimeout: 5_000, readOnly: false },
     operator: { user: "root", host: "ops.example.com", sudoUser: "ann" },
   };

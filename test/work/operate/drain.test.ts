@@ -1,6 +1,6 @@
 /** Drains put and lifted exactly as they were seen, whatever happens to the answers. */
 import { describe, expect, it } from "vitest";
-import { type Drain, drainOf, drainText } from "../../../src/protocol/drain.ts";
+import { type Drain, parseDrain, serializeDrain } from "../../../src/protocol/drain.ts";
 import { liftDrains, putDrain } from "../../../src/work/operate/drain.ts";
 import { keys } from "../../protocol/samples.ts";
 import { type Fate, TestDesk } from "./desk.ts";
@@ -8,14 +8,14 @@ import { type Fate, TestDesk } from "./desk.ts";
 const target = { scope: "host", name: "web1.example.com" } as const;
 
 async function drains(desk: TestDesk): Promise<Drain[]> {
-  const { kvs } = await desk.store.range(keys.drains());
-  return kvs.flatMap((kv) => drainOf(keys, kv) ?? []);
+  const { kvs } = await desk.store.readRange(keys.drains());
+  return kvs.flatMap((kv) => parseDrain(keys, kv) ?? []);
 }
 
 async function putByHand(desk: TestDesk, ...names: string[]): Promise<void> {
-  const value = drainText({ by: "ann", at: 1 });
+  const value = serializeDrain({ by: "ann", at: 1 });
   const success = names.map((name) => ({ op: "put" as const, key: keys.drain("host", name), value }));
-  await desk.store.txn({ compare: [], success, failure: [] });
+  await desk.store.commitTxn({ compare: [], success, failure: [] });
 }
 
 const wish = (instead: readonly Drain[]) => ({ target, instead, seen: 1n, outcome: "drained" });
@@ -59,7 +59,7 @@ describe("a drain", () => {
 
   it("is not put when something else has moved that it rests on", async () => {
     const desk = new TestDesk();
-    await desk.store.txn({
+    await desk.store.commitTxn({
       compare: [],
       success: [{ op: "put", key: keys.group("web"), value: "[]" }],
       failure: [],
@@ -82,7 +82,7 @@ describe("drains are lifted", () => {
       const receipt = await desk.settled(liftDrains(desk.ports, { target, drains: seen, seen: 1n }));
       expect(receipt?.kind).toBe("done");
       expect(await drains(desk)).toEqual([]);
-      expect((await desk.store.range(keys.audits())).count).toBe(1);
+      expect((await desk.store.readRange(keys.audits())).count).toBe(1);
     },
   );
 

@@ -2,9 +2,14 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { MemoryEtcd } from "../../../fixtures/memory-store.ts";
 import { admit } from "../../../src/protocol/admission.ts";
-import { type Place, placeOf, type Ticket, ticketText } from "../../../src/protocol/ticket.ts";
+import { type QueueEntry, serializeTicket, type Ticket, toQueueEntry } from "../../../src/protocol/ticket.ts";
 import type { Op, OpResult } from "../../../src/protocol/txn.ts";
-import { headOf, resourceReads, type Sight, sightOf } from "../../../src/work/run/queues.ts";
+import {
+  buildResourceReads,
+  computeHeadSize,
+  parseResourceQueue,
+  type ResourceQueueView,
+} from "../../../src/work/run/queues.ts";
 import { keys, ticketWith } from "../../protocol/samples.ts";
 
 const ALL = Number.POSITIVE_INFINITY;
@@ -27,7 +32,7 @@ class Bed {
       // Names are in another order than places.
       this.#runs.push([...run].reverse().join(""));
       const value =
-        wish === undefined ? "{" : ticketText(ticketWith({ run: this.#runs[index] ?? "", ...wish }));
+        wish === undefined ? "{" : serializeTicket(ticketWith({ run: this.#runs[index] ?? "", ...wish }));
       this.#apply([{ op: "put", key: this.key(index), value }]);
     });
   }
@@ -40,18 +45,18 @@ class Bed {
     return keys.resource("db", this.run(index));
   }
 
-  look(index: number, depth: number): Sight {
+  look(index: number, depth: number): ResourceQueueView {
     const mine = this.#mine(index);
-    this.asked = resourceReads(keys, "db", mine?.createRevision, depth);
+    this.asked = buildResourceReads(keys, "db", mine?.createRevision, depth);
     const results = this.#apply(this.asked);
     this.read = results.reduce((sum, one) => sum + (one.op === "range" ? one.kvs.length : 0), 0);
-    return sightOf(results, mine, depth);
+    return parseResourceQueue(results, mine, depth);
   }
 
-  #mine(index: number): Place | undefined {
+  #mine(index: number): QueueEntry | undefined {
     const [own] = this.#apply([{ op: "range", key: this.key(index) }]);
     const [kv] = own?.op === "range" ? own.kvs : [];
-    return kv && placeOf(kv);
+    return kv && toQueueEntry(kv);
   }
 
   #apply(success: readonly Op[]): readonly OpResult[] {
@@ -111,7 +116,7 @@ describe("the first places of a resource's queue", () => {
   test("far back in a long queue, a few are read, and they decide", () => {
     const waiting = { count: 1, total: 4, state: "waiting" } as const;
     const bed = new Bed(Array.from({ length: 3_000 }, () => waiting));
-    const { queue: seen } = bed.look(2_999, headOf(waiting));
+    const { queue: seen } = bed.look(2_999, computeHeadSize(waiting));
     expect(admit(seen, bed.run(2_999))).toMatchObject({ kind: "waiting" });
     expect(bed.read).toBeLessThanOrEqual(25);
   });
@@ -122,7 +127,7 @@ describe("the first places of a resource's queue", () => {
     [{ count: 1024, total: 24_000 }, 64],
     [{ count: 1, total: 1_000_000 }, 1_000],
   ])("are so many for %j: %d", (units, places) => {
-    expect(headOf(units)).toBe(places);
+    expect(computeHeadSize(units)).toBe(places);
   });
 });
 

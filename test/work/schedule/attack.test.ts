@@ -2,12 +2,12 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type Store, StoreError } from "../../../src/etcd/store.ts";
 import type { Txn } from "../../../src/protocol/txn.ts";
-import { definitionText, parseDefinition } from "../../../src/schedule/definition.ts";
+import { formatDefinition, parseDefinition } from "../../../src/schedule/definition.ts";
 import { parseDue } from "../../../src/schedule/due.ts";
+import { buildDefinitionChange } from "../../../src/work/schedule/definition-change.ts";
 import type { WorkerEvent } from "../../../src/work/schedule/events.ts";
-import type { Task, Verdict } from "../../../src/work/schedule/handler.ts";
-import { Poller } from "../../../src/work/schedule/poll.ts";
-import { redefined } from "../../../src/work/schedule/redefined.ts";
+import type { ScheduledTask, TaskResult } from "../../../src/work/schedule/handler.ts";
+import { Poller } from "../../../src/work/schedule/poller.ts";
 import { Bed, diverted, type Hand, MINUTE, ok, Site, START } from "./site.ts";
 
 /** How long is waited for what comes by a watch, ms. */
@@ -22,11 +22,11 @@ afterEach(() => site.close());
 
 /** A store whose transactions a test looks at before they are sent; what it throws is the answer. */
 function watched(look: (txn: Txn) => Promise<void> | void): Store {
-  const txn: Store["txn"] = async (one, signal) => {
+  const txn: Store["commitTxn"] = async (one, signal) => {
     await look(one);
-    return await bed.store.txn(one, signal);
+    return await bed.store.commitTxn(one, signal);
   };
-  return diverted(bed.store, { txn });
+  return diverted(bed.store, { commitTxn: txn });
 }
 
 const deletes = ({ success }: Txn, key: string) => success.some((op) => op.op === "delete" && op.key === key);
@@ -35,13 +35,13 @@ const started = (worker: Hand, count = 1) =>
 
 /** Handlers that wait for a word, the first `count` of them; the others are done at once. */
 function gated(count = 1) {
-  const gate = Promise.withResolvers<Verdict>();
+  const gate = Promise.withResolvers<TaskResult>();
   let calls = 0;
-  const run = (_: Task): Promise<Verdict> => {
+  const run = (_: ScheduledTask): Promise<TaskResult> => {
     calls += 1;
     return calls > count ? ok() : gate.promise;
   };
-  return { run, open: (verdict: Verdict = { result: "ok" }) => gate.resolve(verdict) };
+  return { run, open: (verdict: TaskResult = { result: "ok" }) => gate.resolve(verdict) };
 }
 
 describe("a running key never outlives its task", () => {
@@ -88,7 +88,7 @@ test("forbid made allow while one runs: the next waits for its end, and asks not
   const { run, open } = gated();
   const worker = new Site(counting, site.clock, site.keys).worker(run);
   await started(worker);
-  await site.put(site.keys.schedule("job"), definitionText({ ...definition, overlap: "allow" }));
+  await site.put(site.keys.schedule("job"), formatDefinition({ ...definition, overlap: "allow" }));
   await site.add("mark");
   await started(worker, 2); // by then the worker knows the new definition
   const before = claims;
@@ -131,7 +131,7 @@ test("joining anew, it survives that its new session is gone before it was used"
   });
   const worker = new Site(unlucky, site.clock, site.keys).worker(ok, { ttl: 5 });
   await worker.joined();
-  const [record] = (await bed.store.range(site.keys.workers())).kvs;
+  const [record] = (await bed.store.readRange(site.keys.workers())).kvs;
   await bed.store.revoke(record?.session ?? 0n);
   await worker.joined(2);
   await worker.stop();
@@ -162,7 +162,7 @@ test.each([Number.NaN, Number.POSITIVE_INFINITY, -1e15, 1.5, 1e300])(
     const worker = site.worker(async () => ({ result: "retry", wait }));
     await worker.hasEnded(1);
     expect(
-      parseDue((await bed.store.range({ key: site.keys.due("job") })).kvs[0]?.value ?? ""),
+      parseDue((await bed.store.readRange({ key: site.keys.due("job") })).kvs[0]?.value ?? ""),
     ).toHaveProperty("value");
   },
 );
@@ -174,7 +174,7 @@ test("a schedule that is moved to where nothing comes any more has ended", () =>
     ...{ outcomes: { runs: [], dead: [] }, due: { next: START, runAt: START, open: [] } },
   };
   const after = { ...definition, end: START + 1 };
-  const [change] = redefined(before, after, START, { start: START + MINUTE });
+  const [change] = buildDefinitionChange(before, after, START, { start: START + MINUTE });
   expect(change?.due).toEqual({ runAt: 0, open: [] });
 });
 

@@ -6,22 +6,22 @@ import type { Clock } from "../../../src/base/clock.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { openStore } from "../../../src/etcd/open.ts";
 import type { Store } from "../../../src/etcd/store.ts";
-import { realClock } from "../../../src/process/clock.ts";
+import { createRealClock } from "../../../src/process/clock.ts";
 import { realRandom } from "../../../src/process/random.ts";
-import { type Keys, keysUnder } from "../../../src/protocol/keys.ts";
-import { type Definition, definitionText } from "../../../src/schedule/definition.ts";
-import { type Due, dueText, parseDue } from "../../../src/schedule/due.ts";
-import { type Outcomes, parseOutcomes } from "../../../src/schedule/outcome.ts";
-import { type First, firstDue } from "../../../src/schedule/plan.ts";
-import { parseRunning, type Running } from "../../../src/schedule/running.ts";
-import { Engine, type EngineOptions } from "../../../src/work/schedule/engine.ts";
+import { createKeys, type Keys } from "../../../src/protocol/keys.ts";
+import { type Definition, formatDefinition } from "../../../src/schedule/definition.ts";
+import { type DueState, formatDue, parseDue } from "../../../src/schedule/due.ts";
+import { computeFirstDue, type FirstOccurrenceOptions } from "../../../src/schedule/due-transitions.ts";
+import { type OutcomeHistory, parseOutcomes } from "../../../src/schedule/outcome.ts";
+import { parseRunning, type RunningRecord } from "../../../src/schedule/running-record.ts";
 import type { WorkerEvent } from "../../../src/work/schedule/events.ts";
-import type { Handlers, Task, Verdict } from "../../../src/work/schedule/handler.ts";
+import type { HandlerRegistry, ScheduledTask, TaskResult } from "../../../src/work/schedule/handler.ts";
 import type { SchedulePorts } from "../../../src/work/schedule/ports.ts";
+import { ScheduleWorker, type ScheduleWorkerOptions } from "../../../src/work/schedule/schedule-worker.ts";
 
 /** A wall clock that the test sets, and that goes on from there; whoever sleeps wakes then. Monotonic time is the machine's. */
 export class HandClock implements Clock {
-  readonly #real = realClock();
+  readonly #real = createRealClock();
   #wall: number;
   #since = this.now();
   #set = Promise.withResolvers<void>();
@@ -34,7 +34,7 @@ export class HandClock implements Clock {
     return this.#real.now();
   }
 
-  wall(): number {
+  getWallTime(): number {
     return this.#wall + Math.floor(this.now() - this.#since);
   }
 
@@ -46,7 +46,7 @@ export class HandClock implements Clock {
   }
 
   advance(ms: number): void {
-    this.set(this.wall() + ms);
+    this.set(this.getWallTime() + ms);
   }
 
   async sleep(ms: number, signal?: AbortSignal): Promise<void> {
@@ -77,7 +77,7 @@ export class Bed {
       this.#etcd = await startEtcd(options);
       this.#store = await openStore(
         { endpoints: [this.#etcd.clientUrl], timeouts: { total: 30_000 } },
-        { clock: realClock() },
+        { clock: createRealClock() },
       );
     });
     afterAll(async () => {
@@ -104,7 +104,7 @@ export class Site {
   readonly clock: HandClock;
   readonly #workers: Hand[] = [];
 
-  constructor(store: Store, clock = new HandClock(START), keys = keysUnder(`/${randomUUID()}/`)) {
+  constructor(store: Store, clock = new HandClock(START), keys = createKeys(`/${randomUUID()}/`)) {
     this.store = store;
     this.clock = clock;
     this.keys = keys;
@@ -119,11 +119,11 @@ export class Site {
   async add(
     id: string,
     change: Partial<Definition> = {},
-    first: First = { start: START },
+    first: FirstOccurrenceOptions = { start: START },
   ): Promise<Definition> {
     const definition: Definition = { cron: "* * * * *", timezone: "UTC", ...change };
-    const due = dueText(firstDue(id, definition, this.clock.wall(), first));
-    await this.put(this.keys.schedule(id), definitionText(definition), this.keys.due(id), due);
+    const due = formatDue(computeFirstDue(id, definition, this.clock.getWallTime(), first));
+    await this.put(this.keys.schedule(id), formatDefinition(definition), this.keys.due(id), due);
     return definition;
   }
 
@@ -132,26 +132,30 @@ export class Site {
     const puts = Array.from({ length: pairs.length / 2 }, (_, n) => {
       return { op: "put", key: pairs[2 * n] ?? "", value: pairs[2 * n + 1] ?? "" } as const;
     });
-    await this.store.txn({ compare: [], success: puts, failure: [] });
+    await this.store.commitTxn({ compare: [], success: puts, failure: [] });
   }
 
   async delete(...keys: string[]): Promise<void> {
-    await this.store.txn({ compare: [], success: keys.map((key) => ({ op: "delete", key })), failure: [] });
+    await this.store.commitTxn({
+      compare: [],
+      success: keys.map((key) => ({ op: "delete", key })),
+      failure: [],
+    });
   }
 
-  async due(id: string): Promise<Due> {
-    const { kvs } = await this.store.range({ key: this.keys.due(id) });
+  async due(id: string): Promise<DueState> {
+    const { kvs } = await this.store.readRange({ key: this.keys.due(id) });
     const parsed = parseDue(kvs[0]?.value ?? "");
     if ("fault" in parsed) throw new Error(parsed.fault);
     return parsed.value;
   }
 
-  async outcomes(id: string): Promise<Outcomes> {
-    return parseOutcomes((await this.store.range({ key: this.keys.outcomes(id) })).kvs[0]?.value);
+  async outcomes(id: string): Promise<OutcomeHistory> {
+    return parseOutcomes((await this.store.readRange({ key: this.keys.outcomes(id) })).kvs[0]?.value);
   }
 
-  async running(): Promise<(Running & { key: string })[]> {
-    const { kvs } = await this.store.range(this.keys.runnings());
+  async running(): Promise<(RunningRecord & { key: string })[]> {
+    const { kvs } = await this.store.readRange(this.keys.runnings());
     return kvs.flatMap(({ key, value }) => {
       const parsed = parseRunning(value);
       return "value" in parsed ? [{ ...parsed.value, key }] : [];
@@ -160,8 +164,8 @@ export class Site {
 
   /** A worker with one handler for everything. */
   worker(
-    run: (task: Task) => Promise<Verdict>,
-    options: Partial<EngineOptions> & { clock?: Clock } = {},
+    run: (task: ScheduledTask) => Promise<TaskResult>,
+    options: Partial<ScheduleWorkerOptions> & { clock?: Clock } = {},
   ): Hand {
     const hand = new Hand(this, run, options);
     this.#workers.push(hand);
@@ -176,7 +180,7 @@ export class Site {
 
 /** A worker in this process, with what it has told. */
 export class Hand {
-  readonly engine: Engine;
+  readonly engine: ScheduleWorker;
   readonly events: WorkerEvent[] = [];
   readonly ended: Promise<void>;
   readonly #stop = new AbortController();
@@ -184,11 +188,11 @@ export class Hand {
 
   constructor(
     site: Site,
-    run: (task: Task) => Promise<Verdict>,
-    { clock, ...options }: Partial<EngineOptions> & { clock?: Clock },
+    run: (task: ScheduledTask) => Promise<TaskResult>,
+    { clock, ...options }: Partial<ScheduleWorkerOptions> & { clock?: Clock },
   ) {
-    const handlers: Handlers = { types: ["/.*/", "$command"], find: () => ({ run }) };
-    this.engine = new Engine(site.ports(clock), {
+    const handlers: HandlerRegistry = { types: ["/.*/", "$command"], find: () => ({ run }) };
+    this.engine = new ScheduleWorker(site.ports(clock), {
       ...{ host: "h1.example.com", pid: process.pid, version: "0", tags: [], ttl: 30, handlers },
       ...{ concurrency: 10, terminationTimeout: 1_000, listener: (event) => this.#hear(event) },
       clockOffset: () => 0, // a test that sets the clock lets time pass for all
@@ -246,4 +250,4 @@ export function diverted(real: Store, calls: Partial<Store>): Store {
   });
 }
 
-export const ok = async (): Promise<Verdict> => ({ result: "ok" });
+export const ok = async (): Promise<TaskResult> => ({ result: "ok" });

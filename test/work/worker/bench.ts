@@ -6,10 +6,10 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import type { LogFields } from "../../../src/base/log.ts";
 import { silentLog } from "../../../src/base/log.ts";
-import { guardianHost } from "../../../src/process/host.ts";
+import { createGuardianHost } from "../../../src/process/host.ts";
 import { realRandom } from "../../../src/process/random.ts";
 import type { Definition } from "../../../src/schedule/definition.ts";
-import { type Task, TaskLost } from "../../../src/work/schedule/handler.ts";
+import { type ScheduledTask, TaskLost } from "../../../src/work/schedule/handler.ts";
 import type { HandlerPorts } from "../../../src/work/worker/ports.ts";
 import { clock, newMark } from "../../process/helpers.ts";
 
@@ -21,7 +21,7 @@ export interface Bench {
   task(more?: Partial<Definition>): TestTask;
 }
 
-export interface TestTask extends Task {
+export interface TestTask extends ScheduledTask {
   end(result: TaskLost["result"]): void;
   /** Moves the horizon to so many ms from now. */
   extend(ms: number): void;
@@ -34,7 +34,7 @@ export function newBench(more: Partial<HandlerPorts> = {}): Bench {
     if (line !== undefined) lines.push(String(line));
   };
   const ports: HandlerPorts = {
-    ...{ clock, random: realRandom, commands: guardianHost(clock), log: { ...silentLog, info } },
+    ...{ clock, random: realRandom, commands: createGuardianHost(clock), log: { ...silentLog, info } },
     ...{ host: "a.example", secrets: [], terminationTimeout: 300 },
     env: { PATH: process.env.PATH ?? "", TEST_MARK: mark },
     ...more,
@@ -51,7 +51,7 @@ export function newTask(more: Partial<Definition> = {}): TestTask {
     ...{ scheduled: Date.UTC(2026, 10, 21, 12), late: 40, attempt: 2, run: randomUUID() },
     definition: { cron: "* * * * *", timezone: "UTC", ...more },
     signal: ending.signal,
-    horizon: () => horizon,
+    getHorizon: () => horizon,
     onExtended(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);

@@ -1,21 +1,21 @@
 import { chmodSync } from "node:fs";
 import { expect, test } from "vitest";
-import type { Verdict } from "../../../src/work/schedule/handler.ts";
-import { CommandHandler, type CommandOptions } from "../../../src/work/worker/command-handler.ts";
+import type { TaskResult } from "../../../src/work/schedule/handler.ts";
+import { CommandHandler, type CommandHandlerOptions } from "../../../src/work/worker/command-handler.ts";
 import { remains, until } from "../../process/helpers.ts";
 import { newBench, newFile } from "./bench.ts";
 
 const sh = (script: string) => ["sh", "-c", script];
 
 /** Runs a command for a task, and makes sure that nothing of it is left. */
-async function verdictOf(command: readonly string[], more: Partial<CommandOptions> = {}) {
+async function verdictOf(command: readonly string[], more: Partial<CommandHandlerOptions> = {}) {
   const { mark, ports, task, lines } = newBench();
   const verdict = await new CommandHandler(ports, { command, ...more }).run(task());
   expect(remains(mark)).toEqual([]);
   return { ...verdict, lines };
 }
 
-test.each<[string, readonly string[], Partial<Verdict>]>([
+test.each<[string, readonly string[], Partial<TaskResult>]>([
   ["ends well", sh("exit 0"), { result: "ok", code: 0 }],
   ["fails", sh("exit 3"), { result: "failed", code: 3, reason: "exit code 3" }],
   ["fails with the largest code", sh("exit 255"), { result: "failed", code: 255 }],

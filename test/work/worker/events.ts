@@ -1,7 +1,7 @@
 /** What a worker tells, as tests make it. */
 import type { Log, LogFields } from "../../../src/base/log.ts";
 import type { Definition } from "../../../src/schedule/definition.ts";
-import type { Outcome } from "../../../src/schedule/outcome.ts";
+import type { OccurrenceOutcome } from "../../../src/schedule/outcome.ts";
 import type { WorkerEvent } from "../../../src/work/schedule/events.ts";
 
 export const NOON = Date.UTC(2026, 0, 5, 12);
@@ -25,11 +25,11 @@ export function started(
 }
 
 export function ended(
-  outcome: Partial<Outcome> = {},
+  outcome: Partial<OccurrenceOutcome> = {},
   more: Partial<Of<"ended">> = {},
   definition: Partial<Definition> = {},
 ): Of<"ended"> {
-  const whole: Outcome = {
+  const whole: OccurrenceOutcome = {
     ...{ scheduled: NOON, result: "ok", startedAt: NOON + 20, endedAt: NOON + 2_020, run: "r1" },
     ...{ attempt: 1, late: 20, worker: "w1", host: "web1.example.com", token: "7", ...outcome },
   };
@@ -40,7 +40,13 @@ export function ended(
 }
 
 export function skipped(count: number, definition: Partial<Definition> = {}): Of<"skipped"> {
-  const outcome: Outcome = { scheduled: NOON, result: "skipped", endedAt: NOON, count, until: NOON + 60_000 };
+  const outcome: OccurrenceOutcome = {
+    scheduled: NOON,
+    result: "skipped",
+    endedAt: NOON,
+    count,
+    until: NOON + 60_000,
+  };
   return { kind: "skipped", id: "mail.daily", type: "mail", definition: definitionWith(definition), outcome };
 }
 

@@ -4,13 +4,13 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { realClock } from "../../../src/process/clock.ts";
-import { guardianHost } from "../../../src/process/host.ts";
-import { type HookOptions, hooksOf } from "../../../src/work/worker/hooks.ts";
+import { createRealClock } from "../../../src/process/clock.ts";
+import { createGuardianHost } from "../../../src/process/host.ts";
+import { createHooks, type HookOptions } from "../../../src/work/worker/hooks.ts";
 import { until } from "../../safety/support/until.ts";
 import { ended, NOON, skipped, started, Warnings } from "./events.ts";
 
-const clock = realClock();
+const clock = createRealClock();
 /** Nobody waits for long here: between attempts, for one. */
 const hasty = { ...clock, sleep: (ms: number, signal?: AbortSignal) => clock.sleep(ms / 100, signal) };
 
@@ -18,9 +18,16 @@ function hooks(options: HookOptions = {}, time = clock) {
   const log = new Warnings();
   const results: string[] = [];
   const env = { PATH: process.env.PATH };
-  const random = { unit: () => 0, bytes: (length: number) => new Uint8Array(length) };
-  const ports = { clock: time, random, log, env, commands: guardianHost(clock), host: "web1.example.com" };
-  const made = hooksOf(ports, { onResult: (result) => results.push(result), ...options });
+  const random = { generateFraction: () => 0, generateBytes: (length: number) => new Uint8Array(length) };
+  const ports = {
+    clock: time,
+    random,
+    log,
+    env,
+    commands: createGuardianHost(clock),
+    host: "web1.example.com",
+  };
+  const made = createHooks(ports, { onResult: (result) => results.push(result), ...options });
   onTestFinished(() => made.close(0));
   return { hooks: made, log, results };
 }
@@ -70,13 +77,15 @@ test("an address is told of start, success and failure in their order, by the pa
   const hook = `${url}/ping/1{event}`;
   const all = { start: hook, success: hook, failure: hook, late: hook, missed: hook };
   const { hooks: made, results } = hooks({ lateAfter: 5_000 });
-  made.listener(started({ late: 5_000 }, { hooks: all }));
-  made.listener(ended({}, {}, { hooks: all }));
-  made.listener(ended({ result: "failed", code: 3, tail: "no\nmail" }, { again: NOON + 9 }, { hooks: all }));
-  made.listener(ended({ result: "retry" }, { again: NOON }, { hooks: all }));
-  made.listener(ended({ result: "replaced" }, {}, { hooks: all }));
-  made.listener(skipped(7, { hooks: all }));
-  made.listener({ kind: "load", running: 1, concurrency: 1 });
+  made.handleEvent(started({ late: 5_000 }, { hooks: all }));
+  made.handleEvent(ended({}, {}, { hooks: all }));
+  made.handleEvent(
+    ended({ result: "failed", code: 3, tail: "no\nmail" }, { again: NOON + 9 }, { hooks: all }),
+  );
+  made.handleEvent(ended({ result: "retry" }, { again: NOON }, { hooks: all }));
+  made.handleEvent(ended({ result: "replaced" }, {}, { hooks: all }));
+  made.handleEvent(skipped(7, { hooks: all }));
+  made.handleEvent({ kind: "load", running: 1, concurrency: 1 });
   await made.close();
   const paths = ["/start", "/log", "", "/fail", "/fail"].map((path) => `/ping/1${path}`);
   expect(calls.map(({ path }) => path)).toEqual(paths);
@@ -102,12 +111,12 @@ test("an address is told of start, success and failure in their order, by the pa
 test("the worker's hooks are called for every schedule, beside its own, and can be replaced", async () => {
   const { url, calls } = await server(status(204));
   const { hooks: made } = hooks({ hooks: { start: `${url}/worker` } });
-  made.listener(started({}, { hooks: { start: `${url}/own` } }));
+  made.handleEvent(started({}, { hooks: { start: `${url}/own` } }));
   await until("both are called", () => calls.length === 2);
   expect(calls.map(({ path }) => path).sort()).toEqual(["/own", "/worker"]);
   made.replace({ success: `${url}/new` });
-  made.listener(started());
-  made.listener(ended());
+  made.handleEvent(started());
+  made.handleEvent(ended());
   await made.close();
   expect(calls.slice(2).map(({ path }) => path)).toEqual(["/new"]);
 });
@@ -121,7 +130,7 @@ test.each([
   async (code, tries, error) => {
     const { url, calls } = await server(status(code));
     const { hooks: made, log, results } = hooks({ hooks: { start: `${url}/secret` } }, hasty);
-    made.listener(started());
+    made.handleEvent(started());
     await until("it is over", () => results.length > 0);
     expect(calls).toHaveLength(tries);
     expect(results).toEqual(["failed"]);
@@ -134,7 +143,7 @@ test.each([
 test("an attempt that fails once is made up for by the second", async () => {
   const { url } = await server((response, calls) => status(calls.length === 1 ? 503 : 200)(response));
   const { hooks: made, log, results } = hooks({ hooks: { start: url } }, hasty);
-  made.listener(started());
+  made.handleEvent(started());
   await until("it is over", () => results.length > 0);
   expect(results).toEqual(["ok"]);
   expect(log.list).toEqual([]);
@@ -152,8 +161,8 @@ test("a redirect is not followed, and an answer without end is not read", async 
     pour();
   });
   const { hooks: made, log, results } = hooks({ hooks: { start: url, success: flood.url } });
-  made.listener(started());
-  made.listener(ended());
+  made.handleEvent(started());
+  made.handleEvent(ended());
   await until("both are over", () => results.length === 2);
   expect(results).toEqual(["failed", "ok"]);
   expect(log.list[0]?.error).toBe(`it answered 307, to ${other.url.slice(7)}; write that address`);
@@ -164,8 +173,8 @@ test("an address that hangs costs its schedule its turn, others nothing; what do
   const hanging = await server(() => {});
   const { url, calls } = await server(status(200));
   const { hooks: made, log, results } = hooks({ within: 60_000 });
-  for (let i = 0; i < 30; i += 1) made.listener(started({}, { hooks: { start: hanging.url } }));
-  made.listener(started({ id: "other" }, { hooks: { start: url } }));
+  for (let i = 0; i < 30; i += 1) made.handleEvent(started({}, { hooks: { start: hanging.url } }));
+  made.handleEvent(started({ id: "other" }, { hooks: { start: url } }));
   await until("the other is called", () => calls.length === 1);
   expect(results).toEqual([...Array(9).fill("dropped"), "ok"]);
   await until("the first hangs", () => hanging.calls.length === 1);
@@ -173,21 +182,21 @@ test("an address that hangs costs its schedule its turn, others nothing; what do
   expect(results.slice(10)).toEqual(Array(21).fill("failed"));
   expect(log.list).toHaveLength(20); // the rest is counted, not told
   expect(hanging.calls).toHaveLength(1);
-  made.listener(started({}, { hooks: { start: url } }));
+  made.handleEvent(started({}, { hooks: { start: url } }));
   expect(calls).toHaveLength(1);
 });
 
 test("an address that does not answer in time has failed", async () => {
   const { url } = await server(() => {});
   const { hooks: made, log } = hooks({ within: 30, hooks: { start: url } }, hasty);
-  made.listener(started());
+  made.handleEvent(started());
   await until("it is logged", () => log.list.length > 0);
   expect(log.list[0]?.error).toBe("no answer within 0.03 s");
 });
 
 test.each(["ftp://example.com/x", "no address", "", "file:///etc/passwd"])("%j is no hook", async (hook) => {
   const { hooks: made, log } = hooks({ hooks: { start: hook } });
-  made.listener(started());
+  made.handleEvent(started());
   await made.close();
   expect(log.list[0]?.error).toBe("it is neither an http nor an https address");
 });
@@ -207,7 +216,7 @@ test("a command gets the word on its standard input and in its environment", asy
     {},
     { hooks: { failure: ["sh", "-c", script, "sh", path] } },
   );
-  made.listener(event);
+  made.handleEvent(event);
   await made.close();
   expect([results, log.list]).toEqual([["ok"], []]);
   const [word = "", ...env] = readFileSync(path, "utf8").trim().split("\n");
@@ -229,7 +238,7 @@ test.each([
   ["is not there", ["/nowhere/x"], '"/nowhere/x" was not found: no such file or directory (ENOENT)'],
 ])("a command that %s is logged, and not tried again", async (_, command, error) => {
   const { hooks: made, results, log } = hooks({ hooks: { start: command } });
-  made.listener(started());
+  made.handleEvent(started());
   await made.close();
   expect(results).toEqual(["failed"]);
   expect(log.list[0]).toMatchObject({ event: "start", hook: JSON.stringify(command[0]), error });
@@ -239,13 +248,13 @@ test("a command whose time is up is ended with all it has started, and so is one
   const path = join(folder(), "pid");
   const command = ["sh", "-c", `sleep 300 & echo $! > ${path}; yes | head -c 1000000; wait`];
   const late = hooks({ within: 300, hooks: { start: command } });
-  late.hooks.listener(started());
+  late.hooks.handleEvent(started());
   await late.hooks.close();
   expect(late.log.list[0]?.error).toMatch(/^it was ended: its time was up; it said: y y/);
   expect(existsSync(`/proc/${readFileSync(path, "utf8").trim()}`)).toBe(false);
   rmSync(path);
   const { hooks: made, results } = hooks({ hooks: { start: command } });
-  made.listener(started());
+  made.handleEvent(started());
   await until("it runs", () => existsSync(path) && readFileSync(path, "utf8").endsWith("\n"));
   await made.close(0);
   expect(results).toEqual(["failed"]);

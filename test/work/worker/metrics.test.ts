@@ -1,12 +1,12 @@
 import http from "node:http";
 import { connect } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { listenText, parseListen } from "../../../src/work/worker/listen.ts";
-import { metricsOf } from "../../../src/work/worker/metrics.ts";
+import { formatListenAddress, parseListenAddress } from "../../../src/work/worker/listen-address.ts";
+import { startMetrics } from "../../../src/work/worker/metrics.ts";
 import { ended, skipped, started, Warnings } from "./events.ts";
 
-async function metrics(more: { illness?(): string | undefined; heldLeases?(): number } = {}) {
-  const made = await metricsOf({ listen: "0", log: new Warnings(), illness: () => undefined, ...more });
+async function metrics(more: { findFault?(): string | undefined; countHeldLeases?(): number } = {}) {
+  const made = await startMetrics({ listen: "0", log: new Warnings(), findFault: () => undefined, ...more });
   onTestFinished(() => made.close());
   return made;
 }
@@ -31,18 +31,18 @@ function get(port: number, path: string, method = "GET"): Promise<Answer> {
 }
 
 test("what a worker tells is counted", async () => {
-  const { listener, hook, address } = await metrics({ heldLeases: () => 3 });
-  listener({ kind: "load", running: 2, concurrency: 8 });
-  listener({ kind: "clock", state: "refuses", skew: 6_500 });
-  listener(started());
-  listener(started({ attempt: 2, late: 61_000 }));
-  listener(ended());
-  listener(ended({ result: "failed" }, { again: 1 }));
-  listener(ended({ result: "timeout" }, { isDead: true }));
-  listener(ended({ result: "retry" }, { again: 1 }));
-  listener(skipped(5));
-  listener({ kind: "unknown", id: "x", type: "x" });
-  hook("dropped");
+  const { countEvent, countHook, address } = await metrics({ countHeldLeases: () => 3 });
+  countEvent({ kind: "load", running: 2, concurrency: 8 });
+  countEvent({ kind: "clock", state: "refuses", skew: 6_500 });
+  countEvent(started());
+  countEvent(started({ attempt: 2, late: 61_000 }));
+  countEvent(ended());
+  countEvent(ended({ result: "failed" }, { again: 1 }));
+  countEvent(ended({ result: "timeout" }, { isDead: true }));
+  countEvent(ended({ result: "retry" }, { again: 1 }));
+  countEvent(skipped(5));
+  countEvent({ kind: "unknown", id: "x", type: "x" });
+  countHook("dropped");
   const { text } = await get(address.port, "/metrics");
   for (const line of [
     'fired_total{type="mail"} 2',
@@ -69,10 +69,10 @@ test("what a worker tells is counted", async () => {
 });
 
 test("types are labels, however they are written, and only so many of them", async () => {
-  const { listener, address } = await metrics();
-  listener(started({ type: 'a"b\\c\nd' }));
-  listener(started({ type: "x".repeat(101) }));
-  for (let i = 0; i < 1_000; i += 1) listener(started({ type: `type ${i}` }));
+  const { countEvent, address } = await metrics();
+  countEvent(started({ type: 'a"b\\c\nd' }));
+  countEvent(started({ type: "x".repeat(101) }));
+  for (let i = 0; i < 1_000; i += 1) countEvent(started({ type: `type ${i}` }));
   const { text } = await get(address.port, "/metrics");
   const fired = text.split("\n").filter((line) => line.startsWith("signalbox_worker_fired_total{"));
   expect(fired).toContain('signalbox_worker_fired_total{type="a\\"b\\\\c\\nd"} 1');
@@ -82,7 +82,7 @@ test("types are labels, however they are written, and only so many of them", asy
 
 test("the server says how the worker is, and nothing else", async () => {
   let illness: string | undefined;
-  const { address } = await metrics({ illness: () => illness });
+  const { address } = await metrics({ findFault: () => illness });
   const { port } = address;
   expect(await get(port, "/healthz")).toMatchObject({ code: 200, text: "ok\n" });
   illness = "the session is not renewed";
@@ -107,7 +107,7 @@ test("what is no HTTP, and a head without an end, harm nobody", async () => {
 test("a port that is taken is said so", async () => {
   const { address } = await metrics();
   const listen = `127.0.0.1:${address.port}`;
-  const second = metricsOf({ listen, log: new Warnings(), illness: () => undefined });
+  const second = startMetrics({ listen, log: new Warnings(), findFault: () => undefined });
   await expect(second).rejects.toMatchObject({
     exitCode: 78,
     message: expect.stringContaining(`${listen} is taken`),
@@ -121,13 +121,13 @@ test.each([
   ["[::1]:9464", "::1", 9464, "[::1]:9464"],
   ["0.0.0.0:65535", "0.0.0.0", 65_535, "0.0.0.0:65535"],
 ])("%s is an address", (text, host, port, shown) => {
-  expect(parseListen(text)).toEqual({ host, port });
-  expect(listenText(parseListen(text))).toBe(shown);
+  expect(parseListenAddress(text)).toEqual({ host, port });
+  expect(formatListenAddress(parseListenAddress(text))).toBe(shown);
 });
 
 test.each(["", ":", ":x", "web1:", ":65536", "::1:80", "a b:1", "http://x:1", ":1/"])(
   "%j is none",
   (text) => {
-    expect(() => parseListen(text)).toThrow(/no address to listen on/);
+    expect(() => parseListenAddress(text)).toThrow(/no address to listen on/);
   },
 );

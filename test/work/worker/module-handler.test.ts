@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Verdict } from "../../../src/work/schedule/handler.ts";
+import type { TaskResult } from "../../../src/work/schedule/handler.ts";
 import { ModuleHandler } from "../../../src/work/worker/module-handler.ts";
 import { remains, until } from "../../process/helpers.ts";
 import { newBench, newFile } from "./bench.ts";
@@ -21,7 +21,7 @@ async function verdictOf(text: string, more: { name?: string; export?: string; t
   return verdict;
 }
 
-test.each<[string, string, Partial<Verdict>]>([
+test.each<[string, string, Partial<TaskResult>]>([
   ["returns", body("return 5"), { result: "ok" }],
   ["finishes", body("task.finish(); throw new Error('later')"), { result: "ok" }],
   ["throws", body("throw new TypeError('no such table')"), failed("TypeError: no such table")],

@@ -1,7 +1,7 @@
 import { chmodSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { argvOf } from "../../../src/work/worker/words.ts";
+import { parseArgv } from "../../../src/work/worker/argv.ts";
 import { readWorkerFile } from "../../../src/work/worker/worker-file.ts";
 import { newFile } from "./bench.ts";
 
@@ -185,12 +185,12 @@ test.each<[string, string[]]>([
   ['"a \\" \\\\ \\n"', ['a " \\ \\n']],
   ["a '$HOME | *'", ["a", "$HOME | *"]],
 ])("the words of %j", (line, words) => {
-  expect(argvOf(line)).toEqual({ value: words });
+  expect(parseArgv(line)).toEqual({ value: words });
 });
 
 test.each(["", "  ", "a 'b", "a $HOME", 'a "$HOME"', "a > b", "a *", "~/bin/a", "a `b`"])(
   "%j is no line of words",
   (line) => {
-    expect(argvOf(line)).toHaveProperty("fault");
+    expect(parseArgv(line)).toHaveProperty("fault");
   },
 );

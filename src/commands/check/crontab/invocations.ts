@@ -1,77 +1,84 @@
-import type { Parsed } from "../../../base/text.ts";
-import { type ShellCommand, shellCommands, UNKNOWN } from "../../../fleet/shell-words.ts";
+import type { ParseResult } from "../../../base/text.ts";
+import { findShellText } from "../../../fleet/nested-command.ts";
+import { parseShellCommands, type ShellCommand, UNKNOWN } from "../../../fleet/shell-parser.ts";
+import { getBaseName } from "../../../fleet/shell-wrappers.ts";
+import { applyReadFiles, applyWrapperPath } from "./search-path.ts";
 
-/** Programs whose lines are understood. */
-export type Tool = "signalbox" | "switchman" | Unread;
-/** Front ends whose lines are seen here, and read by migrate crontab alone. */
-export type Unread = (typeof UNREAD)[number];
-const UNREAD = ["cronlock", "golock", "zoo-locked"] as const;
+/** Programs whose crontab lines are recognized. */
+export type CrontabTool = "signalbox" | "switchman" | UnreadTool;
+/** Front ends that are recognized here, but parsed by `migrate crontab` only. */
+export type UnreadTool = (typeof UNREAD_TOOLS)[number];
+const UNREAD_TOOLS = ["cronlock", "golock", "zoo-locked"] as const;
 
-/** One start of a tool in a shell's line. */
+/** One start of a tool in a shell command line. */
 export interface Invocation {
-  tool: Tool;
-  /** What it is given; for signalbox, what follows `run`. */
+  tool: CrontabTool;
+  /** The program as written: `signalbox`, `/opt/bin/switchman`. */
+  program: string;
+  /** Its arguments; for signalbox, those after `run`. */
   words: readonly string[];
-  /** Variables of its own: those before it on the line, and of the crontab. */
+  /** Its variables: those before it on the line, and those of the crontab. */
   variables: ReadonlyMap<string, string>;
-  /** Words before it: `nice -n 10`, `chronic`. */
+  /** Words before it, such as `nice -n 10` or `chronic`. */
   wrapper: readonly string[];
-  /** What stands after it: `||`, `|`, … */
+  /** The operator after it: `||`, `|`, … */
   next: string;
 }
 
 const ASSIGNMENT = /^([A-Za-z_]\w*)=(.*)$/s;
-/** A tool's name behind these is spoken about, and not started. */
-export const SPEAKERS =
+/** A tool's name after one of these programs is an argument and starts nothing. */
+export const NON_STARTING_PROGRAMS =
   /^(?:echo|printf|logger|grep|egrep|fgrep|pgrep|pkill|killall|man|which|type|test|\[|\[\[|cat|tail|ls|rm|apt|apt-get|systemctl)$/;
-/** What a front end is started by. */
+/** Programs that start another program. */
 const WRAPPERS = /^(?:sudo|doas|nice|ionice|env|nohup|setsid|timeout|chronic|cronic|time|exec)$/;
-const SHELLS = /^(?:(?:ba|da|k|z)?sh|su|runuser|flock)$/;
-/** Shells in shells are followed so deep. */
+/** How deep nested shells are followed. */
 const DEPTH = 3;
 
 /**
- * Every start of a tool in a line, also behind wrappers (`nice`, `flock`, `sudo -u x`, `env A=b`, `cd x &&`), and in the
- * text that a shell is given with `-c`.
- * @param variables  of the crontab
- * @returns what was found; or what the shell would complain of, where the line has something to do with a tool
+ * Finds every start of a tool in a line, also after wrappers (`nice`, `flock`, `sudo -u x`, `env A=b`, `cd x &&`), and
+ * in the text of `sh -c`.
+ * @param variables  those of the crontab
+ * @returns the starts; or the shell's syntax fault, if the line mentions a tool
  */
-export function invocations(
+export function findInvocations(
   line: string,
   variables: ReadonlyMap<string, string>,
   depth = DEPTH,
-): Parsed<Invocation[]> {
-  const commands = shellCommands(line, variables);
-  if ("fault" in commands) return mentions(line) ? commands : { value: [] };
+): ParseResult<Invocation[]> {
+  const commands = parseShellCommands(line, variables);
+  if ("fault" in commands) return isToolMentioned(line) ? commands : { value: [] };
   const found: Invocation[] = [];
   let own = variables;
   for (const command of commands.value) {
-    own = withExports(command, own);
-    const outer = startIn(command, own);
-    const inner = outer.length === 0 && depth > 0 ? innerText(command) : undefined;
-    const nested = inner === undefined ? { value: [] } : invocations(inner, own, depth - 1);
+    own = applyExports(command, applyReadFiles(command, own));
+    const outer = findStart(command, own);
+    const inner = outer.length === 0 && depth > 0 ? findShellText(command) : undefined;
+    const nested =
+      inner === undefined
+        ? { value: [] }
+        : findInvocations(inner, applyWrapperPath(command.words, own), depth - 1);
     if ("fault" in nested) return nested;
     found.push(...outer, ...nested.value);
   }
   return { value: found };
 }
 
-/** Whether a text names a tool at all. */
-export function mentions(text: string): boolean {
+/** Reports whether a text mentions a tool. */
+export function isToolMentioned(text: string): boolean {
   return /\b(?:signalbox|switchman)\b/.test(text);
 }
 
-/** `export A=b`, or `A=b` alone, counts for the commands after it. */
-export function withExports(
+/** Applies `export A=b`, or `A=b` alone, to the variables of the following commands. */
+export function applyExports(
   { words }: ShellCommand,
   variables: ReadonlyMap<string, string>,
 ): ReadonlyMap<string, string> {
   const rest = words[0] === "export" ? words.slice(1) : words;
   const isOnly = rest.length > 0 && rest.every((word) => ASSIGNMENT.test(word));
-  return isOnly ? withAssigned(variables, rest) : variables;
+  return isOnly ? applyAssignments(variables, rest) : variables;
 }
 
-export function withAssigned(
+export function applyAssignments(
   variables: ReadonlyMap<string, string>,
   words: readonly string[],
 ): ReadonlyMap<string, string> {
@@ -82,39 +89,34 @@ export function withAssigned(
   return assigned.length === 0 ? variables : new Map([...variables, ...assigned]);
 }
 
-/** What `sh -c TEXT` runs, and its like. A shell that is given a file instead runs nothing that could be seen here. */
-export function innerText({ words }: ShellCommand): string | undefined {
-  const shell = words.findIndex((word) => SHELLS.test(baseName(word)));
-  const flag = words.findIndex((word, index) => index > shell && /^-[a-z]*c$/.test(word));
-  if (shell < 0 || flag < 0) return undefined;
-  const isPlain = /sh$/.test(words[shell] ?? "");
-  const hasFile = words.slice(shell + 1, flag).some((word) => !word.startsWith("-"));
-  return isPlain && hasFile ? undefined : words[flag + 1];
-}
-
-function startIn({ words, next }: ShellCommand, variables: ReadonlyMap<string, string>): Invocation[] {
-  const start = words.findIndex((word, index) => toolAt(words, index) !== undefined && word !== UNKNOWN);
-  const tool = toolAt(words, start);
+function findStart({ words, next }: ShellCommand, variables: ReadonlyMap<string, string>): Invocation[] {
+  const start = words.findIndex((word, index) => findTool(words, index) !== undefined && word !== UNKNOWN);
+  const tool = findTool(words, start);
   if (tool === undefined) return [];
   const wrapper = words.slice(0, start);
   const [program = ""] = wrapper.filter((word) => !ASSIGNMENT.test(word));
-  if (SPEAKERS.test(baseName(program))) return [];
+  if (NON_STARTING_PROGRAMS.test(getBaseName(program))) return [];
   const from = start + (tool === "signalbox" ? 2 : 1);
-  return [{ tool, words: words.slice(from), variables: withAssigned(variables, wrapper), wrapper, next }];
+  const isFront = getBaseName(words[start - 1] ?? "") === "signalbox";
+  return [
+    {
+      ...{ tool, program: words[start - (isFront ? 1 : 0)] ?? "", words: words.slice(from), wrapper, next },
+      variables: applyAssignments(applyWrapperPath(wrapper, variables), wrapper),
+    },
+  ];
 }
 
-/** A front end is taken for started where it is the command's name or follows ours; switchman also where options follow it. */
-function toolAt(words: readonly string[], index: number): Tool | undefined {
-  const name = baseName(words[index] ?? "");
+/**
+ * Finds the tool that a word starts. A front end counts if it is the command itself or follows `signalbox`; switchman
+ * also counts if an option follows it.
+ */
+function findTool(words: readonly string[], index: number): CrontabTool | undefined {
+  const name = getBaseName(words[index] ?? "");
   const after = words[index + 1];
   if (name === "signalbox" && after === "run") return "signalbox";
   const [program] = words.slice(0, index).filter((word) => !ASSIGNMENT.test(word));
-  const isFirst = program === undefined || WRAPPERS.test(baseName(program));
-  const isStarted = isFirst || baseName(words[index - 1] ?? "") === "signalbox";
+  const isFirst = program === undefined || WRAPPERS.test(getBaseName(program));
+  const isStarted = isFirst || getBaseName(words[index - 1] ?? "") === "signalbox";
   if (name === "switchman") return isStarted || after?.startsWith("-") === true ? "switchman" : undefined;
-  return isStarted ? UNREAD.find((tool) => tool === name) : undefined;
-}
-
-function baseName(word: string): string {
-  return word.slice(word.lastIndexOf("/") + 1);
+  return isStarted ? UNREAD_TOOLS.find((tool) => tool === name) : undefined;
 }

@@ -2,43 +2,52 @@ import { UsageError } from "../../../base/errors.ts";
 import type { Finding } from "../../../base/finding.ts";
 import { thisMachine } from "../../../config/machine.ts";
 import type { Settings } from "../../../config/settings.ts";
-import { type CronJob, type CrontabFormat, crontabFormat, readCrontab } from "../../../fleet/crontab.ts";
-import { hostFacts } from "../../../fleet/host.ts";
-import { UNKNOWN } from "../../../fleet/shell-words.ts";
-import { parseSwitchman } from "../../../fleet/switchman-words.ts";
-import type { Job } from "../../../model/checks/job.ts";
-import { type Invocation, invocations, mentions } from "./invocations.ts";
-import { type Place, type Reading, readSignalbox } from "./signalbox.ts";
-import { asSignalbox } from "./switchman.ts";
+import { type CronJob, type CrontabFormat, parseCrontab } from "../../../fleet/crontab.ts";
+import { type FormatGuess, guessCrontabFormat } from "../../../fleet/crontab-format.ts";
+import { readHostFacts } from "../../../fleet/host.ts";
+import { UNKNOWN } from "../../../fleet/shell-parser.ts";
+import { parseSwitchman } from "../../../fleet/switchman-call.ts";
+import type { CrontabJob } from "../../../model/checks/crontab-job.ts";
+import { findInvocations, type Invocation, isToolMentioned } from "./invocations.ts";
+import { joinProgramFaults, judgeProgram } from "./programs.ts";
+import { CRON_PATH } from "./search-path.ts";
+import { type LineLocation, type LineReading, readSignalbox } from "./signalbox.ts";
+import { toSignalboxLine } from "./switchman.ts";
 
-/** Kind of what is said of lines that are not read here. */
+/** Kind of finding for lines that are not parsed here. */
 const UNREAD = "front-end";
 
-/** A crontab's text, and what to call it. */
+/** The text of a crontab, and its name. */
 export interface CrontabText {
   path: string;
   text: string;
-  /** Undefined: as its path or its lines suggest. */
+  /** Undefined to derive it from the path or the lines. */
   format: CrontabFormat | undefined;
 }
 
-/** What a crontab comes to. */
+/** The jobs and findings of a crontab. */
 export interface CrontabReading {
-  jobs: readonly Job[];
+  jobs: readonly CrontabJob[];
   findings: readonly Finding[];
 }
 
-/** What lines are held against that do not say otherwise. */
-export interface Ground {
+/** The settings and variables that apply where a line sets none. */
+export interface CheckEnvironment {
   settings: Settings;
-  /** HOME of the user who checks. */
+  /** HOME of the user who runs the check. */
   home: string | undefined;
+  /**
+   * PATH of the user who runs the check, to suggest where programs are that the crontab's PATH does not find. Undefined
+   * to check no programs.
+   */
+  searchPath?: string | undefined;
 }
 
-/** Every run in a crontab, and what its text alone shows to be wrong. */
-export function readJobs({ path, text, format }: CrontabText, ground: Ground): CrontabReading {
-  const isOurs = mentions(text);
-  const crontab = readCrontab(text, format ?? crontabFormat(path, text));
+/** Reads every run in a crontab, and the faults that its text shows. */
+export function readJobs({ path, text, format }: CrontabText, ground: CheckEnvironment): CrontabReading {
+  const isOurs = isToolMentioned(text);
+  const guess = guessCrontabFormat(path, text);
+  const crontab = parseCrontab(text, format ?? guess.format);
   const faults = crontab.faults.map(
     ({ line, isFatal, detail }): Finding => ({
       ...{ kind: "crontab", check: `${path}:${line}`, detail },
@@ -48,16 +57,23 @@ export function readJobs({ path, text, format }: CrontabText, ground: Ground): C
   const readings = crontab.jobs.map((job) => readLine(job, path, ground));
   return {
     jobs: readings.flatMap(({ jobs }) => jobs),
-    findings: unreadTogether(path, [
-      ...nameFaults(path, isOurs),
+    findings: mergeUnread(path, [
+      ...findNameFaults(path, isOurs),
+      ...(format === undefined && isOurs ? listFormatDoubts(path, guess) : []),
       ...faults,
-      ...readings.flatMap(({ findings }) => findings),
+      ...joinProgramFaults(readings.flatMap(({ findings }) => findings)),
     ]),
   };
 }
 
-/** Debian's cron passes over files of /etc/cron.d whose names hold a dot. */
-function nameFaults(path: string, isOurs: boolean): Finding[] {
+function listFormatDoubts(check: string, { format, doubt }: FormatGuess): Finding[] {
+  if (doubt === undefined) return [];
+  const detail = `${doubt}; it was read as --format ${format}`;
+  return [{ kind: "crontab", check, level: "warning", detail, remedy: "--format system, or --format user" }];
+}
+
+/** Warns about names in /etc/cron.d that Debian's cron ignores, such as those with a dot. */
+function findNameFaults(path: string, isOurs: boolean): Finding[] {
   const [, name] = /(?:^|\/)cron\.d\/([^/]+)$/.exec(path) ?? [];
   if (!isOurs || name === undefined || /^[\w-]+$/.test(name)) return [];
   const detail =
@@ -65,7 +81,7 @@ function nameFaults(path: string, isOurs: boolean): Finding[] {
   return [{ kind: "crontab", check: path, level: "warning", detail, remedy: "rename it" }];
 }
 
-function readLine(job: CronJob, path: string, ground: Ground): CrontabReading {
+function readLine(job: CronJob, path: string, ground: CheckEnvironment): CrontabReading {
   const where = `${path}:${job.line}`;
   const about = { kind: "crontab", check: where };
   const cut = isCutShort(job)
@@ -76,7 +92,7 @@ function readLine(job: CronJob, path: string, ground: Ground): CrontabReading {
         },
       ]
     : [];
-  const found = invocations(job.command, job.variables);
+  const found = findInvocations(job.command, buildCronVariables(job, ground));
   if ("fault" in found)
     return {
       jobs: [],
@@ -85,17 +101,20 @@ function readLine(job: CronJob, path: string, ground: Ground): CrontabReading {
         { ...about, level: "failure", detail: `the shell would not take it: ${found.fault}` },
       ],
     };
-  const missing = userMissing(job, where);
+  const missing = findMissingUser(job, where);
   if (missing !== undefined) return { jobs: [], findings: [...cut, missing] };
-  const place: Place = { where, home: homeOf(job, ground), settings: ground.settings };
+  const place: LineLocation = { where, home: findHome(job, ground), settings: ground.settings };
+  const misplaced = findMisplacedUser(job, where);
   const readings = found.value.map((one) => readInvocation(one, place, ground));
+  const programs =
+    misplaced.length > 0 ? [] : found.value.flatMap((one) => findProgramFaults(one, job, where, ground));
   return {
     jobs: readings.flatMap(({ job: read }) => read ?? []),
-    findings: [...cut, ...rooted(job, where), ...readings.flatMap(({ findings }) => findings)],
+    findings: [...cut, ...misplaced, ...programs, ...readings.flatMap(({ findings }) => findings)],
   };
 }
 
-function readInvocation(one: Invocation, place: Place, ground: Ground): Reading {
+function readInvocation(one: Invocation, place: LineLocation, ground: CheckEnvironment): LineReading {
   if (one.tool === "signalbox") return readSignalbox(one, place);
   if (one.tool === "switchman") return readSwitchman(one, place, ground);
   return {
@@ -104,8 +123,8 @@ function readInvocation(one: Invocation, place: Place, ground: Ground): Reading 
   };
 }
 
-/** One finding for all lines of front ends: they are seen here, and understood by migrate crontab. */
-function unreadTogether(path: string, findings: readonly Finding[]): Finding[] {
+/** Merges the findings of all front-end lines into one: only `migrate crontab` parses these lines. */
+function mergeUnread(path: string, findings: readonly Finding[]): Finding[] {
   const unread = findings.filter(({ kind }) => kind === UNREAD);
   if (unread.length === 0) return [...findings];
   const tools = [...new Set(unread.map(({ detail }) => detail))].join(", ");
@@ -116,11 +135,11 @@ function unreadTogether(path: string, findings: readonly Finding[]): Finding[] {
 }
 
 function isCutShort({ isCut, command }: CronJob): boolean {
-  return isCut && mentions(command);
+  return isCut && isToolMentioned(command);
 }
 
-/** In a system's crontab, a tool where the user should stand. */
-function userMissing({ user = "" }: CronJob, check: string): Finding | undefined {
+/** Reports a tool in the user field of a system crontab. */
+function findMissingUser({ user = "" }: CronJob, check: string): Finding | undefined {
   if (!/(^|\/)(signalbox|switchman)$/.test(user)) return undefined;
   const detail = "the user is missing: in this file, one stands between the schedule and the command";
   return {
@@ -132,39 +151,63 @@ function userMissing({ user = "" }: CronJob, check: string): Finding | undefined
   };
 }
 
-/** In a user's crontab, a user where the command should begin. */
-function rooted({ user, command }: CronJob, check: string): Finding[] {
-  if (user !== undefined || !/^root\s/.test(command) || !mentions(command)) return [];
+/** Reports a user name where the command begins in a user crontab. */
+function findMisplacedUser({ user, command }: CronJob, check: string): Finding[] {
+  if (user !== undefined || !/^root\s/.test(command) || !isToolMentioned(command)) return [];
   const detail = 'the command is "root": in this crontab no user stands before the command';
   return [
     { kind: "crontab", check, level: "failure", detail, remedy: "for a crontab with users: --format system" },
   ];
 }
 
-function homeOf({ user, variables }: CronJob, { home }: Ground): string | undefined {
+/** Merges the crontab's variables over those that cron is known to set. */
+function buildCronVariables(job: CronJob, ground: CheckEnvironment): ReadonlyMap<string, string> {
+  const home = findHome(job, ground);
+  return new Map([
+    ["PATH", CRON_PATH],
+    ...(home === undefined ? [] : [["HOME", home] as const]),
+    ...job.variables,
+  ]);
+}
+
+function findProgramFaults(
+  one: Invocation,
+  job: CronJob,
+  where: string,
+  { searchPath }: CheckEnvironment,
+): Finding[] {
+  if (searchPath === undefined) return [];
+  return judgeProgram(one, { where, searchPath, isPathSet: job.variables.has("PATH") });
+}
+
+function findHome({ user, variables }: CronJob, { home }: CheckEnvironment): string | undefined {
   const set = variables.get("HOME");
   if (set !== undefined) return set;
   if (user === undefined) return home;
   return user === "root" ? "/root" : undefined;
 }
 
-/** A line of switchman is checked as the line of ours that it would become. */
-function readSwitchman({ words }: Invocation, { where }: Place, { settings }: Ground): Reading {
+/** Checks a switchman line as the equivalent signalbox line. */
+function readSwitchman(
+  { words }: Invocation,
+  { where }: LineLocation,
+  { settings }: CheckEnvironment,
+): LineReading {
   const about = { kind: "switchman", check: where };
   try {
     const call = parseSwitchman(words);
     const isPlain = (text: string | undefined) => text?.includes(UNKNOWN) !== true;
     const { lock, group, leases, command } = call;
     const isNamed = lock !== undefined && lock !== command[0]?.replace(/^.*\//, "");
-    const job: Job = {
+    const job: CrontabJob = {
       ...{ where, tool: "switchman" },
       lock: lock === undefined || !isPlain(lock) ? undefined : { name: lock, isNamed },
       group: isPlain(group) ? group : undefined,
       leases: leases.filter(isPlain),
       ...{ ttl: settings.ttl, grace: settings.grace, command, isElsewhere: false },
-      here: hostFacts(thisMachine, { host: settings.host, macros: settings.macros }),
+      here: readHostFacts(thisMachine, { host: settings.host, macros: settings.macros }),
     };
-    const same = asSignalbox(call);
+    const same = toSignalboxLine(call);
     const detail = isPlain(same)
       ? `as signalbox: ${same}`
       : `as signalbox, but for what the shell puts into it: ${same.replaceAll(UNKNOWN, "$(...)")}`;

@@ -1,8 +1,8 @@
-import { leasesToHold, type SwitchmanCall } from "../../../fleet/switchman-words.ts";
-import { shellWord } from "../../shell-word.ts";
+import { quoteShellWord } from "../../../base/shell.ts";
+import { listLeasesToHold, type SwitchmanCall } from "../../../fleet/switchman-call.ts";
 
-/** The same wish as a line of ours. */
-export function asSignalbox(call: SwitchmanCall): string {
+/** Formats a switchman call as the equivalent `signalbox run` line. */
+export function toSignalboxLine(call: SwitchmanCall): string {
   const { lock, group, command } = call;
   const [file = ""] = command;
   const named = lock === file.slice(file.lastIndexOf("/") + 1) ? [] : ["--lock", lock ?? ""];
@@ -10,8 +10,8 @@ export function asSignalbox(call: SwitchmanCall): string {
     ...["signalbox", "run", "-E", "0"],
     ...(lock === undefined ? ["--no-lock"] : named),
     ...(group === undefined ? [] : ["-g", group]),
-    ...leasesToHold(call).flatMap((lease) => ["--lease", lease]),
+    ...listLeasesToHold(call).flatMap((lease) => ["--lease", lease]),
     ...["--", ...command],
   ];
-  return words.map(shellWord).join(" ");
+  return words.map(quoteShellWord).join(" ");
 }

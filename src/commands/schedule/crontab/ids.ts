@@ -1,8 +1,9 @@
 import type { CronJob } from "../../../fleet/crontab.ts";
-import { shellCommands, UNKNOWN } from "../../../fleet/shell-words.ts";
+import { removeReleaseNames } from "../../../fleet/release-path.ts";
+import { parseShellCommands, UNKNOWN } from "../../../fleet/shell-parser.ts";
 import { hash } from "../../../schedule/hash.ts";
 
-/** Words that start something else, and the flags of theirs that take a value. */
+/** Programs that start another program, and their flags that take a value. */
 const WRAPPERS: Readonly<Record<string, string>> = {
   ...{
     env: "u",
@@ -27,7 +28,7 @@ const WRAPPERS: Readonly<Record<string, string>> = {
     dash: "",
   },
 };
-/** Commands that only prepare the one that is meant. */
+/** Commands that only prepare the main command. */
 const PREPARING = new Set([
   "cd",
   "test",
@@ -45,30 +46,30 @@ const PREPARING = new Set([
 const LONGEST = 32;
 
 /**
- * Ids for the lines of a crontab, which stay the same as long as a line runs the same: a word for the command, and a hash
- * of what is run and as whom. When it is run is no part of it, so that another time changes a schedule and makes no new
- * one. A line that stands there twice gets a number.
+ * Builds ids for the lines of a crontab: a word for the command, and a hash of the command, its input and its user. An
+ * id stays the same while the line runs the same command. The time is not part of it, so a new time changes a schedule
+ * instead of creating another. Duplicate lines get a number.
  */
-export function idsOf(jobs: readonly CronJob[], prefix: string): string[] {
+export function buildScheduleIds(jobs: readonly CronJob[], prefix: string): string[] {
   const met = new Map<string, number>();
   return jobs.map((job) => {
-    const id = `${prefix}${slugOf(job.command)}-${digest(job)}`;
+    const id = `${prefix}${buildCommandSlug(job.command)}-${computeDigest(job)}`;
     const count = (met.get(id) ?? 0) + 1;
     met.set(id, count);
     return count === 1 ? id : `${id}-${count}`;
   });
 }
 
-function digest({ command, input = "", user = "" }: CronJob): string {
-  return hash(JSON.stringify([user, command.replace(/[ \t]+/g, " "), input]))
+function computeDigest({ command, input = "", user = "" }: CronJob): string {
+  return hash(JSON.stringify([user, removeReleaseNames(command.replace(/[ \t]+/g, " ")), input]))
     .toString(36)
     .padStart(7, "0");
 }
 
-/** The name of what a line runs, without its path and its ending: `db-dump`. */
-export function slugOf(line: string): string {
-  const read = shellCommands(line, new Map());
-  const words = "value" in read ? read.value.map((one) => meantIn(one.words)) : [];
+/** Returns the name of the program of a line, without path and extension: `db-dump`. */
+export function buildCommandSlug(line: string): string {
+  const read = parseShellCommands(line, new Map());
+  const words = "value" in read ? read.value.map((one) => findCommandWord(one.words)) : [];
   const name = words.find((word) => word !== undefined) ?? "job";
   const plain = (name.split("/").findLast((part) => part !== "") ?? name).replace(
     /\.(sh|py|pl|rb|php|js|mjs|ts)$/i,
@@ -82,8 +83,8 @@ export function slugOf(line: string): string {
   return slug === "" ? "job" : slug;
 }
 
-/** The first word that is neither a variable, nor a wrapper, nor a flag of one. */
-function meantIn(words: readonly string[]): string | undefined {
+/** Finds the first word that is neither a variable, nor a wrapper, nor a flag of a wrapper. */
+function findCommandWord(words: readonly string[]): string | undefined {
   let wrapper: string | undefined;
   for (let at = 0; at < words.length; at += 1) {
     const word = words[at] ?? "";

@@ -1,31 +1,31 @@
-// Tables as databases write them: comma separated with doubled quotes; the same with backslashes, as MySQL's OUTFILE has them;
-// tab separated, as its client's --batch has them.
+// Parses tables that databases export: comma separated with doubled quotes; the same with backslashes, as MySQL's
+// OUTFILE writes them; tab separated, as the MySQL client's --batch writes them.
 
-/** One record, and the line it begins on. A cell that is null has no value. */
-export interface Cells {
+/** A record, and the line on which it begins. A null cell has no value. */
+export interface DelimitedRecord {
   line: number;
   cells: readonly (string | null)[];
 }
 
-/** A place that fits no way of writing tables. */
-export interface Broken {
+/** A line that fits no table format. */
+export interface DelimitedFault {
   line: number;
   detail: string;
 }
 
-/** The records of a text. Empty lines pass. */
-export function readDelimited(text: string): Cells[] | Broken {
+/** Parses the records of a text. Empty lines are skipped. */
+export function parseDelimited(text: string): DelimitedRecord[] | DelimitedFault {
   const head = text.slice(0, text.search(/[\r\n]|$/));
-  if (head.includes("\t")) return readTabbed(text);
+  if (head.includes("\t")) return parseTabbed(text);
   const separator = head.includes(";") && !head.includes(",") ? ";" : ",";
-  // MySQL writes a quote inside quotes as \", which ends the cell in all other files, and is followed by no separator there.
-  const doubled = readQuoted(text, separator, false);
+  // MySQL writes a quote inside quotes as \". In other files this ends the cell, but is not followed by a separator.
+  const doubled = parseQuoted(text, separator, false);
   if (Array.isArray(doubled)) return doubled;
-  const escaped = readQuoted(text, separator, true);
+  const escaped = parseQuoted(text, separator, true);
   return Array.isArray(escaped) ? escaped : doubled;
 }
 
-function readTabbed(text: string): Cells[] {
+function parseTabbed(text: string): DelimitedRecord[] {
   return text.split(/\r?\n/).flatMap((line, at) => {
     if (line === "") return [];
     return [{ line: at + 1, cells: line.split("\t").map((cell) => (isNull(cell) ? null : cell)) }];
@@ -43,19 +43,25 @@ const ESCAPES: Readonly<Record<string, string>> = {
   Z: "\x1a",
 };
 
-/** Text in which `\n`, `\t` and the like stand for what cannot stand in a line. */
-export function unescaped(text: string): string {
+/** Replaces escapes such as `\n` and `\t` by the characters they stand for. */
+export function unescapeText(text: string): string {
   return text.replace(/\\(.)/gs, (_, char: string) => ESCAPES[char] ?? char);
 }
 
-function readQuoted(text: string, separator: string, hasEscapes: boolean): Cells[] | Broken {
-  const records: Cells[] = [];
+function parseQuoted(
+  text: string,
+  separator: string,
+  hasEscapes: boolean,
+): DelimitedRecord[] | DelimitedFault {
+  const records: DelimitedRecord[] = [];
   let cells: (string | null)[] = [];
   let line = 1;
   let start = 1;
   for (let at = 0; at <= text.length; ) {
     const cell =
-      text[at] === '"' ? quotedCell(text, at, hasEscapes) : plainCell(text, at, separator, hasEscapes);
+      text[at] === '"'
+        ? parseQuotedCell(text, at, hasEscapes)
+        : parsePlainCell(text, at, separator, hasEscapes);
     const next = cell === undefined ? undefined : text[cell.end];
     if (cell === undefined) return { line: start, detail: "a cell that begins with a quote does not end" };
     line += text.slice(at, cell.end).split("\n").length - 1;
@@ -73,24 +79,24 @@ function readQuoted(text: string, separator: string, hasEscapes: boolean): Cells
   return records;
 }
 
-/** A cell, and where it ends. */
+/** A cell, and the position of its end. */
 interface Cell {
   value: string | null;
   end: number;
 }
 
-function quotedCell(text: string, start: number, hasEscapes: boolean): Cell | undefined {
-  // Mark by mark: one pattern for the whole cell would exhaust the stack on a long one.
+function parseQuotedCell(text: string, start: number, hasEscapes: boolean): Cell | undefined {
+  // Finds one mark at a time: a pattern for the whole cell would exhaust the stack on a long one.
   const mark = hasEscapes ? /\\.|""|"/gs : /""|"/g;
   mark.lastIndex = start + 1;
   let found = mark.exec(text);
   while (found !== null && found[0] !== '"') found = mark.exec(text);
   if (found === null) return undefined;
   const single = text.slice(start + 1, found.index).replaceAll('""', '"');
-  return { value: hasEscapes ? unescaped(single) : single, end: mark.lastIndex };
+  return { value: hasEscapes ? unescapeText(single) : single, end: mark.lastIndex };
 }
 
-function plainCell(text: string, start: number, separator: string, hasEscapes: boolean): Cell {
+function parsePlainCell(text: string, start: number, separator: string, hasEscapes: boolean): Cell {
   const rest = new RegExp(
     hasEscapes ? `[^${separator}\\\\\\r\\n]*(?:\\\\.[^${separator}\\\\\\r\\n]*)*` : `[^${separator}\\r\\n]*`,
     "sy",
@@ -99,5 +105,5 @@ function plainCell(text: string, start: number, separator: string, hasEscapes: b
   const cell = rest.exec(text)?.[0] ?? "";
   const end = start + cell.length;
   if (isNull(cell)) return { value: null, end };
-  return { value: hasEscapes ? unescaped(cell) : cell, end };
+  return { value: hasEscapes ? unescapeText(cell) : cell, end };
 }

@@ -1,95 +1,98 @@
-import { inexactNumber } from "../../../base/json-numbers.ts";
-import { quoted } from "../../../base/text.ts";
-import { isFields } from "../../../schedule/fields.ts";
-import { readDelimited } from "./delimited.ts";
+import { findInexactNumber } from "../../../base/json-numbers.ts";
+import { quoteText } from "../../../base/text.ts";
+import { isJsonObject } from "../../../schedule/json-fields.ts";
+import { parseDelimited } from "./delimited.ts";
 
 /** Columns of PerfectSched's table. */
-export const COLUMNS = ["id", "timeout", "next_time", "cron", "delay", "data", "timezone"] as const;
-export type Column = (typeof COLUMNS)[number];
+export const TABLE_COLUMNS = ["id", "timeout", "next_time", "cron", "delay", "data", "timezone"] as const;
+export type TableColumnName = (typeof TABLE_COLUMNS)[number];
 
-/** Columns without which a row means nothing. */
-const NEEDED: readonly Column[] = ["id", "next_time", "cron"];
+/** Columns that every row needs. */
+const NEEDED: readonly TableColumnName[] = ["id", "next_time", "cron"];
 
-/** A row of the table, unchecked: texts of a table, or values of JSON. */
-export interface Row {
+/** A row of the table, not validated: texts of a table, or JSON values. */
+export interface ExportedRow {
   line: number;
-  values: Readonly<Partial<Record<Column, unknown>>>;
-  /** Where a backslash in a text may stand for something else. */
+  values: Readonly<Partial<Record<TableColumnName, unknown>>>;
+  /** Whether a backslash in a text may begin an escape. */
   isTabbed: boolean;
 }
 
-/** Something about a line of the file. */
-export interface Remark {
+/** A message about a line of the file. */
+export interface TableRemark {
   line: number;
   detail: string;
 }
 
-export interface Rows {
-  rows: readonly Row[];
-  faults: readonly Remark[];
-  notes: readonly Remark[];
+export interface ExportedRows {
+  rows: readonly ExportedRow[];
+  faults: readonly TableRemark[];
+  notes: readonly TableRemark[];
 }
 
-/** An export of the table: JSON, an array or an object a line; else cells under a line with the names of the columns. */
-export function readRows(text: string): Rows {
+/**
+ * Parses an export of the table: a JSON array, one JSON object per line, or cells below a line with the column names.
+ */
+export function parseExportedRows(text: string): ExportedRows {
   const isJson = /^\s*[[{]/.test(text);
-  return isJson ? jsonRows(text) : cellRows(text);
+  return isJson ? parseJsonRows(text) : parseCellRows(text);
 }
 
-function cellRows(text: string): Rows {
-  const records = readDelimited(text);
+function parseCellRows(text: string): ExportedRows {
+  const records = parseDelimited(text);
   if (!Array.isArray(records)) return { rows: [], faults: [records], notes: [] };
   const [head, ...rest] = records;
   if (head === undefined) return { rows: [], faults: [{ line: 1, detail: "it is empty" }], notes: [] };
   const names = head.cells.map((name) => (name ?? "").trim().toLowerCase());
-  const fault = headFault(names);
+  const fault = findHeadFault(names);
   if (fault !== undefined) return { rows: [], faults: [{ line: head.line, detail: fault }], notes: [] };
   const isTabbed = text.slice(0, text.indexOf("\n")).includes("\t");
-  const faults: Remark[] = [];
-  const rows = rest.flatMap(({ line, cells }): Row[] => {
+  const faults: TableRemark[] = [];
+  const rows = rest.flatMap(({ line, cells }): ExportedRow[] => {
     if (cells.length === names.length)
       return [{ line, isTabbed, values: Object.fromEntries(names.map((name, at) => [name, cells[at]])) }];
     faults.push({ line, detail: `it has ${cells.length} cells, and the first line names ${names.length}` });
     return [];
   });
-  return { rows, faults, notes: strayNotes(head.line, names) };
+  return { rows, faults, notes: listStrayNotes(head.line, names) };
 }
 
-function headFault(names: readonly string[]): string | undefined {
+function findHeadFault(names: readonly string[]): string | undefined {
   const missing = NEEDED.filter((name) => !names.includes(name));
   const twice = names.find((name, at) => names.indexOf(name) !== at);
-  if (missing.length === 0) return twice === undefined ? undefined : `column ${quoted(twice)} is named twice`;
-  return `the first line must name the columns (${COLUMNS.join(",")}); ${missingText(missing)}`;
+  if (missing.length === 0)
+    return twice === undefined ? undefined : `column ${quoteText(twice)} is named twice`;
+  return `the first line must name the columns (${TABLE_COLUMNS.join(",")}); ${formatMissing(missing)}`;
 }
 
-function missingText(missing: readonly string[]): string {
+function formatMissing(missing: readonly string[]): string {
   return `${missing.join(", ")} ${missing.length === 1 ? "is" : "are"} missing`;
 }
 
-function strayNotes(line: number, names: readonly string[]): Remark[] {
-  const stray = names.filter((name) => !(COLUMNS as readonly string[]).includes(name));
-  return stray.map((name) => ({ line, detail: `column ${quoted(name)} means nothing here` }));
+function listStrayNotes(line: number, names: readonly string[]): TableRemark[] {
+  const stray = names.filter((name) => !(TABLE_COLUMNS as readonly string[]).includes(name));
+  return stray.map((name) => ({ line, detail: `column ${quoteText(name)} means nothing here` }));
 }
 
-function jsonRows(text: string): Rows {
-  const read = valueRows(text);
-  const inexact = read.faults.length === 0 ? inexactNumber(text) : undefined;
+function parseJsonRows(text: string): ExportedRows {
+  const read = parseJsonValues(text);
+  const inexact = read.faults.length === 0 ? findInexactNumber(text) : undefined;
   if (inexact === undefined) return read;
   const line = text.slice(0, inexact.at).split("\n").length;
   return { ...read, faults: [{ line, detail: inexact.detail }] };
 }
 
-function valueRows(text: string): Rows {
-  const whole = parsed(text);
+function parseJsonValues(text: string): ExportedRows {
+  const whole = parseJson(text);
   if (Array.isArray(whole)) {
-    const lines = elementLines(text);
-    return objectRows(whole.map((value, at) => ({ line: lines[at] ?? 1, value })));
+    const lines = findElementLines(text);
+    return toExportedRows(whole.map((value, at) => ({ line: lines[at] ?? 1, value })));
   }
-  if (isFields(whole)) return objectRows([{ line: 1, value: whole }]);
+  if (isJsonObject(whole)) return toExportedRows([{ line: 1, value: whole }]);
   const lines = text
     .split(/\r?\n/)
-    .flatMap((one, at) => (one.trim() === "" ? [] : [{ line: at + 1, value: parsed(one) }]));
-  if (lines.length > 0 && isFields(lines[0]?.value)) return objectRows(lines);
+    .flatMap((one, at) => (one.trim() === "" ? [] : [{ line: at + 1, value: parseJson(one) }]));
+  if (lines.length > 0 && isJsonObject(lines[0]?.value)) return toExportedRows(lines);
   return {
     rows: [],
     faults: [{ line: 1, detail: "it is neither a JSON array of rows nor a JSON object a line" }],
@@ -97,26 +100,26 @@ function valueRows(text: string): Rows {
   };
 }
 
-function objectRows(values: readonly { line: number; value: unknown }[]): Rows {
-  const faults: Remark[] = [];
+function toExportedRows(values: readonly { line: number; value: unknown }[]): ExportedRows {
+  const faults: TableRemark[] = [];
   const stray = new Map<string, number>();
-  const rows = values.flatMap(({ line, value }): Row[] => {
-    const missing = isFields(value) ? NEEDED.filter((name) => value[name] === undefined) : [];
-    if (isFields(value) && missing.length === 0) {
+  const rows = values.flatMap(({ line, value }): ExportedRow[] => {
+    const missing = isJsonObject(value) ? NEEDED.filter((name) => value[name] === undefined) : [];
+    if (isJsonObject(value) && missing.length === 0) {
       for (const name of Object.keys(value)) if (!stray.has(name)) stray.set(name, line);
       return [{ line, values: value, isTabbed: false }];
     }
     faults.push({
       line,
-      detail: isFields(value) ? missingText(missing) : "it is not a JSON object",
+      detail: isJsonObject(value) ? formatMissing(missing) : "it is not a JSON object",
     });
     return [];
   });
-  const notes = [...stray].flatMap(([name, line]) => strayNotes(line, [name]));
+  const notes = [...stray].flatMap(([name, line]) => listStrayNotes(line, [name]));
   return { rows, faults, notes };
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -124,8 +127,8 @@ function parsed(text: string): unknown {
   }
 }
 
-/** The lines on which the elements of an array begin. */
-function elementLines(text: string): number[] {
+/** Finds the lines on which the elements of an array begin. */
+function findElementLines(text: string): number[] {
   const lines: number[] = [];
   let [line, depth, isNext] = [1, 0, false];
   for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{},\n]|[^\s"[\]{},]+/gs)) {

@@ -1,5 +1,5 @@
-import { ACTING } from "../../flags.ts";
-import { CONNECTION, type Command } from "../../spec.ts";
+import { ACTION_FLAGS } from "../../flags.ts";
+import { CONNECTION_SETTINGS, type Command } from "../../spec.ts";
 
 export const importPerfectsched: Command = {
   id: "import perfectsched",
@@ -23,12 +23,12 @@ export const importPerfectsched: Command = {
       help: "what the table is known by; it owns the schedules that came from it (default: perfectsched)",
     },
     { name: "prune", help: "also delete schedules that came from this table and are gone from it" },
-    ...ACTING,
+    ...ACTION_FLAGS,
   ],
-  settings: CONNECTION,
+  settings: CONNECTION_SETTINGS,
   examples: [
     ["signalbox import perfectsched schedules.tsv --dry-run", "what would become of them?"],
     ["signalbox import perfectsched schedules.csv --yes", "from a script"],
   ],
-  load: () => import("./import.run.ts"),
+  load: () => import("./import.impl.ts"),
 };

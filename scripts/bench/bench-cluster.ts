@@ -1,0 +1,73 @@
+/** What every part of the benchmark works on: an etcd of its own, and the programs that are compared. */
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type EtcdMember, findEtcd, startEtcd } from "../../fixtures/etcd/index.ts";
+import { BUNDLE } from "../../fixtures/signalbox.ts";
+import { openStore } from "../../src/etcd/open.ts";
+import { buildPrefixRange, type Store } from "../../src/etcd/store.ts";
+import { createRealClock } from "../../src/process/clock.ts";
+
+/** A program and its arguments. */
+export type Argv = readonly [file: string, ...args: string[]];
+
+export interface BenchCluster {
+  etcd: EtcdMember;
+  store: Store;
+  /** A folder for locks and stamps. */
+  folder: string;
+  /** What programs find etcd by; nothing of ours or of etcdctl's from outside. */
+  env: NodeJS.ProcessEnv;
+  quick: boolean;
+  buildSignalboxArgv(...args: string[]): Argv;
+  /** `etcdctl lock NAME CMD…`. */
+  buildEtcdctlArgv(name: string, ...command: string[]): Argv;
+  /** Keys that start with this. */
+  countKeys(prefix: string): Promise<number>;
+}
+
+/** Part of the benchmark. */
+export type BenchmarkPart = (cluster: BenchCluster) => Promise<void>;
+
+/** Runs a part on an etcd that writes to disk as one in production does, and removes all of it. */
+export async function runOnCluster(part: BenchmarkPart, quick: boolean): Promise<void> {
+  const { etcdctl } = await findEtcd();
+  const etcd = await startEtcd({ electionMs: 1000, args: ["--unsafe-no-fsync=false"] });
+  const store = await openStore({ endpoints: etcd.endpoints }, { clock: createRealClock() });
+  const folder = mkdtempSync(join(tmpdir(), "signalbox-bench-"));
+  try {
+    await part({
+      ...{ etcd, store, folder, quick, env: buildEnvironment(etcd.clientUrl) },
+      buildSignalboxArgv: (...args) => [process.execPath, BUNDLE, ...args],
+      buildEtcdctlArgv: (name, ...command) => [etcdctl, "lock", name, "--", ...command],
+      countKeys: async (prefix) => (await store.readRange({ ...buildPrefixRange(prefix), limit: 1 })).count,
+    });
+  } finally {
+    store.close();
+    await etcd.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function buildEnvironment(endpoint: string): NodeJS.ProcessEnv {
+  const own = /^(SIGNALBOX|ETCDCTL|XDG)_|^NODE_OPTIONS$/;
+  const kept = Object.entries(process.env).filter(([name]) => !own.test(name));
+  return {
+    ...Object.fromEntries(kept),
+    SIGNALBOX_ENDPOINTS: endpoint,
+    ETCDCTL_ENDPOINTS: endpoint,
+    ETCDCTL_API: "3",
+  };
+}
+
+/** Runs a program to its end. @throws Error when it does not end well */
+export function runProgram([file, ...args]: Argv, env: NodeJS.ProcessEnv): void {
+  const { status, error } = spawnSync(file, args, { env, stdio: ["ignore", "ignore", "inherit"] });
+  if (status !== 0) throw new Error(`${[file, ...args].join(" ")}: ${error ?? `exit code ${status}`}`);
+}
+
+/** Whether a program can be started at all. */
+export function canStart(file: string): boolean {
+  return spawnSync(file, ["--version"], { stdio: "ignore" }).error === undefined;
+}

@@ -1,0 +1,218 @@
+import { type EtcdMember, startEtcd } from "../../fixtures/etcd/index.ts";
+import { type RunningProcess, startSignalbox } from "../../fixtures/signalbox.ts";
+
+const started = performance.now();
+const running = new Set<RunningProcess>();
+
+/** A quarter of a minute of real commands on a few simulated hosts, told as they happen; ends by itself. */
+export async function runTour(): Promise<void> {
+  const etcd = await startEtcd();
+  try {
+    await showOneOfMany(etcd);
+    await showQueue(etcd);
+    await showSharedResource(etcd);
+    await showDeadHost(etcd);
+    await showSchedules(etcd);
+    await showOperator(etcd);
+    await showHistory(etcd);
+  } finally {
+    for (const { child } of running) child.kill("SIGKILL");
+    await etcd.stop();
+  }
+  printLine(
+    "",
+    "\nThat was a real etcd, started for this demo and gone now. Next: README.md, or dist/signalbox.cjs --help",
+  );
+}
+
+async function showOneOfMany(member: EtcdMember): Promise<void> {
+  printHeading(
+    "Three hosts have the same line in their crontabs. One runs it, the others give up without a word.",
+  );
+  const job = ["run", "--lock", "invoices", "--", "sh", "-c", "echo sending invoices; sleep 0.5; echo done"];
+  await Promise.all(["web1", "web2", "web3"].map((host) => runOnHost(member, host, job).ended));
+}
+
+async function showQueue(member: EtcdMember): Promise<void> {
+  printHeading("With --wait they queue instead: first come, first served, each with a larger fencing token.");
+  const job = [
+    "run",
+    "--wait",
+    "--lock",
+    "backup",
+    "--",
+    "sh",
+    "-c",
+    "echo backup with token $SIGNALBOX_TOKEN; sleep 0.3",
+  ];
+  const runs: RunningProcess[] = [];
+  for (const host of ["web1", "web2", "web3"]) {
+    runs.push(runOnHost(member, host, ["-v", ...job]));
+    await runs.at(-1)?.waitForOutput(/waiting|started/);
+  }
+  await Promise.all(runs.map(({ ended }) => ended));
+}
+
+async function showSharedResource(member: EtcdMember): Promise<void> {
+  printHeading(
+    "The database bears 4 units. Reports take 2, the nightly one 3: it is not overtaken by the small ones behind it.",
+  );
+  const buildReportCommand = (name: string, units: number) => [
+    ...["run", "-v", "--lock", name, "--lease", `db=${units}:4`, "--"],
+    ...["sh", "-c", `echo ${name} uses ${units} of 4; sleep 0.6; echo ${name} is done`],
+  ];
+  const wishes = [
+    buildReportCommand("sales", 2),
+    buildReportCommand("stock", 2),
+    buildReportCommand("nightly", 3),
+    buildReportCommand("taxes", 2),
+    buildReportCommand("leads", 1),
+  ];
+  const runs: RunningProcess[] = [];
+  for (const [index, wish] of wishes.entries()) {
+    runs.push(runOnHost(member, `db${1 + (index % 2)}`, wish));
+    await runs.at(-1)?.waitForOutput(/waiting|started/);
+  }
+  await Promise.all(runs.map(({ ended }) => ended));
+}
+
+async function showDeadHost(member: EtcdMember): Promise<void> {
+  printHeading(
+    "A host dies in the middle of a job (kill -9). Its command dies with it; the next host takes over.",
+  );
+  const limits = ["--ttl", "3s", "--termination-timeout", "1s"];
+  const job = ["run", "--wait", ...limits, "--lock", "sync", "--", "sh", "-c"];
+  const doomed = runOnHost(member, "web1", [...job, "echo working, pid $$; exec sleep 60"]);
+  await doomed.waitForOutput(/pid (\d+)/);
+  const pid = Number(/pid (\d+)/.exec(doomed.output.stdout)?.[1]);
+  const heir = runOnHost(member, "web2", ["-v", ...job, "echo carrying on"]);
+  await heir.waitForOutput(/waiting/);
+  printLine("web1", "*** kill -9 ***");
+  doomed.child.kill("SIGKILL");
+  await doomed.ended;
+  await waitUntil(() => !isRunning(pid));
+  printLine("web1", `its command (pid ${pid}) is dead too, though nobody told it`);
+  await heir.ended;
+}
+
+async function showSchedules(member: EtcdMember): Promise<void> {
+  printHeading(
+    "A schedule instead of crontabs: workers on two hosts, each run on one of them. One dies at work; the other does it again.",
+  );
+  const add = ["schedule", "add", "report", "@daily", "--", "sh", "-c"];
+  await runOnHost(member, "ops", [...add, "echo run $SIGNALBOX_ATTEMPT on $SIGNALBOX_HOST; sleep 1"]).ended;
+  const limits = ["--ttl", "3s", "--termination-timeout", "1s"];
+  const workers = ["web1", "web2"].map((host) => ({
+    host,
+    worker: runOnHost(member, host, ["worker", ...limits]),
+  }));
+  await waitUntil(() => workers.every(({ worker }) => worker.output.stderr.includes("is there")), 3_000);
+  await runOnHost(member, "ops", ["schedule", "trigger", "report", "--yes"]).ended;
+  const doomed = await Promise.race(
+    workers.map(async (one) => {
+      await one.worker.waitForOutput(/run 1/);
+      return one;
+    }),
+  );
+  printLine(doomed.host, "*** kill -9 ***");
+  doomed.worker.child.kill("SIGKILL");
+  const heir = workers.find((one) => one !== doomed);
+  await heir?.worker.waitForOutput(/run 2/);
+  await waitUntil(() => false, 1_200);
+  await runOnHost(member, "ops", ["ls", "schedules", "--columns", "schedule,state,last,cron,task"]).ended;
+  heir?.worker.child.kill("SIGTERM");
+  await heir?.worker.ended;
+}
+
+async function showOperator(member: EtcdMember): Promise<void> {
+  printHeading("An operator looks, asks why, ends a job that is stuck, and closes a host for maintenance.");
+  const job = ["run", "--lock", "backup", "--termination-timeout", "500ms", "--", "sh", "-c"];
+  const stuck = runOnHost(member, "web1", [...job, "trap '' TERM; echo stuck; while :; do sleep 0.1; done"]);
+  await stuck.waitForOutput(/stuck/);
+  const next = runOnHost(member, "web2", [
+    "run",
+    "--wait",
+    "--lock",
+    "backup",
+    "--",
+    "sh",
+    "-c",
+    "echo at last; sleep 1",
+  ]);
+  await waitUntil(() => next.output.stderr !== "" || next.child.exitCode !== null, 500);
+  await runOnHost(member, "ops", ["ls"]).ended;
+  await runOnHost(member, "ops", ["why", "backup"]).ended;
+  await runOnHost(member, "ops", ["reset", "lock", "backup", "--yes", "--reason", "it was stuck"]).ended;
+  await next.waitForOutput(/at last/);
+  await runOnHost(member, "ops", ["drain", "host", "web2", "--yes", "--wait", "--reason", "new disks"]).ended;
+  await runOnHost(member, "web2", ["run", "--lock", "invoices", "--", "echo", "this does not start"]).ended;
+  await runOnHost(member, "ops", ["undrain", "host", "web2", "--yes"]).ended;
+  await runOnHost(member, "ops", ["ls", "audit", "--columns", "who,action,target,outcome,reason"]).ended;
+}
+
+async function showHistory(member: EtcdMember): Promise<void> {
+  printHeading("What is left: nothing is held, nobody waits.");
+  const list = runOnHost(member, "web1", ["ls"]);
+  await list.ended;
+}
+
+/** Runs signalbox as if on another host, and tells what it prints as it comes. */
+function runOnHost(member: EtcdMember, host: string, args: string[]): RunningProcess {
+  const [verb = "", ...rest] = args[0] === "-v" ? [args[1], "-v", ...args.slice(2)] : args;
+  const named = verb === "run" || verb === "worker" ? [verb, "--host", host, ...rest] : [verb, ...rest];
+  const run = startSignalbox(
+    named.filter((word) => word !== undefined),
+    { endpoints: member.endpoints },
+  );
+  running.add(run);
+  printLines(host, run);
+  run.ended.then(({ code }) => {
+    running.delete(run);
+    if (code === 75) printLine(host, "turned away (exit code 75)");
+    else if (code !== 0 && code !== null) printLine(host, `exit code ${code}`);
+  });
+  return run;
+}
+
+/** What the commands print, and why a run waits; that runs start and end is seen from their commands. */
+function printLines(host: string, { child }: RunningProcess): void {
+  for (const stream of [child.stdout, child.stderr]) {
+    let rest = "";
+    stream?.on("data", (text: string) => {
+      const lines = (rest + text).split("\n");
+      rest = lines.pop() ?? "";
+      for (const line of lines)
+        if (!/^signalbox: (started|finished)/.test(line)) printLine(host, formatWaitReason(line));
+    });
+  }
+}
+
+function formatWaitReason(line: string): string {
+  return line.replace(/^signalbox: waiting why="(.*)"$/, "waits: $1").replaceAll('\\"', '"');
+}
+
+function printHeading(title: string): void {
+  console.log(`\n${title}`);
+}
+
+function printLine(host: string, text: string): void {
+  if (host === "") console.log(text);
+  else
+    console.log(
+      `  ${((performance.now() - started) / 1000).toFixed(2).padStart(5)} s  ${host.padEnd(5)} ${text}`,
+    );
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+/** Waits until something holds, or for some milliseconds at most. */
+async function waitUntil(holds: () => boolean, ms = Number.POSITIVE_INFINITY): Promise<void> {
+  const limit = performance.now() + ms;
+  while (!holds() && performance.now() < limit) await new Promise((resolve) => setTimeout(resolve, 5));
+}

@@ -1,0 +1,82 @@
+/** What the names script looks at: functions by their names, and exported names by their files. */
+import { parseSync } from "@swc/core";
+
+/** A function, method or function-valued constant. `offset` is that of its name in the source, in bytes. */
+export interface NamedFunction {
+  name: string;
+  offset: number;
+}
+
+export interface Declarations {
+  functions: NamedFunction[];
+  /** Declared and exported here; what is only passed on from another file is not among them. */
+  exports: string[];
+  /** Passed on under a second name: `export { a as b }`. */
+  aliases: string[];
+}
+
+type Node = { type: string } & Record<string, unknown>;
+
+/** @param source  TypeScript, with JSX where the file's name says so */
+export function findDeclarations(source: string, isTsx: boolean): Declarations {
+  const ast = parseSync(source, { syntax: "typescript", tsx: isTsx, target: "es2024" });
+  const found: Declarations = { functions: [], exports: [], aliases: [] };
+  visit(ast as unknown as Node, found, ast.span.start);
+  return found;
+}
+
+function visit(node: Node, found: Declarations, base: number): void {
+  const add = (identifier: unknown) => addFunction(identifier as Node | undefined, found, base);
+  switch (node.type) {
+    case "FunctionDeclaration":
+      add(node.identifier);
+      break;
+    case "ClassMethod":
+    case "PrivateMethod":
+      if (node.kind === "method") add(node.key);
+      break;
+    case "TsMethodSignature":
+    case "MethodProperty":
+      add(node.key);
+      break;
+    case "VariableDeclarator":
+      if (isFunction(node.init)) add(node.id);
+      break;
+    case "ExportDeclaration":
+      found.exports.push(...listDeclaredNames(node.declaration as Node));
+      break;
+    case "ExportSpecifier":
+      found.aliases.push(...listAliases(node));
+      break;
+  }
+  for (const value of Object.values(node)) visitValue(value, found, base);
+}
+
+function visitValue(value: unknown, found: Declarations, base: number): void {
+  if (Array.isArray(value)) for (const one of value) visitValue(one, found, base);
+  else if (typeof value === "object" && value !== null) visit(value as Node, found, base);
+}
+
+function isFunction(init: unknown): boolean {
+  const type = (init as Node | null)?.type;
+  return type === "ArrowFunctionExpression" || type === "FunctionExpression";
+}
+
+function addFunction(identifier: Node | undefined, found: Declarations, base: number): void {
+  const inner = identifier?.type === "PrivateName" ? (identifier.id as Node | undefined) : undefined;
+  const name = identifier?.value ?? inner?.value;
+  if (identifier === undefined || typeof name !== "string") return; // computed, as [Symbol.asyncDispose] is
+  found.functions.push({ name, offset: (identifier.span as { start: number }).start - base });
+}
+
+function listAliases({ orig, exported }: Node): string[] {
+  const [from, to] = [orig, exported].map((name) => (name as Node | null)?.value);
+  return typeof to === "string" && to !== from ? [to] : [];
+}
+
+function listDeclaredNames(declaration: Node): string[] {
+  if (declaration.type === "VariableDeclaration")
+    return (declaration.declarations as Node[]).flatMap(({ id }) => (id as Node).value as string);
+  const { value } = (declaration.identifier ?? declaration.id) as Node;
+  return [value as string];
+}

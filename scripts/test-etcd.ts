@@ -1,0 +1,24 @@
+/**
+ * The tests on another version of etcd: `npm run test:etcd -- VERSION [vitest's filters and options]`.
+ * Debian has 3.4.23 (bookworm), 3.5.16 (trixie) and 3.5.30 (sid). `3.5` is the newest of that line.
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { findEtcd } from "../fixtures/etcd/index.ts";
+
+const [version, ...filters] = process.argv.slice(2);
+if (!version || version.startsWith("-")) {
+  console.error("usage: npm run test:etcd -- VERSION [vitest's filters and options], e.g. 3.5.30 test/etcd");
+  process.exit(64);
+}
+try {
+  const { etcd } = await findEtcd(version);
+  console.error(`etcd ${version}: ${etcd}`);
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exit(69);
+}
+const env = { ...process.env, ETCD_VERSION: version };
+const tests = spawn("vitest", ["run", ...filters], { env, stdio: "inherit" });
+const [code] = await once(tests, "exit");
+process.exit(code ?? 1);

@@ -1,0 +1,61 @@
+/**
+ * The tests as on a slow machine, several times over: `npm run test:slow -- [--times N] [--cpus PART] [vitest's filters]`.
+ * Where control groups can be made (as root), everything gets PART of a processor; elsewhere busy loops run beside it.
+ * A test that fails here asserts on how quick the machine is, or on chance.
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { parseArgs } from "node:util";
+import { type Failure, readFailures } from "./test-slow/failures.ts";
+import { type SlowMachine, slowDown } from "./test-slow/slow-machine.ts";
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { times: { type: "string", default: "3" }, cpus: { type: "string", default: "0.5" } },
+});
+const [times, cpus] = [Number(values.times), Number(values.cpus)];
+if (!(Number.isInteger(times) && times > 0 && cpus > 0)) {
+  console.error("usage: npm run test:slow -- [--times N] [--cpus PART] [vitest's filters]");
+  process.exit(64);
+}
+
+const folder = mkdtempSync(path.join(tmpdir(), "signalbox-test-slow-"));
+const machine = slowDown(cpus);
+console.error(`${times} times with ${machine.description}`);
+const interrupted = new AbortController();
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+  process.once(signal, () => interrupted.abort());
+const failures: Failure[] = [];
+for (let pass = 1; pass <= times && !interrupted.signal.aborted; pass += 1)
+  failures.push(...(await runPass(pass, machine)));
+const left = await machine.close();
+rmSync(folder, { recursive: true, force: true });
+report(failures, left);
+process.exitCode = failures.length + left.length > 0 ? 1 : 0;
+
+async function runPass(pass: number, { prefix }: SlowMachine): Promise<Failure[]> {
+  const file = path.join(folder, `${pass}.json`);
+  const vitest = ["vitest", "run", "--reporter=dot", "--reporter=json", `--outputFile.json=${file}`];
+  const [command = "vitest", ...args] = [...prefix, ...vitest, ...positionals];
+  const since = performance.now();
+  const tests = spawn(command, args, { stdio: ["ignore", "inherit", "inherit"] });
+  interrupted.signal.addEventListener("abort", () => tests.kill("SIGINT"));
+  const [code] = await once(tests, "exit");
+  if (interrupted.signal.aborted) return [{ test: "vitest", message: "it was interrupted" }];
+  const found = readFailures(file);
+  const seconds = Math.round((performance.now() - since) / 1000);
+  console.error(`pass ${pass} of ${times}: ${found.length} failed, ${seconds} s`);
+  return code === 0 || found.length > 0 ? found : [{ test: "vitest", message: `ended with ${code}` }];
+}
+
+function report(failed: readonly Failure[], left: readonly number[]): void {
+  const byTest = Map.groupBy(failed, ({ test }) => test);
+  for (const [test, all] of byTest) {
+    console.error(`\nfailed ${all.length} of ${times}: ${test}\n${all[0]?.message ?? ""}`);
+  }
+  if (left.length > 0) console.error(`processes left behind: ${left.join(", ")}`);
+  console.error(`\n${byTest.size === 0 ? "no test failed" : `${byTest.size} tests failed`}`);
+}

@@ -1,0 +1,30 @@
+/** What vitest's JSON report says of failures. */
+import { readFileSync } from "node:fs";
+import path from "node:path";
+
+interface Report {
+  testResults: {
+    name: string;
+    status: string;
+    message: string;
+    assertionResults: { fullName: string; status: string; failureMessages?: string[] }[];
+  }[];
+}
+
+export interface Failure {
+  /** File and test. */
+  test: string;
+  message: string;
+}
+
+/** Every failed test, and every file that could not even be run. */
+export function readFailures(file: string): Failure[] {
+  const { testResults } = JSON.parse(readFileSync(file, "utf8")) as Report;
+  return testResults.flatMap(({ name, status, message, assertionResults }) => {
+    const where = path.relative(process.cwd(), name);
+    const failed = assertionResults
+      .filter((test) => test.status === "failed")
+      .map((test) => ({ test: `${where}: ${test.fullName}`, message: test.failureMessages?.[0] ?? "" }));
+    return failed.length === 0 && status === "failed" ? [{ test: where, message }] : failed;
+  });
+}

@@ -1,0 +1,91 @@
+/** Ways to let a command run as on a machine that is slower, or busier, than this one. */
+import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import path from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { Worker } from "node:worker_threads";
+
+export interface SlowMachine {
+  /** What slows the command down, for people. */
+  description: string;
+  /** Words to put before the command. */
+  prefix: string[];
+  /** Removes what was made. @returns ids of processes that the command has left behind */
+  close(): Promise<number[]>;
+}
+
+const PERIOD_US = 100_000;
+
+/** A control group with a part of a processor; busy loops beside the command where no group can be made. */
+export function slowDown(cpus: number): SlowMachine {
+  try {
+    return limitByGroup(cpus);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return competeForProcessors(cpus, why);
+  }
+}
+
+function limitByGroup(cpus: number): SlowMachine {
+  const group = path.join(findRoot(), `signalbox-test-slow-${process.pid}`);
+  mkdirSync(group);
+  try {
+    setQuota(group, Math.round(cpus * PERIOD_US));
+  } catch (error) {
+    rmdirSync(group);
+    throw error;
+  }
+  const members = path.join(group, "cgroup.procs");
+  return {
+    description: `${cpus} of a processor (${group})`,
+    prefix: ["sh", "-c", 'echo $$ >"$0" && exec "$@"', members],
+    close: () => removeGroup(group, members),
+  };
+}
+
+/** Where groups with a processor quota are made: cgroup v2, else v1. */
+function findRoot(): string {
+  const unified = "/sys/fs/cgroup";
+  const delegated = path.join(unified, "cgroup.subtree_control");
+  if (existsSync(delegated)) {
+    if (!readFileSync(delegated, "utf8").split(/\s/).includes("cpu")) writeFileSync(delegated, "+cpu");
+    return unified;
+  }
+  return path.join(unified, "cpu");
+}
+
+function setQuota(group: string, quotaUs: number): void {
+  if (existsSync(path.join(group, "cpu.max"))) {
+    writeFileSync(path.join(group, "cpu.max"), `${quotaUs} ${PERIOD_US}`);
+    return;
+  }
+  writeFileSync(path.join(group, "cpu.cfs_period_us"), String(PERIOD_US));
+  writeFileSync(path.join(group, "cpu.cfs_quota_us"), String(quotaUs));
+}
+
+async function removeGroup(group: string, members: string): Promise<number[]> {
+  for (let tries = 0; tries < 50; tries += 1) {
+    try {
+      rmdirSync(group);
+      return [];
+    } catch {
+      await pause(100); // the last processes are still ending
+    }
+  }
+  return readFileSync(members, "utf8").split("\n").filter(Boolean).map(Number);
+}
+
+/** As many busy threads as leave about `cpus` to a command that has a process ready on each processor. */
+function competeForProcessors(cpus: number, why: string): SlowMachine {
+  const all = availableParallelism();
+  const count = Math.ceil(all * Math.max(1, all / cpus - 1));
+  const threads = Array.from({ length: count }, () => new Worker("for (;;);", { eval: true }));
+  return {
+    description: `${count} busy loops beside it (no control group: ${why})`,
+    prefix: [],
+    close: async () => {
+      await Promise.all(threads.map((thread) => thread.terminate()));
+      return [];
+    },
+  };
+}

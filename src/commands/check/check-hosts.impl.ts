@@ -1,0 +1,44 @@
+import { canonicalizeHost } from "../../fleet/groups.ts";
+import { findStaleHosts, judgeHosts } from "../../model/checks/hosts.ts";
+import type { Collection } from "../../model/snapshot.ts";
+import { findRunningHosts } from "../../work/check/running-hosts.ts";
+import { parseDurationFlag } from "../flags.ts";
+import { readSnapshot } from "../read-snapshot.ts";
+import type { Call } from "../spec.ts";
+import { type CommandContext, createStoreCommand } from "../store-command.ts";
+import { type CheckReport, formatFinding, reportCheck, reportErrorsToNagios } from "./findings.ts";
+
+const COLLECTIONS: readonly Collection[] = ["groups", "hosts", "drains"];
+/** Default of `--within`, in ms. */
+const USUAL = 3_600_000;
+
+export const execute = reportErrorsToNagios(
+  createStoreCommand(async (call, io, context) => {
+    const report = await reportOf(call, context);
+    if (!call.flags.json && !call.flags.nagios)
+      for (const finding of report.findings) io.writeOutput(formatFinding(finding, io));
+    return reportCheck(report, call.flags, io);
+  }),
+);
+
+async function reportOf(call: Call, context: CommandContext): Promise<CheckReport> {
+  const within = parseDurationFlag(call, "within") ?? USUAL;
+  const snapshot = await readSnapshot(context, COLLECTIONS);
+  const sight = { snapshot, within, wall: context.clock.getWallTime() };
+  const stale = findStaleHosts(sight, call.args);
+  const running = await findRunningHosts(context, stale, canonicalizeHost, context.signal);
+  const findings = judgeHosts({ ...sight, running }, call.args);
+  const groups = call.args.length > 0 ? call.args.length : snapshot.groups.size;
+  const without = new Set(
+    findings.filter(({ kind, level }) => kind === "group" && level === "failure").map(({ check }) => check),
+  ).size;
+  return {
+    ...{ findings, revision: snapshot.revision },
+    figures: [
+      { name: "groups", value: groups },
+      { name: "groups_without_host", value: without, critical: 0 },
+      { name: "hosts_missing", value: stale.size - running.size },
+    ],
+    summary: `${groups} ${groups === 1 ? "group" : "groups"}, each with a host that is there`,
+  };
+}

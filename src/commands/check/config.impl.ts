@@ -1,0 +1,24 @@
+import { EXIT } from "../../base/errors.ts";
+import { clean } from "../../base/text.ts";
+import { describeConfig, resolveConfig } from "../../config/config.ts";
+import { findStrayVariables } from "../../config/scrub.ts";
+import type { CommandExecutor } from "../spec.ts";
+import { formatJsonDocument, renderTextTable } from "../table.ts";
+
+export const execute: CommandExecutor = async ({ flags, settings }, io) => {
+  const rows = describeConfig(resolveConfig({ flags: settings, env: io.env }));
+  if (flags.json) io.writeOutput(formatJsonDocument({ settings: rows }));
+  else
+    io.writeOutput(
+      renderTextTable(
+        ["SETTING", "VALUE", "SOURCE"],
+        rows.map(({ key, value, source }) => [key, value, source]),
+      ),
+    );
+  for (const { name, meant } of findStrayVariables(io.env)) {
+    io.writeError(
+      `signalbox: note: ${clean(name)} is no setting${meant === undefined ? "" : `; did you mean ${meant}?`}\n`,
+    );
+  }
+  return EXIT.ok;
+};

@@ -1,0 +1,96 @@
+import { basename, dirname } from "node:path";
+import type { Finding } from "../../../base/finding.ts";
+import { UNKNOWN } from "../../../fleet/shell-parser.ts";
+import { findProgram, type ProgramSearch, readInterpreter } from "../../../process/programs.ts";
+import type { Invocation } from "./invocations.ts";
+import { CRON_PATH, SERVICE_PATH } from "./search-path.ts";
+
+const KIND = "program";
+
+/** The environment in which a line's program is searched. */
+export interface ProgramEnvironment {
+  where: string;
+  /** PATH of the user who runs the check. */
+  searchPath: string;
+  /** Whether the crontab has a PATH line. */
+  isPathSet: boolean;
+}
+
+/** A program that is missing, or an interpreter that it needs. */
+interface MissingProgram {
+  name: string;
+  why: string | undefined;
+  /** The script that needs it. */
+  neededBy?: string;
+}
+
+/** Checks that the program of a line, and the interpreter in its first line, are found with the PATH of the line. */
+export function judgeProgram(
+  one: Invocation,
+  { where, searchPath, isPathSet }: ProgramEnvironment,
+): Finding[] {
+  const path = one.variables.get("PATH") ?? CRON_PATH;
+  const missing = findMissing(one.program, path);
+  if (missing === undefined) return [];
+  const isCrons = path === CRON_PATH && !isPathSet;
+  // A cron that passes on the PATH of its service finds the program; the check cannot know whether cron does.
+  const mayWork = isCrons && findMissing(one.program, SERVICE_PATH) === undefined;
+  const finding: Finding = {
+    ...{ kind: KIND, check: where, level: mayWork ? "warning" : "failure" },
+    detail: `${describeMissing(missing)}${describePath(missing.name, path, isCrons)}`,
+    remedy: suggestRemedy(one.program, missing, path, searchPath),
+  };
+  return [finding];
+}
+
+function findMissing(program: string, path: string): MissingProgram | undefined {
+  const search = find(program, path);
+  if (search.kind === "missing") return { name: program, why: search.why };
+  const interpreter = search.kind === "found" ? readInterpreter(search.path) : undefined;
+  const found = interpreter === undefined ? undefined : find(interpreter, path);
+  if (interpreter === undefined || found?.kind !== "missing") return undefined;
+  return { name: interpreter, why: found.why, neededBy: program };
+}
+
+function find(name: string, path: string): ProgramSearch {
+  return findProgram(name, path, (text) => text.includes(UNKNOWN));
+}
+
+function describeMissing({ name, why, neededBy }: MissingProgram): string {
+  const purpose = neededBy === undefined ? "" : `, which ${neededBy} needs to start,`;
+  return `${name}${purpose} is not found${why === undefined ? "" : `: ${why}`}`;
+}
+
+function describePath(name: string, path: string, isCrons: boolean): string {
+  if (name.startsWith("/")) return "";
+  const origin = isCrons ? ", which is cron's own: no PATH= line stands above" : "";
+  const literal = /[$~]/.test(path) ? "; cron expands no variables and no ~ in a PATH= line" : "";
+  return `; PATH is ${path}${origin}${literal}`;
+}
+
+/** Suggests the PATH line with which everything is found, or what to install. */
+function suggestRemedy(program: string, { name }: MissingProgram, path: string, searchPath: string): string {
+  const wide = `${searchPath}:${SERVICE_PATH}:${dirname(process.execPath)}`;
+  const file = find(name, wide);
+  if (name.startsWith("/") || file.kind !== "found")
+    return `install ${basename(name)} on this host, or correct the line`;
+  const script = name === program ? file : find(program, wide);
+  const interpreter = script.kind === "found" ? readInterpreter(script.path) : undefined;
+  const needed = [file, ...(interpreter === undefined ? [] : [find(interpreter, wide)])];
+  const places = needed.flatMap((search) => (search.kind === "found" ? [dirname(search.path)] : []));
+  const known = path.split(":").filter((folder) => folder.startsWith("/") && !/[$~]/.test(folder));
+  return `write above the line: PATH=${[...new Set([...places, ...known, ...CRON_PATH.split(":")])].join(":")}`;
+}
+
+/** Merges the findings about the same missing program in one crontab into one. */
+export function joinProgramFaults(findings: readonly Finding[]): Finding[] {
+  const isSame = (a: Finding, b: Finding) => a.kind === KIND && b.kind === KIND && a.detail === b.detail;
+  return findings.flatMap((finding, index) => {
+    const first = findings.findIndex((other) => isSame(finding, other));
+    if (first >= 0 && first < index) return [];
+    const others = findings.filter((other) => other !== finding && isSame(finding, other)).length;
+    if (others === 0) return [finding];
+    const detail = `${finding.detail} (and in ${others} more ${others === 1 ? "line" : "lines"})`;
+    return [{ ...finding, detail }];
+  });
+}

@@ -1,0 +1,32 @@
+import { EXIT } from "../../base/errors.ts";
+import type { Finding } from "../../base/finding.ts";
+import { chooseTransport } from "../../etcd/open.ts";
+import { buildStoreOptions } from "../../etcd/store-options.ts";
+import { createGuardianHost } from "../../process/host.ts";
+import { judgeAuthentication } from "../../work/check/authentication.ts";
+import { checkEtcd } from "../../work/check/etcd.ts";
+import { checkGuardian } from "../../work/check/guardian.ts";
+import { createStoreCommand } from "../store-command.ts";
+import { formatJsonDocument } from "../table.ts";
+import { askWithoutUser } from "./ask-without-user.ts";
+import { formatFinding, toFindingJson } from "./findings.ts";
+
+export const execute = createStoreCommand(async ({ flags }, io, context) => {
+  const findings: Finding[] = [];
+  const addFindings = (more: readonly Finding[]) => {
+    findings.push(...more);
+    if (!flags.json) for (const finding of more) io.writeOutput(formatFinding(finding, io));
+  };
+  const guardian = await checkGuardian(createGuardianHost(context.clock), context.clock);
+  const isFit = guardian.level === "ok";
+  if (!isFit) addFindings([guardian]); // at once: if etcd is unavailable, this is all there is to report
+  const etcd = await checkEtcd(context, context.settings.clusterId);
+  addFindings(isFit ? [guardian, ...etcd] : etcd);
+  addFindings(
+    judgeAuthentication(await askWithoutUser(context, chooseTransport(buildStoreOptions(context.settings)))),
+  );
+  if (flags.json) io.writeOutput(formatJsonDocument({ findings: findings.map(toFindingJson) }));
+  const failed = findings.filter(({ level }) => level === "failure");
+  if (failed.length === 0) return EXIT.ok;
+  return failed.every(({ kind }) => kind === "permissions") ? EXIT.permission : EXIT.config;
+});

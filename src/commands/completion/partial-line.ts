@@ -1,0 +1,48 @@
+import type { CompletionFlag } from "./flags.ts";
+
+/** The part of the line before the word at the cursor. */
+export interface PartialLine {
+  /** Words that are neither flags nor their values. */
+  given: readonly string[];
+  /** Flags and their values; true for switches. */
+  flags: readonly (readonly [CompletionFlag, string | true])[];
+  /** The flag whose value comes next. */
+  open: CompletionFlag | undefined;
+  /** Whether `--` was typed: no flags follow. */
+  isBehind: boolean;
+}
+
+/** Parses an incomplete line as `parseCall` parses a complete one, but reports no errors. */
+export function parsePartialLine(known: readonly CompletionFlag[], words: readonly string[]): PartialLine {
+  const given: string[] = [];
+  const flags: [CompletionFlag, string | true][] = [];
+  const end = words.indexOf("--");
+  const left = [...(end < 0 ? words : words.slice(0, end))];
+  let open: CompletionFlag | undefined;
+  for (let word = left.shift(); word !== undefined; word = left.shift()) {
+    if (!word.startsWith("-") || word === "-") given.push(word);
+    for (const [flag, inline] of parseFlags(known, word)) {
+      const value = inline ?? (flag.takesValue ? left.shift() : true);
+      if (value === undefined) open = flag;
+      else flags.push([flag, value]);
+    }
+  }
+  if (end >= 0) given.push(...words.slice(end + 1));
+  return { given, flags, open: end < 0 ? open : undefined, isBehind: end >= 0 };
+}
+
+/** Parses `--flag`, `--flag=VALUE`, `-f`, `-fVALUE` and `-abc`. Returns an empty list for other words. */
+function parseFlags(known: readonly CompletionFlag[], word: string): [CompletionFlag, string | undefined][] {
+  const findFlag = (name: string) => known.find(({ names }) => names.includes(name));
+  if (word.startsWith("--")) {
+    const [name = "", ...rest] = word.split("=");
+    const flag = findFlag(name);
+    return flag === undefined ? [] : [[flag, rest.length === 0 ? undefined : rest.join("=")]];
+  }
+  if (!word.startsWith("-") || word === "-") return [];
+  const flag = findFlag(word.slice(0, 2));
+  const rest = word.slice(2);
+  if (flag === undefined) return [];
+  if (flag.takesValue || rest === "") return [[flag, rest === "" ? undefined : rest]];
+  return [[flag, undefined], ...parseFlags(known, `-${rest}`)];
+}

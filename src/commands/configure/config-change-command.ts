@@ -1,0 +1,232 @@
+import { EXIT } from "../../base/errors.ts";
+import { clean } from "../../base/text.ts";
+import {
+  applyConfigChanges,
+  type ConfigChange,
+  formatChangeCount,
+  formatConfigChange,
+} from "../../fleet/config-changes.ts";
+import { buildConfiguration } from "../../model/configuring/configuration.ts";
+import { type ConfigImpact, computeConfigImpact } from "../../model/configuring/impact.ts";
+import {
+  formatAffectedCount,
+  formatAffectedRuns,
+  formatConfigChanges,
+} from "../../model/configuring/impact-text.ts";
+import type { Snapshot } from "../../model/snapshot.ts";
+import { readConfigAudit } from "../../work/operate/config-audit.ts";
+import { applyConfigUpdate, type ConfigUpdate } from "../../work/operate/configure.ts";
+import { formatOperator } from "../../work/operate/ports.ts";
+import { confirmAction } from "../confirm.ts";
+import { parseReasonFlag, parseRevisionFlag } from "../flags.ts";
+import { readSnapshot, readSnapshotAt } from "../read-snapshot.ts";
+import type { Call, CommandIo } from "../spec.ts";
+import type { CommandContext } from "../store-command.ts";
+import { formatJsonDocument } from "../table.ts";
+import { toConfigChangeJson } from "./config-change-json.ts";
+import { CONFIG_COLLECTIONS, listSeenKeys } from "./config-snapshot.ts";
+
+/** Changes of the configuration, and the snapshot that they are based on. */
+export interface ConfigDraft {
+  action: ConfigUpdate["action"];
+  /** As in the audit: `group web`. */
+  target: string;
+  snapshot: Snapshot;
+  changes: readonly ConfigChange[];
+  /** The message if there is nothing to change. */
+  nothing: string;
+  /** Further notes for the operator, one sentence each. */
+  notes?: readonly string[];
+  /**
+   * Whether many objects change at once. Then the command always asks, and refuses if any part of the configuration
+   * changed.
+   */
+  isBulk?: boolean;
+}
+
+export type ConfigOutcome = "nothing" | "dry-run" | "declined" | "changed" | "done";
+
+const CODES: Record<ConfigOutcome, number> = {
+  ...{ nothing: EXIT.ok, "dry-run": EXIT.ok, done: EXIT.ok, declined: EXIT.undone, changed: EXIT.changed },
+};
+
+/** Largest number of changes that are reported one by one afterwards, and of notes; further ones are only counted. */
+const MANY = 10;
+/** How often the write is tried if others write, but not to the configuration. */
+const TRIES = 5;
+
+/**
+ * Previews changes of the configuration, asks for confirmation if they affect a run or delete something, and applies
+ * them.
+ */
+export class ConfigChangeCommand {
+  readonly #call: Call;
+  readonly #io: CommandIo;
+  readonly #context: CommandContext;
+  readonly #draft: ConfigDraft;
+  readonly #impact: ConfigImpact;
+  readonly #reason: string | undefined;
+
+  constructor(call: Call, io: CommandIo, context: CommandContext, draft: ConfigDraft) {
+    this.#call = call;
+    this.#io = io;
+    this.#context = context;
+    this.#draft = draft;
+    this.#reason = parseReasonFlag(call);
+    this.#impact = computeConfigImpact(draft.snapshot, draft.changes, context.clock.getWallTime());
+  }
+
+  /** @returns the outcome and the exit code */
+  async run(): Promise<{ outcome: ConfigOutcome; code: number }> {
+    const { changes, nothing } = this.#draft;
+    const moved = await this.#describeChangesSince();
+    if (moved.length > 0) return this.#reportOutcome("changed", moved);
+    if (changes.length === 0) return this.#reportOutcome("nothing", [nothing]);
+    this.#printNotes();
+    const lines = this.#buildPreview();
+    if (this.#call.flags["dry-run"])
+      return this.#reportOutcome("dry-run", [
+        ...lines,
+        `do it with: --expect-revision ${this.#draft.snapshot.revision} --yes`,
+      ]);
+    const isAsked = this.#needsConfirmation() && !this.#call.flags.yes;
+    if (isAsked) for (const line of lines) this.#printLine(line);
+    if (isAsked && (await confirmAction(this.#call, this.#io, this.#buildQuestion())) !== "go")
+      return this.#reportOutcome("declined", ["nothing was changed"]);
+    return await this.#apply(isAsked);
+  }
+
+  async #apply(wasShown: boolean): Promise<{ outcome: ConfigOutcome; code: number }> {
+    let { snapshot } = this.#draft;
+    for (let left = TRIES; ; left -= 1) {
+      const receipt = await applyConfigUpdate(this.#context, this.#buildRequest(snapshot));
+      if (receipt.kind === "done")
+        return this.#reportOutcome("done", this.#describeResult(wasShown), receipt.revision);
+      const now = await readSnapshot(this.#context, CONFIG_COLLECTIONS);
+      const moved = formatConfigChanges(snapshot, now, this.#createScopeFilter());
+      if (moved.length > 0)
+        return this.#reportOutcome("changed", [...moved, ...(await this.#readAuthors(snapshot.revision))]);
+      if (left <= 1) return this.#reportOutcome("changed", ["others act without a pause; try again"]);
+      snapshot = now; // another operator changed something else
+    }
+  }
+
+  #buildRequest(snapshot: Snapshot): ConfigUpdate {
+    const { action, target, changes, isBulk = false } = this.#draft;
+    const hits = formatAffectedCount(this.#impact.affected);
+    return {
+      ...{
+        action,
+        target,
+        changes,
+        seen: snapshot.revision,
+        keys: listSeenKeys(snapshot),
+        guardsAll: isBulk,
+      },
+      reason: this.#reason,
+      outcome: `${this.#buildSummary()}${hits === "" ? "" : `; ${hits}`}`,
+    };
+  }
+
+  /** Formats the changes for the audit record. */
+  #buildSummary(): string {
+    const [only] = this.#draft.changes;
+    if (only !== undefined && this.#draft.changes.length === 1) return this.#formatChange(only);
+    return formatChangeCount(this.#draft.changes);
+  }
+
+  async #describeChangesSince(): Promise<string[]> {
+    const expected = parseRevisionFlag(this.#call, "expect-revision");
+    if (expected === undefined) return [];
+    const { snapshot } = this.#draft;
+    const then = await readSnapshotAt(this.#context, CONFIG_COLLECTIONS, expected, snapshot);
+    const moved = formatConfigChanges(then, snapshot, this.#createScopeFilter());
+    return moved.length === 0 ? [] : [...moved, ...(await this.#readAuthors(expected))];
+  }
+
+  /**
+   * Returns a filter for what must not have changed: everything for a bulk change, otherwise the objects of the
+   * changes.
+   */
+  #createScopeFilter(): (kind: ConfigChange["kind"], name: string) => boolean {
+    const { isBulk, changes, target } = this.#draft;
+    const touched = new Set([target, ...changes.map(({ kind, name }) => `${kind} ${name}`)]);
+    return (kind, name) => isBulk === true || touched.has(`${kind} ${name}`);
+  }
+
+  /** Reads from the audit who changed the configuration since a revision. */
+  async #readAuthors(since: bigint): Promise<string[]> {
+    const records = await readConfigAudit(this.#context, since);
+    return records.map(
+      (one) => `${formatOperator(one)} did this: ${one.action}, ${one.target}: ${one.outcome}`,
+    );
+  }
+
+  #needsConfirmation(): boolean {
+    const { isBulk, changes } = this.#draft;
+    return (
+      isBulk === true || this.#impact.affected.length > 0 || changes.some(({ after }) => after === undefined)
+    );
+  }
+
+  #buildPreview(): string[] {
+    const { changes } = this.#draft;
+    const lines = changes.map((change) => this.#formatChange(change));
+    return [...lines, ...formatAffectedRuns(this.#impact.affected, this.#context.clock.getWallTime())];
+  }
+
+  #describeResult(wasShown: boolean): string[] {
+    const { changes } = this.#draft;
+    const hits = formatAffectedCount(this.#impact.affected);
+    const told =
+      wasShown || changes.length > MANY
+        ? [`done: ${formatChangeCount(changes)}`]
+        : changes.map((change) => this.#formatChange(change));
+    return hits === "" ? told : [...told, `this ${hits}`];
+  }
+
+  #formatChange(change: ConfigChange): string {
+    const { snapshot, changes } = this.#draft;
+    return formatConfigChange(change, applyConfigChanges(buildConfiguration(snapshot), changes).groups);
+  }
+
+  #buildQuestion(): string {
+    const hits = formatAffectedCount(this.#impact.affected);
+    const what = this.#draft.isBulk ? formatChangeCount(this.#draft.changes) : clean(this.#draft.target);
+    return `Change ${what}${hits === "" ? "" : `, which ${hits}`}?`;
+  }
+
+  #printNotes(): void {
+    const notes = this.#listNotes();
+    for (const note of notes.slice(0, MANY)) this.#printLine(`note: ${note}`);
+    if (notes.length > MANY) this.#printLine(`note: and ${notes.length - MANY} notes more, which --json has`);
+  }
+
+  #listNotes(): string[] {
+    return [...(this.#draft.notes ?? []), ...this.#impact.notes];
+  }
+
+  #reportOutcome(
+    outcome: ConfigOutcome,
+    lines: readonly string[],
+    revision = this.#draft.snapshot.revision,
+  ): { outcome: ConfigOutcome; code: number } {
+    const headed =
+      outcome === "changed" ? ["nothing was done, for the configuration has moved:", ...lines] : lines;
+    const impact = { ...this.#impact, notes: this.#listNotes() };
+    if (this.#call.flags.json)
+      this.#io.writeOutput(
+        formatJsonDocument(toConfigChangeJson(this.#draft, impact, revision, outcome, lines)),
+      );
+    else if (outcome === "changed") for (const line of headed) this.#printLine(line);
+    else for (const line of headed) this.#io.writeOutput(`${clean(line)}\n`);
+    return {
+      outcome,
+      code: outcome === "nothing" && this.#call.flags.strict ? EXIT.undone : CODES[outcome],
+    };
+  }
+
+  #printLine(line: string): void {
+    if (this.#call.verbosity >= 0) this.#io.writeError(`signalbox: ${clean(line)}\n`);
+  }
+}

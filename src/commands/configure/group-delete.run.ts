@@ -1,3 +1,0 @@
-import { groupCommand } from "./group-change.ts";
-
-export const execute = groupCommand(() => undefined);

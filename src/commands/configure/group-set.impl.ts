@@ -1,0 +1,3 @@
+import { createGroupCommand } from "./group-change.ts";
+
+export const execute = createGroupCommand((_, given) => given);

@@ -1,0 +1,3 @@
+import { createResourceCommand } from "./resource-change.ts";
+
+export const execute = createResourceCommand(() => undefined);

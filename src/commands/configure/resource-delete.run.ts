@@ -1,3 +1,0 @@
-import { resourceCommand } from "./resource-change.ts";
-
-export const execute = resourceCommand(() => undefined);

@@ -1,0 +1,46 @@
+import { UsageError } from "../../base/errors.ts";
+import { findNameFault, quoteText } from "../../base/text.ts";
+import { parseLeases } from "../../fleet/lease-spec.ts";
+import { parseShellCommands, UNKNOWN } from "../../fleet/shell-parser.ts";
+
+/**
+ * Splits a line into the words of one command, without a shell. Quotes and backslashes mean what they mean in a shell.
+ * @throws UsageError if the line needs a shell
+ */
+export function parseCommandWords(what: string, line: string): readonly string[] {
+  const read = parseShellCommands(line, new Map());
+  if ("fault" in read) throw new UsageError(`${what}: ${quoteText(line)}: ${read.fault}`);
+  const [only, ...more] = read.value;
+  if (only === undefined) throw new UsageError(`${what}: there is no command in ${quoteText(line)}`);
+  const isPlain = more.length === 0 && only.next === "" && !/[<>]/.test(removeQuoted(line));
+  if (!isPlain || only.words.some((word) => word.includes(UNKNOWN)))
+    throw new UsageError(
+      `${what}: ${quoteText(line)} takes a shell, and none is used; write: sh -c ${quoteText(line)}`,
+    );
+  return only.words;
+}
+
+function removeQuoted(line: string): string {
+  return line.replace(/'[^']*'|"(?:[^"\\]|\\.)*"|\\./gs, "");
+}
+
+/**
+ * Checks leases in the form of `--lease`. Totals and names may contain macros, which only hosts can evaluate.
+ * @throws UsageError
+ */
+export function checkLeases(leases: readonly string[]): readonly string[] {
+  for (const lease of leases) {
+    if (!/^[^=]+=[^:=]+(?::.+)?$/s.test(lease))
+      throw new UsageError(`--lease: ${quoteText(lease)} is not RESOURCE=COUNT[:TOTAL], such as db=2:10`);
+  }
+  const plain = leases.filter((lease) => !/[A-Z]/.test(lease));
+  parseLeases(plain, { lookup: () => undefined, expand: (name) => name });
+  return leases;
+}
+
+/** @throws UsageError */
+export function checkName(what: string, name: string): string {
+  const fault = findNameFault(name);
+  if (fault !== undefined) throw new UsageError(`${what} name ${quoteText(name)} cannot be used: ${fault}`);
+  return name;
+}

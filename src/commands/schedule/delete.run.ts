@@ -1,4 +1,0 @@
-import { deleting } from "../../work/schedule/deeds.ts";
-import { keysCommand } from "./keys-command.ts";
-
-export const execute = keysCommand("Delete", deleting);

@@ -1,0 +1,36 @@
+import { basename } from "node:path";
+import { buildImportMutation, formatImportCounts } from "../../../work/schedule/import-schedules.ts";
+import { readDocumentText } from "../../configure/document-input.ts";
+import { getTextFlag } from "../../flags.ts";
+import { createStoreCommand } from "../../store-command.ts";
+import { AmendmentCommand } from "../amendment-command.ts";
+import { checkName } from "../command-words.ts";
+import { reportImportFaults } from "../import-input.ts";
+import { convertTable } from "./convert.ts";
+
+export const execute = createStoreCommand(async (call, io, context) => {
+  const [file = "-"] = call.args;
+  const text = await readDocumentText(io, file);
+  const name = file === "-" ? "standard input" : file;
+  const source = checkName("source", getTextFlag(call, "source") ?? "perfectsched");
+  const terms = {
+    type: getTextFlag(call, "type"),
+    source,
+    prefix: getTextFlag(call, "prefix-id") ?? "",
+    now: context.clock.getWallTime(),
+  };
+  const { definitions, positions, faults, notes } = convertTable(text, terms);
+  const formatRemark = ({ line, detail }: { line: number; detail: string }) => `${name}:${line}: ${detail}`;
+  if (faults.length > 0)
+    return reportImportFaults(call, io, [...faults].sort((a, b) => a.line - b.line).map(formatRemark));
+  const { code } = await new AmendmentCommand(call, io, context, {
+    amendment: buildImportMutation({
+      ...{ definitions, positions, source, prunes: call.flags.prune === true },
+      target: `schedules of ${basename(name)}`,
+    }),
+    ...{ notes: notes.map(formatRemark), needsConfirmation: true },
+    nothing: "the schedules are so already: nothing to change",
+    buildQuestion: (changes) => `Import ${definitions.size} schedules (${formatImportCounts(changes)})?`,
+  }).run();
+  return code;
+});

@@ -1,0 +1,49 @@
+import { ConfigError, UsageError } from "../../base/errors.ts";
+import { quoteText } from "../../base/text.ts";
+import { validateName } from "../../protocol/names.ts";
+import { parseCron } from "../../schedule/cron.ts";
+import type { Definition } from "../../schedule/definition.ts";
+import { NotFoundError } from "../../schedule/errors.ts";
+import { checkZone } from "../../schedule/zone.ts";
+import { readStoredSchedules, type StoredSchedule } from "../../work/schedule/stored-schedules.ts";
+import { getTextFlag } from "../flags.ts";
+import type { Call } from "../spec.ts";
+import type { CommandContext } from "../store-command.ts";
+
+/** A schedule that exists and can be parsed. */
+export interface ValidSchedule extends StoredSchedule {
+  definition: Definition;
+}
+
+/** Reads one schedule. @throws NotFoundError; ConfigError if it cannot be parsed */
+export async function readSchedule(context: CommandContext, given: string): Promise<ValidSchedule> {
+  const id = validateName("schedule", given);
+  const seen = (await readStoredSchedules(context, [id], context.signal)).schedules.get(id);
+  if (seen === undefined || seen.definitionMod === 0n)
+    throw new NotFoundError(`there is no schedule ${quoteText(id)}; see: signalbox schedule list`);
+  if (seen.definition === undefined)
+    throw new ConfigError(
+      `schedule ${quoteText(id)} cannot be read: ${seen.fault}; see: signalbox schedule edit`,
+    );
+  return { ...seen, definition: seen.definition };
+}
+
+/**
+ * Parses --cron and --timezone, or a cron text in place of KEY. A text with a space or an @ at its start is taken for a
+ * cron text, because ids hardly contain these.
+ * @returns undefined if KEY names a schedule
+ * @throws UsageError, CronError
+ */
+export function parseCronArgument(call: Call): { cron: string; timezone: string } | undefined {
+  const [key] = call.args;
+  const flag = getTextFlag(call, "cron");
+  const zone = getTextFlag(call, "timezone");
+  if (flag !== undefined && key !== undefined)
+    throw new UsageError("--cron was given beside a KEY; one of them is enough");
+  const cron = flag ?? (key !== undefined && /^@|\s/.test(key.trim()) ? key : undefined);
+  if (cron === undefined && zone !== undefined)
+    throw new UsageError("--timezone goes with a cron text: a schedule has its own");
+  if (cron === undefined) return undefined;
+  parseCron(cron);
+  return { cron, timezone: checkZone(zone ?? "UTC") };
+}

@@ -1,4 +1,0 @@
-import { resuming } from "../../work/schedule/deeds.ts";
-import { keysCommand } from "./keys-command.ts";
-
-export const execute = keysCommand("Resume", resuming);

@@ -1,0 +1,63 @@
+import { clean } from "../../base/text.ts";
+import type { CommandIo } from "../../commands/spec.ts";
+import type { CronlockTool } from "./lock-name.ts";
+
+/** Writes messages in the format of the tool: plain lines for cronlock, lines of Go's slog for golock. */
+export class CronlockLog {
+  readonly #tool: CronlockTool;
+  readonly #world: CommandIo;
+  #isVerbose = false;
+
+  constructor(tool: CronlockTool, world: CommandIo) {
+    this.#tool = tool;
+    this.#world = world;
+  }
+
+  get isVerbose(): boolean {
+    return this.#isVerbose;
+  }
+
+  setVerbose(isVerbose: boolean): void {
+    this.#isVerbose = isVerbose;
+  }
+
+  /** Writes a message only if CRONLOCK_VERBOSE=yes. */
+  debug(text: string): void {
+    if (this.#isVerbose) this.#write("DEBUG", text);
+  }
+
+  /**
+   * Writes a message about something without effect: on a terminal or in verbose mode, but not into every mail of
+   * cron.
+   */
+  info(text: string): void {
+    if (this.#isVerbose || this.#world.terminal.canAsk()) this.#write("INFO", text);
+  }
+
+  error(text: string): void {
+    this.#write("ERROR", this.#tool === "golock" ? text : `cronlock: ${text}`);
+  }
+
+  /** Reports that the command was killed. cronlock writes this to standard output. Write errors are ignored. */
+  reportKilledCommand(command: readonly string[], why: string): void {
+    const words = clean(command.join(" "));
+    if (this.#tool === "golock") return this.error(`emergency: had to kill [${words}] after ${why}`);
+    try {
+      this.#world.writeOutput(`emergency: had to kill '${words}' after ${clean(why)}\n`);
+    } catch {
+      // a full disk: the exit code shows the result
+    }
+  }
+
+  #write(level: string, text: string): void {
+    const line = this.#tool === "golock" ? `${formatGoTime(new Date())} ${level} ${text}` : text;
+    this.#world.writeError(`${clean(line)}\n`);
+  }
+}
+
+/** Formats local time like Go's log: `2026/11/21 05:31:02`. */
+function formatGoTime(at: Date): string {
+  const padTwoDigits = (part: number) => String(part).padStart(2, "0");
+  const day = [at.getFullYear(), padTwoDigits(at.getMonth() + 1), padTwoDigits(at.getDate())].join("/");
+  return `${day} ${[at.getHours(), at.getMinutes(), at.getSeconds()].map(padTwoDigits).join(":")}`;
+}

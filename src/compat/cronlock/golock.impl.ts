@@ -1,0 +1,3 @@
+import { createFrontEnd } from "./front-end.ts";
+
+export const execute = createFrontEnd("golock");

@@ -1,3 +1,0 @@
-import { frontEnd } from "./front.ts";
-
-export const execute = frontEnd("golock");

@@ -1,0 +1,135 @@
+import { ConfigError, UsageError } from "../../base/errors.ts";
+import { quoteShellWord } from "../../base/shell.ts";
+import { clean, quoteText } from "../../base/text.ts";
+import { getEnvVariableName, getFlagName, SETTINGS, type SettingKey } from "../../config/settings.ts";
+import type { LineTranslator, TranslatedRun } from "../translated-run.ts";
+import { type CronlockOptions, parseCronlockOptions } from "./cronlock-options.ts";
+import type { CronlockTool } from "./lock-name.ts";
+import { buildCronlockSettings, type SignalboxConfig } from "./settings.ts";
+import { parseShellFile, type ShellFile } from "./shell-file.ts";
+import { ToolVariables } from "./variables.ts";
+
+/** The default configuration file of cronlock, used if no other is named and there is none beside the program. */
+export const SYSTEM_FILE = "/etc/cronlock.conf";
+
+/** Returns the path of the file that a line reads, as far as its variables show it. */
+export function getCronlockConfigPath(
+  tool: CronlockTool,
+  variables: ReadonlyMap<string, string>,
+): string | undefined {
+  const named = variables.get("CRONLOCK_CONFIG") ?? "";
+  if (named !== "") return named;
+  return tool === "cronlock" ? SYSTEM_FILE : undefined;
+}
+
+/** Translates a line of cronlock. */
+export const translateCronlock: LineTranslator = (words, variables, files) =>
+  translateLine("cronlock", words, variables, files);
+
+/** Translates a line of golock. */
+export const translateGolock: LineTranslator = (words, variables, files) =>
+  translateLine("golock", words, variables, files);
+
+function translateLine(
+  tool: CronlockTool,
+  words: readonly string[],
+  variables: ReadonlyMap<string, string>,
+  files: ReadonlyMap<string, string> = new Map(),
+): TranslatedRun {
+  const file = findConfigFile(tool, variables, files);
+  const parsed = parseCronlockOptions(
+    tool,
+    words,
+    new ToolVariables(variables, file?.assignments, file?.path),
+  );
+  if (parsed.isReset)
+    throw new UsageError(
+      `CRONLOCK_RESET=yes runs nothing; its like is: signalbox reset lock ${quoteShellWord(parsed.lock)} --yes`,
+    );
+  if (words.length === 0) throw new UsageError(`no command was given; usage: ${tool} COMMAND [ARG...]`);
+  const { options, env } = buildSettingFlags(parsed, createVariablesReader(variables));
+  return {
+    options: ["--lock", parsed.lock, ...options],
+    ...(Object.keys(env).length > 0 && { env }),
+    command: words,
+    notes: [...buildNotes(parsed), ...buildExportNotes(file, variables)],
+  };
+}
+
+/** @throws ConfigError if a named file is not among those that were read */
+function findConfigFile(
+  tool: CronlockTool,
+  variables: ReadonlyMap<string, string>,
+  files: ReadonlyMap<string, string>,
+): ShellFile | undefined {
+  const path = getCronlockConfigPath(tool, variables);
+  const text = path === undefined ? undefined : files.get(path);
+  if (path === undefined || (text === undefined && path === SYSTEM_FILE)) return undefined;
+  if (text === undefined)
+    throw new ConfigError(
+      `${clean(path)} could not be read; it is named in CRONLOCK_CONFIG: do this on a host that has it`,
+    );
+  return { path, assignments: parseShellFile(path, text, Object.fromEntries(variables)) };
+}
+
+/** Builds notes about exports: a sourced file also changes the command's environment. */
+function buildExportNotes(file: ShellFile | undefined, variables: ReadonlyMap<string, string>): string[] {
+  const names = (file?.assignments ?? [])
+    .filter(({ name, isExported }) => !name.startsWith("CRONLOCK_") && (isExported || variables.has(name)))
+    .map(({ name }) => name);
+  if (file === undefined || names.length === 0) return [];
+  return [`the command no longer gets what ${clean(file.path)} exports: ${[...new Set(names)].join(", ")}`];
+}
+
+/** Reads only variables of the line itself. Configuration files of signalbox apply when the line runs. */
+function createVariablesReader(variables: ReadonlyMap<string, string>): () => SignalboxConfig {
+  const getValue = (key: SettingKey) => variables.get(getEnvVariableName(key)) ?? "";
+  const [prefix, endpoints] = [getValue("prefix"), getValue("endpoints")];
+  return () => ({
+    prefix: prefix === "" ? SETTINGS.prefix.default : prefix.replace(/\/?$/, "/"),
+    endpoints: endpoints === "" ? SETTINGS.endpoints.default : endpoints.split(","),
+  });
+}
+
+/** Converts settings to flags, or to variables if a flag would make a secret visible. */
+function buildSettingFlags(
+  parsed: CronlockOptions,
+  readConfig: () => SignalboxConfig,
+): { options: string[]; env: Record<string, string> } {
+  const options: string[] = [];
+  const env: Record<string, string> = {};
+  for (const [name, { value }] of Object.entries(buildCronlockSettings(parsed, readConfig))) {
+    const key = name as SettingKey;
+    const flag = getFlagName(key);
+    if (flag === undefined) env[getEnvVariableName(key)] = value;
+    else options.push(flag, ...(typeof SETTINGS[key].default === "boolean" ? [] : [value]));
+  }
+  return { options, env };
+}
+
+function buildNotes(parsed: CronlockOptions): string[] {
+  const notes = [...parsed.notes];
+  if (parsed.timeout > 0)
+    notes.push(
+      "a command that has run too long gets TERM, and KILL 10 s later, where it was killed at once; the line ends with 124 instead of 202",
+    );
+  if (!parsed.getSource("CRONLOCK_RELEASE").startsWith("default "))
+    notes.push(
+      "a command that still runs after CRONLOCK_RELEASE is terminated, as its lock is free then (124); it ran on before",
+    );
+  if (parsed.login !== undefined && parsed.endpoints?.value.includes("http://"))
+    notes.push("without TLS the password is not sent: CRONLOCK_TLS=yes, or add --allow-plaintext-password");
+  if (parsed.login !== undefined)
+    notes.push(
+      "a password in a crontab is seen by others while the line runs; a file that nobody else can read is a better place: --password-file",
+    );
+  if (parsed.login !== undefined && parsed.login.user === undefined)
+    notes.push("etcd has users: CRONLOCK_AUTH names none, so SIGNALBOX_USER or --user must");
+  if (parsed.endpoints === undefined && parsed.usesTls)
+    notes.push("CRONLOCK_TLS speaks of no host: check the addresses in --endpoints");
+  if (parsed.database > 0)
+    notes.push(
+      `CRONLOCK_DB becomes a prefix of its own: check --prefix, if the prefix configured is not ${quoteText(SETTINGS.prefix.default)}`,
+    );
+  return notes;
+}

@@ -1,0 +1,50 @@
+import { createHash } from "node:crypto";
+import { UsageError } from "../../base/errors.ts";
+import { findCommandName } from "../../fleet/command-name.ts";
+import { removeReleaseNames } from "../../fleet/release-path.ts";
+import type { LineTranslator } from "../translated-run.ts";
+import { formatOneHostNote } from "./file-lock.ts";
+
+/** Matches characters that stand for expansions. */
+const UNKNOWN = /[\ue000-\uf8ff]/g;
+
+/** Translates a line of run-one. Its lock is that of the command with its arguments. @see run-one(1) of Ubuntu */
+export const translateRunOne: LineTranslator = (words) => {
+  const [file] = words;
+  if (file === undefined) throw new UsageError("run-one: no command is given");
+  const text = words.join(" ");
+  const digest = createHash("sha512")
+    .update(removeReleaseNames(text.replace(UNKNOWN, "?")))
+    .digest("hex");
+  const name = findCommandName([{ words }])?.replace(UNKNOWN, "").replace(/\s+/g, "-") || "job";
+  return {
+    options: ["--lock", `run-one.${name.slice(0, 60)}-${digest.slice(0, 8)}`, "-E", "1"],
+    command: words,
+    notes: [
+      formatOneHostNote("run-one"),
+      "run-one has a lock for each user; this one is for all of them",
+      ...(UNKNOWN.test(text) ? ["what only the shell knows is no part of the lock's name"] : []),
+    ],
+    coversChildren: true,
+  };
+};
+
+/**
+ * Refuses run-this-one, which ends the running command and starts it again: several hosts would end each other's
+ * commands.
+ */
+export const refuseRunThisOne: LineTranslator = () => {
+  throw new UsageError(
+    "run-this-one: it ends the run before and starts its own; by lines of several hosts they would end each other's. By" +
+      " hand, where one host has the line: signalbox reset lock NAME --yes; signalbox run --lock NAME --wait -- COMMAND. Or a" +
+      " schedule with --overlap replace",
+  );
+};
+
+/** Refuses tools that start the command again and again. */
+export const refuseKeepRunning: LineTranslator = () => {
+  throw new UsageError(
+    "run-one: it starts the command again whenever that ends, which is for a service: systemd with Restart=, and" +
+      " ExecStart=signalbox run --lock NAME --wait -- COMMAND",
+  );
+};

@@ -1,0 +1,167 @@
+import { UsageError } from "../../base/errors.ts";
+import { clean } from "../../base/text.ts";
+import { VERSION } from "../../base/version.ts";
+import { explainError } from "../../commands/explain-error.ts";
+import type { ListedSchedule } from "../../commands/schedule/list.impl.ts";
+import { listDayNotes } from "../../commands/schedule/perfectsched/convert.ts";
+import { AlreadyExistsError, NotFoundError } from "../../commands/schedule/sheets.ts";
+import type { Call, CommandExecutor, CommandIo } from "../../commands/spec.ts";
+import {
+  type AddCommand,
+  type PerfectschedCommand,
+  type PerfectschedLine,
+  parsePerfectschedLine,
+} from "./command-line.ts";
+import { type PerfectschedConfig, readPerfectschedConfig } from "./config.ts";
+import { findHandlerFile } from "./handler-file.ts";
+import { formatTableLine, USAGE } from "./output.ts";
+
+/** Exit code for all errors. */
+const FAILED = 1;
+/** Exit codes above this are those of signals. */
+const SIGNALLED = 128;
+
+export const execute: CommandExecutor = async (call, world) => {
+  const line = parsePerfectschedLine(call.args, world.env.RAILS_ENV);
+  try {
+    if ("shows" in line) {
+      world.writeOutput(line.shows === "help" ? USAGE : `perfectsched of signalbox ${VERSION}\n`);
+      return 0;
+    }
+    if ("usage" in line) {
+      world.writeOutput(line.why === undefined ? USAGE : `${USAGE}\nerror: ${clean(line.why)}\n`);
+      return FAILED;
+    }
+    const setup = readPerfectschedConfig(line.config, line.environment, world.env);
+    for (const note of setup.notes) writeMessage(world, `note: ${note}`);
+    const code = await runPerfectsched(line, setup, world);
+    return code === 0 || code > SIGNALLED ? code : FAILED;
+  } catch (error) {
+    writeMessage(world, formatError(error, "command" in line ? line.command : undefined));
+    return FAILED;
+  }
+};
+
+function runPerfectsched(
+  line: PerfectschedLine,
+  setup: PerfectschedConfig,
+  world: CommandIo,
+): Promise<number> {
+  const { command: order } = line;
+  switch (order.name) {
+    case "list":
+      return listSchedules(setup, world);
+    case "add":
+      return addSchedule(order, setup, world);
+    case "delete":
+      return removeSchedule(order.key, setup, world);
+    case "init":
+      return checkCluster(setup, world);
+    case "run":
+      return runWorker(line, order.class, setup, world);
+  }
+}
+
+/** Builds a call of a signalbox command. */
+function buildCall(
+  { settings }: PerfectschedConfig,
+  args: readonly string[] = [],
+  flags: Call["flags"] = {},
+): Call {
+  return { flags, settings, args, command: [], verbosity: 0 };
+}
+
+async function listSchedules(setup: PerfectschedConfig, world: CommandIo): Promise<number> {
+  const { HEAD, createScheduleListCommand } = await import("../../commands/schedule/list.impl.ts");
+  const formatLine = (cells: readonly string[]) => formatTableLine(cells.map((cell) => clean(cell)));
+  const compareByRunTime = (one: ListedSchedule, other: ListedSchedule) =>
+    (one.runAt ?? Number.POSITIVE_INFINITY) - (other.runAt ?? Number.POSITIVE_INFINITY) || 0;
+  const formatSchedules = (schedules: readonly ListedSchedule[]) =>
+    [HEAD, ...[...schedules].sort(compareByRunTime).map(({ cells }) => cells)].map(formatLine).join("");
+  return await createScheduleListCommand(formatSchedules)(buildCall(setup), world);
+}
+
+/** Adds a schedule. Prints nothing on success. */
+async function addSchedule(
+  command: AddCommand,
+  setup: PerfectschedConfig,
+  world: CommandIo,
+): Promise<number> {
+  const { key, type, cron, data, delay, start, at } = command;
+  const timezone = command.timezone ?? setup.timezone ?? "UTC";
+  if (delay < 0) throw new UsageError(`-d: the delay ${delay} is negative`);
+  const flags = {
+    ...{ timezone, data: JSON.stringify(data) },
+    ...(delay > 0 && { delay: `${delay}s` }),
+    ...(start !== undefined && { start: formatInstant("-s", start) }),
+    ...(at !== undefined && { at: formatInstant("-a", at) }),
+  };
+  for (const note of [...listDayNotes(cron), ...buildZoneNotes(command, setup)])
+    writeMessage(world, `note: ${note}`);
+  const { execute: addOne } = await import("../../commands/schedule/add.impl.ts");
+  return await addOne(
+    buildCall(setup, [key, type === undefined || type === "" ? "-" : type, cron], flags),
+    silenceOutput(world),
+  );
+}
+
+function buildZoneNotes({ timezone }: AddCommand, setup: PerfectschedConfig): string[] {
+  if (timezone !== undefined || (setup.timezone ?? "UTC") === "UTC") return [];
+  return [
+    `the time zone is the configuration's, ${setup.timezone}; PerfectSched's own command line takes UTC unless -t is given`,
+  ];
+}
+
+async function removeSchedule(key: string, setup: PerfectschedConfig, world: CommandIo): Promise<number> {
+  const { execute: removeAll } = await import("../../commands/schedule/delete.impl.ts");
+  return await removeAll(buildCall(setup, [key], { yes: true }), silenceOutput(world));
+}
+
+async function checkCluster(setup: PerfectschedConfig, world: CommandIo): Promise<number> {
+  const { execute: check } = await import("../../commands/check/init.impl.ts");
+  return await check(buildCall(setup), world);
+}
+
+async function runWorker(
+  line: PerfectschedLine,
+  name: string,
+  setup: PerfectschedConfig,
+  world: CommandIo,
+): Promise<number> {
+  const { settings, log, retryWait, keys } = setup;
+  const { file, environment, notes } = findHandlerFile(line, name, setup);
+  for (const note of notes) writeMessage(world, `note: ${note}`);
+  const { runWorker: work } = await import("../../commands/schedule/worker.impl.ts");
+  const call: Call = {
+    ...buildCall(setup, [], { handlers: file, ...(environment !== undefined && { environment }) }),
+    settings: { ...settings, ...(log !== undefined && { logFile: log }) },
+  };
+  // PerfectSched's worker runs one task at a time.
+  const usual = { concurrency: 1, ...(retryWait !== undefined && { retryWait }) };
+  return await work(call, world, { keysRead: keys, usual });
+}
+
+/** Formats seconds since the epoch as ISO 8601, so that they are not taken for milliseconds. @throws UsageError */
+function formatInstant(option: string, seconds: number): string {
+  const date = new Date(seconds * 1000);
+  if (Number.isNaN(date.getTime()) || seconds < 0)
+    throw new UsageError(`${option}: ${seconds} is no time in seconds since 1970`);
+  return date.toISOString();
+}
+
+function silenceOutput(world: CommandIo): CommandIo {
+  return { ...world, writeOutput: () => true };
+}
+
+/** Formats an error. Ruby prints the error with its class; scripts may search for these words. */
+function formatError(error: unknown, command: PerfectschedCommand | undefined): string {
+  const key = command !== undefined && "key" in command ? command.key : "";
+  if (error instanceof AlreadyExistsError) return `schedule key=${key} already exists (AlreadyExistsError)`;
+  if (error instanceof NotFoundError) return `schedule key=${key} does not exist (NotFoundError)`;
+  return explainError(error).message;
+}
+
+function writeMessage(world: CommandIo, line: string): void {
+  for (const [at, part] of line.split("\n").entries())
+    world.writeError(`${at === 0 ? "perfectsched: " : ""}${clean(part)}\n`);
+}

@@ -1,0 +1,89 @@
+import { UsageError } from "../../base/errors.ts";
+import { quoteText } from "../../base/text.ts";
+import { getFlagName, type SettingKey } from "../../config/settings.ts";
+import { parseSwitchman, type SwitchmanCall } from "../../fleet/switchman-call.ts";
+import type { LineTranslator, TranslatedRun } from "../translated-run.ts";
+import { DEFAULT_CONFIG, parseSwitchmanConfig, type SwitchmanConfig } from "./config.ts";
+import { toSignalboxLevel } from "./levels.ts";
+import { buildSwitchmanOptions, type SwitchmanOptions, type SwitchmanSetting } from "./switchman-options.ts";
+import { canBeZero, removePlainZeroLeases } from "./zero-leases.ts";
+
+/** Replaces a configuration file that is not available: its settings are left to the signalbox configuration. */
+const UNKNOWN_CONFIG: SwitchmanConfig = {
+  ...{ path: DEFAULT_CONFIG, etcdhosts: undefined, etcdprefix: undefined },
+  ...{ logfile: undefined, loglevel: "info", resourcesWaitTimeout: 0, terminationTimeout: undefined },
+};
+
+/** Translates a line of switchman to `signalbox run`. @throws UsageError, ConfigError if switchman would refuse it */
+export const translateSwitchman: LineTranslator = (words, _variables, files = new Map()): TranslatedRun => {
+  const call = removePlainZeroLeases(parseSwitchman(words));
+  if (call.asks !== undefined) throw new UsageError(`switchman: it only asks for ${call.asks}`);
+  const path = call.config ?? DEFAULT_CONFIG;
+  const text = files.get(path);
+  const config = text === undefined ? undefined : parseSwitchmanConfig(path, text);
+  const parsed = buildSwitchmanOptions(call, config ?? UNKNOWN_CONFIG);
+  return {
+    options: buildRunFlags(parsed, config),
+    command: parsed.command,
+    notes: buildNotes(call, parsed, config, path),
+  };
+};
+
+function buildRunFlags(
+  { flags, settings, command }: SwitchmanOptions,
+  config: SwitchmanConfig | undefined,
+): string[] {
+  const { lock, lease } = flags;
+  const [file = ""] = command;
+  const isUsual = lock === file.slice(file.lastIndexOf("/") + 1);
+  const log = config?.logfile;
+  return [
+    ...["-E", "0"],
+    ...(lock === undefined ? ["--no-lock"] : isUsual ? [] : ["--lock", lock]),
+    ...lease.flatMap((one) => ["--lease", one]),
+    ...Object.entries(settings).flatMap(([key, wanted]) => formatFlag(key as SettingKey, wanted)),
+    ...(log === undefined
+      ? []
+      : ["--log-file", log, "--log-level", toSignalboxLevel(config?.loglevel ?? "info")]),
+  ];
+}
+
+function formatFlag(key: SettingKey, { value }: SwitchmanSetting): string[] {
+  const text = typeof value === "string" ? value : value.join(",");
+  return key === "group" ? ["-g", text] : [getFlagName(key) ?? "", text];
+}
+
+function buildNotes(
+  call: SwitchmanCall,
+  { needsEndpoints, flags }: SwitchmanOptions,
+  config: SwitchmanConfig | undefined,
+  path: string,
+): string[] {
+  const file = quoteText(path);
+  const own = call.leases.length > 0;
+  return [
+    ...(config === undefined
+      ? [
+          `${file} was not read: its timeouts and its log are not in the new line; do this on a host that has it`,
+        ]
+      : []),
+    ...(needsEndpoints ? ["signalbox's own configuration must say where etcd is"] : []),
+    ...(call.config !== undefined && config !== undefined && config.etcdprefix === undefined
+      ? [`the prefix in ${file} keeps nothing apart any more; where two files differ in it, add --prefix`]
+      : []),
+    ...(call.leases.some(canBeZero)
+      ? [
+          "where a lease comes to 0 units, signalbox run refuses it (64); switchman runs without it: write max(1, ...)",
+        ]
+      : []),
+    ...(config?.logfile === undefined
+      ? []
+      : ["warnings go to the log alone, and no longer to standard error too; its lines look otherwise"]),
+    ...(flags["no-lock"] && own
+      ? ["each run queues for the lease, also where one of this name waits for it already"]
+      : []),
+    ...(flags["no-lock"] && !own
+      ? ["without lock and lease, a run holds one unit of a resource of its own"]
+      : []),
+  ];
+}

@@ -1,0 +1,19 @@
+import type { LineTranslator, TranslatedRun } from "../translated-run.ts";
+import { formatIgnoredWords, parseZooLockedOptions } from "./zoo-locked-options.ts";
+
+/** Translates a line of zoo-locked to `signalbox run`. @throws UsageError if the front end would refuse it */
+export const translateZooLocked: LineTranslator = (words): TranslatedRun => {
+  const parsed = parseZooLockedOptions(words);
+  const { endpoints, lock, command } = parsed;
+  const ignored = formatIgnoredWords(parsed);
+  return {
+    options: [...["-E", "0", "--lock", lock], ...(endpoints === undefined ? [] : ["--endpoints", endpoints])],
+    command,
+    notes: [
+      ...(ignored === undefined ? [] : [ignored]),
+      "nothing is printed where the lock is taken (LOCKED by ... before)",
+      ...(endpoints === undefined ? ["signalbox's own configuration must say where etcd is"] : []),
+    ],
+    coversChildren: true, // zoo-locked reads the command's output until all writers have closed it
+  };
+};

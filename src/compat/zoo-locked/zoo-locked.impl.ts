@@ -1,0 +1,107 @@
+import { EXIT } from "../../base/errors.ts";
+import { clean } from "../../base/text.ts";
+import { explainError } from "../../commands/explain-error.ts";
+import {
+  createCall,
+  executeRun,
+  type RunRefusal,
+  type RunResult,
+} from "../../commands/run/run-invocation.ts";
+import type { CommandExecutor, CommandIo } from "../../commands/spec.ts";
+import { createValueLayer } from "../../config/layers.ts";
+import { findBackgroundInText } from "../background-process.ts";
+import { hasEndpoints } from "../endpoints.ts";
+import { INVALID, UNKNOWN_HOST } from "./codes.ts";
+import { hasUnknownHost } from "./unknown-host.ts";
+import {
+  createZooKeeperHostsError,
+  formatIgnoredWords,
+  parseZooLockedOptions,
+  type ZooLockedOptions,
+} from "./zoo-locked-options.ts";
+
+export const execute: CommandExecutor = async ({ args }, world) => {
+  let wasTold = false;
+  let hosts: string | undefined;
+  const writeMessage = (message: string) =>
+    world.writeError(`zoo-locked: ${clean(message.replace(/^zoo-locked: /, ""))}\n`);
+  const stop = world.onSignal(() => {
+    wasTold = true;
+  });
+  try {
+    const parsed = parseZooLockedOptions(args);
+    hosts = parsed.endpoints;
+    if (parsed.endpoints === undefined && !hasEndpoints(world.env))
+      throw createZooKeeperHostsError(args[0] ?? "");
+    for (const warning of buildWarnings(parsed)) writeMessage(warning);
+    return reportResult(await executeRun(buildRunRequest(parsed), world), wasTold, world);
+  } catch (error) {
+    const { exitCode, message } = explainError(error);
+    writeMessage(message);
+    if (exitCode === EXIT.unreachable && hosts !== undefined && (await hasUnknownHost(hosts)))
+      return UNKNOWN_HOST;
+    return toExitCode(exitCode);
+  } finally {
+    stop();
+  }
+};
+
+/** Lists warnings about effects that the user may not expect. */
+function buildWarnings(parsed: ZooLockedOptions): string[] {
+  const left = findBackgroundInText(parsed.command[2] ?? "");
+  return [
+    ...[formatIgnoredWords(parsed) ?? []].flat(),
+    ...(left?.inheritsFiles
+      ? [
+          `${left.what} goes on in the background; the lock is free before that has ended, unlike zoo-locked's`,
+        ]
+      : []),
+  ];
+}
+
+function buildRunRequest({ endpoints, lock, command }: ZooLockedOptions) {
+  return {
+    call: createCall({ lock }, command),
+    options: createValueLayer(
+      endpoints === undefined ? {} : { endpoints: { value: endpoints, source: "HOSTS" } },
+    ),
+  };
+}
+
+/** @param wasTold  whether this process received a signal */
+function reportResult(result: RunResult, wasTold: boolean, world: CommandIo): number {
+  if (result.kind === "refused") {
+    world.writeOutput(`LOCKED by ${clean(describeHolder(result.refusal))}\n`);
+    return EXIT.ok;
+  }
+  if (result.kind === "interrupted" || result.exit.code !== undefined) return result.code;
+  // zoo-locked reads no exit code from a command that was ended by a signal. It does not report a lost lock, and
+  // would not have survived a signal to itself.
+  return result.ending !== undefined || wasTold ? result.code : EXIT.ok;
+}
+
+function describeHolder(refusal: RunRefusal): string {
+  switch (refusal.kind) {
+    case "busy": {
+      const { run, ticket } = refusal.holder ?? { run: "?", ticket: undefined };
+      return ticket === undefined ? `run ${run}` : `${ticket.host} pid ${ticket.pid} (run ${run})`;
+    }
+    case "drained":
+      return `a drain of ${refusal.drains.map(({ scope, name, by }) => `${scope} ${name} (by ${by})`).join(", ")}`;
+    case "outside":
+      return `group ${refusal.group}, which does not hold this host`;
+    default:
+      return "nobody any more: the session expired while waiting";
+  }
+}
+
+/**
+ * Converts exit codes to those of zoo-locked. According to its source, it ends with 0 if it cannot reach the server,
+ * and does not check whether a line was printed.
+ */
+function toExitCode(code: number): number {
+  const passedOver: number[] = [EXIT.unreachable, EXIT.permission, EXIT.io];
+  if (passedOver.includes(code)) return EXIT.ok;
+  const isOfShell = code === EXIT.notFound || code === EXIT.notExecutable;
+  return isOfShell || code === EXIT.internal ? code : INVALID;
+}

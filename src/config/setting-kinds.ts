@@ -1,0 +1,170 @@
+import { formatDuration, parseDuration } from "../base/duration.ts";
+import { clean, findNameFault, type ParseResult, quoteText } from "../base/text.ts";
+
+/** One kind of value. Parses it from a flag, a variable or JSON, and formats it for display. */
+export interface SettingKind<T> {
+  /** The name of the kind, for the docs. */
+  readonly name: string;
+  /**
+   * @param given  a string from a flag or a variable, a list of strings for a repeated flag, `true` for a flag without
+   *   a value, or any JSON value from the configuration file
+   * @returns the value, or a message that quotes the given value and says what is wrong
+   */
+  parse(given: unknown): ParseResult<T>;
+  show(value: T): string;
+  /** The value is a path. In a configuration file it is relative to that file. */
+  readonly isPath?: true;
+}
+
+/** Builds the usual error: VALUE is not WANTED. */
+export function buildValueFault(given: unknown, wanted: string): { fault: string } {
+  const shown = typeof given === "string" ? quoteText(given) : clean(JSON.stringify(given) ?? "nothing", 60);
+  return { fault: `${shown} is not ${wanted}` };
+}
+
+/** Creates a kind for texts. `findFault` returns what is wrong with a text, or undefined. */
+function createTextKind(
+  name: string,
+  findFault: (text: string) => string | undefined,
+  edit = (text: string) => text,
+): SettingKind<string> {
+  return {
+    name,
+    parse(given) {
+      if (typeof given !== "string") return buildValueFault(given, `a text (${name})`);
+      const found = findFault(given);
+      return found === undefined
+        ? { value: edit(given) }
+        : { fault: `${quoteText(given)} cannot be used: ${found}` };
+    },
+    show: (value) => value,
+  };
+}
+
+export const text: SettingKind<string> = createTextKind("TEXT", findNameFault);
+export const file: SettingKind<string> = {
+  ...createTextKind("FILE", (path) => (path === "" || path.includes("\0") ? "it is not a path" : undefined)),
+  isPath: true,
+};
+
+/** A text that is never displayed, neither as a value nor in an error. */
+export const secret: SettingKind<string> = {
+  name: "TEXT",
+  parse(given) {
+    if (typeof given !== "string") return { fault: "it is not a text (not shown here)" };
+    if (given === "" || /[\0\r\n]/.test(given))
+      return { fault: "it is empty or holds a line break (not shown here)" };
+    return { value: given };
+  },
+  show: () => "***",
+};
+
+export const host: SettingKind<string> = createTextKind("HOST", (name) =>
+  /^[A-Za-z0-9_]([A-Za-z0-9_.-]{0,251}[A-Za-z0-9_.])?$/.test(name)
+    ? undefined
+    : "a host's name has letters, digits, dots and hyphens, 253 at most",
+);
+
+/** The largest 64-bit id. */
+const ID_MAX = 2n ** 64n - 1n;
+
+/**
+ * A cluster id. Hexadecimal, as etcd logs it and signalbox prints it: 16 digits at most. Or decimal, as etcdctl prints
+ * it: 17 digits or more, because a shorter text could also be hexadecimal.
+ */
+export const clusterId: SettingKind<string> = {
+  name: "ID",
+  parse(given) {
+    if (typeof given !== "string")
+      return buildValueFault(given, 'a cluster\'s id in quotes, such as "cdf818194e3a8c32"');
+    const isHex = /^(0x)?[0-9a-f]{1,16}$/i.test(given);
+    if (!isHex && !/^\d{17,20}$/.test(given))
+      return buildValueFault(given, "a cluster's id, such as cdf818194e3a8c32; signalbox init prints it");
+    const id = BigInt(isHex ? `0x${given.replace(/^0x/i, "")}` : given);
+    return id <= ID_MAX
+      ? { value: id.toString(16) }
+      : buildValueFault(given, "a cluster's id: it has more than 64 bits");
+  },
+  show: (value) => value,
+};
+
+export const prefix: SettingKind<string> = createTextKind(
+  "PREFIX",
+  (path) => {
+    if (!path.startsWith("/")) return 'it must begin with "/", e.g. "/signalbox/"';
+    if (!/^[!-~]+$/.test(path)) return "only printable ASCII characters without spaces may stand in it";
+    if (path.includes("//")) return 'it holds "//"';
+    return path.length > 256 ? "it is longer than 256 characters" : undefined;
+  },
+  (path) => (path.endsWith("/") ? path : `${path}/`),
+);
+
+export const flag: SettingKind<boolean> = {
+  name: "true|false",
+  parse(given) {
+    if (typeof given === "boolean") return { value: given };
+    const word = typeof given === "string" ? given.toLowerCase() : "";
+    if (["true", "1", "yes", "on"].includes(word)) return { value: true };
+    if (["false", "0", "no", "off"].includes(word)) return { value: false };
+    return buildValueFault(given, "true or false");
+  },
+  show: String,
+};
+
+/** Creates a kind for durations in ms. `least` is the minimum; the value must be a multiple of `whole`. */
+export function createDurationKind({ least = 0, whole = 1 } = {}): SettingKind<number> {
+  return {
+    name: "DURATION",
+    parse(given) {
+      if (typeof given !== "string" && given !== 0)
+        return buildValueFault(given, 'a duration in quotes, such as "30s" or "1h30m"');
+      const parsed = parseDuration(String(given));
+      if ("fault" in parsed) return parsed;
+      if (parsed.value < least)
+        return { fault: `${quoteText(String(given))} is too short; at least ${formatDuration(least)}` };
+      if (parsed.value % whole !== 0)
+        return { fault: `${quoteText(String(given))} is not a multiple of ${formatDuration(whole)}` };
+      return parsed;
+    },
+    show: formatDuration,
+  };
+}
+
+/** Wraps a kind for a setting that can be unset. */
+export function createOptionalKind<T>(kind: SettingKind<T>): SettingKind<T | undefined> {
+  return { ...kind, show: (value) => (value === undefined ? "-" : kind.show(value)) };
+}
+
+/** An optional duration in ms. 0 means none, which overrides a value from a file. */
+export const limit: SettingKind<number | undefined> = {
+  name: "DURATION",
+  parse(given) {
+    const parsed = createDurationKind().parse(given);
+    return "value" in parsed && parsed.value === 0 ? { value: undefined } : parsed;
+  },
+  show: (value) => (value === undefined ? "-" : formatDuration(value)),
+};
+
+export function createIntegerKind(least: number, most: number): SettingKind<number> {
+  return {
+    name: `${least}-${most}`,
+    parse(given) {
+      const digits = typeof given === "string" && /^\d{1,9}$/.test(given);
+      const value = digits || typeof given === "number" ? Number(given) : Number.NaN;
+      const fits = Number.isInteger(value) && value >= least && value <= most;
+      return fits ? { value } : buildValueFault(given, `a whole number from ${least} to ${most}`);
+    },
+    show: String,
+  };
+}
+
+export function createEnumKind<const T extends string>(...words: readonly T[]): SettingKind<T> {
+  return {
+    name: words.join("|"),
+    parse(given) {
+      const word = words.find((one) => one === given);
+      return word === undefined ? buildValueFault(given, `one of ${words.join(", ")}`) : { value: word };
+    },
+    show: (value) => value,
+  };
+}

@@ -1,0 +1,49 @@
+import { UsageError } from "../base/errors.ts";
+import { quoteText } from "../base/text.ts";
+import { getTextFlag } from "../commands/flags.ts";
+import type { Call, CommandExecutor, CommandIo } from "../commands/spec.ts";
+import { createStoreCommand } from "../commands/store-command.ts";
+import { TABS, type TabId } from "./state/console-state.ts";
+
+/** Runs `signalbox console`: prints one screen with `--once`, otherwise runs the console until the user leaves. */
+export const execute: CommandExecutor = async (call, io) => {
+  const view = parseViewFlag(call);
+  const quiet = { ...call, verbosity: -1 }; // nothing may be written beside the screen
+  if (call.flags.once) {
+    const size = parseSizeFlag(call, io);
+    const { printConsoleOnce } = await import("./once.ts");
+    return await createStoreCommand((own, around, context) =>
+      printConsoleOnce(own, around, context, { view, size }),
+    )(quiet, io);
+  }
+  checkTerminal(io);
+  const { runInteractiveConsole } = await import("./interactive.ts");
+  return await createStoreCommand((own, around, context) =>
+    runInteractiveConsole(own, around, context, view),
+  )(quiet, io);
+};
+
+function parseViewFlag(call: Call): TabId | undefined {
+  const text = getTextFlag(call, "view");
+  if (text === undefined) return undefined;
+  const found = TABS.find((tab) => tab === text);
+  if (found === undefined) throw new UsageError(`--view: ${quoteText(text)} is none of ${TABS.join(", ")}`);
+  return found;
+}
+
+function parseSizeFlag(call: Call, io: CommandIo): { columns: number; rows: number } {
+  const text = getTextFlag(call, "size");
+  if (text === undefined) return io.terminal.getSize();
+  const [, columns, rows] = /^(\d{2,3})x(\d{2,3})$/.exec(text) ?? [];
+  if (columns === undefined || rows === undefined)
+    throw new UsageError(`--size: ${quoteText(text)} is not a size, such as 160x50`);
+  return { columns: Number(columns), rows: Number(rows) };
+}
+
+/** @throws UsageError that names commands that work without a terminal */
+function checkTerminal({ terminal }: CommandIo): void {
+  if (terminal.isOutput() && process.stdin.isTTY) return;
+  throw new UsageError(
+    "the console needs a terminal, standard input and output are none; see: signalbox ls --watch, or signalbox console --once",
+  );
+}

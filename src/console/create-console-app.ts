@@ -1,0 +1,51 @@
+import { COMMANDS } from "../commands/registry.ts";
+import type { Call, CommandIo } from "../commands/spec.ts";
+import type { CommandContext } from "../commands/store-command.ts";
+import { ACTION_HANDLERS } from "./app/action-handlers.ts";
+import { ConsoleApp } from "./app/console-app.ts";
+import { listKeyActions } from "./keys/key-actions.ts";
+import { createKeymap } from "./keys/keymap.ts";
+import { restoreState, toConsolePreferences } from "./memory/preferences.ts";
+import { getPreferencesPath, readPreferences, writePreferences } from "./memory/preferences-file.ts";
+import type { ConsoleState } from "./state/console-state.ts";
+import { createThemeLookup } from "./theme/choose-theme.ts";
+
+/** Builds the console from its settings. */
+export function createConsoleApp(ports: {
+  call: Call;
+  io: CommandIo;
+  context: CommandContext;
+  repaint(): void;
+  suspend(): void;
+  redraw(): void;
+  quit(code: number): void;
+}): ConsoleApp {
+  const { context, io, call } = ports;
+  const { keymap, findings } = createKeymap(listKeyActions(COMMANDS), context.settings.keyBindings);
+  const getThemeByName = createThemeLookup(io, { ascii: call.flags.ascii === true });
+  const app = new ConsoleApp(
+    {
+      ...ports,
+      keymap,
+      getThemeByName,
+      handlers: ACTION_HANDLERS,
+      isReadOnly: context.settings.readOnly,
+    },
+    loadInitialState(io, context),
+  );
+  for (const finding of findings) app.log.add(finding);
+  const [first] = findings;
+  if (first !== undefined) app.showToast(first, "problem");
+  return app;
+}
+
+/** Stores the preferences for the next session. */
+export function savePreferences(app: ConsoleApp): void {
+  writePreferences(getPreferencesPath(app.io, app.context.settings), toConsolePreferences(app.state));
+}
+
+/** Loads the stored state, with the theme from the settings. */
+function loadInitialState(io: CommandIo, { settings }: CommandContext): ConsoleState {
+  const state = restoreState(readPreferences(getPreferencesPath(io, settings)));
+  return settings.theme === "auto" ? state : { ...state, theme: settings.theme };
+}

@@ -1,0 +1,169 @@
+import { EXIT } from "../../base/errors.ts";
+import { explainError } from "../../commands/explain-error.ts";
+import type { CommandContext } from "../../commands/store-command.ts";
+import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../model/snapshot.ts";
+import { SnapshotBuilder } from "../../model/snapshot-builder.ts";
+import { type EtcdHealth, watchEtcdHealth } from "../../work/observe/etcd-health.ts";
+import { followEtcd } from "../../work/observe/follow.ts";
+import type { ClusterHealth, ConnectionState } from "./connection-state.ts";
+
+/** Pause before the next request after etcd has refused one, ms. */
+const AFTER_REFUSAL = 3_000;
+/** Minimum time between two snapshots, ms. */
+const LEAST_PAUSE = 100;
+/**
+ * Maximum age of the request that etcd answered last, ms. With an older one the state is not known. A missing answer
+ * is reported sooner; this age is reached when the process was stopped or busy, or its terminal accepted no output.
+ */
+const STALE = 4_000;
+
+/** Keeps a snapshot of etcd up to date in the background. Never throws: errors are part of `connection`. */
+export class LiveView {
+  readonly #context: CommandContext;
+  readonly #builder: SnapshotBuilder;
+  readonly #stop = new AbortController();
+  readonly #onChange: () => void;
+  #snapshot: Snapshot;
+  #streamState: ConnectionState;
+  /** Since when requests fail, and why. */
+  #silence: { since: number; error: Error } | undefined;
+  #clusterHealth: ClusterHealth | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  /** When the last answered request was sent, monotonic, ms. */
+  #askedAt: number;
+  #last = 0;
+  /** How long `onChange` took for the last snapshot, ms. A slow machine gets fewer snapshots. */
+  #cost = 0;
+  #again = new AbortController();
+
+  /** @param onChange  called for a new snapshot or connection state, at most ten times a second */
+  constructor(context: CommandContext, onChange: () => void) {
+    this.#context = context;
+    this.#onChange = onChange;
+    this.#builder = new SnapshotBuilder(context.keys, SNAPSHOT_COLLECTIONS);
+    this.#snapshot = this.#builder.getSnapshot();
+    this.#streamState = { kind: "opening", since: context.clock.getWallTime(), fault: undefined };
+    this.#askedAt = context.clock.now();
+  }
+
+  /** The last snapshot: the same object as long as nothing changed. */
+  get snapshot(): Snapshot {
+    return this.#snapshot;
+  }
+
+  /** Takes all received changes into the snapshot now, without waiting for the next update. */
+  catchUp(): void {
+    this.#snapshot = this.#builder.getSnapshot();
+  }
+
+  get clusterHealth(): ClusterHealth | undefined {
+    return this.#clusterHealth;
+  }
+
+  /** Whether anything was ever read. Before that the snapshot is empty, even if etcd is not. */
+  get hasRead(): boolean {
+    return this.#snapshot.revision > 0n;
+  }
+
+  /**
+   * The connection state. It is live only while the watch stream runs and requests are answered: either one alone can
+   * fail silently.
+   */
+  get connection(): ConnectionState {
+    const { since, error } = this.#silence ?? {};
+    if (this.#streamState.kind !== "live")
+      return { ...this.#streamState, fault: this.#streamState.fault ?? error?.message };
+    if (since !== undefined && error !== undefined)
+      return isAway(error)
+        ? { kind: "away", since, fault: "it does not answer" }
+        : { kind: "refused", since, fault: error.message };
+    const { clock } = this.#context;
+    const age = clock.now() - this.#askedAt;
+    if (age <= STALE) return this.#streamState;
+    return { kind: "away", since: clock.getWallTime() - age, fault: "it was not asked since" };
+  }
+
+  begin(): void {
+    void this.#followChanges();
+    void this.#watchHeartbeat();
+  }
+
+  /** Reads everything again. */
+  reread(): void {
+    this.#again.abort(new Error("read again"));
+  }
+
+  end(): void {
+    clearTimeout(this.#timer);
+    this.#stop.abort(new Error("nobody looks any more"));
+  }
+
+  /** Follows changes until `end` is called, and starts again after every error. */
+  async #followChanges(): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      this.#again = new AbortController();
+      const either = AbortSignal.any([signal, this.#again.signal]);
+      try {
+        for await (const { kind, ...news } of followEtcd(this.#context, this.#builder, either)) {
+          if (kind === "away" && "error" in news) this.#updateStreamState("away", news.error.message);
+          else this.#updateStreamState("live");
+        }
+      } catch (error) {
+        if (signal.aborted) return;
+        if (this.#again.signal.aborted) continue;
+        this.#updateStreamState(
+          isAway(error) ? "away" : "refused",
+          error instanceof Error ? error.message : String(error),
+        );
+        await this.#context.clock.sleep(AFTER_REFUSAL, either).catch(() => {});
+      }
+    }
+  }
+
+  #updateStreamState(kind: ConnectionState["kind"], fault?: string): void {
+    const since =
+      kind === this.#streamState.kind ? this.#streamState.since : this.#context.clock.getWallTime();
+    this.#streamState = { kind, since, fault };
+    this.#scheduleUpdate();
+  }
+
+  async #watchHeartbeat(): Promise<void> {
+    try {
+      for await (const beat of watchEtcdHealth(this.#context, this.#stop.signal)) this.#handleBeat(beat);
+    } catch (error) {
+      if (!this.#stop.signal.aborted) throw error;
+    }
+  }
+
+  #handleBeat(beat: EtcdHealth): void {
+    if (beat.kind === "silence") this.#silence = beat;
+    else {
+      this.#silence = undefined;
+      this.#clusterHealth = beat;
+      this.#askedAt = this.#context.clock.now() - beat.ms;
+    }
+    this.#scheduleUpdate();
+  }
+
+  /** Schedules one update for all changes until then. */
+  #scheduleUpdate(): void {
+    if (this.#timer !== undefined || this.#stop.signal.aborted) return;
+    const pause = Math.max(LEAST_PAUSE, 3 * this.#cost);
+    const due = this.#last + pause - this.#context.clock.now();
+    this.#timer = setTimeout(() => this.#publishSnapshot(), Math.max(0, due));
+  }
+
+  #publishSnapshot(): void {
+    const start = this.#context.clock.now();
+    this.#timer = undefined;
+    this.#snapshot = this.#builder.getSnapshot();
+    this.#onChange();
+    this.#last = this.#context.clock.now();
+    this.#cost = this.#last - start;
+  }
+}
+
+function isAway(error: unknown): boolean {
+  return explainError(error).exitCode === EXIT.unreachable;
+}

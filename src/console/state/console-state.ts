@@ -1,0 +1,101 @@
+import type { ViewId } from "../../model/tables/index.ts";
+import type { SortOrder } from "../../model/tables/sort.ts";
+
+/** The parts of the screen that can have the keyboard. */
+export const PANES = ["explorer", "table", "detail", "panel"] as const;
+export type Pane = (typeof PANES)[number];
+
+/** What the panel can show. */
+export const PANELS = ["events", "jobs", "problems", "audit", "log"] as const;
+export type PanelId = (typeof PANELS)[number];
+
+/** The views that have a tab, in display order. */
+export const TABS = [
+  "locks",
+  "resources",
+  "queues",
+  "hosts",
+  "groups",
+  "drains",
+  "schedules",
+  "history",
+  "audit",
+  "problems",
+] as const satisfies readonly ViewId[];
+export type TabId = (typeof TABS)[number];
+
+/** A position in a list. It follows its row, not its index. */
+export interface Cursor {
+  /** Key of the row; undefined if the list has none yet. */
+  key: string | undefined;
+  /** The last index of the row. If the row is removed, the row that is now at this index is selected. */
+  index: number;
+  /** Index of the first visible row. */
+  top: number;
+}
+
+/** How one table is displayed. */
+export interface TabState {
+  cursor: Cursor;
+  /** As typed. */
+  filter: string;
+  /** Undefined: the default order of the view. */
+  order: SortOrder | undefined;
+  /** Keys of marked rows. */
+  marks: ReadonlySet<string>;
+  /** Key of the row where a range of marks starts. */
+  anchor: string | undefined;
+}
+
+/** How the user has arranged the console. The data itself is in the live view. */
+export interface ConsoleState {
+  tab: TabId;
+  tabs: Readonly<Record<TabId, TabState>>;
+  focus: Pane;
+  /** The pane that fills the screen. */
+  zoomed: Pane | undefined;
+  /** `open` holds the unfolded nodes; undefined until the user changes it, or until there is data. */
+  explorer: { isOpen: boolean; cursor: Cursor; open: ReadonlySet<string> | undefined };
+  /** Lines scrolled down, and the selected row among those that lead somewhere, from 0. */
+  detail: { top: number; row?: number | undefined };
+  panel: { isOpen: boolean; id: PanelId; top: number; cursor: Cursor };
+  /** A one-line message that disappears by itself. */
+  toast: Toast | undefined;
+  theme: string;
+  /** Ids chosen in the palette, newest first. */
+  recent: readonly string[];
+}
+
+/** How long a toast is shown, ms. */
+export const TOAST_DURATION = 6_000;
+
+export interface Toast {
+  text: string;
+  tone: "held" | "problem" | "quiet";
+  /** End of display, wall clock, ms since the epoch. */
+  until: number;
+  /** Whether the message still holds; if not, it is removed. Called for every frame. */
+  isTrue?: (() => boolean) | undefined;
+  /** The action that runs if it is requested again while this toast is shown. */
+  asks?: string;
+}
+
+export const START_CURSOR: Cursor = { key: undefined, index: 0, top: 0 };
+
+function createTabState(): TabState {
+  return { cursor: START_CURSOR, filter: "", order: undefined, marks: new Set(), anchor: undefined };
+}
+
+/** Returns the initial state, for a console without stored preferences. */
+export function createInitialState(): ConsoleState {
+  const tabs = Object.fromEntries(TABS.map((id) => [id, createTabState()])) as Record<TabId, TabState>;
+  return {
+    ...{ tab: "locks", tabs, focus: "table", zoomed: undefined },
+    explorer: { isOpen: true, cursor: START_CURSOR, open: undefined },
+    detail: { top: 0 },
+    panel: { isOpen: true, id: "events", top: 0, cursor: START_CURSOR },
+    toast: undefined,
+    theme: "auto",
+    recent: [],
+  };
+}

@@ -1,0 +1,51 @@
+import { isUtf8 } from "../../commands/see/paint.ts";
+import type { CommandIo } from "../../commands/spec.ts";
+import type { ColourDepth } from "./sgr.ts";
+import { getTheme, THEMES, type Theme, type ThemeName } from "./theme.ts";
+
+/** A theme, or `auto` for the one that fits the terminal. */
+export type ThemeOption = ThemeName | "auto";
+
+/** Environment variables, in which terminals describe themselves. */
+type Env = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Chooses the theme for a terminal.
+ * @param wanted   NO_COLOR and terminals without colours override it: they get `mono`
+ * @param isAscii  use only ASCII signs, even if the locale allows others
+ */
+export function chooseTheme(wanted: ThemeOption, env: Env, isAscii = false): Theme {
+  const depth = detectColourDepth(env);
+  const name = depth === undefined ? "mono" : wanted === "auto" ? chooseThemeName(env, depth) : wanted;
+  return getTheme(name, depth ?? "16", isAscii || !isUtf8(env));
+}
+
+/**
+ * Creates a function that returns the theme for a name; an unknown name means `auto`. @param ascii  see `isAscii` of
+ * `chooseTheme`
+ */
+export function createThemeLookup(
+  { env }: Pick<CommandIo, "env">,
+  { ascii }: { ascii: boolean },
+): (name: string) => Theme {
+  return (name) => chooseTheme(THEMES.find((one) => one === name) ?? "auto", env, ascii);
+}
+
+/** Returns the number of colours that a terminal announces, or undefined for a terminal without colours. */
+export function detectColourDepth(env: Env): ColourDepth | undefined {
+  const { TERM = "", COLORTERM = "" } = env;
+  if ((env.NO_COLOR ?? "") !== "" || /^(dumb|unknown|emacs|vt\d.*)?$/.test(TERM) || /-m(ono)?$/.test(TERM))
+    return undefined;
+  if (/^(truecolor|24bit)$/i.test(COLORTERM) || /-direct\d*$/.test(TERM)) return "24bit";
+  return /256(color|colour)?/.test(TERM) ? "256" : "16";
+}
+
+/**
+ * Chooses a theme from the environment. The terminal's own sixteen colours fit any background; the other themes
+ * depend on it. Few terminals announce it. Nearly all terminals with many colours that do not are dark.
+ */
+function chooseThemeName({ COLORFGBG = "" }: Env, depth: ColourDepth): ThemeName {
+  if (depth === "16") return "ansi";
+  const background = COLORFGBG.split(";").at(-1) ?? "";
+  return /^\d+$/.test(background) && (background === "7" || Number(background) > 8) ? "light" : "dark";
+}

@@ -1,0 +1,97 @@
+import type { Etcd3 } from "etcd3";
+import { MemberError } from "../member.ts";
+import { createStatusError, getCertificateHint } from "../member-errors.ts";
+
+export type CallOptions = NonNullable<Parameters<Etcd3["kv"]["range"]>[1]>;
+type Interceptor = NonNullable<CallOptions["interceptors"]>[number];
+type InterceptedCall = ReturnType<Parameters<Interceptor>[1]>;
+
+/** Codes that gRPC sets locally, without a response from the server: cancelled, deadline exceeded, unavailable. */
+const LOCAL = new Set([1, 4, 14]);
+
+/**
+ * Intercepts one gRPC call below etcd3 for features that etcd3 lacks: a token in the metadata (etcd3 never renews its
+ * own for streams), the status with its code (etcd3 keeps only the text), and cancellation.
+ */
+export class CallInterceptor {
+  readonly options: CallOptions;
+  readonly #endpoint: string;
+  #call: InterceptedCall | undefined;
+  #status: { code: number; details: string } | undefined;
+  #cancelled = false;
+  readonly #onReceived: () => void;
+
+  /**
+   * @param deadline milliseconds from now after which gRPC itself ends the call; undefined for streams
+   * @param onReceived  called whenever the server has sent something
+   */
+  constructor(
+    endpoint: string,
+    token: string | undefined,
+    deadline: number | undefined,
+    onReceived: () => void = () => {},
+  ) {
+    this.#endpoint = endpoint;
+    this.#onReceived = onReceived;
+    const interceptors = [this.#createInterceptor(token)];
+    this.options =
+      deadline === undefined ? { interceptors } : { interceptors, deadline: Date.now() + deadline };
+  }
+
+  /** Cancels the call on the wire. Safe at any time. */
+  cancel(): void {
+    this.#cancelled = true;
+    this.#call?.cancelWithStatus(1, "given up");
+  }
+
+  /** Converts an error from etcd3. */
+  toMemberError(thrown: unknown): MemberError {
+    if (this.#status && this.#status.code !== 0) {
+      const { code, details } = this.#status;
+      // A retry does not help with certificates and unknown names.
+      if (code === 14 && /certificate|ENOTFOUND|Name resolution failed/i.test(details)) {
+        return new MemberError(
+          "unavailable",
+          "elsewhere",
+          `${this.#endpoint}: ${details}${getCertificateHint(details)}`,
+          {
+            cause: thrown,
+          },
+        );
+      }
+      return createStatusError(this.#endpoint, code, details, thrown);
+    }
+    const text = thrown instanceof Error ? thrown.message : String(thrown);
+    return new MemberError("unavailable", "retry", `${this.#endpoint}: ${text}`, { cause: thrown });
+  }
+
+  #createInterceptor(token: string | undefined): Interceptor {
+    return (options, nextCall) => {
+      const call = nextCall(options);
+      const start = call.start.bind(call);
+      call.start = (metadata, listener) => {
+        if (token !== undefined) metadata.set("token", token);
+        start(metadata, {
+          onReceiveMetadata: (received) => {
+            this.#onReceived();
+            listener?.onReceiveMetadata?.(received);
+          },
+          onReceiveMessage: (message) => {
+            this.#onReceived();
+            listener?.onReceiveMessage?.(message);
+          },
+          onReceiveStatus: (status) => {
+            this.#status = status;
+            if (!LOCAL.has(status.code)) this.#onReceived();
+            // etcd3 repeats a call without end when it recognizes this text for a stale token, so replace the text.
+            const details = status.details.replace("invalid auth token", "stale auth token");
+            listener?.onReceiveStatus?.({ ...status, details });
+          },
+        });
+      };
+      this.#call = call;
+      if (this.#cancelled) call.cancelWithStatus(1, "given up");
+      return call as ReturnType<Interceptor>; // gRPC calls only the methods of the interface
+    };
+  }
+}

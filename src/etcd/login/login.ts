@@ -1,0 +1,208 @@
+import { MemberError } from "../member.ts";
+import { StoreError } from "../store.ts";
+import { LoginCall, type LoginMembers } from "./login-call.ts";
+import type { Passwords } from "./passwords.ts";
+
+/** The members and the state of one store, for a login. */
+export interface LoginRoute extends LoginMembers {
+  /** Aborted when the store closes. */
+  readonly closed: AbortSignal;
+}
+
+/** The token that etcd returned for user and password. Valid on every member. */
+interface Token {
+  /** Undefined when authentication is disabled. */
+  text: string | undefined;
+  since: number;
+  /** Number of refusals while the token was so new that the member may not have received it yet. */
+  doubts: number;
+}
+
+interface RunningLogin {
+  /** The store that the login runs through. */
+  route: LoginRoute;
+  stop: AbortController;
+  promise: Promise<Token>;
+}
+
+/** Maximum number of attempts of a call whose token is refused. */
+const TRIES = 5;
+/** Age below which a token may not have reached every member yet, ms. */
+const YOUNG = 2_000;
+const DOUBTS = 2;
+/** Interval between checks of the password file while etcd refuses its password, ms. */
+const LOOK_EVERY = 250;
+/** How long refusals of a previously accepted user count as a password change, ms. */
+const ROTATION = 120_000;
+/** First and longest pause after a login without a response, ms. */
+const [FIRST_PAUSE, LONGEST_PAUSE] = [250, 5_000];
+
+/**
+ * A user's login, shared by all stores of the process with the same login options: one token, and at most one login in
+ * flight. Callers wait for that login and may stop waiting; the login continues.
+ */
+export class Login {
+  readonly #user: string;
+  readonly #passwords: Passwords;
+  readonly #unit: () => number;
+  #token: Token | undefined;
+  #running: RunningLogin | undefined;
+  #call: LoginCall | undefined;
+  #wasLoggedIn = false;
+  #refusal: { error: MemberError; since: number } | undefined;
+  #pause = 0;
+
+  /** @param unit  uniform in [0, 1), for pauses */
+  constructor(user: string, passwords: Passwords, unit: () => number) {
+    this.#user = user;
+    this.#passwords = passwords;
+    this.#unit = unit;
+  }
+
+  /**
+   * Makes a call with the token, and repeats it with a new token when etcd refuses the first: it expired, a restarted
+   * server lost it, or the password changed.
+   * @throws what the call throws; StoreError `unauthenticated` or `unavailable`; the signal's reason
+   */
+  async use<T>(
+    route: LoginRoute,
+    signal: AbortSignal | undefined,
+    call: (token: string | undefined) => Promise<T>,
+  ): Promise<T> {
+    for (let tries = 1; ; tries += 1) {
+      const token = await this.#awaitToken(route, signal);
+      try {
+        return await call(token.text);
+      } catch (error) {
+        const isStale = error instanceof MemberError && error.advice === "relogin";
+        if (!isStale || tries === TRIES) throw error;
+        await this.#handleRefusedToken(token, route, signal);
+      }
+    }
+  }
+
+  /** Ends a login that runs through this store. Other callers that wait for it start a new one. */
+  cancel(route: LoginRoute): void {
+    if (this.#running?.route === route) this.#running.stop.abort(route.closed.reason);
+  }
+
+  async #awaitToken(route: LoginRoute, signal: AbortSignal | undefined): Promise<Token> {
+    for (;;) {
+      signal?.throwIfAborted();
+      route.closed.throwIfAborted();
+      if (this.#token !== undefined) return this.#token;
+      this.#running ??= this.#startLogin(route);
+      const { promise, route: through } = this.#running;
+      try {
+        return await this.#waitForLogin(promise, [route.closed, ...(signal ? [signal] : [])]);
+      } catch (error) {
+        if (!through.closed.aborted || route.closed.aborted) throw error;
+      }
+    }
+  }
+
+  /**
+   * Waits for a login until a signal is aborted. At the caller's deadline, rejects with the login's failures so far.
+   */
+  async #waitForLogin(login: Promise<Token>, signals: AbortSignal[]): Promise<Token> {
+    const either = AbortSignal.any(signals);
+    const left = Promise.withResolvers<never>();
+    const onAbort = () => {
+      const { reason } = either;
+      const isLate = reason instanceof StoreError && reason.kind === "unavailable" && !signals[0]?.aborted;
+      left.reject(isLate ? (this.#call?.createError() ?? this.#createRefusalError() ?? reason) : reason);
+    };
+    either.addEventListener("abort", onAbort);
+    try {
+      return await Promise.race([login, left.promise]);
+    } finally {
+      either.removeEventListener("abort", onAbort);
+    }
+  }
+
+  #startLogin(route: LoginRoute): RunningLogin {
+    const stop = new AbortController();
+    const promise = this.#logIn(route, stop.signal).finally(() => {
+      this.#running = undefined;
+    });
+    promise.catch(() => {}); // the callers may have stopped waiting
+    return { route, stop, promise };
+  }
+
+  async #logIn(route: LoginRoute, signal: AbortSignal): Promise<Token> {
+    const { clock, timeouts } = route;
+    if (this.#pause > 0) await clock.sleep(this.#addJitter(this.#pause), signal);
+    const until = clock.now() + timeouts.total;
+    for (;;) {
+      const password = this.#passwords.findNext(clock.now());
+      if (password !== undefined) {
+        const token = await this.#tryPassword(password, route, signal);
+        if (token !== undefined) return token;
+      } else if (this.#canPasswordChange(clock.now()) && clock.now() < until) {
+        await clock.sleep(this.#addJitter(LOOK_EVERY), signal);
+      } else {
+        throw this.#createRefusalError(clock.now());
+      }
+    }
+  }
+
+  /** @returns undefined when etcd refused the password. @throws StoreError when there was no response */
+  async #tryPassword(password: string, route: LoginRoute, signal: AbortSignal): Promise<Token | undefined> {
+    const { clock } = route;
+    this.#call = new LoginCall(route, { name: this.#user, password }, this.#unit);
+    try {
+      const text = await this.#call.run(signal);
+      this.#passwords.accept(password);
+      this.#refusal = undefined;
+      this.#wasLoggedIn = true;
+      this.#pause = 0;
+      this.#token = { text, since: clock.now(), doubts: 0 };
+      return this.#token;
+    } catch (error) {
+      if (!(error instanceof MemberError && error.kind === "unauthenticated")) {
+        if (!signal.aborted) this.#pause = Math.min(2 * this.#pause || FIRST_PAUSE, LONGEST_PAUSE);
+        throw error;
+      }
+      this.#passwords.refuse(password, clock.now(), this.#unit());
+      this.#refusal = { error, since: this.#refusal?.since ?? clock.now() };
+      return undefined;
+    } finally {
+      this.#call = undefined;
+    }
+  }
+
+  /** Whether a refusal may come from a password change. */
+  #canPasswordChange(now: number): boolean {
+    if (!this.#wasLoggedIn || !this.#passwords.canChange) return false;
+    return this.#refusal === undefined || now - this.#refusal.since < ROTATION;
+  }
+
+  /** Builds the error for a refused login. While the password may be changing, the error is `unavailable`. */
+  #createRefusalError(now = this.#refusal?.since ?? 0): StoreError {
+    const { error } = this.#refusal ?? {};
+    if (error === undefined) return new StoreError("unavailable", "no answer to the login yet");
+    if (!this.#canPasswordChange(now)) return error;
+    const text = `${error.message}; waiting for the new password of this user in its passwordFile`;
+    return new StoreError("unavailable", text, { cause: error });
+  }
+
+  /** Drops a refused token. A new token may not have reached that member yet, so it gets another attempt. */
+  async #handleRefusedToken(
+    token: Token,
+    { clock }: LoginRoute,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    if (this.#token !== token) return;
+    const isYoung = token.text !== undefined && clock.now() - token.since < YOUNG;
+    if (!isYoung || token.doubts >= DOUBTS) {
+      this.#token = undefined;
+      return;
+    }
+    token.doubts += 1;
+    await clock.sleep(this.#addJitter(100 * token.doubts), signal);
+  }
+
+  #addJitter(ms: number): number {
+    return ms * (0.5 + this.#unit() / 2);
+  }
+}

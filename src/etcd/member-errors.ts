@@ -1,0 +1,120 @@
+import { type Advice, MemberError } from "./member.ts";
+import type { StoreErrorKind } from "./store.ts";
+
+type Classification = [StoreErrorKind, Advice];
+
+const RETRY: Classification = ["unavailable", "retry"];
+const INVALID: Classification = ["invalid", "final"];
+/** Another server, or an etcd that is too old and does not have the called method. */
+const FOREIGN: Classification = ["notEtcd", "elsewhere"];
+const FOREIGN_HINT = "; is that etcd 3.4 or later? Check the address and port";
+
+/**
+ * Distinguishes the errors for which etcd uses the same gRPC code. The message is the only difference in the response.
+ * The texts come from etcd's api/v3rpc/rpctypes/error.go, unchanged since 3.0.
+ */
+const BY_TEXT: [code: number, text: RegExp, verdict: Classification][] = [
+  [3, /user name is empty|auth store is old/, ["unauthenticated", "relogin"]],
+  [3, /authentication failed|user name not found/, ["unauthenticated", "final"]],
+  [5, /lease not found/, ["noSession", "final"]],
+  [8, /space exceeded/, ["noSpace", "final"]],
+  [8, /too many requests/, RETRY],
+  [9, /lease already exists/, ["exists", "final"]],
+  [9, /permission|user name|password/, ["unauthenticated", "final"]],
+  [11, /compacted/, ["compacted", "final"]],
+];
+
+const BY_CODE: Record<number, Classification> = {
+  1: RETRY, // cancelled: the member is shutting down
+  2: RETRY, // unknown
+  4: RETRY, // deadline exceeded
+  6: ["exists", "final"],
+  7: ["permission", "final"],
+  5: FOREIGN,
+  10: RETRY, // aborted
+  12: FOREIGN,
+  13: RETRY, // internal
+  14: RETRY, // unavailable: no leader, leader changed, request timed out
+  16: ["unauthenticated", "relogin"],
+};
+
+/** For an etcd that requires a login while no user is configured. */
+const LOGIN_HINT =
+  "; set user and passwordFile (SIGNALBOX_USER, SIGNALBOX_PASSWORD_FILE), or cert and key of a client certificate";
+
+/** Builds the error for a gRPC status that a member returned. */
+export function createStatusError(
+  endpoint: string,
+  code: number,
+  text: string,
+  cause?: unknown,
+): MemberError {
+  const verdict =
+    BY_TEXT.find(([c, pattern]) => c === code && pattern.test(text))?.[2] ?? BY_CODE[code] ?? INVALID;
+  const [kind, advice] = verdict;
+  const needsLogin = code === 3 && text.includes("user name is empty");
+  const hint = needsLogin ? LOGIN_HINT : verdict === FOREIGN ? FOREIGN_HINT : "";
+  return new MemberError(kind, advice, `${endpoint}: ${text}${hint}`, { cause });
+}
+
+const CODE_BY_NAME: Record<string, number> = {
+  PermissionDenied: 7,
+  Unauthenticated: 16,
+  OutOfRange: 11,
+  Unavailable: 14,
+};
+
+/** Builds the error for a refused watch. etcd formats the status as the reason: `rpc error: code = X desc = …`. */
+export function createRefusedWatchError(endpoint: string, reason: string): MemberError {
+  const [, name = "", text = reason] = /code = (\w+) desc = (.*)/.exec(reason) ?? [];
+  return createStatusError(endpoint, CODE_BY_NAME[name] ?? 14, `the watch was refused: ${text}`);
+}
+
+const SOCKET_TEXT: Record<string, [text: string, verdict?: Classification]> = {
+  ECONNREFUSED: ["connection refused: nothing listens there"],
+  ECONNRESET: ["connection reset"],
+  EPIPE: ["connection closed"],
+  ETIMEDOUT: ["connection timed out"],
+  EHOSTUNREACH: ["no route to host"],
+  ENETUNREACH: ["network unreachable"],
+  EAI_AGAIN: ["the name cannot be looked up at the moment"],
+  ENOTFOUND: ["no such host name", ["unavailable", "elsewhere"]],
+  ENOTHTTP: ["does not speak plain HTTP; is it https?", ["unavailable", "elsewhere"]],
+  EPROTO: ["does not speak TLS; is it http?", ["unavailable", "elsewhere"]],
+  ERR_SSL_WRONG_VERSION_NUMBER: ["does not speak TLS; is it http?", ["unavailable", "elsewhere"]],
+  ERR_SSL_PACKET_LENGTH_TOO_LONG: ["does not speak TLS; is it http?", ["unavailable", "elsewhere"]],
+};
+
+/** Builds the error for a connection that failed before a response. */
+export function createSocketError(endpoint: string, error: unknown): MemberError {
+  const first = error instanceof AggregateError ? error.errors[0] : error; // one per resolved address
+  const code = first instanceof Error && "code" in first ? String(first.code) : "";
+  const [text, verdict = classifyTlsError(code)] = SOCKET_TEXT[code] ?? [getPlainMessage(first)];
+  // etcd closes plaintext connections without a message when it requires TLS.
+  const hint = code === "ECONNRESET" && endpoint.startsWith("http:") ? " (does it want https?)" : "";
+  return new MemberError(...verdict, `${endpoint}: ${text}${hint}${getCertificateHint(text)}`, {
+    cause: error,
+  });
+}
+
+/** Returns a hint for a certificate that fails verification. @param text  the message from OpenSSL */
+export function getCertificateHint(text: string): string {
+  return /self.signed certificate|unable to (get|verify)/i.test(text)
+    ? "; name the authority that signed it with --cacert"
+    : "";
+}
+
+/** Returns a readable message. OpenSSL's messages are a line of source positions; its `reason` is readable. */
+function getPlainMessage(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return "reason" in error && typeof error.reason === "string" ? error.reason : error.message;
+}
+
+/**
+ * Classifies TLS errors. A retry does not help with certificates: the server refused the client's, or the client
+ * rejects the server's.
+ */
+function classifyTlsError(code: string): Classification {
+  if (/^ERR_SSL_.*ALERT/.test(code)) return ["unauthenticated", "elsewhere"];
+  return /CERT|SELF_SIGNED|ISSUER|LEAF|^ERR_TLS/.test(code) ? ["unavailable", "elsewhere"] : RETRY;
+}

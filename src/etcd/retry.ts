@@ -1,0 +1,72 @@
+import type { Clock } from "../base/clock.ts";
+import type { Random } from "../base/random.ts";
+import { StoreError } from "./store.ts";
+
+/** First and longest pause between attempts, ms. */
+const FIRST_PAUSE = 50;
+const LONGEST_PAUSE = 1_000;
+/** Minimum time for one attempt, even after the deadline, ms. */
+const LEAST = 1_000;
+
+/**
+ * Repeats a call that got no response until it succeeds or the deadline passes. Use it only for calls that are safe to
+ * repeat.
+ * @param until  instant on the clock, ms; at least one attempt is made
+ * @param call   one attempt; its signal is aborted with `unavailable` at the deadline
+ * @throws the last `unavailable`; any other error at once; or the signal's reason
+ */
+export async function retryUnavailable<T>(
+  ports: { clock: Clock; random: Random },
+  until: number,
+  call: (signal: AbortSignal) => Promise<T>,
+  signal?: AbortSignal,
+): Promise<T> {
+  for (let pause = FIRST_PAUSE; ; pause = Math.min(2 * pause, LONGEST_PAUSE)) {
+    try {
+      return await runWithDeadline(ports.clock, until, call, signal);
+    } catch (error) {
+      signal?.throwIfAborted();
+      const wait = pause * (0.5 + ports.random.generateFraction() / 2);
+      if (!isUnavailable(error) || ports.clock.now() + wait >= until) throw error;
+      await ports.clock.sleep(wait, signal);
+    }
+  }
+}
+
+/**
+ * Makes a call once.
+ * @param until  instant on the clock, ms, at which the call is aborted with `unavailable`; it gets at least one second
+ * @throws what the call throws, or the signal's reason
+ */
+export async function runWithDeadline<T>(
+  clock: Clock,
+  until: number,
+  call: (signal: AbortSignal) => Promise<T>,
+  signal: AbortSignal | undefined,
+): Promise<T> {
+  const stop = new AbortController();
+  const forwardAbort = () => stop.abort(signal?.reason);
+  signal?.throwIfAborted();
+  signal?.addEventListener("abort", forwardAbort, { once: true });
+  const over = new AbortController();
+  const left = Math.max(LEAST, until - clock.now());
+  if (Number.isFinite(left)) {
+    const abortLate = () =>
+      stop.abort(new StoreError("unavailable", `no answer within ${Math.round(left)} ms`));
+    void clock.sleep(left, over.signal).then(abortLate, () => {}); // rejected: the attempt has ended
+  }
+  try {
+    return await call(stop.signal);
+  } finally {
+    signal?.removeEventListener("abort", forwardAbort);
+    over.abort();
+  }
+}
+
+export function isUnavailable(error: unknown): boolean {
+  return error instanceof StoreError && error.kind === "unavailable";
+}
+
+export function isCompacted(error: unknown): boolean {
+  return error instanceof StoreError && error.kind === "compacted";
+}

@@ -1,0 +1,56 @@
+import type { Clock } from "../base/clock.ts";
+import { type Store, StoreError, type WatchRequest } from "./store.ts";
+
+/** Pause after a broken watch before the caller reads again, ms. Prevents a tight loop. */
+const AFTER_FAILURE = 200;
+
+/** Why a wait ended: an event arrived, the time was up, or the watch broke and may have missed an event. */
+export type WakeReason = "event" | "time" | "broken";
+
+/**
+ * Waits until something may have changed: an event arrived, the watch broke, or `ms` have passed. The caller reads
+ * again in every case, so a watch that stops without an error costs time, never correctness.
+ * @throws the signal's reason; StoreError when etcd refuses permanently (`permission`, `unauthenticated`, `invalid`,
+ * `notEtcd`)
+ */
+export async function waitForChange(
+  ports: { store: Store; clock: Clock },
+  request: WatchRequest,
+  ms: number,
+  signal: AbortSignal,
+): Promise<WakeReason> {
+  signal.throwIfAborted();
+  const stop = new AbortController();
+  const forwardAbort = () => stop.abort(signal.reason);
+  signal.addEventListener("abort", forwardAbort, { once: true });
+  try {
+    const timer = ports.clock.sleep(ms, stop.signal).then((): WakeReason => "time");
+    return await Promise.race([timer, awaitFirstEvent(ports, request, stop.signal)]);
+  } finally {
+    signal.removeEventListener("abort", forwardAbort);
+    stop.abort();
+  }
+}
+
+async function awaitFirstEvent(
+  ports: { store: Store; clock: Clock },
+  request: WatchRequest,
+  signal: AbortSignal,
+): Promise<WakeReason> {
+  try {
+    for await (const _ of ports.store.watch(request, signal)) return "event";
+  } catch (error) {
+    if (!(error instanceof StoreError) || isFinal(error)) throw error;
+    await ports.clock.sleep(AFTER_FAILURE, signal);
+  }
+  return "broken";
+}
+
+function isFinal(error: StoreError): boolean {
+  return (
+    error.kind === "permission" ||
+    error.kind === "unauthenticated" ||
+    error.kind === "invalid" ||
+    error.kind === "notEtcd"
+  );
+}

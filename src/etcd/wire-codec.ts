@@ -1,0 +1,201 @@
+/**
+ * Converts between the shapes of the store port and those of etcd's protocol buffers, as both transports represent
+ * them: field names in snake case, 64-bit integers as decimal strings, enumerations as numbers. Only bytes differ:
+ * base64 or Buffer.
+ */
+import {
+  type ClusterMember,
+  type Compare,
+  type KeyRange,
+  type KeyValue,
+  type MemberStatus,
+  type Op,
+  type OpResult,
+  type RangeOp,
+  type RangeResult,
+  type ResponseHeader,
+  StoreError,
+  type Txn,
+  type TxnResult,
+  type WatchEvent,
+  type WatchRequest,
+} from "./store.ts";
+import type {
+  WireHeader,
+  WireKeyValue,
+  WireMemberList,
+  WireRange,
+  WireResponseOp,
+  WireStatus,
+  WireTxn,
+  WireWatch,
+} from "./wire-types.ts";
+
+/** How a transport represents bytes. */
+export interface ByteCodec<B> {
+  fromKey(key: string): B;
+  fromText(text: string): B;
+  toKey(bytes: B): string;
+  toText(bytes: B): string;
+}
+
+const RESULT = { equal: 0, greater: 1, less: 2, notEqual: 3 } as const;
+const SORT_ORDER = { ascend: 1, descend: 2 } as const;
+const SORT_TARGET = { key: 0, create: 2, mod: 3 } as const;
+const FILTER = { puts: 1, deletes: 0 } as const; // etcd names the events to drop, the port those to keep
+
+export class WireCodec<B> {
+  readonly #bytes: ByteCodec<B>;
+
+  constructor(bytes: ByteCodec<B>) {
+    this.#bytes = bytes;
+  }
+
+  toRangeRequest(range: RangeOp & { revision?: bigint }): object {
+    return {
+      ...this.#toSpan(range),
+      limit: range.limit,
+      revision: range.revision?.toString(),
+      sort_order: range.sort && SORT_ORDER[range.sort.order],
+      sort_target: range.sort && SORT_TARGET[range.sort.by],
+      min_create_revision: range.minCreateRevision?.toString(),
+      max_create_revision: range.maxCreateRevision?.toString(),
+      keys_only: range.keysOnly,
+      count_only: range.countOnly,
+    };
+  }
+
+  toTxnRequest(txn: Txn): object {
+    return {
+      compare: txn.compare.map((compare) => this.#encodeCompare(compare)),
+      success: txn.success.map((op) => this.#encodeOp(op)),
+      failure: txn.failure.map((op) => this.#encodeOp(op)),
+    };
+  }
+
+  toCreateRequests({ ranges, from }: WatchRequest): object[] {
+    return ranges.map((range) => ({
+      create_request: {
+        ...this.#toSpan(range),
+        start_revision: from.toString(),
+        filters: range.only && [FILTER[range.only]],
+      },
+    }));
+  }
+
+  parseRange(answer: WireRange): RangeResult {
+    const kvs = (answer.kvs ?? []).map((kv) => this.#parseKeyValue(kv));
+    return { kvs, count: Number(answer.count ?? 0), more: answer.more ?? false };
+  }
+
+  parseTxn(answer: WireTxn): TxnResult {
+    return {
+      succeeded: answer.succeeded ?? false,
+      results: (answer.responses ?? []).map((op) => this.#parseResult(op)),
+    };
+  }
+
+  parseEvents(answer: WireWatch): WatchEvent[] {
+    return (answer.events ?? []).map(({ type, kv = {} }) => {
+      const put = this.#parseKeyValue(kv);
+      // JSON omits PUT because it is zero. The spelling differs between the transports.
+      const deleted = type === 1 || String(type).toUpperCase() === "DELETE";
+      return deleted ? { type: "delete", key: put.key, revision: put.modRevision } : { type: "put", kv: put };
+    });
+  }
+
+  #toSpan(range: KeyRange): { key: B; range_end?: B } {
+    const key = this.#encodeKey(range.key);
+    return range.rangeEnd === undefined ? { key } : { key, range_end: this.#encodeKey(range.rangeEnd) };
+  }
+
+  #encodeKey(key: string): B {
+    for (let i = 0; i < key.length; i += 1) {
+      // Truncated to bytes, such a key would silently become a different key.
+      if (key.charCodeAt(i) > 0xff)
+        throw new StoreError("invalid", `key ${JSON.stringify(key)} is no byte string`);
+    }
+    return this.#bytes.fromKey(key);
+  }
+
+  #encodeCompare(compare: Compare): object {
+    const common = { ...this.#toSpan(compare), result: RESULT[compare.is] };
+    switch (compare.target) {
+      case "create":
+        return { ...common, target: 1, create_revision: compare.value.toString() };
+      case "mod":
+        return { ...common, target: 2, mod_revision: compare.value.toString() };
+      case "value":
+        return { ...common, target: 3, value: this.#bytes.fromText(compare.value) };
+      case "session":
+        return { ...common, target: 4, lease: compare.value.toString() };
+    }
+  }
+
+  #encodeOp(op: Op): object {
+    switch (op.op) {
+      case "range":
+        return { request_range: this.toRangeRequest(op) };
+      case "put":
+        return {
+          request_put: {
+            key: this.#encodeKey(op.key),
+            value: this.#bytes.fromText(op.value),
+            lease: op.session?.toString(),
+            ignore_lease: op.keepSession,
+          },
+        };
+      case "delete":
+        return { request_delete_range: this.#toSpan(op) };
+      case "txn":
+        return { request_txn: this.toTxnRequest(op.txn) };
+    }
+  }
+
+  #parseResult(op: WireResponseOp): OpResult {
+    if (op.response_range) return { op: "range", ...this.parseRange(op.response_range) };
+    if (op.response_txn) return { op: "txn", ...this.parseTxn(op.response_txn) };
+    if (op.response_put) return { op: "put" };
+    return { op: "delete", deleted: Number(op.response_delete_range?.deleted ?? 0) };
+  }
+
+  #parseKeyValue(kv: WireKeyValue): KeyValue {
+    return {
+      key: this.#bytes.toKey(kv.key as B),
+      value: this.#bytes.toText(kv.value as B),
+      createRevision: BigInt(kv.create_revision ?? 0),
+      modRevision: BigInt(kv.mod_revision ?? 0),
+      session: BigInt(kv.lease ?? 0),
+    };
+  }
+}
+
+/** Parses a response header. @throws StoreError `notEtcd` when it has no revision: the server is not etcd */
+export function parseResponseHeader(header: WireHeader | undefined): ResponseHeader {
+  if (!header?.revision) throw new StoreError("notEtcd", "the answer has no revision: is that etcd?");
+  return { revision: BigInt(header.revision), raftTerm: BigInt(header.raft_term ?? 0) };
+}
+
+export function parseMemberStatus(endpoint: string, status: WireStatus, millis: number): MemberStatus {
+  return {
+    endpoint,
+    ok: true,
+    version: status.version ?? "",
+    memberId: BigInt(status.header?.member_id ?? 0),
+    leaderId: BigInt(status.leader ?? 0),
+    revision: parseResponseHeader(status.header).revision,
+    raftTerm: BigInt(status.raftTerm ?? 0),
+    raftIndex: BigInt(status.raftIndex ?? 0),
+    dbSize: Number(status.dbSize ?? 0),
+    ...(status.dbSizeInUse !== undefined && { dbInUse: Number(status.dbSizeInUse) }),
+    ...(status.header?.cluster_id !== undefined && { clusterId: BigInt(status.header.cluster_id) }),
+    errors: status.errors ?? [],
+    millis,
+  };
+}
+
+export function parseMemberList({ members = [] }: WireMemberList): ClusterMember[] {
+  return members.map(({ ID = "0", name = "", clientURLs = [], isLearner = false }) => ({
+    ...{ id: BigInt(ID), name, clientUrls: clientURLs, isLearner },
+  }));
+}

@@ -1,0 +1,62 @@
+import { findRemoteCommand, findShellText } from "./nested-command.ts";
+import { parseShellCommands, type ShellCommand } from "./shell-parser.ts";
+import { getBaseName, unwrapWords } from "./shell-wrappers.ts";
+
+/** Programs that only prepare a job. */
+const PREPARING =
+  /^(?:\[\[?|\.|:|cd|test|source|export|set|umask|ulimit|sleep|true|echo|printf|mkdir|exit|wait|if)$/;
+const INTERPRETERS = /^(?:(?:ba|da|k|z)?sh|php[\d.]*|perl|python[\d.]*|ruby|node|java)$/;
+/** Addresses of monitoring services that are notified of a start or an end. */
+const PING =
+  /hc-ping\.com|healthchecks|cronitor\.|\/ping\/|heartbeat|uptime|deadmanssnitch|nosnch\.in|cronhub/i;
+/** Maximum depth of nested shell texts. */
+const DEPTH = 3;
+
+/**
+ * Finds the name of the program or script that a line runs, without its path: `a.sh` for `/opt/a.sh`. Also finds it
+ * inside `bash -lc`.
+ */
+export function findCommandName(
+  commands: readonly Pick<ShellCommand, "words">[],
+  depth = DEPTH,
+): string | undefined {
+  const names = commands
+    .filter(({ words }) => !isPing(words))
+    .map((command) => findProgramName(command, depth));
+  const name = names.find((one) => one !== undefined);
+  return name ?? (commands.some(({ words }) => isPing(words)) ? "ping" : undefined);
+}
+
+function isPing(words: readonly string[]): boolean {
+  const program = getBaseName(words[unwrapWords(words).program] ?? "");
+  return /^(?:curl|wget)$/.test(program) && words.some((word) => PING.test(word));
+}
+
+function findProgramName(command: Pick<ShellCommand, "words">, depth: number): string | undefined {
+  const words = command.words.slice(unwrapWords(command.words).program);
+  const [program, ...args] = words;
+  if (program === undefined || PREPARING.test(getBaseName(program))) return undefined;
+  const nested = depth > 0 ? findNestedName(words, depth - 1) : undefined;
+  if (nested !== undefined) return nested;
+  const script = INTERPRETERS.test(getBaseName(program)) ? findScript(args) : undefined;
+  return removeVersion(getBaseName(script ?? program));
+}
+
+function findNestedName(words: readonly string[], depth: number): string | undefined {
+  const inside = findRemoteCommand(words);
+  if (inside !== undefined && inside.length > 0) return findCommandName([{ words: inside }], depth);
+  const text = findShellText({ words });
+  const commands = text === undefined ? undefined : parseShellCommands(text, new Map());
+  return commands !== undefined && "value" in commands ? findCommandName(commands.value, depth) : undefined;
+}
+
+function findScript(args: readonly string[]): string | undefined {
+  if (args.includes("-c") || args.includes("-e") || args.includes("-r")) return undefined;
+  const at = args.findIndex((word) => !word.startsWith("-"));
+  return args[at];
+}
+
+/** Removes a version from a name, so that `app-1.2.3.jar` keeps its name in the next version. */
+function removeVersion(name: string): string {
+  return name.replace(/[-_]v?\d+(?:\.\d+)+(?=\.[a-z]+$|$)/, "");
+}

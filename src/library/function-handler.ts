@@ -1,0 +1,86 @@
+import type { Clock } from "../base/clock.ts";
+import { clean } from "../base/text.ts";
+import { type Handler, type ScheduledTask, TaskLost, type TaskResult } from "../work/schedule/handler.ts";
+import { parseDurationOption } from "./option-values.ts";
+import type { TaskHandler, WorkerTask } from "./schedule-types.ts";
+
+const LONGEST_REASON = 500;
+
+/** Runs tasks with a function of this program. */
+export class FunctionHandler implements Handler {
+  readonly #handle: TaskHandler;
+  readonly #clock: Clock;
+  readonly #terminationTimeout: number;
+
+  constructor(handle: TaskHandler, clock: Clock, terminationTimeout: number) {
+    this.#handle = handle;
+    this.#clock = clock;
+    this.#terminationTimeout = terminationTimeout;
+  }
+
+  /**
+   * Runs the function. Returns when the function returns, or when it does not end in time after its signal was aborted.
+   */
+  async run(task: ScheduledTask): Promise<TaskResult> {
+    const over = new AbortController();
+    const timedOut = new AbortController();
+    const { timeout } = task.definition;
+    if (timeout !== undefined)
+      void this.#clock.sleep(timeout, over.signal).then(
+        () => timedOut.abort(new Error("the task's timeout has passed")),
+        () => {},
+      );
+    const signal = AbortSignal.any([task.signal, timedOut.signal]);
+    try {
+      const verdict = await Promise.race([
+        this.#callHandler(task, signal),
+        this.#waitUntilLate(task, signal),
+      ]);
+      if (verdict.result === "ok" || !signal.aborted) return verdict;
+      return toEndResult(signal.reason, verdict.reason);
+    } finally {
+      over.abort();
+    }
+  }
+
+  async #callHandler(task: ScheduledTask, signal: AbortSignal): Promise<TaskResult> {
+    let asked: TaskResult | undefined;
+    const facts: WorkerTask = {
+      ...{ id: task.id, type: task.type, data: task.definition.data, run: task.run, token: task.token },
+      ...{ scheduledTime: new Date(task.scheduled), attempt: task.attempt, signal },
+      retry: (wait) => {
+        asked ??= { result: "retry", ...(wait !== undefined && { wait: parseDurationOption("wait", wait) }) };
+      },
+      release: () => {
+        asked ??= { result: "released" };
+      },
+    };
+    try {
+      await this.#handle(facts);
+      return asked ?? { result: "ok" };
+    } catch (error) {
+      return { result: "failed", reason: formatReason(error) };
+    }
+  }
+
+  async #waitUntilLate(task: ScheduledTask, signal: AbortSignal): Promise<TaskResult> {
+    if (!signal.aborted)
+      await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+    const left = Math.max(0, task.getHorizon() - this.#clock.now());
+    await this.#clock.sleep(Math.min(this.#terminationTimeout, left));
+    return { result: "failed", reason: "its handler did not end when it was told to" };
+  }
+}
+
+/**
+ * Builds the result of a task that was aborted from outside. The reason of the abort decides the result, not what the
+ * handler did after it.
+ */
+function toEndResult(reason: unknown, said: string | undefined): TaskResult {
+  if (!(reason instanceof TaskLost)) return { result: "timeout", reason: said ?? formatReason(reason) };
+  return { result: reason.result, reason: reason.message };
+}
+
+function formatReason(error: unknown): string {
+  return clean(error instanceof Error ? `${error.name}: ${error.message}` : String(error), LONGEST_REASON);
+}

@@ -1,0 +1,145 @@
+import { VERSION } from "../base/version.ts";
+import { getScheduleType } from "../schedule/definition.ts";
+import type { PolledTask } from "../work/schedule/polled-task.ts";
+import { Poller } from "../work/schedule/poller.ts";
+import type { Duration } from "./claim-types.ts";
+import type { LibraryConnection } from "./connection.ts";
+import { ClosedError, translated } from "./errors.ts";
+import { checkOptions, parseDurationOption, pickDefined } from "./option-values.ts";
+import type { ChangeTracker, UnreadChanges } from "./recent-changes.ts";
+import type { PollOptions, Task, TaskSource } from "./schedule-types.ts";
+
+/** A source of tasks. If it has lost its session, the next poll opens another one. */
+export class PolledTaskSource implements TaskSource {
+  readonly #connection: LibraryConnection;
+  readonly #aliveTime: number | undefined;
+  readonly #over = new AbortController();
+  readonly #changes: UnreadChanges;
+  #poller: Poller;
+  #polling: Promise<unknown> = Promise.resolve();
+
+  /** Opens a source and registers it with the connection. @throws UnreachableError, ConfigError */
+  static async open(
+    connection: LibraryConnection,
+    options: PollOptions,
+    shared: ChangeTracker,
+  ): Promise<PolledTaskSource> {
+    connection.checkOpen();
+    checkOptions("open", options, ["aliveTime"]);
+    const { aliveTime } = options;
+    const alive = aliveTime === undefined ? undefined : parseDurationOption("aliveTime", aliveTime);
+    const over = new AbortController();
+    const own = shared.openUnread(); // before the first read, so that changes during it are read again
+    try {
+      const poller = await translated(() => openPoller(connection, alive, over.signal));
+      return await PolledTaskSource.#adoptSource(
+        connection,
+        new PolledTaskSource(connection, alive, poller, own),
+      );
+    } catch (error) {
+      own.close();
+      throw error;
+    }
+  }
+
+  static async #adoptSource(
+    connection: LibraryConnection,
+    source: PolledTaskSource,
+  ): Promise<PolledTaskSource> {
+    try {
+      connection.adopt(source);
+      return source;
+    } catch (error) {
+      await source.#poller.close();
+      throw error;
+    }
+  }
+
+  private constructor(
+    connection: LibraryConnection,
+    aliveTime: number | undefined,
+    poller: Poller,
+    changes: UnreadChanges,
+  ) {
+    this.#connection = connection;
+    this.#changes = changes;
+    this.#aliveTime = aliveTime;
+    this.#poller = poller;
+  }
+
+  poll(): Promise<Task | undefined> {
+    const next = this.#polling.then(() => this.#poll());
+    this.#polling = next.catch(() => {});
+    return next;
+  }
+
+  async close(): Promise<void> {
+    this.#over.abort(new ClosedError("the source of tasks was closed"));
+    await this.#polling;
+    await this.#poller.close();
+    this.#changes.close();
+    this.#connection.drop(this);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  async #poll(): Promise<Task | undefined> {
+    this.#connection.checkOpen();
+    this.#over.signal.throwIfAborted();
+    return await translated(async () => {
+      if (this.#poller.isLost) await this.#renew();
+      await this.#catchUp();
+      const polled = await this.#poller.poll();
+      return polled && toTask(polled);
+    });
+  }
+
+  /** Reads the schedules that this connection has changed, so that a poll after `add` includes the new schedule. */
+  async #catchUp(): Promise<void> {
+    const ids = this.#changes.listIds();
+    if (ids.length === 0) return;
+    await this.#poller.refresh(ids);
+    this.#changes.forget(ids);
+  }
+
+  async #renew(): Promise<void> {
+    const lost = this.#poller;
+    this.#poller = await openPoller(this.#connection, this.#aliveTime, this.#over.signal);
+    await lost.close();
+  }
+}
+
+function openPoller(
+  { ports, settings, facts }: LibraryConnection,
+  aliveTime: number | undefined,
+  signal: AbortSignal,
+): Promise<Poller> {
+  return Poller.open(
+    ports,
+    {
+      ...{ host: facts.fqdn, pid: process.pid, version: VERSION, ttl: settings.ttl / 1000 },
+      ...pickDefined({ aliveTime }),
+      canAccept: ({ command }) => command === undefined,
+    },
+    signal,
+  );
+}
+
+function toTask(polled: PolledTask): Task {
+  const { id, definition, running, token } = polled.claimed;
+  return {
+    ...{ id, type: getScheduleType(id, definition), data: definition.data, run: running.run },
+    ...{ attempt: running.attempt, scheduledTime: new Date(running.scheduled), token: String(token) },
+    signal: polled.signal,
+    finish: () => translated(() => polled.finish()),
+    retry: (wait?: Duration) =>
+      translated(async () =>
+        polled.retry(wait === undefined ? undefined : parseDurationOption("wait", wait)),
+      ),
+    fail: (reason: string) => translated(() => polled.fail(reason)),
+    release: () => translated(() => polled.release()),
+    heartbeat: () => translated(() => polled.sendHeartbeat()),
+  };
+}

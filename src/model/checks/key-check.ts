@@ -1,0 +1,185 @@
+import type { Finding } from "../../base/finding.ts";
+import { parseHostRecord } from "../../fleet/host-record.ts";
+import { parseAuditRecord } from "../../protocol/audit.ts";
+import { type PastRun, parsePastRuns } from "../../protocol/history.ts";
+import type { Keys, QueueKind } from "../../protocol/keys.ts";
+import { findNestedPrefix } from "../../protocol/nested-prefix.ts";
+import { toQueue, toQueueEntry } from "../../protocol/ticket.ts";
+import type { KeyValue } from "../../protocol/txn.ts";
+import {
+  buildUnknownKeyProblem,
+  findDrainProblems,
+  findGroupProblems,
+  findMalformedConfig,
+} from "../problems/configuration.ts";
+import { DEFAULT_THRESHOLDS, type Problem } from "../problems/problem.ts";
+import { findQueueProblems } from "../problems/queue.ts";
+import type { NamedQueue, Snapshot } from "../snapshot.ts";
+import { FindingTally } from "./finding-tally.ts";
+import { HostClockCheck } from "./host-clock-check.ts";
+
+/** Problems of runs, not of stored data. Clocks are excluded because HostClockCheck compares them more precisely. */
+const EXCLUDED_KINDS: ReadonlySet<Problem["kind"]> = new Set(["long-hold", "long-wait", "clock"]);
+
+/**
+ * Maximum time between a stated time and the write of its key, ms: a claim is retried while etcd is unavailable, a
+ * history until the horizon.
+ */
+const LATE = { claim: 15_000, audit: 15_000, grant: 15_000 };
+
+/**
+ * Checks every key under the prefix. Add the keys in key order: the check keeps at most the keys of one queue.
+ * `snapshot`: groups, resources, drains and hosts, read beforehand.
+ */
+export class KeyCheck {
+  readonly #keys: Keys;
+  readonly #snapshot: Snapshot;
+  readonly #tally = new FindingTally();
+  readonly #clocks = new HostClockCheck();
+  #queue: { kind: QueueKind; name: string; kvs: KeyValue[] } | undefined;
+  /** Nested prefixes, as created by CRONLOCK_DB, and the number of keys in each. */
+  readonly #below = new Map<string, number>();
+  /** Number of keys added. */
+  count = 0;
+  /** Number of tickets added. */
+  tickets = 0;
+
+  constructor(keys: Keys, snapshot: Snapshot) {
+    this.#keys = keys;
+    this.#snapshot = snapshot;
+  }
+
+  /** Checks a key. @param wall  wall clock after the key was read, ms since the epoch */
+  add(kv: KeyValue, wall: number): void {
+    this.count += 1;
+    const at = this.#keys.parseQueueKey(kv.key);
+    if (at?.kind !== this.#queue?.kind || at?.name !== this.#queue?.name) this.#flush(wall);
+    if (at === undefined) this.#checkOther(kv, wall);
+    else this.#addTicket(at, kv, wall);
+  }
+
+  #addTicket(at: { kind: QueueKind; name: string }, kv: KeyValue, wall: number): void {
+    this.tickets += 1;
+    this.#queue ??= { ...at, kvs: [] };
+    this.#queue.kvs.push(kv);
+    const { ticket } = toQueueEntry(kv);
+    if (ticket === undefined) return;
+    const { host, enqueuedAt, grantedAt } = ticket;
+    // Tickets in resource queues may follow the lock ticket after any time.
+    if (at.kind === "lock")
+      this.#clocks.addStamp({ host, at: enqueuedAt, revision: kv.createRevision, late: LATE.claim }, wall);
+    if (grantedAt !== undefined) this.#clocks.addTime(host, grantedAt, wall);
+  }
+
+  /** Lists all findings. @param own  this host. @param wall  wall clock, ms since the epoch */
+  listFindings(own: string, wall: number): Finding[] {
+    this.#flush(wall);
+    const inputs = { snapshot: this.#snapshot, wall, thresholds: DEFAULT_THRESHOLDS };
+    const kept = [
+      ...findMalformedConfig(this.#snapshot),
+      ...findDrainProblems(this.#snapshot, wall),
+      ...findGroupProblems(inputs),
+    ];
+    for (const problem of kept) this.#report(problem);
+    const found = this.#tally.listFindings();
+    const detail = `${this.count} under ${this.#keys.prefix}, ${this.tickets} of them tickets`;
+    const clean: Finding[] = found.length > 0 ? [] : [{ kind: "keys", check: "keys", level: "ok", detail }];
+    const below = [...this.#below].map(([inner, count]): Finding => {
+      const told = `its own, with ${count} ${count === 1 ? "key" : "keys"} (CRONLOCK_DB); look at it with --prefix ${inner}`;
+      return { kind: "keys", check: `prefix ${inner}`, level: "ok", detail: told };
+    });
+    return [...found, ...clean, ...below, ...this.#clocks.listFindings(own, wall)];
+  }
+
+  #flush(wall: number): void {
+    if (this.#queue === undefined) return;
+    const { kind, name, kvs } = this.#queue;
+    const queue: NamedQueue = { kind, name, entries: toQueue(kvs) };
+    this.#queue = undefined;
+    for (const problem of findQueueProblems(queue, {
+      snapshot: this.#snapshot,
+      wall,
+      thresholds: DEFAULT_THRESHOLDS,
+    }))
+      if (!EXCLUDED_KINDS.has(problem.kind)) this.#report(problem);
+  }
+
+  #checkOther(kv: KeyValue, wall: number): void {
+    const parsed = this.#keys.parse(kv.key);
+    if (parsed.kind === "unknown") this.#checkUnknown(kv.key);
+    if (parsed.kind === "audit") this.#checkAudit(parsed.name, kv, wall);
+    if (parsed.kind === "history") this.#checkHistory(kv, wall);
+    if (parsed.kind === "host") this.#checkHost(parsed.name, kv, wall);
+    if (parsed.kind === "drain" && !isObject(kv.value))
+      this.#reportUnreadable(
+        kv,
+        "a drain; it stops things all the same",
+        "signalbox undrain, and drain again",
+      );
+  }
+
+  #checkUnknown(key: string): void {
+    const inner = findNestedPrefix(this.#keys, key);
+    if (inner === undefined) this.#report(buildUnknownKeyProblem(key, "not a key of signalbox"));
+    else this.#below.set(inner, (this.#below.get(inner) ?? 0) + 1);
+  }
+
+  #checkAudit(id: string, kv: KeyValue, wall: number): void {
+    const record = parseAuditRecord(id, kv.value);
+    if (record === undefined) this.#reportUnreadable(kv, "a record of the audit", "signalbox prune");
+    else this.#clocks.addStamp({ ...record, revision: kv.createRevision, late: LATE.audit }, wall);
+  }
+
+  /** Checks a history. The runs of a lock are sequential: a run writes its end before the next run is granted. */
+  #checkHistory(kv: KeyValue, wall: number): void {
+    if (!isObject(kv.value))
+      this.#reportUnreadable(kv, "a history", "nothing needs be done: the lock's next run begins a new one");
+    const runs = parsePastRuns(kv.value);
+    for (const { host, endedAt } of runs) this.#clocks.addTime(host, endedAt, wall);
+    for (const [index, later] of runs.entries()) {
+      const earlier = runs[index + 1];
+      if (earlier !== undefined && isInTurn(earlier, later))
+        this.#clocks.addSequence(
+          { host: earlier.host, at: earlier.endedAt },
+          { host: later.host, at: later.grantedAt },
+          LATE.grant,
+          wall,
+        );
+    }
+  }
+
+  #checkHost(fqdn: string, kv: KeyValue, wall: number): void {
+    const { seenAt } = parseHostRecord(fqdn, kv.value);
+    if (seenAt > 0) this.#clocks.addTime(fqdn, seenAt, wall);
+    else this.#reportUnreadable(kv, "what a host says of itself", `nothing needs be done: ${AGAIN}`);
+  }
+
+  #reportUnreadable(kv: KeyValue, what: string, remedy: string): void {
+    const detail = `its value cannot be read as ${what}`;
+    this.#report({ kind: "malformed", level: "warning", subject: `key ${kv.key}`, detail, remedy });
+  }
+
+  #report({ kind, level, subject, detail, remedy }: Problem): void {
+    this.#tally.add({ kind, check: subject, level, detail, remedy });
+  }
+}
+
+const AGAIN = "it says it again with its next run";
+
+/** Whether two entries are in the order of grants: tokens increase from run to run. */
+function isInTurn(earlier: PastRun, later: PastRun): boolean {
+  return isNumber(earlier) && isNumber(later) && BigInt(earlier.token) < BigInt(later.token);
+}
+
+function isNumber({ token }: PastRun): boolean {
+  return /^\d{1,19}$/.test(token);
+}
+
+function isObject(text: string): boolean {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,101 @@
+import { formatBriefDuration, formatDuration } from "../../base/duration.ts";
+import type { Finding } from "../../base/finding.ts";
+import { quoteShellWord } from "../../base/shell.ts";
+
+/** A run that has ended. */
+export interface EndedRun {
+  /** Wall clock of its host, ms since the epoch. */
+  endedAt: number;
+  isSuccess: boolean;
+  /** Text for people, how and where it ended: `exit 3 on web1`. */
+  text: string;
+}
+
+/** Known runs of one lock or schedule. */
+export interface RecentRuns {
+  kind: "lock" | "schedule";
+  name: string;
+  /** Newest first. */
+  runs: readonly EndedRun[];
+  /** Start of the oldest current run, wall clock in ms since the epoch. */
+  runningSince: number | undefined;
+}
+
+/** The required success of a job. */
+export interface RecentLimit {
+  /** A run must have succeeded within this time, ms. */
+  within: number;
+  /** Wall clock, ms since the epoch. */
+  wall: number;
+}
+
+/** Checks whether a job succeeded lately. A failed last run is a warning; no success in time is a failure. */
+export function judgeRecentRuns(job: RecentRuns, limit: RecentLimit): Finding {
+  const about = { kind: job.kind, check: `${job.kind} ${job.name}` };
+  const success = job.runs.find(({ isSuccess }) => isSuccess);
+  const [last] = job.runs;
+  if (success === undefined || computeTimeSinceEnd(success, limit) > limit.within)
+    return { ...about, level: "failure", ...describeMissing(job, success, limit) };
+  if (last === undefined || last.isSuccess)
+    return {
+      ...about,
+      level: "ok",
+      detail: `succeeded ${formatTimeSinceEnd(success, limit)}, ${success.text}`,
+    };
+  return {
+    ...{ ...about, level: "warning", remedy: formatInspectCommand(job) },
+    detail: `its last run failed ${formatTimeSinceEnd(last, limit)}, ${last.text}; it succeeded ${formatTimeSinceEnd(success, limit)}`,
+  };
+}
+
+/** Returns the time since the last known success, ms; undefined if there is none. */
+export function computeTimeSinceSuccess({ runs }: RecentRuns, limit: RecentLimit): number | undefined {
+  const success = runs.find(({ isSuccess }) => isSuccess);
+  return success && computeTimeSinceEnd(success, limit);
+}
+
+function describeMissing(
+  job: RecentRuns,
+  success: EndedRun | undefined,
+  limit: RecentLimit,
+): Pick<Finding, "detail" | "remedy"> {
+  const [last] = job.runs;
+  const running =
+    job.runningSince === undefined
+      ? []
+      : [`a run has been going for ${formatBriefDuration(Math.max(0, limit.wall - job.runningSince))}`];
+  const failed =
+    last === undefined || last.isSuccess
+      ? []
+      : [`the last run failed ${formatTimeSinceEnd(last, limit)}, ${last.text}`];
+  const before =
+    success === undefined
+      ? formatMissingSuccess(job)
+      : `the last success was ${formatTimeSinceEnd(success, limit)}`;
+  return {
+    detail: [`no run succeeded within ${formatDuration(limit.within)}`, before, ...failed, ...running].join(
+      "; ",
+    ),
+    remedy: last === undefined ? formatUnseenAdvice(job) : formatInspectCommand(job),
+  };
+}
+
+const formatMissingSuccess = ({ runs }: RecentRuns): string =>
+  runs.length === 0 ? "no run is remembered" : `none of the last ${runs.length} runs succeeded`;
+
+function formatUnseenAdvice({ kind, name }: RecentRuns): string {
+  return kind === "lock"
+    ? "check the spelling and the crontab; runs with --no-history are not remembered"
+    : `does a worker take it? See: signalbox show schedule ${quoteShellWord(name)}`;
+}
+
+function formatInspectCommand({ kind, name }: RecentRuns): string {
+  const word = quoteShellWord(name);
+  return kind === "lock" ? `signalbox history ${word}` : `signalbox show schedule ${word}`;
+}
+
+/** Returns the time since a run ended, ms; at least 0, because the clocks of hosts differ. */
+const computeTimeSinceEnd = ({ endedAt }: EndedRun, { wall }: RecentLimit) => Math.max(0, wall - endedAt);
+
+const formatTimeSinceEnd = (run: EndedRun, limit: RecentLimit) =>
+  `${formatBriefDuration(computeTimeSinceEnd(run, limit))} ago`;

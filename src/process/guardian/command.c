@@ -1,0 +1,103 @@
+#define _GNU_SOURCE
+#include "command.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "deadline.h"
+#include "environment.h"
+#include "launch.h"
+#include "talk.h"
+#include "tree.h"
+#include "words.h"
+
+static struct {
+  int sock, outcome; /* outcome: of the exec, -1 when none is pending */
+  pid_t first;       /* the first process, 0 before START */
+  int alive;         /* the first process is not reaped: its pid is still valid */
+  int failed;        /* the exec failed */
+} c = {.outcome = -1};
+
+void command_open(int sock) { c.sock = sock; }
+
+void command_add_words(const unsigned char *piece, uint32_t length) { words_add(piece, length); }
+
+void command_add_environment(const unsigned char *piece, uint32_t length) { environment_add(piece, length); }
+
+int command_runs(void) { return c.alive; }
+
+int command_outcome(void) { return c.outcome; }
+
+static int refusal(int is_lost) {
+  if (c.first) return ALREADY_STARTED;
+  if (!deadline_is_armed()) return UNARMED;
+  return is_lost || deadline_has_passed() ? TOO_LATE : 0;
+}
+
+void command_start(int is_lost, const unsigned char *block, uint32_t length) {
+  int reason = refusal(is_lost);
+  if (reason) {
+    tell(c.sock, REFUSED, reason, 0);
+    return;
+  }
+  errno = environment_fault();
+  char **words = errno ? NULL : words_list();
+  pid_t pid = words ? launch(words, (const char *)block, length, &c.outcome) : -1;
+  if (pid < 0) {
+    tell(c.sock, FAILED, errno, 0);
+    c.outcome = -1;
+    deadline_failed(); /* as after a failed exec: GONE follows */
+    return;
+  }
+  words_free(words);
+  c.first = pid;
+  c.alive = 1;
+  deadline_started();
+  drop_stdio();
+  if (chdir("/") < 0) errno = 0; /* keeps no file system busy; best effort */
+}
+
+/*
+ * Sends the signals that a terminal sends to the whole group to the group, others to the first process only. After the
+ * first process is reaped, its pid may belong to another process, so nothing is signalled.
+ */
+void command_signal(int64_t sig) {
+  if (!c.alive || sig < 1 || sig >= NSIG) return;
+  int whole = sig == SIGTERM || sig == SIGINT || sig == SIGHUP || sig == SIGQUIT;
+  if (!whole || kill(-c.first, (int)sig) < 0) kill(c.first, (int)sig);
+}
+
+void command_learn_outcome(void) {
+  int error;
+  ssize_t n = read(c.outcome, &error, sizeof error);
+  close(c.outcome);
+  c.outcome = -1;
+  c.failed = n == (ssize_t)sizeof error;
+  if (c.failed) tell(c.sock, FAILED, error, 0);
+  else tell(c.sock, STARTED, c.first, 0);
+}
+
+static void tell_end(int status, int leftovers) {
+  if (c.outcome >= 0) command_learn_outcome(); /* a short command: keep the order of the events */
+  if (c.failed) return;
+  if (leftovers && !is_terminating()) tree_remember();
+  tell(c.sock, EXITED, status, (leftovers ? LEFTOVERS : 0) | (is_terminating() ? TERMINATED : 0));
+}
+
+int command_reap(void) {
+  int status, ended = 0, first_status = 0;
+  pid_t pid;
+  while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+    if (pid != c.first) continue;
+    c.alive = 0;
+    ended = 1;
+    first_status = status;
+  }
+  int alone = pid < 0 && errno == ECHILD;
+  int strays = alone && (c.first || is_terminating()) && tree_strays();
+  if (ended) tell_end(first_status, !alone || strays);
+  if (strays) deadline_look_again();
+  return alone && !strays && (c.first || is_terminating());
+}

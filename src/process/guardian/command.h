@@ -1,0 +1,38 @@
+/* The guarded command: its start, its signals, its end. */
+#ifndef COMMAND_H
+#define COMMAND_H
+
+#include <stdint.h>
+
+/* sock: where the events are sent. */
+void command_open(int sock);
+
+/* Appends a piece of the command's words. */
+void command_add_words(const unsigned char *piece, uint32_t length);
+
+/* Appends a piece of the entries that the environment has in addition to the guardian's. */
+void command_add_environment(const unsigned char *piece, uint32_t length);
+
+/*
+ * Starts the command with the guardian's environment and `block`, which takes precedence, and sends the result.
+ * is_lost: the runner is gone.
+ */
+void command_start(int is_lost, const unsigned char *block, uint32_t length);
+
+/* Forwards a signal. */
+void command_signal(int64_t sig);
+
+/* Whether the first process has not been reaped. */
+int command_runs(void);
+
+/* A descriptor to poll until the exec has succeeded or failed; -1 when no exec is pending. */
+int command_outcome(void);
+void command_learn_outcome(void);
+
+/*
+ * Reaps children; no other function does. Returns whether no process is left of a command that was started or is
+ * terminated.
+ */
+int command_reap(void);
+
+#endif

@@ -1,0 +1,37 @@
+/* When and how the command is ended. Termination and killing cannot be undone. */
+#ifndef DEADLINE_H
+#define DEADLINE_H
+
+#include <stdint.h>
+
+/* The current time in nanoseconds of CLOCK_BOOTTIME. */
+int64_t now(void);
+
+/* Sets the instants of SIGTERM and SIGKILL; kill_at must not be 0. */
+void deadline_arm(int64_t term_at, int64_t kill_at);
+int deadline_is_armed(void);
+
+/* Whether a command that is started now would have to be ended at once. */
+int deadline_has_passed(void);
+
+/* Marks the command as started. Before this, a deadline that passes only refuses the start. */
+void deadline_started(void);
+
+void begin_killing(void);
+void begin_termination(int64_t kill_at);
+int is_killing(void);
+int is_terminating(void);
+
+/* Marks the start as failed: no process is left to be ended, only GONE is still to be sent. */
+void deadline_failed(void);
+
+/* Schedules another check for a living process that is not a child: its end sends no signal. */
+void deadline_look_again(void);
+
+/* Performs the actions that are due. */
+void keep_time(void);
+
+/* When keep_time has to run next; INT64_MAX for never. */
+int64_t next_event(void);
+
+#endif

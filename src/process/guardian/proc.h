@@ -1,0 +1,36 @@
+/* Processes in /proc. */
+#ifndef PROC_H
+#define PROC_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+struct proc {
+  pid_t pid, parent;
+  unsigned long long born; /* clock ticks since boot: with the pid it identifies a process permanently */
+  int dead;                /* a zombie without a running thread */
+  int strayed;             /* belongs to the command, regardless of its parent */
+  int depth;               /* 1 for children; 0 for a process outside the command */
+};
+
+struct list {
+  struct proc *at; /* sorted by pid */
+  size_t count, room;
+};
+
+/*
+ * Opens /proc. Returns 0, or -1 with errno when it is not mounted or belongs to another pid namespace.
+ * Guardians share a descriptor that was opened before their fork, including its position: only one may list at a time.
+ */
+int proc_open(void);
+
+/* Reads parent, birth and state of a process. Returns 0, or -1 when it has just ended. */
+int proc_look(pid_t pid, struct proc *out);
+
+/* Lists all processes. */
+void proc_list(struct list *all);
+
+/* Finds a process in a list, or NULL. */
+struct proc *proc_find(const struct list *in, pid_t pid);
+
+#endif

@@ -1,0 +1,116 @@
+import type { Cron, CronFields } from "./cron.ts";
+import type { CronField } from "./cron-field.ts";
+import {
+  findStep,
+  formatClockTime,
+  formatList,
+  formatOrdinal,
+  formatRanges,
+  groupRanges,
+} from "./explain-words.ts";
+
+const MONTHS = ["January", "February", "March", "April", "May", "June", "July"];
+MONTHS.push("August", "September", "October", "November", "December");
+const WEEKDAYS = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
+const NTH = ["", "first", "second", "third", "fourth", "fifth"];
+/** Maximum number of times of the day that are listed. */
+const NAMED = 6;
+
+/** Explains a cron expression in plain English: "at 02:30, Monday to Friday". Does not include the time zone. */
+export function explainCron({ fields }: Cron): string {
+  const parts = [formatTimes(fields), formatDays(fields), formatMonths(fields.month)];
+  return parts.filter((part) => part !== undefined).join(", ");
+}
+
+function formatTimes({ minute, hour }: CronFields): string {
+  const minutes = minute.values;
+  const hours = hour.values;
+  const isEach = hours.length === 24;
+  if (!isEach && minutes.length * hours.length <= NAMED)
+    return `at ${formatList(listClockTimes(minutes, hours))}`;
+  const [first = 0] = minutes;
+  if (minutes.length === 1) return formatHourly(first, hours);
+  const often = formatFrequency(minutes);
+  const [run, ...more] = groupRanges(hours);
+  if (isEach) return often ?? `at ${formatMinutes(minutes)} of every hour`;
+  const start = often ?? `at ${formatMinutes(minutes)} of every hour`;
+  if (run !== undefined && more.length === 0)
+    return `${start} from ${formatClockTime(run[0], 0)} to ${formatClockTime(run[1], 59)}`;
+  return `${often ?? `at ${formatMinutes(minutes)}`} of the hours ${formatRanges(hours, (value) => `${value}`)}`;
+}
+
+function listClockTimes(minutes: readonly number[], hours: readonly number[]): string[] {
+  return hours.flatMap((hour) => minutes.map((minute) => formatClockTime(hour, minute)));
+}
+
+function formatHourly(minute: number, hours: readonly number[]): string {
+  const [first = 0] = hours;
+  const last = hours.at(-1) ?? 23;
+  const step = findStep(hours);
+  if (hours.length === 24) return minute === 0 ? "every hour" : `every hour at minute ${minute}`;
+  if (last - first === hours.length - 1)
+    return `every hour from ${formatClockTime(first, minute)} to ${formatClockTime(last, minute)}`;
+  if (step !== undefined)
+    return `every ${step} hours from ${formatClockTime(first, minute)} to ${formatClockTime(last, minute)}`;
+  return `at minute ${minute} of the hours ${formatRanges(hours, (value) => `${value}`)}`;
+}
+
+/** Explains minutes that are evenly spaced over the hour. */
+function formatFrequency(minutes: readonly number[]): string | undefined {
+  const [first = 0, second = 60] = minutes;
+  const step = second - first;
+  const isEven = minutes.length * step === 60 && minutes.every((value, at) => value === first + at * step);
+  if (!isEven) return undefined;
+  if (step === 1) return "every minute";
+  return `every ${step} minutes${first === 0 ? "" : `, first at minute ${first} of the hour`}`;
+}
+
+function formatMinutes(minutes: readonly number[]): string {
+  return `minutes ${formatRanges(minutes, (value) => `${value}`)}`;
+}
+
+function formatDays({ day, weekday, minute, hour }: CronFields): string | undefined {
+  const date = isEvery(day, 31) ? undefined : formatDates(day);
+  const week = isEvery(weekday, 7) ? undefined : formatWeekdays(weekday);
+  const isEither = !day.isStar && !weekday.isStar;
+  // A field that lists every day restricts nothing. If either field may match, every day matches.
+  if (isEither && (date === undefined || week === undefined)) return formatDaily(minute, hour);
+  if (date === undefined && week === undefined) return formatDaily(minute, hour);
+  if (date === undefined) return week;
+  if (week === undefined) return date;
+  return isEither ? `${date}, or ${week}` : `${date} if that is ${week}`;
+}
+
+const isEvery = ({ values, nth }: CronField, size: number) => values.length === size && nth === undefined;
+
+function formatDaily(minute: CronField, hour: CronField): string | undefined {
+  return minute.values.length * hour.values.length <= NAMED ? "every day" : undefined;
+}
+
+function formatDates({ values, isLast }: CronField): string {
+  const step = findStep(values);
+  const [first = 1] = values;
+  const last = values.at(-1) ?? 31;
+  const stepped = `every ${formatOrdinal(step ?? 1)} day of the month from the ${formatOrdinal(first)} to the ${formatOrdinal(last)}`;
+  const dates = step === undefined ? `on the ${formatRanges(values, formatOrdinal)} of the month` : stepped;
+  const end = "on the last day of the month";
+  if (!isLast) return dates;
+  return values.length === 0 ? end : `${dates} and ${end}`;
+}
+
+function formatWeekdays({ values, lasts, nth }: CronField): string {
+  const days = formatWeekdayRanges(values);
+  if (nth !== undefined) return `the ${NTH[nth]} ${days} of the month`;
+  const last = lasts.length === 0 ? [] : [`the last ${formatWeekdayRanges(lasts)} of the month`];
+  return formatList([...(values.length === 0 ? [] : [days]), ...last]);
+}
+
+/** Formats weekdays as ranges in a week that begins on Monday, so that "Saturday and Sunday" stays together. */
+function formatWeekdayRanges(values: readonly number[]): string {
+  const fromMonday = values.map((value) => (value + 6) % 7).sort((a, b) => a - b);
+  return formatRanges(fromMonday, (value) => WEEKDAYS[(value + 1) % 7] ?? "");
+}
+
+function formatMonths({ values }: CronField): string | undefined {
+  return values.length === 12 ? undefined : `in ${formatRanges(values, (value) => MONTHS[value - 1] ?? "")}`;
+}

@@ -1,0 +1,40 @@
+/**
+ * Fields of a JSON object. Values in etcd may be written by hand or by a later version, so each field is checked
+ * separately.
+ */
+export type JsonFields = Readonly<Record<string, unknown>>;
+
+/** Parses the fields of a JSON object; returns undefined if the text is not a JSON object. */
+export function parseJsonFields(text: string): JsonFields | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isJsonObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function isJsonObject(value: unknown): value is JsonFields {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/**
+ * Returns whether a value is a whole number of ms, as an instant since the epoch or a duration, within the range of a
+ * Date.
+ */
+export function isMillis(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= 8.64e15;
+}
+
+/** Returns whether a value is a whole number of at least 0. */
+export function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+export const isText = (value: unknown): value is string => typeof value === "string";
+
+/** Returns a copy without undefined fields: fields that are not set are not written. */
+export function omitUndefined<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  const there = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(there) as { [K in keyof T]: Exclude<T[K], undefined> };
+}

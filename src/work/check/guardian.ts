@@ -1,0 +1,32 @@
+import type { Clock } from "../../base/clock.ts";
+import { SignalboxError } from "../../base/errors.ts";
+import type { Finding } from "../../base/finding.ts";
+import type { CommandHost } from "../../process/command.ts";
+
+/** Timeout for the start of the guardian, ms. It normally starts within milliseconds. */
+const PATIENCE = 20_000;
+
+/** Checks whether this host can guard a command: starts the guardian once, and releases it without a command. */
+export async function checkGuardian(host: CommandHost, clock: Clock): Promise<Finding> {
+  const about = { kind: "guardian", check: "guardian" };
+  try {
+    const isStarted = await Promise.race([startOnce(host), clock.sleep(PATIENCE).then(() => false)]);
+    if (isStarted) return { ...about, level: "ok", detail: "it starts, and could guard a command here" };
+    const detail = `it was started and said nothing for ${PATIENCE / 1000}s: no command can run on this host`;
+    return {
+      ...about,
+      level: "failure",
+      detail,
+      remedy: "is the machine overloaded, or something stopping new processes?",
+    };
+  } catch (error) {
+    if (!(error instanceof SignalboxError)) throw error;
+    return { ...about, level: "failure", detail: `no command can run on this host: ${error.message}` };
+  }
+}
+
+async function startOnce(host: CommandHost): Promise<boolean> {
+  const command = await host.prepare({ file: "true", args: [], env: {} });
+  await command.release();
+  return true;
+}

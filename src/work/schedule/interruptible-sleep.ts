@@ -1,0 +1,28 @@
+import type { Clock } from "../../base/clock.ts";
+
+/** A sleep that `wake` ends early. */
+export class InterruptibleSleep {
+  readonly #clock: Clock;
+  #called = Promise.withResolvers<void>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  wake(): void {
+    this.#called.resolve();
+  }
+
+  /** Discards earlier calls of `wake`. Call it before you handle their cause. */
+  reset(): void {
+    this.#called = Promise.withResolvers();
+  }
+
+  /** Sleeps until `wake` is called, `ms` have passed, or the signal is aborted. Never rejects. */
+  async sleep(ms: number, signal: AbortSignal): Promise<void> {
+    const over = new AbortController();
+    const timer = this.#clock.sleep(ms, AbortSignal.any([signal, over.signal])).catch(() => {});
+    await Promise.race([timer, this.#called.promise]);
+    over.abort();
+  }
+}

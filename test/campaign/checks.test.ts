@@ -1,0 +1,191 @@
+/** Each check of the campaign sees the violation that it is there for, and nothing where there is none. */
+import { describe, expect, test } from "vitest";
+import { hasPassed, judgeFacts } from "../../fixtures/campaign/check/index.ts";
+import type { Ending } from "../../fixtures/campaign/facts.ts";
+import { keyOf, makeChange, makeClaim, makeFacts, makeLife, makeOrder } from "./samples.ts";
+
+/** What is found, by check; only what found something. */
+function find(facts: Parameters<typeof makeFacts>[0]): Record<string, readonly string[]> {
+  const { checks } = judgeFacts(makeFacts(facts));
+  return Object.fromEntries(Object.entries(checks).filter(([, found]) => found.length > 0));
+}
+
+describe("holders of one lock", () => {
+  test("one after the other are fine", () => {
+    expect(find({ claims: [makeClaim("x", 0, 10, 1), makeClaim("y", 11, 20, 2)] })).toEqual({});
+  });
+
+  test("two at a time are found, by a child that outlives its first process", () => {
+    const child = makeLife(2, 15, { role: "bare", pid: 9 });
+    const claims = [makeClaim("x", 0, 10, 1, { lives: [makeLife(0, 10), child] }), makeClaim("y", 11, 20, 2)];
+    expect(find({ claims })).toEqual({
+      "no two holders": [
+        expect.stringContaining("y (h1, run runy, token 2) began 4 ms before process 9 (bare) of x"),
+      ],
+    });
+  });
+
+  test("one that outlives several is found with each of them", () => {
+    const claims = [makeClaim("x", 0, 50, 1), makeClaim("y", 11, 20, 2), makeClaim("z", 21, 30, 3)];
+    expect(find({ claims })["no two holders"]).toHaveLength(2);
+  });
+
+  test("of different locks may live together", () => {
+    const other = makeClaim("y", 5, 20, 2, { order: makeOrder("y", { lock: "b" }) });
+    expect(find({ claims: [makeClaim("x", 0, 10, 1), other] })).toEqual({});
+  });
+
+  test("with a token that does not grow are found", () => {
+    const claims = [makeClaim("x", 0, 10, 5), makeClaim("y", 11, 20, 5), makeClaim("z", 21, 30, 4)];
+    expect(find({ claims })["tokens grow"]).toHaveLength(2);
+  });
+});
+
+describe("units", () => {
+  const using = (name: string, birth: number, last: number, db: number) =>
+    makeClaim(name, birth, last, 1, { order: makeOrder(name, { units: { db } }) });
+
+  test.each([
+    { total: 3, found: 0 },
+    { total: 2, found: 1 },
+  ])("3 in use of $total", ({ total, found }) => {
+    const claims = [using("x", 0, 10, 2), using("y", 5, 15, 1), using("z", 16, 20, 2)];
+    expect(find({ claims, totals: { db: total } })["units never above the total"] ?? []).toHaveLength(found);
+  });
+});
+
+describe("what outlives its claim", () => {
+  test("a process that lived when its ticket was gone", () => {
+    const claims = [makeClaim("x", 0, 100, 1)];
+    expect(find({ claims, changes: [makeChange("x", 1, "held"), makeChange("x", 100, "gone")] })).toEqual({});
+    expect(find({ claims, changes: [makeChange("x", 1, "held"), makeChange("x", 99, "gone")] })).toEqual({
+      "nothing outlives its claim": [
+        expect.stringContaining("lived 1 ms after /campaign/locks/a/runx was gone"),
+      ],
+    });
+  });
+
+  test("a task whose running key was gone", () => {
+    const running = { key: "/campaign/running/s", value: '{"run":"runx"}', createRevision: 4n };
+    const changes = [
+      makeChange("x", 4, "held", running),
+      makeChange("x", 50, "gone", { ...running, value: "" }),
+    ];
+    expect(find({ claims: [makeClaim("x", 5, 60, 4)], changes })).toHaveProperty([
+      "nothing outlives its claim",
+    ]);
+  });
+});
+
+describe("force", () => {
+  const claims = [makeClaim("x", 0, 1_000, 1), makeClaim("y", 500, 2_000, 2)];
+  const changes = [makeChange("x", 1, "held"), makeChange("x", 490, "gone")];
+
+  test.each([{ key: keyOf("x") }, { session: 7n }])("admits an overlap that it has caused: %o", (what) => {
+    const facts = makeFacts({ claims, changes, forced: [{ at: 480, ...what }] });
+    const { checks, admitted } = judgeFacts(facts);
+    expect(Object.values(checks).flat()).toEqual([]);
+    expect(admitted).toBe(1);
+  });
+
+  test.each([{ key: keyOf("y") }, { session: 8n }])("on another claim admits nothing: %o", (what) => {
+    const found = find({ claims, changes, forced: [{ at: 480, ...what }] });
+    expect(Object.keys(found)).toEqual(["no two holders", "nothing outlives its claim"]);
+  });
+
+  test("that came later admits nothing", () => {
+    expect(find({ claims, changes, forced: [{ at: 600, key: keyOf("x") }] })).toHaveProperty([
+      "no two holders",
+    ]);
+  });
+
+  test("is no excuse to live longer than the session", () => {
+    const long = [makeClaim("x", 0, 5_000, 1)];
+    expect(find({ claims: long, changes, forced: [{ at: 480, key: keyOf("x") }] })).toEqual({
+      "nothing outlives its claim": [expect.stringContaining("lived 4520 ms after it was lost by force")],
+    });
+  });
+});
+
+describe("queues", () => {
+  test("a grant in turn is fair, one before its turn is not", () => {
+    const [x, y] = [makeChange("x", 1, "waiting"), makeChange("y", 2, "waiting")];
+    const grant = (name: string, at: number) =>
+      makeChange(name, at, "held", { createRevision: name === "x" ? 1n : 2n });
+    const left = makeChange("x", 3, "gone", { createRevision: 1n });
+    expect(find({ changes: [x, y, grant("x", 3)] })).toEqual({});
+    expect(find({ changes: [x, y, left, grant("y", 4)] })).toEqual({});
+    expect(find({ changes: [x, y, grant("y", 3)] })).toEqual({
+      "every queue is fair": [
+        expect.stringContaining("runy was granted at revision 3 with 1 ahead of it: 2 of 1"),
+      ],
+    });
+  });
+
+  test("of a resource: a small claim does not overtake a large one", () => {
+    const of = (name: string, at: number, state: string, count: number, created = at) =>
+      makeChange(name, at, state, {
+        key: keyOf(name, "resources/db"),
+        count,
+        createRevision: BigInt(created),
+      });
+    const before = [of("x", 1, "held", 2), of("y", 2, "waiting", 2), of("z", 3, "waiting", 1)];
+    const totals = { db: 3 };
+    expect(find({ changes: [...before, of("z", 4, "held", 1, 3)], totals })).toHaveProperty([
+      "every queue is fair",
+    ]);
+    const after = [of("x", 4, "gone", 2, 1), of("z", 5, "held", 1, 3), of("y", 6, "held", 2, 2)];
+    expect(find({ changes: [...before, ...after], totals })).toEqual({});
+  });
+});
+
+describe("exit codes", () => {
+  const ended = (code: number, more: Partial<Ending> = {}): Ending => ({
+    ...{ order: makeOrder("x"), pid: 1, started: 0, ended: 20, code, signals: [], stderr: "" },
+    ...more,
+  });
+  const whole = makeClaim("x", 0, 10, 1);
+  const cut = { ...whole, lives: [makeLife(0, 10, { hasEnded: false })] };
+
+  test.each([
+    ["the job's own", ended(0), [whole]],
+    ["busy", ended(75), []],
+    ["lost", ended(125), [cut]],
+    ["a signal that was sent", ended(143, { signals: ["SIGTERM"] }), [cut]],
+    ["killed", ended(137), [cut]],
+  ])("%s is documented", (_, ending, claims) => {
+    expect(find({ endings: [ending], claims })).toEqual({});
+  });
+
+  test.each([
+    ["a defect", ended(70), [cut], "70, which is not documented"],
+    ["fine, with a job that was ended", ended(0), [cut], "its job did not end by itself"],
+    ["fine, without a job", ended(0), [], "its job did not end by itself"],
+    ["busy, with a job that was started", ended(75), [cut], "was started"],
+    ["a signal that nobody sent", ended(143), [cut], "nobody sent it SIGTERM"],
+  ])("%s is found", (_, ending, claims, says) => {
+    expect(find({ endings: [ending], claims })).toEqual({
+      "every code is documented": [expect.stringContaining(says)],
+    });
+  });
+});
+
+describe("the verdict", () => {
+  const twice = (tool: "etcdctl" | "etcd3") =>
+    ["x", "y"].map((name, at) =>
+      makeClaim(`${tool}${name}`, at * 5, 20, 1, {
+        order: makeOrder(name, { tool, lock: tool }),
+        token: undefined,
+      }),
+    );
+
+  test("passes where all holds and both controls have failed", () => {
+    expect(hasPassed(judgeFacts(makeFacts({ claims: [...twice("etcdctl"), ...twice("etcd3")] })))).toBe(true);
+  });
+
+  test("does not where a control has held, or something was left", () => {
+    expect(hasPassed(judgeFacts(makeFacts({ claims: twice("etcdctl") })))).toBe(false);
+    const claims = [...twice("etcdctl"), ...twice("etcd3")];
+    expect(hasPassed(judgeFacts(makeFacts({ claims, complaints: ["a process is left"] })))).toBe(false);
+  });
+});

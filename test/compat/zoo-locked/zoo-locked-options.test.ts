@@ -1,0 +1,77 @@
+import { describe, expect, test } from "vitest";
+import { UsageError } from "../../../src/base/errors.ts";
+import { parseCall } from "../../../src/commands/parse-call.ts";
+import { runCommand } from "../../../src/commands/run/run.ts";
+import { translateZooLocked } from "../../../src/compat/zoo-locked/translate.ts";
+import { parseZooLockedOptions } from "../../../src/compat/zoo-locked/zoo-locked-options.ts";
+
+const QUIET = /^nothing is printed where the lock is taken/;
+const OURS = /^signalbox's own configuration must say where etcd is/;
+
+describe("a line of zoo-locked", () => {
+  test.each<[words: string[], endpoints: string | undefined, lock: string, text: string]>([
+    [["e1:2379", "/a", "x"], "e1:2379", "a", "x"],
+    [
+      ["e1:2379,e2:2379", "/locks/a", "x 'b c' > /dev/null"],
+      "e1:2379,e2:2379",
+      "locks/a",
+      "x 'b c' > /dev/null",
+    ],
+    [["https://e1:2379", "/a", "x; y"], "https://e1:2379", "a", "x; y"],
+    [["http://e1:2379/", "/a", "x"], "http://e1:2379/", "a", "x"],
+    [["[::1]:2379", "/a", "x"], "[::1]:2379", "a", "x"],
+    [["zk1:2181", "/a", "x"], undefined, "a", "x"],
+    [["zk1:2181,zk2:2181", "/a", "x"], undefined, "a", "x"],
+    [["e1:2379", "/日本/a b", "x"], "e1:2379", "日本/a b", "x"],
+  ])("%j", (words, endpoints, lock, text) => {
+    expect(parseZooLockedOptions(words)).toEqual({
+      endpoints,
+      lock,
+      command: ["sh", "-c", text],
+      ignored: [],
+    });
+    const line = translateZooLocked(words, new Map());
+    expect(line).toMatchObject({
+      options: ["-E", "0", "--lock", lock, ...(endpoints === undefined ? [] : ["--endpoints", endpoints])],
+      command: ["sh", "-c", text],
+      notes: [
+        expect.stringMatching(QUIET),
+        ...(endpoints === undefined ? [expect.stringMatching(OURS)] : []),
+      ],
+    });
+    expect(() => parseCall(runCommand, [...line.options, "--", ...line.command])).not.toThrow();
+  });
+
+  test("runs its first word, and passes over those behind it: that is said", () => {
+    const words = ["e1:2379", "/a", "/opt/backup.sh", "--all", "b c"];
+    expect(parseZooLockedOptions(words)).toMatchObject({
+      command: ["sh", "-c", "/opt/backup.sh"],
+      ignored: ["--all", "b c"],
+    });
+    const { command, notes } = translateZooLocked(words, new Map());
+    expect(command).toEqual(["sh", "-c", "/opt/backup.sh"]);
+    expect(notes[0]).toBe(
+      'only "/opt/backup.sh" is run: zoo-locked passes over the words after the command ("--all" "b c"); put the whole' +
+        " command in quotes, or take them out",
+    );
+  });
+
+  test.each<[words: string[], fault: RegExp]>([
+    [[], /too few arguments: 0, at least 3 are needed; write: zoo-locked HOSTS PATH COMMAND/],
+    [["e:1"], /too few arguments: 1/],
+    [["e:1", "/a"], /too few arguments: 2/],
+    [["e:1", "/a", " "], /the command is empty/],
+    [["e:2379/chroot", "/a", "x"], /HOSTS "e:2379\/chroot" end in a path/],
+    [["e:2379,f:2379/chroot/b", "/a", "x"], /end in a path/],
+    [["https://e:2379/c", "/a", "x"], /end in a path/],
+    [["e:1", "a", "x"], /PATH "a" cannot be used: it must begin with a slash/],
+    [["e:1", "", "x"], /PATH "" cannot be used/],
+    [["e:1", "/", "x"], /PATH "\/" cannot be used: it needs a name/],
+    [["e:1", "/a/", "x"], /it needs a name between slashes, and none at its end/],
+    [["e:1", "/a//b", "x"], /it needs a name between slashes/],
+    [["e:1", "/a/../b", "x"], /no part of it can be/],
+  ])("%j is refused", (words, fault) => {
+    expect(() => parseZooLockedOptions(words)).toThrow(UsageError);
+    expect(() => translateZooLocked(words, new Map())).toThrow(fault);
+  });
+});

@@ -1,0 +1,302 @@
+/** One login of a process, on members that the test plays. */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { DEFAULT_TIMEOUTS, Failover } from "../../src/etcd/failover.ts";
+import { Login } from "../../src/etcd/login/login.ts";
+import { Passwords } from "../../src/etcd/login/passwords.ts";
+import { type AttemptOptions, type Member, MemberError, type Rpc } from "../../src/etcd/member.ts";
+import { StoreError } from "../../src/etcd/store.ts";
+import { ManualClock, settled } from "./manual-clock.ts";
+
+/** One login that a member was asked for. */
+interface Asked {
+  at: number;
+  member: string;
+  password: string;
+  options: AttemptOptions;
+  answer(token?: string): void;
+  fail(error: unknown): void;
+}
+
+const refused = () => new MemberError("unauthenticated", "final", "authentication failed");
+const reset = () => new MemberError("unavailable", "retry", "connection reset");
+const stale = () => new MemberError("unauthenticated", "relogin", "invalid auth token");
+
+describe("a login", () => {
+  let clock: ManualClock;
+  let asked: Asked[];
+  let folder: string;
+  /** Members that answer nothing at all. */
+  let mute: Set<string>;
+  beforeEach(() => {
+    clock = new ManualClock();
+    asked = [];
+    mute = new Set();
+    folder = mkdtempSync(join(tmpdir(), "signalbox-login-"));
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  const member = (endpoint: string): Member => ({
+    endpoint,
+    close: () => {},
+    openWatchStream: () => Promise.reject(new Error("nobody watches here")),
+    call: (rpc: Rpc, request: object, options: AttemptOptions) => {
+      const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+      options.signal.addEventListener("abort", () => reject(options.signal.reason));
+      if (rpc === "status" && !mute.has(endpoint)) resolve({ leader: "7" });
+      if (rpc === "authenticate") {
+        const { password } = request as { password: string };
+        const answer = (token = `${endpoint} knows ${password}`) => resolve({ token });
+        asked.push({ at: clock.now(), member: endpoint, password, options, answer, fail: reject });
+      }
+      return promise;
+    },
+  });
+  const way = (...endpoints: string[]) => new Failover(endpoints.map(member), clock, DEFAULT_TIMEOUTS);
+  const file = (text: string) => {
+    const path = join(folder, "password");
+    writeFileSync(path, text, { mode: 0o600 });
+    return path;
+  };
+  const login = (path?: string) => new Login("someone", new Passwords("secret", path), () => 0.5);
+  const token = (of: Login, through: Failover, signal?: AbortSignal) => {
+    const got = of.use(through, signal, async (text) => text);
+    got.catch(() => {});
+    return got;
+  };
+  const last = (): Asked => {
+    const one = asked.at(-1);
+    if (one === undefined) throw new Error("nobody was asked");
+    return one;
+  };
+
+  it("is one for all who need it, however slow: neither hedged nor repeated", async () => {
+    const all = login();
+    const [one, other] = [way("a", "b", "c"), way("b", "c", "a")];
+    const tokens = [token(all, one), token(all, other), token(all, one)];
+    await clock.advance(9_900);
+    expect(asked.map(({ at, member: name }) => `${name}@${at}`)).toEqual(["a@0"]);
+    last().answer("t");
+    expect(await Promise.all(tokens)).toEqual(["t", "t", "t"]);
+    expect(await token(all, other)).toBe("t");
+    expect(asked).toHaveLength(1);
+    expect(clock.pending).toBe(0);
+  });
+
+  it("is not ended by those who leave; they hear what it has met", async () => {
+    const all = login();
+    const through = way("a");
+    const stop = new AbortController();
+    const early = token(all, through, stop.signal);
+    const patient = token(all, through);
+    await clock.advance(500);
+    stop.abort(new StoreError("unavailable", "time is up"));
+    await expect(early).rejects.toMatchObject({
+      kind: "unavailable",
+      message: "a: no answer to the login yet",
+    });
+    expect(last().options.signal.aborted).toBe(false);
+    last().answer("t");
+    expect(await patient).toBe("t");
+  });
+
+  it("goes to the next member at once when a connection breaks, and calls then start there", async () => {
+    const through = way("a", "b");
+    const got = token(login(), through);
+    await settled();
+    last().fail(reset());
+    await settled();
+    expect(last()).toMatchObject({ member: "b", at: 0 });
+    last().answer("t");
+    expect(await got).toBe("t");
+    expect(through.preferred).toBe(1);
+  });
+
+  it("goes to the next member when one serves nothing at all, after some questions", async () => {
+    mute.add("a");
+    const got = token(login(), way("a", "b"));
+    await clock.advance(5_900);
+    expect(asked).toHaveLength(1);
+    await clock.advance(200);
+    expect(asked.map(({ member: name }) => name)).toEqual(["a", "b"]);
+    last().answer("t");
+    expect(await got).toBe("t");
+  });
+
+  it("fails in its time, and the next one comes later", async () => {
+    const all = login();
+    const through = way("a");
+    const got = token(all, through);
+    await clock.advance(10_000);
+    await expect(got).rejects.toMatchObject({ kind: "unavailable", message: /no answer to the login/ });
+    expect(last().options.signal.aborted).toBe(true);
+    const again = token(all, through);
+    await settled();
+    expect(asked).toHaveLength(1);
+    await clock.advance(250);
+    expect(asked).toHaveLength(2);
+    last().answer("t");
+    expect(await again).toBe("t");
+  });
+
+  it("pauses between rounds in which every member failed", async () => {
+    void token(login(), way("a", "b"));
+    for (let i = 0; i < 6; i += 1) {
+      await settled();
+      last().fail(reset());
+      await settled();
+      if (asked.length === i + 1) await clock.advance(600);
+    }
+    const times = asked.map(({ at }) => at);
+    expect(times.slice(0, 2)).toEqual([0, 0]);
+    expect(times[2]).toBeGreaterThanOrEqual(150);
+    expect((times[4] ?? 0) - (times[3] ?? 0)).toBeGreaterThanOrEqual(300);
+  });
+
+  it("is over at once when etcd refuses it, and not asked for again for a while", async () => {
+    const all = login();
+    const through = way("a", "b");
+    const got = token(all, through);
+    await settled();
+    last().fail(refused());
+    await expect(got).rejects.toMatchObject({ kind: "unauthenticated" });
+    await expect(token(all, through)).rejects.toMatchObject({ kind: "unauthenticated" });
+    expect(asked).toHaveLength(1);
+  });
+
+  it("is begun anew by the others when the store through which it went is closed", async () => {
+    const all = login();
+    const [one, other] = [way("a"), way("b")];
+    const [lost, kept] = [token(all, one), token(all, other)];
+    await settled();
+    one.close();
+    all.cancel(one);
+    await expect(lost).rejects.toMatchObject({ kind: "unavailable", message: /closed/ });
+    await settled();
+    expect(last().member).toBe("b");
+    last().answer("t");
+    expect(await kept).toBe("t");
+  });
+
+  it("is repeated for a token that was refused, once for all; not for one that a member does not know yet", async () => {
+    const all = login();
+    const through = way("a");
+    const first = token(all, through);
+    await settled();
+    last().answer("old");
+    await first;
+    const seen: (string | undefined)[] = [];
+    let isKnown = false;
+    const late = all.use(through, undefined, async (text) => {
+      seen.push(text);
+      if (!isKnown) throw stale();
+      return text;
+    });
+    await settled();
+    isKnown = true;
+    await clock.advance(200);
+    expect(await late).toBe("old");
+    expect(seen).toEqual(["old", "old"]);
+    await clock.advance(60_000);
+    const three = [1, 2, 3].map(() =>
+      all.use(through, undefined, async (text) => {
+        if (text === "old") throw stale();
+        return text;
+      }),
+    );
+    await settled();
+    expect(asked).toHaveLength(2);
+    last().answer("new");
+    expect(await Promise.all(three)).toEqual(["new", "new", "new"]);
+  });
+
+  describe("after a token was refused", () => {
+    let path: string;
+    let all: Login;
+    let through: Failover;
+    /** A call that the old token does not open any more. */
+    const call = () => {
+      const made = all.use(through, undefined, async (text) => {
+        if (text === "old") throw stale();
+        return text;
+      });
+      made.catch(() => {});
+      return made;
+    };
+    beforeEach(async () => {
+      path = file("secret\n");
+      all = login(path);
+      through = way("a");
+      const got = token(all, through);
+      await settled();
+      last().answer("old");
+      await got;
+      await clock.advance(60_000);
+    });
+
+    it("takes the password that the file holds now", async () => {
+      file("changed");
+      const made = call();
+      await settled();
+      expect(last().password).toBe("changed");
+      last().answer("new");
+      expect(await made).toBe("new");
+    });
+
+    it("waits for the file when etcd has the new password first, and does not try the old one again and again", async () => {
+      const made = call();
+      await settled();
+      last().fail(refused());
+      await clock.advance(700);
+      expect(asked).toHaveLength(2);
+      file("changed");
+      await clock.advance(300);
+      expect(last().password).toBe("changed");
+      last().answer("new");
+      expect(await made).toBe("new");
+    });
+
+    it("takes the old password while only the file has the new one", async () => {
+      file("changed");
+      const made = call();
+      await settled();
+      last().fail(refused());
+      await settled();
+      expect(last().password).toBe("secret");
+      last().answer("new");
+      expect(await made).toBe("new");
+    });
+
+    it("says unavailable while the password may be changing, and in the end that it was refused", async () => {
+      const refuse = async () => {
+        const made = call();
+        for (;;) {
+          last().fail(refused()); // of one that is over already: nothing
+          const done = await Promise.race([made.catch((error: unknown) => error), settled()]);
+          if (done !== undefined) return done;
+          await clock.advance(250);
+        }
+      };
+      expect(await refuse()).toMatchObject({ kind: "unavailable", message: /waiting for the new password/ });
+      await clock.advance(150_000);
+      expect(await refuse()).toMatchObject({ kind: "unauthenticated" });
+      expect(asked.length).toBeLessThan(10);
+    });
+
+    it("is not confused by a file that is missing, or empty, for a moment", async () => {
+      writeFileSync(path, "");
+      const made = call();
+      await settled();
+      expect(last().password).toBe("secret");
+      last().fail(refused());
+      rmSync(path);
+      await clock.advance(300);
+      file("changed");
+      await clock.advance(300);
+      last().answer("new");
+      expect(await made).toBe("new");
+    });
+  });
+});

@@ -1,0 +1,150 @@
+/** Endpoints of two clusters: each would grant the same lock. The answers of only one of them are believed. */
+import { afterEach, beforeAll, describe, expect, test } from "vitest";
+import { type EtcdMember, startEtcd } from "../../fixtures/etcd/index.ts";
+import { FaultProxy } from "../../fixtures/proxy.ts";
+import type { StoreOptions } from "../../src/etcd/open.ts";
+import { type Store, StoreError } from "../../src/etcd/store.ts";
+import { newId } from "./faults-helpers.ts";
+import { open, type Transport } from "./served.ts";
+
+const TIMEOUTS = { attempt: 1_000, hedge: 100, total: 1_500 };
+const TRANSPORTS: Transport[] = ["http", "grpc"];
+
+const stores: Store[] = [];
+let ours: EtcdMember;
+let theirs: EtcdMember;
+let ids: { ours: bigint; theirs: bigint };
+
+beforeAll(async () => {
+  [ours, theirs] = await Promise.all([startEtcd(), startEtcd()]);
+  ids = { ours: await idOf(ours), theirs: await idOf(theirs) };
+  expect(ids.ours).not.toBe(ids.theirs);
+  return async () => void (await Promise.all([ours.stop(), theirs.stop()]));
+});
+afterEach(() => {
+  ours.thaw();
+  for (const store of stores.splice(0)) store.close();
+});
+
+async function idOf(member: EtcdMember): Promise<bigint> {
+  const answer = await fetch(`${member.clientUrl}/v3/maintenance/status`, { method: "POST", body: "{}" });
+  const { header } = (await answer.json()) as { header: { cluster_id: string } };
+  return BigInt(header.cluster_id);
+}
+
+/** A store over both, that starts with ours. */
+async function both(transport: Transport, more: Partial<StoreOptions> = {}): Promise<Store> {
+  const endpoints = [ours.clientUrl, theirs.clientUrl];
+  const store = await open({ endpoints, transport, timeouts: TIMEOUTS, ...more });
+  stores.push(store);
+  return store;
+}
+
+const refusal = async (call: Promise<unknown>): Promise<StoreError> => {
+  const error = await call.then(
+    (value) => new Error(`answered: ${String(value)}`),
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof StoreError)) throw error;
+  return error;
+};
+
+describe.each(TRANSPORTS)("over %s, of two clusters among the endpoints", (transport) => {
+  test("the first that answers is believed; the other is refused, by both ids and its address", async () => {
+    const store = await both(transport);
+    await store.readRange({ key: "a" });
+    ours.freeze();
+    const { kind, message } = await refusal(store.readRange({ key: "a" }));
+    expect(kind).toBe("otherCluster");
+    expect(message).toContain(theirs.clientUrl);
+    expect(message).toContain(`belongs to cluster ${ids.theirs.toString(16)}`);
+    expect(message).toContain(`another endpoint belongs to cluster ${ids.ours.toString(16)}`);
+  });
+
+  test("a session is granted by the believed one only; once both have answered, none is granted any more", async () => {
+    const store = await both(transport);
+    const session = newId();
+    await store.grant(session, 60);
+    ours.freeze();
+    expect((await refusal(store.grant(newId(), 60))).kind).toBe("otherCluster");
+    expect((await refusal(store.renew(session))).kind, "theirs does not say that it is gone").toBe(
+      "otherCluster",
+    );
+    ours.thaw();
+    expect((await store.renew(session)).ttl, "what is held already is renewed").toBe(60);
+    expect((await refusal(store.grant(newId(), 60))).kind).toBe("otherCluster");
+  });
+
+  test("a slow answer of the believed one wins over a quick one of the other", async () => {
+    const proxy = await FaultProxy.start(ours.clientUrl);
+    try {
+      const timeouts = { attempt: 60_000, hedge: 100, total: 60_000 };
+      const store = await both(transport, { endpoints: [proxy.url, theirs.clientUrl], timeouts });
+      await store.commitTxn({
+        compare: [],
+        success: [{ op: "put", key: "slow", value: "ours" }],
+        failure: [],
+      });
+      proxy.delay = 500;
+      expect((await store.readRange({ key: "slow" })).kvs.map(({ value }) => value)).toEqual(["ours"]);
+    } finally {
+      await proxy.close();
+    }
+  });
+
+  test("a watch is not opened on the other", async () => {
+    const store = await both(transport);
+    const { revision } = await store.readRange({ key: "a" });
+    ours.freeze();
+    const stop = new AbortController();
+    const watch = store.watch({ ranges: [{ key: "a" }], from: revision + 1n }, stop.signal);
+    expect((await refusal(watch[Symbol.asyncIterator]().next())).kind).toBe("otherCluster");
+  });
+
+  test("the configured one is believed, whichever answers first", async () => {
+    const store = await both(transport, { clusterId: ids.theirs });
+    const txn = { compare: [], success: [{ op: "put" as const, key: "b", value: "theirs" }], failure: [] };
+    await store.commitTxn(txn);
+    await store.grant(newId(), 60);
+    expect((await theirs.runEtcdctl("get", "b", "--print-value-only")).trim()).toBe("theirs");
+    expect((await ours.runEtcdctl("get", "b")).trim()).toBe("");
+    const found = (await store.readMemberStatuses()).map((one) => one.ok && one.clusterId);
+    expect(found, "the status shows all").toEqual([ids.ours, ids.theirs]);
+  });
+
+  test("the other gets no write, not even when the believed one does not answer", async () => {
+    const store = await both(transport);
+    await store.readRange({ key: "c" });
+    ours.freeze();
+    const txn = { compare: [], success: [{ op: "put" as const, key: "c", value: "ours" }], failure: [] };
+    expect((await refusal(store.commitTxn(txn))).kind).toBe("otherCluster");
+    expect((await theirs.runEtcdctl("get", "c")).trim()).toBe("");
+  });
+
+  test("the configured one is away: the other is refused", async () => {
+    const store = await both(transport, { clusterId: ids.ours });
+    ours.freeze();
+    const { kind, message } = await refusal(store.grant(newId(), 60));
+    expect(kind).toBe("otherCluster");
+    expect(message).toContain(
+      `${theirs.clientUrl} belongs to cluster ${ids.theirs.toString(16)}, but clusterId is ${ids.ours.toString(16)}`,
+    );
+  });
+
+  test("the configured one is there, and then away for a while: that is no fault of the configuration", async () => {
+    const store = await both(transport, { clusterId: ids.ours });
+    await store.readRange({ key: "a" });
+    ours.freeze();
+    expect((await refusal(store.readRange({ key: "a" }))).kind).toBe("unavailable");
+    ours.thaw();
+    await store.grant(newId(), 60);
+  });
+});
+
+test.each(TRANSPORTS)(
+  "over %s, a single endpoint of another cluster than the configured one is refused",
+  async (transport) => {
+    const store = await both(transport, { endpoints: [theirs.clientUrl], clusterId: ids.ours });
+    expect((await refusal(store.readRange({ key: "a" }))).kind).toBe("otherCluster");
+  },
+);

@@ -1,0 +1,51 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { toJsonData } from "../../src/library/json-data.ts";
+import { NotSupportedError } from "../../src/schedule/errors.ts";
+
+const self: Record<string, unknown> = {};
+self.inner = [self];
+
+describe("toJsonData", () => {
+  test("returns what JSON carries unchanged, as a copy", () => {
+    fc.assert(
+      fc.property(
+        fc.jsonValue({ noUnicodeString: false }).map((value) => JSON.parse(JSON.stringify(value))),
+        (value) => {
+          expect(toJsonData("data", value)).toEqual(value);
+        },
+      ),
+    );
+    const given = { list: [1, { deep: null }], shared: {}, text: "ü\ud800" };
+    const twice = { a: given, b: given };
+    const copy = toJsonData("data", twice) as typeof twice;
+    expect(copy).toEqual(twice);
+    expect(copy.a).not.toBe(given);
+  });
+
+  test.each([
+    ["undefined", undefined, "data: JSON cannot carry undefined"],
+    ["undefined in a field", { a: { b: undefined } }, "data.a.b: JSON cannot carry undefined"],
+    ["a hole in a list", new Array(1), "data[0]: JSON cannot carry undefined"],
+    ["NaN", { n: Number.NaN }, "data.n: JSON cannot carry NaN"],
+    ["infinity", [Number.NEGATIVE_INFINITY], "data[0]: JSON cannot carry -Infinity"],
+    ["minus zero", { n: -0 }, "data.n: JSON cannot carry -0"],
+    ["a bigint", 1n, "data: JSON cannot carry 1n"],
+    ["a symbol", Symbol("s"), "data: JSON cannot carry Symbol(s)"],
+    ["a function", { f: () => 1 }, "data.f: JSON cannot carry a function"],
+    ["a Map", { m: new Map([[1, 2]]) }, "data.m: JSON cannot carry a Map"],
+    ["a Set", new Set([1]), "data: JSON cannot carry a Set"],
+    ["a Date", { at: new Date(0) }, "data.at: JSON cannot carry a Date"],
+    ["bytes", Buffer.from("x"), "data: JSON cannot carry a Buffer"],
+    ["an object of a class", new (class Job {})(), "data: JSON cannot carry a Job"],
+    ["an object that speaks for itself", { toJSON: () => 1 }, "data: JSON cannot carry a special object"],
+    ["a field named by a symbol", { [Symbol("s")]: 1 }, "data: JSON cannot carry a special object"],
+    [
+      "an object that contains itself",
+      self,
+      "data.inner[0]: JSON cannot carry an object that contains itself",
+    ],
+  ])("refuses %s, and names its place", (_, given, message) => {
+    expect(() => toJsonData("data", given)).toThrow(new NotSupportedError(message));
+  });
+});

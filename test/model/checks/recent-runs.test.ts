@@ -1,0 +1,71 @@
+import { describe, expect, test } from "vitest";
+import {
+  computeTimeSinceSuccess,
+  type EndedRun,
+  judgeRecentRuns,
+  type RecentRuns,
+} from "../../../src/model/checks/recent-runs.ts";
+
+const HOUR = 3_600_000;
+const NOW = 1_000 * HOUR;
+const limit = { within: 25 * HOUR, wall: NOW };
+
+const ended = (hoursAgo: number, exit = 0): EndedRun => ({
+  endedAt: NOW - hoursAgo * HOUR,
+  isSuccess: exit === 0,
+  text: `exit ${exit} on web1`,
+});
+const job = (runs: EndedRun[], more: Partial<RecentRuns> = {}): RecentRuns => ({
+  ...{ kind: "lock", name: "backup", runs, runningSince: undefined },
+  ...more,
+});
+
+describe("judgeRecentRuns", () => {
+  test.each([
+    ["a success in time", [ended(3)], "ok", "succeeded 3h ago, exit 0 on web1"],
+    ["a success exactly at the limit", [ended(25)], "ok", "succeeded 1d1h ago, exit 0 on web1"],
+    ["a host whose clock is ahead", [ended(-1)], "ok", "succeeded 0s ago, exit 0 on web1"],
+    ["an older failure behind a success", [ended(1), ended(2, 3)], "ok", "succeeded 1h ago, exit 0 on web1"],
+    [
+      "a failure since the last success",
+      [ended(1, 3), ended(24)],
+      "warning",
+      "its last run failed 1h ago, exit 3 on web1; it succeeded 1d ago",
+    ],
+    [
+      "a success that is too old",
+      [ended(26)],
+      "failure",
+      "no run succeeded within 1d1h; the last success was 1d2h ago",
+    ],
+    [
+      "failures only",
+      [ended(1, 3), ended(2, 4)],
+      "failure",
+      "no run succeeded within 1d1h; none of the last 2 runs succeeded; the last run failed 1h ago, exit 3 on web1",
+    ],
+    ["nothing remembered", [], "failure", "no run succeeded within 1d1h; no run is remembered"],
+  ] as const)("%s", (_, runs, level, detail) => {
+    expect(judgeRecentRuns(job([...runs]), limit)).toMatchObject({ check: "lock backup", level, detail });
+  });
+
+  test("a run that is still going is told beside the missing success", () => {
+    const { detail } = judgeRecentRuns(job([ended(26)], { runningSince: NOW - 2 * HOUR }), limit);
+    expect(detail).toMatch(/; a run has been going for 2h$/);
+  });
+
+  test("the remedy is a line to copy", () => {
+    const { remedy } = judgeRecentRuns(job([ended(26)], { name: "my job" }), limit);
+    expect(remedy).toBe("signalbox history 'my job'");
+    expect(judgeRecentRuns(job([], { kind: "schedule", name: "a b" }), limit).remedy).toBe(
+      "does a worker take it? See: signalbox show schedule 'a b'",
+    );
+  });
+});
+
+test.each([
+  ["the newest success counts", [ended(1, 1), ended(2), ended(3)], 2 * HOUR],
+  ["without one there is no age", [ended(1, 1)], undefined],
+] as const)("sinceSuccess: %s", (_, runs, age) => {
+  expect(computeTimeSinceSuccess(job([...runs]), limit)).toBe(age);
+});

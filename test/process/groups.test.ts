@@ -1,0 +1,192 @@
+/** The cgroup that a command has where one may be made. These tests need root, and a cgroup v2 that can be written. */
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { locateGuardian } from "../../src/process/locate.ts";
+import {
+  canHideCgroups,
+  fixture,
+  guardians,
+  kill,
+  marked,
+  NO_CGROUPS,
+  newMark,
+  newOutput,
+  newSleeper,
+  runner,
+  until,
+  untilDead,
+  WAIT,
+} from "./helpers.ts";
+
+const MOUNT =
+  ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"].find((path) => existsSync(`${path}/cgroup.procs`)) ?? "";
+const home = pathOf("self");
+const NOBODY = 65_534;
+const isPossible = process.getuid?.() === 0 && MOUNT !== "" && isWritable();
+
+function pathOf(pid: number | "self"): string {
+  const line = readFileSync(`/proc/${pid}/cgroup`, "latin1")
+    .split("\n")
+    .find((it) => it.startsWith("0::"));
+  return join(MOUNT, line?.slice(3) ?? "");
+}
+
+function isWritable(): boolean {
+  const path = join(home, `test-${process.pid}`);
+  try {
+    mkdirSync(path);
+    rmdirSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A cgroup for a test's runners alone, so that others' do not sweep it. */
+function newHome(): { path: string; before: string[]; groups: () => string[] } {
+  const path = join(home, `test-${Math.random().toString(36).slice(2)}`);
+  mkdirSync(path);
+  const groups = () => readdirSync(path).filter((name) => name.startsWith("signalbox-"));
+  onTestFinished(async () => {
+    writeFileSync(join(path, "cgroup.kill"), "1");
+    await until("an empty cgroup", () =>
+      readFileSync(join(path, "cgroup.events"), "latin1").includes("populated 0"),
+    );
+    for (const name of groups()) rmdirSync(join(path, name));
+    rmdirSync(path);
+  });
+  return { path, before: ["sh", "-c", `echo $$ >${path}/cgroup.procs && exec "$@"`, "sh"], groups };
+}
+
+describe.runIf(isPossible)("a command's cgroup", () => {
+  test("is below the runner's own, holds the command and nobody else, and goes with it", async () => {
+    const { path, before, groups } = newHome();
+    const mark = newMark();
+    const out = newOutput();
+    const run = runner(mark, { command: ["sh", "-c", WAIT] }, { OUT: out.path }, before);
+    const { pid = 0 } = await run.event("started");
+    const [group = ""] = groups();
+    expect(pathOf(pid)).toBe(join(path, group));
+    const { outer, inner } = guardians(mark, run.pid);
+    expect([run.pid, outer.pid, inner.pid].map(pathOf)).toEqual([path, path, path]);
+    writeFileSync(out.path, "");
+    expect((await run.ended).code).toBe(0);
+    expect(groups()).toEqual([]);
+  });
+
+  test("gives back what is left behind on purpose", async () => {
+    const { path, before, groups } = newHome();
+    const daemon = newSleeper();
+    const run = runner(
+      newMark(),
+      { command: ["sh", "-c", `setsid ${daemon.words} >/dev/null 2>&1 &`] },
+      {},
+      before,
+    );
+    expect((await run.ended).code).toBe(0);
+    expect(pathOf(await until("the daemon", daemon.find))).toBe(path);
+    expect(groups()).toEqual([]);
+  });
+
+  test("all three killed at the same instant: the next guardian there ends what is left", async () => {
+    const { before, groups } = newHome();
+    const mark = newMark();
+    const daemon = newSleeper();
+    const command = `setsid env -i ${daemon.words} >/dev/null 2>&1 & sleep 60`;
+    const run = runner(mark, { command: ["sh", "-c", command] }, {}, before);
+    await run.event("started");
+    await until("a daemon", daemon.find);
+    const { outer, inner } = guardians(mark, run.pid);
+    for (const pid of [run.pid, outer.pid, inner.pid]) kill(pid, "SIGSTOP"); // so that none has time to act
+    for (const pid of [inner.pid, outer.pid, run.pid]) kill(pid, "SIGKILL");
+    await until("their death", () => marked(mark).every(({ name }) => name === "sleep"));
+    expect(daemon.find(), "nobody is left to end it").toBeDefined();
+    const [group] = groups();
+    await runner(newMark(), { command: ["true"] }, {}, before).ended;
+    await until("its end", () => daemon.find() === undefined);
+    await runner(newMark(), { command: ["true"] }, {}, before).ended;
+    expect(groups()).not.toContain(group);
+  });
+
+  test("what others guard is left alone by the next guardian", async () => {
+    const { before, groups } = newHome();
+    const mark = newMark();
+    const out = newOutput();
+    const run = runner(mark, { command: ["sh", "-c", `${WAIT}; exit 4`] }, { OUT: out.path }, before);
+    await run.event("started");
+    expect((await runner(newMark(), { command: ["true"] }, {}, before).ended).code).toBe(0);
+    expect(groups()).toHaveLength(1);
+    writeFileSync(out.path, "");
+    expect((await run.ended).code).toBe(4);
+    expect(groups()).toEqual([]);
+  });
+
+  test("of a run inside a run is below that one's, and ends with it", async () => {
+    const { before, groups } = newHome();
+    const deep = newSleeper();
+    const mark = newMark();
+    const inside = {
+      command: ["sh", "-c", `echo up >&2; exec ${deep.words}`],
+      termIn: 60_000,
+      killIn: 61_000,
+    };
+    const words = [process.execPath, fixture("runner.ts"), JSON.stringify(inside)];
+    const run = runner(
+      mark,
+      { command: ["sh", "-c", `"$@" 3>/dev/null & sleep 60`, "sh", ...words] },
+      {},
+      before,
+    );
+    const pid = await until("the deep one", deep.find);
+    await until("its cgroup", () => pathOf(pid).split("/signalbox-").length === 3);
+    kill(run.pid, "SIGUSR1");
+    await run.ended;
+    expect(deep.find()).toBeUndefined();
+    await untilDead(mark, 10_000);
+    await runner(newMark(), { command: ["true"] }, {}, before).ended; // the outer run's guardian may have been killed too
+    expect(groups()).toEqual([]);
+  });
+
+  test("is made by an ordinary user too, where the cgroup is delegated; others' processes in it are ended as well", async () => {
+    const { path, before, groups } = newHome();
+    const guardian = newOutput().path;
+    execFileSync("cp", [locateGuardian(), guardian]);
+    chmodSync(dirname(guardian), 0o755);
+    for (const name of ["", "cgroup.procs", "cgroup.subtree_control"])
+      chownSync(join(path, name), NOBODY, NOBODY);
+    const user = [...before, "setpriv", `--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups"];
+    const run = runner(newMark(), { command: ["sleep", "60"], guardian }, {}, user);
+    const { pid = 0 } = await run.event("started");
+    expect(pathOf(pid)).toBe(join(path, groups()[0] ?? "no cgroup"));
+    const others = spawn("sleep", ["60"]);
+    const ended = once(others, "exit");
+    writeFileSync(join(pathOf(pid), "cgroup.procs"), `${others.pid}`);
+    kill(run.pid, "SIGUSR1");
+    expect((await run.ended).code).toBe(143);
+    expect(await ended).toEqual([null, "SIGKILL"]);
+    expect(groups()).toEqual([]);
+  });
+});
+
+test.runIf(canHideCgroups)(
+  "where none may be made, the command runs all the same, in the runner's own",
+  async () => {
+    const out = newOutput();
+    const command = ["sh", "-c", "cat /proc/self/cgroup >$OUT"] as const;
+    const run = runner(newMark(), { command: [...command] }, { OUT: out.path }, NO_CGROUPS);
+    expect((await run.ended).code).toBe(0);
+    expect(out.lines().join("\n")).toBe(readFileSync("/proc/self/cgroup", "latin1").trim());
+  },
+);

@@ -1,0 +1,118 @@
+/**
+ * Occurrences against croner, an independent implementation of the same rule: all zones over the clock changes of three years, and
+ * random cron texts. `SIGNALBOX_TEST_OCCURRENCES=20` makes twenty times as many random ones.
+ */
+import { Cron as Croner } from "croner";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { parseCron } from "../../src/schedule/cron.ts";
+import { findOccurrenceAfter, findOccurrenceUntil } from "../../src/schedule/occurrence.ts";
+import { cronText, HOUR, zones } from "./cron-texts.ts";
+
+const MORE = Number(process.env.SIGNALBOX_TEST_OCCURRENCES ?? 1);
+const FROM = Date.UTC(2025, 0);
+const TO = Date.UTC(2028, 0);
+
+/** Where our next occurrences and croner's are not the same, in words. */
+function difference(text: string, zone: string, start: number, count: number): string | undefined {
+  const cron = parseCron(text);
+  // Croner takes a step on `*` for a restriction. Where one of the days begins with *, cron wants both to hold.
+  const [, , day = "", , weekday = ""] = text.split(" ");
+  const oracle = new Croner(text, {
+    timezone: zone,
+    domAndDow: day.startsWith("*") || weekday.startsWith("*"),
+  });
+  let last = start;
+  for (let step = 0; step < count; step += 1) {
+    const ours = findOccurrenceAfter(cron, zone, last);
+    const theirs = oracle.nextRun(new Date(last))?.getTime();
+    const where = `${text} in ${zone} after ${new Date(last).toISOString()}`;
+    if (ours !== theirs) return `${where}: ${shown(ours)}, croner has ${shown(theirs)}`;
+    if (ours === undefined) return undefined;
+    if (ours <= last || ours % 60_000 !== 0)
+      return `${where}: ${shown(ours)} is not later, or no whole minute`;
+    if (findOccurrenceUntil(cron, zone, ours) !== ours) return `${where}: not found from behind`;
+    last = ours;
+  }
+  return undefined;
+}
+
+const shown = (at: number | undefined) => (at === undefined ? "never" : new Date(at).toISOString());
+
+/** What a zone's clocks show, from Intl itself. */
+function wallOf(zone: string): (at: number) => number {
+  const format = new Intl.DateTimeFormat("en-CA", {
+    ...{ timeZone: zone, hourCycle: "h23", year: "numeric", month: "2-digit", day: "2-digit" },
+    ...{ hour: "2-digit", minute: "2-digit", second: "2-digit" },
+  });
+  return (at) => Date.parse(`${format.format(at).replace(", ", "T")}Z`);
+}
+
+/** Instants of a zone's clock changes, to the minute, and by how much the wall clock jumps. */
+function changesOf(zone: string): { at: number; by: number }[] {
+  const wall = wallOf(zone);
+  const offset = (at: number) => wall(at) - at;
+  const changes: { at: number; by: number }[] = [];
+  for (let at = FROM; at < TO; at += 48 * HOUR) {
+    let [same, other] = [at, at + 48 * HOUR];
+    if (offset(same) === offset(other)) continue;
+    while (other - same > 60_000) {
+      const middle = Math.round((same + other) / 120_000) * 60_000;
+      if (offset(middle) === offset(same)) same = middle;
+      else other = middle;
+    }
+    changes.push({ at: other, by: offset(other) - offset(same) });
+  }
+  return changes;
+}
+
+/** Texts that concern an hour around a change: one time, several, steps, on its weekday only. */
+function textsAround(zone: string, { at, by }: { at: number; by: number }): string[] {
+  const start = new Date(wallOf(zone)(at) - Math.max(by, 0));
+  const [hour, minute, day] = [start.getUTCHours(), start.getUTCMinutes(), start.getUTCDay()];
+  const next = (hour + 1) % 24;
+  return [
+    ...[`${minute} ${hour} * * *`, `${(minute + 20) % 60} ${hour} * * *`, `${minute} ${next} * * *`],
+    ...["*/20 * * * *", "7 * * * *", `10,40 ${hour} * * *`, `5 ${hour}-${hour} * * ${day}`],
+  ];
+}
+
+describe("every zone", () => {
+  const all = [...Intl.supportedValuesOf("timeZone"), "UTC"];
+
+  test("around every clock change of three years", () => {
+    let changes = 0;
+    for (const zone of all) {
+      for (const change of changesOf(zone)) {
+        changes += 1;
+        for (const text of textsAround(zone, change)) {
+          for (const start of [change.at - 2 * HOUR + 1, change.at - 1, change.at])
+            expect(difference(text, zone, start, 3)).toBeUndefined();
+        }
+      }
+    }
+    // Or nothing was tested: over a hundred zones change their clocks twice a year.
+    expect(changes).toBeGreaterThan(600);
+  });
+
+  test("an ordinary day", () => {
+    for (const zone of all)
+      expect(difference("30 */8 * * 1-5", zone, Date.UTC(2026, 5, 1), 3)).toBeUndefined();
+  });
+});
+
+describe("random cron texts", () => {
+  test(
+    "in zones whose clocks do something special",
+    () => {
+      const start = fc.integer({ min: Date.UTC(2005, 0), max: Date.UTC(2032, 0) });
+      fc.assert(
+        fc.property(cronText, fc.constantFrom(...zones), start, (text, zone, from) => {
+          expect(difference(text, zone, from, 4)).toBeUndefined();
+        }),
+        { numRuns: 3000 * MORE },
+      );
+    },
+    300_000 * MORE,
+  );
+});

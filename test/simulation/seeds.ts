@@ -1,0 +1,34 @@
+import { afterAll, beforeAll, expect } from "vitest";
+import { playSchedule } from "../../fixtures/simulation/schedule.ts";
+
+export const CHUNK = 1_000;
+
+/** The first seed of each chunk. */
+export function chunksOf(schedules: number): number[] {
+  return Array.from({ length: schedules / CHUNK }, (_, index) => index * CHUNK + 1);
+}
+
+/** Plays the schedules of a chunk. */
+export async function playChunk(first: number): Promise<void> {
+  let grants = 0;
+  for (let seed = first; seed < first + CHUNK; seed += 1) {
+    const report = await playSchedule(seed);
+    grants += report.grants;
+    expect(report.violations, `seed ${seed}`).toEqual([]);
+  }
+  expect(grants, "the schedules must do something").toBeGreaterThan(CHUNK);
+}
+
+/**
+ * For the tests of a file. Most errors of a simulation are calls that got no answer: nobody reads where they were made,
+ * and to note it takes a fifth of the time.
+ */
+export function withoutStackTraces(): void {
+  const { stackTraceLimit } = Error;
+  beforeAll(() => {
+    Error.stackTraceLimit = 0;
+  });
+  afterAll(() => {
+    Error.stackTraceLimit = stackTraceLimit;
+  });
+}

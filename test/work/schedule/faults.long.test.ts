@@ -1,0 +1,216 @@
+/** Answers that are lost, calls that never arrive, an etcd that restarts or is full, under workers. */
+import { setTimeout as pause } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type Store, StoreError } from "../../../src/etcd/store.ts";
+import type { ScheduledTask, TaskResult } from "../../../src/work/schedule/handler.ts";
+import { Bed, diverted, MINUTE, Site, START } from "./site.ts";
+
+const bed = new Bed({ quotaBytes: 32 * 2 ** 20 });
+let site: Site;
+afterEach(() => site.close());
+
+/** Counts what is run. */
+function counting() {
+  const runs: string[] = [];
+  const run = async ({ id, scheduled }: ScheduledTask): Promise<TaskResult> => {
+    runs.push(`${id} ${(scheduled - START) / MINUTE}`);
+    return { result: "ok" };
+  };
+  return { runs, run };
+}
+
+const everyOf = (ids: readonly string[], minutes: number) =>
+  ids.flatMap((id) => Array.from({ length: minutes }, (_, minute) => `${id} ${minute}`)).toSorted();
+
+/** Loses transactions' answers, or the transactions themselves, in turns by a pattern of its own. */
+function losing(real: Store): Store {
+  let calls = 0;
+  const txn: Store["commitTxn"] = async (one, signal) => {
+    calls += 1;
+    const lost = () => new StoreError("unavailable", "lost by the test");
+    if (calls % 5 === 0) throw lost();
+    const answer = await real.commitTxn(one, signal);
+    if (calls % 3 === 0) throw lost();
+    return answer;
+  };
+  return diverted(real, { commitTxn: txn });
+}
+
+/** The answers to what deletes a running key come so late, ms. */
+function slowEnds(real: Store, ms: number): Store {
+  const txn: Store["commitTxn"] = async (one, signal) => {
+    const isEnd = one.success.some((op) => op.op === "delete" && op.key.includes("/running/"));
+    const answer = await real.commitTxn(one, signal);
+    if (isEnd) await pause(ms);
+    return answer;
+  };
+  return diverted(real, { commitTxn: txn });
+}
+
+/** The process stands still for so long, ms, between a claim's being applied and its answer. Frozen, it would be the same. */
+function frozenAfterClaim(real: Store, ms: number): Store {
+  let isDone = false;
+  const txn: Store["commitTxn"] = async (one, signal) => {
+    const answer = await real.commitTxn(one, signal);
+    const isClaim = one.success.some((op) => op.op === "put" && op.key.includes("/running/"));
+    const until = isClaim && !isDone ? performance.now() + ms : 0;
+    isDone ||= isClaim;
+    while (performance.now() < until);
+    return answer;
+  };
+  return diverted(real, { commitTxn: txn });
+}
+
+/** From the first claim on, which is applied, transactions get no answer for so long, ms. Renewals do. */
+function muteAfter(real: Store, ms: number): Store {
+  let until: number | undefined;
+  const txn: Store["commitTxn"] = async (one, signal) => {
+    const isClaim = one.success.some((op) => op.op === "put" && op.key.includes("/running/"));
+    if (until !== undefined && performance.now() < until) throw new StoreError("unavailable", "mute");
+    const answer = await real.commitTxn(one, signal);
+    if (until !== undefined || !isClaim) return answer;
+    until = performance.now() + ms;
+    throw new StoreError("unavailable", "mute");
+  };
+  return diverted(real, { commitTxn: txn });
+}
+
+const IDS = Array.from({ length: 8 }, (_, n) => `job${n}`);
+
+describe("each occurrence runs exactly once", () => {
+  beforeEach(() => {
+    site = new Site(bed.store);
+  });
+
+  test("though every third answer is lost, and every fifth call", async () => {
+    for (const id of IDS) await site.add(id, { end: START + 3 * MINUTE });
+    const lossy = new Site(losing(bed.store), site.clock, site.keys);
+    const { runs, run } = counting();
+    const workers = [lossy.worker(run), lossy.worker(run)];
+    site.clock.advance(4 * MINUTE);
+    const settled = () =>
+      workers.flatMap(({ events }) => events.filter(({ kind }) => kind === "ended")).length === 32;
+    await Promise.race(workers.map((worker) => worker.saw(settled)));
+    await lossy.close();
+    expect(runs.toSorted()).toEqual(everyOf(IDS, 4));
+    for (const id of IDS) {
+      const { next, open, last } = await site.due(id);
+      expect({ next, open, result: last?.result }).toEqual({ next: undefined, open: [], result: "ok" });
+      const outcomes = (await site.outcomes(id)).runs.map(({ scheduled }) => (scheduled - START) / MINUTE);
+      expect(outcomes, "remembered once each").toEqual([3, 2, 1, 0]);
+    }
+    expect(await site.running()).toEqual([]);
+  });
+
+  test("though a claim was applied, and no answer comes for longer than its session was good for", async () => {
+    await site.add("job", { end: START });
+    const deaf = new Site(muteAfter(bed.store, 2_600), site.clock, site.keys);
+    const { runs, run } = counting();
+    const worker = deaf.worker(run, { ttl: 3 });
+    await worker.hasEnded(1);
+    await deaf.close();
+    expect(runs).toEqual(["job 0"]);
+    expect(await site.due("job")).toMatchObject({ open: [], last: { result: "ok" } });
+  });
+
+  test("though the answer to its end comes when the next one runs already", async () => {
+    await site.add("job", { end: START + 2 * MINUTE });
+    site.clock.advance(3 * MINUTE);
+    const slow = new Site(slowEnds(bed.store, 300), site.clock, site.keys);
+    const { runs, run } = counting();
+    const worker = slow.worker(async (task) => {
+      const verdict = await run(task);
+      const until = performance.now() + 600;
+      while (performance.now() < until && !task.signal.aborted) await pause(10);
+      return task.signal.aborted ? { result: "lost" } : verdict;
+    });
+    await worker.saw(
+      (events) =>
+        events.filter((event) => event.kind === "ended" && event.outcome.result === "ok").length === 3,
+    );
+    await slow.close();
+    expect(runs).toEqual(["job 0", "job 1", "job 2"]);
+    expect((await site.outcomes("job")).runs.map(({ result }) => result)).toEqual(["ok", "ok", "ok"]);
+  });
+
+  test("though etcd restarts meanwhile", async () => {
+    for (const id of IDS) await site.add(id, { end: START + 2 * MINUTE });
+    const { runs, run } = counting();
+    // The wall clock jumps by a minute while etcd is away: were that a pause of the machine, the session must outlive it.
+    const worker = site.worker(run, { ttl: 120 });
+    await worker.hasEnded(8);
+    const restarted = bed.etcd.restart();
+    site.clock.advance(MINUTE);
+    await restarted;
+    await worker.hasEnded(16);
+    site.clock.advance(MINUTE);
+    await worker.hasEnded(24);
+    expect(runs.toSorted()).toEqual(everyOf(IDS, 3));
+    expect(worker.events.filter(({ kind }) => kind === "left")).toEqual([]);
+  });
+});
+
+test("nothing is begun on a claim that may have expired while the process stood still", async () => {
+  site = new Site(bed.store);
+  await site.add("job", { end: START });
+  const stalled = new Site(frozenAfterClaim(bed.store, 1_300), site.clock, site.keys);
+  const attempts: number[] = [];
+  const worker = stalled.worker(
+    async ({ attempt }) => {
+      attempts.push(attempt);
+      return { result: "ok" };
+    },
+    { ttl: 2, terminationTimeout: 100 },
+  );
+  await worker.saw((events) =>
+    events.some((event) => event.kind === "ended" && event.outcome.result === "ok"),
+  );
+  await stalled.close();
+  expect(attempts, "the first was claimed, and not begun").toHaveLength(1);
+  expect(attempts[0]).toBeGreaterThan(1);
+});
+
+test("an etcd that is full holds up the end of a task; when there is room, it is settled, and nothing runs twice", async () => {
+  site = new Site(bed.store);
+  await site.add("job", { end: START });
+  const { runs, run } = counting();
+  const gate = Promise.withResolvers<void>();
+  const worker = site.worker(async (task) => {
+    const verdict = await run(task);
+    await gate.promise;
+    return verdict;
+  });
+  await worker.saw((events) => events.some(({ kind }) => kind === "started"));
+  const junk = await fill(site);
+  gate.resolve();
+  await bed.store.commitTxn({ compare: [], success: [{ op: "delete", ...junk }], failure: [] });
+  await makeRoom();
+  await worker.hasEnded(1);
+  expect(runs).toEqual(["job 0"]);
+  expect(await site.due("job")).toMatchObject({ open: [], last: { result: "ok" } });
+});
+
+/** Puts until etcd takes no more. @returns the range to delete */
+async function fill({ keys }: Site): Promise<{ key: string; rangeEnd: string }> {
+  const value = "x".repeat(1_000_000);
+  try {
+    for (let n = 0; ; n += 1)
+      await bed.store.commitTxn({
+        compare: [],
+        success: [{ op: "put", key: `${keys.prefix}zz/${n}`, value }],
+        failure: [],
+      });
+  } catch (error) {
+    expect(error).toMatchObject({ kind: "noSpace" });
+  }
+  return { key: `${keys.prefix}zz/`, rangeEnd: `${keys.prefix}zz0` };
+}
+
+/** What an operator does: compact, defragment, disarm. */
+async function makeRoom(): Promise<void> {
+  const [status] = await bed.store.readMemberStatuses();
+  const revision = status?.ok ? status.revision : 0n;
+  await bed.etcd.runEtcdctl("compact", "--physical", String(revision));
+  await bed.etcd.runEtcdctl("defrag");
+  await bed.etcd.runEtcdctl("alarm", "disarm");
+}
