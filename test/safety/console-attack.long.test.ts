@@ -9,7 +9,7 @@ import { startEtcd } from "../../fixtures/etcd/index.ts";
 import { FaultProxy } from "../../fixtures/proxy.ts";
 import { serializeTicket } from "../../src/protocol/ticket.ts";
 import { ticketWith } from "../protocol/samples.ts";
-import { seat } from "./support/seat.ts";
+import { pressUntil, seat } from "./support/seat.ts";
 import { type Stage, Theatre } from "./support/theatre.ts";
 
 const theatre = new Theatre();
@@ -83,8 +83,7 @@ describe("a key too many", () => {
     expect(await drains(stage)).toBe(0);
     await console.waitFor("Enter drain");
     expect(console.getScreen().join("\n")).not.toContain("read it, then press Enter");
-    console.press("enter");
-    await console.waitFor(/invoices .*drained/);
+    await pressUntil(console, "enter", /invoices .*drained/);
     expect(await drains(stage)).toBe(1);
   });
 

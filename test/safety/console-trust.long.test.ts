@@ -9,7 +9,7 @@ import { FaultProxy } from "../../fixtures/proxy.ts";
 import { BUNDLE } from "../../fixtures/signalbox.ts";
 import { serializeTicket } from "../../src/protocol/ticket.ts";
 import { ticketWith } from "../protocol/samples.ts";
-import { seat } from "./support/seat.ts";
+import { pressUntil, seat } from "./support/seat.ts";
 import { type Stage, Theatre } from "./support/theatre.ts";
 
 const theatre = new Theatre();
@@ -64,6 +64,27 @@ describe.concurrent("while etcd is away", () => {
     await console.waitFor(/live rev \d+/);
     await etcd.runEtcdctl("put", "/signalbox/locks/after/0000000000000001", "x");
     await console.waitFor("after");
+  });
+
+  it("a dialog says why Enter does nothing, no longer than it is so", async (context) => {
+    const stage = await theatre.stage("http", context);
+    const proxy = await FaultProxy.start(stage.etcd.clientUrl);
+    context.onTestFinished(() => proxy.close());
+    await put(stage, "invoices");
+    const console = await seat(stage, { endpoint: `http://${proxy.address}` });
+    await console.waitFor(/invoices .*held/);
+    console.press("D");
+    await console.waitFor("Enter drain");
+    proxy.mode = "refuse";
+    proxy.reset();
+    await console.waitFor(/etcd is away for /);
+    console.press("enter");
+    await console.waitFor("etcd is away: nothing can be changed before it is back");
+    proxy.mode = "forward";
+    await console.waitFor(/live rev \d+/);
+    await console.waitFor((it) => !it.getScreen().join("\n").includes("etcd is away"));
+    expect(console.getScreen().join("\n")).toContain("Enter drain");
+    await pressUntil(console, "enter", /invoices .*drained/);
   });
 
   it("and does not say so, for it is frozen, the console notices by itself", async (context) => {

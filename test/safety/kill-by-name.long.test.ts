@@ -113,6 +113,7 @@ describe("guardians that are killed before the command starts", () => {
       const inner = guards.find(({ parent }) => parent === outer)?.pid ?? 0;
       if (which !== "the inner one") kill(outer, "SIGKILL");
       if (which !== "the outer one") kill(inner, "SIGKILL");
+      await until("no guardian", () => !marked(run.mark).some(({ name }) => name === GUARDIAN));
       kill(holder.pid, "SIGTERM");
       await holder.ended;
       const { code, stdout, stderr } = await run.ended;

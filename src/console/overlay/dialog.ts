@@ -40,10 +40,11 @@ export class Dialog implements Overlay, DialogView {
   /** The text being typed, by field. */
   readonly typed = new Map<string, TextField>();
   readonly #preview: DialogPreview;
-  #isHasty = false;
   /** Lines of the preview scrolled past. */
   top = 0;
   fault: string | undefined;
+  /** Why the last Enter did nothing. Shown as the fault for as long as it is so. */
+  #obstacle: string | undefined;
 
   constructor(app: App, { title, forms, targets, base }: DialogOptions) {
     this.app = app;
@@ -109,7 +110,7 @@ export class Dialog implements Overlay, DialogView {
 
   paint(available: { width: number; height: number }): RenderedOverlay {
     this.#preview.onShown();
-    if (this.#isHasty && this.isReady) this.#clearHaste();
+    this.#clearPastObstacle();
     return renderDialog(this, available);
   }
 
@@ -188,17 +189,22 @@ export class Dialog implements Overlay, DialogView {
       this.#preview.request({ command: form.spec, items: this.forms.map(toCommandWords) }, pause);
   }
 
-  /** Removes the message about a key that came too early. */
-  #clearHaste(): void {
-    this.#isHasty = false;
-    this.fault = undefined;
+  /** Removes the message about an obstacle that is no more, for example that etcd was away. */
+  #clearPastObstacle(): void {
+    if (this.#obstacle === undefined || this.#obstacle === this.#findObstacle()) return;
+    if (this.fault === this.#obstacle) this.fault = undefined;
+    this.#obstacle = undefined;
+  }
+
+  #findObstacle(): string | undefined {
+    return findDialogObstacle(this.app, this, this.typed.get(CONFIRM)?.text ?? "");
   }
 
   #confirm(): void {
-    this.fault = findDialogObstacle(this.app, this, this.typed.get(CONFIRM)?.text ?? "");
-    this.#isHasty = !this.isReady;
-    if (this.#isHasty) this.#preview.onEarlyKey();
-    if (this.fault !== undefined) return this.app.notifyChange();
+    this.#obstacle = this.#findObstacle();
+    this.fault = this.#obstacle;
+    if (!this.isReady) this.#preview.onEarlyKey();
+    if (this.#obstacle !== undefined) return this.app.notifyChange();
     if (this.isReading) return this.#runReadOnly();
     const requests = this.forms.map((form, at) => this.#buildJobRequest(form, at));
     this.app.overlays.close(this);

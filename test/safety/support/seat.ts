@@ -27,3 +27,15 @@ export async function toTab(terminal: Terminal, empty: string | RegExp, steps: n
   terminal.press(...Array.from({ length: steps }, () => "]"));
   await terminal.waitFor(empty);
 }
+
+/** Presses a key; again if the console refuses it because etcd was away just then, as it is on a busy machine. */
+export async function pressUntil(terminal: Terminal, key: string, wanted: RegExp): Promise<void> {
+  const getText = () => terminal.getScreen().join("\n");
+  for (;;) {
+    await terminal.waitFor(/live rev \d+/);
+    terminal.press(key);
+    await terminal.waitFor(() => wanted.test(getText()) || getText().includes("etcd is away: nothing can"));
+    if (wanted.test(getText())) return;
+    await terminal.waitFor(() => !getText().includes("etcd is away: nothing can"));
+  }
+}
