@@ -54,6 +54,16 @@ export function computeDisplayWidth(text: string): number {
   return width;
 }
 
+/** Removes all SGR sequences from a text: colours, weight, underlines. */
+export function stripStyles(text: string): string {
+  return text.includes("\x1b") ? text.replaceAll(/\x1b\[[0-9;:]*m/g, "") : text;
+}
+
+/** Computes the terminal columns of a text with SGR sequences. */
+export function computeStyledWidth(text: string): number {
+  return computeDisplayWidth(stripStyles(text));
+}
+
 /**
  * Quotes a text for an error message so that it is unambiguous: JSON quotes, invisible characters as `\uXXXX`, at most
  * `longest` characters.

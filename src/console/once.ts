@@ -1,10 +1,10 @@
 import { EXIT } from "../base/errors.ts";
+import { stripStyles } from "../base/text.ts";
 import type { Call, CommandIo } from "../commands/spec.ts";
 import type { CommandContext } from "../commands/store-command.ts";
 import { createConsoleApp } from "./create-console-app.ts";
 import { buildFrame } from "./frame/frame.ts";
 import type { TabId } from "./state/console-state.ts";
-import { stripStyles } from "./theme/sgr.ts";
 import { Renderer } from "./view/renderer.tsx";
 
 /** Prints one screen as text, without cursor movement. @returns the exit code */

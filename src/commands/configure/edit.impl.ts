@@ -12,9 +12,10 @@ import { formatConfigChanges } from "../../model/configuring/impact-text.ts";
 import type { Snapshot } from "../../model/snapshot.ts";
 import { runEditor } from "../../process/editor.ts";
 import { parseReasonFlag } from "../flags.ts";
+import { ignoreCtrlC } from "../ignore-ctrl-c.ts";
 import { readSnapshot } from "../read-snapshot.ts";
 import type { Call, CommandIo } from "../spec.ts";
-import { type CommandContext, createStoreCommand, InterruptedError } from "../store-command.ts";
+import { type CommandContext, createStoreCommand } from "../store-command.ts";
 import { ConfigChangeCommand } from "./config-change-command.ts";
 import { CONFIG_COLLECTIONS, createTotalCheck, IMPACT_COLLECTIONS } from "./config-snapshot.ts";
 import { formatFaultLines, removeByteOrderMark } from "./document-input.ts";
@@ -112,18 +113,4 @@ class EditCommand {
   #printLine(line: string): void {
     if (this.#call.verbosity >= 0) this.#io.writeError(`signalbox: ${clean(line)}\n`);
   }
-}
-
-/**
- * Ignores Ctrl+C, which belongs to the editor: the process must not end, or the text would be lost. Other signals
- * abort.
- */
-function ignoreCtrlC(signal: AbortSignal): AbortSignal {
-  const stop = new AbortController();
-  const relayAbort = () => {
-    const { reason } = signal;
-    if (!(reason instanceof InterruptedError) || reason.exitCode !== 130) stop.abort(reason);
-  };
-  signal.addEventListener("abort", relayAbort);
-  return stop.signal;
 }

@@ -2,8 +2,9 @@ import { EXIT, SignalboxError } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
 import { runEditor } from "../../process/editor.ts";
 import { EditorFile } from "../configure/editor-file.ts";
+import { ignoreCtrlC } from "../ignore-ctrl-c.ts";
 import type { Call, CommandIo } from "../spec.ts";
-import { type CommandContext, InterruptedError } from "../store-command.ts";
+import type { CommandContext } from "../store-command.ts";
 
 /** A text that the user edits. */
 export interface EditableText<T> {
@@ -65,17 +66,4 @@ function tryRead<T>(read: () => T): { value: T } | { fault: string } {
     if (error instanceof SignalboxError || error instanceof SyntaxError) return { fault: error.message };
     throw error;
   }
-}
-
-/**
- * Ignores Ctrl+C, which belongs to the editor: the process must not end, or the text would be lost. Other signals
- * abort.
- */
-function ignoreCtrlC(signal: AbortSignal): AbortSignal {
-  const stop = new AbortController();
-  signal.addEventListener("abort", () => {
-    const { reason } = signal;
-    if (!(reason instanceof InterruptedError) || reason.exitCode !== 130) stop.abort(reason);
-  });
-  return stop.signal;
 }

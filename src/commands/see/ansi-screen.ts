@@ -1,4 +1,4 @@
-import { computeDisplayWidth } from "../../base/text.ts";
+import { computeStyledWidth } from "../../base/text.ts";
 import type { CommandIo } from "../spec.ts";
 
 const ENTER = "\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[H\x1b[J"; // the alternate screen, empty, without cursor and line wrap
@@ -63,5 +63,5 @@ const UNSURE = /[^\x00-\u02ff\u2010-\u2027\u2190-\u25ff\u2700-\u27bf]/;
 /** Clears the rest of a line. In a line that fills its row, this would delete the last character. */
 function clearLineEnd(line: string, columns: number): string {
   if (UNSURE.test(line)) return `\x1b[2K${line}`;
-  return computeDisplayWidth(line.replaceAll(/\x1b\[[0-9;:]*m/g, "")) < columns ? `${line}\x1b[K` : line;
+  return computeStyledWidth(line) < columns ? `${line}\x1b[K` : line;
 }

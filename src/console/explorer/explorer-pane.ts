@@ -1,7 +1,7 @@
-import { clean } from "../../base/text.ts";
+import { clean, computeStyledWidth } from "../../base/text.ts";
 import type { App } from "../app/app.ts";
 import type { Size } from "../frame/layout.ts";
-import { measureWidth, padToWidth } from "../theme/theme.ts";
+import { padToWidth } from "../theme/theme.ts";
 import type { TreeNode } from "./node.ts";
 
 /** Renders the tree of all locks, resources, hosts and other items. */
@@ -24,10 +24,13 @@ function renderNodeLine({ theme }: App, node: TreeNode, width: number): string {
   const mark = node.depth > 0 && signs.marks[node.tone].trim() !== "" ? signs.marks[node.tone] : "";
   const start = ` ${"  ".repeat(node.depth)}${fold} `;
   const note = clean(node.note, Math.max(0, width - 10));
-  const room = Math.max(1, width - measureWidth(start) - measureWidth(mark) - measureWidth(note) - 2);
+  const room = Math.max(
+    1,
+    width - computeStyledWidth(start) - computeStyledWidth(mark) - computeStyledWidth(note) - 2,
+  );
   const label = clean(node.label, room);
   const text = `${theme.style("quiet", start)}${theme.style(node.tone, mark)}${node.depth === 0 ? label : theme.style("plain", label)}`;
-  const gap = Math.max(1, width - 1 - measureWidth(text) - measureWidth(note));
+  const gap = Math.max(1, width - 1 - computeStyledWidth(text) - computeStyledWidth(note));
   return padToWidth(
     `${text}${" ".repeat(gap)}${theme.style(node.depth === 0 && node.tone === "problem" ? "problem" : "quiet", note)}`,
     width,

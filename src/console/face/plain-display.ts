@@ -1,3 +1,4 @@
+import { stripStyles } from "../../base/text.ts";
 import type { CommandIo } from "../../commands/spec.ts";
 import type { App } from "../app/app.ts";
 import { formatSpokenConnection, renderSpokenLines } from "../plain/spoken-lines.ts";
@@ -51,7 +52,7 @@ export class PlainDisplay implements Display {
 
   /** Describes the position only if the user has moved, or the contents of an overlay have changed. */
   #describeLocation(app: App): string[] {
-    const lines = renderSpokenLines(app).map((line) => line.replaceAll(/\x1b\[[0-9;:]*m/g, ""));
+    const lines = renderSpokenLines(app).map(stripStyles);
     const { focus, tab, tabs, explorer, panel } = app.state;
     const where = [
       focus,

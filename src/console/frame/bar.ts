@@ -1,6 +1,6 @@
-import { clean } from "../../base/text.ts";
+import { clean, computeStyledWidth, stripStyles } from "../../base/text.ts";
 import type { StyleRole } from "../theme/roles.ts";
-import { measureWidth, padToWidth, type Theme } from "../theme/theme.ts";
+import { padToWidth, type Theme } from "../theme/theme.ts";
 
 /**
  * A segment of a bar. If the bar is too narrow, segments are removed from the highest weight down; weight 1 is never
@@ -33,22 +33,18 @@ export function renderBar(
       .map(({ role, text }) => theme.style(role, text))
       .join("");
   const [start, end] = [paint(left), paint(right)];
-  const gap = Math.max(0, width - measureWidth(start) - measureWidth(end));
+  const gap = Math.max(0, width - computeStyledWidth(start) - computeStyledWidth(end));
   const room = padToWidth(start + theme.style(ground, " ".repeat(gap)) + end, width);
-  return measureWidth(room) > width ? theme.style(ground, clean(stripColourCodes(start), width)) : room;
+  return computeStyledWidth(room) > width ? theme.style(ground, clean(stripStyles(start), width)) : room;
 }
 
 function selectFitting(pieces: readonly BarSegment[], width: number): ReadonlySet<BarSegment> {
   let shown = [...pieces];
-  const computeTotal = () => shown.reduce((sum, { text }) => sum + measureWidth(text), 0);
+  const computeTotal = () => shown.reduce((sum, { text }) => sum + computeStyledWidth(text), 0);
   while (computeTotal() > width) {
     const least = shown.reduce((worst, piece) => (piece.weight >= worst.weight ? piece : worst));
     if (least.weight <= 1) break;
     shown = shown.filter((piece) => piece !== least);
   }
   return new Set(shown);
-}
-
-function stripColourCodes(painted: string): string {
-  return painted.replaceAll(/\x1b\[[0-9;:]*m/g, "");
 }

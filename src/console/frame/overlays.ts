@@ -1,6 +1,7 @@
+import { computeStyledWidth } from "../../base/text.ts";
 import type { App } from "../app/app.ts";
 import type { RenderedOverlay } from "../overlay/overlay.ts";
-import { measureWidth, padToWidth, truncateToWidth } from "../theme/theme.ts";
+import { padToWidth, truncateToWidth } from "../theme/theme.ts";
 import type { Size } from "./layout.ts";
 import { renderSafely } from "./render-safely.ts";
 
@@ -41,7 +42,7 @@ function renderOverlayFrame({ theme }: App, { title, lines, hints, width, tone }
   const { corners, horizontal, vertical } = theme.signs;
   const role = tone === "danger" ? "danger" : "border";
   const renderEdge = (left: string, text: string, right: string) => {
-    const rest = horizontal.repeat(Math.max(0, width + 1 - measureWidth(text)));
+    const rest = horizontal.repeat(Math.max(0, width + 1 - computeStyledWidth(text)));
     return theme.style(role, left + horizontal) + text + theme.style(role, rest + right);
   };
   const head = theme.style(
@@ -55,6 +56,6 @@ function renderOverlayFrame({ theme }: App, { title, lines, hints, width, tone }
   return [
     renderEdge(corners[0], head, corners[1]),
     ...lines.map((line) => `${side} ${padToWidth(truncateToWidth(line, width), width)} ${side}`),
-    renderEdge(corners[2], measureWidth(keys) + 2 <= width ? ` ${keys} ` : "", corners[3]),
+    renderEdge(corners[2], computeStyledWidth(keys) + 2 <= width ? ` ${keys} ` : "", corners[3]),
   ];
 }

@@ -1,7 +1,7 @@
+import { computeStyledWidth } from "../../base/text.ts";
 import type { App } from "../app/app.ts";
 import { getTabLabel } from "../explorer/build-tree.ts";
 import { TABS, type TabId } from "../state/console-state.ts";
-import { measureWidth } from "../theme/theme.ts";
 
 /** Renders the tabs with their counts. If they do not all fit, renders those around the active one. */
 export function renderTabs(app: App, width: number): string {
@@ -11,9 +11,9 @@ export function renderTabs(app: App, width: number): string {
 /** Returns the tab at a column of that line, from 0. */
 export function findTabAt(app: App, width: number, column: number): TabId | undefined {
   const { from, to, start } = fitTabs(app, width);
-  let left = measureWidth(start);
+  let left = computeStyledWidth(start);
   for (const tab of TABS.slice(from, to)) {
-    const own = measureWidth(renderTab(app, tab));
+    const own = computeStyledWidth(renderTab(app, tab));
     if (column >= left && column < left + own) return tab;
     left += own + SEPARATOR;
   }
@@ -34,7 +34,7 @@ function fitTabs(app: App, width: number): { from: number; to: number; start: st
     return { from, to, start, line: start + texts.slice(from, to).join(separator) + end };
   };
   let shown = renderTabRange(0, texts.length);
-  while (measureWidth(shown.line) > width && shown.to - shown.from > 1) {
+  while (computeStyledWidth(shown.line) > width && shown.to - shown.from > 1) {
     const { from, to } = shown;
     shown = to - 1 > at ? renderTabRange(from, to - 1) : renderTabRange(from + 1, to);
   }

@@ -1,4 +1,4 @@
-import { computeDisplayWidth } from "../../base/text.ts";
+import { computeStyledWidth } from "../../base/text.ts";
 import type { InputEvent } from "../input/event.ts";
 import type { Hint, Overlay, RenderedOverlay } from "./overlay.ts";
 import { scrollBy } from "./scroll.ts";
@@ -48,7 +48,7 @@ export class TextOverlay implements Overlay {
   paint(available: { width: number; height: number }): RenderedOverlay {
     const widest = Math.min(available.width, 110);
     const lines = this.#options.renderLines(widest);
-    const width = Math.max(30, Math.min(widest, Math.max(...lines.map(computeShownWidth), 0)));
+    const width = Math.max(30, Math.min(widest, Math.max(...lines.map(computeStyledWidth), 0)));
     this.#length = lines.length;
     this.#height = Math.max(1, Math.min(available.height, lines.length));
     this.#top = Math.max(0, Math.min(this.#top, this.#length - this.#height));
@@ -68,8 +68,4 @@ export class TextOverlay implements Overlay {
   onClose(): void {
     this.#options.onClose?.();
   }
-}
-
-function computeShownWidth(line: string): number {
-  return computeDisplayWidth(line.replaceAll(/\x1b\[[0-9;:]*m/g, ""));
 }

@@ -1,9 +1,8 @@
-import { clean } from "../../base/text.ts";
+import { clean, stripStyles } from "../../base/text.ts";
 import type { App } from "../app/app.ts";
 import { formatDetailText } from "../detail/detail-pane.ts";
 import { getTabLabel } from "../explorer/build-tree.ts";
 import { NOT_READ_YET, renderUnknownPage } from "../frame/empty-pages.ts";
-import { stripStyles } from "../theme/sgr.ts";
 
 /** Width of spoken lines, in columns. The terminal wraps longer ones. */
 const WIDTH = 100;

@@ -90,8 +90,3 @@ export function removeColours(painted: string): string {
     return kept.length === 0 ? "" : `\x1b[${kept.join(";")}m`;
   });
 }
-
-/** Removes all styles from a text. */
-export function stripStyles(text: string): string {
-  return text.includes("\x1b") ? text.replaceAll(SGR, "") : text;
-}

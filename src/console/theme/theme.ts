@@ -1,15 +1,8 @@
-import { computeDisplayWidth } from "../../base/text.ts";
+import { computeDisplayWidth, computeStyledWidth } from "../../base/text.ts";
 import type { OutputStyle } from "../../commands/see/paint.ts";
 import { ansi, dark, light, mono } from "./palettes.ts";
 import { ROLES, type StyleRole, type ThemePalette } from "./roles.ts";
-import {
-  applySgr,
-  buildSgrCodes,
-  type ColourDepth,
-  removeColours,
-  type SgrCodes,
-  stripStyles,
-} from "./sgr.ts";
+import { applySgr, buildSgrCodes, type ColourDepth, removeColours, type SgrCodes } from "./sgr.ts";
 import { ASCII, type Signs, toAscii, UNICODE } from "./signs.ts";
 
 export const THEMES = ["dark", "light", "ansi", "mono"] as const;
@@ -82,14 +75,9 @@ function createRowPainter(palette: ThemePalette, style: Theme["style"]): Theme["
   };
 }
 
-/** Returns the width of a styled text in columns. */
-export function measureWidth(painted: string): number {
-  return computeDisplayWidth(stripStyles(painted));
-}
-
 /** Cuts a styled text to a number of columns. Its styles continue to the end. */
 export function truncateToWidth(painted: string, width: number): string {
-  if (measureWidth(painted) <= width) return painted;
+  if (computeStyledWidth(painted) <= width) return painted;
   let room = width - 1;
   return painted.replaceAll(/(\x1b\[[0-9;:]*m)|([^\x1b])/gu, (piece, sequence: string | undefined) => {
     if (sequence !== undefined || room < 0) return sequence ?? "";
@@ -102,5 +90,5 @@ export function truncateToWidth(painted: string, width: number): string {
 
 /** Pads a styled text with spaces. */
 export function padToWidth(painted: string, width: number): string {
-  return painted + " ".repeat(Math.max(0, width - measureWidth(painted)));
+  return painted + " ".repeat(Math.max(0, width - computeStyledWidth(painted)));
 }

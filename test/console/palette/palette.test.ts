@@ -1,7 +1,7 @@
 /** The palette: what can be chosen, what is found by what is typed, and how that is painted. */
 import fc from "fast-check";
 import { beforeAll, describe, expect, it, test } from "vitest";
-import { clean } from "../../../src/base/text.ts";
+import { clean, computeStyledWidth, stripStyles } from "../../../src/base/text.ts";
 import { COMMANDS } from "../../../src/commands/registry.ts";
 import { listKeyActions } from "../../../src/console/keys/key-actions.ts";
 import { createKeymap } from "../../../src/console/keys/keymap.ts";
@@ -12,8 +12,7 @@ import { renderMatches } from "../../../src/console/palette/lines.ts";
 import { splitByRanges, toTextRanges } from "../../../src/console/palette/ranges.ts";
 import { addRecentEntry } from "../../../src/console/palette/rank.ts";
 import { PaletteIndex } from "../../../src/console/palette/search.ts";
-import { stripStyles } from "../../../src/console/theme/sgr.ts";
-import { getTheme, measureWidth } from "../../../src/console/theme/theme.ts";
+import { getTheme } from "../../../src/console/theme/theme.ts";
 import { pictureOf, plain, stand } from "../../model/pictures.ts";
 import { keys } from "../../protocol/samples.ts";
 
@@ -300,6 +299,7 @@ describe("matches as they are painted", () => {
   it("are as wide as they must be, however narrow that is", () => {
     for (const width of [80, 40, 20, 12])
       for (const query of ["", "drain", "web1"])
-        for (const line of lines(query, width)) expect(measureWidth(line), `${width} ${query}`).toBe(width);
+        for (const line of lines(query, width))
+          expect(computeStyledWidth(line), `${width} ${query}`).toBe(width);
   });
 });

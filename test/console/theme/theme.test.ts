@@ -2,7 +2,7 @@
 import xterm from "@xterm/headless";
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { computeDisplayWidth } from "../../../src/base/text.ts";
+import { computeDisplayWidth, computeStyledWidth, stripStyles } from "../../../src/base/text.ts";
 import { renderGridLines } from "../../../src/commands/see/grid.ts";
 import {
   chooseTheme,
@@ -10,9 +10,8 @@ import {
   detectColourDepth,
 } from "../../../src/console/theme/choose-theme.ts";
 import { ROLES, type StyleRole } from "../../../src/console/theme/roles.ts";
-import { stripStyles } from "../../../src/console/theme/sgr.ts";
 import { ASCII, toAscii, UNICODE } from "../../../src/console/theme/signs.ts";
-import { getTheme, measureWidth, THEMES, type Theme } from "../../../src/console/theme/theme.ts";
+import { getTheme, THEMES, type Theme } from "../../../src/console/theme/theme.ts";
 import type { TableColumn } from "../../../src/model/tables/view.ts";
 
 const dark = getTheme("dark", "24bit", false);
@@ -228,6 +227,6 @@ describe("signs", () => {
   });
 
   it("are counted by their columns, not by what paints them", () => {
-    expect(measureWidth(dark.style("held", "● 日"))).toBe(4);
+    expect(computeStyledWidth(dark.style("held", "● 日"))).toBe(4);
   });
 });
