@@ -141,6 +141,25 @@ describe("a login", () => {
     expect(await again).toBe("t");
   });
 
+  it("tells those who leave before its next try why the last one failed", async () => {
+    const all = login();
+    const through = way("a");
+    const first = token(all, through);
+    await settled();
+    last().fail(new MemberError("unavailable", "elsewhere", "a: its certificate is not trusted"));
+    await expect(first).rejects.toMatchObject({ message: "a: its certificate is not trusted" });
+    for (const wait of [10, 300]) {
+      const stop = new AbortController();
+      const late = token(all, through, stop.signal);
+      await clock.advance(wait);
+      stop.abort(new StoreError("unavailable", "time is up"));
+      await expect(late).rejects.toMatchObject({ message: "a: its certificate is not trusted" });
+    }
+    expect(asked).toHaveLength(2);
+    last().answer("t");
+    expect(await token(all, through)).toBe("t");
+  });
+
   it("pauses between rounds in which every member failed", async () => {
     void token(login(), way("a", "b"));
     for (let i = 0; i < 6; i += 1) {

@@ -432,7 +432,7 @@ describe.concurrent("TLS and a password", () => {
   });
 
   test("an authority nobody knows: 201, and the certificate is the reason", async () => {
-    const all = { ...env, ...AWAY, CRONLOCK_HOST: env.CRONLOCK_HOST ?? "", CRONLOCK_AUTH: "ben:ge:heim" };
+    const all = { ...AWAY, ...env, CRONLOCK_REDIS_TIMEOUT: "3", CRONLOCK_AUTH: "ben:ge:heim" };
     expect(await end(enter(), "cronlock", ["true"], all)).toEqual(saying(201, /certificate/));
   });
 });

@@ -78,7 +78,7 @@ describe.concurrent.each(TRANSPORTS)("over %s, a reset", (transport) => {
 describe.concurrent("a reset", () => {
   it("of a frozen runner returns when its guardian has killed the job and its session is over", async (context) => {
     const stage = await theatre.stage("http", context);
-    const options = ["--lock", "x", "--ttl", "10s", "--termination-timeout", "100ms"];
+    const options = ["--lock", "x", "--ttl", "15s", "--termination-timeout", "100ms"];
     const run = await stage.started({ name: "run", options, hold: ["stubborn"] });
     const { pid } = await stage.journal.seen("run", "start");
     run.child.kill("SIGSTOP");

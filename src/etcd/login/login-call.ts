@@ -62,6 +62,11 @@ export class LoginCall {
     }
   }
 
+  /** Whether a member has failed so far. */
+  get hasFailed(): boolean {
+    return this.#causes.size > 0;
+  }
+
   /** Builds an error from the failures so far, for callers whose time is up. */
   createError(): StoreError {
     const causes = [...this.#causes.values()];

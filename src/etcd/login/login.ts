@@ -50,6 +50,8 @@ export class Login {
   #call: LoginCall | undefined;
   #wasLoggedIn = false;
   #refusal: { error: MemberError; since: number } | undefined;
+  /** Why the last login failed without a response; undefined after a login that etcd has answered. */
+  #failure: StoreError | undefined;
   #pause = 0;
 
   /** @param unit  uniform in [0, 1), for pauses */
@@ -110,7 +112,7 @@ export class Login {
     const onAbort = () => {
       const { reason } = either;
       const isLate = reason instanceof StoreError && reason.kind === "unavailable" && !signals[0]?.aborted;
-      left.reject(isLate ? (this.#call?.createError() ?? this.#createRefusalError() ?? reason) : reason);
+      left.reject(isLate ? this.#createLateError() : reason);
     };
     either.addEventListener("abort", onAbort);
     try {
@@ -154,15 +156,19 @@ export class Login {
       const text = await this.#call.run(signal);
       this.#passwords.accept(password);
       this.#refusal = undefined;
+      this.#failure = undefined;
       this.#wasLoggedIn = true;
       this.#pause = 0;
       this.#token = { text, since: clock.now(), doubts: 0 };
       return this.#token;
     } catch (error) {
       if (!(error instanceof MemberError && error.kind === "unauthenticated")) {
-        if (!signal.aborted) this.#pause = Math.min(2 * this.#pause || FIRST_PAUSE, LONGEST_PAUSE);
+        if (signal.aborted) throw error;
+        this.#pause = Math.min(2 * this.#pause || FIRST_PAUSE, LONGEST_PAUSE);
+        this.#failure = error instanceof StoreError ? error : undefined;
         throw error;
       }
+      this.#failure = undefined;
       this.#passwords.refuse(password, clock.now(), this.#unit());
       this.#refusal = { error, since: this.#refusal?.since ?? clock.now() };
       return undefined;
@@ -175,6 +181,12 @@ export class Login {
   #canPasswordChange(now: number): boolean {
     if (!this.#wasLoggedIn || !this.#passwords.canChange) return false;
     return this.#refusal === undefined || now - this.#refusal.since < ROTATION;
+  }
+
+  /** Builds the error for a caller whose time is up: the failures of this login, else of the one before it. */
+  #createLateError(): StoreError {
+    if (this.#call?.hasFailed !== true && this.#failure !== undefined) return this.#failure;
+    return this.#call?.createError() ?? this.#createRefusalError();
   }
 
   /** Builds the error for a refused login. While the password may be changing, the error is `unavailable`. */
