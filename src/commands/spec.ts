@@ -1,6 +1,7 @@
 import type { Terminal } from "../base/terminal.ts";
 import type { SettingKey } from "../config/settings.ts";
 import type { Snapshot } from "../model/snapshot/snapshot.ts";
+import type { ActionOutcome } from "./outcome/action-outcome.ts";
 
 /** A flag of one command, as opposed to a setting. */
 export interface Flag {
@@ -74,8 +75,21 @@ export interface Command {
   settings?: readonly SettingKey[];
   examples: readonly (readonly [line: string, what: string])[];
   /** Undefined for the console, which is a separate bundle that `bin` starts. */
-  load?: () => Promise<{ execute: CommandExecutor }>;
+  load?: () => Promise<CommandImplementation>;
 }
+
+/** The implementation of a command. */
+export interface CommandImplementation {
+  execute: CommandExecutor;
+  /**
+   * If the command acts: does its work, and returns the outcome instead of printing it.
+   * @throws InterruptedError if the user ends the command; SignalboxError, StoreError
+   */
+  perform?(call: Call, io: CommandIo): Promise<ActionOutcome>;
+}
+
+/** The implementation of a command that acts. */
+export type ActionImplementation = Required<CommandImplementation>;
 
 /** Runs a command. @returns the exit code */
 export type CommandExecutor = (call: Call, io: CommandIo) => Promise<number>;
@@ -104,6 +118,8 @@ export interface CommandIo {
   writeOutput(text: string): boolean;
   /** Writes to standard error. */
   writeError(text: string): void;
+  /** Writes one line for the user to standard error, with the name of the program. The text may be of others. */
+  writeMessage(line: string): void;
   onSignal(listener: (name: NodeJS.Signals) => void): () => void;
   /** Reads standard input to its end. */
   readInput(): Promise<string>;

@@ -41,8 +41,9 @@ function reportResultCounts(app: App, results: readonly ConsoleJob[]): void {
   else app.showToast(`${bad} of ${results.length} are not done: Enter on one in JOBS shows why`, "problem");
 }
 
-function formatJobToast(app: App, { title, lines, code, command }: ConsoleJob): string {
+function formatJobToast(app: App, { title, lines, code, outcome }: ConsoleJob): string {
   const end = code === EXIT.ok ? "done" : `exit ${code}`;
-  const [undo] = command.id === "drain" && code === EXIT.ok ? app.keymap.getKeyLabels("undrain") : [];
+  const isDrained = outcome?.result.kind === "drain" && code === EXIT.ok;
+  const [undo] = isDrained ? app.keymap.getKeyLabels("undrain") : [];
   return `${title}: ${lines.at(-1) ?? end}${undo === undefined ? "" : `; ${undo} lifts it`}`;
 }

@@ -38,13 +38,11 @@ const RECORD_WITHIN = 2_000;
 /** Implements `drain --wait`: waits until nothing in the scope is held, and ends late holders if asked. */
 export class DrainWaiter {
   readonly #context: CommandContext;
-  readonly #say: (line: string) => void;
   readonly #order: DrainWaitOptions;
   readonly #start: number;
 
-  constructor(context: CommandContext, say: (line: string) => void, order: DrainWaitOptions) {
+  constructor(context: CommandContext, order: DrainWaitOptions) {
     this.#context = context;
-    this.#say = say;
     this.#order = order;
     this.#start = context.clock.now();
   }
@@ -60,7 +58,7 @@ export class DrainWaiter {
       return await this.#conclude(await this.#wait(undefined, first.holders, spared), asked.size);
     } catch (error) {
       if (error instanceof InterruptedError)
-        this.#say(`no longer waiting; ${this.#formatTarget()} stays drained`);
+        this.#context.printMessage(`no longer waiting; ${this.#formatTarget()} stays drained`);
       throw error;
     }
   }
@@ -78,9 +76,10 @@ export class DrainWaiter {
   }
 
   #reportNews(news: DrainWaitNews): void {
-    if (news.kind === "away") this.#say(`etcd is away (${news.error.message}); waiting for it`);
-    if (news.kind === "back") this.#say("etcd is back");
-    if (news.kind === "holders") this.#say(`waiting for ${formatHolders(news.holders)}`);
+    if (news.kind === "away")
+      this.#context.printMessage(`etcd is away (${news.error.message}); waiting for it`);
+    if (news.kind === "back") this.#context.printMessage("etcd is back");
+    if (news.kind === "holders") this.#context.printMessage(`waiting for ${formatHolders(news.holders)}`);
   }
 
   async #reset(): Promise<HolderResetResult> {
@@ -89,18 +88,18 @@ export class DrainWaiter {
       try {
         const ended = await resetHolders(this.#context, { target, reason, shown });
         const { size } = ended.asked;
-        if (isAway) this.#say("etcd is back");
-        this.#say(
+        if (isAway) this.#context.printMessage("etcd is back");
+        this.#context.printMessage(
           `${this.#formatElapsed()} are over: ${size} ${size === 1 ? "run was" : "runs were"} asked to end`,
         );
         if (ended.spared.length > 0)
-          this.#say(
+          this.#context.printMessage(
             `not ended, since not shown before: ${formatClaimOwners(ended.spared)}; look again to end them`,
           );
         return ended;
       } catch (error) {
         if (!isUnavailable(error)) throw error;
-        if (!isAway) this.#say("etcd is away; those who remain are ended when it is back");
+        if (!isAway) this.#context.printMessage("etcd is away; those who remain are ended when it is back");
         isAway = true;
         await this.#context.clock.sleep(PAUSE, this.#context.signal);
       }
