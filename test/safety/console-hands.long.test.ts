@@ -60,7 +60,7 @@ it("finds a lock by a few letters, and goes to it", async () => {
   await console.waitFor((it) => selected(it).includes("gamma"));
   console.press(":");
   console.type(">edit");
-  await console.waitFor(/needs a terminal of its own/);
+  await console.waitFor(/start it in another terminal/);
   console.press("ctrl+c");
   expect(await console.ended).toEqual({ code: 0, signal: undefined });
 });

@@ -31,9 +31,9 @@ describe("a drain that waits, while etcd is stopped and started again", () => {
     const drain = room.cli(DRAIN);
     await drain.waitForOutput(/waiting for .*/);
     await etcd.kill();
-    await drain.waitForOutput(/etcd is away/);
+    await drain.waitForOutput(/etcd is unreachable/);
     await etcd.restart();
-    await drain.waitForOutput(/etcd is back/);
+    await drain.waitForOutput(/etcd is reachable again/);
     expect(drain.child.exitCode).toBeNull();
     writeFileSync(over, "");
     const { code, stdout, stderr } = await drain.ended;

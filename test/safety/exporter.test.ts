@@ -50,7 +50,7 @@ describe("signalbox exporter", () => {
       proxy.reset();
       const away = await scraped(exporter, "/metrics", /^signalbox_up 0$/m);
       expect(away).not.toContain("signalbox_holders");
-      expect(await scraped(exporter, "/healthz", /./)).toBe("etcd is away\n");
+      expect(await scraped(exporter, "/healthz", /./)).toBe("etcd is unreachable\n");
       const late = stage.command(["exporter", "--listen", "0", "--connect-timeout", "200ms"], {
         endpoint: `http://${proxy.address}`,
       });

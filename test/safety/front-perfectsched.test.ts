@@ -311,7 +311,7 @@ describe.concurrent("import perfectsched", () => {
     expect(new Set(keys.map(({ modRevision }) => modRevision)).size, "revisions").toBe(1);
     expect(await at(room, csv(A, B), "--yes")).toMatchObject({
       code: 0,
-      stdout: "the schedules are so already: nothing to change\n",
+      stdout: "the schedules are up to date: nothing to change\n",
     });
   });
 
@@ -321,7 +321,7 @@ describe.concurrent("import perfectsched", () => {
     const later = { next: (FAR + HOUR) * 1000, runAt: (FAR + HOUR) * 1000, open: [] };
     await room.put(room.keys.due("a"), formatDue(later)); // as a worker does that has run it
     expect(await at(room, csv(A), "--yes")).toMatchObject({
-      stdout: "the schedules are so already: nothing to change\n",
+      stdout: "the schedules are up to date: nothing to change\n",
     });
     expect((await stored(room, "a")).due).toEqual(later);
     const further = `a,${FAR + 2 * HOUR + 30},${FAR + 2 * HOUR},0 * * * *,30,"{""type"":""mail"",""to"":""ops""}",Asia/Tokyo`;

@@ -354,7 +354,7 @@ describe.concurrent("import switchman", () => {
     const end = await take(room, printed, "--yes");
     expect(end).toMatchObject({ code: 0 });
     expect(end.stderr.split("\n").slice(0, 2)).toEqual([
-      "signalbox: stdin: passed over, for it is no part of the data: lines 1, 3, 5",
+      "signalbox: stdin: ignored, not part of the data: lines 1, 3, 5",
       expect.stringMatching(
         /^signalbox: stdin: group "web": "db1" is no group here, and as a host it has no domain/,
       ),

@@ -117,7 +117,7 @@ describe("what was not shown is not ended", () => {
     const reset = await stage.command(words).ended;
     expect(reset).toMatchObject({
       code: 75,
-      stderr: expect.stringMatching(/was next and no longer is: web1/),
+      stderr: expect.stringMatching(/is no longer next: web1/),
     });
     expect(await asked(stage)).toEqual([]);
   });

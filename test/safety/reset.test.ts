@@ -64,11 +64,14 @@ describe.concurrent.each(TRANSPORTS)("over %s, a reset", (transport) => {
       await reset.waitForOutput(/asked .* to end/);
       proxy.mode = "refuse";
       proxy.reset();
-      await reset.waitForOutput(/etcd is away/);
+      await reset.waitForOutput(/etcd is unreachable/);
       await stage.store.commitTxn({ compare: [], success: [{ op: "delete", key }], failure: [] });
       proxy.mode = "forward";
       const { code, stderr } = await reset.ended;
-      expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining("etcd is back") });
+      expect({ code, stderr }).toEqual({
+        code: 0,
+        stderr: expect.stringContaining("etcd is reachable again"),
+      });
     } finally {
       await proxy.close();
     }
@@ -199,7 +202,7 @@ describe.concurrent("a reset", () => {
     const stage = await theatre.stage("http", context);
     expect(await stage.command(RESET).ended).toMatchObject({
       code: 0,
-      stdout: 'nobody holds lock "x", nor waits for it\n',
+      stdout: 'nobody holds lock "x" or waits for it\n',
     });
     expect((await stage.command([...RESET, "--strict"]).ended).code).toBe(1);
   });
