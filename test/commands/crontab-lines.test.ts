@@ -76,7 +76,7 @@ describe("faults and hints", () => {
     ["0 3 29 2 * signalbox run -- x", /^warning: it comes only in leap years/],
     ["0 25 * * * signalbox run -- x", /^failure: hour "25"/],
     ["* * * * signalbox run -- x", /^failure: day of the week "signalbox"/, /^failure: .*|./],
-    ["* * * * * signalbox run $OPTS -- x", /^hint: the options are known only after the shell runs it/],
+    ["* * * * * signalbox run $OPTS -- x", /^hint: the options are known only after the shell expands them/],
     ["* * * * * chronic signalbox run -- x", /^hint: chronic treats exit code 75 as a failure/],
     ["* * * * * signalbox run -- x || mail ops", /^hint: \|\| treats exit code 75 as a failure/],
     ["* * * * * switchman -g web -- /opt/x", /^hint: as signalbox: signalbox run -E 0 -g web -- \/opt\/x/],

@@ -200,7 +200,7 @@ describe("an import", () => {
       code: 75,
       stdout: expect.stringMatching(/moved:[\s\S]*- group g1 \(/),
     });
-    expect(stdout).toMatch(/ did this: group, group g1: - group g1/);
+    expect(stdout).toMatch(/changed by .*: group, group g1: - group g1/);
     expect(JSON.parse(await done(stage, ["export"])).groups).not.toHaveProperty("web");
   });
 

@@ -145,8 +145,8 @@ describe("a group", () => {
     const added = names.filter((_, index) => ends[index]?.code === 0);
     expect(await members(stage, "web")).toEqual(added);
     for (const { stderr } of ends.filter(({ code }) => code === 75)) {
-      expect(stderr).toMatch(/the configuration has moved:\n.*~ group web: \+ h/);
-      expect(stderr).toMatch(/@.* did this: group, group web: ~ group web: \+ h/);
+      expect(stderr).toMatch(/the configuration has changed:\n.*~ group web: \+ h/);
+      expect(stderr).toMatch(/changed by .*@.*: group, group web: ~ group web: \+ h/);
     }
     expect(await audits(stage)).toHaveLength(1 + added.length);
   });

@@ -114,7 +114,7 @@ describe.concurrent("what changes between preview and confirmation", () => {
     await queueUp(stage, "x", { state: "held", host: "second.example.com" });
     await stage.store.commitTxn({ compare: [], success: [{ op: "delete", key: first }], failure: [] });
     await console.waitFor(/\+ ends +second/);
-    await console.waitFor("it would now end other runs");
+    await console.waitFor("the runs to end have changed");
     console.press("enter");
     await console.waitFor("▲ type x to confirm");
     expect(await audit(stage)).toEqual([]);

@@ -93,7 +93,7 @@ describe("a key too many", () => {
     const console = await seat(stage);
     await console.waitFor(/gamma .*held/);
     console.press("1", "down", "down", "D");
-    await console.waitFor("this is its row");
+    await console.waitFor("row selected");
     expect(console.getScreen().join("\n")).not.toContain("drain lock");
     console.press("D");
     await console.waitFor("drain lock beta --wait");
@@ -113,7 +113,7 @@ describe("a key too many", () => {
     console.press("enter");
     await console.waitFor(/→ drain lock invoices/);
     console.press("q");
-    await console.waitFor("would be left: again to quit");
+    await console.waitFor("press again to quit anyway");
     console.press("q");
     expect(await console.ended).toEqual({ code: 0, signal: undefined });
     expect(console.leftBehind).toEqual([]);
@@ -152,7 +152,7 @@ describe.concurrent("a terminal", () => {
     const stage = await theatre.stage("http", context);
     const console = await seat(stage);
     console.press("ctrl+z");
-    await console.waitFor("there is no shell behind this console");
+    await console.waitFor("this console was not started by a shell");
     expect(console.isAlternate).toBe(true);
     console.press("?");
     await console.waitFor("Anywhere");

@@ -201,10 +201,10 @@ describe.concurrent("a drain that waits", () => {
     const options = ["--wait", "--timeout", "100ms", "--reset", "--reason", "disks"];
     const { code, stdout, stderr } = await stage.command([...DRAIN, ...options]).ended;
     expect({ code, alive: existsSync(`/proc/${pid}`) }, stderr).toEqual({ code: 0, alive: false });
-    expect(stdout).toMatch(/nobody holds anything there, after .*, 1 by a reset/);
+    expect(stdout).toMatch(/nobody holds anything there, after .*, 1 ended by a reset/);
     expect(await run.ended).toMatchObject({ code: 125, stderr: expect.stringContaining("disks") });
     expect(await audit(stage)).toEqual([
-      expect.stringMatching(/^drain lock x: empty after .*, 1 by a reset$/),
+      expect.stringMatching(/^drain lock x: empty after .*, 1 ended by a reset$/),
       "drain lock x: asked to end",
     ]);
   });
@@ -291,7 +291,7 @@ describe.concurrent("a drain", () => {
     expect(await audit(stage)).toHaveLength(1);
     expect(await drain("--reason", "fans")).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(/: fans\ninstead of: .*: disks\n/),
+      stdout: expect.stringMatching(/: fans\nreplaces: .*: disks\n/),
     });
     expect(await drain("--for", "1h")).toMatchObject({
       code: 0,
@@ -299,7 +299,7 @@ describe.concurrent("a drain", () => {
     });
     expect(await drains(stage)).toMatchObject([{ why: "fans", until: expect.any(Number) }]);
     expect(await drain("--keep")).toMatchObject({ code: 0, stdout: expect.stringContaining("(until 2") });
-    expect(await drain()).toMatchObject({ code: 0, stdout: expect.stringContaining("instead of: ") });
+    expect(await drain()).toMatchObject({ code: 0, stdout: expect.stringContaining("replaces: ") });
     const [last] = await drains(stage);
     expect(last).toMatchObject({ why: "fans" });
     expect(last?.until).toBeUndefined();
@@ -312,7 +312,7 @@ describe.concurrent("a drain", () => {
     expect((await run.ended).code).toBe(0);
     expect(Date.now()).toBeGreaterThanOrEqual((await drains(stage))[0]?.until ?? 0);
     const again = await stage.command(DRAIN).ended;
-    expect(again).toMatchObject({ code: 0, stdout: expect.not.stringContaining("instead of") });
+    expect(again).toMatchObject({ code: 0, stdout: expect.not.stringContaining("replaces") });
   });
 
   it("shows in a dry run who holds, who waits, and who would leave its place; and changes nothing", async (context) => {
@@ -381,7 +381,7 @@ describe.concurrent("a drain", () => {
     { args: ["drain", "all", "x"], says: 'SCOPE all takes no NAME; got "x"' },
     { args: ["drain", "lock", "x", "--timeout", "1s"], says: "add --wait" },
     { args: ["drain", "lock", "x", "--wait", "--reset"], says: "add --wait --timeout" },
-    { args: ["drain", "lock", "x", "--for", "0"], says: "ends at once" },
+    { args: ["drain", "lock", "x", "--for", "0"], says: "--for must be greater than 0" },
     { args: ["drain", "lock", "x", "--for", "1h", "--keep"], says: "one of them" },
     { args: ["undrain", "host"], says: "NAME is missing" },
   ])("is refused as $args", async ({ args, says }, context) => {
@@ -501,7 +501,7 @@ describe.concurrent("two operators", () => {
       );
       const told = all.filter(({ code }) => code === 75);
       for (const { stderr } of told)
-        expect(stderr).toMatch(/something has moved:\n.*(new|changed): lock .* is drained by/);
+        expect(stderr).toMatch(/something has changed:\n.*(new|changed): lock .* is drained by/);
       const done = (await audit(stage)).filter((line) => line.startsWith(`drain lock ${name}:`));
       expect(done).toHaveLength(3 - told.length);
     }

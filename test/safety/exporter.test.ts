@@ -11,7 +11,7 @@ const theatre = new Theatre();
 
 /** Asks for a path until the answer has a line. */
 async function scraped(exporter: RunningProcess, path: string, line: RegExp): Promise<string> {
-  await exporter.waitForOutput(/metrics are served on 127\.0\.0\.1:\d+\n/);
+  await exporter.waitForOutput(/serving metrics on 127\.0\.0\.1:\d+\n/);
   const [, address] = /served on (\S+)\n/.exec(exporter.output.stderr) ?? [];
   return await until(`${path} has ${line}`, async () => {
     const text = await (await fetch(`http://${address}${path}`)).text();

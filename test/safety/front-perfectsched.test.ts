@@ -290,7 +290,7 @@ describe.concurrent("import perfectsched", () => {
     });
     expect(await at(room, csv(A, B))).toMatchObject({
       code: 64,
-      stderr: expect.stringMatching(/nobody can be asked here/),
+      stderr: expect.stringMatching(/cannot ask for confirmation/),
     });
     expect(await room.everything()).toEqual([]);
     expect((await at(room, csv(A, B), "--yes")).code).toBe(0);

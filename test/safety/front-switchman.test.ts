@@ -356,7 +356,7 @@ describe.concurrent("import switchman", () => {
     expect(end.stderr.split("\n").slice(0, 2)).toEqual([
       "signalbox: stdin: ignored, not part of the data: lines 1, 3, 5",
       expect.stringMatching(
-        /^signalbox: stdin: group "web": "db1" is no group here, and as a host it has no domain/,
+        /^signalbox: stdin: group "web": "db1" is neither a group nor a full host name/,
       ),
     ]);
     const listed = await room.ended(["export"]);

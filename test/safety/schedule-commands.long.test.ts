@@ -245,7 +245,7 @@ describe("two operators", () => {
     expect([code, why]).toEqual([75, expect.stringMatching(/written since:[\s\S]*schedule a was written/)]);
     expect(await refused(stage, "pause", "a", "--expect-revision", "999999")).toEqual([
       64,
-      expect.stringMatching(/still to come/),
+      expect.stringMatching(/must not be in the future/),
     ]);
     expect(await definition(stage, "a")).toBeDefined();
   });
