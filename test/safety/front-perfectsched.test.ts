@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { BUNDLE } from "../../fixtures/signalbox.ts";
 import { parseDefinition } from "../../src/schedule/definition.ts";
-import { formatDue, parseDue } from "../../src/schedule/due.ts";
+import { formatDue, parseDue } from "../../src/schedule/state/due.ts";
 import { eventually, House, type Room, saying } from "./support/house.ts";
 
 const house = House.onEtcd();
@@ -361,7 +361,7 @@ describe.concurrent("import perfectsched", () => {
     );
     expect(bad.stderr).not.toContain("\u001b");
     const latin1 = Buffer.from(csv(A, `caf\u00e9,${FAR},${FAR},@daily,0,{},UTC`), "latin1");
-    expect(await at(room, latin1, "--yes")).toEqual(saying(74, /standard input .*: line 3 is not UTF-8/));
+    expect(await at(room, latin1, "--yes")).toEqual(saying(74, /standard input: line 3 is not UTF-8/));
     expect(await room.everything()).toEqual([]);
     expect((await room.ended(["import", "perfectsched", "/no/such/file"])).code).toBe(74);
   });

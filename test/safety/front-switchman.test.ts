@@ -378,7 +378,7 @@ describe.concurrent("import switchman", () => {
     );
     expect(await take(room, "WATCHER::\ncZxid = 0x2\n", "--yes")).toEqual(saying(78, /stdin:1:1: /));
     expect(await take(room, " \n", "--yes")).toEqual(saying(78, /is empty: the znode keeps neither/));
-    expect(await room.ended(["import", "switchman", "/no/such"])).toEqual(saying(74, /cannot be read/));
+    expect(await room.ended(["import", "switchman", "/no/such"])).toEqual(saying(74, /cannot read/));
     expect(await room.everything()).toEqual([]);
   });
 

@@ -1,0 +1,77 @@
+import { DRAIN_SCOPES } from "../../../protocol/keys.ts";
+import { ACTION_FLAGS } from "../../command-line/flags.ts";
+import { type Argument, CONNECTION_SETTINGS, type Command } from "../../spec.ts";
+
+const SCOPE: Argument = { name: "SCOPE", choices: DRAIN_SCOPES, help: "lock, resource, host, group or all" };
+const NAME: Argument = {
+  name: "NAME",
+  isOptional: true,
+  help: "the name of the lock, resource, host or group; none for all",
+};
+
+export const drain: Command = {
+  id: "drain",
+  topic: "Act",
+  key: "D",
+  brief: "stop new grants for a lock, resource, host, group or everything",
+  about: [
+    "From the revision of the drain on, nothing is granted in its scope. Running commands continue, and a run that was granted just" +
+      " before still starts its command. The output lists the holders, and --wait waits for them: after exit code 0, no" +
+      " command runs or starts in the scope as long as the drain exists.",
+    "A run in a drained scope gives" +
+      " up (75). With `run --wait` it waits until the drain ends, and keeps its position if the drain stops every queue it is in.",
+    "If the target is drained already, nothing changes, unless the end or the reason differ: then the drain is replaced." +
+      " If another operator changes the drain meanwhile, nothing is done (exit 75).",
+    "With --wait the command returns when nothing in the scope is held any more (a ticket in grace does not count), or when the" +
+      " drain was lifted meanwhile (exit 75). It keeps waiting while etcd is unreachable. Ctrl+C ends the wait, not the drain.",
+  ],
+  args: [SCOPE, { ...NAME, names: "lock" }],
+  flags: [
+    { name: "for", value: "DURATION", help: "lift the drain automatically after this time" },
+    { name: "keep", help: "leave an existing drain as it is" },
+    { name: "wait", short: "w", help: "wait until nothing in the scope is held" },
+    {
+      name: "timeout",
+      value: "DURATION",
+      help: "wait no longer than this (exit 124), then list the remaining holders; the drain stays",
+    },
+    {
+      name: "reset",
+      help: "with --wait and --timeout: end the remaining commands after the timeout, and wait until they have ended",
+    },
+    ...ACTION_FLAGS,
+  ],
+  settings: CONNECTION_SETTINGS,
+  examples: [
+    ["signalbox drain host web1.example.com --reason 'new disks'", "show which runs are affected, and ask"],
+    ["signalbox drain host web1.example.com --wait --yes && ssh web1 reboot", "in a script"],
+    ["signalbox drain all --for 2h --reason 'etcd upgrade' --wait", "everything, for at most two hours"],
+    [
+      "signalbox drain resource db --wait --timeout 10m --reset --yes",
+      "end the runs that still use it after 10 minutes",
+    ],
+    ["signalbox drain group web --dry-run", "show the hosts, holders and waiting runs"],
+  ],
+  load: () => import("./drain.impl.ts"),
+};
+
+export const undrain: Command = {
+  id: "undrain",
+  topic: "Act",
+  key: "U",
+  brief: "lift a drain; queues continue in their order",
+  about: [
+    "Lifts the drain of exactly this target, and lists other drains that still stop it. `undrain all` lifts only the drain of" +
+      " everything. If another operator changes the drain meanwhile, nothing is done (exit 75).",
+    "With --expect-revision, a drain that was created or changed after that revision is not lifted. So a script can lift only its own" +
+      " drain (`drain --json` prints its revision).",
+  ],
+  args: [SCOPE, { ...NAME, names: "drain" }],
+  flags: ACTION_FLAGS,
+  settings: CONNECTION_SETTINGS,
+  examples: [
+    ["signalbox undrain host web1.example.com", "show which runs can continue, and ask"],
+    ["signalbox undrain all --yes --reason 'upgrade is done'", "in a script"],
+  ],
+  load: () => import("./undrain.impl.ts"),
+};

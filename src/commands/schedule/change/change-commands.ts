@@ -1,0 +1,156 @@
+import { ACTION_FLAGS } from "../../command-line/flags.ts";
+import { type Argument, CONNECTION_SETTINGS, type Command, type Flag } from "../../spec.ts";
+import { DEFINITION_FLAGS, START_FLAGS } from "./definition-flags.ts";
+
+const KEY: Argument = { name: "KEY", names: "schedule", help: "the schedule's id" };
+const KEYS: Argument = { name: "KEY", names: "schedule", isRest: true, help: "ids of schedules" };
+
+export const TIMES =
+  "Times are ISO 8601 (without an offset, in the schedule's time zone), seconds since the epoch, now, or +2h.";
+
+const PAUSED: Flag = { name: "paused", help: "create it paused; it does not fire until it is resumed" };
+
+export const scheduleAdd: Command = {
+  id: "schedule add",
+  topic: "Schedule",
+  brief: "add a schedule: what to run, and when",
+  about: [
+    "TYPE selects a handler of the workers; with - the KEY up to its first dot is the type. With a command" +
+      " after --, no handler is needed: KEY CRON -- COMMAND is enough. A command gets no shell; write sh -c '…' for one.",
+    "CRON has five fields, or is a macro such as @daily. `signalbox schedule explain` explains it, and `schedule" +
+      " lint` reports likely mistakes. If the id exists already, nothing is done (exit 1).",
+    TIMES,
+  ],
+  args: [
+    { name: "KEY", help: "the id of the new schedule" },
+    { name: "TYPE", help: "selects the handler; left out with a command" },
+    { name: "CRON", isOptional: true, help: 'five fields in one argument, such as "30 2 * * *"' },
+    { name: "DATA", isOptional: true, help: "JSON for the handler" },
+  ],
+  takesCommand: "optional",
+  flags: [...START_FLAGS, PAUSED, ...DEFINITION_FLAGS, ...ACTION_FLAGS],
+  settings: CONNECTION_SETTINGS,
+  examples: [
+    [
+      "signalbox schedule add backup '0 3 * * *' --timezone Europe/Berlin -- db-dump --all",
+      "run a command every night",
+    ],
+    [`signalbox schedule add report.weekly report @weekly '{"to": "ops"}' --retries 3`, "run a handler"],
+    [
+      "signalbox schedule add poll - '*/5 * * * *' --jitter 2m --catchup latest",
+      "run the handler for type poll",
+    ],
+  ],
+  load: () => import("./add.impl.ts"),
+};
+
+export const scheduleEdit: Command = {
+  id: "schedule edit",
+  topic: "Schedule",
+  brief: "change a schedule, by flags or in your editor",
+  about: [
+    "Fields that are not given stay unchanged; an empty value removes a field. A new cron text or zone applies from now on, but an" +
+      " occurrence that is already due is kept. Without flags, the definition is opened as JSON in $VISUAL, $EDITOR or vi.",
+    TIMES,
+  ],
+  args: [KEY],
+  takesCommand: "optional",
+  flags: [
+    { name: "cron", value: "CRON", help: "when" },
+    { name: "type", value: "TYPE", canClear: true, help: "selects the handler" },
+    ...START_FLAGS,
+    ...DEFINITION_FLAGS,
+    ...ACTION_FLAGS,
+  ],
+  settings: CONNECTION_SETTINGS,
+  examples: [
+    ["signalbox schedule edit backup --cron '30 4 * * *'", "another time"],
+    ["signalbox schedule edit backup --timeout '' --retries 2", "no time limit, and two retries"],
+    ["signalbox schedule edit backup", "in your editor"],
+  ],
+  load: () => import("./edit.impl.ts"),
+};
+
+export const scheduleDelete: Command = {
+  id: "schedule delete",
+  topic: "Schedule",
+  brief: "delete schedules and their history",
+  about: ["Running commands continue. If one of the schedules does not exist, none is deleted (exit 1)."],
+  args: [KEYS],
+  flags: ACTION_FLAGS,
+  settings: CONNECTION_SETTINGS,
+  examples: [["signalbox schedule delete backup report.weekly --dry-run", "what would be deleted?"]],
+  load: () => import("./delete.impl.ts"),
+};
+
+export const schedulePause: Command = {
+  id: "schedule pause",
+  topic: "Schedule",
+  key: "P",
+  brief: "stop schedules from firing until they are resumed",
+  about: [
+    "Running commands continue, and `schedule trigger` still works. Occurrences during the pause are skipped: they are not made up" +
+      " for after `schedule resume` or --until.",
+    "Times are ISO 8601 (without an offset, in UTC), seconds since the epoch, or +2h.",
+  ],
+  args: [KEYS],
+  flags: [{ name: "until", value: "TIME", help: "resume automatically at this time" }, ...ACTION_FLAGS],
+  settings: CONNECTION_SETTINGS,
+  examples: [
+    [
+      "signalbox schedule pause backup --until +8h --reason 'the disk is full'",
+      "for eight hours, with a reason",
+    ],
+  ],
+  load: () => import("./pause.impl.ts"),
+};
+
+export const scheduleResume: Command = {
+  id: "schedule resume",
+  topic: "Schedule",
+  key: "C",
+  brief: "let paused schedules fire again, from now on",
+  args: [KEYS],
+  flags: ACTION_FLAGS,
+  settings: CONNECTION_SETTINGS,
+  examples: [["signalbox schedule resume backup", "fire again"]],
+  load: () => import("./resume.impl.ts"),
+};
+
+export const scheduleTrigger: Command = {
+  id: "schedule trigger",
+  topic: "Schedule",
+  key: "N",
+  brief: "run schedules once, now, in addition to their times",
+  about: [
+    "Paused schedules run too. --dead runs an occurrence that was given up again, with its scheduled time; `signalbox" +
+      " schedule dead` lists these occurrences.",
+  ],
+  args: [KEYS],
+  flags: [
+    {
+      name: "dead",
+      value: "TIME",
+      help: "the scheduled time of a dead letter; it is removed from the list, and runs again",
+    },
+    ...ACTION_FLAGS,
+  ],
+  settings: CONNECTION_SETTINGS,
+  examples: [
+    ["signalbox schedule trigger backup", "run it now"],
+    ["signalbox schedule trigger backup --dead '2026-11-21 03:00:00Z'", "run a dead letter again"],
+  ],
+  load: () => import("./trigger.impl.ts"),
+};
+
+export const scheduleBury: Command = {
+  id: "schedule bury",
+  topic: "Schedule",
+  brief: "delete dead letters of schedules",
+  about: ["They are removed from the list of `signalbox schedule dead`, and do not run again."],
+  args: [KEYS],
+  flags: ACTION_FLAGS,
+  settings: CONNECTION_SETTINGS,
+  examples: [["signalbox schedule bury backup --reason 'made up for by hand'", "delete its dead letters"]],
+  load: () => import("./bury.impl.ts"),
+};

@@ -1,0 +1,59 @@
+import { CONNECTION_SETTINGS, type Command } from "../../spec.ts";
+
+export const showCommand: Command = {
+  id: "show",
+  topic: "See",
+  brief: "everything about one lock, resource, host, run, group or schedule",
+  about: [
+    "A lock without holders is shown as free. An unknown host, run, group or schedule is an error (exit 1). Actions of operators" +
+      " are shown for the last 30 days.",
+    "A runner is `alive` if it renews its session on time; `quiet` if the renewal is late: frozen, cut off or gone; `gone`" +
+      " if its session has ended. If the holder of a lock is not alive, the other runs of its host show whether the host is alive." +
+      " etcd restarts sessions in full when its leader changes, so a runner may look alive for one time to live too long.",
+  ],
+  args: [
+    {
+      name: "KIND",
+      choices: ["lock", "resource", "host", "run", "group", "schedule"],
+      help: "kind of object",
+    },
+    { name: "NAME", names: "lock", help: "its name; for a run its id, the beginning of its id, or HOST:PID" },
+  ],
+  flags: [{ name: "json", help: "as JSON" }],
+  settings: CONNECTION_SETTINGS,
+  examples: [
+    ["signalbox show lock invoices", "holder, queue, history, actions of operators"],
+    ["signalbox show host web1.example.com", "what runs and waits there"],
+    ["signalbox show schedule backup", "its times, its workers, its last runs and their output"],
+    ["signalbox show run web1.example.com:3121 --json", "for programs"],
+  ],
+  load: () => import("./show.impl.ts"),
+};
+
+export const why: Command = {
+  id: "why",
+  topic: "See",
+  brief: "why a run waits: runs ahead, missing units, drains",
+  about: [
+    "For a lock or a resource, explains why each of the first three runs in its queue waits; later runs wait for these. If no run" +
+      " waits, a note is printed (exit 0). An unknown name is an error (exit 1).",
+    "The wait for a lock is estimated from the lock's last 20 runs: the remaining time of the holder, from the runs" +
+      " that took at least as long, and the usual time of each run between. There is no estimate if fewer than 3 runs are" +
+      " recorded, if a drain stops the queue, or if the first run waits for a lease.",
+  ],
+  args: [
+    {
+      name: "RUN|LOCK",
+      names: ["lock", "resource"],
+      help: "a run (its id, the beginning of its id, or HOST:PID), a lock or a resource",
+    },
+  ],
+  flags: [{ name: "json", help: "as JSON" }],
+  settings: CONNECTION_SETTINGS,
+  examples: [
+    ["signalbox why invoices", "why does no run get this lock?"],
+    ["signalbox why web2.example.com:911", "why does this run wait?"],
+    ["signalbox why invoices --json | jq -r '.explanations[0].estimate.p95'", "for programs: in ms"],
+  ],
+  load: () => import("./why.impl.ts"),
+};
