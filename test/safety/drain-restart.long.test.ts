@@ -62,7 +62,10 @@ describe("a drain that waits, while etcd is stopped and started again", () => {
     await drain.waitForOutput(/are ended when it is back/);
     await etcd.restart();
     const { code, stderr, stdout } = await drain.ended;
-    expect({ code, stdout }, stderr).toEqual({ code: 0, stdout: expect.stringContaining("1 ended by a reset") });
+    expect({ code, stdout }, stderr).toEqual({
+      code: 0,
+      stdout: expect.stringContaining("1 ended by a reset"),
+    });
     expect((await run.ended).code).toBe(125);
   });
 });

@@ -355,9 +355,7 @@ describe.concurrent("import switchman", () => {
     expect(end).toMatchObject({ code: 0 });
     expect(end.stderr.split("\n").slice(0, 2)).toEqual([
       "signalbox: stdin: ignored, not part of the data: lines 1, 3, 5",
-      expect.stringMatching(
-        /^signalbox: stdin: group "web": "db1" is neither a group nor a full host name/,
-      ),
+      expect.stringMatching(/^signalbox: stdin: group "web": "db1" is neither a group nor a full host name/),
     ]);
     const listed = await room.ended(["export"]);
     expect(JSON.parse(listed.stdout)).toMatchObject({

@@ -75,7 +75,10 @@ describe("while a queue grows by 5 waiters a second", () => {
     const revision = await shownAt(stage, "reset", "lock", "x");
     const words = ["reset", "lock", "x", "--yes", "--no-wait", "--expect-revision", revision];
     const reset = await stage.command(words).ended;
-    expect(reset).toMatchObject({ code: 0, stderr: expect.stringMatching(/: \d+ runs came, 0 left; the runs to end/) });
+    expect(reset).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/: \d+ runs came, 0 left; the runs to end/),
+    });
     expect(await asked(stage)).toEqual([holder]);
   });
 

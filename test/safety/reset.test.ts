@@ -194,7 +194,10 @@ describe.concurrent("a reset", () => {
     const reset = stage.command(RESET, { terminal: { columns: 80, rows: 24 } });
     await reset.waitForOutput(/asked web1.example.com:4711 to end/);
     reset.child.stdin?.write("\x03");
-    expect(await reset.ended).toMatchObject({ code: 130, stdout: expect.stringContaining("stays in effect") });
+    expect(await reset.ended).toMatchObject({
+      code: 130,
+      stdout: expect.stringContaining("stays in effect"),
+    });
     expect((await stage.store.readRange({ key })).kvs[0]?.value).toContain('"reset"');
   });
 
