@@ -9,27 +9,26 @@ import { buildLibraryPage } from "./docs/api/build-library-page.ts";
 import { renderCommandsPage } from "./docs/markdown.ts";
 
 const ROOT = resolve(import.meta.dirname, "..");
-
 const { values, positionals } = parseArgs({
   options: { check: { type: "boolean" } },
   allowPositionals: true,
 });
-const commandsPage = renderCommandsPage(ALL_COMMANDS);
-const pages: [name: string, path: string, text: string][] =
-  positionals[0] === undefined
-    ? [
-        ["docs/commands.md", resolve(ROOT, "docs/commands.md"), commandsPage],
-        ["docs/library-api.md", resolve(ROOT, "docs/library-api.md"), buildLibraryPage(ROOT)],
-      ]
-    : [["docs/commands.md", positionals[0], commandsPage]];
-
-for (const [name, path, text] of pages) {
-  const isStale = read(path) !== text;
-  if (!values.check) writeFileSync(path, text);
-  else if (isStale) {
-    console.error(`${name} is stale; run: npm run docs`);
-    process.exitCode = 1;
+updatePage("docs/commands.md", renderCommandsPage(ALL_COMMANDS), positionals[0]);
+if (positionals[0] === undefined)
+  try {
+    updatePage("docs/library-api.md", buildLibraryPage(ROOT));
+  } catch (error) {
+    fail(`docs/library-api.md cannot be made:\n${(error as Error).message}`);
   }
+
+function updatePage(name: string, text: string, path = resolve(ROOT, name)): void {
+  if (!values.check) writeFileSync(path, text);
+  else if (read(path) !== text) fail(`${name} is stale; run: npm run docs`);
+}
+
+function fail(message: string): void {
+  console.error(message);
+  process.exitCode = 1;
 }
 
 function read(path: string): string | undefined {
