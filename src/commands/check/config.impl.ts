@@ -15,7 +15,7 @@ export const execute: CommandExecutor = async ({ flags, settings }, io) => {
       ),
     );
   for (const { name, meant } of findStrayVariables(io.env)) {
-    io.writeMessage(`note: ${name} is no setting${meant === undefined ? "" : `; did you mean ${meant}?`}`);
+    io.writeMessage(`note: unknown setting ${name}${meant === undefined ? "" : `; did you mean ${meant}?`}`);
   }
   return EXIT.ok;
 };

@@ -98,7 +98,8 @@ export class ConfigChangeCommand {
       const moved = formatConfigChanges(snapshot, now, this.#createScopeFilter());
       if (moved.length > 0)
         return this.#createOutcome("changed", [...moved, ...(await this.#readAuthors(snapshot.revision))]);
-      if (left <= 1) return this.#createOutcome("changed", ["others act without a pause; try again"]);
+      if (left <= 1)
+        return this.#createOutcome("changed", ["other operators keep changing the configuration; try again"]);
       snapshot = now; // another operator changed something else
     }
   }
@@ -150,7 +151,7 @@ export class ConfigChangeCommand {
   async #readAuthors(since: bigint): Promise<string[]> {
     const records = await readConfigAudit(this.#context, since);
     return records.map(
-      (one) => `${formatOperator(one)} did this: ${one.action}, ${one.target}: ${one.outcome}`,
+      (one) => `changed by ${formatOperator(one)}: ${one.action}, ${one.target}: ${one.outcome}`,
     );
   }
 
@@ -192,7 +193,7 @@ export class ConfigChangeCommand {
     const notes = this.#listNotes();
     for (const note of notes.slice(0, MANY)) this.#context.printMessage(`note: ${note}`);
     if (notes.length > MANY)
-      this.#context.printMessage(`note: and ${notes.length - MANY} notes more, which --json has`);
+      this.#context.printMessage(`note: and ${notes.length - MANY} more notes; --json prints all`);
   }
 
   #listNotes(): string[] {

@@ -71,7 +71,7 @@ function discardUnlessChanged(
   { describeNextStep }: Pick<EditableText<never>, "describeNextStep">,
 ): string[] {
   if (sheet.isChanged)
-    return [`what you typed is kept in ${sheet.path}`, ...[describeNextStep?.(sheet.path) ?? []].flat()];
+    return [`your text is kept in ${sheet.path}`, ...[describeNextStep?.(sheet.path) ?? []].flat()];
   sheet.discard();
   return [];
 }

@@ -16,13 +16,13 @@ function formatHeading(result: OperationResult): string[] {
   if (!("outcome" in result) || result.outcome !== "changed") return [];
   switch (result.kind) {
     case "configuration":
-      return ["nothing was done, for the configuration has moved:"];
+      return ["nothing was done, because the configuration has changed:"];
     case "schedules":
-      return ["nothing was done, for schedules were written since:"];
+      return ["nothing was done, because schedules have changed:"];
     case "prune":
       return [];
     default:
-      return ["nothing was done, for something has moved:"];
+      return ["nothing was done, because something has changed:"];
   }
 }
 

@@ -23,13 +23,11 @@ export interface RunOptions {
 /** @param macros  values of this host, for leases. @throws UsageError, ConfigError */
 export function parseRunOptions(call: Call, macros: Macros): RunOptions {
   const [file = "", ...args] = call.command;
-  if (file === "") throw new UsageError("the command is empty; put its name after --");
+  if (file === "") throw new UsageError("COMMAND is empty; put its name after --");
   const lock = getLockName(call, file);
   const leases = parseLeases(getListFlag(call, "lease"), macros);
   if (lock === undefined && leases.length === 0) {
-    throw new UsageError(
-      "--no-lock without --lease leaves nothing to hold; name a lease, or leave --no-lock out",
-    );
+    throw new UsageError("--no-lock needs --lease; add a lease, or leave --no-lock out");
   }
   const lockWait = parseDurationFlag(call, "wait");
   return { lock, leases, queues: call.flags.wait !== undefined, lockWait, file, args };

@@ -105,7 +105,9 @@ export class AmendmentCommand {
     const expected = parseRevisionFlag(this.#call, "expect-revision");
     if (expected === undefined) return [];
     if (expected > revision)
-      throw new UsageError(`--expect-revision: ${expected} is still to come, etcd is at ${revision}`);
+      throw new UsageError(
+        `--expect-revision must not be in the future: etcd is at revision ${revision}; got ${expected}`,
+      );
     return changes
       .filter(({ before }) => before.definitionMod > expected)
       .map(({ before }) => formatMovedLine(before.id));
@@ -126,5 +128,5 @@ export class AmendmentCommand {
 }
 
 function formatMovedLine(id: string): string {
-  return `schedule ${id} was written; see: signalbox schedule show ${id}`;
+  return `schedule ${id} has changed; see: signalbox schedule show ${id}`;
 }

@@ -26,7 +26,7 @@ export async function runPreview(
   signal: AbortSignal,
 ): Promise<CommandPreview> {
   if (!hasFlag(command, "dry-run"))
-    return { ...createFailedPreview(["it has no preview"]), outcome: "dry-run" };
+    return { ...createFailedPreview(["this command has no preview"]), outcome: "dry-run" };
   const told: string[] = [];
   const writeLine = (text: string) => void told.push(text);
   const { outcome } = await jobs.perform(command, ["--dry-run", ...words], { writeLine, signal });

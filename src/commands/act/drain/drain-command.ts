@@ -154,7 +154,7 @@ export class DrainCommand {
     if (outcome === "standing") return [`nothing to change: ${formatDrainWithEnd(drain)}`];
     return [
       formatDrainWithEnd(drain),
-      ...this.#standing.map((old) => `instead of: ${formatDrainWithEnd(old)}`),
+      ...this.#standing.map((old) => `replaces: ${formatDrainWithEnd(old)}`),
     ];
   }
 
@@ -164,7 +164,7 @@ export class DrainCommand {
     const replaced = standing === undefined ? this.#standing : [];
     return [
       ...(standing === undefined ? [] : [`nothing to change: ${formatDrainWithEnd(standing)}`]),
-      ...replaced.map((drain) => `instead of: ${formatDrainWithEnd(drain)}`),
+      ...replaced.map((drain) => `replaces: ${formatDrainWithEnd(drain)}`),
       ...formatDrainExtent(this.#extent, target, wall),
       ...findOtherDrains(snapshot, target, wall).map((drain) => `also  ${formatDrainWithEnd(drain)}`),
     ];

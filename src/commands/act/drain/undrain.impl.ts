@@ -100,7 +100,7 @@ class UndrainCommand {
     const stopped = this.#describeOtherDrains();
     if (stopped.length > 0) return stopped;
     return [
-      waiting.length === 0 ? "nobody waits in its queues" : `its queues go on: ${formatClaimOwners(waiting)}`,
+      waiting.length === 0 ? "its queues are empty" : `its queues continue: ${formatClaimOwners(waiting)}`,
     ];
   }
 

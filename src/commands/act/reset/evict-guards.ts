@@ -31,7 +31,7 @@ export async function describeChangesSince(
   );
   if (atStake.length === 0 && others.come + others.gone > 0)
     context.printMessage(
-      `since revision ${expected}: ${others.come} came, ${others.gone} left; this ends the same runs`,
+      `since revision ${expected}: ${others.come} runs came, ${others.gone} left; the runs to end are the same`,
     );
   return atStake;
 }

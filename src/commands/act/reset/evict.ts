@@ -109,7 +109,7 @@ class EvictionCommand {
     if (strange === undefined || this.#call.flags.force) return;
     throw new SignalboxError(
       EXIT.undone,
-      `nothing was done: the ticket ${strange.key} cannot be read, so its run cannot be asked; --force deletes it`,
+      `nothing was done: the ticket ${strange.key} cannot be read, so its run cannot be asked to end; --force deletes the ticket`,
     );
   }
 
@@ -129,7 +129,7 @@ class EvictionCommand {
     const start = clock.now();
     const timeout = parseDurationFlag(this.#call, "timeout");
     if (!this.#call.flags.force)
-      this.#context.printMessage(`asked ${this.#formatRuns()} to end, waiting until it has`);
+      this.#context.printMessage(`asked ${this.#formatRuns()} to end, waiting for the end`);
     const deadline = timeout === undefined ? undefined : start + timeout;
     try {
       const reportNews = (one: DepartureEvent) => this.#reportNews(one);
@@ -147,7 +147,7 @@ class EvictionCommand {
       ]);
     } catch (error) {
       if (error instanceof InterruptedError)
-        this.#context.printMessage("no longer waiting; what was asked stands");
+        this.#context.printMessage("no longer waiting; the request stays in effect");
       throw error;
     }
   }
@@ -157,9 +157,9 @@ class EvictionCommand {
     left: number,
     took: string,
   ): Promise<ActionOutcome<EvictionResult>> {
-    await this.#recordOutcome(receipt, `${left} still there after ${took}`);
+    await this.#recordOutcome(receipt, `${left} not ended after ${took}`);
     return this.#createOutcome("timeout", [
-      `${left} of ${this.#entries.length} tickets still stand after ${took}; the request stands too`,
+      `${left} of ${this.#entries.length} tickets are left after ${took}; the request stays in effect`,
       "a runner that is frozen or gone loses its claim when its session expires; --force does not wait for that",
     ]);
   }
@@ -182,8 +182,8 @@ class EvictionCommand {
 
   #reportNews(news: DepartureEvent): void {
     if (news.kind === "away")
-      this.#context.printMessage(`etcd is away (${news.error.message}); waiting for it`);
-    if (news.kind === "back") this.#context.printMessage("etcd is back");
+      this.#context.printMessage(`etcd is unreachable (${news.error.message}); waiting for it`);
+    if (news.kind === "back") this.#context.printMessage("etcd is reachable again");
     if (news.kind === "left" && news.remaining > 0)
       this.#context.printMessage(`${news.remaining} still to end`);
   }

@@ -30,7 +30,7 @@ export function createResourceCommand(updateConfig: ResourceUpdate): ActionImple
     const nothing =
       before === undefined
         ? `resource ${quoteText(name)} is not configured: nothing to change`
-        : `resource ${quoteText(name)} is so already: nothing to change`;
+        : `resource ${quoteText(name)} is up to date: nothing to change`;
     return await new ConfigChangeCommand(call, io, context, {
       ...{ action: "resource", target: `resource ${name}`, snapshot, nothing },
       notes:

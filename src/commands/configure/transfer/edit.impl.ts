@@ -29,13 +29,13 @@ const EDIT = { action: "edit", target: "configuration" } as const;
 export const { execute, perform } = createActionCommand(async (call, io, interruptible) => {
   if (!io.terminal.canAsk() && !call.flags.yes)
     throw new UsageError(
-      "edit needs a terminal; in a script use export and import, or a program as EDITOR and --yes",
+      "edit needs a terminal; in a script use export and import, or set EDITOR to a program and add --yes",
     );
   parseReasonFlag(call); // check it before the user types anything
   const context = { ...interruptible, signal: ignoreCtrlC(interruptible.signal) };
   const snapshot = await readSnapshot(context, [...CONFIG_COLLECTIONS, "hosts"]);
   for (const { kind, name, fault } of listMalformedConfig(snapshot))
-    context.printMessage(`note: ${kind} ${name} cannot be read, is left out and stays as it is: ${fault}`);
+    context.printMessage(`note: ${kind} ${name} cannot be read; it is left out and not changed: ${fault}`);
   return await editText(call, io, context, {
     text: formatConfigDocument(buildConfiguration(snapshot), snapshot.revision),
     parse: (text, path) => {
@@ -45,7 +45,7 @@ export const { execute, perform } = createActionCommand(async (call, io, interru
     apply: (document) => applyDocument(call, io, context, snapshot, document),
     isSettled: ({ result }) => isStored(result),
     describeNextStep: (path) =>
-      `to look what it would change now: signalbox import --replace --dry-run ${path}`,
+      `to see what it would change now: signalbox import --replace --dry-run ${path}`,
   });
 });
 

@@ -76,7 +76,7 @@ function chooseCrontabFormat(file: string, text: string): CrontabFormat {
   const { format, doubt } = guessCrontabFormat(file, text);
   if (doubt === undefined) return format;
   throw new UsageError(
-    `${file === "-" ? "standard input" : file}: ${doubt}: say --format system, or --format user`,
+    `${file === "-" ? "standard input" : file}: ${doubt}: add --format system or --format user`,
   );
 }
 
@@ -90,7 +90,7 @@ const MANY = 50;
 
 /** Creates the outcome of a file with faults. */
 export function createImportFaults(faults: readonly string[]): ActionOutcome {
-  const more = faults.length > MANY ? [`and ${faults.length - MANY} faults more`] : [];
+  const more = faults.length > MANY ? [`and ${faults.length - MANY} more faults`] : [];
   return createFaultyOutcome({ revision: undefined, faults }, [
     ...faults.slice(0, MANY),
     ...more,

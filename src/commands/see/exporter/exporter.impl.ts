@@ -20,7 +20,7 @@ export const execute: CommandExecutor = createStoreCommand(async (call, io, cont
   const metrics = await ClusterMetrics.create(context);
   const server = await serveMetrics(address, metrics, context.log);
   const notifier = createNotifier(io.env, { log: context.log, isAlive: () => true });
-  context.printMessage(`metrics are served on ${formatListenAddress(server.address)}`);
+  context.printMessage(`serving metrics on ${formatListenAddress(server.address)}`);
   notifier.sendReady();
   try {
     return await followUntilEnd(metrics, context);
@@ -43,7 +43,7 @@ async function followUntilEnd(metrics: ClusterMetrics, context: CommandContext):
     } catch (error) {
       if (error instanceof InterruptedError) return EXIT.ok;
       if ((error as SignalboxError).exitCode !== EXIT.unreachable) throw error;
-      context.log.warn("etcd cannot be reached", { error: clean((error as Error).message) });
+      context.log.warn("cannot reach etcd", { error: clean((error as Error).message) });
     }
     try {
       await context.clock.sleep(PAUSE, context.signal);
