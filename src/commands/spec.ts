@@ -1,6 +1,7 @@
 import type { Terminal } from "../base/terminal.ts";
 import type { SettingKey } from "../config/settings.ts";
 import type { Snapshot } from "../model/snapshot/snapshot.ts";
+import type { Subject } from "../model/views/view.ts";
 import type { ActionOutcome } from "./outcome/action-outcome.ts";
 
 /** A flag of one command, as opposed to a setting. */
@@ -52,8 +53,6 @@ export interface Command {
   id: string;
   topic: Topic;
   brief: string;
-  /** Its key in the console, if it acts on rows. */
-  key?: string;
   /** Paragraphs of help. */
   about?: readonly string[];
   args?: readonly Argument[];
@@ -76,6 +75,40 @@ export interface Command {
   examples: readonly (readonly [line: string, what: string])[];
   /** Undefined for the console, which is a separate bundle that `bin` starts. */
   load?: () => Promise<CommandImplementation>;
+}
+
+/** The kinds of rows that commands act on: all but records of the past. */
+export type RowKind = Exclude<Subject["kind"], "record">;
+
+/** What a command does to rows of the console's tables. */
+export interface RowScope<K extends RowKind = RowKind> {
+  /** Its key in the console. */
+  key: string;
+  kinds: readonly K[];
+  /** The message for rows of other kinds. */
+  refusal: string;
+  /**
+   * What must be typed to confirm: with `endsRuns`, the name of the row if a run that may be alive would be ended; with
+   * `stopsRuns`, `all` if everything would be stopped.
+   */
+  danger?: "endsRuns" | "stopsRuns";
+}
+
+/** A command that acts on rows of the console's tables. */
+export interface RowCommand<Id extends string = string, K extends RowKind = RowKind> extends Command {
+  id: Id;
+  rows: RowScope<K>;
+}
+
+/** Declares a command that acts on rows. Keeps the types of its id and of its kinds of rows. */
+export function declareRowCommand<const Id extends string, const K extends RowKind>(
+  command: RowCommand<Id, K>,
+): RowCommand<Id, K> {
+  return command;
+}
+
+export function isRowCommand(command: Command): command is RowCommand {
+  return "rows" in command;
 }
 
 /** The implementation of a command. */

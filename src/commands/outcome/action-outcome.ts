@@ -8,6 +8,8 @@ export interface ActionOutcome<R extends OperationResult = OperationResult> {
   messages: readonly string[];
   /** Warnings, one sentence each. The command prints them before it acts or asks. */
   notes: readonly string[];
+  /** The line above the messages, if it is not the usual one. */
+  heading?: string | undefined;
   /** The command line, or the end of it, that does what a dry run shows. */
   repeat?: string | undefined;
   /** Whether something prevented or limited the action. Then its text goes to standard error. */

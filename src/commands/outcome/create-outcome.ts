@@ -7,17 +7,18 @@ import type { AbandonedEdit, FaultyDocument, OperationResult } from "./operation
 type DecidedResult = Exclude<OperationResult, FaultyDocument | AbandonedEdit>;
 
 /** The texts of an outcome, for people. */
-type OutcomeTexts = Pick<ActionOutcome, "messages" | "repeat"> & Partial<Pick<ActionOutcome, "notes">>;
+type OutcomeTexts = Pick<ActionOutcome, "messages" | "repeat" | "heading"> &
+  Partial<Pick<ActionOutcome, "notes">>;
 
 /** Creates the outcome of an action, with its exit code. */
 export function createOutcome<R extends DecidedResult>(
   { flags }: Pick<Call, "flags">,
   result: R,
-  { messages, notes = [], repeat }: OutcomeTexts,
+  { notes = [], ...texts }: OutcomeTexts,
 ): ActionOutcome<R> {
   const exitCode = getExitCode(result, flags.strict === true);
   const isFault = result.kind !== "prune" && (exitCode === EXIT.changed || exitCode === EXIT.timeout);
-  return { exitCode, result, messages, notes, repeat, isFault };
+  return { exitCode, result, notes, isFault, ...texts };
 }
 
 function getExitCode({ kind, outcome }: DecidedResult, isStrict: boolean): number {

@@ -3,7 +3,8 @@ import type { OperationResult, PruneResult } from "./operation-result.ts";
 
 /** Lists the lines of an outcome for people. */
 export function listOutcomeLines(outcome: ActionOutcome): string[] {
-  return [...formatHeading(outcome.result), ...outcome.messages, ...formatRepeatLine(outcome)];
+  const heading = outcome.heading === undefined ? formatHeading(outcome.result) : [outcome.heading];
+  return [...heading, ...outcome.messages, ...formatRepeatLine(outcome)];
 }
 
 /** Formats the line that repeats a dry run. @returns no line if the outcome has none */

@@ -1,10 +1,12 @@
 import { clean } from "../../base/text.ts";
+import { ROW_COMMANDS } from "../../commands/registry/registry.ts";
+import type { KeyActionId } from "../keys/key-actions.ts";
 import { openFilter } from "../overlay/filter.ts";
 import { openHelp } from "../overlay/help.ts";
 import { openCreate, openDelete, openEdit, openRowAction } from "../overlay/open-dialog.ts";
 import { openWhy } from "../overlay/output.ts";
 import { openPalette } from "../overlay/palette-overlay.ts";
-import { type ConsoleState, PANES } from "../state/console-state.ts";
+import type { ConsoleState } from "../state/console-state.ts";
 import { THEMES } from "../theme/theme.ts";
 import type { App } from "./app.ts";
 import { copyCommand, copyJson, copyName, copyRun } from "./copying.ts";
@@ -15,13 +17,10 @@ import { openSelected, unfold } from "./open.ts";
 import { reverseSort, sortByNextColumn } from "./sorting.ts";
 import { wrapRowAction } from "./wrap-row-action.ts";
 
-const ROW_COMMANDS = [
-  ...(["reset", "release", "drain", "undrain"] as const),
-  ...(["schedule pause", "schedule resume", "schedule trigger"] as const),
-];
+type ActionHandler = (app: App) => void;
 
 /** Handlers of all actions, by id: the console's own and those of row commands. */
-export const ACTION_HANDLERS: Readonly<Record<string, (app: App) => void>> = {
+export const ACTION_HANDLERS: Readonly<Record<KeyActionId, ActionHandler>> = {
   palette: openPalette,
   filter: openFilter,
   help: openHelp,
@@ -30,9 +29,11 @@ export const ACTION_HANDLERS: Readonly<Record<string, (app: App) => void>> = {
   suspend: (app) => app.suspend(),
   nextPane: (app) => focusNext(app, 1),
   previousPane: (app) => focusNext(app, -1),
-  ...Object.fromEntries(PANES.map((pane, at) => [`pane${at + 1}`, (app: App) => focusOn(app, pane)])),
+  pane1: (app) => focusOn(app, "explorer"),
+  pane2: (app) => focusOn(app, "table"),
+  pane3: (app) => focusOn(app, "detail"),
+  pane4: (app) => focusOn(app, "panel"),
   pane5: showJobs,
-  jobs: showJobs,
   nextTab: (app) => switchTab(app, 1),
   previousTab: (app) => switchTab(app, -1),
   explorer: (app) =>
@@ -58,26 +59,30 @@ export const ACTION_HANDLERS: Readonly<Record<string, (app: App) => void>> = {
     app.showToast(`theme ${next}`);
   },
   back: (app) => app.update(goBack),
-  ...Object.fromEntries(
-    ["up", "down", "top", "bottom", "pageUp", "pageDown"].map((id) => [
-      id,
-      (app: App) => moveInFocusedPane(app, id),
-    ]),
+  ...createHandlers(
+    ["up", "down", "top", "bottom", "pageUp", "pageDown"],
+    (id) => (app) => moveInFocusedPane(app, id),
   ),
   left: (app) => unfold(app, false),
   right: (app) => unfold(app, true),
   open: openSelected,
   ...{ unmark: clearMarks, sort: sortByNextColumn, reverse: reverseSort, create: openCreate },
-  ...mapRecord(
-    { mark: toggleMark, range: markRange, copy: copyName, copyJson, copyCommand, copyRun },
-    wrapRowAction,
+  ...{ mark: wrapRowAction(toggleMark), range: wrapRowAction(markRange) },
+  ...{ copy: wrapRowAction(copyName), copyJson: wrapRowAction(copyJson) },
+  ...{ copyCommand: wrapRowAction(copyCommand), copyRun: wrapRowAction(copyRun) },
+  ...{ why: wrapRowAction(openWhy), edit: wrapRowAction(openEdit), delete: wrapRowAction(openDelete) },
+  ...createHandlers(
+    ROW_COMMANDS.map(({ id }) => id),
+    (id) => wrapRowAction((app) => openRowAction(app, id)),
   ),
-  ...mapRecord({ why: openWhy, edit: openEdit, delete: openDelete }, wrapRowAction),
-  ...Object.fromEntries(ROW_COMMANDS.map((id) => [id, wrapRowAction((app) => openRowAction(app, id))])),
 };
 
-function mapRecord<T>(all: Readonly<Record<string, T>>, change: (one: T) => T): Record<string, T> {
-  return Object.fromEntries(Object.entries(all).map(([id, one]) => [id, change(one)]));
+/** Creates the handler of each of several actions. */
+function createHandlers<const Id extends string>(
+  ids: readonly Id[],
+  createHandler: (id: Id) => ActionHandler,
+): Record<Id, ActionHandler> {
+  return Object.fromEntries(ids.map((id) => [id, createHandler(id)])) as Record<Id, ActionHandler>;
 }
 
 /** Quits. Jobs end with the console, so if any are running, the user must press the key again to confirm. */

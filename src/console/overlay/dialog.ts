@@ -1,3 +1,4 @@
+import { findConfirmationWord } from "../act/confirmation-word.ts";
 import type { JobRequest } from "../act/jobs.ts";
 import { type CommandPreview, hasFlag } from "../act/preview.ts";
 import { runJobRequests } from "../act/run-job-requests.ts";
@@ -6,7 +7,7 @@ import { editField } from "../field/edit.ts";
 import { createField, type TextField } from "../field/field.ts";
 import { formatFormCommand, toCommandWords } from "../form/command-words.ts";
 import { findFormFault } from "../form/faults.ts";
-import { type Form, selectNextValue, setFieldValue } from "../form/form.ts";
+import { type Form, listArgumentValues, selectNextValue, setFieldValue } from "../form/form.ts";
 import type { InputEvent } from "../input/event.ts";
 import { DialogPreview } from "./dialog-preview.ts";
 import { createJobRequest, findDialogObstacle } from "./dialog-requests.ts";
@@ -94,11 +95,7 @@ export class Dialog implements Overlay, DialogView {
   /** What the user must type to confirm; undefined where Enter is enough. */
   get word(): string | undefined {
     const [form] = this.forms;
-    const endsLive = this.previews?.some(({ isLive: isAlive }) => isAlive) === true;
-    const isAll = form?.spec.id === "drain" && toCommandWords(form).includes("all");
-    if (!endsLive && !isAll) return undefined;
-    if (this.forms.length > 1) return String(this.forms.length);
-    return isAll ? "all" : (this.targets[0] ?? "").replace(/^\S+ /, "");
+    return form && findConfirmationWord(form.spec, this.forms.map(listArgumentValues), this.previews);
   }
 
   onInput(event: InputEvent): void {

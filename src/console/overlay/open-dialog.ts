@@ -1,3 +1,4 @@
+import type { RowCommandId } from "../../commands/registry/registry.ts";
 import { findChangeObstacle } from "../act/change-obstacle.ts";
 import { buildCreateAction, buildDeleteAction, buildEditAction } from "../act/configuration-actions.ts";
 import { hasFlag } from "../act/preview.ts";
@@ -16,7 +17,7 @@ import { openOutput } from "./output.ts";
 const BEGINS_WITH: Readonly<Record<string, RowAction["flags"]>> = { drain: { wait: true } };
 
 /** Opens the dialog of a command for the marked rows, or for the row under the cursor. */
-export function openRowAction(app: App, id: string): void {
+export function openRowAction(app: App, id: RowCommandId): void {
   const subjects = getChosenSubjects(app);
   const all = (subjects.length === 0 ? [undefined] : subjects).map((one) =>
     buildRowAction(id, one, app.liveView.snapshot),

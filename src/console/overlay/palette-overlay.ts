@@ -1,4 +1,4 @@
-import { COMMANDS } from "../../commands/registry/registry.ts";
+import { COMMANDS, isRowCommandId } from "../../commands/registry/registry.ts";
 import { buildRowAction } from "../act/row-action.ts";
 import type { App } from "../app/app.ts";
 import { goTo } from "../app/focus.ts";
@@ -143,9 +143,9 @@ function listEntries(app: App): PaletteEntry[] {
 function runChoice(app: App, choice: PaletteChoice): void {
   if (choice.kind === "go") return goTo(app, choice.tab, choice.key);
   if (choice.kind === "action") return app.act(choice.id);
+  const { id } = choice;
   const [first] = getChosenSubjects(app);
-  const isPossible =
-    first !== undefined && "command" in buildRowAction(choice.id, first, app.liveView.snapshot);
-  if (isPossible) openRowAction(app, choice.id);
-  else openCommand(app, choice.id);
+  if (isRowCommandId(id) && "command" in buildRowAction(id, first, app.liveView.snapshot))
+    openRowAction(app, id);
+  else openCommand(app, id);
 }

@@ -62,7 +62,8 @@ async function applyDocument(
   if (messages.length > 0) {
     const { revision } = now;
     const refusal = { kind: "configuration", outcome: "changed", revision, ...EDIT } as const;
-    return createOutcome(call, { ...refusal, changes: [], affected: [] }, { messages });
+    const heading = "nothing was done, because the configuration has changed since it was opened:";
+    return createOutcome(call, { ...refusal, changes: [], affected: [] }, { messages, heading });
   }
   const before = buildConfiguration(snapshot);
   return await new ConfigChangeCommand(call, io, context, {
