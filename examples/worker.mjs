@@ -1,4 +1,4 @@
-// A worker in this program: what is due is run by functions. SIGTERM lets what runs end first.
+// Runs schedules with functions of this program when they are due. SIGTERM lets running tasks end first.
 import { connect, Worker } from "signalbox";
 
 const signalbox = await connect();
