@@ -101,8 +101,9 @@ describe("a reader of docs/etcd.md, on an empty cluster", () => {
   test("with client certificates", async () => {
     const reader = new Reader();
     await reader.prepare();
-    const [clients = "", connect = "", users = "", host = "", operator = "", ...more] =
-      blocksOf("Log in with client certificates");
+    const [clients = "", connect = "", users = "", host = "", operator = "", ...more] = blocksOf(
+      "Log in with client certificates",
+    );
     expect(more).toEqual([]);
     reader.paste(...blocksOf("Make certificates"), clients);
     await reader.startEtcd("root", true);
