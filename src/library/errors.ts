@@ -4,7 +4,7 @@ import { StoreError } from "../etcd/store.ts";
 // All errors of the library. Distinguish them by class or `code`. Errors of other modules are exported here too.
 
 export { ConfigError, SignalboxError, UsageError } from "../base/errors.ts";
-export { CronError } from "../schedule/cron.ts";
+export { CronError } from "../schedule/cron/cron.ts";
 export {
   AlreadyExistsError,
   AlreadyFinishedError,

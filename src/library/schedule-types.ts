@@ -1,5 +1,5 @@
 import type { Catchup, HookName, Overlap } from "../schedule/definition.ts";
-import type { OccurrenceResult } from "../schedule/outcome.ts";
+import type { OccurrenceResult } from "../schedule/state/outcome.ts";
 import type { Duration } from "./claim-types.ts";
 
 // Public types of schedules: `signalbox.schedules`.

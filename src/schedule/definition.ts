@@ -1,8 +1,8 @@
 import { ConfigError, SignalboxError } from "../base/errors.ts";
 import { type ParseResult, quoteText } from "../base/text.ts";
-import { parseCron } from "./cron.ts";
+import { parseCron } from "./cron/cron.ts";
+import { checkZone } from "./cron/zone.ts";
 import { isCount, isJsonObject, isMillis, isText, type JsonFields, parseJsonFields } from "./json-fields.ts";
-import { checkZone } from "./zone.ts";
 
 /**
  * What happens to missed occurrences: all run, only the latest one runs, or those more than a minute late are skipped.
