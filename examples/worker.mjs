@@ -6,7 +6,8 @@ const signalbox = await connect();
 const worker = new Worker(signalbox, {
   concurrency: 2,
   handlers: {
-    "mail.digest": async (task) => {
+    // By type. A schedule without a type has its id up to the first dot: "mail" for "mail.digest".
+    "/^mail/": async (task) => {
       console.log(`digest for ${task.data.to}, attempt ${task.attempt}`);
     },
     "/^backup/": async (task) => {
