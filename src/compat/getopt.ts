@@ -68,7 +68,7 @@ function parseShortOptions(word: string, left: string[], options: GetoptSpec): (
 }
 
 function createUnknownOptionError(tool: string, option: string): UsageError {
-  return new UsageError(`${tool}: ${quoteText(option)} is none of its options`);
+  return new UsageError(`${tool}: unknown option ${quoteText(option)}`);
 }
 
 function requireValue(tool: string, option: string, value: string | undefined): string {

@@ -36,7 +36,7 @@ export function parseGoFlags(
     else {
       const [, name = "", inline] = /^--?([^=]*)(?:=(.*))?$/s.exec(word) ?? [];
       const takes = Object.hasOwn(options, name) ? options[name] : undefined;
-      if (takes === undefined) throw new UsageError(`${tool}: ${quoteText(word)} is none of its options`);
+      if (takes === undefined) throw new UsageError(`${tool}: unknown option ${quoteText(word)}`);
       const value = inline ?? (takes ? left.shift() : "true");
       if (value === undefined) throw new UsageError(`${tool}: -${name} needs a value, none is given`);
       found.set(name, value);

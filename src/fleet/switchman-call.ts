@@ -140,9 +140,9 @@ function parseOptionName(spelled: string, typed: string): OptionName {
   const meant = word === "" ? [] : spellings.filter((one) => one.startsWith(word));
   const [only, ...others] = new Set(meant.map((one) => SPELLINGS[one]));
   if (only !== undefined && others.length === 0) return only;
-  const shown = `${quoteText(`--${spelled || typed}`)} is none of its options`;
+  const shown = `unknown option ${quoteText(`--${spelled || typed}`)}`;
   if (only !== undefined)
-    throw createSwitchmanError(`${shown}, but the beginning of ${meant.map((one) => `--${one}`).join(", ")}`);
+    throw createSwitchmanError(`${shown}; it could be ${meant.map((one) => `--${one}`).join(", ")}`);
   const hint = findNearest(
     word,
     spellings.filter((one) => one.length > 1),
@@ -151,10 +151,12 @@ function parseOptionName(spelled: string, typed: string): OptionName {
 }
 
 function checkName(name: string): void {
-  if (name.includes("/")) throw createSwitchmanError(`a lock's name cannot hold "/": ${quoteText(name)}`);
+  if (name.includes("/")) throw createSwitchmanError(`a lock's name cannot contain "/": ${quoteText(name)}`);
   const bytes = new TextEncoder().encode(name).length;
   if (bytes > LONGEST_NAME)
-    throw createSwitchmanError(`the lock's name is too long: ${bytes} bytes, ${LONGEST_NAME} are allowed`);
+    throw createSwitchmanError(
+      `the lock's name is too long: ${bytes} bytes, at most ${LONGEST_NAME} are allowed`,
+    );
 }
 
 function createSwitchmanError(what: string): UsageError {

@@ -98,7 +98,7 @@ export interface TaskFacts {
 
 /**
  * A task that was polled. Its methods reject with an AlreadyFinishedError when it was finished before, with a
- * PreemptedError when it is another's now, with a NotFoundError when its schedule was deleted.
+ * PreemptedError when it now belongs to another worker, with a NotFoundError when its schedule was deleted.
  */
 export interface Task extends TaskFacts {
   /** It is done. The next occurrence counts from the scheduled time. */

@@ -187,7 +187,7 @@ describe.concurrent("perfectsched", () => {
     const soon = { SIGNALBOX_CONNECT_TIMEOUT: "300ms" };
     const cases: [Promise<readonly [number | null, string, string]>, RegExp][] = [
       [run(["add", "bad", "t", "61 * * * *", "{}"]), /^perfectsched: .*"61"/],
-      [run(["add", "bad", "t", "0 0 30 2 *", "{}"]), /never comes to pass/],
+      [run(["add", "bad", "t", "0 0 30 2 *", "{}"]), /never fires/],
       [run(["add", "", "t", "* * * * *", "{}"]), /it is empty/],
       [add("-d", "-5"), /^perfectsched: -d: the delay -5 is negative\n$/],
       [add("-t", "Mars/Base"), /Mars\/Base/],
@@ -267,7 +267,7 @@ describe.concurrent("perfectsched", () => {
     const note =
       /^perfectsched: note: ScheduleDispatch is taken for a class of Ruby \(as are boot\.rb\), .*\n$/;
     expect(await worker.ended).toMatchObject({ code: 0, stderr: expect.stringMatching(note) });
-    expect(readFileSync(`${log}.1`, "utf8")).not.toMatch(/means nothing here/);
+    expect(readFileSync(`${log}.1`, "utf8")).not.toMatch(/has no effect here/);
   });
 });
 
@@ -344,7 +344,7 @@ describe.concurrent("import perfectsched", () => {
     expect((await stored(room, "own")).definition).toBeDefined();
     expect(await at(room, csv("own,1,1,@daily,0,{},UTC"), "--yes")).toMatchObject({
       code: 78,
-      stderr: expect.stringMatching(/"own" is there already, and was not imported/),
+      stderr: expect.stringMatching(/"own" exists already, and was not imported/),
     });
   });
 

@@ -162,7 +162,7 @@ describe.concurrent("leases", () => {
     const { room, ended } = enter();
     const lease = ["--lease", "db=1:2", "--lockname", "a"];
     expect(await ended(...lease, "--", "echo", "ran")).toEqual(
-      saying(255, logged('resource "db" is none that is configured.*')),
+      saying(255, logged('resource "db" is not configured.*')),
     );
     await resource(room, "db");
     expect(await ended(...lease, "--", "echo", "ran")).toEqual(ran);
@@ -271,12 +271,12 @@ describe.concurrent("bad lines and files, and no etcd: 255", () => {
   const UNREACHABLE = { etcdhosts: "127.0.0.1:9" };
   test.each<[what: string, more: object, words: string[], end: RegExp]>([
     ["no command", {}, ["-g", "web"], /^switchman: no command is given\n$/],
-    ["an unknown option", {}, ["--gruop", "web", "--", "x"], /^switchman: "--gruop" is none of its options/],
+    ["an unknown option", {}, ["--gruop", "web", "--", "x"], /^switchman: unknown option "--gruop"/],
     [
       "a slash in the lock's name",
       {},
       ["--lockname", "a/b", "--", "x"],
-      /^switchman: a lock's name cannot hold "\/"/,
+      /^switchman: a lock's name cannot contain "\/"/,
     ],
     [
       "a bad value",
@@ -374,7 +374,7 @@ describe.concurrent("import switchman", () => {
   test("tells faults with their places, and changes nothing", async () => {
     const room = house.room();
     expect(await take(room, `WATCHER::\n{"groups":{"web":[1]}}\n`, "--yes")).toEqual(
-      saying(78, /stdin:2:19: group "web": a member is a host or a group/),
+      saying(78, /stdin:2:19: group "web": a member must be a host or a group/),
     );
     expect(await take(room, "WATCHER::\ncZxid = 0x2\n", "--yes")).toEqual(saying(78, /stdin:1:1: /));
     expect(await take(room, " \n", "--yes")).toEqual(saying(78, /is empty: the znode keeps neither/));

@@ -50,7 +50,7 @@ function buildClaimFlags(name: string, holders: number, wait: string | undefined
 function parseHolders({ options }: GoFlagResult): number {
   const text = options.get("n") ?? "1";
   if (!/^0*[1-9]\d{0,8}$/.test(text))
-    throw new UsageError(`consul lock: -n ${quoteText(text)} is not a number from 1 on`);
+    throw new UsageError(`consul lock: -n ${quoteText(text)} is not a number of 1 or more`);
   return Number(text);
 }
 

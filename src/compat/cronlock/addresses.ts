@@ -32,7 +32,7 @@ function parseAddress(
   // An address with user and password holds a secret, which must not be repeated in the message.
   if (text.includes("@"))
     throw new ConfigError(
-      `${source}: an address holds user and password (not shown here); use CRONLOCK_AUTH`,
+      `${source}: an address contains user and password (not shown here); use CRONLOCK_AUTH`,
     );
   const [, scheme = "http", name, own = String(port)] = ADDRESS.exec(text) ?? [];
   if (name === undefined)

@@ -43,7 +43,7 @@ function parseLockrunOptions(words: readonly string[]): ReadonlyMap<string, stri
   for (let word = left.shift(); word !== undefined; word = left.shift()) {
     const [, typed = "", inline] = /^([^=]*)(?:=(.*))?$/s.exec(word) ?? [];
     const name = Object.hasOwn(NAMES, typed) ? NAMES[typed] : undefined;
-    if (name === undefined) throw new UsageError(`lockrun: ${quoteText(typed)} is none of its options`);
+    if (name === undefined) throw new UsageError(`lockrun: unknown option ${quoteText(typed)}`);
     if (!VALUED.includes(name)) given.set(name, "");
     else {
       const value = inline ?? left.shift();

@@ -37,7 +37,7 @@ export const translateSolo: LineTranslator = (words) => {
 /** Parses a switch like `perl -s`. */
 function parseSwitch(word: string): readonly [string, string] {
   const [, name = "", value = "1"] = /^-(\w*)(?:=(.*))?$/s.exec(word) ?? [];
-  if (!SWITCHES.includes(name)) throw new UsageError(`solo: ${quoteText(word)} is none of its options`);
+  if (!SWITCHES.includes(name)) throw new UsageError(`solo: unknown option ${quoteText(word)}`);
   return [name, value];
 }
 

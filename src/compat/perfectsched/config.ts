@@ -46,7 +46,7 @@ export function readPerfectschedConfig(file: string, environment: string, env: E
   const getText = (key: string): string | undefined => {
     const value = fields[key] ?? undefined;
     if (value === undefined || (typeof value === "string" && value !== "")) return value;
-    throw sheet.createError(toKeyPath(key), `${quoteValue(value)} is not a text`);
+    throw sheet.createError(toKeyPath(key), `${quoteValue(value)} is not a string`);
   };
   const { handlers } = fields;
   const settings = parseSettings(sheet, fields, environment);

@@ -56,7 +56,7 @@ function parseObject(where: string, text: string): Record<string, unknown> {
   }
   if (typeof value === "object" && value !== null && !Array.isArray(value))
     return value as Record<string, unknown>;
-  throw new ConfigError(`${where} must hold a JSON object, such as {"prefix": "/myproject/switchman"}`);
+  throw new ConfigError(`${where} must contain a JSON object, such as {"prefix": "/myproject/switchman"}`);
 }
 
 function checkHosts(where: string, { zkhosts, etcdhosts }: Record<string, unknown>): void {

@@ -39,7 +39,7 @@ export const declaration: Omit<Command, "load"> = {
       short: "g",
       value: "GROUP",
       names: "group",
-      help: "run only where this group holds the host",
+      help: "run only if this host is in the group",
     },
     {
       name: "lease",

@@ -232,7 +232,7 @@ test.each<[what: string, args: () => string[], code: number, message: RegExp]>([
     "plain lines whose first word may be a user or a command",
     () => ["--plain", file("tab", "* * * * * report db\n")],
     64,
-    /commands begin with what may be a user or a command \(line 1\): say --format system, or --format user/,
+    /the first word of its commands may be a user or a program \(line 1\): say --format system, or --format user/,
   ],
   ["another program", () => ["--program", "/usr/bin/flock", "-"], 64, /--program/],
   ["no file", () => [], 64, /FILE/],

@@ -111,8 +111,8 @@ production: { <<: *defaults, endpoints: "http://c:2379", cacert: tls/ca.pem }
     ["no YAML", "development: [", /^file\.yml: line 1, column 15: /],
     ["an endpoint", "development: { endpoints: ['http://h:99999'] }", /development\.endpoints: .*99999/],
     ["a prefix", "development: { type: etcd, prefix: 5 }", /development\.prefix: /],
-    ["a time zone", "development: { type: etcd, timezone: 5 }", /development\.timezone: "5" is not a text/],
-    ["a log", "development: { type: etcd, log: [] }", /development\.log: "\[\]" is not a text/],
+    ["a time zone", "development: { type: etcd, timezone: 5 }", /development\.timezone: "5" is not a string/],
+    ["a log", "development: { type: etcd, log: [] }", /development\.log: "\[\]" is not a string/],
     [
       "retry_wait",
       "development: { type: etcd, retry_wait: soon }",

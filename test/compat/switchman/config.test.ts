@@ -62,8 +62,8 @@ describe("switchman's configuration", () => {
   test.each<[text: string, fault: RegExp]>([
     ["", /is not JSON: line 1/],
     ['{"prefix": \n', /is not JSON: line 2/],
-    ["[]", /must hold a JSON object/],
-    ["null", /must hold a JSON object/],
+    ["[]", /must contain a JSON object/],
+    ["null", /must contain a JSON object/],
   ])("%j is refused", (text, fault) => {
     expect(() => parseSwitchmanConfig(FILE, text)).toThrow(fault);
   });

@@ -183,7 +183,7 @@ describe("what is wrong with a form", () => {
     ],
     ["drain", ["all"], { "flag:for": "5" }, 'for: "5" has no unit; write 5s for seconds'],
     ["drain", ["all"], { "flag:reason": " " }, "--reason: it is empty; say why, or leave it out"],
-    ["drain", ["lock", "x".repeat(600)], {}, "name: it has 600 bytes, 512 are allowed"],
+    ["drain", ["lock", "x".repeat(600)], {}, "name: it has 600 bytes; at most 512 are allowed"],
     [
       "prune",
       [],
