@@ -72,6 +72,6 @@ function createUnknownOptionError(tool: string, option: string): UsageError {
 }
 
 function requireValue(tool: string, option: string, value: string | undefined): string {
-  if (value === undefined) throw new UsageError(`${tool}: ${option} needs a value, none is given`);
+  if (value === undefined) throw new UsageError(`${tool}: ${option} needs a value`);
   return value;
 }

@@ -38,7 +38,7 @@ export function parseGoFlags(
       const takes = Object.hasOwn(options, name) ? options[name] : undefined;
       if (takes === undefined) throw new UsageError(`${tool}: unknown option ${quoteText(word)}`);
       const value = inline ?? (takes ? left.shift() : "true");
-      if (value === undefined) throw new UsageError(`${tool}: -${name} needs a value, none is given`);
+      if (value === undefined) throw new UsageError(`${tool}: -${name} needs a value`);
       found.set(name, value);
     }
   }

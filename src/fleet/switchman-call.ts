@@ -113,12 +113,11 @@ class SwitchmanParser {
     if (WITH_VALUE.includes(name)) {
       const value = inline ?? left.shift();
       // switchman refuses `--group=` but accepts `--group ""`.
-      if (value === undefined || inline === "")
-        throw createSwitchmanError(`--${name} needs a value, none is given`);
+      if (value === undefined || inline === "") throw createSwitchmanError(`--${name} needs a value`);
       if (name === "lease") this.#addLease(value);
       else this.#texts.set(name, value);
     } else if (inline !== undefined)
-      throw createSwitchmanError(`--${name} takes no value, ${quoteText(inline)} is given`);
+      throw createSwitchmanError(`--${name} takes no value; got ${quoteText(inline)}`);
     else if (name === "help" || name === "version") this.asks = name;
     else this.takesLock = name === "lock";
   }

@@ -65,11 +65,11 @@ describe("faults and hints", () => {
     ["* * * * * signalbox run --lease 'db=1:MEMMB/' -- b", /^failure: --lease .*a number is missing/],
     ["* * * * * signalbox run --lease db=1:DISKS -- b", /^failure: --lease .*there is no macro "DISKS"/],
     ["* * * * * signalbox run --lease db=1:2 --lease db=1:3 -- b", /^failure: .*state the same one/],
-    ["* * * * * signalbox run -- 'x", /^failure: the shell would not take it: a quote/],
+    ["* * * * * signalbox run -- 'x", /^failure: the shell would refuse it: a quote/],
     [
       "* * * * * signalbox run --lock a -- x > /tmp/x.$(date +%F)",
       /^warning: cron ends the command at the first %/,
-      /^failure: the shell would not take it/,
+      /^failure: the shell would refuse it/,
     ],
     ["* * * * * signalbox run --lock a -- x +%F", /^warning: cron ends the command at the first %/],
     ["0 3 31 2 * signalbox run -- x", /^failure: it never fires/],

@@ -63,9 +63,9 @@ describe("the words of a switchman line", () => {
     [["--"], /no command is given/],
     [["-g", "web"], /no command is given/],
     [["", "x"], /no command is given/],
-    [["-g"], /--group needs a value, none is given/],
+    [["-g"], /--group needs a value/],
     [["--group=", "x"], /--group needs a value/],
-    [["--lock=1", "x"], /--lock takes no value, "1" is given/],
+    [["--lock=1", "x"], /--lock takes no value; got "1"/],
     [["-gweb", "x"], /unknown option "--gweb"/], // no bundling
     [["--groups", "web", "x"], /unknown option "--groups"; did you mean --group\?/],
     [["--lo", "x"], /unknown option "--lo"; it could be --lock, --lockname/],

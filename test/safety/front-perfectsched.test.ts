@@ -144,7 +144,9 @@ describe.concurrent("perfectsched", () => {
     const [code, , stderr] = await run(["add", "tokyo", "t", "0 0 * * *", "{}"], { RAILS_ENV: "production" });
     expect([code, stderr]).toEqual([
       0,
-      expect.stringMatching(/^perfectsched: note: the time zone is the configuration's, Asia\/Tokyo; .*\n$/),
+      expect.stringMatching(
+        /^perfectsched: note: the time zone is Asia\/Tokyo, from the configuration; .*\n$/,
+      ),
     ]);
     expect((await stored(room, "tokyo")).definition?.timezone).toBe("Asia/Tokyo");
     const link = join(folder, "perfectsched");
@@ -202,11 +204,11 @@ describe.concurrent("perfectsched", () => {
       [run(["-c", away, "list"], soon), /^perfectsched: cannot reach etcd/],
       [
         run(["run", "-rboot.rb", "Dispatch"]),
-        /^perfectsched: "Dispatch" is no file of handlers, .*\n {2}handlers:\n[\s\S]*standard input/,
+        /^perfectsched: "Dispatch" is not a file of handlers, .*\n {2}handlers:\n[\s\S]*standard input/,
       ],
       [
         run(["run", "none.yml"]),
-        /^perfectsched: none\.yml does not exist here; -I says where else to look\n$/,
+        /^perfectsched: none\.yml does not exist here; name other folders with -I\n$/,
       ],
     ];
     for (const [ended, message] of cases)
@@ -226,7 +228,7 @@ describe.concurrent("perfectsched", () => {
     const [code, stdout, stderr] = await run(["-e", "database", "list"], ours);
     expect([code, stdout.startsWith(HEAD)]).toEqual([0, true]);
     expect(stderr).toMatch(
-      /note: config\/perfectsched\.yml: database: its url names a database, which is not asked: .*\(environment SIGNALBOX_ENDPOINTS\)\n$/,
+      /note: config\/perfectsched\.yml: database: its url names a database, which is not used: .*\(environment SIGNALBOX_ENDPOINTS\)\n$/,
     );
   });
 
@@ -265,7 +267,7 @@ describe.concurrent("perfectsched", () => {
     await eventually("the log is opened anew", () => existsSync(log));
     worker.child.kill("SIGTERM");
     const note =
-      /^perfectsched: note: ScheduleDispatch is taken for a class of Ruby \(as are boot\.rb\), .*\n$/;
+      /^perfectsched: note: ScheduleDispatch is treated as a class of Ruby \(as are boot\.rb\), .*\n$/;
     expect(await worker.ended).toMatchObject({ code: 0, stderr: expect.stringMatching(note) });
     expect(readFileSync(`${log}.1`, "utf8")).not.toMatch(/has no effect here/);
   });

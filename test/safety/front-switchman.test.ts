@@ -291,7 +291,12 @@ describe.concurrent("bad lines and files, and no etcd: 255", () => {
       /etcdhosts: "etcd1" is not an address with a port/,
     ],
     ["a port out of range", { etcdhosts: "etcd1:70000" }, ["--", "x"], /etcdhosts: "etcd1:70000"/],
-    ["only zkhosts", { etcdhosts: "" }, ["--", "x"], /has only zkhosts, which is ZooKeeper; add "etcdhosts"/],
+    [
+      "only zkhosts",
+      { etcdhosts: "" },
+      ["--", "x"],
+      /has only zkhosts, the addresses of ZooKeeper; add "etcdhosts"/,
+    ],
     [
       "no etcd",
       UNREACHABLE,
@@ -313,7 +318,7 @@ describe.concurrent("bad lines and files, and no etcd: 255", () => {
     );
     expect(await end("/")).toEqual(saying(255, /^switchman: Failed to open <\/>: EISDIR/));
     expect(await end("/dev/zero")).toEqual(
-      saying(255, /^switchman: Failed to open <\/dev\/zero>: it is no file/),
+      saying(255, /^switchman: Failed to open <\/dev\/zero>: it is not a file/),
     );
     expect(await end(house.file("{\n'"))).toEqual(saying(255, /is not JSON: line 2, column 1/));
     if (existsSync("/etc/switchman.conf")) return;

@@ -24,7 +24,7 @@ export const checkCrontab: Command = {
     },
     {
       ...{ name: "format", value: "FORMAT", choices: ["user", "system"] },
-      help: "whether a user stands before the command (system) or not; default: as the path or the lines suggest",
+      help: "whether lines have a user before the command (system) or not (user); default: as the path or the lines suggest",
     },
     {
       ...{ name: "shared", value: "LOCK", isRepeatable: true, names: "lock" },

@@ -8,7 +8,7 @@ const FILE: Argument = { name: "FILE", help: "where it stands; - is standard inp
 const READING_FLAGS: readonly Flag[] = [
   {
     ...{ name: "format", value: "FORMAT", choices: ["user", "system"] },
-    help: "of a crontab: whether a user stands before the command (system) or not; default: as the path or the lines suggest",
+    help: "of a crontab: whether lines have a user before the command (system) or not (user); default: as the path or the lines suggest",
   },
   {
     name: "timezone",

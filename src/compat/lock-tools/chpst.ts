@@ -42,7 +42,7 @@ function parseChpstOptions(words: readonly string[]): ChpstOptions {
     if (plain !== "") others.push(`-${plain}`);
     if (letter === undefined) continue;
     const value = inline === "" ? left.shift() : inline;
-    if (value === undefined) throw new UsageError(`chpst: -${letter} needs a value, none is given`);
+    if (value === undefined) throw new UsageError(`chpst: -${letter} needs a value`);
     if (letter === "l" || letter === "L") [file, waits] = [value, letter === "l"];
     else others.push(`-${letter}`, value);
   }

@@ -96,10 +96,7 @@ function readLine(job: CronJob, path: string, ground: CheckEnvironment): Crontab
   if ("fault" in found)
     return {
       jobs: [],
-      findings: [
-        ...cut,
-        { ...about, level: "failure", detail: `the shell would not take it: ${found.fault}` },
-      ],
+      findings: [...cut, { ...about, level: "failure", detail: `the shell would refuse it: ${found.fault}` }],
     };
   const missing = findMissingUser(job, where);
   if (missing !== undefined) return { jobs: [], findings: [...cut, missing] };
