@@ -1,22 +1,29 @@
-// Which way imports may run between the rooms of src/. Each room lists what it may import, and why no more.
-const rooms = {
+// Which way imports may run between the folders of src/. Each folder lists what it may import, and why no more.
+const folders = {
   base: { may: [], why: "errors, ports and ids are the ground floor: they know nobody" },
   config: { may: ["base"], why: "settings are resolved before anything else exists" },
   protocol: { may: ["base"], why: "pure: the rules must be testable without etcd, clock or process" },
   fleet: { may: ["base"], why: "pure: what hosts and groups are does not depend on who asks" },
+  syntax: {
+    may: ["base"],
+    why: "pure: how crontabs, shells and znodes are written does not depend on what they say",
+  },
   schedule: { may: ["base"], why: "pure: when something is due does not depend on who fires it" },
-  etcd: { may: ["base", "config", "protocol"], why: "the only room that speaks etcd; it knows no use case" },
+  etcd: {
+    may: ["base", "config", "protocol"],
+    why: "the only folder that speaks etcd; it knows no use case",
+  },
   process: { may: ["base"], why: "ending a command must not depend on etcd" },
   work: {
-    may: ["base", "config", "protocol", "fleet", "schedule", "etcd", "process"],
-    why: "use cases decide with the pure rooms, then act; they know no command line and no screen",
+    may: ["base", "config", "protocol", "fleet", "syntax", "schedule", "etcd", "process"],
+    why: "use cases decide with the pure folders, then act; they know no command line and no screen",
   },
   model: {
-    may: ["base", "protocol", "fleet", "schedule"],
+    may: ["base", "protocol", "fleet", "syntax", "schedule"],
     why: "a picture is folded from events, it never acts",
   },
   commands: {
-    may: ["base", "config", "protocol", "fleet", "schedule", "etcd", "process", "work", "model"],
+    may: ["base", "config", "protocol", "fleet", "syntax", "schedule", "etcd", "process", "work", "model"],
     why: "a command wires what exists; nothing below may know that it is called from one",
   },
   console: {
@@ -24,22 +31,22 @@ const rooms = {
     why: "paints what the model decided, and changes things only through commands",
   },
   library: {
-    may: ["base", "config", "protocol", "fleet", "schedule", "etcd", "process", "work"],
+    may: ["base", "config", "protocol", "fleet", "syntax", "schedule", "etcd", "process", "work"],
     why: "what programs import: it wires use cases as commands do, and knows no command line",
   },
   compat: {
-    may: ["base", "config", "fleet", "commands"],
+    may: ["base", "config", "fleet", "syntax", "commands"],
     why: "front ends translate words, variables and crontabs, nothing else",
   },
 };
-const pure = ["base", "protocol", "fleet", "schedule", "model"];
+const pure = ["base", "protocol", "fleet", "syntax", "schedule", "model"];
 
-const flow = Object.entries(rooms).map(([room, { may, why }]) => ({
-  name: `${room}-imports`,
-  comment: `${room}/: ${why}`,
+const flow = Object.entries(folders).map(([folder, { may, why }]) => ({
+  name: `${folder}-imports`,
+  comment: `${folder}/: ${why}`,
   severity: "error",
-  from: { path: `^src/${room}/` },
-  to: { path: "^src/", pathNot: `^src/(${[room, ...may].join("|")})/` },
+  from: { path: `^src/${folder}/` },
+  to: { path: "^src/", pathNot: `^src/(${[folder, ...may].join("|")})/` },
 }));
 
 export default {
@@ -53,8 +60,17 @@ export default {
       to: { circular: true },
     },
     {
-      name: "pure-rooms",
-      comment: "pure rooms know no clock, network, file or process: their tests need none",
+      name: "no-mutual-folders",
+      comment:
+        "two folders that import each other are one: what they share belongs below both (see docs/architecture.md)",
+      severity: "error",
+      scope: "folder",
+      from: { path: "^src/", pathNot: "^src/console" },
+      to: { circular: true },
+    },
+    {
+      name: "pure-folders",
+      comment: "pure folders know no clock, network, file or process: their tests need none",
       severity: "error",
       from: { path: `^src/(${pure.join("|")})/` },
       to: { dependencyTypes: ["core"] },

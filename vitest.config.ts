@@ -27,7 +27,7 @@ class LongestFirst extends BaseSequencer {
 /** What `npm test` leaves to `npm run test:long`: faults, attacks, the console in a terminal, long simulations, many rounds. */
 const LONG = "test/**/*.long.test.ts";
 
-/** Rooms whose tests start nothing and change nothing outside of themselves: their files share what is loaded. */
+/** Folders whose tests start nothing and change nothing outside of themselves: their files share what is loaded. */
 const RULES = [
   "base",
   "commands",
@@ -35,11 +35,12 @@ const RULES = [
   "config",
   "console",
   "fleet",
+  "syntax",
   "model",
   "protocol",
   "schedule",
   "work/operate",
-].map((room) => `test/${room}/**/*.test.ts`);
+].map((folder) => `test/${folder}/**/*.test.ts`);
 
 export default defineConfig({
   test: {

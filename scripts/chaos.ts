@@ -5,7 +5,7 @@
 import { parseArgs } from "node:util";
 import { startEtcd } from "../fixtures/etcd/index.ts";
 import { computeTakeovers, findViolations, playChaos } from "../fixtures/schedule/chaos.ts";
-import { openStore } from "../src/etcd/open.ts";
+import { openStore } from "../src/etcd/open/open.ts";
 import { createRealClock } from "../src/process/clock.ts";
 import { computeQuantile, formatNumber } from "./bench/figures.ts";
 

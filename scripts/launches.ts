@@ -1,6 +1,6 @@
 // How many calls come to a slow etcd for each call that is wanted: `node scripts/launches.ts`
 import { createSteadyJitter, measureLaunches } from "../fixtures/etcd/launches.ts";
-import { openStore } from "../src/etcd/open.ts";
+import { openStore } from "../src/etcd/open/open.ts";
 import { createRealClock } from "../src/process/clock.ts";
 
 const DELAYS = { "700 ms": () => 700, "300-1500 ms": () => createSteadyJitter() } as const;

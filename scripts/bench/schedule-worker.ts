@@ -1,10 +1,10 @@
 /** A worker whose tasks do nothing, as a process of its own. Tells its parent when it has joined, and what it has started. */
 import { silentLog } from "../../src/base/log.ts";
-import { openStore } from "../../src/etcd/open.ts";
+import { openStore } from "../../src/etcd/open/open.ts";
 import { createRealClock } from "../../src/process/clock.ts";
 import { realRandom } from "../../src/process/random.ts";
 import { createKeys } from "../../src/protocol/keys.ts";
-import { ScheduleWorker } from "../../src/work/schedule/schedule-worker.ts";
+import { ScheduleWorker } from "../../src/work/worker/engine/schedule-worker.ts";
 
 /** What it tells. `late`: ms, of each start since the last word. */
 export type WorkerMessage =

@@ -5,7 +5,7 @@ import { build } from "esbuild";
 import type { Op, Store } from "../../src/etcd/store.ts";
 import { createKeys } from "../../src/protocol/keys.ts";
 import { formatDefinition } from "../../src/schedule/definition.ts";
-import { formatDue } from "../../src/schedule/due.ts";
+import { formatDue } from "../../src/schedule/state/due.ts";
 import type { BenchCluster } from "./bench-cluster.ts";
 import { computeQuantile, formatNumber, printNote, printTable } from "./figures.ts";
 import { readRaftIndex } from "./proposals.ts";

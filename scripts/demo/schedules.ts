@@ -2,8 +2,8 @@ import { startSignalbox } from "../../fixtures/signalbox.ts";
 import type { Store } from "../../src/etcd/store.ts";
 import { createKeys } from "../../src/protocol/keys.ts";
 import { type Definition, formatDefinition } from "../../src/schedule/definition.ts";
-import { formatDue } from "../../src/schedule/due.ts";
-import { computeFirstDue } from "../../src/schedule/due-transitions.ts";
+import { formatDue } from "../../src/schedule/state/due.ts";
+import { computeFirstDue } from "../../src/schedule/state/due-transitions.ts";
 
 const buildSleepCommand = (seconds: number, says: string) => [
   "sh",

@@ -1,6 +1,6 @@
 /** docs/commands.md, made from the declarations of the commands and of the settings. */
-import { EXIT_CODES } from "../../src/commands/exit-codes.ts";
-import { buildArgumentRows, buildFlagRows, renderUsage } from "../../src/commands/help.ts";
+import { EXIT_CODES } from "../../src/commands/command-line/exit-codes.ts";
+import { buildArgumentRows, buildFlagRows, renderUsage } from "../../src/commands/command-line/help.ts";
 import {
   COMMON_FLAGS,
   CONNECTION_SETTINGS,
@@ -113,14 +113,15 @@ function renderSettings(commands: readonly Command[]): string[] {
   return renderMarkdownTable(["key in a file", "flag", "variables", "value", "default", ""], rows);
 }
 
-function renderMarkdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
+/** Renders a table and an empty line. Cells are Markdown text. */
+export function renderMarkdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
   const renderLine = (cells: readonly string[]) =>
     `| ${cells.map((cell) => escapeMarkdown(cell).replaceAll("|", "\\|")).join(" | ")} |`;
   return [renderLine(head), renderLine(head.map(() => "---")), ...rows.map(renderLine), ""];
 }
 
 /** What Markdown would take for HTML or for emphasis, outside of code. */
-function escapeMarkdown(text: string): string {
+export function escapeMarkdown(text: string): string {
   return text
     .split("`")
     .map((part, index) => (index % 2 === 1 ? part : part.replaceAll("<", "&lt;").replaceAll("*", "\\*")))

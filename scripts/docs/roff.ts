@@ -1,12 +1,12 @@
 /** The manual page, made from the same declarations as docs/commands.md. */
-import { EXIT_CODES } from "../../src/commands/exit-codes.ts";
+import { EXIT_CODES } from "../../src/commands/command-line/exit-codes.ts";
 import {
   buildArgumentRows,
   buildFlagRows,
   buildSettingRows,
   renderUsage,
   wrapHelpText,
-} from "../../src/commands/help.ts";
+} from "../../src/commands/command-line/help.ts";
 import { COMMON_FLAGS, CONNECTION_SETTINGS, type Command, TOPICS } from "../../src/commands/spec.ts";
 import { FILES, GIVEN, PRECEDENCE, VARIABLES } from "./environment.ts";
 import { listSettings } from "./settings.ts";

@@ -1,10 +1,10 @@
 /** The rows of `signalbox ls --json`, and what they are made of. */
 
-import { SCHEDULE_STATES } from "../../src/model/schedule-row.ts";
+import { SCHEDULE_STATES } from "../../src/model/rows/schedule-row.ts";
 import { AUDIT_ACTIONS } from "../../src/protocol/audit.ts";
 import { DRAIN_SCOPES } from "../../src/protocol/keys.ts";
-import { OCCURRENCE_RESULTS } from "../../src/schedule/outcome.ts";
-import { CLOCK_STATES } from "../../src/schedule/worker-record.ts";
+import { OCCURRENCE_RESULTS } from "../../src/schedule/state/outcome.ts";
+import { CLOCK_STATES } from "../../src/schedule/state/worker-record.ts";
 import {
   createChoiceSchema,
   createCountSchema,

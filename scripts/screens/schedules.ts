@@ -1,10 +1,10 @@
 import type { Op } from "../../src/etcd/store.ts";
 import type { Keys } from "../../src/protocol/keys.ts";
 import { type Definition, formatDefinition } from "../../src/schedule/definition.ts";
-import { type DueState, formatDue, type LastOccurrence } from "../../src/schedule/due.ts";
-import { formatOutcomes, type OccurrenceOutcome } from "../../src/schedule/outcome.ts";
-import { formatRunning } from "../../src/schedule/running-record.ts";
-import { formatWorker } from "../../src/schedule/worker-record.ts";
+import { type DueState, formatDue, type LastOccurrence } from "../../src/schedule/state/due.ts";
+import { formatOutcomes, type OccurrenceOutcome } from "../../src/schedule/state/outcome.ts";
+import { formatRunning } from "../../src/schedule/state/running-record.ts";
+import { formatWorker } from "../../src/schedule/state/worker-record.ts";
 
 /** Now, in the scene. Wall clock, ms since the epoch. */
 const WALL = Date.parse("2026-03-03T03:12:00Z");

@@ -1,14 +1,14 @@
 import { EXIT, UsageError } from "../base/errors.ts";
 import { findNearest, quoteText } from "../base/text.ts";
 import { VERSION } from "../base/version.ts";
-import { reportError } from "../commands/execute-command.ts";
-import { computeHelpWidth } from "../commands/help.ts";
+import { reportError } from "../commands/command-line/execute-command.ts";
+import { computeHelpWidth } from "../commands/command-line/help.ts";
 import {
   formatExitCodesJson,
   renderExitCodesHelp,
   renderProgramHelp,
   renderSubcommandsHelp,
-} from "../commands/help-topics.ts";
+} from "../commands/command-line/help-topics.ts";
 import type { Command, CommandIo } from "../commands/spec.ts";
 import { ALL_COMMANDS } from "./commands.ts";
 import { launch } from "./launch.ts";

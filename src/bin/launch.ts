@@ -1,5 +1,5 @@
 import { EXIT } from "../base/errors.ts";
-import { reportError } from "../commands/execute-command.ts";
+import { reportError } from "../commands/command-line/execute-command.ts";
 import type { CommandIo } from "../commands/spec.ts";
 import { processIo } from "./process-io.ts";
 

@@ -1,4 +1,4 @@
-import { executeCommand, reportError } from "../commands/execute-command.ts";
+import { executeCommand, reportError } from "../commands/command-line/execute-command.ts";
 import type { Command, CommandIo } from "../commands/spec.ts";
 import { checkBytes } from "./bytes.ts";
 

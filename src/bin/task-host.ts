@@ -4,7 +4,7 @@ import { readFileSync, writeSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
-/** Same shape as the result that work/worker/module-handler.ts reads. */
+/** Same shape as the result that work/worker/handlers/module-handler.ts reads. */
 interface ModuleResult {
   result: "ok" | "failed" | "retry";
   /** ms. */

@@ -1,6 +1,6 @@
 import { EXIT, SignalboxError } from "../base/errors.ts";
 import { quoteText } from "../base/text.ts";
-import { type Claim, formatTicketOwner } from "../model/claims.ts";
+import { type Claim, formatTicketOwner } from "../model/snapshot/claims.ts";
 
 /**
  * Returns the only claim that a word matches; undefined if there is none.

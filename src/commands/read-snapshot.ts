@@ -1,7 +1,7 @@
 import { EXIT, SignalboxError, UsageError } from "../base/errors.ts";
 import { isCompacted } from "../etcd/retry.ts";
-import type { Collection, Snapshot } from "../model/snapshot.ts";
-import { SnapshotBuilder } from "../model/snapshot-builder.ts";
+import type { Collection, Snapshot } from "../model/snapshot/snapshot.ts";
+import { SnapshotBuilder } from "../model/snapshot/snapshot-builder.ts";
 import { load } from "../work/observe/read.ts";
 import type { CommandContext } from "./store-command.ts";
 

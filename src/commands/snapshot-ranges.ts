@@ -1,9 +1,9 @@
 import { EXIT, SignalboxError } from "../base/errors.ts";
 import { findNearest, quoteText } from "../base/text.ts";
 import { isCompacted } from "../etcd/retry.ts";
-import type { SessionLivenessMap } from "../model/explain-text.ts";
-import type { Collection, Snapshot } from "../model/snapshot.ts";
-import { SnapshotBuilder } from "../model/snapshot-builder.ts";
+import type { SessionLivenessMap } from "../model/explain/explain-text.ts";
+import type { Collection, Snapshot } from "../model/snapshot/snapshot.ts";
+import { SnapshotBuilder } from "../model/snapshot/snapshot-builder.ts";
 import { formatAuditTime } from "../protocol/audit.ts";
 import type { QueueEntry } from "../protocol/ticket.ts";
 import type { KeyRange } from "../protocol/txn.ts";

@@ -1,6 +1,6 @@
 import type { Terminal } from "../base/terminal.ts";
 import type { SettingKey } from "../config/settings.ts";
-import type { Snapshot } from "../model/snapshot.ts";
+import type { Snapshot } from "../model/snapshot/snapshot.ts";
 
 /** A flag of one command, as opposed to a setting. */
 export interface Flag {

@@ -1,4 +1,4 @@
-import type { Snapshot } from "../model/snapshot.ts";
+import type { Snapshot } from "../model/snapshot/snapshot.ts";
 import type { Operator } from "../work/operate/ports.ts";
 import { type CommandConnection, openConnection } from "./connect.ts";
 import { getOperator } from "./operator.ts";

@@ -1,6 +1,6 @@
-import { findShellText } from "../fleet/nested-command.ts";
-import { parseShellCommands } from "../fleet/shell-parser.ts";
-import { getBaseName, unwrapWords } from "../fleet/shell-wrappers.ts";
+import { findShellText } from "../syntax/nested-command.ts";
+import { parseShellCommands } from "../syntax/shell-parser.ts";
+import { getBaseName, unwrapWords } from "../syntax/shell-wrappers.ts";
 
 /** A process that continues after the command has ended. */
 export interface BackgroundProcess {

@@ -1,6 +1,6 @@
 import { UsageError } from "../base/errors.ts";
 import { quoteText } from "../base/text.ts";
-import { getTextFlag } from "../commands/flags.ts";
+import { getTextFlag } from "../commands/command-line/flags.ts";
 import type { Call, CommandExecutor, CommandIo } from "../commands/spec.ts";
 import { createStoreCommand } from "../commands/store-command.ts";
 import { TABS, type TabId } from "./state/console-state.ts";

@@ -1,4 +1,4 @@
-import { COMMANDS } from "../commands/registry.ts";
+import { COMMANDS } from "../commands/registry/registry.ts";
 import type { Call, CommandIo } from "../commands/spec.ts";
 import type { CommandContext } from "../commands/store-command.ts";
 import { ACTION_HANDLERS } from "./app/action-handlers.ts";

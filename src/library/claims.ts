@@ -2,7 +2,7 @@ import { basename } from "node:path";
 import { UsageError } from "../base/errors.ts";
 import { parseLeases } from "../fleet/lease-spec.ts";
 import { validateName } from "../protocol/names.ts";
-import { acquireClaim, type HeldClaim } from "../work/run/held-claim.ts";
+import { acquireClaim, type HeldClaim } from "../work/run/hold/held-claim.ts";
 import type { ClaimRequest, WaitLimits } from "../work/run/request.ts";
 import type { AcquireOptions, ClaimOptions, Held, Work } from "./claim-types.ts";
 import type { LibraryConnection } from "./connection.ts";

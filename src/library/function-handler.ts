@@ -1,6 +1,6 @@
 import type { Clock } from "../base/clock.ts";
 import { clean } from "../base/text.ts";
-import { type Handler, type ScheduledTask, TaskLost, type TaskResult } from "../work/schedule/handler.ts";
+import { type Handler, type ScheduledTask, TaskLost, type TaskResult } from "../work/worker/handler.ts";
 import { parseDurationOption } from "./option-values.ts";
 import type { TaskHandler, WorkerTask } from "./schedule-types.ts";
 

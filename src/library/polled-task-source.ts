@@ -1,7 +1,7 @@
 import { VERSION } from "../base/version.ts";
 import { getScheduleType } from "../schedule/definition.ts";
-import type { PolledTask } from "../work/schedule/polled-task.ts";
-import { Poller } from "../work/schedule/poller.ts";
+import type { PolledTask } from "../work/worker/polling/polled-task.ts";
+import { Poller } from "../work/worker/polling/poller.ts";
 import type { Duration } from "./claim-types.ts";
 import type { LibraryConnection } from "./connection.ts";
 import { ClosedError, translated } from "./errors.ts";

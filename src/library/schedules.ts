@@ -8,12 +8,12 @@ import {
   pauseSchedule,
   resumeSchedule,
   triggerSchedule,
-} from "../work/schedule/schedule-operations.ts";
+} from "../work/schedules/schedule-operations.ts";
 import {
   readAllStoredSchedules,
   readStoredSchedules,
   type StoredSchedule,
-} from "../work/schedule/stored-schedules.ts";
+} from "../work/schedules/stored-schedules.ts";
 import type { LibraryConnection } from "./connection.ts";
 import { NotFoundError, translated } from "./errors.ts";
 import { parseInstantOption, pickDefined } from "./option-values.ts";

@@ -1,6 +1,6 @@
 import type { Clock } from "../base/clock.ts";
-import type { CommandHost } from "./command.ts";
-import { locateGuardian } from "./locate.ts";
+import type { CommandHost } from "./guarded-command/command.ts";
+import { locateGuardian } from "./native/locate.ts";
 
 /**
  * Creates a command host that runs commands under the native guardian.
@@ -12,7 +12,7 @@ export function createGuardianHost(clock: Clock, guardian?: string): CommandHost
     async prepare(spec) {
       // Let work that the caller has begun go first: loading and spawning take 6 ms, in which etcd can answer.
       await new Promise((resolve) => setImmediate(resolve));
-      const { NativeGuardedCommand } = await import("./native-guarded-command.ts");
+      const { NativeGuardedCommand } = await import("./guarded-command/native-guarded-command.ts");
       const guarded = new NativeGuardedCommand(guardian ?? locateGuardian(), spec, clock);
       await guarded.ready;
       return guarded;

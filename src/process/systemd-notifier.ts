@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { locateNotify } from "./locate.ts";
+import { locateNotify } from "./native/locate.ts";
 
 /** Sends messages to a socket that Node.js cannot use itself (see notify/main.c). */
 export interface SystemdNotifier {

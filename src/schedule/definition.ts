@@ -1,23 +1,25 @@
 import { ConfigError, SignalboxError } from "../base/errors.ts";
 import { type ParseResult, quoteText } from "../base/text.ts";
-import { parseCron } from "./cron.ts";
+import { parseCron } from "./cron/cron.ts";
+import { checkZone } from "./cron/zone.ts";
 import { isCount, isJsonObject, isMillis, isText, type JsonFields, parseJsonFields } from "./json-fields.ts";
-import { checkZone } from "./zone.ts";
 
-/**
- * What happens to missed occurrences: all run, only the latest one runs, or those more than a minute late are skipped.
- */
 export const CATCHUPS = ["all", "latest", "none"] as const;
+/**
+ * What happens to missed occurrences. `all`: all run, one after the other. `latest`: only the latest one runs. `none`: only the
+ * latest one runs, and only if it is less than a minute late, or less than the `deadline` of the schedule.
+ */
 export type Catchup = (typeof CATCHUPS)[number];
 
-/**
- * What happens to an occurrence that is due while the previous one runs: it waits, runs in parallel, or replaces it.
- */
 export const OVERLAPS = ["forbid", "allow", "replace"] as const;
+/**
+ * What happens to an occurrence that is due while the previous one runs. `forbid`: it waits. `allow`: it runs in parallel.
+ * `replace`: the previous one is ended, then it runs.
+ */
 export type Overlap = (typeof OVERLAPS)[number];
 
-/** Events that call a hook: a start, its success or failure, a late start, and a skipped occurrence. */
 export const HOOK_NAMES = ["start", "success", "failure", "late", "missed"] as const;
+/** Events that call a hook: a start, its success or failure, a late start, and a skipped occurrence. */
 export type HookName = (typeof HOOK_NAMES)[number];
 
 /** A URL, or a command as argv. */

@@ -1,12 +1,12 @@
-import { parseCron } from "./cron.ts";
-import { type Definition, SCHEDULE_DEFAULTS } from "./definition.ts";
-import { computeJitter } from "./hash.ts";
+import { parseCron } from "./cron/cron.ts";
 import {
   countOccurrences,
   findOccurrenceAfter,
   findOccurrenceFrom,
   findOccurrenceUntil,
-} from "./occurrence.ts";
+} from "./cron/occurrence.ts";
+import { type Definition, SCHEDULE_DEFAULTS } from "./definition.ts";
+import { computeJitter } from "./hash.ts";
 
 /** Times of the occurrences of one schedule, and when each may be claimed. Instants in ms since the epoch. */
 export interface Timing {

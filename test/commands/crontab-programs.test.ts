@@ -6,8 +6,8 @@ import { dirname, join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { readJobs } from "../../src/commands/check/crontab/read.ts";
 import { resolveConfig } from "../../src/config/config.ts";
-import { parseCrontab } from "../../src/fleet/crontab.ts";
 import { findProgram, readInterpreter } from "../../src/process/programs.ts";
+import { parseCrontab } from "../../src/syntax/crontab.ts";
 
 const SETTINGS = resolveConfig({ readFile: () => undefined }).values;
 const root = mkdtempSync(join(tmpdir(), "signalbox-programs-"));

@@ -6,7 +6,7 @@ import { join, resolve } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { EXIT } from "../../src/base/errors.ts";
 import { ALL_COMMANDS } from "../../src/bin/commands.ts";
-import { parseCall } from "../../src/commands/parse-call.ts";
+import { parseCall } from "../../src/commands/command-line/parse-call.ts";
 
 const FOLDER = resolve(import.meta.dirname, "../../docs/systemd");
 const units = readdirSync(FOLDER).filter((name) => name.endsWith(".service"));

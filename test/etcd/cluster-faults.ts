@@ -1,7 +1,7 @@
 /** What a cluster in trouble does to a store, on either transport: members frozen and killed for real. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type EtcdMember, type RunningEtcd, startCluster } from "../../fixtures/etcd/index.ts";
-import type { StoreOptions } from "../../src/etcd/open.ts";
+import type { StoreOptions } from "../../src/etcd/open/open.ts";
 import type { Store } from "../../src/etcd/store.ts";
 import { kindOf, write } from "./contract/index.ts";
 import { AT_ONCE, NEVER, newId, newKey, put, runningWatch, timed } from "./faults-helpers.ts";

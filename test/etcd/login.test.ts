@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { DEFAULT_TIMEOUTS, Failover } from "../../src/etcd/failover.ts";
+import { DEFAULT_TIMEOUTS, Failover } from "../../src/etcd/cluster/failover.ts";
 import { Login } from "../../src/etcd/login/login.ts";
 import { Passwords } from "../../src/etcd/login/passwords.ts";
 import { type AttemptOptions, type Member, MemberError, type Rpc } from "../../src/etcd/member.ts";

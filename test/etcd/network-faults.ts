@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type EtcdMember, startEtcd } from "../../fixtures/etcd/index.ts";
 import { FaultProxy } from "../../fixtures/proxy.ts";
-import type { StoreOptions } from "../../src/etcd/open.ts";
+import type { StoreOptions } from "../../src/etcd/open/open.ts";
 import { buildPrefixRange, type Store, StoreError } from "../../src/etcd/store.ts";
 import { kindOf, write } from "./contract/index.ts";
 import {

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type EtcdMember, readClientTls, startEtcd } from "../../fixtures/etcd/index.ts";
 import { ConfigError } from "../../src/base/errors.ts";
-import type { StoreOptions } from "../../src/etcd/open.ts";
+import type { StoreOptions } from "../../src/etcd/open/open.ts";
 import { buildPrefixRange, type Op, type Store, StoreError } from "../../src/etcd/store.ts";
 import { kindOf, write } from "./contract/index.ts";
 import { open, type Transport } from "./served.ts";

@@ -1,5 +1,5 @@
 import { startEtcd } from "../../fixtures/etcd/index.ts";
-import { openStore, type StoreOptions } from "../../src/etcd/open.ts";
+import { openStore, type StoreOptions } from "../../src/etcd/open/open.ts";
 import type { Store } from "../../src/etcd/store.ts";
 import { createRealClock } from "../../src/process/clock.ts";
 import type { Subject } from "./contract/index.ts";

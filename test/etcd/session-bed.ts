@@ -1,7 +1,7 @@
 /** A session on the in-memory etcd, under a clock that a test moves, with answers that a test delays or loses. */
 import { MemoryEtcd, type MemoryEtcdOptions, MemoryStore } from "../../fixtures/memory-store.ts";
 import { silentLog } from "../../src/base/log.ts";
-import { Session, type SessionProof } from "../../src/etcd/session.ts";
+import { Session, type SessionProof } from "../../src/etcd/session/session.ts";
 import { StoreError } from "../../src/etcd/store.ts";
 import { ManualClock } from "./manual-clock.ts";
 

@@ -1,6 +1,6 @@
 /** A machine that was paused by its hypervisor: its clocks stood still, and only a jump of the wall clock tells. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Session } from "../../src/etcd/session.ts";
+import type { Session } from "../../src/etcd/session/session.ts";
 import { settled } from "./manual-clock.ts";
 import { Bed, lossOf } from "./session-bed.ts";
 

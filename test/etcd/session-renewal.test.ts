@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Session } from "../../src/etcd/session.ts";
+import type { Session } from "../../src/etcd/session/session.ts";
 import { settled } from "./manual-clock.ts";
 import { Bed, lossOf } from "./session-bed.ts";
 

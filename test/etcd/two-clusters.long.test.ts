@@ -2,7 +2,7 @@
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type EtcdMember, startEtcd } from "../../fixtures/etcd/index.ts";
 import { FaultProxy } from "../../fixtures/proxy.ts";
-import type { StoreOptions } from "../../src/etcd/open.ts";
+import type { StoreOptions } from "../../src/etcd/open/open.ts";
 import { type Store, StoreError } from "../../src/etcd/store.ts";
 import { newId } from "./faults-helpers.ts";
 import { open, type Transport } from "./served.ts";

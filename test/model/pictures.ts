@@ -1,7 +1,7 @@
 /** Pictures for tests of what is made of them. */
 
-import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../src/model/snapshot.ts";
-import { SnapshotBuilder } from "../../src/model/snapshot-builder.ts";
+import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../src/model/snapshot/snapshot.ts";
+import { SnapshotBuilder } from "../../src/model/snapshot/snapshot-builder.ts";
 import type { PastRun } from "../../src/protocol/history.ts";
 import { serializeTicket, type Ticket } from "../../src/protocol/ticket.ts";
 import type { KeyValue } from "../../src/protocol/txn.ts";

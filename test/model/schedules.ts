@@ -1,10 +1,10 @@
 /** Keys of schedules, for tests of what is made of them. */
 import type { KeyValue } from "../../src/protocol/txn.ts";
 import { type Definition, formatDefinition } from "../../src/schedule/definition.ts";
-import { type DueState, formatDue } from "../../src/schedule/due.ts";
-import { formatOutcomes, type OutcomeHistory } from "../../src/schedule/outcome.ts";
-import { formatRunning, type RunningRecord } from "../../src/schedule/running-record.ts";
-import { formatWorker, type WorkerRecord } from "../../src/schedule/worker-record.ts";
+import { type DueState, formatDue } from "../../src/schedule/state/due.ts";
+import { formatOutcomes, type OutcomeHistory } from "../../src/schedule/state/outcome.ts";
+import { formatRunning, type RunningRecord } from "../../src/schedule/state/running-record.ts";
+import { formatWorker, type WorkerRecord } from "../../src/schedule/state/worker-record.ts";
 import { keys } from "../protocol/samples.ts";
 import { NOW, plain } from "./pictures.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { retryAfterStalls, startStopwatch } from "../../fixtures/steady.ts";
-import type { GuardedCommand } from "../../src/process/command.ts";
+import type { GuardedCommand } from "../../src/process/guarded-command/command.ts";
 import { createGuardianHost } from "../../src/process/host.ts";
 import {
   brood,

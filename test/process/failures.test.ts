@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createGuardianHost } from "../../src/process/host.ts";
-import { locateGuardian } from "../../src/process/locate.ts";
+import { locateGuardian } from "../../src/process/native/locate.ts";
 import { clock, guarded, newMark, newOutput, until } from "./helpers.ts";
 
 let folder = "";

@@ -13,7 +13,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { locateGuardian } from "../../src/process/locate.ts";
+import { locateGuardian } from "../../src/process/native/locate.ts";
 import {
   canHideCgroups,
   fixture,

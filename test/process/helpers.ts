@@ -9,7 +9,7 @@ import { onTestFinished } from "vitest";
 import type { RunnerOptions } from "../../fixtures/process/runner.ts";
 import { PATIENCE, startStopwatch } from "../../fixtures/steady.ts";
 import { createRealClock } from "../../src/process/clock.ts";
-import type { GuardedCommand } from "../../src/process/command.ts";
+import type { GuardedCommand } from "../../src/process/guarded-command/command.ts";
 import { createGuardianHost } from "../../src/process/host.ts";
 
 export const fixture = (name: string) => resolve(import.meta.dirname, "../../fixtures/process", name);

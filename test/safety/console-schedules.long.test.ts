@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { parseAuditRecord } from "../../src/protocol/audit.ts";
 import { parseDefinition } from "../../src/schedule/definition.ts";
-import { parseDue } from "../../src/schedule/due.ts";
+import { parseDue } from "../../src/schedule/state/due.ts";
 import { memory, schedule } from "../model/schedules.ts";
 import { planned, put } from "./support/schedules.ts";
 import { seat } from "./support/seat.ts";

@@ -67,20 +67,18 @@ describe.concurrent("while etcd is away", () => {
   });
 
   it("a dialog says why Enter does nothing, no longer than it is so", async (context) => {
-    const stage = await theatre.stage("http", context);
-    const proxy = await FaultProxy.start(stage.etcd.clientUrl);
-    context.onTestFinished(() => proxy.close());
-    await put(stage, "invoices");
-    const console = await seat(stage, { endpoint: `http://${proxy.address}` });
+    const etcd = await ownEtcd(context); // another test compacts the shared one
+    const value = serializeTicket(ticketWith({ run: "0000000000000001", state: "held" }));
+    await etcd.runEtcdctl("put", "/signalbox/locks/invoices/0000000000000001", value);
+    const console = await consoleOn(context, etcd);
     await console.waitFor(/invoices .*held/);
     console.press("D");
     await console.waitFor("Enter drain");
-    proxy.mode = "refuse";
-    proxy.reset();
+    etcd.freeze();
     await console.waitFor(/etcd is away for /);
     console.press("enter");
     await console.waitFor("etcd is away: nothing can be changed before it is back");
-    proxy.mode = "forward";
+    etcd.thaw();
     await console.waitFor(/live rev \d+/);
     await console.waitFor((it) => !it.getScreen().join("\n").includes("etcd is away"));
     expect(console.getScreen().join("\n")).toContain("Enter drain");

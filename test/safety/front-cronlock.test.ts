@@ -8,7 +8,7 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type EtcdMember, startEtcd } from "../../fixtures/etcd/index.ts";
 import { BUNDLE, createCleanEnv, type ProcessResult } from "../../fixtures/signalbox.ts";
-import { computeArgumentsHash } from "../../src/compat/cronlock/lock-name.ts";
+import { computeArgumentsHash } from "../../src/compat/cronlock/settings/lock-name.ts";
 import { eventually, House, type Room, type RoomOptions, saying, silently } from "./support/house.ts";
 
 const house = House.onEtcd();

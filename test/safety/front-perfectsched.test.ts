@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { BUNDLE } from "../../fixtures/signalbox.ts";
 import { parseDefinition } from "../../src/schedule/definition.ts";
-import { formatDue, parseDue } from "../../src/schedule/due.ts";
+import { formatDue, parseDue } from "../../src/schedule/state/due.ts";
 import { eventually, House, type Room, saying } from "./support/house.ts";
 
 const house = House.onEtcd();

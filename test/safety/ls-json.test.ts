@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { FaultProxy } from "../../fixtures/proxy.ts";
 import { buildRowSchema, EVENTS, LISTINGS } from "../../scripts/json-doc/listings.ts";
 import { buildDocuments } from "../../scripts/json-doc.ts";
-import { LISTINGS as VIEWS } from "../../src/commands/see/ls.ts";
+import { LISTINGS as VIEWS } from "../../src/commands/see/ls/ls.ts";
 import { serializeDrain } from "../../src/protocol/drain.ts";
 import { appendPastRun } from "../../src/protocol/history.ts";
 import type { Ticket } from "../../src/protocol/ticket.ts";

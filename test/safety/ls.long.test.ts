@@ -1,6 +1,6 @@
 /** `signalbox ls`, as a user and a program meet it. */
 import { describe, expect, it } from "vitest";
-import { LISTINGS } from "../../src/commands/see/ls.ts";
+import { LISTINGS } from "../../src/commands/see/ls/ls.ts";
 import { serializeTicket } from "../../src/protocol/ticket.ts";
 import { ticketWith } from "../protocol/samples.ts";
 import { busy, crowd, TERMINAL } from "./support/listings.ts";

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type EtcdMember, startEtcd } from "../../fixtures/etcd/index.ts";
 import { findViolations, hasRunTogether, playChaos } from "../../fixtures/schedule/chaos.ts";
-import { openStore } from "../../src/etcd/open.ts";
+import { openStore } from "../../src/etcd/open/open.ts";
 import type { Store } from "../../src/etcd/store.ts";
 import { createRealClock } from "../../src/process/clock.ts";
 

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { parseAuditRecord } from "../../src/protocol/audit.ts";
 import { formatDefinition, parseDefinition } from "../../src/schedule/definition.ts";
-import { formatDue, parseDue } from "../../src/schedule/due.ts";
-import { formatOutcomes } from "../../src/schedule/outcome.ts";
+import { formatDue, parseDue } from "../../src/schedule/state/due.ts";
+import { formatOutcomes } from "../../src/schedule/state/outcome.ts";
 import { type Stage, Theatre } from "./support/theatre.ts";
 
 const theatre = new Theatre();

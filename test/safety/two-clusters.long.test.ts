@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type EtcdMember, startEtcd } from "../../fixtures/etcd/index.ts";
-import { openStore } from "../../src/etcd/open.ts";
+import { openStore } from "../../src/etcd/open/open.ts";
 import { createRealClock } from "../../src/process/clock.ts";
 import { type Stage, Theatre, TRANSPORTS } from "./support/theatre.ts";
 

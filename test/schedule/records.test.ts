@@ -1,11 +1,11 @@
 /** Values of keys as they may stand in etcd: ours, by hand, of a later version, hostile. */
 import { describe, expect, test } from "vitest";
 import { formatDefinition, getScheduleType, parseDefinition } from "../../src/schedule/definition.ts";
-import { formatDue, parseDue } from "../../src/schedule/due.ts";
 import { COMMAND_TYPE, canHandle } from "../../src/schedule/handler-types.ts";
 import { computeJitter, computeWorkerRank, hash } from "../../src/schedule/hash.ts";
-import { formatRunning, parseRunning } from "../../src/schedule/running-record.ts";
-import { formatWorker, parseWorker } from "../../src/schedule/worker-record.ts";
+import { formatDue, parseDue } from "../../src/schedule/state/due.ts";
+import { formatRunning, parseRunning } from "../../src/schedule/state/running-record.ts";
+import { formatWorker, parseWorker } from "../../src/schedule/state/worker-record.ts";
 
 const definition = {
   cron: "*/5 * * * *",

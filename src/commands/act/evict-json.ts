@@ -1,6 +1,6 @@
-import type { Claim } from "../../model/claims.ts";
-import type { EvictionPreview } from "../../model/eviction-preview.ts";
-import type { Snapshot } from "../../model/snapshot.ts";
+import type { EvictionPreview } from "../../model/preview/eviction-preview.ts";
+import type { Claim } from "../../model/snapshot/claims.ts";
+import type { Snapshot } from "../../model/snapshot/snapshot.ts";
 
 /** Builds the JSON document of an eviction that was done or previewed. docs/json.md describes the fields. */
 export function toEvictionJson(

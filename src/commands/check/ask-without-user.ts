@@ -1,6 +1,6 @@
-import { openStore } from "../../etcd/open.ts";
+import { openStore } from "../../etcd/open/open.ts";
+import { buildStoreOptions } from "../../etcd/open/store-options.ts";
 import { StoreError } from "../../etcd/store.ts";
-import { buildStoreOptions } from "../../etcd/store-options.ts";
 import type { AuthenticationMode } from "../../work/check/authentication.ts";
 import type { TransportName } from "../../work/check/transport.ts";
 import type { CommandContext } from "../store-command.ts";

@@ -1,8 +1,8 @@
 import { canonicalizeHost } from "../../fleet/groups.ts";
 import { findStaleHosts, judgeHosts } from "../../model/checks/hosts.ts";
-import type { Collection } from "../../model/snapshot.ts";
+import type { Collection } from "../../model/snapshot/snapshot.ts";
 import { findRunningHosts } from "../../work/check/running-hosts.ts";
-import { parseDurationFlag } from "../flags.ts";
+import { parseDurationFlag } from "../command-line/flags.ts";
 import { readSnapshot } from "../read-snapshot.ts";
 import type { Call } from "../spec.ts";
 import { type CommandContext, createStoreCommand } from "../store-command.ts";

@@ -2,7 +2,7 @@ import { EXIT, SignalboxError } from "../../base/errors.ts";
 import { computeFindingsLevel, type Finding, type FindingLevel, getFindingId } from "../../base/finding.ts";
 import { clean } from "../../base/text.ts";
 import { StoreError } from "../../etcd/store.ts";
-import type { Tone } from "../../model/tables/view.ts";
+import type { Tone } from "../../model/views/view.ts";
 import { detectOutputStyle, paintText } from "../see/paint.ts";
 import type { CommandExecutor, CommandIo, Flag } from "../spec.ts";
 import { formatJsonDocument } from "../table.ts";

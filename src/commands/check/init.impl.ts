@@ -1,7 +1,7 @@
 import { EXIT } from "../../base/errors.ts";
 import type { Finding } from "../../base/finding.ts";
-import { chooseTransport } from "../../etcd/open.ts";
-import { buildStoreOptions } from "../../etcd/store-options.ts";
+import { chooseTransport } from "../../etcd/open/open.ts";
+import { buildStoreOptions } from "../../etcd/open/store-options.ts";
 import { createGuardianHost } from "../../process/host.ts";
 import { judgeAuthentication } from "../../work/check/authentication.ts";
 import { checkEtcd } from "../../work/check/etcd.ts";

@@ -1,8 +1,8 @@
 import { parseDuration } from "../../base/duration.ts";
 import { resolveConfig } from "../../config/config.ts";
 import type { Flags } from "../../config/layers.ts";
-import { openStore } from "../../etcd/open.ts";
-import { buildStoreOptions } from "../../etcd/store-options.ts";
+import { openStore } from "../../etcd/open/open.ts";
+import { buildStoreOptions } from "../../etcd/open/store-options.ts";
 import { createRealClock } from "../../process/clock.ts";
 import { realRandom } from "../../process/random.ts";
 import { createKeys } from "../../protocol/keys.ts";

@@ -6,19 +6,19 @@ import {
   formatChangeCount,
   formatConfigChange,
 } from "../../fleet/config-changes.ts";
-import { buildConfiguration } from "../../model/configuring/configuration.ts";
-import { type ConfigImpact, computeConfigImpact } from "../../model/configuring/impact.ts";
+import { buildConfiguration } from "../../model/config-impact/configuration.ts";
+import { type ConfigImpact, computeConfigImpact } from "../../model/config-impact/impact.ts";
 import {
   formatAffectedCount,
   formatAffectedRuns,
   formatConfigChanges,
-} from "../../model/configuring/impact-text.ts";
-import type { Snapshot } from "../../model/snapshot.ts";
+} from "../../model/config-impact/impact-text.ts";
+import type { Snapshot } from "../../model/snapshot/snapshot.ts";
 import { readConfigAudit } from "../../work/operate/config-audit.ts";
 import { applyConfigUpdate, type ConfigUpdate } from "../../work/operate/configure.ts";
 import { formatOperator } from "../../work/operate/ports.ts";
+import { parseReasonFlag, parseRevisionFlag } from "../command-line/flags.ts";
 import { confirmAction } from "../confirm.ts";
-import { parseReasonFlag, parseRevisionFlag } from "../flags.ts";
 import { readSnapshot, readSnapshotAt } from "../read-snapshot.ts";
 import type { Call, CommandIo } from "../spec.ts";
 import type { CommandContext } from "../store-command.ts";

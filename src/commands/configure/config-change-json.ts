@@ -1,5 +1,5 @@
 import type { ConfigChange } from "../../fleet/config-changes.ts";
-import type { ConfigImpact } from "../../model/configuring/impact.ts";
+import type { ConfigImpact } from "../../model/config-impact/impact.ts";
 import { toClaimJson } from "../act/evict-json.ts";
 
 /** Builds the JSON document of a configuration change that was done or previewed. docs/json.md describes the fields. */

@@ -1,8 +1,8 @@
 import { EXIT, UsageError } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
 import { type PruneCandidates, prune, readPruneCandidates } from "../../work/operate/prune.ts";
+import { parseDurationFlag, parseReasonFlag } from "../command-line/flags.ts";
 import { confirmAction } from "../confirm.ts";
-import { parseDurationFlag, parseReasonFlag } from "../flags.ts";
 import { createStoreCommand } from "../store-command.ts";
 import { formatJsonDocument } from "../table.ts";
 

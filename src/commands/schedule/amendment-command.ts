@@ -1,14 +1,14 @@
 import { EXIT, UsageError } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
-import { formatImportCounts } from "../../work/schedule/import-schedules.ts";
+import { formatImportCounts } from "../../work/schedules/import-schedules.ts";
 import {
   applyMutation,
   type PlannedChange,
   previewMutation,
   type ScheduleMutation,
-} from "../../work/schedule/schedule-mutation.ts";
+} from "../../work/schedules/schedule-mutation.ts";
+import { parseReasonFlag, parseRevisionFlag } from "../command-line/flags.ts";
 import { confirmAction } from "../confirm.ts";
-import { parseReasonFlag, parseRevisionFlag } from "../flags.ts";
 import type { Call, CommandIo } from "../spec.ts";
 import type { CommandContext } from "../store-command.ts";
 import { formatJsonDocument } from "../table.ts";

@@ -2,8 +2,8 @@ import { formatDuration } from "../../base/duration.ts";
 import { quoteShellWord } from "../../base/shell.ts";
 import { quoteText } from "../../base/text.ts";
 import type { Definition, Pause } from "../../schedule/definition.ts";
-import type { DueState } from "../../schedule/due.ts";
-import type { PlannedChange } from "../../work/schedule/schedule-mutation.ts";
+import type { DueState } from "../../schedule/state/due.ts";
+import type { PlannedChange } from "../../work/schedules/schedule-mutation.ts";
 import { formatInstantUtc } from "./instant.ts";
 
 export type ScheduleChangeKind = "added" | "deleted" | "paused" | "resumed" | "triggered" | "changed";

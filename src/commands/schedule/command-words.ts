@@ -1,7 +1,7 @@
 import { UsageError } from "../../base/errors.ts";
 import { findNameFault, quoteText } from "../../base/text.ts";
 import { parseLeases } from "../../fleet/lease-spec.ts";
-import { parseShellCommands, UNKNOWN } from "../../fleet/shell-parser.ts";
+import { parseShellCommands, UNKNOWN } from "../../syntax/shell-parser.ts";
 
 /**
  * Splits a line into the words of one command, without a shell. Quotes and backslashes mean what they mean in a shell.

@@ -1,9 +1,12 @@
 import { formatDuration } from "../../base/duration.ts";
-import { parseCron } from "../../schedule/cron.ts";
+import { parseCron } from "../../schedule/cron/cron.ts";
+import {
+  listUpcomingOccurrences,
+  type UpcomingOccurrence,
+} from "../../schedule/cron/upcoming-occurrences.ts";
 import type { Definition } from "../../schedule/definition.ts";
-import type { DueState } from "../../schedule/due.ts";
+import type { DueState } from "../../schedule/state/due.ts";
 import { createTiming } from "../../schedule/timing.ts";
-import { listUpcomingOccurrences, type UpcomingOccurrence } from "../../schedule/upcoming-occurrences.ts";
 import { formatInstantUtc } from "./instant.ts";
 
 /** A future occurrence. Times are ms since the epoch. */

@@ -1,12 +1,12 @@
 import { ConfigError, UsageError } from "../../base/errors.ts";
 import { quoteText } from "../../base/text.ts";
 import { validateName } from "../../protocol/names.ts";
-import { parseCron } from "../../schedule/cron.ts";
+import { parseCron } from "../../schedule/cron/cron.ts";
+import { checkZone } from "../../schedule/cron/zone.ts";
 import type { Definition } from "../../schedule/definition.ts";
 import { NotFoundError } from "../../schedule/errors.ts";
-import { checkZone } from "../../schedule/zone.ts";
-import { readStoredSchedules, type StoredSchedule } from "../../work/schedule/stored-schedules.ts";
-import { getTextFlag } from "../flags.ts";
+import { readStoredSchedules, type StoredSchedule } from "../../work/schedules/stored-schedules.ts";
+import { getTextFlag } from "../command-line/flags.ts";
 import type { Call } from "../spec.ts";
 import type { CommandContext } from "../store-command.ts";
 

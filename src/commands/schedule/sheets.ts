@@ -4,5 +4,5 @@ export {
   type DocumentPath,
   quoteValue,
   SourceDocument,
-} from "../../work/worker/source-document.ts";
-export { readEnvironments } from "../../work/worker/worker-file.ts";
+} from "../../work/worker/file/source-document.ts";
+export { readEnvironments } from "../../work/worker/file/worker-file.ts";

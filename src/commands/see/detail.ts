@@ -1,6 +1,6 @@
 import { clean, computeDisplayWidth } from "../../base/text.ts";
 import type { Detail, DetailRow, DetailTarget, Fact, Section } from "../../model/detail/detail.ts";
-import type { TableColumn } from "../../model/tables/view.ts";
+import type { TableColumn } from "../../model/views/view.ts";
 import { renderGrid } from "./grid.ts";
 import { type OutputStyle, paintHeading, paintText } from "./paint.ts";
 import { wrapText } from "./wrap.ts";

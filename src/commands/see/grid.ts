@@ -1,5 +1,5 @@
 import { clean, computeDisplayWidth } from "../../base/text.ts";
-import type { TableColumn, Tone } from "../../model/tables/view.ts";
+import type { TableColumn, Tone } from "../../model/views/view.ts";
 import { type FittedColumn, fitColumns, GAP, type TextColumn } from "./fit-columns.ts";
 import { type OutputStyle, paintHeading, paintText } from "./paint.ts";
 import { wrapText } from "./wrap.ts";

@@ -1,6 +1,6 @@
 import { clean } from "../../base/text.ts";
 import type { CommandIo } from "../../commands/spec.ts";
-import type { CronlockTool } from "./lock-name.ts";
+import type { CronlockTool } from "./settings/lock-name.ts";
 
 /** Writes messages in the format of the tool: plain lines for cronlock, lines of Go's slog for golock. */
 export class CronlockLog {

@@ -11,17 +11,17 @@ import {
 import type { CommandExecutor, CommandIo } from "../../commands/spec.ts";
 import { createValueLayer } from "../../config/layers.ts";
 import type { Settings } from "../../config/settings.ts";
-import { CODES } from "./codes.ts";
 import { readCronlockConfig } from "./config-file.ts";
 import { CronlockLog } from "./cronlock-log.ts";
-import { type CronlockOptions, parseCronlockOptions } from "./cronlock-options.ts";
 import { createConfigReader, findConfigHint } from "./hint.ts";
-import type { CronlockTool } from "./lock-name.ts";
-import { CREDENTIALS } from "./login.ts";
 import { formatCronlockRefusal } from "./refusal.ts";
-import { buildCronlockSettings, type RequestedSettings } from "./settings.ts";
-import type { ShellFile } from "./shell-file.ts";
-import { ToolVariables } from "./variables.ts";
+import { CODES } from "./settings/codes.ts";
+import { type CronlockOptions, parseCronlockOptions } from "./settings/cronlock-options.ts";
+import type { CronlockTool } from "./settings/lock-name.ts";
+import { CREDENTIALS } from "./settings/login.ts";
+import { buildCronlockSettings, type RequestedSettings } from "./settings/settings.ts";
+import type { ShellFile } from "./settings/shell-file.ts";
+import { ToolVariables } from "./settings/variables.ts";
 
 /** Creates the executor of `cronlock COMMAND ARG...` or `golock COMMAND ARG...`. @returns their exit codes */
 export function createFrontEnd(tool: CronlockTool): CommandExecutor {

@@ -4,9 +4,9 @@ import { resolveConfig } from "../../config/config.ts";
 import type { Env } from "../../config/files.ts";
 import { createValueLayer } from "../../config/layers.ts";
 import { hasEndpoints } from "../endpoints.ts";
-import { findPortHint } from "./addresses.ts";
-import type { CronlockOptions } from "./cronlock-options.ts";
-import type { RequestedSettings, SignalboxConfig } from "./settings.ts";
+import { findPortHint } from "./settings/addresses.ts";
+import type { CronlockOptions } from "./settings/cronlock-options.ts";
+import type { RequestedSettings, SignalboxConfig } from "./settings/settings.ts";
 
 /** Returns which of the tool's variables may have caused a failure, or undefined. */
 export function findConfigHint(error: unknown, parsed: CronlockOptions, env: Env): string | undefined {

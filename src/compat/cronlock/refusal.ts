@@ -1,6 +1,6 @@
 import { quoteText } from "../../base/text.ts";
 import type { RunRefusal } from "../../commands/run/run-invocation.ts";
-import type { CronlockOptions } from "./cronlock-options.ts";
+import type { CronlockOptions } from "./settings/cronlock-options.ts";
 
 /**
  * Formats why nothing was run, in the tool's words if it has any for the case. @param wall  wall clock, ms since the

@@ -1,5 +1,5 @@
 import type { Argument, Command } from "../../commands/spec.ts";
-import { CODES } from "./codes.ts";
+import { CODES } from "./settings/codes.ts";
 
 const ARGS: readonly Argument[] = [
   { name: "COMMAND", help: "the command to run" },

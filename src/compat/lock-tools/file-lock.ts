@@ -1,5 +1,5 @@
 import { quoteText } from "../../base/text.ts";
-import { removeReleaseNames } from "../../fleet/release-path.ts";
+import { removeReleaseNames } from "../../syntax/release-path.ts";
 
 /** The lock for a locked file. Lines with the same file share one lock, even with different tools. */
 export interface FileLock {

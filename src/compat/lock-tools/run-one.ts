@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { UsageError } from "../../base/errors.ts";
-import { findCommandName } from "../../fleet/command-name.ts";
-import { removeReleaseNames } from "../../fleet/release-path.ts";
+import { findCommandName } from "../../syntax/command-name.ts";
+import { removeReleaseNames } from "../../syntax/release-path.ts";
 import type { LineTranslator } from "../translated-run.ts";
 import { formatOneHostNote } from "./file-lock.ts";
 

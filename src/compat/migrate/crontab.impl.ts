@@ -1,10 +1,10 @@
 import { EXIT, UsageError } from "../../base/errors.ts";
 import { clean, quoteText } from "../../base/text.ts";
+import { getTextFlag } from "../../commands/command-line/flags.ts";
 import { replaceFileText } from "../../commands/configure/write-file.ts";
-import { getTextFlag } from "../../commands/flags.ts";
 import type { Call, CommandExecutor, CommandIo } from "../../commands/spec.ts";
-import type { CrontabFormat } from "../../fleet/crontab.ts";
-import { guessCrontabFormat } from "../../fleet/crontab-format.ts";
+import type { CrontabFormat } from "../../syntax/crontab.ts";
+import { guessCrontabFormat } from "../../syntax/crontab-format.ts";
 import type { HostFiles } from "./host-files.ts";
 import { readCrontabText, readToolFiles } from "./input.ts";
 import { type Migration, migrateCrontab } from "./migrate-crontab.ts";

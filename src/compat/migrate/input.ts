@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { EXIT, SignalboxError, UsageError } from "../../base/errors.ts";
 import { quoteText } from "../../base/text.ts";
-import { getListFlag } from "../../commands/flags.ts";
+import { getListFlag } from "../../commands/command-line/flags.ts";
 import type { Call, CommandIo } from "../../commands/spec.ts";
 import { HostFiles } from "./host-files.ts";
 

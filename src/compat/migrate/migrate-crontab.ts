@@ -1,15 +1,15 @@
-import { type CronJob, type Crontab, findCommandStart, parseCrontab } from "../../fleet/crontab.ts";
-import { findHostMaintenance } from "../../fleet/host-maintenance.ts";
-import { findLockTools } from "../../fleet/lock-tools.ts";
-import { applyEdits, decodeCommand } from "./edits.ts";
-import type { LineReport, Migration, MigrationOptions } from "./migration.ts";
-import { assignLockNames, type PlainLine, parsePlainLine } from "./plain-line.ts";
-import { buildPlainReport } from "./plain-report.ts";
-import { rewriteShell } from "./shell-line.ts";
-import { hasToolName } from "./tools.ts";
-import { UntranslatableError } from "./untranslatable-error.ts";
+import { type CronJob, type Crontab, findCommandStart, parseCrontab } from "../../syntax/crontab.ts";
+import { findHostMaintenance } from "../../syntax/host-maintenance.ts";
+import { findLockTools } from "../../syntax/lock-tools.ts";
+import { applyEdits, decodeCommand } from "./lines/edits.ts";
+import type { LineReport, Migration, MigrationOptions } from "./lines/migration.ts";
+import { assignLockNames, type PlainLine, parsePlainLine } from "./lines/plain-line.ts";
+import { buildPlainReport } from "./lines/plain-report.ts";
+import { rewriteShell } from "./lines/shell-line.ts";
+import { hasToolName } from "./lines/tools.ts";
+import { UntranslatableError } from "./lines/untranslatable-error.ts";
 
-export type { Migration, MigrationOptions } from "./migration.ts";
+export type { Migration, MigrationOptions } from "./lines/migration.ts";
 
 /** Rewrites a crontab for `signalbox run`. The result does not change when it is rewritten again. */
 export function migrateCrontab(text: string, options: MigrationOptions): Migration {

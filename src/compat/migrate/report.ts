@@ -1,5 +1,5 @@
 import { clean } from "../../base/text.ts";
-import type { LineReport, Migration } from "./migration.ts";
+import type { LineReport, Migration } from "./lines/migration.ts";
 
 /** Formats the notes about a rewritten crontab, one per line. */
 export function formatRemarks(file: string, { lines }: Migration): string {

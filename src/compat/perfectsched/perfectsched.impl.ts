@@ -2,7 +2,7 @@ import { UsageError } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
 import { VERSION } from "../../base/version.ts";
 import { explainError } from "../../commands/explain-error.ts";
-import type { ListedSchedule } from "../../commands/schedule/list.impl.ts";
+import type { ListedSchedule } from "../../commands/schedule/inspect/list.impl.ts";
 import { listDayNotes } from "../../commands/schedule/perfectsched/convert.ts";
 import { AlreadyExistsError, NotFoundError } from "../../commands/schedule/sheets.ts";
 import type { Call, CommandExecutor, CommandIo } from "../../commands/spec.ts";
@@ -72,7 +72,7 @@ function buildCall(
 }
 
 async function listSchedules(setup: PerfectschedConfig, world: CommandIo): Promise<number> {
-  const { HEAD, createScheduleListCommand } = await import("../../commands/schedule/list.impl.ts");
+  const { HEAD, createScheduleListCommand } = await import("../../commands/schedule/inspect/list.impl.ts");
   const formatLine = (cells: readonly string[]) => formatTableLine(cells.map((cell) => clean(cell)));
   const compareByRunTime = (one: ListedSchedule, other: ListedSchedule) =>
     (one.runAt ?? Number.POSITIVE_INFINITY) - (other.runAt ?? Number.POSITIVE_INFINITY) || 0;
@@ -98,7 +98,7 @@ async function addSchedule(
   };
   for (const note of [...listDayNotes(cron), ...buildZoneNotes(command, setup)])
     writeMessage(world, `note: ${note}`);
-  const { execute: addOne } = await import("../../commands/schedule/add.impl.ts");
+  const { execute: addOne } = await import("../../commands/schedule/change/add.impl.ts");
   return await addOne(
     buildCall(setup, [key, type === undefined || type === "" ? "-" : type, cron], flags),
     silenceOutput(world),
@@ -113,7 +113,7 @@ function buildZoneNotes({ timezone }: AddCommand, setup: PerfectschedConfig): st
 }
 
 async function removeSchedule(key: string, setup: PerfectschedConfig, world: CommandIo): Promise<number> {
-  const { execute: removeAll } = await import("../../commands/schedule/delete.impl.ts");
+  const { execute: removeAll } = await import("../../commands/schedule/change/delete.impl.ts");
   return await removeAll(buildCall(setup, [key], { yes: true }), silenceOutput(world));
 }
 
@@ -131,7 +131,7 @@ async function runWorker(
   const { settings, log, retryWait, keys } = setup;
   const { file, environment, notes } = findHandlerFile(line, name, setup);
   for (const note of notes) writeMessage(world, `note: ${note}`);
-  const { runWorker: work } = await import("../../commands/schedule/worker.impl.ts");
+  const { runWorker: work } = await import("../../commands/schedule/worker/worker.impl.ts");
   const call: Call = {
     ...buildCall(setup, [], { handlers: file, ...(environment !== undefined && { environment }) }),
     settings: { ...settings, ...(log !== undefined && { logFile: log }) },

@@ -1,7 +1,7 @@
 import { EXIT, SignalboxError } from "../../base/errors.ts";
 import { explainError } from "../../commands/explain-error.ts";
 import type { RunRefusal, RunResult } from "../../commands/run/run-invocation.ts";
-import type { SwitchmanCall } from "../../fleet/switchman-call.ts";
+import type { SwitchmanCall } from "../../syntax/switchman-call.ts";
 import { DIED } from "./codes.ts";
 import type { SwitchmanLog } from "./log.ts";
 

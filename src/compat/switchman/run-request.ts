@@ -6,7 +6,7 @@ import { createCall, type RunInvocation } from "../../commands/run/run-invocatio
 import { resolveConfig } from "../../config/config.ts";
 import type { Env } from "../../config/files.ts";
 import { createValueLayer } from "../../config/layers.ts";
-import type { SwitchmanCall } from "../../fleet/switchman-call.ts";
+import type { SwitchmanCall } from "../../syntax/switchman-call.ts";
 import { hasEndpoints } from "../endpoints.ts";
 import type { SwitchmanConfig } from "./config.ts";
 import type { SwitchmanLog } from "./log.ts";

@@ -1,7 +1,7 @@
 import { formatDuration } from "../../base/duration.ts";
 import { SETTINGS, type SettingKey } from "../../config/settings.ts";
 import { computeSmallestTtl } from "../../config/ttl.ts";
-import { listLeasesToHold, type SwitchmanCall } from "../../fleet/switchman-call.ts";
+import { listLeasesToHold, type SwitchmanCall } from "../../syntax/switchman-call.ts";
 import type { SwitchmanConfig } from "./config.ts";
 import { splitExecWords } from "./perl-exec.ts";
 

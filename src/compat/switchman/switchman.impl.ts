@@ -4,7 +4,7 @@ import { VERSION } from "../../base/version.ts";
 import { explainError } from "../../commands/explain-error.ts";
 import { executeRun } from "../../commands/run/run-invocation.ts";
 import type { CommandExecutor, CommandIo } from "../../commands/spec.ts";
-import { parseSwitchman, type SwitchmanCall } from "../../fleet/switchman-call.ts";
+import { parseSwitchman, type SwitchmanCall } from "../../syntax/switchman-call.ts";
 import { DIED } from "./codes.ts";
 import { readSwitchmanConfig } from "./config-file.ts";
 import { declaration } from "./declaration.ts";
@@ -29,7 +29,7 @@ export const execute: CommandExecutor = async ({ args }, world) => {
 
 /** Prints the help or the version. Both end with exit code 1, as in Perl's Pod::Usage. */
 async function printHelpOrVersion(asks: "help" | "version", world: CommandIo): Promise<number> {
-  const { renderCommandHelp, computeHelpWidth } = await import("../../commands/help.ts");
+  const { renderCommandHelp, computeHelpWidth } = await import("../../commands/command-line/help.ts");
   if (asks === "help") world.writeOutput(renderCommandHelp(declaration, computeHelpWidth(world.terminal)));
   else world.writeOutput(`switchman ${LIKE} (signalbox ${VERSION})\n`);
   return EXIT.undone;

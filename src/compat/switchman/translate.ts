@@ -1,7 +1,7 @@
 import { UsageError } from "../../base/errors.ts";
 import { quoteText } from "../../base/text.ts";
 import { getFlagName, type SettingKey } from "../../config/settings.ts";
-import { parseSwitchman, type SwitchmanCall } from "../../fleet/switchman-call.ts";
+import { parseSwitchman, type SwitchmanCall } from "../../syntax/switchman-call.ts";
 import type { LineTranslator, TranslatedRun } from "../translated-run.ts";
 import { DEFAULT_CONFIG, parseSwitchmanConfig, type SwitchmanConfig } from "./config.ts";
 import { toSignalboxLevel } from "./levels.ts";

@@ -4,7 +4,7 @@ import { thisMachine } from "../../config/machine.ts";
 import { evaluateExpression, type MacroLookup } from "../../fleet/arithmetic.ts";
 import { readHostFacts } from "../../fleet/host.ts";
 import { createMacros } from "../../fleet/macros.ts";
-import type { SwitchmanCall } from "../../fleet/switchman-call.ts";
+import type { SwitchmanCall } from "../../syntax/switchman-call.ts";
 
 /**
  * Removes leases that evaluate to 0 units on this host (`FQDN_cpu=int(CPU/4):CPU` with three CPUs): switchman runs

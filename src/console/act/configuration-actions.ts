@@ -1,6 +1,6 @@
-import { toEditFlags } from "../../commands/schedule/edit-flags.ts";
-import type { Snapshot } from "../../model/snapshot.ts";
-import type { Subject } from "../../model/tables/view.ts";
+import { toEditFlags } from "../../commands/schedule/change/edit-flags.ts";
+import type { Snapshot } from "../../model/snapshot/snapshot.ts";
+import type { Subject } from "../../model/views/view.ts";
 import type { TabId } from "../state/console-state.ts";
 import { formatSubjectName, getCommandById, type RowActionResult } from "./row-action.ts";
 

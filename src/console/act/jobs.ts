@@ -1,8 +1,8 @@
 import type { Clock } from "../../base/clock.ts";
 import { clean } from "../../base/text.ts";
-import { executeCommand } from "../../commands/execute-command.ts";
+import { executeCommand } from "../../commands/command-line/execute-command.ts";
 import type { Call, Command, CommandIo } from "../../commands/spec.ts";
-import type { Snapshot } from "../../model/snapshot.ts";
+import type { Snapshot } from "../../model/snapshot/snapshot.ts";
 import { createCapturingIo } from "./capturing-io.ts";
 
 /** A command that runs or has ended. */

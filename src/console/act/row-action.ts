@@ -1,8 +1,8 @@
-import { COMMANDS } from "../../commands/registry.ts";
+import { COMMANDS } from "../../commands/registry/registry.ts";
 import type { Command } from "../../commands/spec.ts";
-import type { Snapshot } from "../../model/snapshot.ts";
-import { findNamedQueue } from "../../model/snapshot.ts";
-import type { Subject } from "../../model/tables/view.ts";
+import type { Snapshot } from "../../model/snapshot/snapshot.ts";
+import { findNamedQueue } from "../../model/snapshot/snapshot.ts";
+import type { Subject } from "../../model/views/view.ts";
 import { isHolding } from "../../protocol/admission.ts";
 
 /** A command and the row it applies to. */

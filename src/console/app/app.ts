@@ -2,7 +2,7 @@ import type { Call, CommandIo } from "../../commands/spec.ts";
 import type { CommandContext } from "../../commands/store-command.ts";
 import type { Detail } from "../../model/detail/detail.ts";
 import type { EventLog } from "../../model/events/index.ts";
-import type { Subject } from "../../model/tables/view.ts";
+import type { Subject } from "../../model/views/view.ts";
 import type { Jobs } from "../act/jobs.ts";
 import type { TabCounts } from "../explorer/build-tree.ts";
 import type { ExplorerTree } from "../explorer/explorer-tree.ts";

@@ -2,7 +2,7 @@ import type { Call, CommandIo } from "../../commands/spec.ts";
 import type { CommandContext } from "../../commands/store-command.ts";
 import type { Detail } from "../../model/detail/detail.ts";
 import { EventLog } from "../../model/events/index.ts";
-import type { Subject } from "../../model/tables/view.ts";
+import type { Subject } from "../../model/views/view.ts";
 import { Jobs } from "../act/jobs.ts";
 import { DetailCache } from "../detail/detail-cache.ts";
 import { getDefaultUnfolded, type TabCounts } from "../explorer/build-tree.ts";

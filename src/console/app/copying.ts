@@ -1,7 +1,7 @@
 import { quoteShellWord } from "../../base/shell.ts";
 import { formatJsonDocument } from "../../commands/table.ts";
 import { buildRerunSection } from "../../model/detail/queue.ts";
-import type { Subject } from "../../model/tables/view.ts";
+import type { Subject } from "../../model/views/view.ts";
 import { formatSubjectName } from "../act/row-action.ts";
 import type { App } from "./app.ts";
 import { getChosenSubjects } from "./marks.ts";

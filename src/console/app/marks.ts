@@ -1,4 +1,4 @@
-import type { Subject } from "../../model/tables/view.ts";
+import type { Subject } from "../../model/views/view.ts";
 import { findSelectedTarget } from "../detail/detail-pane.ts";
 import type { TabState } from "../state/console-state.ts";
 import type { App } from "./app.ts";

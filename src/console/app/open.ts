@@ -1,5 +1,5 @@
-import { buildQueueId } from "../../model/snapshot.ts";
-import type { Subject } from "../../model/tables/view.ts";
+import { buildQueueId } from "../../model/snapshot/snapshot.ts";
+import type { Subject } from "../../model/views/view.ts";
 import { findSelectedTarget } from "../detail/detail-pane.ts";
 import { getDefaultUnfolded } from "../explorer/build-tree.ts";
 import { openJob } from "../overlay/output.ts";

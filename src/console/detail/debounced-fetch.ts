@@ -1,6 +1,6 @@
 import { readSnapshotRanges, toSingleKeyRange } from "../../commands/snapshot-ranges.ts";
 import type { CommandContext } from "../../commands/store-command.ts";
-import type { Snapshot } from "../../model/snapshot.ts";
+import type { Snapshot } from "../../model/snapshot/snapshot.ts";
 
 /** Pause after a cursor move, because more moves may follow, and pause before a retry after an error, ms. */
 const SETTLE = 120;

@@ -1,7 +1,7 @@
 import type { CommandContext } from "../../commands/store-command.ts";
 import type { Detail } from "../../model/detail/detail.ts";
-import type { Snapshot } from "../../model/snapshot.ts";
-import type { Subject } from "../../model/tables/view.ts";
+import type { Snapshot } from "../../model/snapshot/snapshot.ts";
+import type { Subject } from "../../model/views/view.ts";
 import type { ConsoleTable } from "../table/table.ts";
 import { buildDetail, listDetailTickets } from "./build-detail.ts";
 import { DebouncedFetch } from "./debounced-fetch.ts";

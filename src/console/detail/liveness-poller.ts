@@ -1,5 +1,5 @@
 import type { CommandContext } from "../../commands/store-command.ts";
-import type { SessionLivenessMap } from "../../model/explain-text.ts";
+import type { SessionLivenessMap } from "../../model/explain/explain-text.ts";
 import type { QueueEntry } from "../../protocol/ticket.ts";
 import { readSessionLiveness, type SessionTimeToLive } from "../../work/observe/session-liveness.ts";
 

@@ -1,10 +1,10 @@
-import { buildQueueRow } from "../../model/queue-row.ts";
-import { buildScheduleRows } from "../../model/schedule-row.ts";
-import { buildQueueId, type NamedQueue, type Snapshot } from "../../model/snapshot.ts";
+import { buildQueueRow } from "../../model/rows/queue-row.ts";
+import { buildScheduleRows } from "../../model/rows/schedule-row.ts";
+import { buildQueueId, type NamedQueue, type Snapshot } from "../../model/snapshot/snapshot.ts";
 import { getStateTone } from "../../model/tables/cells.ts";
 import { getScheduleTone } from "../../model/tables/schedules.ts";
-import type { ViewContext } from "../../model/tables/view.ts";
-import { buildViewContext } from "../../model/tables/view-context.ts";
+import type { ViewContext } from "../../model/views/view.ts";
+import { buildViewContext } from "../../model/views/view-context.ts";
 import type { TabId } from "../state/console-state.ts";
 import type { TreeNode } from "./node.ts";
 import { buildResourceNodes, type TreeSigns } from "./resource-nodes.ts";

@@ -1,4 +1,4 @@
-import type { Snapshot } from "../../model/snapshot.ts";
+import type { Snapshot } from "../../model/snapshot/snapshot.ts";
 import type { RowList } from "../state/cursor.ts";
 import { buildTree, type TabCounts } from "./build-tree.ts";
 import type { TreeNode } from "./node.ts";

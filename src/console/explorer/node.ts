@@ -1,4 +1,4 @@
-import type { Tone } from "../../model/tables/view.ts";
+import type { Tone } from "../../model/views/view.ts";
 import type { TabId } from "../state/console-state.ts";
 
 /** A line of the explorer. */

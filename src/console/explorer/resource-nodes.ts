@@ -1,11 +1,6 @@
-import { buildQueueId, type Snapshot } from "../../model/snapshot.ts";
+import { computeShares, getShareTone, type ResourceShare, renderShareBar } from "../../model/rows/shares.ts";
+import { buildQueueId, type Snapshot } from "../../model/snapshot/snapshot.ts";
 import { shortenOwner } from "../../model/tables/cells.ts";
-import {
-  computeShares,
-  getShareTone,
-  type ResourceShare,
-  renderShareBar,
-} from "../../model/tables/shares.ts";
 import type { TreeNode } from "./node.ts";
 
 /** Characters of a bar: full and empty. */

@@ -1,5 +1,5 @@
 import { findProblems } from "../../model/problems/index.ts";
-import type { NamedQueue, Snapshot } from "../../model/snapshot.ts";
+import type { NamedQueue, Snapshot } from "../../model/snapshot/snapshot.ts";
 import { isHolding } from "../../protocol/admission.ts";
 import type { TabCounts } from "./build-tree.ts";
 

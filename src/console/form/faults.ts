@@ -1,8 +1,8 @@
 import { parseDuration } from "../../base/duration.ts";
 import { UsageError } from "../../base/errors.ts";
 import { findNameFault } from "../../base/text.ts";
-import { parseReasonFlag } from "../../commands/flags.ts";
-import { parseCall } from "../../commands/parse-call.ts";
+import { parseReasonFlag } from "../../commands/command-line/flags.ts";
+import { parseCall } from "../../commands/command-line/parse-call.ts";
 import type { Call } from "../../commands/spec.ts";
 import { toCommandWords } from "./command-words.ts";
 import { type Form, type FormField, getFieldValues } from "./form.ts";

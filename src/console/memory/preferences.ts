@@ -1,4 +1,4 @@
-import type { SortOrder } from "../../model/tables/sort.ts";
+import type { SortOrder } from "../../model/views/sort.ts";
 import {
   type ConsoleState,
   createInitialState,

@@ -1,4 +1,4 @@
-import { COMMANDS } from "../../commands/registry.ts";
+import { COMMANDS } from "../../commands/registry/registry.ts";
 import type { App } from "../app/app.ts";
 import { type KeyAction, listKeyActions } from "../keys/key-actions.ts";
 import { padToWidth } from "../theme/theme.ts";

@@ -1,4 +1,4 @@
-import { COMMANDS } from "../../commands/registry.ts";
+import { COMMANDS } from "../../commands/registry/registry.ts";
 import { buildRowAction } from "../act/row-action.ts";
 import type { App } from "../app/app.ts";
 import { goTo } from "../app/focus.ts";

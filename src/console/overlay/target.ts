@@ -1,8 +1,8 @@
 import { clean } from "../../base/text.ts";
 import { renderDetailText, wrapProseLines } from "../../commands/see/detail.ts";
 import type { DetailTarget } from "../../model/detail/detail.ts";
-import type { Remedy } from "../../model/remedy.ts";
-import type { Subject } from "../../model/tables/view.ts";
+import type { Remedy } from "../../model/views/remedy.ts";
+import type { Subject } from "../../model/views/view.ts";
 import { buildEditAction } from "../act/configuration-actions.ts";
 import { getCommandById, type RowActionResult } from "../act/row-action.ts";
 import type { App } from "../app/app.ts";

@@ -1,6 +1,6 @@
 import { clean } from "../../base/text.ts";
 import type { Command } from "../../commands/spec.ts";
-import { buildQueueId, type Snapshot } from "../../model/snapshot.ts";
+import { buildQueueId, type Snapshot } from "../../model/snapshot/snapshot.ts";
 import type { KeyAction } from "../keys/key-actions.ts";
 import type { TabId } from "../state/console-state.ts";
 import { isMove } from "./choice-obstacle.ts";

@@ -1,5 +1,5 @@
 import type { ViewId } from "../../model/tables/index.ts";
-import type { SortOrder } from "../../model/tables/sort.ts";
+import type { SortOrder } from "../../model/views/sort.ts";
 
 /** The parts of the screen that can have the keyboard. */
 export const PANES = ["explorer", "table", "detail", "panel"] as const;

@@ -6,13 +6,13 @@ import {
   renderGridHead,
   renderGridRow,
 } from "../../commands/see/grid.ts";
+import { RowCache } from "../../commands/see/ls/row-cache.ts";
 import type { OutputStyle } from "../../commands/see/paint.ts";
-import { RowCache } from "../../commands/see/row-cache.ts";
-import { parseRowFilter } from "../../model/filter.ts";
-import type { Snapshot } from "../../model/snapshot.ts";
+import type { Snapshot } from "../../model/snapshot/snapshot.ts";
 import { VIEWS, type ViewId } from "../../model/tables/index.ts";
-import { parseSortOrder, type SortCache, type SortOrder, sortViewRows } from "../../model/tables/sort.ts";
-import type { AnyView, Subject, TableColumn } from "../../model/tables/view.ts";
+import { parseRowFilter } from "../../model/views/filter.ts";
+import { parseSortOrder, type SortCache, type SortOrder, sortViewRows } from "../../model/views/sort.ts";
+import type { AnyView, Subject, TableColumn } from "../../model/views/view.ts";
 import type { RowList } from "../state/cursor.ts";
 import { ColumnWidths } from "./column-widths.ts";
 

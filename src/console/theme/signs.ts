@@ -1,5 +1,5 @@
 import { computeDisplayWidth } from "../../base/text.ts";
-import type { Tone } from "../../model/tables/view.ts";
+import type { Tone } from "../../model/views/view.ts";
 
 /** All characters on the screen that are not text. */
 export interface Signs {

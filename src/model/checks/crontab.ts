@@ -1,7 +1,7 @@
 import type { Finding } from "../../base/finding.ts";
 import { quoteText } from "../../base/text.ts";
 import { canonicalizeHost, createUnknownGroupError, listGroupHosts } from "../../fleet/groups.ts";
-import { buildGroupMembers, type Snapshot } from "../snapshot.ts";
+import { buildGroupMembers, type Snapshot } from "../snapshot/snapshot.ts";
 import type { CrontabJob } from "./crontab-job.ts";
 import { judgeLeases } from "./leases.ts";
 

@@ -9,8 +9,8 @@ import {
   listHostGroups,
 } from "../../fleet/groups.ts";
 import { hasEnded, isDrainApplicable } from "../../protocol/drain.ts";
-import { computeSeenAgo, isSeenWithin } from "../liveness.ts";
-import { buildGroupMembers, type Snapshot } from "../snapshot.ts";
+import { computeSeenAgo, isSeenWithin } from "../rows/liveness.ts";
+import { buildGroupMembers, type Snapshot } from "../snapshot/snapshot.ts";
 
 /** Inputs for the check of hosts and groups. */
 export interface HostCheckInputs {

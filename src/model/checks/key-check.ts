@@ -14,7 +14,7 @@ import {
 } from "../problems/configuration.ts";
 import { DEFAULT_THRESHOLDS, type Problem } from "../problems/problem.ts";
 import { findQueueProblems } from "../problems/queue.ts";
-import type { NamedQueue, Snapshot } from "../snapshot.ts";
+import type { NamedQueue, Snapshot } from "../snapshot/snapshot.ts";
 import { FindingTally } from "./finding-tally.ts";
 import { HostClockCheck } from "./host-clock-check.ts";
 

@@ -5,8 +5,8 @@ import { evaluateUnits } from "../../fleet/arithmetic.ts";
 import { canonicalizeHost } from "../../fleet/groups.ts";
 import { type LeaseSpec, parseLeases } from "../../fleet/lease-spec.ts";
 import { createMacros, type Macros } from "../../fleet/macros.ts";
-import { buildHostMacros } from "../configuring/totals.ts";
-import type { Snapshot } from "../snapshot.ts";
+import { buildHostMacros } from "../config-impact/totals.ts";
+import type { Snapshot } from "../snapshot/snapshot.ts";
 import type { CrontabJob } from "./crontab-job.ts";
 
 type LeaseConfiguration = Pick<Snapshot, "resources" | "hosts">;

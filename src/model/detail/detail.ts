@@ -2,11 +2,11 @@ import { formatBriefDuration, formatInstant } from "../../base/duration.ts";
 import { quoteShellWord } from "../../base/shell.ts";
 import type { AuditRecord } from "../../protocol/audit.ts";
 import type { PastRun } from "../../protocol/history.ts";
-import type { SessionLivenessMap } from "../explain-text.ts";
-import type { RunnerLiveness } from "../liveness.ts";
-import type { Remedy } from "../remedy.ts";
+import type { SessionLivenessMap } from "../explain/explain-text.ts";
+import type { RunnerLiveness } from "../rows/liveness.ts";
 import { shortenOwner } from "../tables/cells.ts";
-import type { Subject, Tone } from "../tables/view.ts";
+import type { Remedy } from "../views/remedy.ts";
+import type { Subject, Tone } from "../views/view.ts";
 
 /**
  * The details of one object as data, for commands and the console: a heading, facts and sections. Texts may come from

@@ -1,11 +1,11 @@
 import { canonicalizeHost, listGroupHosts } from "../../fleet/groups.ts";
 import type { Drain } from "../../protocol/drain.ts";
-import { type Claim, isHolder } from "../claims.ts";
-import { formatDrainLine } from "../eviction-preview-text.ts";
-import type { SessionLivenessMap } from "../explain-text.ts";
-import { formatSeen } from "../liveness.ts";
-import type { Snapshot } from "../snapshot.ts";
-import { buildViewContext } from "../tables/view-context.ts";
+import type { SessionLivenessMap } from "../explain/explain-text.ts";
+import { formatDrainLine } from "../preview/eviction-preview-text.ts";
+import { formatSeen } from "../rows/liveness.ts";
+import { type Claim, isHolder } from "../snapshot/claims.ts";
+import type { Snapshot } from "../snapshot/snapshot.ts";
+import { buildViewContext } from "../views/view-context.ts";
 import {
   buildAuditTable,
   buildDetailTable,

@@ -3,12 +3,12 @@ import { quoteShellWord } from "../../base/shell.ts";
 import { canonicalizeHost, listHostGroups } from "../../fleet/groups.ts";
 import type { HostRecord } from "../../fleet/host-record.ts";
 import { type Drain, isDrainApplicable } from "../../protocol/drain.ts";
-import { buildClaims, type Claim, isHolder } from "../claims.ts";
-import { formatDrainLine } from "../eviction-preview-text.ts";
-import { findRunnerLiveness, type SessionLivenessMap } from "../explain-text.ts";
-import { formatSeen, judgeHostLiveness, type RunnerLiveness } from "../liveness.ts";
-import type { Snapshot } from "../snapshot.ts";
-import { buildViewContext } from "../tables/view-context.ts";
+import { findRunnerLiveness, type SessionLivenessMap } from "../explain/explain-text.ts";
+import { formatDrainLine } from "../preview/eviction-preview-text.ts";
+import { formatSeen, judgeHostLiveness, type RunnerLiveness } from "../rows/liveness.ts";
+import { buildClaims, type Claim, isHolder } from "../snapshot/claims.ts";
+import type { Snapshot } from "../snapshot/snapshot.ts";
+import { buildViewContext } from "../views/view-context.ts";
 import { buildAuditTable, buildFacts, type Detail, filterAuditRecords } from "./detail.ts";
 import { buildClaimTable } from "./run.ts";
 

@@ -1,6 +1,10 @@
 import { formatBriefDuration, formatInstant } from "../../base/duration.ts";
 import { quoteShellWord } from "../../base/shell.ts";
-import { type OccurrenceOutcome, OUTCOMES_LENGTH, type OutcomeHistory } from "../../schedule/outcome.ts";
+import {
+  type OccurrenceOutcome,
+  OUTCOMES_LENGTH,
+  type OutcomeHistory,
+} from "../../schedule/state/outcome.ts";
 import { formatLateness, getResultTone } from "../tables/schedules.ts";
 import {
   buildDetailTable,

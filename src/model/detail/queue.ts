@@ -3,16 +3,16 @@ import { quoteShellWord } from "../../base/shell.ts";
 import { isHolding } from "../../protocol/admission.ts";
 import type { QueueKind } from "../../protocol/keys.ts";
 import type { QueueEntry } from "../../protocol/ticket.ts";
-import { formatTicketOwner } from "../claims.ts";
-import { findPlainTotal } from "../eviction-preview.ts";
-import { formatDrainLine } from "../eviction-preview-text.ts";
-import { findRunnerLiveness, type SessionLivenessMap } from "../explain-text.ts";
-import { buildQueueRow, type QueueRow } from "../queue-row.ts";
-import { findNamedQueue, type Snapshot } from "../snapshot.ts";
+import { findRunnerLiveness, type SessionLivenessMap } from "../explain/explain-text.ts";
+import { findPlainTotal } from "../preview/eviction-preview.ts";
+import { formatDrainLine } from "../preview/eviction-preview-text.ts";
+import { buildQueueRow, type QueueRow } from "../rows/queue-row.ts";
+import { formatTicketOwner } from "../snapshot/claims.ts";
+import { findNamedQueue, type Snapshot } from "../snapshot/snapshot.ts";
 import { formatTicketCommand, getStateTone } from "../tables/cells.ts";
-import { listStoppingDrains } from "../tables/stopping-drains.ts";
-import type { ViewContext } from "../tables/view.ts";
-import { buildViewContext } from "../tables/view-context.ts";
+import { listStoppingDrains } from "../views/stopping-drains.ts";
+import type { ViewContext } from "../views/view.ts";
+import { buildViewContext } from "../views/view-context.ts";
 import {
   buildAuditTable,
   buildDetailTable,

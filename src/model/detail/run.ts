@@ -1,7 +1,7 @@
-import { type Claim, isHolder } from "../claims.ts";
-import { explain } from "../explain.ts";
-import { formatExplanation, type SessionLivenessMap } from "../explain-text.ts";
-import type { Snapshot } from "../snapshot.ts";
+import { explain } from "../explain/explain.ts";
+import { formatExplanation, type SessionLivenessMap } from "../explain/explain-text.ts";
+import { type Claim, isHolder } from "../snapshot/claims.ts";
+import type { Snapshot } from "../snapshot/snapshot.ts";
 import { getStateTone } from "../tables/cells.ts";
 import { computeClaimState, getClaimToken } from "../tables/runs.ts";
 import {

@@ -1,11 +1,11 @@
 import { formatBriefDuration, formatDuration, formatInstant } from "../../base/duration.ts";
-import { parseCron } from "../../schedule/cron.ts";
+import { parseCron } from "../../schedule/cron/cron.ts";
+import { explainCron } from "../../schedule/cron/explain-cron.ts";
 import { type Definition, getScheduleType, SCHEDULE_DEFAULTS } from "../../schedule/definition.ts";
-import { explainCron } from "../../schedule/explain-cron.ts";
-import { parseOutcomes } from "../../schedule/outcome.ts";
-import { findRunnerLiveness, type SessionLivenessMap } from "../explain-text.ts";
-import { findScheduleRow, type ScheduleRow } from "../schedule-row.ts";
-import type { Snapshot } from "../snapshot.ts";
+import { parseOutcomes } from "../../schedule/state/outcome.ts";
+import { findRunnerLiveness, type SessionLivenessMap } from "../explain/explain-text.ts";
+import { findScheduleRow, type ScheduleRow } from "../rows/schedule-row.ts";
+import type { Snapshot } from "../snapshot/snapshot.ts";
 import {
   formatExecutionOwner,
   formatMissingWorker,

@@ -1,10 +1,10 @@
 import { formatBriefDuration, formatInstant } from "../../base/duration.ts";
 import { isHolding } from "../../protocol/admission.ts";
 import type { QueueEntry, Ticket } from "../../protocol/ticket.ts";
-import { formatTicketOwner } from "../claims.ts";
-import { findRunnerLiveness, type SessionLivenessMap } from "../explain-text.ts";
+import { findRunnerLiveness, type SessionLivenessMap } from "../explain/explain-text.ts";
+import { formatTicketOwner } from "../snapshot/claims.ts";
 import { formatTicketCommand } from "../tables/cells.ts";
-import type { Tone } from "../tables/view.ts";
+import type { Tone } from "../views/view.ts";
 import { buildFacts, type DetailContext, type Fact } from "./detail.ts";
 
 /** Builds the facts about the run of a ticket. */

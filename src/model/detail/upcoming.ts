@@ -1,9 +1,9 @@
 import { formatBriefDuration, formatInstant } from "../../base/duration.ts";
 import { quoteShellWord } from "../../base/shell.ts";
-import { parseCron } from "../../schedule/cron.ts";
+import { parseCron } from "../../schedule/cron/cron.ts";
+import { listUpcomingOccurrences } from "../../schedule/cron/upcoming-occurrences.ts";
 import { createTiming } from "../../schedule/timing.ts";
-import { listUpcomingOccurrences } from "../../schedule/upcoming-occurrences.ts";
-import type { ScheduleRow } from "../schedule-row.ts";
+import type { ScheduleRow } from "../rows/schedule-row.ts";
 import { buildDetailTable, type Section } from "./detail.ts";
 
 /** Number of occurrences shown. */

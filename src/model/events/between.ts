@@ -1,4 +1,4 @@
-import type { Snapshot } from "../snapshot.ts";
+import type { Snapshot } from "../snapshot/snapshot.ts";
 import type { EventDraft, EventKind, SnapshotEvent } from "./event.ts";
 import { buildOperatorDrafts } from "./operator-drafts.ts";
 import { buildRunDrafts } from "./run-drafts.ts";

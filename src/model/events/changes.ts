@@ -1,6 +1,6 @@
 import type { QueueKind } from "../../protocol/keys.ts";
 import { compareByClaim, type QueueEntry } from "../../protocol/ticket.ts";
-import type { NamedQueue, Snapshot } from "../snapshot.ts";
+import type { NamedQueue, Snapshot } from "../snapshot/snapshot.ts";
 
 /**
  * Calls a function for each difference between two maps of immutable values. Values are compared by identity.

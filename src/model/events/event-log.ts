@@ -1,4 +1,4 @@
-import type { Snapshot } from "../snapshot.ts";
+import type { Snapshot } from "../snapshot/snapshot.ts";
 import { listEventsBetween } from "./between.ts";
 import type { SnapshotEvent } from "./event.ts";
 

@@ -1,4 +1,4 @@
-import type { Subject, Tone } from "../tables/view.ts";
+import type { Subject, Tone } from "../views/view.ts";
 
 /** Kind of event. `more`: events that exceed the limit. */
 export type EventKind =

@@ -1,8 +1,8 @@
 import type { AuditRecord } from "../../protocol/audit.ts";
 import { type Drain, formatAuditTarget } from "../../protocol/drain.ts";
-import type { Snapshot, StoredValue } from "../snapshot.ts";
+import type { Snapshot, StoredValue } from "../snapshot/snapshot.ts";
 import { shortenOwner } from "../tables/cells.ts";
-import { parseSubject } from "../tables/subject.ts";
+import { parseSubject } from "../views/subject.ts";
 import { visitChanges } from "./changes.ts";
 import type { EventDraft } from "./event.ts";
 import { buildDefinitionDraft } from "./schedule-drafts.ts";

@@ -1,10 +1,10 @@
 import { formatBriefDuration } from "../../base/duration.ts";
 import type { PastRun } from "../../protocol/history.ts";
 import type { QueueEntry, Ticket } from "../../protocol/ticket.ts";
-import { formatTicketOwner } from "../claims.ts";
-import type { Snapshot } from "../snapshot.ts";
+import { formatTicketOwner } from "../snapshot/claims.ts";
+import type { Snapshot } from "../snapshot/snapshot.ts";
 import { shortenOwner } from "../tables/cells.ts";
-import type { Tone } from "../tables/view.ts";
+import type { Tone } from "../views/view.ts";
 import { findTicketChanges, type TicketChange, visitChanges } from "./changes.ts";
 import type { EventDraft, EventKind } from "./event.ts";
 

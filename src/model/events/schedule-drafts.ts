@@ -1,7 +1,7 @@
 import { formatBriefDuration } from "../../base/duration.ts";
 import { type Definition, isPaused } from "../../schedule/definition.ts";
-import type { DueState } from "../../schedule/due.ts";
-import type { Execution, Snapshot, StoredValue } from "../snapshot.ts";
+import type { DueState } from "../../schedule/state/due.ts";
+import type { Execution, Snapshot, StoredValue } from "../snapshot/snapshot.ts";
 import { shortenOwner } from "../tables/cells.ts";
 import { formatExecutionOwner, formatLateness, getResultTone } from "../tables/schedules.ts";
 import { visitChanges } from "./changes.ts";

@@ -4,8 +4,8 @@ import { listGroupNotes } from "../../fleet/group-notes.ts";
 import { canonicalizeHost, listGroupHosts } from "../../fleet/groups.ts";
 import { HOST_RECORD_INTERVAL } from "../../fleet/host-record.ts";
 import { hasEnded } from "../../protocol/drain.ts";
-import { isSeenWithin } from "../liveness.ts";
-import { buildGroupMembers, type Snapshot } from "../snapshot.ts";
+import { isSeenWithin } from "../rows/liveness.ts";
+import { buildGroupMembers, type Snapshot } from "../snapshot/snapshot.ts";
 import type { Problem, ProblemInputs } from "./problem.ts";
 
 /** Builds the problem for a key that is not from signalbox. */

@@ -1,5 +1,5 @@
-import type { Remedy } from "../remedy.ts";
-import type { NamedQueue, Snapshot } from "../snapshot.ts";
+import type { NamedQueue, Snapshot } from "../snapshot/snapshot.ts";
+import type { Remedy } from "../views/remedy.ts";
 
 /** A condition that needs the attention of an operator. */
 export interface Problem {

@@ -1,10 +1,10 @@
 import { formatBriefDuration } from "../../base/duration.ts";
 import { quoteShellWord } from "../../base/shell.ts";
 import type { QueueEntry, Ticket } from "../../protocol/ticket.ts";
-import { formatTicketOwner } from "../claims.ts";
-import { findPlainTotal } from "../eviction-preview.ts";
-import type { NamedQueue } from "../snapshot.ts";
-import { computeTypicalHeld, computeTypicalWaited } from "../statistics.ts";
+import { computeTypicalHeld, computeTypicalWaited } from "../explain/statistics.ts";
+import { findPlainTotal } from "../preview/eviction-preview.ts";
+import { formatTicketOwner } from "../snapshot/claims.ts";
+import type { NamedQueue } from "../snapshot/snapshot.ts";
 import { formatQueueName, type Problem, type ProblemInputs } from "./problem.ts";
 import { findTicketProblems } from "./ticket.ts";
 

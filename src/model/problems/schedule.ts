@@ -2,8 +2,8 @@ import { formatBriefDuration, formatInstant } from "../../base/duration.ts";
 import { quoteShellWord } from "../../base/shell.ts";
 import { hasEnded } from "../../protocol/drain.ts";
 import { getScheduleType } from "../../schedule/definition.ts";
-import { buildScheduleRows, type ScheduleRow } from "../schedule-row.ts";
-import { buildGroupMembers, type Snapshot } from "../snapshot.ts";
+import { buildScheduleRows, type ScheduleRow } from "../rows/schedule-row.ts";
+import { buildGroupMembers, type Snapshot } from "../snapshot/snapshot.ts";
 import type { Problem, ProblemInputs } from "./problem.ts";
 
 /** Finds the problems of schedules and workers. */

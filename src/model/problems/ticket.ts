@@ -2,9 +2,9 @@ import { formatBriefDuration } from "../../base/duration.ts";
 import { quoteShellWord } from "../../base/shell.ts";
 import { hasEnded } from "../../protocol/drain.ts";
 import type { QueueEntry, Ticket } from "../../protocol/ticket.ts";
-import { formatTicketOwner } from "../claims.ts";
-import type { Remedy } from "../remedy.ts";
-import type { NamedQueue } from "../snapshot.ts";
+import { formatTicketOwner } from "../snapshot/claims.ts";
+import type { NamedQueue } from "../snapshot/snapshot.ts";
+import type { Remedy } from "../views/remedy.ts";
 import { formatQueueName, type Problem, type ProblemInputs } from "./problem.ts";
 
 /** Finds the problems of one ticket. */

@@ -1,7 +1,7 @@
 import { formatInstant } from "../../base/duration.ts";
 import type { AuditRecord } from "../../protocol/audit.ts";
-import { parseSubject } from "./subject.ts";
-import type { SnapshotView } from "./view.ts";
+import { parseSubject } from "../views/subject.ts";
+import type { SnapshotView } from "../views/view.ts";
 
 export const auditView: SnapshotView<AuditRecord> = {
   ...{

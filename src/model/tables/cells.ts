@@ -2,9 +2,9 @@ import { formatBriefDuration } from "../../base/duration.ts";
 import type { Drain } from "../../protocol/drain.ts";
 import type { DrainScope } from "../../protocol/keys.ts";
 import type { Ticket } from "../../protocol/ticket.ts";
-import { formatDrainLine } from "../eviction-preview-text.ts";
-import type { QueuedRun } from "../queue-row.ts";
-import type { Tone } from "./view.ts";
+import { formatDrainLine } from "../preview/eviction-preview-text.ts";
+import type { QueuedRun } from "../rows/queue-row.ts";
+import type { Tone } from "../views/view.ts";
 
 /** Texts that several tables share. */
 

@@ -1,6 +1,6 @@
 import type { QueueKind } from "../../protocol/keys.ts";
+import type { ViewContext } from "../views/view.ts";
 import { buildEmptyTableRow, type QueueTableRow } from "./queue-columns.ts";
-import type { ViewContext } from "./view.ts";
 
 /**
  * Builds rows for locks or resources with empty queues: those that are drained, and those in `known`.

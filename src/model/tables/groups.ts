@@ -1,8 +1,8 @@
 import { canonicalizeHost, listGroupHosts } from "../../fleet/groups.ts";
 import type { Drain } from "../../protocol/drain.ts";
-import { isSeenWithin } from "../liveness.ts";
+import { isSeenWithin } from "../rows/liveness.ts";
+import type { SnapshotView } from "../views/view.ts";
 import { formatDrainNote, toDrainJson } from "./cells.ts";
-import type { SnapshotView } from "./view.ts";
 
 /** A host seen within this time counts as live, ms. */
 const LIVE_WITHIN = 3_600_000;

@@ -1,8 +1,8 @@
 import { formatBriefDuration, formatInstant } from "../../base/duration.ts";
 import type { PastRun } from "../../protocol/history.ts";
-import type { Snapshot } from "../snapshot.ts";
+import type { Snapshot } from "../snapshot/snapshot.ts";
+import type { SnapshotView } from "../views/view.ts";
 import { shortenOwner } from "./cells.ts";
-import type { SnapshotView } from "./view.ts";
 
 /** A finished run, and the lock whose history contains it. */
 interface PastRunRow {

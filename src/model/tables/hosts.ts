@@ -1,12 +1,12 @@
 import { canonicalizeHost, listHostGroups } from "../../fleet/groups.ts";
 import type { HostRecord } from "../../fleet/host-record.ts";
 import { type Drain, isDrainApplicable } from "../../protocol/drain.ts";
-import { buildClaims, type Claim, isHolder } from "../claims.ts";
-import { computeSeenAgo } from "../liveness.ts";
-import type { Snapshot } from "../snapshot.ts";
+import { computeSeenAgo } from "../rows/liveness.ts";
+import { computeShares, formatShare } from "../rows/shares.ts";
+import { buildClaims, type Claim, isHolder } from "../snapshot/claims.ts";
+import type { Snapshot } from "../snapshot/snapshot.ts";
+import { CONTEXT_COLLECTIONS, type SnapshotView, type ViewContext } from "../views/view.ts";
 import { formatAge, formatDrainNote, shortenOwner, toDrainJson } from "./cells.ts";
-import { computeShares, formatShare } from "./shares.ts";
-import { CONTEXT_COLLECTIONS, type SnapshotView, type ViewContext } from "./view.ts";
 
 interface HostRow {
   fqdn: string;

@@ -1,3 +1,4 @@
+import type { AnyView } from "../views/view.ts";
 import { auditView } from "./audit.ts";
 import { drainsView } from "./drains.ts";
 import { groupsView } from "./groups.ts";
@@ -8,7 +9,6 @@ import { locksView, overviewView, resourcesView } from "./queue-views.ts";
 import { queuesView } from "./queues.ts";
 import { runsView } from "./runs.ts";
 import { schedulesView } from "./schedules.ts";
-import type { AnyView } from "./view.ts";
 import { workersView } from "./workers.ts";
 
 /** A generic function for views with any row type. */

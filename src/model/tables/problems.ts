@@ -1,6 +1,6 @@
 import { buildProblemId, findProblems, type Problem } from "../problems/index.ts";
-import { parseSubject } from "./subject.ts";
-import { CONTEXT_COLLECTIONS, type SnapshotView } from "./view.ts";
+import { parseSubject } from "../views/subject.ts";
+import { CONTEXT_COLLECTIONS, type SnapshotView } from "../views/view.ts";
 
 export const problemsView: SnapshotView<Problem> = {
   ...{

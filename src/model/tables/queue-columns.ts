@@ -1,5 +1,6 @@
 import { formatBriefDuration } from "../../base/duration.ts";
-import { buildEmptyQueueRow, buildQueueRow, type QueueRow } from "../queue-row.ts";
+import { buildEmptyQueueRow, buildQueueRow, type QueueRow } from "../rows/queue-row.ts";
+import type { Facets, Subject, TableColumn, ViewContext } from "../views/view.ts";
 import {
   computeDurationWeight,
   formatAge,
@@ -12,7 +13,6 @@ import {
   toDrainJson,
   toQueuedRunJson,
 } from "./cells.ts";
-import type { Facets, Subject, TableColumn, ViewContext } from "./view.ts";
 
 /** A row of a table of locks or resources. */
 export type QueueTableRow = QueueRow;

@@ -1,3 +1,4 @@
+import { CONTEXT_COLLECTIONS, type QueueView } from "../views/view.ts";
 import {
   buildQueueTableRow,
   QUEUE_COLUMNS,
@@ -5,7 +6,6 @@ import {
   type QueueTableRow,
 } from "./queue-columns.ts";
 import { formatWideDrains } from "./remarks.ts";
-import { CONTEXT_COLLECTIONS, type QueueView } from "./view.ts";
 
 const { kind, name, state, holder, since, units, waiting, longest, command, label, user, run, token, note } =
   QUEUE_COLUMNS;

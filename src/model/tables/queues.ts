@@ -1,6 +1,8 @@
 import type { Drain } from "../../protocol/drain.ts";
 import type { QueueKind } from "../../protocol/keys.ts";
-import { type QueuedRun, toQueuedRun } from "../queue-row.ts";
+import { type QueuedRun, toQueuedRun } from "../rows/queue-row.ts";
+import { listStoppingDrains } from "../views/stopping-drains.ts";
+import { CONTEXT_COLLECTIONS, type QueueView } from "../views/view.ts";
 import {
   computeDurationWeight,
   formatAge,
@@ -11,8 +13,6 @@ import {
   toDrainJson,
   toQueuedRunJson,
 } from "./cells.ts";
-import { listStoppingDrains } from "./stopping-drains.ts";
-import { CONTEXT_COLLECTIONS, type QueueView } from "./view.ts";
 
 /** A waiting ticket. */
 interface WaiterRow extends QueuedRun {

@@ -1,5 +1,5 @@
-import { formatDrainLine } from "../eviction-preview-text.ts";
-import type { ViewContext } from "./view.ts";
+import { formatDrainLine } from "../preview/eviction-preview-text.ts";
+import type { ViewContext } from "../views/view.ts";
 
 /** Formats the drains that no row of a lock or resource shows: of everything, of hosts and of groups. */
 export function formatWideDrains({ drains }: ViewContext): string[] {

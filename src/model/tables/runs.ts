@@ -1,8 +1,10 @@
 import type { Drain } from "../../protocol/drain.ts";
 import { getScheduleType } from "../../schedule/definition.ts";
-import { buildClaims, type Claim, formatTicketOwner, isHolder } from "../claims.ts";
-import { formatDrainLine } from "../eviction-preview-text.ts";
-import type { Execution, Snapshot } from "../snapshot.ts";
+import { formatDrainLine } from "../preview/eviction-preview-text.ts";
+import { buildClaims, type Claim, formatTicketOwner, isHolder } from "../snapshot/claims.ts";
+import type { Execution, Snapshot } from "../snapshot/snapshot.ts";
+import { listStoppingDrains } from "../views/stopping-drains.ts";
+import { CONTEXT_COLLECTIONS, type SnapshotView, type ViewContext } from "../views/view.ts";
 import {
   computeDurationWeight,
   formatAge,
@@ -12,8 +14,6 @@ import {
   toDrainJson,
 } from "./cells.ts";
 import { formatExecutionOwner } from "./schedules.ts";
-import { listStoppingDrains } from "./stopping-drains.ts";
-import { CONTEXT_COLLECTIONS, type SnapshotView, type ViewContext } from "./view.ts";
 
 /** A run: its tickets, or an occurrence of a schedule on a worker, or both for a task with leases. */
 interface RunRow {

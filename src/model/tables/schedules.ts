@@ -1,9 +1,9 @@
 import { formatBriefDuration, formatInstant } from "../../base/duration.ts";
 import { getScheduleType } from "../../schedule/definition.ts";
-import { buildScheduleRows, type ScheduleRow, type ScheduleState } from "../schedule-row.ts";
-import type { Execution } from "../snapshot.ts";
+import { buildScheduleRows, type ScheduleRow, type ScheduleState } from "../rows/schedule-row.ts";
+import type { Execution } from "../snapshot/snapshot.ts";
+import { CONTEXT_COLLECTIONS, type SnapshotView, type Tone } from "../views/view.ts";
 import { computeDurationWeight, formatAge, formatFirstAndMore, shortenOwner } from "./cells.ts";
-import { CONTEXT_COLLECTIONS, type SnapshotView, type Tone } from "./view.ts";
 
 export const schedulesView: SnapshotView<ScheduleRow> = {
   ...{

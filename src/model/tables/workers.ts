@@ -1,9 +1,9 @@
 import { formatBriefDuration } from "../../base/duration.ts";
 import { COMMAND_TYPE } from "../../schedule/handler-types.ts";
-import type { WorkerRecord } from "../../schedule/worker-record.ts";
-import type { Snapshot, StoredWorker } from "../snapshot.ts";
+import type { WorkerRecord } from "../../schedule/state/worker-record.ts";
+import type { Snapshot, StoredWorker } from "../snapshot/snapshot.ts";
+import type { SnapshotView } from "../views/view.ts";
 import { computeDurationWeight, formatAge, shortenOwner } from "./cells.ts";
-import type { SnapshotView } from "./view.ts";
 
 interface WorkerRow {
   id: string;

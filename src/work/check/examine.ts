@@ -1,5 +1,5 @@
 import type { Finding } from "../../base/finding.ts";
-import type { MemberMetrics } from "../../etcd/member-metrics.ts";
+import type { MemberMetrics } from "../../etcd/members/member-metrics.ts";
 import { type ClusterMember, type MemberStatus, StoreError } from "../../etcd/store.ts";
 import { retryUntilConnectTimeout } from "../observe/ports.ts";
 import { judgeAlarms } from "./alarms.ts";

@@ -1,7 +1,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { SignalboxError } from "../../base/errors.ts";
 import type { Finding } from "../../base/finding.ts";
-import type { CommandHost } from "../../process/command.ts";
+import type { CommandHost } from "../../process/guarded-command/command.ts";
 
 /** Timeout for the start of the guardian, ms. It normally starts within milliseconds. */
 const PATIENCE = 20_000;

@@ -2,7 +2,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Log } from "../../base/log.ts";
 import type { Random } from "../../base/random.ts";
 import type { Store } from "../../etcd/store.ts";
-import type { CommandHost, CommandSpec } from "../../process/command.ts";
+import type { CommandHost, CommandSpec } from "../../process/guarded-command/command.ts";
 import type { Keys } from "../../protocol/keys.ts";
 
 /** Units of a resource that a run asks for, with macros expanded. */

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { EXIT, SignalboxError } from "../../../src/base/errors.ts";
-import { parseCronlockOptions } from "../../../src/compat/cronlock/cronlock-options.ts";
 import { findConfigHint } from "../../../src/compat/cronlock/hint.ts";
-import { ToolVariables } from "../../../src/compat/cronlock/variables.ts";
+import { parseCronlockOptions } from "../../../src/compat/cronlock/settings/cronlock-options.ts";
+import { ToolVariables } from "../../../src/compat/cronlock/settings/variables.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "signalbox-hint-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

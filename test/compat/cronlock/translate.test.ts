@@ -1,8 +1,8 @@
 /** A line of cronlock or golock as one of `signalbox run`: every variable, its default, and what is wrong with it. */
 import { describe, expect, test } from "vitest";
-import { parseCall } from "../../../src/commands/parse-call.ts";
+import { parseCall } from "../../../src/commands/command-line/parse-call.ts";
 import { runCommand } from "../../../src/commands/run/run.ts";
-import { computeArgumentsHash } from "../../../src/compat/cronlock/lock-name.ts";
+import { computeArgumentsHash } from "../../../src/compat/cronlock/settings/lock-name.ts";
 import { translateCronlock, translateGolock } from "../../../src/compat/cronlock/translate.ts";
 import { resolveConfig } from "../../../src/config/config.ts";
 

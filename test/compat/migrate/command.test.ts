@@ -13,7 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { executeCommand } from "../../../src/commands/execute-command.ts";
+import { executeCommand } from "../../../src/commands/command-line/execute-command.ts";
 import type { CommandIo } from "../../../src/commands/spec.ts";
 import { migrateCrontabCommand } from "../../../src/compat/migrate/spec.ts";
 

@@ -1,8 +1,8 @@
 /** Lines of flock, setlock, other tools with locks, `etcdctl lock` and `consul lock`, and what they mean to `signalbox run`. */
 import { describe, expect, test } from "vitest";
-import { parseCall } from "../../../src/commands/parse-call.ts";
+import { parseCall } from "../../../src/commands/command-line/parse-call.ts";
 import { runCommand } from "../../../src/commands/run/run.ts";
-import { TOOLS } from "../../../src/compat/migrate/tools.ts";
+import { TOOLS } from "../../../src/compat/migrate/lines/tools.ts";
 import type { TranslatedRun } from "../../../src/compat/translated-run.ts";
 import { shellWords } from "../../commands/samples.ts";
 

@@ -3,7 +3,7 @@ import { ConfigError, EXIT, SignalboxError } from "../../../src/base/errors.ts";
 import type { RunResult } from "../../../src/commands/run/run-invocation.ts";
 import { SwitchmanLog } from "../../../src/compat/switchman/log.ts";
 import { reportSwitchmanFailure, reportSwitchmanResult } from "../../../src/compat/switchman/result.ts";
-import { parseSwitchman } from "../../../src/fleet/switchman-call.ts";
+import { parseSwitchman } from "../../../src/syntax/switchman-call.ts";
 
 beforeEach(() => {
   vi.useFakeTimers({ now: new Date(2026, 0, 2, 3, 4, 5), toFake: ["Date"] });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { parseCall } from "../../../src/commands/parse-call.ts";
+import { parseCall } from "../../../src/commands/command-line/parse-call.ts";
 import { runCommand } from "../../../src/commands/run/run.ts";
 import { translateSwitchman } from "../../../src/compat/switchman/translate.ts";
 import { resolveConfig } from "../../../src/config/config.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { UsageError } from "../../../src/base/errors.ts";
-import { parseCall } from "../../../src/commands/parse-call.ts";
+import { parseCall } from "../../../src/commands/command-line/parse-call.ts";
 import { runCommand } from "../../../src/commands/run/run.ts";
 import { translateZooLocked } from "../../../src/compat/zoo-locked/translate.ts";
 import { parseZooLockedOptions } from "../../../src/compat/zoo-locked/zoo-locked-options.ts";

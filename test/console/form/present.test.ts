@@ -1,7 +1,10 @@
 /** What a schedule has, as the form that edits it begins: all of it is shown, and only what is changed is said. */
 import { describe, expect, it } from "vitest";
-import { parseCall } from "../../../src/commands/parse-call.ts";
-import { applyGivenFields, parseGivenFields } from "../../../src/commands/schedule/definition-input.ts";
+import { parseCall } from "../../../src/commands/command-line/parse-call.ts";
+import {
+  applyGivenFields,
+  parseGivenFields,
+} from "../../../src/commands/schedule/change/definition-input.ts";
 import { buildEditAction } from "../../../src/console/act/configuration-actions.ts";
 import { toCommandWords } from "../../../src/console/form/command-words.ts";
 import { createForm, type Form, setFieldValue } from "../../../src/console/form/form.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { encodeKeystroke } from "../../../fixtures/console/keys.ts";
-import { COMMANDS } from "../../../src/commands/registry.ts";
+import { COMMANDS } from "../../../src/commands/registry/registry.ts";
 import { formatChord, parseChord } from "../../../src/console/keys/chords.ts";
 import { listKeyActions } from "../../../src/console/keys/key-actions.ts";
 import { chords } from "../input/parsed.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { COMMANDS } from "../../../src/commands/registry.ts";
+import { COMMANDS } from "../../../src/commands/registry/registry.ts";
 import { ACTION_HANDLERS } from "../../../src/console/app/action-handlers.ts";
 import { listKeyActions } from "../../../src/console/keys/key-actions.ts";
 import { createKeymap, type KeyBindings } from "../../../src/console/keys/keymap.ts";

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { beforeAll, describe, expect, it, test } from "vitest";
 import { clean, computeStyledWidth, stripStyles } from "../../../src/base/text.ts";
-import { COMMANDS } from "../../../src/commands/registry.ts";
+import { COMMANDS } from "../../../src/commands/registry/registry.ts";
 import { listKeyActions } from "../../../src/console/keys/key-actions.ts";
 import { createKeymap } from "../../../src/console/keys/keymap.ts";
 import { type ChoiceConditions, findChoiceObstacle } from "../../../src/console/palette/choice-obstacle.ts";

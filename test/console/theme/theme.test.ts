@@ -12,7 +12,7 @@ import {
 import { ROLES, type StyleRole } from "../../../src/console/theme/roles.ts";
 import { ASCII, toAscii, UNICODE } from "../../../src/console/theme/signs.ts";
 import { getTheme, THEMES, type Theme } from "../../../src/console/theme/theme.ts";
-import type { TableColumn } from "../../../src/model/tables/view.ts";
+import type { TableColumn } from "../../../src/model/views/view.ts";
 
 const dark = getTheme("dark", "24bit", false);
 const at = (hex: string) => Number.parseInt(hex.slice(1), 16);

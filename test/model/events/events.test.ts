@@ -2,8 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { measureProcessorMs } from "../../../fixtures/steady.ts";
 import { EventLog, listEventsBetween } from "../../../src/model/events/index.ts";
-import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../../src/model/snapshot.ts";
-import { SnapshotBuilder } from "../../../src/model/snapshot-builder.ts";
+import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../../src/model/snapshot/snapshot.ts";
+import { SnapshotBuilder } from "../../../src/model/snapshot/snapshot-builder.ts";
 import { type AuditAction, serializeAuditRecord } from "../../../src/protocol/audit.ts";
 import { serializeDrain } from "../../../src/protocol/drain.ts";
 import type { PastRun } from "../../../src/protocol/history.ts";

@@ -1,9 +1,9 @@
 /** The view of past runs. */
 import { describe, expect, it } from "vitest";
-import { isFilterMatch, parseRowFilter } from "../../../src/model/filter.ts";
 import { historyView } from "../../../src/model/tables/history.ts";
-import { parseSortOrder, sortViewRows } from "../../../src/model/tables/sort.ts";
-import { buildViewContext } from "../../../src/model/tables/view-context.ts";
+import { isFilterMatch, parseRowFilter } from "../../../src/model/views/filter.ts";
+import { parseSortOrder, sortViewRows } from "../../../src/model/views/sort.ts";
+import { buildViewContext } from "../../../src/model/views/view-context.ts";
 import { type PastRun, parsePastRuns } from "../../../src/protocol/history.ts";
 import { keys } from "../../protocol/samples.ts";
 import { NOW, pastRun, pictureOf, plain } from "../pictures.ts";

@@ -1,17 +1,17 @@
 /** The views of schedules and of workers. */
 import { describe, expect, it } from "vitest";
-import { isFilterMatch, parseRowFilter } from "../../../src/model/filter.ts";
-import { buildScheduleRows, SCHEDULE_LATE_AFTER } from "../../../src/model/schedule-row.ts";
-import { SNAPSHOT_COLLECTIONS } from "../../../src/model/snapshot.ts";
-import { SnapshotBuilder } from "../../../src/model/snapshot-builder.ts";
+import { buildScheduleRows, SCHEDULE_LATE_AFTER } from "../../../src/model/rows/schedule-row.ts";
+import { SNAPSHOT_COLLECTIONS } from "../../../src/model/snapshot/snapshot.ts";
+import { SnapshotBuilder } from "../../../src/model/snapshot/snapshot-builder.ts";
 import { runsView } from "../../../src/model/tables/runs.ts";
 import { formatTimeUntilNext, schedulesView } from "../../../src/model/tables/schedules.ts";
-import { parseSortOrder, sortViewRows } from "../../../src/model/tables/sort.ts";
-import type { SnapshotView } from "../../../src/model/tables/view.ts";
-import { buildViewContext } from "../../../src/model/tables/view-context.ts";
 import { workersView } from "../../../src/model/tables/workers.ts";
+import { isFilterMatch, parseRowFilter } from "../../../src/model/views/filter.ts";
+import { parseSortOrder, sortViewRows } from "../../../src/model/views/sort.ts";
+import type { SnapshotView } from "../../../src/model/views/view.ts";
+import { buildViewContext } from "../../../src/model/views/view-context.ts";
 import type { KeyValue } from "../../../src/protocol/txn.ts";
-import type { LastOccurrence, OpenOccurrence } from "../../../src/schedule/due.ts";
+import type { LastOccurrence, OpenOccurrence } from "../../../src/schedule/state/due.ts";
 import { keys } from "../../protocol/samples.ts";
 import { NOW, pictureOf, plain, stand } from "../pictures.ts";
 import { definitionOf, running, schedule, worker } from "../schedules.ts";

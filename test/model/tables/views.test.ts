@@ -2,8 +2,8 @@
 import { describe, expect, it } from "vitest";
 import { shortenOwner } from "../../../src/model/tables/cells.ts";
 import { VIEWS, type ViewId } from "../../../src/model/tables/index.ts";
-import { parseSortOrder, sortViewRows } from "../../../src/model/tables/sort.ts";
-import { buildViewContext } from "../../../src/model/tables/view-context.ts";
+import { parseSortOrder, sortViewRows } from "../../../src/model/views/sort.ts";
+import { buildViewContext } from "../../../src/model/views/view-context.ts";
 import { serializeDrain } from "../../../src/protocol/drain.ts";
 import { keys } from "../../protocol/samples.ts";
 import { NOW, pictureOf, plain, stand } from "../pictures.ts";

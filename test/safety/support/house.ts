@@ -13,7 +13,7 @@ import {
   startSignalbox,
 } from "../../../fixtures/signalbox.ts";
 import { PATIENCE, startStopwatch } from "../../../fixtures/steady.ts";
-import { openStore, type StoreOptions } from "../../../src/etcd/open.ts";
+import { openStore, type StoreOptions } from "../../../src/etcd/open/open.ts";
 import type { KeyValue, Op, Store } from "../../../src/etcd/store.ts";
 import { createRealClock } from "../../../src/process/clock.ts";
 import { createKeys, type Keys } from "../../../src/protocol/keys.ts";

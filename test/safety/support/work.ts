@@ -1,7 +1,7 @@
 /** Schedules that are due, for tests of workers. */
 import { existsSync } from "node:fs";
 import { type Definition, formatDefinition } from "../../../src/schedule/definition.ts";
-import { type OccurrenceOutcome, parseOutcomes } from "../../../src/schedule/outcome.ts";
+import { type OccurrenceOutcome, parseOutcomes } from "../../../src/schedule/state/outcome.ts";
 import { eventually, type Room } from "./house.ts";
 
 /** Puts a schedule that was due a moment ago, once. */

@@ -1,10 +1,10 @@
 /** Somebody who looks at a real etcd, and what was told. */
 import type { TestContext } from "vitest";
 import { startStopwatch } from "../../../fixtures/steady.ts";
-import { openStore, type StoreOptions } from "../../../src/etcd/open.ts";
+import { openStore, type StoreOptions } from "../../../src/etcd/open/open.ts";
 import type { Store } from "../../../src/etcd/store.ts";
-import { SNAPSHOT_COLLECTIONS } from "../../../src/model/snapshot.ts";
-import { SnapshotBuilder } from "../../../src/model/snapshot-builder.ts";
+import { SNAPSHOT_COLLECTIONS } from "../../../src/model/snapshot/snapshot.ts";
+import { SnapshotBuilder } from "../../../src/model/snapshot/snapshot-builder.ts";
 import { createRealClock } from "../../../src/process/clock.ts";
 import { realRandom } from "../../../src/process/random.ts";
 import { createKeys } from "../../../src/protocol/keys.ts";

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type Store, StoreError } from "../../../src/etcd/store.ts";
-import type { ScheduledTask, TaskResult } from "../../../src/work/schedule/handler.ts";
+import type { ScheduledTask, TaskResult } from "../../../src/work/worker/handler.ts";
 import { Bed, diverted, MINUTE, Site, START } from "./site.ts";
 
 const bed = new Bed({ quotaBytes: 32 * 2 ** 20 });

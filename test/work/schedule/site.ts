@@ -4,20 +4,23 @@ import { afterAll, beforeAll } from "vitest";
 import { type EtcdMember, type EtcdOptions, startEtcd } from "../../../fixtures/etcd/index.ts";
 import type { Clock } from "../../../src/base/clock.ts";
 import { silentLog } from "../../../src/base/log.ts";
-import { openStore } from "../../../src/etcd/open.ts";
+import { openStore } from "../../../src/etcd/open/open.ts";
 import type { Store } from "../../../src/etcd/store.ts";
 import { createRealClock } from "../../../src/process/clock.ts";
 import { realRandom } from "../../../src/process/random.ts";
 import { createKeys, type Keys } from "../../../src/protocol/keys.ts";
 import { type Definition, formatDefinition } from "../../../src/schedule/definition.ts";
-import { type DueState, formatDue, parseDue } from "../../../src/schedule/due.ts";
-import { computeFirstDue, type FirstOccurrenceOptions } from "../../../src/schedule/due-transitions.ts";
-import { type OutcomeHistory, parseOutcomes } from "../../../src/schedule/outcome.ts";
-import { parseRunning, type RunningRecord } from "../../../src/schedule/running-record.ts";
-import type { WorkerEvent } from "../../../src/work/schedule/events.ts";
-import type { HandlerRegistry, ScheduledTask, TaskResult } from "../../../src/work/schedule/handler.ts";
-import type { SchedulePorts } from "../../../src/work/schedule/ports.ts";
-import { ScheduleWorker, type ScheduleWorkerOptions } from "../../../src/work/schedule/schedule-worker.ts";
+import { type DueState, formatDue, parseDue } from "../../../src/schedule/state/due.ts";
+import { computeFirstDue, type FirstOccurrenceOptions } from "../../../src/schedule/state/due-transitions.ts";
+import { type OutcomeHistory, parseOutcomes } from "../../../src/schedule/state/outcome.ts";
+import { parseRunning, type RunningRecord } from "../../../src/schedule/state/running-record.ts";
+import {
+  ScheduleWorker,
+  type ScheduleWorkerOptions,
+} from "../../../src/work/worker/engine/schedule-worker.ts";
+import type { WorkerEvent } from "../../../src/work/worker/events.ts";
+import type { HandlerRegistry, ScheduledTask, TaskResult } from "../../../src/work/worker/handler.ts";
+import type { SchedulePorts } from "../../../src/work/worker/worker-ports.ts";
 
 /** A wall clock that the test sets, and that goes on from there; whoever sleeps wakes then. Monotonic time is the machine's. */
 export class HandClock implements Clock {

@@ -9,8 +9,8 @@ import { silentLog } from "../../../src/base/log.ts";
 import { createGuardianHost } from "../../../src/process/host.ts";
 import { realRandom } from "../../../src/process/random.ts";
 import type { Definition } from "../../../src/schedule/definition.ts";
-import { type ScheduledTask, TaskLost } from "../../../src/work/schedule/handler.ts";
-import type { HandlerPorts } from "../../../src/work/worker/ports.ts";
+import { type ScheduledTask, TaskLost } from "../../../src/work/worker/handler.ts";
+import type { HandlerPorts } from "../../../src/work/worker/handlers/handler-ports.ts";
 import { clock, newMark } from "../../process/helpers.ts";
 
 export interface Bench {

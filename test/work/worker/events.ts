@@ -1,8 +1,8 @@
 /** What a worker tells, as tests make it. */
 import type { Log, LogFields } from "../../../src/base/log.ts";
 import type { Definition } from "../../../src/schedule/definition.ts";
-import type { OccurrenceOutcome } from "../../../src/schedule/outcome.ts";
-import type { WorkerEvent } from "../../../src/work/schedule/events.ts";
+import type { OccurrenceOutcome } from "../../../src/schedule/state/outcome.ts";
+import type { WorkerEvent } from "../../../src/work/worker/events.ts";
 
 export const NOON = Date.UTC(2026, 0, 5, 12);
 

@@ -1,7 +1,7 @@
 import type { ParseResult } from "../../../base/text.ts";
-import { findShellText } from "../../../fleet/nested-command.ts";
-import { parseShellCommands, type ShellCommand, UNKNOWN } from "../../../fleet/shell-parser.ts";
-import { getBaseName } from "../../../fleet/shell-wrappers.ts";
+import { findShellText } from "../../../syntax/nested-command.ts";
+import { parseShellCommands, type ShellCommand, UNKNOWN } from "../../../syntax/shell-parser.ts";
+import { getBaseName } from "../../../syntax/shell-wrappers.ts";
 import { applyReadFiles, applyWrapperPath } from "./search-path.ts";
 
 /** Programs whose crontab lines are recognized. */

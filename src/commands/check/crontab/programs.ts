@@ -1,7 +1,7 @@
 import { basename, dirname } from "node:path";
 import type { Finding } from "../../../base/finding.ts";
-import { UNKNOWN } from "../../../fleet/shell-parser.ts";
 import { findProgram, type ProgramSearch, readInterpreter } from "../../../process/programs.ts";
+import { UNKNOWN } from "../../../syntax/shell-parser.ts";
 import type { Invocation } from "./invocations.ts";
 import { CRON_PATH, SERVICE_PATH } from "./search-path.ts";
 

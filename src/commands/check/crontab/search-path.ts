@@ -1,4 +1,4 @@
-import { type ShellCommand, UNKNOWN } from "../../../fleet/shell-parser.ts";
+import { type ShellCommand, UNKNOWN } from "../../../syntax/shell-parser.ts";
 
 /** The PATH that Debian's cron sets if the crontab has none. */
 export const CRON_PATH = "/usr/bin:/bin";

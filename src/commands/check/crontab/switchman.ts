@@ -1,5 +1,5 @@
 import { quoteShellWord } from "../../../base/shell.ts";
-import { listLeasesToHold, type SwitchmanCall } from "../../../fleet/switchman-call.ts";
+import { listLeasesToHold, type SwitchmanCall } from "../../../syntax/switchman-call.ts";
 
 /** Formats a switchman call as the equivalent `signalbox run` line. */
 export function toSignalboxLine(call: SwitchmanCall): string {

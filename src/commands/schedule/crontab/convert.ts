@@ -1,10 +1,10 @@
 import { parseDuration } from "../../../base/duration.ts";
 import { ConfigError, SignalboxError } from "../../../base/errors.ts";
 import { type ParseResult, quoteText } from "../../../base/text.ts";
-import { type CronJob, type CrontabFormat, parseCrontab } from "../../../fleet/crontab.ts";
-import { parseCron } from "../../../schedule/cron.ts";
+import { parseCron } from "../../../schedule/cron/cron.ts";
+import { checkZone } from "../../../schedule/cron/zone.ts";
 import type { Catchup, Definition, Overlap } from "../../../schedule/definition.ts";
-import { checkZone } from "../../../schedule/zone.ts";
+import { type CronJob, type CrontabFormat, parseCrontab } from "../../../syntax/crontab.ts";
 import { buildScheduleIds } from "./ids.ts";
 import { findHostWorkNote, findSkipReason, formatFaultNote } from "./skip-reason.ts";
 

@@ -1,7 +1,7 @@
-import type { CronJob } from "../../../fleet/crontab.ts";
-import { removeReleaseNames } from "../../../fleet/release-path.ts";
-import { parseShellCommands, UNKNOWN } from "../../../fleet/shell-parser.ts";
 import { hash } from "../../../schedule/hash.ts";
+import type { CronJob } from "../../../syntax/crontab.ts";
+import { removeReleaseNames } from "../../../syntax/release-path.ts";
+import { parseShellCommands, UNKNOWN } from "../../../syntax/shell-parser.ts";
 
 /** Programs that start another program, and their flags that take a value. */
 const WRAPPERS: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
-import type { CronJob, CrontabFault } from "../../../fleet/crontab.ts";
-import { findHostMaintenance } from "../../../fleet/host-maintenance.ts";
-import { findLockTools } from "../../../fleet/lock-tools.ts";
+import type { CronJob, CrontabFault } from "../../../syntax/crontab.ts";
+import { findHostMaintenance } from "../../../syntax/host-maintenance.ts";
+import { findLockTools } from "../../../syntax/lock-tools.ts";
 
 /** Returns the reason why a line is not imported and stays in the crontab; undefined if it is imported. */
 export function findSkipReason({ schedule, command, variables }: CronJob): string | undefined {

@@ -1,10 +1,10 @@
 import { SignalboxError } from "../../../base/errors.ts";
 import { findInexactNumber } from "../../../base/json-numbers.ts";
 import { findNameFault, type ParseResult, quoteText } from "../../../base/text.ts";
-import { parseCron } from "../../../schedule/cron.ts";
+import { parseCron } from "../../../schedule/cron/cron.ts";
 import { checkDefinition, type Definition } from "../../../schedule/definition.ts";
 import { isJsonObject } from "../../../schedule/json-fields.ts";
-import type { SchedulePosition } from "../../../work/schedule/import-schedules.ts";
+import type { SchedulePosition } from "../../../work/schedules/import-schedules.ts";
 import { formatInstantUtc } from "../instant.ts";
 import { unescapeText } from "./delimited.ts";
 import { type ExportedRow, parseExportedRows, type TableColumnName, type TableRemark } from "./rows.ts";

@@ -1,11 +1,11 @@
 import { basename } from "node:path";
-import { buildImportMutation, formatImportCounts } from "../../../work/schedule/import-schedules.ts";
+import { buildImportMutation, formatImportCounts } from "../../../work/schedules/import-schedules.ts";
+import { getTextFlag } from "../../command-line/flags.ts";
 import { readDocumentText } from "../../configure/document-input.ts";
-import { getTextFlag } from "../../flags.ts";
 import { createStoreCommand } from "../../store-command.ts";
 import { AmendmentCommand } from "../amendment-command.ts";
 import { checkName } from "../command-words.ts";
-import { reportImportFaults } from "../import-input.ts";
+import { reportImportFaults } from "../transfer/import-input.ts";
 import { convertTable } from "./convert.ts";
 
 export const execute = createStoreCommand(async (call, io, context) => {

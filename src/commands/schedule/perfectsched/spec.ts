@@ -1,4 +1,4 @@
-import { ACTION_FLAGS } from "../../flags.ts";
+import { ACTION_FLAGS } from "../../command-line/flags.ts";
 import { CONNECTION_SETTINGS, type Command } from "../../spec.ts";
 
 export const importPerfectsched: Command = {

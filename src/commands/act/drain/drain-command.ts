@@ -1,0 +1,233 @@
+import { formatDuration } from "../../../base/duration.ts";
+import { EXIT } from "../../../base/errors.ts";
+import { quoteShellWord } from "../../../base/shell.ts";
+import { clean } from "../../../base/text.ts";
+import {
+  computeDrainExtent,
+  type DrainExtent,
+  findDrainsOfTarget,
+  findOtherDrains,
+} from "../../../model/preview/drain-extent.ts";
+import {
+  describeDrainTarget,
+  formatDrainExtent,
+  formatDrainWithEnd,
+} from "../../../model/preview/drain-extent-text.ts";
+import type { Claim } from "../../../model/snapshot/claims.ts";
+import type { Snapshot } from "../../../model/snapshot/snapshot.ts";
+import { type Drain, type DrainTarget, hasEnded } from "../../../protocol/drain.ts";
+import { putDrain } from "../../../work/operate/drain.ts";
+import type { ActionResult } from "../../../work/operate/operator-action.ts";
+import { parseDurationFlag, parseReasonFlag } from "../../command-line/flags.ts";
+import { listGivenFlags } from "../../command-line/given-flags.ts";
+import { confirmAction } from "../../confirm.ts";
+import { readSnapshot } from "../../read-snapshot.ts";
+import type { Call, CommandIo } from "../../spec.ts";
+import type { CommandContext } from "../../store-command.ts";
+import { formatJsonDocument } from "../../table.ts";
+import {
+  buildDrainGuards,
+  describeScopeChanges,
+  findShownHolders,
+  readExpectedSnapshot,
+} from "./drain-changes.ts";
+import { describeHolders, readCurrentHolders } from "./drain-holders.ts";
+import { buildDrainDocument } from "./drain-json.ts";
+import { DrainWaiter } from "./drain-waiter.ts";
+
+/** A drain to apply, and the snapshot that it is based on. */
+export interface DrainPlan {
+  snapshot: Snapshot;
+  target: DrainTarget;
+  /** A warning for the user. */
+  note: string | undefined;
+}
+
+export type DrainOutcome =
+  | "drained"
+  | "replaced"
+  | "standing"
+  | "dry-run"
+  | "declined"
+  | "changed"
+  | "lifted"
+  | "timeout";
+
+const CODES: Record<DrainOutcome, number> = {
+  ...{ drained: EXIT.ok, replaced: EXIT.ok, standing: EXIT.ok, "dry-run": EXIT.ok },
+  ...{ declined: EXIT.undone, changed: EXIT.changed, lifted: EXIT.changed, timeout: EXIT.timeout },
+};
+
+/** Previews a drain, asks for confirmation, applies it, and waits for an empty scope if `--wait` is given. */
+export class DrainCommand {
+  readonly #call: Call;
+  readonly #io: CommandIo;
+  readonly #context: CommandContext;
+  readonly #plan: DrainPlan;
+  readonly #extent: DrainExtent;
+  /** Drains of the same target: `#before` has all that have a key, `#standing` those that have not ended. */
+  readonly #before: readonly Drain[];
+  readonly #standing: readonly Drain[];
+  /** The result of `findShownHolders`. */
+  #shown: ReadonlySet<string> | undefined;
+
+  constructor(call: Call, io: CommandIo, context: CommandContext, plan: DrainPlan) {
+    this.#call = call;
+    this.#io = io;
+    this.#context = context;
+    this.#plan = plan;
+    const wall = context.clock.getWallTime();
+    this.#extent = computeDrainExtent(plan.snapshot, plan.target, wall);
+    this.#before = findDrainsOfTarget(plan.snapshot, plan.target);
+    this.#standing = this.#before.filter((drain) => !hasEnded(drain, wall));
+  }
+
+  /** @returns the exit code */
+  async run(): Promise<number> {
+    const { note, target, snapshot } = this.#plan;
+    const { flags } = this.#call;
+    if (note !== undefined) this.#printLine(note);
+    const before = await readExpectedSnapshot(this.#call, this.#context, snapshot);
+    const moved = before === undefined ? [] : describeScopeChanges(before, snapshot, target);
+    if (moved.length > 0) return this.#reportOutcome("changed", moved);
+    const standing = this.#findSatisfyingDrain();
+    const wall = this.#context.clock.getWallTime();
+    this.#shown = findShownHolders(this.#call, { before, now: snapshot, target, wall });
+    if (flags["dry-run"]) return this.#reportOutcome("dry-run", this.#buildDryRun(standing), standing);
+    if (standing === undefined || flags.reset) {
+      if (!flags.yes) for (const line of this.#buildPreview(standing)) this.#printLine(line);
+      const answer = await confirmAction(this.#call, this.#io, this.#buildQuestion());
+      if (answer !== "go") return this.#reportOutcome("declined", ["nothing was done"]);
+    }
+    if (standing !== undefined) return await this.#completeDrain("standing", standing);
+    const { receipt, drain } = await this.#put();
+    if (receipt.kind === "changed") return this.#reportOutcome("changed", await this.#readChanges());
+    return await this.#completeDrain(this.#standing.length > 0 ? "replaced" : "drained", drain, receipt);
+  }
+
+  /** Finds an active drain that needs no change. */
+  #findSatisfyingDrain(): Drain | undefined {
+    const reason = parseReasonFlag(this.#call);
+    if (this.#call.flags.keep) return this.#standing[0];
+    if (parseDurationFlag(this.#call, "for") !== undefined) return undefined;
+    return this.#standing.find(
+      ({ until, why }) => until === undefined && (reason === undefined || reason === why),
+    );
+  }
+
+  #put(): ReturnType<typeof putDrain> {
+    const { target, snapshot } = this.#plan;
+    const length = parseDurationFlag(this.#call, "for");
+    const until = length === undefined ? undefined : this.#context.clock.getWallTime() + length;
+    return putDrain(this.#context, {
+      ...{ target, until, instead: this.#before, seen: snapshot.revision },
+      reason: parseReasonFlag(this.#call) ?? this.#standing[0]?.why,
+      compare: buildDrainGuards(this.#context.keys, snapshot, target),
+      outcome: length === undefined ? "drained" : `drained for ${formatDuration(length)}`,
+    });
+  }
+
+  async #completeDrain(outcome: DrainOutcome, drain: Drain, receipt?: ActionResult): Promise<number> {
+    const { holders } = this.#extent;
+    const lines = this.#describeResult(outcome, drain);
+    if (!this.#call.flags.wait) return await this.#endWithoutWait(outcome, lines, drain);
+    for (const line of lines) this.#printLine(line);
+    const emptier = new DrainWaiter(this.#context, (line) => this.#printLine(line), {
+      ...{
+        target: this.#plan.target,
+        holders,
+        shown: this.#shown,
+        receipt,
+        reason: parseReasonFlag(this.#call),
+      },
+      ...{ timeout: parseDurationFlag(this.#call, "timeout"), resets: this.#call.flags.reset === true },
+    });
+    const emptied = await emptier.run();
+    const final = emptied.kind === "empty" ? outcome : emptied.kind;
+    return this.#reportOutcome(final, emptied.lines, drain, emptied.holders);
+  }
+
+  /** Reports the current holders: other runs may have been granted between the preview and the drain. */
+  async #endWithoutWait(outcome: DrainOutcome, lines: readonly string[], drain: Drain): Promise<number> {
+    const isNew = outcome !== "standing";
+    const holders = isNew ? await readCurrentHolders(this.#context, drain) : this.#extent.holders;
+    return this.#reportOutcome(outcome, [...lines, describeHolders(holders)], drain, holders);
+  }
+
+  #describeResult(outcome: DrainOutcome, drain: Drain): string[] {
+    if (outcome === "standing") return [`nothing to change: ${formatDrainWithEnd(drain)}`];
+    return [
+      formatDrainWithEnd(drain),
+      ...this.#standing.map((old) => `instead of: ${formatDrainWithEnd(old)}`),
+    ];
+  }
+
+  #buildPreview(standing: Drain | undefined): string[] {
+    const { snapshot, target } = this.#plan;
+    const wall = this.#context.clock.getWallTime();
+    const replaced = standing === undefined ? this.#standing : [];
+    return [
+      ...(standing === undefined ? [] : [`nothing to change: ${formatDrainWithEnd(standing)}`]),
+      ...replaced.map((drain) => `instead of: ${formatDrainWithEnd(drain)}`),
+      ...formatDrainExtent(this.#extent, target, wall),
+      ...findOtherDrains(snapshot, target, wall).map((drain) => `also  ${formatDrainWithEnd(drain)}`),
+    ];
+  }
+
+  #buildDryRun(standing: Drain | undefined): string[] {
+    const { snapshot, target } = this.#plan;
+    const scope = [target.scope, ...(target.scope === "all" ? [] : [quoteShellWord(target.name)])];
+    const flags = listGivenFlags(this.#call, ["for", "keep", "wait", "timeout", "reset", "reason"]);
+    const words = ["signalbox drain", ...scope, ...flags, "--expect-revision", snapshot.revision, "--yes"];
+    return [...this.#buildPreview(standing), `do it with: ${words.join(" ")}`];
+  }
+
+  #buildQuestion(): string {
+    const { reset } = this.#call.flags;
+    const what = `Drain ${clean(describeDrainTarget(this.#plan.target))}`;
+    return reset ? `${what}, and end what still runs there after the timeout?` : `${what}?`;
+  }
+
+  /** Describes what other operators changed between the read and the write. */
+  async #readChanges(): Promise<string[]> {
+    const { snapshot, target } = this.#plan;
+    const changes = describeScopeChanges(
+      snapshot,
+      await readSnapshot(this.#context, ["groups", "drains"]),
+      target,
+    );
+    return changes.length > 0 ? changes : ["it changed and was reverted; run the command again"];
+  }
+
+  #reportOutcome(
+    outcome: DrainOutcome,
+    lines: readonly string[],
+    drain?: Drain,
+    holders?: readonly Claim[],
+  ): number {
+    const { flags } = this.#call;
+    const isFault = CODES[outcome] === EXIT.changed || outcome === "timeout";
+    const headed = outcome === "changed" ? ["nothing was done, for something has moved:", ...lines] : lines;
+    if (flags.json)
+      this.#io.writeOutput(formatJsonDocument(this.#buildDocument(outcome, lines, drain, holders)));
+    else if (isFault) for (const line of headed) this.#printLine(line);
+    else for (const line of headed) this.#io.writeOutput(`${clean(line)}\n`);
+    return outcome === "standing" && flags.strict ? EXIT.undone : CODES[outcome];
+  }
+
+  #buildDocument(
+    outcome: DrainOutcome,
+    messages: readonly string[],
+    drain: Drain | undefined,
+    holders: readonly Claim[] = this.#extent.holders,
+  ): object {
+    const { snapshot, target, note } = this.#plan;
+    const said = { outcome, messages: note === undefined ? messages : [note, ...messages] };
+    const what = { revision: snapshot.revision, target, extent: this.#extent };
+    return buildDrainDocument(what, { drain, before: this.#standing }, holders, said);
+  }
+
+  #printLine(line: string): void {
+    if (this.#call.verbosity >= 0) this.#io.writeError(`signalbox: ${clean(line)}\n`);
+  }
+}

@@ -1,0 +1,160 @@
+import { formatDuration } from "../../../base/duration.ts";
+import { isUnavailable } from "../../../etcd/retry.ts";
+import { describeDrainTarget, formatClaimOwners } from "../../../model/preview/drain-extent-text.ts";
+import type { Claim } from "../../../model/snapshot/claims.ts";
+import type { AuditRecord } from "../../../protocol/audit.ts";
+import type { DrainTarget } from "../../../protocol/drain.ts";
+import { type ActionResult, updateAuditOutcome } from "../../../work/operate/operator-action.ts";
+import { type CommandContext, InterruptedError } from "../../store-command.ts";
+import { type HolderResetResult, resetHolders } from "./drain-reset.ts";
+import { type DrainWaitNews, type DrainWaitResult, waitUntilEmpty } from "./drain-wait.ts";
+
+export interface DrainWaitOptions {
+  target: DrainTarget;
+  /** The holders in the last snapshot. */
+  holders: readonly Claim[];
+  /** Runs that `resets` may end; undefined for all that remain. */
+  shown: ReadonlySet<string> | undefined;
+  /**
+   * The result of writing the drain. The outcome is added to its audit record. Undefined if the drain existed before.
+   */
+  receipt: ActionResult | undefined;
+  reason: string | undefined;
+  /** In ms; undefined waits without a limit. */
+  timeout: number | undefined;
+  /** Whether to end the remaining holders after the timeout. */
+  resets: boolean;
+}
+
+/** The result of the wait, with lines for the user. */
+export interface DrainWaitReport extends DrainWaitResult {
+  lines: readonly string[];
+}
+
+const PAUSE = 500;
+/** Longest wait for the write of the audit record, in ms. */
+const RECORD_WITHIN = 2_000;
+
+/** Implements `drain --wait`: waits until nothing in the scope is held, and ends late holders if asked. */
+export class DrainWaiter {
+  readonly #context: CommandContext;
+  readonly #say: (line: string) => void;
+  readonly #order: DrainWaitOptions;
+  readonly #start: number;
+
+  constructor(context: CommandContext, say: (line: string) => void, order: DrainWaitOptions) {
+    this.#context = context;
+    this.#say = say;
+    this.#order = order;
+    this.#start = context.clock.now();
+  }
+
+  /** @throws InterruptedError after it has reported that the drain stays; StoreError if etcd refuses the reads */
+  async run(): Promise<DrainWaitReport> {
+    try {
+      const { timeout, resets } = this.#order;
+      const deadline = timeout === undefined ? undefined : this.#start + timeout;
+      const first = await this.#wait(deadline, this.#order.holders);
+      if (first.kind !== "timeout" || !resets) return await this.#conclude(first);
+      const { asked, spared } = await this.#reset();
+      return await this.#conclude(await this.#wait(undefined, first.holders, spared), asked.size);
+    } catch (error) {
+      if (error instanceof InterruptedError)
+        this.#say(`no longer waiting; ${this.#formatTarget()} stays drained`);
+      throw error;
+    }
+  }
+
+  #wait(
+    deadline: number | undefined,
+    holders: readonly Claim[],
+    spared: readonly Claim[] = [],
+  ): Promise<DrainWaitResult> {
+    return waitUntilEmpty(this.#context, {
+      ...{ target: this.#order.target, deadline, holders },
+      spared: new Set(spared.map(({ run }) => run)),
+      reportNews: (news) => this.#reportNews(news),
+    });
+  }
+
+  #reportNews(news: DrainWaitNews): void {
+    if (news.kind === "away") this.#say(`etcd is away (${news.error.message}); waiting for it`);
+    if (news.kind === "back") this.#say("etcd is back");
+    if (news.kind === "holders") this.#say(`waiting for ${formatHolders(news.holders)}`);
+  }
+
+  async #reset(): Promise<HolderResetResult> {
+    const { target, reason, shown } = this.#order;
+    for (let isAway = false; ; ) {
+      try {
+        const ended = await resetHolders(this.#context, { target, reason, shown });
+        const { size } = ended.asked;
+        if (isAway) this.#say("etcd is back");
+        this.#say(
+          `${this.#formatElapsed()} are over: ${size} ${size === 1 ? "run was" : "runs were"} asked to end`,
+        );
+        if (ended.spared.length > 0)
+          this.#say(
+            `not ended, since not shown before: ${formatClaimOwners(ended.spared)}; look again to end them`,
+          );
+        return ended;
+      } catch (error) {
+        if (!isUnavailable(error)) throw error;
+        if (!isAway) this.#say("etcd is away; those who remain are ended when it is back");
+        isAway = true;
+        await this.#context.clock.sleep(PAUSE, this.#context.signal);
+      }
+    }
+  }
+
+  async #conclude(emptying: DrainWaitResult, asked = 0): Promise<DrainWaitReport> {
+    const { receipt } = this.#order;
+    const [line, outcome] = this.#describeResult(emptying, asked);
+    if (receipt?.kind === "done") await this.#record(receipt.record, outcome);
+    return { ...emptying, lines: [line] };
+  }
+
+  /** Adds the outcome to the audit record. If etcd is unavailable, the record keeps "drained", which is true. */
+  async #record(record: AuditRecord, outcome: string): Promise<void> {
+    const told = updateAuditOutcome(this.#context, record, outcome).catch((error) => {
+      if (!isUnavailable(error)) throw error;
+    });
+    await Promise.race([told, this.#context.clock.sleep(RECORD_WITHIN)]);
+  }
+
+  #describeResult({ kind, holders }: DrainWaitResult, asked: number): [line: string, outcome: string] {
+    const ended = asked === 0 ? "" : `, ${asked} by a reset`;
+    switch (kind) {
+      case "empty":
+        return [
+          `${this.#formatTarget()} is drained, and nobody holds anything there, after ${this.#formatElapsed()}${ended}`,
+          `empty after ${this.#formatElapsed()}${ended}`,
+        ];
+      case "timeout":
+        return [
+          `${this.#formatTarget()} is drained, but not empty after ${this.#formatElapsed()}: held by ${formatHolders(holders)}`,
+          `${holders.length} still held after ${this.#formatElapsed()}`,
+        ];
+      case "lifted":
+        return [
+          `the drain of ${this.#formatTarget()} was lifted or has ended before it was empty: held by ${formatHolders(holders)}`,
+          `lifted or ended after ${this.#formatElapsed()}, ${holders.length} still held`,
+        ];
+    }
+  }
+
+  #formatTarget(): string {
+    return describeDrainTarget(this.#order.target);
+  }
+
+  #formatElapsed(): string {
+    return formatDuration(Math.round((this.#context.clock.now() - this.#start) / 100) * 100);
+  }
+}
+
+function formatHolders(holders: readonly Claim[]): string {
+  if (holders.length === 0) return "nobody";
+  return holders.length === 1
+    ? formatClaimOwners(holders)
+    : `${holders.length}: ${formatClaimOwners(holders)}`;
+}

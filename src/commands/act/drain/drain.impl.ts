@@ -1,0 +1,49 @@
+import { ConfigError, UsageError } from "../../../base/errors.ts";
+import { listGroupHosts } from "../../../fleet/groups.ts";
+import { buildGroupMembers, type Collection, type Snapshot } from "../../../model/snapshot/snapshot.ts";
+import type { DrainTarget } from "../../../protocol/drain.ts";
+import { parseDurationFlag } from "../../command-line/flags.ts";
+import { readSnapshot } from "../../read-snapshot.ts";
+import type { Call } from "../../spec.ts";
+import { createStoreCommand } from "../../store-command.ts";
+import { DrainCommand } from "./drain-command.ts";
+import { findUnknownNameNote, parseDrainTarget } from "./drain-target.ts";
+
+const COLLECTIONS: readonly Collection[] = [
+  "locks",
+  "resources",
+  "resourceConfigs",
+  "groups",
+  "drains",
+  "hosts",
+];
+
+export const execute = createStoreCommand(async (call, io, context) => {
+  const target = parseDrainTarget(call.args);
+  checkFlags(call);
+  const snapshot = await readSnapshot(context, COLLECTIONS);
+  checkGroup(snapshot, target);
+  const note = await findUnknownNameNote(context, snapshot, target);
+  return await new DrainCommand(call, io, context, { snapshot, target, note }).run();
+});
+
+function checkFlags(call: Call): void {
+  const { flags } = call;
+  const isLimited = parseDurationFlag(call, "timeout") !== undefined;
+  if (parseDurationFlag(call, "for") === 0)
+    throw new UsageError("--for 0: a drain that ends at once is none");
+  if (isLimited && !flags.wait) throw new UsageError("--timeout says how long to wait; add --wait");
+  if (flags.reset && !(flags.wait && isLimited))
+    throw new UsageError("--reset ends those who remain when --wait is over; add --wait --timeout DURATION");
+  if (flags.keep && flags.for)
+    throw new UsageError("--keep leaves a drain as it is, --for sets its end: one of them");
+}
+
+/** Rejects a drain of a group that does not exist or cannot be read: it would drain no host. @throws ConfigError */
+function checkGroup(snapshot: Snapshot, { scope, name }: DrainTarget): void {
+  if (scope !== "group") return;
+  listGroupHosts(buildGroupMembers(snapshot), name);
+  const { fault } = snapshot.groups.get(name) ?? {};
+  if (fault !== undefined)
+    throw new ConfigError(`the group cannot be read, so nobody would be drained: ${fault}`);
+}

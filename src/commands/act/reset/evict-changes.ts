@@ -1,0 +1,87 @@
+import { previewEviction } from "../../../model/preview/eviction-preview.ts";
+import { SHOWN_LINES } from "../../../model/preview/eviction-preview-text.ts";
+import { describeQueueChanges } from "../../../model/preview/queue-changes.ts";
+import { formatTicketOwner } from "../../../model/snapshot/claims.ts";
+import { findNamedQueue, type Snapshot } from "../../../model/snapshot/snapshot.ts";
+import type { QueueKind } from "../../../protocol/keys.ts";
+import type { QueueEntry } from "../../../protocol/ticket.ts";
+
+/** The tickets and queues of an eviction, for any snapshot. */
+export interface EvictionScope {
+  /** Finds the tickets that the eviction ends. */
+  findEntries(snapshot: Snapshot): readonly QueueEntry[];
+  /** The queues of these tickets. */
+  queues: readonly { kind: QueueKind; name: string }[];
+}
+
+/** Changes between the snapshot that the operator saw and a later one. */
+export interface EvictionChanges {
+  /** Changes to what the eviction affects, one sentence each. If there are any, the eviction is refused. */
+  atStake: readonly string[];
+  /** Other tickets that came to or left the queues. They are reported and do not refuse the eviction. */
+  others: { come: number; gone: number };
+}
+
+/**
+ * Compares what an eviction affects: the tickets that it ends, and the runs that were shown as next.
+ * @param wall  wall clock, ms since the epoch
+ */
+export function computeEvictionChanges(
+  scope: EvictionScope,
+  before: Snapshot,
+  after: Snapshot,
+  wall: number,
+): EvictionChanges {
+  const [ended, ends] = [scope.findEntries(before), scope.findEntries(after)];
+  const isAtStake = collectKeys([...ended, ...ends]);
+  const queues = scope.queues.map(({ kind, name }) => ({
+    before: findNamedQueue(before, kind, name)?.entries ?? [],
+    after: findNamedQueue(after, kind, name)?.entries ?? [],
+  }));
+  const filterAtStake = (entries: readonly QueueEntry[]) => entries.filter(({ key }) => isAtStake.has(key));
+  const moved = queues.flatMap((queue) =>
+    describeQueueChanges(filterAtStake(queue.before), filterAtStake(queue.after)),
+  );
+  const then = collectKeys(queues.flatMap((queue) => queue.before));
+  const now = collectKeys(queues.flatMap((queue) => queue.after));
+  const countMissing = (from: ReadonlySet<string>, to: ReadonlySet<string>) =>
+    [...from].filter((key) => !to.has(key) && !isAtStake.has(key)).length;
+  return {
+    atStake: [...new Set([...moved, ...describeNextChanges(ended, before, ends, after, wall)])],
+    others: { come: countMissing(now, then), gone: countMissing(then, now) },
+  };
+}
+
+/** Describes runs that were shown as next and no longer are. Additional next runs are no reason to refuse. */
+function describeNextChanges(
+  ended: readonly QueueEntry[],
+  before: Snapshot,
+  ends: readonly QueueEntry[],
+  after: Snapshot,
+  wall: number,
+): string[] {
+  const shown = findNextEntries(ended, before, wall);
+  if (shown.length === 0) return [];
+  const now = findNextEntries(ends, after, wall);
+  const runs = new Set(now.map(({ run }) => run));
+  const lost = shown.filter(({ run }) => !runs.has(run));
+  if (lost.length === 0) return [];
+  const [next] = now;
+  const instead = next === undefined ? "nobody who waits is" : `${formatTicketOwner(next)} is`;
+  return lost.map((entry) => `${formatTicketOwner(entry)} was next and no longer is: ${instead}`);
+}
+
+/** Finds the first ticket of each run that would be granted next, limited to the runs that a preview shows. */
+export function findNextEntries(
+  ended: readonly QueueEntry[],
+  snapshot: Snapshot,
+  wall: number,
+): QueueEntry[] {
+  const runs = new Set(ended.map(({ run }) => run));
+  const { next } = previewEviction(snapshot, runs, wall);
+  return next.slice(0, SHOWN_LINES).flatMap(({ claim: { entries } }) => entries[0]?.entry ?? []);
+}
+
+function collectKeys(entries: readonly QueueEntry[]): Set<string> {
+  return new Set(entries.map(({ key }) => key));
+}

@@ -1,0 +1,225 @@
+import { formatDuration } from "../../../base/duration.ts";
+import { EXIT, SignalboxError } from "../../../base/errors.ts";
+import { clean } from "../../../base/text.ts";
+import { type EvictionPreview, previewEviction } from "../../../model/preview/eviction-preview.ts";
+import { formatEvictionPreview } from "../../../model/preview/eviction-preview-text.ts";
+import { judgeRunnerLiveness } from "../../../model/rows/liveness.ts";
+import { formatTicketOwner } from "../../../model/snapshot/claims.ts";
+import { findNamedQueue, type Snapshot } from "../../../model/snapshot/snapshot.ts";
+import { isHolding } from "../../../protocol/admission.ts";
+import type { QueueEntry } from "../../../protocol/ticket.ts";
+import { type DepartureEvent, waitUntilGone } from "../../../work/operate/departures.ts";
+import { type ActionResult, updateAuditOutcome } from "../../../work/operate/operator-action.ts";
+import { canRequestReset, removeTickets, requestResets } from "../../../work/operate/reset.ts";
+import { parseDurationFlag, parseReasonFlag } from "../../command-line/flags.ts";
+import { confirmAction } from "../../confirm.ts";
+import { QUEUE_COLLECTIONS, readSnapshot } from "../../read-snapshot.ts";
+import { toRunnersJson } from "../../see/show/show-json.ts";
+import { readEntryLiveness } from "../../snapshot-ranges.ts";
+import type { Call, CommandIo } from "../../spec.ts";
+import { type CommandContext, InterruptedError } from "../../store-command.ts";
+import { formatJsonDocument } from "../../table.ts";
+import { toEvictionJson } from "../evict-json.ts";
+import type { EvictionScope } from "./evict-changes.ts";
+import { buildNextGuards, describeChangesSince, readCurrentChanges } from "./evict-guards.ts";
+
+/** Tickets to remove for an operator, and the snapshot that the decision is based on. */
+export interface EvictionPlan extends EvictionScope {
+  action: "reset" | "release";
+  /** As in the audit: `lock invoices`. */
+  target: string;
+  snapshot: Snapshot;
+  /** The command to repeat this, without flags. */
+  words: string;
+  /** The message if there are no tickets. */
+  nothing: string;
+}
+
+/** Previews an eviction, asks for confirmation, does it, and waits until the runs are gone. @returns the exit code */
+export async function evict(
+  call: Call,
+  io: CommandIo,
+  context: CommandContext,
+  plan: EvictionPlan,
+): Promise<number> {
+  return await new EvictionCommand(call, io, context, plan).run();
+}
+
+/** Largest number of runners whose state a preview shows. */
+const MOST_RUNNERS = 8;
+
+type EvictionOutcome = "nothing" | "dry-run" | "declined" | "changed" | "asked" | "done" | "timeout";
+
+const CODES: Record<EvictionOutcome, number> = {
+  ...{ nothing: EXIT.ok, "dry-run": EXIT.ok, asked: EXIT.ok, done: EXIT.ok },
+  ...{ declined: EXIT.undone, changed: EXIT.changed, timeout: EXIT.timeout },
+};
+
+class EvictionCommand {
+  readonly #call: Call;
+  readonly #io: CommandIo;
+  readonly #context: CommandContext;
+  readonly #plan: EvictionPlan;
+  readonly #entries: readonly QueueEntry[];
+  readonly #foresight: EvictionPreview;
+  /** The state of the runners that were checked. */
+  #asked: readonly object[] = [];
+
+  constructor(call: Call, io: CommandIo, context: CommandContext, plan: EvictionPlan) {
+    this.#call = call;
+    this.#io = io;
+    this.#context = context;
+    this.#plan = plan;
+    this.#entries = plan.findEntries(plan.snapshot);
+    const runs = new Set(this.#entries.map(({ run }) => run));
+    this.#foresight = previewEviction(plan.snapshot, runs, context.clock.getWallTime());
+  }
+
+  async run(): Promise<number> {
+    const { nothing, target } = this.#plan;
+    const moved = await describeChangesSince(this.#call, this.#context, this.#plan, (line) =>
+      this.#printLine(line),
+    );
+    if (moved.length > 0) return this.#reportOutcome("changed", moved);
+    if (this.#entries.length === 0) return this.#reportOutcome("nothing", [nothing]);
+    this.#checkReadable();
+    const lines = [
+      ...formatEvictionPreview(this.#foresight, this.#context.clock.getWallTime()),
+      ...(await this.#readRunners()),
+    ];
+    if (this.#call.flags["dry-run"])
+      return this.#reportOutcome("dry-run", [...lines, `do it with: ${this.#formatRepeatCommand()}`]);
+    if (!this.#call.flags.yes) for (const line of lines) this.#printLine(line);
+    const answer = await confirmAction(this.#call, this.#io, `${this.#formatVerb()} ${clean(target)}?`);
+    if (answer !== "go") return this.#reportOutcome("declined", ["nothing was done"]);
+    const receipt = await this.#act();
+    if (receipt?.kind === "changed")
+      return this.#reportOutcome("changed", await readCurrentChanges(this.#context, this.#plan));
+    if (this.#call.flags["no-wait"])
+      return this.#reportOutcome("asked", [`${this.#formatRuns()} was asked to end`]);
+    return await this.#wait(receipt);
+  }
+
+  /** Reads the state of the runners to end: a runner that is gone answers no request. */
+  async #readRunners(): Promise<string[]> {
+    if (this.#call.flags.yes && !this.#call.flags["dry-run"]) return [];
+    const entries = this.#entries.slice(0, MOST_RUNNERS);
+    const runnerLiveness = await readEntryLiveness(this.#context, entries);
+    this.#asked = toRunnersJson(entries, runnerLiveness);
+    return entries.map(
+      (entry) =>
+        `state ${formatTicketOwner(entry)}: ${judgeRunnerLiveness(runnerLiveness.get(entry.session)).text}`,
+    );
+  }
+
+  #checkReadable(): void {
+    const strange = this.#entries.find((entry) => !canRequestReset(entry));
+    if (strange === undefined || this.#call.flags.force) return;
+    throw new SignalboxError(
+      EXIT.undone,
+      `nothing was done: the ticket ${strange.key} cannot be read, so its run cannot be asked; --force deletes it`,
+    );
+  }
+
+  #act(): Promise<ActionResult | undefined> {
+    const { action, target, snapshot } = this.#plan;
+    const reason = parseReasonFlag(this.#call);
+    const seen = { seen: snapshot.revision, compare: buildNextGuards(this.#call, this.#context, this.#plan) };
+    const eviction = { action, target, places: this.#entries, reason, ...seen };
+    return this.#call.flags.force
+      ? removeTickets(this.#context, eviction)
+      : requestResets(this.#context, eviction);
+  }
+
+  /** Waits until the tickets are gone: then the commands have ended, and the next ones may start. */
+  async #wait(receipt: ActionResult | undefined): Promise<number> {
+    const { clock, signal } = this.#context;
+    const start = clock.now();
+    const timeout = parseDurationFlag(this.#call, "timeout");
+    if (!this.#call.flags.force) this.#printLine(`asked ${this.#formatRuns()} to end, waiting until it has`);
+    const deadline = timeout === undefined ? undefined : start + timeout;
+    try {
+      const reportNews = (one: DepartureEvent) => this.#reportNews(one);
+      const left = await waitUntilGone(this.#context, this.#entries, {
+        signal,
+        deadline,
+        onEvent: reportNews,
+      });
+      const took = formatDuration(Math.round((clock.now() - start) / 100) * 100);
+      if (left.length > 0) return await this.#reportTimeout(receipt, left.length, took);
+      await this.#recordOutcome(receipt, this.#call.flags.force ? "removed by force" : `ended after ${took}`);
+      return this.#reportOutcome("done", [
+        `${this.#formatRuns()} has ended, after ${took}`,
+        ...(await this.#readSuccessors()),
+      ]);
+    } catch (error) {
+      if (error instanceof InterruptedError) this.#printLine("no longer waiting; what was asked stands");
+      throw error;
+    }
+  }
+
+  async #reportTimeout(receipt: ActionResult | undefined, left: number, took: string): Promise<number> {
+    await this.#recordOutcome(receipt, `${left} still there after ${took}`);
+    return this.#reportOutcome("timeout", [
+      `${left} of ${this.#entries.length} tickets still stand after ${took}; the request stands too`,
+      "a runner that is frozen or gone loses its claim when its session expires; --force does not wait for that",
+    ]);
+  }
+
+  async #recordOutcome(receipt: ActionResult | undefined, outcome: string): Promise<void> {
+    if (receipt?.kind === "done") await updateAuditOutcome(this.#context, receipt.record, outcome);
+  }
+
+  /** Describes the current holder of each freed queue. A grant takes some milliseconds. */
+  async #readSuccessors(): Promise<string[]> {
+    const now = await readSnapshot(this.#context, QUEUE_COLLECTIONS);
+    return this.#plan.queues.map(({ kind, name }) => {
+      const entries = findNamedQueue(now, kind, name)?.entries ?? [];
+      const [holder] = entries.filter(isHolding);
+      if (holder !== undefined) return `${kind} ${name} is now held by ${formatTicketOwner(holder)}`;
+      const [next] = entries;
+      return `${kind} ${name} is free, ${next === undefined ? "nobody waits for it" : `next is ${formatTicketOwner(next)}`}`;
+    });
+  }
+
+  #reportNews(news: DepartureEvent): void {
+    if (news.kind === "away") this.#printLine(`etcd is away (${news.error.message}); waiting for it`);
+    if (news.kind === "back") this.#printLine("etcd is back");
+    if (news.kind === "left" && news.remaining > 0) this.#printLine(`${news.remaining} still to end`);
+  }
+
+  #reportOutcome(outcome: EvictionOutcome, lines: readonly string[]): number {
+    const isFault = outcome === "changed" || outcome === "timeout";
+    const headed = outcome === "changed" ? ["nothing was done, for something has moved:", ...lines] : lines;
+    if (this.#call.flags.json)
+      this.#io.writeOutput(
+        formatJsonDocument(
+          toEvictionJson(this.#plan, this.#foresight, this.#asked, { outcome, messages: lines }),
+        ),
+      );
+    else if (isFault) for (const line of headed) this.#printLine(line);
+    else for (const line of headed) this.#io.writeOutput(`${clean(line)}\n`);
+    return outcome === "nothing" && this.#call.flags.strict ? EXIT.undone : CODES[outcome];
+  }
+
+  #formatRuns(): string {
+    const names = [...new Set(this.#entries.map(formatTicketOwner))];
+    return names.length > 3
+      ? `${names.slice(0, 3).join(", ")} and ${names.length - 3} more`
+      : names.join(", ");
+  }
+
+  #formatVerb(): string {
+    const verb = this.#plan.action === "reset" ? "Reset" : "Release";
+    return this.#call.flags.force ? `${verb}, at the risk that two commands run at once,` : verb;
+  }
+
+  #formatRepeatCommand(): string {
+    const force = this.#call.flags.force ? " --force" : "";
+    return `${this.#plan.words}${force} --expect-revision ${this.#plan.snapshot.revision} --yes`;
+  }
+
+  #printLine(line: string): void {
+    if (this.#call.verbosity >= 0) this.#io.writeError(`signalbox: ${clean(line)}\n`);
+  }
+}

@@ -1,0 +1,45 @@
+import { EXIT, SignalboxError } from "../../../base/errors.ts";
+import { quoteText } from "../../../base/text.ts";
+import {
+  buildClaims,
+  type Claim,
+  findClaimsByWord,
+  formatTicketOwner,
+  isHolder,
+} from "../../../model/snapshot/claims.ts";
+import { findOnlyClaim } from "../../find-only-claim.ts";
+import { QUEUE_COLLECTIONS, readSnapshot } from "../../read-snapshot.ts";
+import { createStoreCommand } from "../../store-command.ts";
+import { evict } from "./evict.ts";
+
+export const execute = createStoreCommand(async (call, io, context) => {
+  const [word = ""] = call.args;
+  const snapshot = await readSnapshot(context, QUEUE_COLLECTIONS);
+  const claim = findOnlyClaim(word, findClaimsByWord(buildClaims(snapshot), word));
+  if (claim !== undefined) refuseHolder(claim);
+  const stands = claim?.entries ?? [];
+  return await evict(call, io, context, {
+    ...{ action: "release", target: `run ${claim?.run ?? word}`, snapshot },
+    findEntries: (seen) =>
+      (claim &&
+        buildClaims(seen)
+          .get(claim.run)
+          ?.entries.map(({ entry }) => entry)) ??
+      [],
+    queues: stands.map(({ queue: { kind, name } }) => ({ kind, name })),
+    words: `signalbox release ${claim?.run ?? word}`,
+    nothing: `no run ${quoteText(word)} waits for anything`,
+  });
+});
+
+/** Refuses a run that holds something: `release` of a waiting run ends no command, this would. */
+function refuseHolder(claim: Claim): void {
+  const [first] = claim.entries;
+  if (first === undefined || !isHolder(claim)) return;
+  const { queue, entry } = first;
+  throw new SignalboxError(
+    EXIT.changed,
+    `nothing was done: ${formatTicketOwner(entry)} does not wait, it holds ${queue.kind} ${quoteText(queue.name)}; ` +
+      `end it with: signalbox reset ${queue.kind} ${queue.name} --run ${claim.run}`,
+  );
+}

@@ -1,0 +1,121 @@
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { EXIT, SignalboxError } from "../../../base/errors.ts";
+import type { Finding } from "../../../base/finding.ts";
+import { quoteText } from "../../../base/text.ts";
+import { resolveConfig } from "../../../config/config.ts";
+import type { Settings } from "../../../config/settings.ts";
+import { StoreError } from "../../../etcd/store.ts";
+import { type JobConfiguration, judgeJobs } from "../../../model/checks/crontab.ts";
+import type { Collection, Snapshot } from "../../../model/snapshot/snapshot.ts";
+import type { CrontabFormat } from "../../../syntax/crontab.ts";
+import { getListFlag, getTextFlag } from "../../command-line/flags.ts";
+import { readSnapshot } from "../../read-snapshot.ts";
+import type { Call, CommandExecutor, CommandIo } from "../../spec.ts";
+import { createStoreCommand } from "../../store-command.ts";
+import { type CheckReport, formatFinding, reportCheck, reportErrorsToNagios } from "../findings.ts";
+import { type CheckEnvironment, type CrontabReading, type CrontabText, readJobs } from "./read.ts";
+
+/** Collections that jobs depend on. */
+const COLLECTIONS: readonly Collection[] = ["groups", "resourceConfigs", "hosts"];
+
+const checkOffline: CommandExecutor = async (call, io) => {
+  const { values } = resolveConfig({ flags: call.settings, env: io.env });
+  const reading = await readAllJobs(call, io, buildCheckEnvironment(call, io, values));
+  return reportResult(call, io, reading, undefined, []);
+};
+
+const checkOnline = createStoreCommand(async (call, io, context) => {
+  const reading = await readAllJobs(call, io, buildCheckEnvironment(call, io, context.settings));
+  try {
+    const snapshot = await readSnapshot(context, COLLECTIONS);
+    return reportResult(call, io, reading, snapshot, []);
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    const detail = `it could not be asked what is configured, so only the text was checked: ${error.message}`;
+    const remedy = "--offline leaves it out; see: signalbox doctor";
+    return reportResult(call, io, reading, undefined, [
+      { kind: "etcd", check: "etcd", level: "unknown", detail, remedy },
+    ]);
+  }
+});
+
+export const execute = reportErrorsToNagios((call, io) =>
+  (call.flags.offline ? checkOffline : checkOnline)(call, io),
+);
+
+function buildCheckEnvironment(call: Call, { env }: CommandIo, settings: Settings): CheckEnvironment {
+  const isTextOnly = call.flags.offline === true || call.flags["no-programs"] === true;
+  return { settings, home: env.HOME, searchPath: isTextOnly ? undefined : (env.PATH ?? "") };
+}
+
+async function readAllJobs(
+  call: Call,
+  io: CommandIo,
+  ground: CheckEnvironment,
+): Promise<CrontabReading & { files: number }> {
+  const format = getTextFlag(call, "format") as CrontabFormat | undefined;
+  const texts: CrontabText[] = [];
+  for (const path of call.args)
+    texts.push(...(await readTexts(path, io)).map((text) => ({ ...text, format })));
+  const readings = texts.map((text) => readJobs(text, ground));
+  return {
+    files: texts.length,
+    jobs: readings.flatMap(({ jobs }) => jobs),
+    findings: readings.flatMap(({ findings }) => findings),
+  };
+}
+
+/**
+ * Reads the crontabs of a path: a file, the files of a directory, or standard input for `-`.
+ * @throws SignalboxError 74 if one cannot be read
+ */
+async function readTexts(path: string, io: CommandIo): Promise<{ path: string; text: string }[]> {
+  if (path === "-") return [{ path: "stdin", text: await io.readInput() }];
+  try {
+    if (!statSync(path).isDirectory()) return [{ path, text: readFileSync(path, "utf8") }];
+    return readdirSync(path, { withFileTypes: true })
+      .filter((entry) => !entry.isDirectory() && !entry.name.startsWith("."))
+      .map(({ name }) => join(path, name))
+      .sort()
+      .map((file) => ({ path: file, text: readFileSync(file, "utf8") }));
+  } catch (cause) {
+    throw new SignalboxError(EXIT.io, `${quoteText(path)} cannot be read: ${(cause as Error).message}`, {
+      cause,
+    });
+  }
+}
+
+function reportResult(
+  call: Call,
+  io: CommandIo,
+  { jobs, files, findings: textual }: CrontabReading & { files: number },
+  configured: (JobConfiguration & Pick<Snapshot, "revision">) | undefined,
+  more: readonly Finding[],
+): number {
+  const shared = new Set(getListFlag(call, "shared"));
+  const findings = [...textual, ...judgeJobs(jobs, configured, shared)].sort(compareByLine);
+  const report: CheckReport = {
+    findings: [...findings, ...more],
+    figures: [
+      { name: "files", value: files },
+      { name: "jobs", value: jobs.length },
+    ],
+    summary: `${formatCount(jobs.length, "job")} in ${formatCount(files, "crontab")}`,
+    revision: configured?.revision,
+  };
+  if (!call.flags.json && !call.flags.nagios)
+    for (const finding of report.findings) io.writeOutput(formatFinding(finding, io));
+  return reportCheck(report, call.flags, io);
+}
+
+function formatCount(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? "" : "s"}`;
+}
+
+/** Orders findings by file and line, and keeps the order within a line. */
+function compareByLine(a: Finding, b: Finding): number {
+  const [, fileA = a.check, lineA = 0] = /^(.*):(\d+)$/.exec(a.check) ?? [];
+  const [, fileB = b.check, lineB = 0] = /^(.*):(\d+)$/.exec(b.check) ?? [];
+  return fileA === fileB ? Number(lineA) - Number(lineB) : fileA < fileB ? -1 : 1;
+}

@@ -1,0 +1,157 @@
+import { UsageError } from "../../../base/errors.ts";
+import type { Finding } from "../../../base/finding.ts";
+import { quoteText } from "../../../base/text.ts";
+import { isCompacted } from "../../../etcd/retry.ts";
+import { KeyCheck } from "../../../model/checks/key-check.ts";
+import type { Collection } from "../../../model/snapshot/snapshot.ts";
+import { SnapshotBuilder } from "../../../model/snapshot/snapshot-builder.ts";
+import { createGuardianHost } from "../../../process/host.ts";
+import { buildUncheckedFinding, examine } from "../../../work/check/examine.ts";
+import { checkGuardian } from "../../../work/check/guardian.ts";
+import { countPresent, getAnsweringMembers } from "../../../work/check/members.ts";
+import type { EtcdRole } from "../../../work/check/permissions.ts";
+import { load, readPages } from "../../../work/observe/read.ts";
+import { getListFlag, getTextFlag } from "../../command-line/flags.ts";
+import type { Call, CommandIo } from "../../spec.ts";
+import { type CommandContext, createStoreCommand } from "../../store-command.ts";
+import { askWithoutUser } from "../ask-without-user.ts";
+import { type CheckFigure, formatFinding, reportCheck, reportErrorsToNagios } from "../findings.ts";
+import { AcceptedWarnings } from "./accepted.ts";
+import { type EtcdAccess, tryTransports } from "./doctor-transports.ts";
+
+/** Small collections that the other keys are checked against. */
+const KEY_CHECK_COLLECTIONS: readonly Collection[] = ["resourceConfigs", "groups", "drains", "hosts"];
+/** How often reading all keys is started, if a compaction overtakes it. */
+const TRIES = 3;
+
+export const execute = reportErrorsToNagios(
+  createStoreCommand(async (call, io, context) => {
+    const quota = parseBytesFlag(call, "quota");
+    const way = await tryTransports(context);
+    try {
+      const findings: Finding[] = [];
+      const accepted = new AcceptedWarnings(getListFlag(call, "accept"));
+      const addFindings = (more: readonly Finding[]) => {
+        const marked = accepted.mark(more);
+        findings.push(...marked);
+        if (!call.flags.json && !call.flags.nagios)
+          for (const finding of marked) io.writeOutput(formatFinding(finding, io));
+      };
+      const keys = await examineAll(call, { ...context, store: way.store }, way, quota, addFindings);
+      addFindings(accepted.listUnused());
+      return reportResult(call, io, way, findings, keys);
+    } finally {
+      way.close();
+    }
+  }),
+);
+
+async function examineAll(
+  call: Call,
+  context: CommandContext,
+  way: EtcdAccess,
+  quota: number | undefined,
+  tell: (findings: readonly Finding[]) => void,
+): Promise<KeyTotals | undefined> {
+  const role: EtcdRole = getTextFlag(call, "role") === "operator" ? "operator" : "runner";
+  if (way.verdict.finding !== undefined) tell([way.verdict.finding]);
+  tell([await checkGuardian(createGuardianHost(context.clock), context.clock)]);
+  const isThere = countPresent(way.members) > 0;
+  const openness = isThere ? await askWithoutUser(context, way.verdict.use) : undefined;
+  const parts = examine(context, {
+    ...way,
+    quota,
+    role,
+    settings: context.settings,
+    authenticationMode: openness,
+  });
+  for (;;) {
+    const part = await parts.next();
+    if (part.done === true) return part.value ? await examineKeys(context, tell) : undefined;
+    tell(part.value);
+  }
+}
+
+interface KeyTotals {
+  revision: bigint;
+  count: number;
+  tickets: number;
+}
+
+/** Checks every key under the prefix, page by page, so memory does not depend on their number. */
+async function examineKeys(
+  context: CommandContext,
+  tell: (findings: readonly Finding[]) => void,
+): Promise<KeyTotals | undefined> {
+  for (let left = TRIES; ; left -= 1) {
+    try {
+      const { check, revision } = await readKeys(context);
+      tell(check.listFindings(context.facts.fqdn, context.clock.getWallTime()));
+      return { revision, count: check.count, tickets: check.tickets };
+    } catch (error) {
+      context.signal.throwIfAborted();
+      if (isCompacted(error) && left > 1) continue;
+      tell([buildUncheckedFinding("keys", error)]);
+      return undefined;
+    }
+  }
+}
+
+async function readKeys(context: CommandContext): Promise<{ check: KeyCheck; revision: bigint }> {
+  const builder = new SnapshotBuilder(context.keys, KEY_CHECK_COLLECTIONS);
+  const revision = await load(context, builder, { signal: context.signal });
+  const check = new KeyCheck(context.keys, builder.getSnapshot());
+  for await (const page of readPages(context, context.keys.getFullRange(), {
+    revision,
+    signal: context.signal,
+  })) {
+    const wall = context.clock.getWallTime();
+    for (const kv of page.kvs) check.add(kv, wall);
+  }
+  return { check, revision };
+}
+
+function reportResult(
+  call: Call,
+  io: CommandIo,
+  { members }: EtcdAccess,
+  findings: readonly Finding[],
+  keys: KeyTotals | undefined,
+): number {
+  const answers = getAnsweringMembers(members);
+  const present = countPresent(members);
+  const figures: CheckFigure[] = [
+    { name: "members", value: members.length },
+    { name: "members_answering", value: present },
+    ...(answers.length === 0
+      ? []
+      : [
+          { name: "db_size", value: Math.max(...answers.map(({ dbSize }) => dbSize)), unit: "B" as const },
+          {
+            name: "latency",
+            value: Math.round(Math.max(...answers.map(({ millis }) => millis))),
+            unit: "ms" as const,
+          },
+        ]),
+    ...(keys === undefined
+      ? []
+      : [
+          { name: "keys", value: keys.count },
+          { name: "tickets", value: keys.tickets },
+        ]),
+  ];
+  const summary = `${present} of ${members.length} members answer, ${keys?.count ?? 0} keys`;
+  return reportCheck({ findings, figures, summary, revision: keys?.revision }, call.flags, io);
+}
+
+const UNITS = ["", "k", "m", "g", "t"];
+
+/** Parses a size such as `8GiB`, `2G` or `500MB`. All units are powers of 1024, as in etcd. @throws UsageError */
+function parseBytesFlag(call: Call, name: string): number | undefined {
+  const text = getTextFlag(call, name);
+  if (text === undefined) return undefined;
+  const [, number = "", unit = ""] = /^(\d{1,12}(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?$/i.exec(text) ?? [];
+  const bytes = number === "" ? 0 : Number(number) * 1024 ** UNITS.indexOf(unit.toLowerCase());
+  if (bytes < 1) throw new UsageError(`--${name}: ${quoteText(text)} is not a size, such as 8GiB`);
+  return bytes;
+}

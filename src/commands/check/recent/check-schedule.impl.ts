@@ -1,0 +1,45 @@
+import type { EndedRun, RecentRuns } from "../../../model/checks/recent-runs.ts";
+import type { Snapshot } from "../../../model/snapshot/snapshot.ts";
+import { validateName } from "../../../protocol/names.ts";
+import { type OccurrenceOutcome, parseOutcomes } from "../../../schedule/state/outcome.ts";
+import { readSnapshotRanges, throwUnknownName, toSingleKeyRange } from "../../snapshot-ranges.ts";
+import type { CommandContext } from "../../store-command.ts";
+import { createRecentRunsCommand, type RecentJobs } from "./recent-report.ts";
+
+export const execute = createRecentRunsCommand(readSchedules);
+
+/** @throws SignalboxError 1 for a schedule that does not exist */
+async function readSchedules(context: CommandContext, args: readonly string[]): Promise<RecentJobs> {
+  const { keys } = context;
+  const names = [...new Set(args.map((name) => validateName("schedule", name)))];
+  const ranges = names.flatMap((name) => [
+    ...[keys.schedule(name), keys.due(name), keys.running(name), keys.outcomes(name)].map(toSingleKeyRange),
+    keys.getOccurrenceRange(name),
+  ]);
+  const snapshot = await readSnapshotRanges(context, [], ranges);
+  const unknown = names.find((name) => !snapshot.schedules.has(name));
+  if (unknown !== undefined) {
+    const all = await readSnapshotRanges(context, ["schedules"], [], snapshot.revision);
+    return throwUnknownName("schedule", unknown, all.schedules.keys());
+  }
+  return { jobs: names.map((name) => toRecentRuns(snapshot, name)), revision: snapshot.revision };
+}
+
+/** Lists the runs of a schedule. The last result of the state is included even if its outcomes were lost. */
+function toRecentRuns(snapshot: Snapshot, name: string): RecentRuns {
+  const last = snapshot.dues.get(name)?.value?.last;
+  const runs = parseOutcomes(snapshot.outcomes.get(name)).runs.filter(({ result }) => result !== "skipped");
+  const isKnown = last === undefined || runs.some(({ run }) => run === last.run);
+  const [oldest] = snapshot.executions.get(name) ?? [];
+  return {
+    ...{ kind: "schedule", name, runningSince: oldest?.value?.since },
+    runs: [...(isKnown || last === undefined ? [] : [last]), ...runs].map(toEndedRun),
+  };
+}
+
+function toEndedRun(outcome: Pick<OccurrenceOutcome, "endedAt" | "result" | "host" | "code">): EndedRun {
+  const { endedAt, result, host, code } = outcome;
+  const exit = code === undefined ? "" : ` with exit ${code}`;
+  const where = host === undefined ? "" : ` on ${host}`;
+  return { endedAt, isSuccess: result === "ok", text: `${result}${exit}${where}` };
+}

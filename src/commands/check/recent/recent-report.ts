@@ -1,0 +1,67 @@
+import {
+  computeTimeSinceSuccess,
+  judgeRecentRuns,
+  type RecentRuns,
+} from "../../../model/checks/recent-runs.ts";
+import { parseDurationFlag } from "../../command-line/flags.ts";
+import type { Call, CommandExecutor } from "../../spec.ts";
+import { type CommandContext, createStoreCommand } from "../../store-command.ts";
+import {
+  type CheckFigure,
+  type CheckReport,
+  formatFinding,
+  reportCheck,
+  reportErrorsToNagios,
+} from "../findings.ts";
+
+/** Default of `--within`: a day and an hour, since a daily job may be an hour late. In ms. */
+const USUAL = 25 * 3_600_000;
+
+/** The recent runs of the named jobs, read at one revision. */
+export interface RecentJobs {
+  jobs: readonly RecentRuns[];
+  revision: bigint;
+}
+
+/** Creates a command that checks when jobs last succeeded. */
+export function createRecentRunsCommand(
+  read: (context: CommandContext, names: readonly string[]) => Promise<RecentJobs>,
+): CommandExecutor {
+  return reportErrorsToNagios(
+    createStoreCommand(async (call, io, context) => {
+      const report = toReport(call, await read(context, call.args), context.clock.getWallTime());
+      if (!call.flags.json && !call.flags.nagios)
+        for (const finding of report.findings) io.writeOutput(formatFinding(finding, io));
+      return reportCheck(report, call.flags, io);
+    }),
+  );
+}
+
+function toReport(call: Call, { jobs, revision }: RecentJobs, wall: number): CheckReport {
+  const limit = { within: parseDurationFlag(call, "within") ?? USUAL, wall };
+  const findings = jobs.map((job) => judgeRecentRuns(job, limit));
+  const count = (level: string) => findings.filter((finding) => finding.level === level).length;
+  const ages = jobs.map((job) => computeTimeSinceSuccess(job, limit));
+  const oldest = ages.every((age) => age !== undefined)
+    ? [buildAgeFigure(Math.max(...ages), limit.within)]
+    : [];
+  return {
+    ...{ findings, revision, summary: formatSummary(findings) },
+    figures: [
+      { name: "jobs", value: jobs.length },
+      { name: "overdue", value: count("failure"), critical: 0 },
+      { name: "failed_since", value: count("warning"), warning: 0 },
+      ...oldest,
+    ],
+  };
+}
+
+function buildAgeFigure(value: number, critical: number): CheckFigure {
+  return { name: "oldest_success", value, unit: "ms", critical };
+}
+
+function formatSummary(findings: CheckReport["findings"]): string {
+  const [only] = findings;
+  if (only !== undefined && findings.length === 1) return `${only.check} ${only.detail}`;
+  return `each of ${findings.length} succeeded in time`;
+}

@@ -1,0 +1,75 @@
+import { parseDuration } from "../../base/duration.ts";
+import { UsageError } from "../../base/errors.ts";
+import { clean, quoteText } from "../../base/text.ts";
+import type { Call, Flag } from "../spec.ts";
+
+/** Flags of every command that changes something. */
+export const ACTION_FLAGS: readonly Flag[] = [
+  { name: "dry-run", short: "n", help: "show what it would do, change nothing" },
+  { name: "yes", short: "y", help: "do not ask" },
+  { name: "reason", value: "TEXT", help: "why; kept in the audit, and shown to those it stops" },
+  {
+    name: "expect-revision",
+    value: "REVISION",
+    help: "refuse if what it changes or ends has changed since this revision (as --json shows it)",
+  },
+  { name: "strict", help: "finding nothing to do is an error (exit 1)" },
+  { name: "json", help: "say what was done as JSON" },
+];
+
+/** Returns the value of a flag; undefined if it was not given. */
+export function getTextFlag({ flags }: Pick<Call, "flags">, name: string): string | undefined {
+  const value = flags[name];
+  return typeof value === "string" ? value : undefined;
+}
+
+/** Longest reason, in characters: it is stored in every ticket that it concerns. */
+const LONGEST_REASON = 500;
+
+/** Parses `--reason` into one line. @throws UsageError if it is empty or too long */
+export function parseReasonFlag(call: Pick<Call, "flags">): string | undefined {
+  const text = getTextFlag(call, "reason");
+  if (text === undefined) return undefined;
+  const reason = clean(text).trim();
+  if (reason === "") throw new UsageError("--reason: it is empty; say why, or leave it out");
+  if (reason.length > LONGEST_REASON)
+    throw new UsageError(`--reason: it has ${reason.length} characters, ${LONGEST_REASON} are allowed`);
+  return reason;
+}
+
+/** Returns the values of a repeatable flag. */
+export function getListFlag({ flags }: Pick<Call, "flags">, name: string): readonly string[] {
+  const value = flags[name];
+  return Array.isArray(value) ? value : [];
+}
+
+/** Parses a duration into ms. @throws UsageError */
+export function parseDurationFlag(call: Pick<Call, "flags">, name: string): number | undefined {
+  const text = getTextFlag(call, name);
+  if (text === undefined) return undefined;
+  const parsed = parseDuration(text);
+  if ("fault" in parsed) throw new UsageError(`--${name}: ${parsed.fault}`);
+  return parsed.value;
+}
+
+/** Largest number for a flag. */
+const MOST = 999_999_999;
+
+/** Parses a whole number from `least` to `MOST`. @throws UsageError */
+export function parseCountFlag(call: Pick<Call, "flags">, name: string, least = 0): number | undefined {
+  const text = getTextFlag(call, name);
+  if (text === undefined) return undefined;
+  const value = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(value >= least))
+    throw new UsageError(`--${name} must be a whole number from ${least} to ${MOST}; got ${quoteText(text)}`);
+  return value;
+}
+
+/** Parses a revision of etcd. @throws UsageError */
+export function parseRevisionFlag(call: Pick<Call, "flags">, name: string): bigint | undefined {
+  const text = getTextFlag(call, name);
+  if (text === undefined) return undefined;
+  if (!/^[1-9]\d{0,18}$/.test(text))
+    throw new UsageError(`--${name}: ${quoteText(text)} is not a revision, such as 88140`);
+  return BigInt(text);
+}

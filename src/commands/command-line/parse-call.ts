@@ -1,0 +1,193 @@
+import { UsageError } from "../../base/errors.ts";
+import { findNearest, quoteText } from "../../base/text.ts";
+import { getFlagName, getSetting, type SettingKey } from "../../config/settings.ts";
+import { type Call, COMMON_FLAGS, type Command, type Flag } from "../spec.ts";
+
+/** A flag of a command or of a setting. */
+interface KnownFlag {
+  name: string;
+  setting?: SettingKey;
+  takesValue: boolean;
+  isOptional: boolean;
+  isRepeatable: boolean;
+  choices?: readonly string[] | undefined;
+}
+
+type FlagValues = Record<string, string | true | string[]>;
+
+/**
+ * Parses a command line by the declaration of its command: `--flag VALUE`, `--flag=VALUE`, `-f VALUE`, `-fVALUE`,
+ * `-abc`. Words after `--` are never flags: they are the command to run, or arguments. Flags may be before and after
+ * arguments.
+ * @throws UsageError with the received value and a suggestion
+ */
+export function parseCall(spec: Command, argv: readonly string[]): Call {
+  if (spec.takesWords) return parseRawCall(argv);
+  const table = buildFlagTable(spec);
+  const flags: FlagValues = {};
+  const settings: FlagValues = {};
+  const args: string[] = [];
+  let verbosity = 0;
+  const end = argv.indexOf("--");
+  const words = [...(end < 0 ? argv : argv.slice(0, end))];
+  for (let word = words.shift(); word !== undefined; word = words.shift()) {
+    if (!word.startsWith("-") || word === "-") {
+      args.push(word);
+      continue;
+    }
+    const [known, inline] = identifyFlag(spec, table, word, words);
+    const value = takeFlagValue(known, inline, words);
+    if (known.name === "verbose") verbosity += 1;
+    else if (known.name === "quiet")
+      verbosity = Number.NEGATIVE_INFINITY; // -q takes precedence over every -v
+    else if (known.setting !== undefined)
+      storeFlagValue(settings, known.setting, toSettingValue(known, value), known);
+    else storeFlagValue(known.name === "config" ? settings : flags, known.name, value, known);
+  }
+  const behind = end < 0 ? [] : argv.slice(end + 1);
+  const command = spec.takesCommand ? behind : [];
+  if (!spec.takesCommand) args.push(...behind); // names may begin with a dash
+  const isHelp = flags.help !== undefined;
+  if (!isHelp) checkArguments(spec, args, command);
+  return { flags, settings: settings as Call["settings"], args, command, verbosity: Math.max(-1, verbosity) };
+}
+
+/**
+ * Parses the words of a front end: only a single `--help` is handled here, all other words are arguments of the other
+ * tool.
+ */
+function parseRawCall(argv: readonly string[]): Call {
+  const isHelp = argv.length === 1 && argv[0] === "--help";
+  return { flags: isHelp ? { help: true } : {}, settings: {}, args: argv, command: [], verbosity: 0 };
+}
+
+function buildFlagTable(spec: Command): Map<string, KnownFlag> {
+  const table = new Map<string, KnownFlag>();
+  for (const flag of [...(spec.flags ?? []), ...COMMON_FLAGS]) {
+    for (const name of [`--${flag.name}`, ...(flag.aliases ?? []).map((alias) => `--${alias}`)])
+      table.set(name, toKnownFlag(flag));
+    if (flag.short !== undefined) table.set(`-${flag.short}`, toKnownFlag(flag));
+  }
+  for (const key of spec.settings ?? []) {
+    const known = toKnownSettingFlag(key);
+    table.set(`--${known.name}`, known);
+    const { short } = getSetting(key);
+    if (short !== undefined) table.set(`-${short}`, known);
+  }
+  return table;
+}
+
+function toKnownFlag({ name, value, isOptional, isRepeatable, choices }: Flag): KnownFlag {
+  return {
+    name,
+    choices,
+    takesValue: value !== undefined,
+    isOptional: isOptional === true,
+    isRepeatable: isRepeatable === true,
+  };
+}
+
+function toKnownSettingFlag(setting: SettingKey): KnownFlag {
+  const name = (getFlagName(setting) ?? "--").slice(2);
+  const isSwitch = typeof getSetting(setting).default === "boolean";
+  return { name, setting, takesValue: !isSwitch, isOptional: false, isRepeatable: setting === "endpoints" };
+}
+
+/** `--no-history` turns its setting off; other switches turn theirs on. */
+function toSettingValue(known: KnownFlag, value: string | true): string | true {
+  return isNegated(known) ? "false" : value;
+}
+
+function isNegated({ name, takesValue }: KnownFlag): boolean {
+  return !takesValue && name.startsWith("no-");
+}
+
+/** Identifies the flag in a word, and its value if it is in the same word. Splits clustered short flags. */
+function identifyFlag(
+  spec: Command,
+  table: ReadonlyMap<string, KnownFlag>,
+  word: string,
+  words: string[],
+): [KnownFlag, string | undefined] {
+  const isLong = word.startsWith("--");
+  const equals = isLong ? word.indexOf("=") : -1;
+  const name = isLong ? word.slice(0, equals < 0 ? undefined : equals) : word.slice(0, 2);
+  const known = table.get(name);
+  if (known === undefined) throw createUnknownFlagError(spec, table, name, word);
+  if (isLong) return [known, equals < 0 ? undefined : word.slice(equals + 1)];
+  const rest = word.slice(2);
+  if (rest === "" || known.takesValue) return [known, rest === "" ? undefined : rest];
+  words.unshift(`-${rest}`);
+  return [known, undefined];
+}
+
+function takeFlagValue(known: KnownFlag, inline: string | undefined, words: string[]): string | true {
+  if (inline !== undefined) {
+    if (!known.takesValue && (known.setting === undefined || isNegated(known)))
+      throw new UsageError(`--${known.name} takes no value; ${quoteText(inline)} was given`);
+    return inline;
+  }
+  if (!known.takesValue || known.isOptional) return true;
+  const next = words.shift();
+  if (next === undefined) throw new UsageError(`--${known.name} needs a value, none was given`);
+  return next;
+}
+
+function storeFlagValue(values: FlagValues, name: string, value: string | true, known: KnownFlag): void {
+  const before = values[name];
+  if (value !== true) checkChoice(`--${known.name}`, value, known.choices);
+  if (known.isRepeatable && value !== true) values[name] = [...(Array.isArray(before) ? before : []), value];
+  else if (before !== undefined && before !== value)
+    throw new UsageError(`--${known.name} was given twice, with different values`);
+  else values[name] = value;
+}
+
+function checkArguments(spec: Command, args: readonly string[], command: readonly string[]): void {
+  const wanted = spec.args ?? [];
+  const required = wanted.filter(({ isOptional }) => !isOptional);
+  const missing = required[args.length];
+  const see = `see: signalbox ${spec.id} --help`;
+  if (spec.takesCommand === true && args.length > 0) {
+    const [first = ""] = args;
+    const remedy =
+      command.length > 0 && /^\d/.test(first)
+        ? `an optional value is written with =, as in --wait=${first}`
+        : `put -- before the command: -- ${args.join(" ")}`;
+    throw new UsageError(`${quoteText(first)} was not expected; ${remedy}`);
+  }
+  if (spec.takesCommand === true && command.length === 0)
+    throw new UsageError(`no command was given; put it after --; ${see}`);
+  for (const [index, arg] of args.entries()) {
+    const { name, choices } = wanted[index] ?? {};
+    checkChoice(name ?? "", arg, choices);
+  }
+  if (args.length < required.length)
+    throw new UsageError(`${missing?.name ?? "an argument"} is missing; ${see}`);
+  if (!wanted.at(-1)?.isRest && args.length > wanted.length) {
+    throw new UsageError(`${quoteText(args[wanted.length] ?? "")} was not expected; ${see}`);
+  }
+}
+
+/** @throws UsageError if the value is not one of the choices */
+function checkChoice(what: string, value: string, choices: readonly string[] | undefined): void {
+  if (choices === undefined || choices.includes(value)) return;
+  const meant = findNearest(value, choices);
+  const hint = meant === undefined ? "" : `; did you mean ${quoteText(meant)}?`;
+  throw new UsageError(`${what}: ${quoteText(value)} is none of ${choices.join(", ")}${hint}`);
+}
+
+/**
+ * Suggests a flag. One letter is close to every other, so there is no suggestion for it; `-lock` probably means
+ * `--lock`.
+ */
+function createUnknownFlagError(
+  spec: Command,
+  table: ReadonlyMap<string, KnownFlag>,
+  name: string,
+  word: string,
+): UsageError {
+  const long = word.startsWith("--") ? name : `-${word}`;
+  const meant = findNearest(long, table.keys());
+  const hint = meant === undefined ? `see: signalbox ${spec.id} --help` : `did you mean ${meant}?`;
+  return new UsageError(`${quoteText(name)} is not a flag of signalbox ${spec.id}; ${hint}`);
+}

@@ -1,0 +1,29 @@
+import { EXIT } from "../../../base/errors.ts";
+import { compareByCodeUnit } from "../../../fleet/configuration.ts";
+import { listMalformedConfig } from "../../../model/config-impact/configuration.ts";
+import { readSnapshot } from "../../read-snapshot.ts";
+import { createStoreCommand } from "../../store-command.ts";
+import { formatJsonDocument, renderTextTable } from "../../table.ts";
+import { CONFIG_COLLECTIONS } from "../config-snapshot.ts";
+
+export const execute = createStoreCommand(async ({ flags }, io, context) => {
+  const snapshot = await readSnapshot(context, CONFIG_COLLECTIONS);
+  const groups = [...snapshot.groups].sort(([a], [b]) => compareByCodeUnit(a, b));
+  if (flags.json) {
+    const malformed = listMalformedConfig(snapshot).filter(({ kind }) => kind === "group");
+    io.writeOutput(
+      formatJsonDocument({
+        revision: snapshot.revision,
+        groups: Object.fromEntries(groups.map(([name, { value }]) => [name, value ?? []])),
+        malformed: malformed.map(({ name, fault }) => ({ name, fault })),
+      }),
+    );
+  } else
+    io.writeOutput(
+      renderTextTable(
+        ["GROUP", "MEMBERS"],
+        groups.map(([name, { value, fault }]) => [name, value?.join(" ") ?? `malformed: ${fault}`]),
+      ),
+    );
+  return EXIT.ok;
+});

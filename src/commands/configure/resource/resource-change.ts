@@ -1,0 +1,60 @@
+import { quoteText } from "../../../base/text.ts";
+import { type ConfigChange, computeConfigChanges } from "../../../fleet/config-changes.ts";
+import { normalizeResource } from "../../../fleet/configuration.ts";
+import type { ResourceConfig } from "../../../fleet/resources.ts";
+import type { Snapshot } from "../../../model/snapshot/snapshot.ts";
+import { validateName } from "../../../protocol/names.ts";
+import { readSnapshot } from "../../read-snapshot.ts";
+import type { Call, CommandExecutor } from "../../spec.ts";
+import { type CommandContext, createStoreCommand } from "../../store-command.ts";
+import { ConfigChangeCommand } from "../config-change-command.ts";
+import { IMPACT_COLLECTIONS } from "../config-snapshot.ts";
+
+/** Computes the new configuration of a resource. @throws UsageError */
+export type ResourceUpdate = (
+  /** Undefined if the resource is not configured; empty if it cannot be read. */
+  before: ResourceConfig | undefined,
+  given: { call: Call; context: CommandContext; name: string; snapshot: Snapshot },
+) => ResourceConfig | undefined;
+
+/** Creates a command that changes one resource: `RESOURCE …`. */
+export function createResourceCommand(updateConfig: ResourceUpdate): CommandExecutor {
+  return createStoreCommand(async (call, io, context) => {
+    const [given = ""] = call.args;
+    const name = validateName("resource", given);
+    const snapshot = await readSnapshot(context, IMPACT_COLLECTIONS);
+    const kept = snapshot.resources.get(name);
+    const before = kept && normalizeResource(kept.value ?? {});
+    const after = updateConfig(before, { call, context, name, snapshot });
+    const nothing =
+      before === undefined
+        ? `resource ${quoteText(name)} is not configured: nothing to change`
+        : `resource ${quoteText(name)} is so already: nothing to change`;
+    const { code } = await new ConfigChangeCommand(call, io, context, {
+      ...{ action: "resource", target: `resource ${name}`, snapshot, nothing },
+      notes:
+        kept?.fault === undefined ? [] : [`resource ${quoteText(name)} could not be read: ${kept.fault}`],
+      changes: computeChanges(
+        name,
+        kept?.fault === undefined ? before : undefined,
+        after,
+        kept !== undefined,
+      ),
+    }).run();
+    return code;
+  });
+}
+
+function computeChanges(
+  name: string,
+  before: ResourceConfig | undefined,
+  after: ResourceConfig | undefined,
+  isThere: boolean,
+): ConfigChange[] {
+  if (after === undefined) return isThere ? [{ kind: "resource", name, before, after }] : [];
+  const toConfiguration = (config: ResourceConfig | undefined) => ({
+    groups: new Map<string, readonly string[]>(),
+    resources: new Map(config === undefined ? [] : [[name, normalizeResource(config)]]),
+  });
+  return computeConfigChanges(toConfiguration(before), toConfiguration(after));
+}

@@ -1,0 +1,44 @@
+import { EXIT, SignalboxError } from "../../../base/errors.ts";
+import { clean, quoteText } from "../../../base/text.ts";
+import { parseConfigDocument } from "../../../fleet/config-document-parser.ts";
+import { extractZnodeJson } from "../../../syntax/znode-json.ts";
+import { createStoreCommand } from "../../store-command.ts";
+import { readDocumentText } from "../document-input.ts";
+import { importDocument } from "./import.impl.ts";
+
+export const execute = createStoreCommand(async (call, io, context) => {
+  const [file = "-"] = call.args;
+  const printed = await readDocumentText(io, file);
+  const name = file === "-" ? "stdin" : file;
+  if (printed.trim() === "" || printed.trim() === "null")
+    throw new SignalboxError(EXIT.config, `${name} is empty: the znode keeps neither groups nor resources`);
+  const found = extractZnodeJson(printed);
+  const text = found?.text ?? printed;
+  const notes = [...describeSkippedLines(found?.passedOver ?? []), ...listShortNameNotes(text)];
+  if (call.verbosity >= 0)
+    for (const note of notes) io.writeError(`signalbox: ${clean(`${name}: ${note}`)}\n`);
+  return await importDocument(call, io, context, name, text);
+});
+
+function describeSkippedLines(lines: readonly number[]): string[] {
+  const shown = lines.slice(0, 8).join(", ");
+  if (lines.length === 0) return [];
+  const which = `${lines.length === 1 ? "line" : "lines"} ${shown}${lines.length > 8 ? ", ..." : ""}`;
+  return [`passed over, for it is no part of the data: ${which}`];
+}
+
+/** Lists notes about members that are neither a group in the document nor the full name of a host. */
+function listShortNameNotes(text: string): string[] {
+  const document = parseConfigDocument(text, () => undefined);
+  if ("faults" in document) return []; // the import reports these
+  const groups = document.value.groups ?? new Map<string, readonly string[]>();
+  return [...groups].flatMap(([group, members]) =>
+    members
+      .filter((member) => !groups.has(member) && !member.includes("."))
+      .map(
+        (member) =>
+          `group ${quoteText(group)}: ${quoteText(member)} is no group here, and as a host it has no domain: only a host that` +
+          " calls itself exactly so is in the group",
+      ),
+  );
+}

@@ -1,0 +1,95 @@
+import { drain, undrain } from "../act/drain/drain.ts";
+import { release, reset } from "../act/reset/reset.ts";
+import { checkHosts } from "../check/check-hosts.ts";
+import { config } from "../check/config.ts";
+import { checkCrontab } from "../check/crontab/check-crontab.ts";
+import { doctor } from "../check/doctor/doctor.ts";
+import { init } from "../check/init.ts";
+import { checkLock, checkSchedule } from "../check/recent/check-recent.ts";
+import { completion } from "../completion/spec.ts";
+import { groupAdd, groupDelete, groupList, groupRemove, groupSet } from "../configure/group/group.ts";
+import { pruneCommand } from "../configure/prune.ts";
+import { resourceDelete, resourceList, resourceSet } from "../configure/resource/resource.ts";
+import { editConfig, exportConfig, importConfig, importSwitchman } from "../configure/transfer/transfer.ts";
+import { runCommand } from "../run/run.ts";
+import {
+  scheduleAdd,
+  scheduleBury,
+  scheduleDelete,
+  scheduleEdit,
+  schedulePause,
+  scheduleResume,
+  scheduleTrigger,
+} from "../schedule/change/change-commands.ts";
+import {
+  scheduleDead,
+  scheduleExplain,
+  scheduleLint,
+  scheduleList,
+  scheduleNext,
+  scheduleShow,
+} from "../schedule/inspect/inspect-commands.ts";
+import { importPerfectsched } from "../schedule/perfectsched/spec.ts";
+import { scheduleDiff, scheduleExport, scheduleImport } from "../schedule/transfer/transfer-commands.ts";
+import { worker } from "../schedule/worker/worker.ts";
+import { consoleCommand } from "../see/console.ts";
+import { exporter } from "../see/exporter/exporter.ts";
+import { historyCommand, stats } from "../see/history/history.ts";
+import { ls } from "../see/ls/ls.ts";
+import { showCommand, why } from "../see/show/show.ts";
+import type { Command } from "../spec.ts";
+
+/** All commands, in the order of help. */
+export const COMMANDS: readonly Command[] = [
+  runCommand,
+  worker,
+  consoleCommand,
+  ls,
+  showCommand,
+  why,
+  historyCommand,
+  stats,
+  exporter,
+  reset,
+  release,
+  drain,
+  undrain,
+  groupSet,
+  groupAdd,
+  groupRemove,
+  groupDelete,
+  groupList,
+  resourceSet,
+  resourceDelete,
+  resourceList,
+  exportConfig,
+  importConfig,
+  editConfig,
+  pruneCommand,
+  scheduleAdd,
+  scheduleList,
+  scheduleShow,
+  scheduleEdit,
+  scheduleDelete,
+  schedulePause,
+  scheduleResume,
+  scheduleTrigger,
+  scheduleDead,
+  scheduleBury,
+  scheduleNext,
+  scheduleExplain,
+  scheduleLint,
+  scheduleImport,
+  scheduleDiff,
+  scheduleExport,
+  init,
+  doctor,
+  checkCrontab,
+  checkHosts,
+  checkLock,
+  checkSchedule,
+  config,
+  completion,
+  importSwitchman,
+  importPerfectsched,
+];

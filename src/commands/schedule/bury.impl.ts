@@ -1,4 +1,0 @@
-import { buildBuryMutation } from "../../work/schedule/schedule-mutations.ts";
-import { createKeysCommand } from "./keys-command.ts";
-
-export const execute = createKeysCommand("Forget the dead letters of", buildBuryMutation);

@@ -1,0 +1,79 @@
+import { UsageError } from "../../../base/errors.ts";
+import { clean, quoteText } from "../../../base/text.ts";
+import { parseCron } from "../../../schedule/cron/cron.ts";
+import type { Definition } from "../../../schedule/definition.ts";
+import { compareWithCronParser } from "../../../schedule/lint/compare-cron-parser.ts";
+import { computeFirstDue } from "../../../schedule/state/due-transitions.ts";
+import { formatOperator } from "../../../work/operate/ports.ts";
+import { buildAddMutation } from "../../../work/schedules/schedule-mutations.ts";
+import { getTextFlag, parseReasonFlag } from "../../command-line/flags.ts";
+import type { Call } from "../../spec.ts";
+import { type CommandContext, createStoreCommand } from "../../store-command.ts";
+import { AmendmentCommand } from "../amendment-command.ts";
+import { parseInstantFlag } from "../instant.ts";
+import { formatUpcomingRuns } from "../next-lines.ts";
+import { applyGivenFields, parseDataJson, parseGivenFields } from "./definition-input.ts";
+
+export const execute = createStoreCommand(async (call, io, context) => {
+  const { id, type, cron, data } = parseAddArguments(call);
+  const second = await compareWithCronParser(parseCron(cron));
+  if (second !== undefined && call.verbosity >= 0)
+    io.writeError(`signalbox: note: ${clean(second.detail)}\n`);
+  const now = context.clock.getWallTime();
+  if (data !== undefined && getTextFlag(call, "data") !== undefined)
+    throw new UsageError("data was given twice: as an argument, and with --data");
+  const given = parseGivenFields(call, "UTC", now);
+  const base = { cron, timezone: "UTC", ...(type !== undefined && { type }) };
+  const definition = {
+    ...applyGivenFields(base, { ...given, ...(data !== undefined && { data: parseDataJson(data) }) }, call),
+    ...buildPause(call, context, now),
+  };
+  const start = parseInstantFlag(call, "start", definition.timezone, now);
+  const at = parseInstantFlag(call, "at", definition.timezone, now);
+  const first = { ...(start !== undefined && { start }), ...(at !== undefined && { at }) };
+  if (computeFirstDue(id, definition, now, first).next === undefined)
+    throw new UsageError(`schedule ${quoteText(id)} would never fire: ${explainNeverFires(definition)}`);
+  const { code } = await new AmendmentCommand(call, io, context, {
+    amendment: buildAddMutation(id, definition, first),
+    nothing: `schedule ${quoteText(id)} is so already`,
+    buildQuestion: () => `Add schedule ${id}?`,
+    buildFollowUp: ([change]) =>
+      change?.due === undefined ? [] : formatUpcomingRuns(id, definition, change.due, 3),
+  }).run();
+  return code;
+});
+
+function explainNeverFires({ cron, timezone, end }: Definition): string {
+  if (end !== undefined)
+    return `nothing of ${quoteText(cron)} comes before its --end, ${new Date(end).toISOString()}`;
+  return `the clocks of ${timezone} skip ${quoteText(cron)} every year; another hour, or --timezone UTC`;
+}
+
+function buildPause(call: Call, context: CommandContext, at: number) {
+  if (!call.flags.paused) return {};
+  const why = parseReasonFlag(call);
+  return { pause: { by: formatOperator(context.operator), at, ...(why !== undefined && { why }) } };
+}
+
+interface AddArguments {
+  id: string;
+  type?: string;
+  cron: string;
+  data?: string;
+}
+
+/** Parses `KEY TYPE CRON [DATA]`, or `KEY CRON` with a command. @throws UsageError */
+function parseAddArguments(call: Call): AddArguments {
+  const [id = "", first = "", second, data] = call.args;
+  const hasCommand = call.command.length > 0 || getTextFlag(call, "command") !== undefined;
+  if (second === undefined && hasCommand) return { id, cron: first };
+  if (second === undefined)
+    throw new UsageError(
+      `CRON is missing, or a command: write KEY TYPE CRON, or KEY CRON -- COMMAND; ${quoteText(first)} was taken for the type`,
+    );
+  if (/^\S+$/.test(second) && /\s/.test(first))
+    throw new UsageError(
+      `${quoteText(first)} looks like a cron text, but stands where the type is wanted: KEY TYPE CRON`,
+    );
+  return { id, cron: second, ...(first !== "-" && { type: first }), ...(data !== undefined && { data }) };
+}

@@ -1,0 +1,146 @@
+import { UsageError } from "../../../base/errors.ts";
+import { findInexactNumber } from "../../../base/json-numbers.ts";
+import { quoteText } from "../../../base/text.ts";
+import { checkZone } from "../../../schedule/cron/zone.ts";
+import {
+  type Catchup,
+  type Definition,
+  HOOK_NAMES,
+  type Hook,
+  isHookUrl,
+  type Overlap,
+} from "../../../schedule/definition.ts";
+import { getListFlag, getTextFlag, parseCountFlag, parseDurationFlag } from "../../command-line/flags.ts";
+import type { Call } from "../../spec.ts";
+import { checkLeases, checkName, parseCommandWords } from "../command-words.ts";
+import { parseInstantFlag } from "../instant.ts";
+
+/** The given fields; null removes a field. Fields that were not given are absent. */
+export type GivenFields = { [K in keyof Definition]?: Definition[K] | null };
+
+type DefinitionCall = Pick<Call, "flags" | "command">;
+
+/**
+ * Parses the flags of `schedule add` and `edit`.
+ * @param zone  time zone of times without an offset, unless --timezone is given
+ * @param now  ms since the epoch
+ * @throws UsageError with the name of the flag
+ */
+export function parseGivenFields(call: DefinitionCall, zone: string, now: number): GivenFields {
+  const timezone = parseClearable(call, "timezone", () => checkZone(getTextFlag(call, "timezone") ?? ""));
+  return dropUndefined({
+    timezone,
+    end: parseClearable(call, "end", () => parseInstantFlag(call, "end", timezone ?? zone, now)),
+    data: parseClearable(call, "data", () => parseDataJson(getTextFlag(call, "data") ?? "")),
+    command: parseCommandField(call),
+    env: parseEnvField(call),
+    ...parseDurationFields(call),
+    retries: parseClearable(call, "retries", () => parseCountFlag(call, "retries")),
+    catchup: getTextFlag(call, "catchup") as Catchup | undefined,
+    overlap: getTextFlag(call, "overlap") as Overlap | undefined,
+    group: parseClearable(call, "group", () => checkName("group", getTextFlag(call, "group") ?? "")),
+    leases: parseLeaseField(call),
+    note: parseClearable(call, "note", () => getTextFlag(call, "note")),
+  });
+}
+
+/** Applies the given fields to a definition. Hooks are merged one by one. */
+export function applyGivenFields(before: Definition, given: GivenFields, call: DefinitionCall): Definition {
+  const merged = { ...before, ...given, ...parseHooks(call, before.hooks) };
+  const there = Object.entries(merged).filter(([, value]) => value !== null && value !== undefined);
+  const { timezone = "UTC", ...rest } = Object.fromEntries(there) as Partial<Definition> & { cron: string };
+  return { ...rest, timezone };
+}
+
+/** Parses DATA of a schedule. @throws UsageError */
+export function parseDataJson(text: string): unknown {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new UsageError(
+      `data ${quoteText(text)} is not JSON: ${(error as Error).message}; a text is written with its quotes: '"text"'`,
+    );
+  }
+  const inexact = findInexactNumber(text);
+  if (inexact !== undefined) throw new UsageError(`data: ${inexact.detail}`);
+  return value;
+}
+
+/**
+ * Parses a flag that an empty value clears.
+ * @returns undefined if it was not given, null if it clears the field
+ */
+function parseClearable<T>(call: DefinitionCall, name: string, value: () => T): T | null | undefined {
+  const text = getTextFlag(call, name);
+  if (text === undefined) return undefined;
+  return text === "" ? null : value();
+}
+
+function parseDurationFields(call: DefinitionCall) {
+  const parseDurationField = (name: string) =>
+    parseClearable(call, name, () => parseDurationFlag(call, name));
+  return {
+    ...{
+      delay: parseDurationField("delay"),
+      jitter: parseDurationField("jitter"),
+      deadline: parseDurationField("deadline"),
+    },
+    ...{ timeout: parseDurationField("timeout"), backoff: parseDurationField("backoff") },
+  };
+}
+
+function parseCommandField(call: DefinitionCall): readonly string[] | null | undefined {
+  const line = parseClearable(call, "command", () =>
+    parseCommandWords("--command", getTextFlag(call, "command") ?? ""),
+  );
+  if (call.command.length === 0) return line;
+  if (line !== undefined) throw new UsageError("a command was given twice: with --command, and after --");
+  return call.command;
+}
+
+function parseEnvField(call: DefinitionCall): Record<string, string> | null | undefined {
+  const list = getListFlag(call, "env");
+  if (list.length === 0) return undefined;
+  if (list.every((one) => one === "")) return null;
+  return Object.fromEntries(
+    list.map((one) => {
+      const [, name, value = ""] = /^([A-Za-z_][A-Za-z0-9_]*)=(.*)$/s.exec(one) ?? [];
+      if (name === undefined) throw new UsageError(`--env: ${quoteText(one)} is not NAME=VALUE`);
+      return [name, value];
+    }),
+  );
+}
+
+function parseLeaseField(call: DefinitionCall): readonly string[] | null | undefined {
+  const list = getListFlag(call, "lease");
+  if (list.length === 0) return undefined;
+  return list.every((one) => one === "") ? null : checkLeases(list);
+}
+
+function parseHooks(
+  call: DefinitionCall,
+  before: Definition["hooks"],
+): { hooks?: Definition["hooks"] | null } {
+  const given = HOOK_NAMES.flatMap((name): [string, Hook | null][] => {
+    const hook = parseClearable(call, `hook-${name}`, () =>
+      parseHook(name, getTextFlag(call, `hook-${name}`) ?? ""),
+    );
+    return hook === undefined ? [] : [[name, hook]];
+  });
+  if (given.length === 0) return {};
+  const merged = Object.entries({ ...before, ...Object.fromEntries(given) }).filter(
+    ([, hook]) => hook !== null,
+  );
+  return { hooks: merged.length === 0 ? null : (Object.fromEntries(merged) as Definition["hooks"] & object) };
+}
+
+function parseHook(name: string, text: string): Hook {
+  if (!/^https?:\/\//i.test(text)) return parseCommandWords(`--hook-${name}`, text);
+  if (isHookUrl(text)) return text;
+  throw new UsageError(`--hook-${name}: ${quoteText(text)} is no URL that could be called`);
+}
+
+function dropUndefined(given: Record<string, unknown>): GivenFields {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as GivenFields;
+}

@@ -1,0 +1,108 @@
+import { ConfigError, UsageError } from "../../../base/errors.ts";
+import { quoteText } from "../../../base/text.ts";
+import { validateName } from "../../../protocol/names.ts";
+import { parseCron } from "../../../schedule/cron/cron.ts";
+import { checkDefinition, type Definition } from "../../../schedule/definition.ts";
+import { NotFoundError } from "../../../schedule/errors.ts";
+import { buildModifyMutation } from "../../../work/schedules/schedule-mutations.ts";
+import { readStoredSchedules, type StoredSchedule } from "../../../work/schedules/stored-schedules.ts";
+import { ACTION_FLAGS, getTextFlag, parseReasonFlag } from "../../command-line/flags.ts";
+import type { Call, CommandIo } from "../../spec.ts";
+import { type CommandContext, createStoreCommand } from "../../store-command.ts";
+import { escapeInvisible } from "../../table.ts";
+import { AmendmentCommand } from "../amendment-command.ts";
+import { parseInstantFlag } from "../instant.ts";
+import { applyGivenFields, parseGivenFields } from "./definition-input.ts";
+import { editText } from "./editor.ts";
+
+export const execute = createStoreCommand(async (call, io, context) => {
+  const [given = ""] = call.args;
+  const id = validateName("schedule", given);
+  parseReasonFlag(call); // check it before the user types anything
+  const seen = (await readStoredSchedules(context, [id], context.signal)).schedules.get(id);
+  if (seen === undefined || seen.definitionMod === 0n)
+    throw new NotFoundError(`there is no schedule ${quoteText(id)}; see: signalbox schedule list`);
+  return hasChanges(call)
+    ? await editByFlags(call, io, context, seen)
+    : await editInEditor(call, io, context, seen);
+});
+
+const NON_CHANGE_FLAGS = new Set([...ACTION_FLAGS.map(({ name }) => name), "config", "verbose", "quiet"]);
+
+/** Reports whether a flag or a command changes the schedule. */
+function hasChanges({ flags, command }: Call): boolean {
+  return command.length > 0 || Object.keys(flags).some((name) => !NON_CHANGE_FLAGS.has(name));
+}
+
+async function editByFlags(
+  call: Call,
+  io: CommandIo,
+  context: CommandContext,
+  { id, definition, fault }: StoredSchedule,
+): Promise<number> {
+  if (definition === undefined)
+    throw new ConfigError(
+      `schedule ${quoteText(id)} cannot be read: ${fault}; open it in your editor: signalbox schedule edit`,
+    );
+  const now = context.clock.getWallTime();
+  const given = parseGivenFields(call, definition.timezone, now);
+  const zone = given.timezone ?? definition.timezone;
+  const start = parseInstantFlag(call, "start", zone, now);
+  const at = parseInstantFlag(call, "at", zone, now);
+  const first = { ...(start !== undefined && { start }), ...(at !== undefined && { at }) };
+  const applyChange = (before: Definition | undefined) =>
+    applyGivenFields(applyTimes(before ?? definition, call), given, call);
+  return await changeSchedule(call, io, context, id, buildModifyMutation([id], applyChange, first));
+}
+
+function applyTimes(before: Definition, call: Call): Definition {
+  const { type: old, ...rest } = before;
+  const cron = parseCron(getTextFlag(call, "cron") ?? before.cron).text;
+  const type = getTextFlag(call, "type") ?? old;
+  return { ...rest, cron, ...(type !== undefined && type !== "" && type !== "-" && { type }) };
+}
+
+async function editInEditor(
+  call: Call,
+  io: CommandIo,
+  context: CommandContext,
+  seen: StoredSchedule,
+): Promise<number> {
+  if (!io.terminal.canAsk() && !call.flags.yes)
+    throw new UsageError(
+      "edit needs a terminal, or flags that say what to change; see: signalbox schedule edit --help",
+    );
+  const { id, definition = {} } = seen;
+  return await editText(call, io, context, {
+    text: escapeInvisible(`${JSON.stringify(definition, undefined, 2)}\n`),
+    name: `schedule ${id}`,
+    parse: (text) => checkDefinition(JSON.parse(text) as Definition),
+    apply: async (after) => {
+      const { definitionMod } = (await readStoredSchedules(context, [id])).schedules.get(id) ?? seen;
+      if (definitionMod !== seen.definitionMod)
+        throw new UsageError(`nothing was done: schedule ${quoteText(id)} was written since it was opened`);
+      return await changeSchedule(
+        call,
+        io,
+        context,
+        id,
+        buildModifyMutation([id], () => after),
+      );
+    },
+  });
+}
+
+async function changeSchedule(
+  call: Call,
+  io: CommandIo,
+  context: CommandContext,
+  id: string,
+  amendment: ReturnType<typeof buildModifyMutation>,
+): Promise<number> {
+  const { code } = await new AmendmentCommand(call, io, context, {
+    amendment,
+    nothing: `schedule ${quoteText(id)} is so already: nothing to change`,
+    buildQuestion: () => `Change schedule ${id}?`,
+  }).run();
+  return code;
+}

@@ -1,0 +1,10 @@
+import { formatOperator } from "../../../work/operate/ports.ts";
+import { buildPauseMutation } from "../../../work/schedules/schedule-mutations.ts";
+import { parseReasonFlag } from "../../command-line/flags.ts";
+import { parseInstantFlag } from "../instant.ts";
+import { createKeysCommand } from "./keys-command.ts";
+
+export const execute = createKeysCommand("Pause", (ids, call, context) => {
+  const until = parseInstantFlag(call, "until", "UTC", context.clock.getWallTime());
+  return buildPauseMutation(ids, { by: formatOperator(context.operator), until, why: parseReasonFlag(call) });
+});

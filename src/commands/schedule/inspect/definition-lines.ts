@@ -1,0 +1,76 @@
+import { formatDuration } from "../../../base/duration.ts";
+import { quoteText } from "../../../base/text.ts";
+import { parseCron } from "../../../schedule/cron/cron.ts";
+import { explainCron } from "../../../schedule/cron/explain-cron.ts";
+import { type Definition, getScheduleType, SCHEDULE_DEFAULTS } from "../../../schedule/definition.ts";
+import { createTiming } from "../../../schedule/timing.ts";
+import { formatArgv, formatSchedulePause } from "../change-lines.ts";
+import { formatInstantUtc } from "../instant.ts";
+
+const OVERLAP = {
+  forbid: "while one run lasts, the next one waits",
+  allow: "runs may go on beside each other",
+  replace: "a run that still goes on when the next one is due is ended for it",
+};
+const CATCHUP = {
+  all: "occurrences that were missed are made up for, one after the other",
+  latest: "of occurrences that were missed, only the latest is made up for",
+  none: "occurrences that were missed are skipped",
+};
+
+/** Describes a definition in sentences. */
+export function describeDefinition(id: string, definition: Definition): string[] {
+  return [
+    describeTiming(id, definition),
+    describeWork(id, definition),
+    ...describeRules(definition),
+    ...describeLimits(definition),
+  ];
+}
+
+function describeTiming(id: string, { cron, timezone, end, ...rest }: Definition): string {
+  const { lag } = createTiming(id, { cron, timezone, ...rest });
+  const later = lag === 0 ? "" : `, ${formatDuration(lag)} later`;
+  const until = end === undefined ? "" : `, until ${formatInstantUtc(end)}`;
+  return `${explainCron(parseCron(cron))}, ${timezone}${later}${until}`;
+}
+
+function describeWork(id: string, definition: Definition): string {
+  const { command, group, leases = [] } = definition;
+  const work =
+    command === undefined
+      ? `runs the handler for type ${quoteText(getScheduleType(id, definition))}`
+      : `runs: ${formatArgv(command)}`;
+  const where = group === undefined ? "" : `, on hosts of group ${group}`;
+  return `${work}${where}${leases.length === 0 ? "" : `, holding ${leases.join(", ")}`}`;
+}
+
+function describeRules({
+  overlap = SCHEDULE_DEFAULTS.overlap,
+  catchup = SCHEDULE_DEFAULTS.catchup,
+  deadline,
+}: Definition): string[] {
+  const late = deadline ?? (catchup === "none" ? SCHEDULE_DEFAULTS.missedAfter : undefined);
+  return [
+    OVERLAP[overlap],
+    `${CATCHUP[catchup]}${late === undefined ? "" : `; what is more than ${formatDuration(late)} late is skipped`}`,
+  ];
+}
+
+function describeLimits({
+  timeout,
+  retries = 0,
+  backoff = SCHEDULE_DEFAULTS.backoff,
+  pause,
+  note,
+}: Definition): string[] {
+  const times = retries === 1 ? "once" : `${retries} times`;
+  return [
+    ...(timeout === undefined ? [] : [`a run that takes longer than ${formatDuration(timeout)} is ended`]),
+    retries === 0
+      ? "one that fails is given up, and kept as a dead letter"
+      : `one that fails is started again ${times}, ${formatDuration(backoff)} later and then ever more; then it is kept as a dead letter`,
+    ...(pause === undefined ? [] : [`it is paused${formatSchedulePause(pause)}`]),
+    ...(note === undefined ? [] : [`note: ${note}`]),
+  ];
+}

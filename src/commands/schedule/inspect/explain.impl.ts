@@ -1,0 +1,29 @@
+import { EXIT } from "../../../base/errors.ts";
+import { clean } from "../../../base/text.ts";
+import { parseCron } from "../../../schedule/cron/cron.ts";
+import { explainCron } from "../../../schedule/cron/explain-cron.ts";
+import { getTextFlag } from "../../command-line/flags.ts";
+import type { Call, CommandExecutor, CommandIo } from "../../spec.ts";
+import { createStoreCommand } from "../../store-command.ts";
+import { formatJsonDocument } from "../../table.ts";
+import { parseCronArgument, readSchedule } from "../read-schedule.ts";
+import { describeDefinition } from "./definition-lines.ts";
+
+export const execute: CommandExecutor = async (call, io) => {
+  const given = parseCronArgument(call);
+  if (given === undefined) return await explainSchedule(call, io);
+  const { cron, timezone } = given;
+  const where = getTextFlag(call, "timezone") === undefined ? "" : `, ${timezone}`;
+  return printExplanation(call, io, { cron }, [`${explainCron(parseCron(cron))}${where}`]);
+};
+
+const explainSchedule = createStoreCommand(async (call, io, context) => {
+  const { id, definition } = await readSchedule(context, call.args[0] ?? "");
+  return printExplanation(call, io, { id, cron: definition.cron }, describeDefinition(id, definition));
+});
+
+function printExplanation(call: Call, io: CommandIo, about: object, lines: readonly string[]): number {
+  if (call.flags.json) io.writeOutput(formatJsonDocument({ ...about, words: lines }));
+  else for (const line of lines) io.writeOutput(`${clean(line)}\n`);
+  return EXIT.ok;
+}

@@ -1,0 +1,80 @@
+import { EXIT } from "../../../base/errors.ts";
+import { clean } from "../../../base/text.ts";
+import { getScheduleType } from "../../../schedule/definition.ts";
+import { readAllStoredSchedules, type StoredSchedule } from "../../../work/schedules/stored-schedules.ts";
+import type { CommandExecutor } from "../../spec.ts";
+import { createStoreCommand } from "../../store-command.ts";
+import { formatJsonDocument, renderTextTable } from "../../table.ts";
+import { formatArgv } from "../change-lines.ts";
+import { formatInstantUtc } from "../instant.ts";
+
+/** Column titles of PerfectSched's table. */
+export const HEAD = ["key", "type", "cron", "delay", "timezone", "next_time", "next_run_time", "data"];
+
+/** A schedule in a listing. */
+export interface ListedSchedule {
+  /** Cells in the order of `HEAD`, with unescaped text from etcd. `delay` is in seconds. */
+  cells: readonly string[];
+  /** When its next occurrence may start, ms since the epoch; undefined if it has none. */
+  runAt: number | undefined;
+}
+
+/** Creates a command that lists schedules. @param renderText  renders the rows */
+export const createScheduleListCommand = (
+  renderText: (schedules: readonly ListedSchedule[]) => string,
+): CommandExecutor =>
+  createStoreCommand(async (call, io, context) => {
+    const { revision, schedules } = await readAllStoredSchedules(context, context.signal);
+    const rows = [...schedules.values()];
+    if (call.flags.json) {
+      io.writeOutput(formatJsonDocument({ revision, rows: rows.map(toRowJson) }));
+      return EXIT.ok;
+    }
+    io.writeOutput(renderText(rows.map((seen) => ({ cells: toRow(seen), runAt: getRunAt(seen) }))));
+    io.writeOutput(`${rows.length} entries.\n`);
+    if (call.verbosity >= 0)
+      for (const { id, fault } of rows)
+        if (fault !== undefined)
+          io.writeError(`signalbox: note: schedule ${clean(id)} cannot be read: ${clean(fault)}\n`);
+    return EXIT.ok;
+  });
+
+export const execute = createScheduleListCommand((schedules) =>
+  schedules.length === 0
+    ? ""
+    : renderTextTable(
+        HEAD,
+        schedules.map(({ cells }) => cells),
+      ),
+);
+
+function getRunAt({ due }: StoredSchedule): number | undefined {
+  return due?.next === undefined ? undefined : due.runAt;
+}
+
+function toRow({ id, definition, due }: StoredSchedule): string[] {
+  if (definition === undefined) return [id, "?", "?", "?", "?", "?", "?", "?"];
+  const { cron, timezone, delay = 0, data, command } = definition;
+  const next = due?.next === undefined ? "never" : formatInstantUtc(due.next);
+  const runAt = due?.next === undefined ? "never" : formatInstantUtc(due.runAt);
+  return [
+    ...[
+      id,
+      command === undefined ? getScheduleType(id, definition) : "-",
+      cron,
+      String(delay / 1000),
+      timezone,
+    ],
+    ...[due === undefined ? "-" : next, due === undefined ? "-" : runAt],
+    data !== undefined ? JSON.stringify(data) : command === undefined ? "" : formatArgv(command),
+  ];
+}
+
+function toRowJson({ id, definition, fault, due, definitionMod }: StoredSchedule): object {
+  return {
+    ...{ id, modRevision: definitionMod, definition: definition ?? null },
+    ...(fault !== undefined && { fault }),
+    ...{ nextTime: due?.next ?? null, nextRunTime: due?.next === undefined ? null : due.runAt },
+    ...{ open: due?.open ?? [], last: due?.last ?? null },
+  };
+}

@@ -1,0 +1,71 @@
+import { EXIT, UsageError } from "../../../base/errors.ts";
+import { clean } from "../../../base/text.ts";
+import { createRealClock } from "../../../process/clock.ts";
+import { type Definition, isPaused } from "../../../schedule/definition.ts";
+import { parseCountFlag } from "../../command-line/flags.ts";
+import type { Call, CommandExecutor, CommandIo } from "../../spec.ts";
+import { createStoreCommand } from "../../store-command.ts";
+import { formatJsonDocument, renderTextTable } from "../../table.ts";
+import { formatSchedulePause } from "../change-lines.ts";
+import { formatInstantUtc, parseInstantFlag } from "../instant.ts";
+import { computeNextRuns, computeRunsFrom, formatClockMark, type UpcomingRun } from "../next-lines.ts";
+import { parseCronArgument, readSchedule } from "../read-schedule.ts";
+
+/** Largest number of occurrences to show. */
+const MOST = 1_000;
+
+export const execute: CommandExecutor = async (call, io) => {
+  const given = parseCronArgument(call);
+  if (given === undefined && call.args.length === 0) throw new UsageError("a KEY or a CRON is missing");
+  if (given === undefined) return await showNextOfSchedule(call, io);
+  const from =
+    parseInstantFlag(call, "from", given.timezone, createRealClock().getWallTime()) ??
+    createRealClock().getWallTime();
+  return printRuns(call, io, { definition: given, runs: computeRunsFrom("", given, from, parseCount(call)) });
+};
+
+const showNextOfSchedule = createStoreCommand(async (call, io, context) => {
+  const { id, definition, due } = await readSchedule(context, call.args[0] ?? "");
+  const now = context.clock.getWallTime();
+  const from = parseInstantFlag(call, "from", definition.timezone, now);
+  const runs =
+    from === undefined && due !== undefined
+      ? computeNextRuns(id, definition, due, parseCount(call))
+      : computeRunsFrom(id, definition, from ?? now, parseCount(call));
+  const note = isPaused(definition, now) ? `it is paused${formatSchedulePause(definition.pause)}` : undefined;
+  return printRuns(call, io, { id, definition, runs, note });
+});
+
+interface NextRunsReport {
+  id?: string;
+  definition: Definition;
+  runs: readonly UpcomingRun[];
+  note?: string | undefined;
+}
+
+function printRuns(call: Call, io: CommandIo, { id, definition, runs, note }: NextRunsReport): number {
+  const { cron, timezone } = definition;
+  if (call.flags.json) {
+    io.writeOutput(
+      formatJsonDocument({ ...(id !== undefined && { id }), cron, timezone, rows: runs, note: note ?? null }),
+    );
+    return EXIT.ok;
+  }
+  if (runs.length === 0) io.writeOutput("it never fires again\n");
+  else io.writeOutput(renderTextTable(["local", "scheduled", "run", "clock"], runs.map(toRow)));
+  if (note !== undefined && call.verbosity >= 0) io.writeError(`signalbox: note: ${clean(note)}\n`);
+  return EXIT.ok;
+}
+
+function toRow(run: UpcomingRun): string[] {
+  const mark = formatClockMark(run)
+    .trim()
+    .replace(/^\[|\]$/g, "");
+  return [run.local, formatInstantUtc(run.at), run.runAt === run.at ? "" : formatInstantUtc(run.runAt), mark];
+}
+
+function parseCount(call: Call): number {
+  const wanted = parseCountFlag(call, "count", 1) ?? 10;
+  if (wanted > MOST) throw new UsageError(`--count: ${wanted} is more than ${MOST}`);
+  return wanted;
+}

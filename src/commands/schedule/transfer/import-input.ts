@@ -1,0 +1,101 @@
+import { userInfo } from "node:os";
+import { basename } from "node:path";
+import { EXIT, UsageError } from "../../../base/errors.ts";
+import { clean } from "../../../base/text.ts";
+import { checkZone } from "../../../schedule/cron/zone.ts";
+import type { Catchup, Overlap } from "../../../schedule/definition.ts";
+import type { CrontabFormat } from "../../../syntax/crontab.ts";
+import { guessCrontabFormat } from "../../../syntax/crontab-format.ts";
+import type { ScheduleImport } from "../../../work/schedules/import-schedules.ts";
+import { getTextFlag } from "../../command-line/flags.ts";
+import { readDocumentText } from "../../configure/document-input.ts";
+import type { Call, CommandIo } from "../../spec.ts";
+import { formatJsonDocument } from "../../table.ts";
+import { checkName } from "../command-words.ts";
+import { type CrontabImportOptions, convertCrontab } from "../crontab/convert.ts";
+import { parseScheduleDocument } from "./schedule-document.ts";
+
+/** The schedules in a file, and notes about them. */
+export interface ImportInput {
+  wanted: ScheduleImport;
+  notes: readonly string[];
+}
+
+/**
+ * Reads the file of an import.
+ * @returns the exit code if the file has faults, which are already reported
+ * @throws UsageError, SignalboxError 74
+ */
+export async function readImportInput(call: Call, io: CommandIo): Promise<ImportInput | number> {
+  const [kind, file = "-"] = call.args;
+  const text = await readDocumentText(io, file);
+  const name = file === "-" ? "standard input" : file;
+  if (kind === "json") {
+    const read = parseScheduleDocument(text);
+    if ("faults" in read)
+      return reportImportFaults(
+        call,
+        io,
+        read.faults.map((fault) => `${name}: ${fault}`),
+      );
+    return {
+      wanted: { target: `schedules of ${name}`, prunes: call.flags.prune === true, ...read },
+      notes: [],
+    };
+  }
+  const terms = parseImportOptions(call, io, file, text);
+  const { definitions, faults, notes } = convertCrontab(text, terms);
+  const formatRemark = ({ line, detail }: { line: number; detail: string }) => `${name}:${line}: ${detail}`;
+  if (faults.length > 0) return reportImportFaults(call, io, faults.map(formatRemark));
+  const wanted = { target: terms.source.replace(":", " "), definitions, source: terms.source };
+  return { wanted: { ...wanted, prunes: call.flags.prune === true }, notes: notes.map(formatRemark) };
+}
+
+function parseImportOptions(call: Call, io: CommandIo, file: string, text: string): CrontabImportOptions {
+  const group = getTextFlag(call, "host-group");
+  const zone = getTextFlag(call, "timezone");
+  const source = getTextFlag(call, "source") ?? (file === "-" ? "stdin" : basename(file));
+  return {
+    format: (getTextFlag(call, "format") as CrontabFormat | undefined) ?? chooseCrontabFormat(file, text),
+    timezone: zone === undefined ? getHostZone() : checkZone(zone),
+    source: `crontab:${checkName("source", source)}`,
+    prefix: getTextFlag(call, "prefix-id") ?? "",
+    group: group === undefined ? undefined : checkName("group", group),
+    workerUser: getTextFlag(call, "worker-user") ?? io.env.USER ?? userInfo().username,
+    sudo: call.flags.sudo === true,
+    catchup: (getTextFlag(call, "catchup") as Catchup | undefined) ?? "latest",
+    overlap: (getTextFlag(call, "overlap") as Overlap | undefined) ?? "forbid",
+  };
+}
+
+/**
+ * Returns the format of a crontab. If both formats are possible, --format is required: the wrong one would take the
+ * first word of a command for a user, or a user for the command.
+ * @throws UsageError
+ */
+function chooseCrontabFormat(file: string, text: string): CrontabFormat {
+  const { format, doubt } = guessCrontabFormat(file, text);
+  if (doubt === undefined) return format;
+  throw new UsageError(
+    `${file === "-" ? "standard input" : file}: ${doubt}: say --format system, or --format user`,
+  );
+}
+
+/** Returns the time zone of this host, which cron uses too. */
+function getHostZone(): string {
+  return Intl.DateTimeFormat().resolvedOptions().timeZone;
+}
+
+/** Largest number of faults that are reported; further ones are only counted. */
+const MANY = 50;
+
+/** Reports the faults of a file. @returns the exit code */
+export function reportImportFaults(call: Call, io: CommandIo, faults: readonly string[]): number {
+  if (call.flags.json) io.writeOutput(formatJsonDocument({ outcome: "faulty", faults }));
+  else if (call.verbosity >= 0) {
+    const more = faults.length > MANY ? [`and ${faults.length - MANY} faults more`] : [];
+    for (const line of [...faults.slice(0, MANY), ...more, "nothing was changed"])
+      io.writeError(`signalbox: ${clean(line)}\n`);
+  }
+  return EXIT.config;
+}

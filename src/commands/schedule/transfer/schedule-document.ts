@@ -1,0 +1,49 @@
+import { SignalboxError } from "../../../base/errors.ts";
+import { findNameFault, quoteText } from "../../../base/text.ts";
+import { checkDefinition, type Definition } from "../../../schedule/definition.ts";
+import { isJsonObject } from "../../../schedule/json-fields.ts";
+import { escapeInvisible } from "../../table.ts";
+
+/** Formats all schedules as one JSON text in a fixed order, to be kept in git. */
+export function formatScheduleDocument(definitions: ReadonlyMap<string, Definition>): string {
+  const sorted = [...definitions].sort(([a], [b]) => (a < b ? -1 : 1));
+  const schedules = Object.fromEntries(sorted.map(([id, definition]) => [id, sortFields(definition)]));
+  return escapeInvisible(`${JSON.stringify({ version: 1, schedules }, undefined, 2)}\n`);
+}
+
+/** Parses the text of `formatScheduleDocument`. @returns all faults, each with the name of its schedule */
+export function parseScheduleDocument(
+  text: string,
+): { definitions: ReadonlyMap<string, Definition> } | { faults: readonly string[] } {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return { faults: [`it is not JSON: ${(error as Error).message}`] };
+  }
+  const schedules = isJsonObject(value) ? value.schedules : undefined;
+  if (!isJsonObject(schedules)) return { faults: ['it is not {"schedules": {KEY: DEFINITION, …}}'] };
+  const definitions = new Map<string, Definition>();
+  const faults: string[] = [];
+  for (const [id, definition] of Object.entries(schedules)) {
+    const fault = findNameFault(id) ?? findDefinitionFault(definition);
+    if (fault === undefined) definitions.set(id, definition as Definition);
+    else faults.push(`schedule ${quoteText(id)}: ${fault}`);
+  }
+  return faults.length > 0 ? { faults } : { definitions };
+}
+
+function findDefinitionFault(definition: unknown): string | undefined {
+  if (!isJsonObject(definition)) return "its definition is not an object";
+  try {
+    checkDefinition(definition as unknown as Definition);
+    return undefined;
+  } catch (error) {
+    if (error instanceof SignalboxError) return error.message;
+    throw error;
+  }
+}
+
+function sortFields(definition: Definition): object {
+  return Object.fromEntries(Object.entries(definition).sort(([a], [b]) => (a < b ? -1 : 1)));
+}

@@ -1,7 +1,0 @@
-import { buildTriggerMutation } from "../../work/schedule/schedule-mutations.ts";
-import { parseInstantFlag } from "./instant.ts";
-import { createKeysCommand } from "./keys-command.ts";
-
-export const execute = createKeysCommand("Trigger", (ids, call, context) =>
-  buildTriggerMutation(ids, parseInstantFlag(call, "dead", "UTC", context.clock.getWallTime())),
-);

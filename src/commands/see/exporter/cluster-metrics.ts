@@ -1,0 +1,97 @@
+import { VERSION } from "../../../base/version.ts";
+import {
+  createMetric,
+  formatExposition,
+  METRIC_COLLECTIONS,
+  type MetricFamily,
+  measureSnapshot,
+} from "../../../model/metrics/index.ts";
+import { SnapshotBuilder } from "../../../model/snapshot/snapshot-builder.ts";
+import { followEtcd } from "../../../work/observe/follow.ts";
+import { createProcessRegistry } from "../../../work/worker/metrics/process-metrics.ts";
+import type { CommandContext } from "../../store-command.ts";
+
+/** How long a rendered text is served again, in ms, so that frequent requests cost nothing. */
+const FRESH = 1_000;
+
+/** Follows a snapshot in etcd and serves metrics of it. */
+export class ClusterMetrics {
+  readonly #context: CommandContext;
+  readonly #builder: SnapshotBuilder;
+  /** Renders the metrics of this process. */
+  readonly #own: () => Promise<string>;
+  #isUp = false;
+  /** When `#isUp` last changed, by the clock's `now()`, in ms. */
+  #since: number;
+  #served: { at: number; isUp: boolean; text: string } | undefined;
+
+  /** Loads the package for the metrics of this process. */
+  static async create(context: CommandContext): Promise<ClusterMetrics> {
+    const register = createProcessRegistry(await import("prom-client"));
+    return new ClusterMetrics(context, () => register.metrics());
+  }
+
+  private constructor(context: CommandContext, own: () => Promise<string>) {
+    this.#context = context;
+    this.#own = own;
+    this.#builder = new SnapshotBuilder(context.keys, METRIC_COLLECTIONS);
+    this.#since = context.clock.now();
+  }
+
+  /** Keeps the snapshot up to date. Ends only with an error. @throws StoreError; the signal's reason */
+  async follow(signal: AbortSignal): Promise<never> {
+    try {
+      for await (const { kind } of followEtcd(this.#context, this.#builder, signal))
+        this.#updateIsUp(kind !== "away");
+    } finally {
+      this.#updateIsUp(false);
+    }
+    throw new Error("following never ends by itself");
+  }
+
+  /** Renders the metrics in the text format of Prometheus. */
+  async renderMetrics(): Promise<string> {
+    const now = this.#context.clock.now();
+    const known = this.#served;
+    if (known !== undefined && known.isUp === this.#isUp && now - known.at < FRESH) return known.text;
+    const text = formatExposition(this.#buildFamilies(now)) + (await this.#own());
+    this.#served = { at: now, isUp: this.#isUp, text };
+    return text;
+  }
+
+  findFault(): string | undefined {
+    return this.#isUp ? undefined : "etcd is away";
+  }
+
+  #updateIsUp(isUp: boolean): void {
+    if (isUp === this.#isUp) return;
+    this.#isUp = isUp;
+    this.#since = this.#context.clock.now();
+  }
+
+  /**
+   * Builds the metrics. While etcd is unavailable, those of the snapshot are left out, so that Prometheus marks them as
+   * stale.
+   */
+  #buildFamilies(now: number): MetricFamily[] {
+    const build: MetricFamily = {
+      name: "build_info",
+      help: "What serves this.",
+      samples: [[{ version: VERSION }, 1]],
+    };
+    const up = createMetric(
+      "up",
+      "1 while what is served is followed in etcd, 0 while etcd is away.",
+      Number(this.#isUp),
+    );
+    const since = createMetric(
+      "up_unchanged_seconds",
+      "Since when signalbox_up is what it is.",
+      (now - this.#since) / 1_000,
+    );
+    const base = [build, up, since];
+    return this.#isUp
+      ? [...base, ...measureSnapshot(this.#builder.getSnapshot(), this.#context.clock.getWallTime())]
+      : base;
+  }
+}

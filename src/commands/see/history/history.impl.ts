@@ -1,0 +1,45 @@
+import { formatBriefDuration, formatInstant } from "../../../base/duration.ts";
+import { EXIT } from "../../../base/errors.ts";
+import { clean, findNearest, quoteText } from "../../../base/text.ts";
+import { type PastRun, parsePastRuns } from "../../../protocol/history.ts";
+import { validateName } from "../../../protocol/names.ts";
+import { retryUntilConnectTimeout } from "../../../work/observe/ports.ts";
+import { readAll } from "../../../work/observe/read.ts";
+import { parseCountFlag } from "../../command-line/flags.ts";
+import { type CommandContext, createStoreCommand } from "../../store-command.ts";
+import { formatJsonDocument, renderTextTable } from "../../table.ts";
+
+const HEAD = ["ENDED", "HOST", "COMMAND", "WAITED", "HELD", "EXIT", "TOKEN", "NOTE"];
+
+export const execute = createStoreCommand(async (call, io, context) => {
+  const [name = ""] = call.args;
+  const lock = validateName("lock", name);
+  const key = context.keys.history(lock);
+  const { kvs, revision } = await retryUntilConnectTimeout(
+    context,
+    (signal) => context.store.readRange({ key }, signal),
+    context.signal,
+  );
+  const runs = parsePastRuns(kvs[0]?.value).slice(0, parseCountFlag(call, "limit", 1));
+  if (call.flags.json) io.writeOutput(formatJsonDocument({ revision, lock, runs }));
+  else if (runs.length > 0) io.writeOutput(renderTextTable(HEAD, runs.map(toRow)));
+  else if (call.verbosity >= 0) io.writeError(`signalbox: ${clean(await explainNoHistory(context, lock))}\n`);
+  return EXIT.ok;
+});
+
+function toRow({ endedAt, host, pid, command, waited, held, exit, token, label, reason }: PastRun): string[] {
+  const note = [label, reason].filter(Boolean).join(": ");
+  const times = [formatBriefDuration(waited), formatBriefDuration(held)];
+  return [formatInstant(endedAt), `${host}:${pid}`, command, ...times, String(exit), token, note];
+}
+
+async function explainNoHistory(context: CommandContext, lock: string): Promise<string> {
+  const known = await readAll(context, context.keys.histories(), { keysOnly: true, signal: context.signal });
+  const names = known.flatMap(({ key }) => {
+    const parsed = context.keys.parse(key);
+    return parsed.kind === "history" ? [parsed.name] : [];
+  });
+  const meant = findNearest(lock, names);
+  const hint = meant === undefined ? "" : `; did you mean ${quoteText(meant)}?`;
+  return `no run of lock ${quoteText(lock)} is remembered${hint}`;
+}

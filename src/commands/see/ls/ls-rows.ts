@@ -1,0 +1,136 @@
+import { EXIT, SignalboxError } from "../../../base/errors.ts";
+import { isCompacted } from "../../../etcd/retry.ts";
+import type { NamedQueue, Snapshot } from "../../../model/snapshot/snapshot.ts";
+import { SnapshotBuilder } from "../../../model/snapshot/snapshot-builder.ts";
+import { buildEmptyTableRows } from "../../../model/tables/empty-rows.ts";
+import {
+  type AnyView,
+  CONTEXT_COLLECTIONS,
+  type QueueView,
+  type ViewContext,
+} from "../../../model/views/view.ts";
+import { buildViewContext } from "../../../model/views/view-context.ts";
+import type { QueueKind } from "../../../protocol/keys.ts";
+import { toQueue } from "../../../protocol/ticket.ts";
+import type { KeyValue } from "../../../protocol/txn.ts";
+import { load, readPages } from "../../../work/observe/read.ts";
+import type { CommandContext } from "../../store-command.ts";
+
+/** Rows as they are read, and their common revision. */
+export interface ViewRows<R> {
+  revision: bigint;
+  scene: ViewContext;
+  rows: AsyncIterable<R>;
+}
+
+/**
+ * Reads the rows of a view. Rows of queues are read queue by queue, so memory does not depend on their number.
+ * @throws StoreError
+ */
+export async function readViewRows<R>(
+  context: CommandContext,
+  view: AnyView<R>,
+  all: boolean,
+): Promise<ViewRows<R>> {
+  const collections = view.of === "queue" ? CONTEXT_COLLECTIONS : view.collections;
+  const builder = new SnapshotBuilder(context.keys, collections);
+  const revision = await load(context, builder, { signal: context.signal });
+  const snapshot = builder.getSnapshot();
+  const scene = buildViewContext(snapshot, context.clock.getWallTime());
+  if (view.of === "queue")
+    return { revision, scene, rows: streamQueueRows(context, view, { snapshot, scene, all }) };
+  const rows = view.buildRows(snapshot, scene);
+  return {
+    revision,
+    scene,
+    rows: (async function* () {
+      yield* rows;
+    })(),
+  };
+}
+
+interface QueueRowContext {
+  snapshot: Snapshot;
+  scene: ViewContext;
+  all: boolean;
+}
+
+async function* streamQueueRows<R>(
+  context: CommandContext,
+  view: QueueView<R>,
+  around: QueueRowContext,
+): AsyncGenerator<R> {
+  for (const kind of ["lock", "resource"] as const) {
+    if (!view.collections.includes(`${kind}s`)) continue;
+    const seen = new Set<string>();
+    for await (const queue of streamQueues(context, kind, around.snapshot.revision)) {
+      seen.add(queue.name);
+      yield* view.buildRows(queue, around.scene);
+    }
+    // Only the views of locks and resources have rows for empty queues.
+    if (view.hasEmpty)
+      yield* buildEmptyTableRows(
+        kind,
+        seen,
+        await readKnownNames(context, kind, around),
+        around.scene,
+      ) as R[];
+  }
+}
+
+/** Reads the queues of one kind, one at a time: the keys of a queue are adjacent. */
+async function* streamQueues(
+  context: CommandContext,
+  kind: QueueKind,
+  revision: bigint,
+): AsyncGenerator<NamedQueue> {
+  let name: string | undefined;
+  let kvs: KeyValue[] = [];
+  const buildQueue = (): NamedQueue[] =>
+    name === undefined || kvs.length === 0 ? [] : [{ kind, name, entries: toQueue(kvs) }];
+  try {
+    for await (const page of readPages(context, context.keys[`${kind}s`](), {
+      revision,
+      signal: context.signal,
+    })) {
+      for (const kv of page.kvs) {
+        const at = context.keys.parseQueueKey(kv.key);
+        if (at?.name !== name) {
+          yield* buildQueue();
+          [name, kvs] = [at?.name, []];
+        }
+        kvs.push(kv);
+      }
+    }
+  } catch (error) {
+    throw isCompacted(error) ? createCompactedError(error) : error;
+  }
+  yield* buildQueue();
+}
+
+function createCompactedError(cause: unknown): SignalboxError {
+  const message = "etcd was compacted while it was read, so not all of it can be shown; try again";
+  return new SignalboxError(EXIT.changed, message, { cause });
+}
+
+/** Reads the locks with a history, or the configured resources. Returns none without `--all`. */
+async function readKnownNames(
+  context: CommandContext,
+  kind: QueueKind,
+  { snapshot, all }: QueueRowContext,
+): Promise<Iterable<string>> {
+  if (!all) return [];
+  return kind === "lock" ? await readLockNames(context, snapshot.revision) : snapshot.resources.keys();
+}
+
+async function readLockNames(context: CommandContext, revision: bigint): Promise<string[]> {
+  const names: string[] = [];
+  const options = { revision, keysOnly: true, signal: context.signal };
+  for await (const { kvs } of readPages(context, context.keys.histories(), options)) {
+    for (const { key } of kvs) {
+      const parsed = context.keys.parse(key);
+      if (parsed.kind === "history") names.push(parsed.name);
+    }
+  }
+  return names;
+}

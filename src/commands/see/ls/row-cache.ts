@@ -1,0 +1,97 @@
+import type { Collection, NamedQueue, Snapshot } from "../../../model/snapshot/snapshot.ts";
+import { buildEmptyTableRows } from "../../../model/tables/empty-rows.ts";
+import { isFilterMatch } from "../../../model/views/filter.ts";
+import type { AnyView, QueueView, SnapshotView, ViewContext } from "../../../model/views/view.ts";
+import { buildViewContext } from "../../../model/views/view-context.ts";
+import type { QueueKind } from "../../../protocol/keys.ts";
+import type { ListOptions } from "./ls-options.ts";
+
+/** The parts of a snapshot. Each is the same object while nothing in it changes. */
+type SnapshotPart = Exclude<keyof Snapshot, "revision">;
+/** The part of a snapshot for each collection. */
+const PART_OF: Readonly<Record<Collection, SnapshotPart>> = {
+  ...{ locks: "queues", resources: "queues", resourceConfigs: "resources", groups: "groups" },
+  ...{ drains: "drains", hosts: "hosts", histories: "histories", audits: "audit" },
+  ...{ schedules: "schedules", dues: "dues", runnings: "executions", workers: "workers" },
+} as const;
+/** The parts that the rows of one queue depend on, besides the queue. */
+const SHARED_PARTS = ["resources", "groups", "drains"] as const;
+
+/**
+ * Computes the rows of a view for successive snapshots. Unchanged parts cost almost nothing: if nothing changed, it
+ * returns the same array; otherwise it reuses the rows of unchanged queues.
+ */
+export class RowCache<R> {
+  readonly #view: AnyView<R>;
+  readonly #options: ListOptions;
+  /**
+   * The parts that the rows depend on. Rows of free locks depend on histories, which are not in the view's collections.
+   */
+  readonly #parts: readonly SnapshotPart[];
+  #known: { snapshot: Snapshot; scene: ViewContext; second: number; rows: readonly R[] } | undefined;
+  #whole: { all: readonly R[]; rows: readonly R[] } | undefined;
+  /** Rows by queue; valid while the shared parts stay the same. */
+  #byQueue = new WeakMap<NamedQueue, readonly R[]>();
+
+  constructor(view: AnyView<R>, options: ListOptions) {
+    this.#view = view;
+    this.#options = options;
+    const collections = new Set(view.collections.map((collection) => PART_OF[collection]));
+    this.#parts = [...collections, "strange", ...(view.of === "queue" ? (["histories"] as const) : [])];
+  }
+
+  /** @param wall  wall clock, ms since the epoch */
+  computeRows(snapshot: Snapshot, wall: number): { rows: readonly R[]; scene: ViewContext } {
+    const scene = buildViewContext(snapshot, wall);
+    const second = Math.floor(wall / 1000);
+    const before = this.#known;
+    const isSame = before !== undefined && before.scene.drains.length === scene.drains.length;
+    const isTimed = this.#view.of === "picture" && this.#view.isTimed === true && before?.second !== second;
+    if (isSame && !isTimed && this.#parts.every((part) => before.snapshot[part] === snapshot[part]))
+      return before;
+    if (!isSame || SHARED_PARTS.some((part) => before.snapshot[part] !== snapshot[part]))
+      this.#byQueue = new WeakMap();
+    const rows = this.#buildRows(snapshot, scene);
+    this.#known = { snapshot, scene, second, rows };
+    return { rows, scene };
+  }
+
+  #buildRows(snapshot: Snapshot, scene: ViewContext): readonly R[] {
+    const view = this.#view;
+    if (view.of === "picture") return this.#buildSnapshotRows(view, snapshot, scene);
+    const rows = [...snapshot.queues.values()].flatMap((queue) => this.#buildQueueRows(view, queue, scene));
+    return view.hasEmpty ? [...rows, ...this.#filterRows(this.#buildEmptyRows(snapshot, scene))] : rows;
+  }
+
+  /** Builds the rows of a snapshot view. If the view returns the same array, the filtered rows are reused. */
+  #buildSnapshotRows(view: SnapshotView<R>, snapshot: Snapshot, scene: ViewContext): readonly R[] {
+    const all = view.buildRows(snapshot, scene);
+    if (this.#whole?.all !== all) this.#whole = { all, rows: this.#filterRows(all) };
+    return this.#whole.rows;
+  }
+
+  #buildQueueRows(view: QueueView<R>, queue: NamedQueue, scene: ViewContext): readonly R[] {
+    const known = this.#byQueue.get(queue);
+    if (known !== undefined) return known;
+    const rows = this.#filterRows(view.buildRows(queue, scene));
+    this.#byQueue.set(queue, rows);
+    return rows;
+  }
+
+  #filterRows(rows: readonly R[]): readonly R[] {
+    return rows.filter((row) => isFilterMatch(this.#view, this.#options.filter, row));
+  }
+
+  /** Builds the rows of empty queues. Only views whose rows are queues have them. */
+  #buildEmptyRows(snapshot: Snapshot, scene: ViewContext): readonly R[] {
+    const known = { lock: snapshot.histories.keys(), resource: snapshot.resources.keys() };
+    const listNames = (kind: QueueKind) =>
+      new Set([...snapshot.queues.values()].flatMap((queue) => (queue.kind === kind ? [queue.name] : [])));
+    const kinds = (["lock", "resource"] as const).filter((kind) =>
+      this.#view.collections.includes(`${kind}s`),
+    );
+    return kinds.flatMap((kind) =>
+      buildEmptyTableRows(kind, listNames(kind), this.#options.all ? known[kind] : [], scene),
+    ) as R[];
+  }
+}

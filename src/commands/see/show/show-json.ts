@@ -1,0 +1,60 @@
+import type { Detail } from "../../../model/detail/detail.ts";
+import type { ClaimObstacle, Explanation } from "../../../model/explain/explain.ts";
+import { findRunnerLiveness, type SessionLivenessMap } from "../../../model/explain/explain-text.ts";
+import { toQueuedRun } from "../../../model/rows/queue-row.ts";
+import { type Claim, formatTicketOwner, isHolder } from "../../../model/snapshot/claims.ts";
+import { toDrainJson, toQueuedRunJson } from "../../../model/tables/cells.ts";
+import { computeClaimState, toRunJson } from "../../../model/tables/runs.ts";
+import { listStoppingDrains } from "../../../model/views/stopping-drains.ts";
+import type { ViewContext } from "../../../model/views/view.ts";
+import type { QueueEntry } from "../../../protocol/ticket.ts";
+
+/** The details of an object, as text and as JSON. docs/json.md describes the fields. */
+export interface DetailDocument {
+  revision: bigint;
+  detail: Detail;
+  document: object;
+}
+
+/** Converts the liveness of a runner to JSON, with the seconds left and granted of its session, if known. */
+export function toRunnerJson(entry: QueueEntry, liveness: SessionLivenessMap): object {
+  const { verdict = "unknown" } = findRunnerLiveness(entry, liveness) ?? {};
+  const { left, ttl } = liveness.get(entry.session) ?? {};
+  return { run: entry.run, who: formatTicketOwner(entry), verdict, left, ttl };
+}
+
+/** Converts the liveness of the runners that were checked. */
+export function toRunnersJson(entries: readonly QueueEntry[], liveness: SessionLivenessMap): object[] {
+  return entries.filter(({ session }) => liveness.has(session)).map((entry) => toRunnerJson(entry, liveness));
+}
+
+/** Converts a run to a row of `ls runs`. */
+export function toClaimRow(claim: Claim, scene: ViewContext): object {
+  const host = claim.entries.find(({ entry }) => entry.ticket !== undefined)?.entry.ticket?.host;
+  const queues = claim.entries.map(({ queue }) => queue);
+  const drains = isHolder(claim) ? [] : listStoppingDrains({ host, queues }, scene);
+  return { ...toRunJson(claim, computeClaimState(claim)), drains: drains.map(toDrainJson) };
+}
+
+export function toExplanationJson(explanation: Explanation, liveness: SessionLivenessMap): object {
+  const { claim, state, obstacles, drains, estimate, first } = explanation;
+  return {
+    ...{ ...toRunJson(claim, computeClaimState(claim)), verdict: state },
+    obstacles: obstacles.map((obstacle) => toObstacleJson(obstacle, liveness)),
+    drains: drains.map(toDrainJson),
+    estimate,
+    first: first && { run: first.claim.run, verdict: first.state },
+  };
+}
+
+function toObstacleJson(obstacle: ClaimObstacle, liveness: SessionLivenessMap): object {
+  const { entry: _, isImpossible, used, total, ahead, heldBehind, ...rest } = obstacle;
+  const toEntryJson = (entry: QueueEntry) => ({
+    ...toQueuedRunJson(toQueuedRun(entry)),
+    runner: findRunnerLiveness(entry, liveness)?.verdict,
+  });
+  return {
+    ...{ ...rest, used, free: Math.max(0, total - used), total, impossible: isImpossible },
+    ...{ ahead: ahead.map(toEntryJson), heldBehind: heldBehind.map(toEntryJson) },
+  };
+}

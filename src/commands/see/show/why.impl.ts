@@ -1,0 +1,127 @@
+import { EXIT } from "../../../base/errors.ts";
+import { findNameFault, quoteText } from "../../../base/text.ts";
+import { explain } from "../../../model/explain/explain.ts";
+import { formatExplanation } from "../../../model/explain/explain-text.ts";
+import {
+  buildClaims,
+  type Claim,
+  findClaimsByWord,
+  formatTicketOwner,
+} from "../../../model/snapshot/claims.ts";
+import { findNamedQueue, type Snapshot } from "../../../model/snapshot/snapshot.ts";
+import { isHolding } from "../../../protocol/admission.ts";
+import { findOnlyClaim } from "../../find-only-claim.ts";
+import { QUEUE_COLLECTIONS } from "../../read-snapshot.ts";
+import {
+  readEntryLiveness,
+  readSnapshotRanges,
+  retryCompacted,
+  throwUnknownName,
+  toSingleKeyRange,
+} from "../../snapshot-ranges.ts";
+import { type CommandContext, createStoreCommand } from "../../store-command.ts";
+import { formatJsonDocument } from "../../table.ts";
+import { wrapProseLines } from "../detail.ts";
+import { detectOutputStyle } from "../paint.ts";
+import { toExplanationJson } from "./show-json.ts";
+import { addHistories, listConcernedEntries, readLockSnapshot } from "./why-snapshot.ts";
+
+/** Largest number of waiting runs of a queue to explain; runs further back have the same reasons. */
+const MOST = 3;
+
+/** The waiting runs that a word matches, and notes about them. */
+interface WordMatch {
+  claims: readonly Claim[];
+  notes: readonly string[];
+}
+
+export const execute = createStoreCommand(async ({ args: [word = ""], flags }, io, context) => {
+  const { snapshot, claims, notes } = await retryCompacted(() => readMatch(context, word));
+  const wall = context.clock.getWallTime();
+  const explanations = claims.map((claim) => explain(snapshot, claim, wall));
+  const liveness = await readEntryLiveness(context, listConcernedEntries(explanations));
+  if (flags.json) {
+    const documents = explanations.map((one) => toExplanationJson(one, liveness));
+    io.writeOutput(formatJsonDocument({ revision: snapshot.revision, explanations: documents, notes }));
+    return EXIT.ok;
+  }
+  const lines = explanations.flatMap((one) => formatExplanation(one, wall, liveness));
+  const style = detectOutputStyle(io, { ascii: false, wide: false });
+  io.writeOutput(`${wrapProseLines([...lines, ...notes], style).join("\n")}\n`);
+  return EXIT.ok;
+});
+
+/** Reads the necessary snapshot and finds what the word matches. */
+async function readMatch(context: CommandContext, word: string): Promise<WordMatch & { snapshot: Snapshot }> {
+  const near = findNameFault(word) === undefined ? await readLockSnapshot(context, word) : undefined;
+  if (near !== undefined) return { ...(await matchWord(context, near, word)), snapshot: near };
+  const all = await readSnapshotRanges(context, QUEUE_COLLECTIONS);
+  const found = await matchWord(context, all, word);
+  return { ...found, snapshot: await addHistories(context, all, found.claims) };
+}
+
+/**
+ * Finds the runs that a word matches: those that wait for a lock or resource of this name, otherwise the run with this
+ * name.
+ */
+async function matchWord(context: CommandContext, snapshot: Snapshot, word: string): Promise<WordMatch> {
+  const all = buildClaims(snapshot);
+  const queues = (["lock", "resource"] as const).map((kind) => findWaiters(snapshot, all, kind, word));
+  if (queues.some((queue) => queue !== undefined)) {
+    return {
+      claims: [...new Set(queues.flatMap((queue) => queue?.claims ?? []))],
+      notes: queues.flatMap((queue) => queue?.notes ?? []),
+    };
+  }
+  const claim = findOnlyClaim(word, findClaimsByWord(all, word));
+  if (claim !== undefined) return { claims: [claim], notes: [] };
+  const free = await explainFree(context, snapshot, word);
+  if (free !== undefined) return { claims: [], notes: [free] };
+  const names = [...snapshot.queues.values()].map(({ name }) => name);
+  return throwUnknownName("run", word, names, ", and nothing is known of a lock or resource of that name");
+}
+
+/** Finds the runs that wait for a lock or resource; undefined if its queue is empty. */
+function findWaiters(
+  snapshot: Snapshot,
+  claims: ReadonlyMap<string, Claim>,
+  kind: "lock" | "resource",
+  name: string,
+): WordMatch | undefined {
+  const queue = findNamedQueue(snapshot, kind, name);
+  if (queue === undefined) return undefined;
+  const waiting = queue.entries.filter((entry) => !isHolding(entry));
+  const found = [...new Set(waiting.map(({ run }) => run))].flatMap((run) => claims.get(run) ?? []);
+  const holders = queue.entries.filter(isHolding);
+  const who = holders.length === 1 && holders[0] ? formatTicketOwner(holders[0]) : `${holders.length} runs`;
+  if (found.length === 0)
+    return { claims: [], notes: [`nobody waits for ${kind} ${quoteText(name)}; it is held by ${who}`] };
+  const more = found.length - MOST;
+  const notes =
+    more > 0 ? [`and ${more} more ${more === 1 ? "waits" : "wait"} for ${kind} ${quoteText(name)}`] : [];
+  return { claims: found.slice(0, MOST), notes };
+}
+
+/** Describes a lock or resource that is known but has an empty queue. */
+async function explainFree(
+  context: CommandContext,
+  snapshot: Snapshot,
+  word: string,
+): Promise<string | undefined> {
+  if (findNameFault(word) !== undefined) return undefined;
+  const { revision } = snapshot;
+  const { histories } = await readSnapshotRanges(
+    context,
+    [],
+    [toSingleKeyRange(context.keys.history(word))],
+    revision,
+  );
+  const drain = [...snapshot.drains.values()].find(
+    ({ scope, name }) => name === word && (scope === "lock" || scope === "resource"),
+  );
+  const kind =
+    drain?.scope ?? (snapshot.resources.has(word) ? "resource" : histories.size > 0 ? "lock" : undefined);
+  if (kind === undefined) return undefined;
+  const drained = drain === undefined ? "" : `; it is drained by ${drain.by}`;
+  return `nobody waits for ${kind} ${quoteText(word)}, and nobody holds it${drained}`;
+}

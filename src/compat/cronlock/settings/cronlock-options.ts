@@ -1,0 +1,115 @@
+import { ConfigError } from "../../../base/errors.ts";
+import { parseCronlockAddresses } from "./addresses.ts";
+import { type CronlockTool, computeArgumentsHash } from "./lock-name.ts";
+import { type CronlockLogin, parseCronlockLogin } from "./login.ts";
+import type { SourcedValue, ToolVariables } from "./variables.ts";
+
+/** The options of a cronlock or golock line. Times in seconds. */
+export interface CronlockOptions {
+  tool: CronlockTool;
+  lock: string;
+  command: readonly string[];
+  /** Minimum time for which the lock is held. */
+  grace: number;
+  /** Maximum time for which the lock is held. */
+  release: number;
+  /** 0: no timeout. */
+  timeout: number;
+  /** How long etcd may be unreachable at the start. */
+  connectTimeout: number;
+  /** Undefined if the signalbox configuration names the endpoints. */
+  endpoints: SourcedValue | undefined;
+  usesTls: boolean;
+  skipsVerification: boolean;
+  login: CronlockLogin | undefined;
+  database: number;
+  /** Resets the lock and runs nothing. */
+  isReset: boolean;
+  isVerbose: boolean;
+  /** One sentence for each option without effect. */
+  notes: readonly string[];
+  /** Where a variable was set, for error messages. */
+  getSource(name: string): string;
+}
+
+/** The longest time that settings accept, in seconds. It stands for no limit. */
+const TEN_YEARS = 3_650 * 86_400;
+
+/**
+ * Parses a line of one of the tools and its variables.
+ * @throws ConfigError for an invalid value, and for features of Redis
+ */
+export function parseCronlockOptions(
+  tool: CronlockTool,
+  words: readonly string[],
+  variables: ToolVariables,
+): CronlockOptions {
+  refuseUnsupported(variables);
+  const usesTls = variables.getBoolean("CRONLOCK_TLS");
+  return {
+    tool,
+    lock: computeLockName(tool, words, variables),
+    command: words,
+    grace: variables.getCount("CRONLOCK_GRACE", 40, { most: TEN_YEARS }),
+    // At 0 the lock would be free within the second in which it was taken.
+    release: Math.min(Math.max(variables.getCount("CRONLOCK_RELEASE", 86_400), 1), TEN_YEARS),
+    timeout: Math.min(variables.getCount("CRONLOCK_TIMEOUT", 0), TEN_YEARS),
+    connectTimeout: computeConnectTimeout(tool, variables),
+    endpoints: parseCronlockAddresses(variables, usesTls),
+    usesTls,
+    skipsVerification: variables.getBoolean("CRONLOCK_TLS_SKIP_VERIFY"),
+    login: parseCronlockLogin(tool, variables),
+    database: variables.getCount("CRONLOCK_DB", 0),
+    isReset: variables.isExplicitYes("CRONLOCK_RESET"), // a user who writes `true` does not want the command to run
+    isVerbose: variables.isYes("CRONLOCK_VERBOSE"),
+    notes: buildNotes(variables),
+    getSource: (name) => variables.get(name)?.source ?? `default of ${name}`,
+  };
+}
+
+/**
+ * Computes the lock name. Both tools use "cronlock." with a dot, unlike their documentation. golock accepts an empty
+ * prefix.
+ */
+function computeLockName(tool: CronlockTool, words: readonly string[], variables: ToolVariables): string {
+  const key = variables.getText("CRONLOCK_KEY") ?? computeArgumentsHash(tool, words);
+  const isBare = tool === "golock" && variables.isSet("CRONLOCK_PREFIX");
+  return `${variables.getText("CRONLOCK_PREFIX") ?? (isBare ? "" : "cronlock.")}${key}`;
+}
+
+/**
+ * Computes how long the tool would have tried to connect, in seconds: cronlock increases the pause after each
+ * attempt, golock does not.
+ */
+function computeConnectTimeout(tool: CronlockTool, variables: ToolVariables): number {
+  const old = variables.getCount("CRONLOCK_READ_TIMEOUT", 30); // the name in cronlock's documentation
+  const answer = variables.getCount("CRONLOCK_REDIS_TIMEOUT", old);
+  const attempts = variables.getCount("CRONLOCK_RECONNECT_ATTEMPTS", 5);
+  const backoff = variables.getCount("CRONLOCK_RECONNECT_BACKOFF", 5);
+  const pauses = tool === "golock" ? attempts : (attempts * (attempts - 1)) / 2;
+  return Math.min(Math.max(answer, backoff * pauses), TEN_YEARS);
+}
+
+/** Refuses features that only Redis has, and settings that would run a job on the wrong host. @throws ConfigError */
+function refuseUnsupported(variables: ToolVariables): void {
+  const sentinel = variables.get("CRONLOCK_USE_SENTINEL");
+  if (sentinel?.value === "yes")
+    throw new ConfigError(
+      `${sentinel.source}: Sentinel belongs to Redis and etcd needs none: remove it, and name ` +
+        "several of them in CRONLOCK_HOST, with commas between",
+    );
+  const address = variables.get("CRONLOCK_LOCAL_VIP");
+  if (address !== undefined)
+    throw new ConfigError(
+      `${address.source}: signalbox does not bind jobs to an address; put the hosts that may run them into a group ` +
+        "(signalbox group set), and set SIGNALBOX_GROUP to it",
+    );
+}
+
+function buildNotes(variables: ToolVariables): string[] {
+  return variables.isYes("CRONLOCK_NTPDATE")
+    ? [
+        "CRONLOCK_NTPDATE is ignored: the lock does not depend on this host's clock; set the clock with chrony or ntpd",
+      ]
+    : [];
+}

@@ -1,0 +1,212 @@
+import type { LoginShare } from "../login/shared-logins.ts";
+import { type Member, MemberError, type Rpc } from "../member.ts";
+import { isUnavailable, runWithDeadline } from "../retry.ts";
+import {
+  type ClusterMember,
+  type MemberStatus,
+  type RangeOp,
+  type RangeResult,
+  type ResponseHeader,
+  type Store,
+  StoreError,
+  type Txn,
+  type TxnResponse,
+  type WatchBatch,
+  type WatchRequest,
+} from "../store.ts";
+import { parseMemberList, parseResponseHeader, type WireCodec } from "../wire-codec.ts";
+import type { WireLease, WireMemberList, WireRangeResponse, WireTxn, WireWatch } from "../wire-types.ts";
+import type { Failover } from "./failover.ts";
+import { computeRangeAccess, computeTxnAccess, explainDenied, type KeyAccess } from "./key-access.ts";
+import { readMemberStatus } from "./member-status.ts";
+import { OpenWatch } from "./open-watch.ts";
+
+/** The store port over the members of a cluster, independent of the transport. */
+export class ClusterStore<B> implements Store {
+  readonly #failover: Failover;
+  readonly #wire: WireCodec<B>;
+  readonly #share: LoginShare | undefined;
+  readonly #watches = new Set<OpenWatch>();
+
+  /** @param share  the login, when a user with a password is configured */
+  constructor(failover: Failover, wire: WireCodec<B>, share?: LoginShare) {
+    this.#failover = failover;
+    this.#wire = wire;
+    this.#share = share;
+    failover.onSuspect = (member) => this.#distrust(member);
+  }
+
+  async grant(id: bigint, ttl: number, signal?: AbortSignal): Promise<ResponseHeader & { ttl: number }> {
+    const request = { ID: id.toString(), TTL: ttl.toString() };
+    const answer = await this.#call<WireLease>("grant", request, signal);
+    return { ...parseResponseHeader(answer.header), ttl: Number(answer.TTL) };
+  }
+
+  async renew(id: bigint, signal?: AbortSignal): Promise<ResponseHeader & { ttl: number }> {
+    const answer = await this.#call<WireLease>("renew", { ID: id.toString() }, signal);
+    const ttl = Number(answer.TTL ?? 0);
+    if (ttl <= 0) throw new StoreError("noSession", `session ${id.toString(16)} is gone`);
+    return { ...parseResponseHeader(answer.header), ttl };
+  }
+
+  async readTimeToLive(id: bigint, signal?: AbortSignal): Promise<{ left: number; ttl: number } | undefined> {
+    const { TTL, grantedTTL } = await this.#call<WireLease>("remaining", { ID: id.toString() }, signal);
+    const left = Number(TTL ?? 0);
+    // A missing session has TTL -1. An expiring session has no time left but still a granted time.
+    return left < 0 || grantedTTL === undefined ? undefined : { left, ttl: Number(grantedTTL) };
+  }
+
+  async revoke(id: bigint, signal?: AbortSignal): Promise<void> {
+    try {
+      await this.#call("revoke", { ID: id.toString() }, signal);
+    } catch (error) {
+      if (!(error instanceof StoreError && error.kind === "noSession")) throw error;
+    }
+  }
+
+  async readRange(
+    range: RangeOp & { revision?: bigint },
+    signal?: AbortSignal,
+  ): Promise<ResponseHeader & RangeResult> {
+    const asked = this.#call<WireRangeResponse>("range", this.#wire.toRangeRequest(range), signal);
+    const answer = await this.#explainDenials(asked, () => computeRangeAccess([range]));
+    const header = parseResponseHeader(answer.header);
+    // etcd's header has the current revision of the store; the port returns the revision of the read.
+    return { ...header, revision: range.revision ?? header.revision, ...this.#wire.parseRange(answer) };
+  }
+
+  async commitTxn(txn: Txn, signal?: AbortSignal): Promise<TxnResponse> {
+    const asked = this.#call<WireTxn>("txn", this.#wire.toTxnRequest(txn), signal);
+    const answer = await this.#explainDenials(asked, () => computeTxnAccess(txn));
+    return { ...parseResponseHeader(answer.header), ...this.#wire.parseTxn(answer) };
+  }
+
+  async *watch(request: WatchRequest, signal: AbortSignal): AsyncGenerator<WatchBatch, never> {
+    const opening = this.#runWithToken(signal, (token) => this.#openWatch(request, token, signal));
+    const open = await this.#explainDenials(opening, () => computeRangeAccess(request.ranges));
+    const onAbort = () => open.end(signal.reason);
+    signal.addEventListener("abort", onAbort);
+    if (signal.aborted) onAbort();
+    this.#watches.add(open);
+    const { clock, timeouts } = this.#failover;
+    open.probe(clock, request.progress ?? timeouts.probe).catch((error: unknown) => open.end(error));
+    try {
+      for (;;) {
+        const batch = this.#toWatchBatch(await open.readNext());
+        this.#failover.latency.recordMessage(open.member, clock.now());
+        if (batch.events.length > 0 || (request.progress !== undefined && batch.revision > 0n)) yield batch;
+      }
+    } finally {
+      this.#watches.delete(open);
+      signal.removeEventListener("abort", onAbort);
+      open.end(new StoreError("unavailable", "the watch was left"));
+    }
+  }
+
+  async readMemberStatuses(signal?: AbortSignal): Promise<MemberStatus[]> {
+    const { members } = this.#failover;
+    try {
+      const token = await this.#findToken(signal);
+      return await Promise.all(
+        members.map((member) => readMemberStatus(this.#failover, member, token, signal)),
+      );
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (!(error instanceof StoreError)) throw error;
+      return members.map(({ endpoint }) => ({ endpoint, ok: false, error }));
+    }
+  }
+
+  async listMembers(signal?: AbortSignal): Promise<ClusterMember[]> {
+    return parseMemberList(await this.#call<WireMemberList>("roster", {}, signal));
+  }
+
+  close(): void {
+    const reason = new StoreError("unavailable", "the connection to etcd was closed");
+    this.#failover.close();
+    this.#share?.login.cancel(this.#failover);
+    this.#share?.release();
+    for (const watch of this.#watches) watch.end(reason);
+  }
+
+  /** Adds the user and the keys to permission errors. */
+  #explainDenials<T>(call: Promise<T>, access: () => KeyAccess): Promise<T> {
+    return call.catch((error: unknown) => {
+      throw explainDenied(error, this.#share?.user, access());
+    });
+  }
+
+  async #call<T>(rpc: Rpc, request: object, signal: AbortSignal | undefined): Promise<T> {
+    return (await this.#runWithToken(signal, (token) => this.#run(rpc, request, token, signal))) as T;
+  }
+
+  #run(rpc: Rpc, request: object, token: string | undefined, signal?: AbortSignal): Promise<unknown> {
+    return this.#failover.run((member, options) => member.call(rpc, request, { ...options, token }), signal);
+  }
+
+  /** Makes a call with the token of the login, if there is one. */
+  #runWithToken<T>(signal: AbortSignal | undefined, call: (token?: string) => Promise<T>): Promise<T> {
+    return this.#share === undefined ? call() : this.#share.login.use(this.#failover, signal, call);
+  }
+
+  /**
+   * Opens a watch. A stale token looks like a missing permission there; a read of the same keys distinguishes the two.
+   */
+  async #openWatch(
+    request: WatchRequest,
+    token: string | undefined,
+    signal: AbortSignal,
+  ): Promise<OpenWatch> {
+    const creates = this.#wire.toCreateRequests(request);
+    try {
+      return await this.#failover.run(
+        (member, options) => OpenWatch.open(member, creates, { ...options, token }),
+        signal,
+        (late) => late.end(new StoreError("unavailable", "another member was faster")),
+      );
+    } catch (error) {
+      const [range] = request.ranges;
+      const isRefused = error instanceof MemberError && error.kind === "permission";
+      if (!isRefused || token === undefined || range === undefined) throw error;
+      await this.#run("range", this.#wire.toRangeRequest({ ...range, countOnly: true }), token, signal);
+      throw error;
+    }
+  }
+
+  /** Converts a response to a batch. Progress reports have no events, only a revision. */
+  #toWatchBatch(answer: WireWatch): WatchBatch {
+    const events = this.#wire.parseEvents(answer);
+    const last = events.at(-1);
+    if (last === undefined) return { revision: BigInt(answer.header?.revision ?? 0), events };
+    return { revision: last.type === "put" ? last.kv.modRevision : last.revision, events };
+  }
+
+  /**
+   * Returns the login token if it is available soon: members report their status without a token too.
+   * @throws StoreError when etcd refuses the login
+   */
+  async #findToken(signal: AbortSignal | undefined): Promise<string | undefined> {
+    const { clock, timeouts } = this.#failover;
+    const getToken = (call: AbortSignal) =>
+      this.#share?.login.use(this.#failover, call, async (token) => token);
+    try {
+      return await runWithDeadline(
+        clock,
+        clock.now() + timeouts.attempt,
+        async (call) => getToken(call),
+        signal,
+      );
+    } catch (error) {
+      if (isUnavailable(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /** Ends the watches on a member that left a call without a response: they would go silent without an error. */
+  #distrust(member: Member): void {
+    const text = `${member.endpoint}: the member does not answer`;
+    for (const watch of this.#watches) {
+      if (watch.member === member) watch.end(new MemberError("unavailable", "retry", text));
+    }
+  }
+}

@@ -1,0 +1,105 @@
+import http from "node:http";
+import https from "node:https";
+import type { TlsOptions } from "../options.ts";
+import { buildSecureContext } from "../tls.ts";
+
+/** What a member publishes outside its API. Undefined fields are not available. */
+export interface MemberMetrics {
+  /** The etcd version, e.g. `3.5.30`. */
+  version: string | undefined;
+  /** Quota of the database, bytes. */
+  quota: number | undefined;
+  /** The member's wall clock minus the local one lies between these, ms. */
+  clock: { least: number; most: number } | undefined;
+}
+
+const NOTHING: MemberMetrics = { version: undefined, quota: undefined, clock: undefined };
+/** Timeout of a request, ms. The result is optional. */
+const WITHIN = 5_000;
+const LARGEST = 8_000_000;
+
+/**
+ * Reads the metrics that a member publishes on its client address, for both transports.
+ * @param url  of the member
+ * @param wall  wall clock, ms since the epoch
+ * @returns the available values; never throws, because many etcd servers have no metrics there
+ */
+export async function readMemberMetrics(
+  url: string,
+  tls: TlsOptions | undefined,
+  wall: () => number,
+  signal: AbortSignal,
+): Promise<MemberMetrics> {
+  try {
+    const before = wall();
+    const { text, date } = await fetchText(`${url}/metrics`, tls, signal);
+    const quota = Number(/^etcd_server_quota_backend_bytes (\S+)$/m.exec(text)?.[1]);
+    const version = /^etcd_server_version\{server_version="([^"]+)"\} 1$/m.exec(text)?.[1];
+    const clock = computeClockOffset(date, before, wall());
+    return { version, quota: quota > 0 ? quota : undefined, clock };
+  } catch {
+    return NOTHING;
+  }
+}
+
+/**
+ * Reads the difference between a member's wall clock and the local one from the Date header of an HTTP response, for
+ * both transports.
+ * @returns undefined when the member does not answer or sends no date
+ */
+export async function readMemberClock(
+  url: string,
+  tls: TlsOptions | undefined,
+  wall: () => number,
+  signal: AbortSignal,
+): Promise<MemberMetrics["clock"]> {
+  try {
+    const before = wall();
+    const { date } = await fetchText(`${url}/version`, tls, signal);
+    return computeClockOffset(date, before, wall());
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * @param date  ms since the epoch, truncated to whole seconds
+ * @param before  local wall clock before the request
+ * @param after  local wall clock after the response
+ */
+function computeClockOffset(date: number, before: number, after: number): MemberMetrics["clock"] {
+  return Number.isNaN(date) ? undefined : { least: date - after, most: date + 999 - before };
+}
+
+/** @returns `date`: the Date header, ms since the epoch, truncated to whole seconds; NaN when it is missing */
+function fetchText(
+  url: string,
+  tls: TlsOptions | undefined,
+  signal: AbortSignal,
+): Promise<{ text: string; date: number }> {
+  const ended = AbortSignal.any([signal, AbortSignal.timeout(WITHIN)]);
+  const isSecure = url.startsWith("https:");
+  const secure = isSecure && {
+    secureContext: buildSecureContext(tls ?? {}),
+    rejectUnauthorized: tls?.insecureSkipVerify !== true,
+    ...(tls?.serverName !== undefined && { servername: tls.serverName }),
+  };
+  return new Promise((resolve, reject) => {
+    const options = { agent: false as const, signal: ended, ...secure };
+    const request = (isSecure ? https : http).get(url, options, (answer) => {
+      const chunks: Buffer[] = [];
+      let length = 0;
+      answer.on("data", (chunk: Buffer) => {
+        length += chunk.length;
+        if (length > LARGEST) request.destroy(new Error("too long"));
+        else chunks.push(chunk);
+      });
+      answer.on("error", reject);
+      answer.on("end", () => {
+        const date = Date.parse(answer.headers.date ?? "");
+        resolve({ text: Buffer.concat(chunks).toString("latin1"), date });
+      });
+    });
+    request.on("error", reject);
+  });
+}

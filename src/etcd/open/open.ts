@@ -1,0 +1,47 @@
+import { ClusterPin } from "../cluster/cluster-pin.ts";
+import { ClusterStore } from "../cluster/cluster-store.ts";
+import { DEFAULT_TIMEOUTS, Failover } from "../cluster/failover.ts";
+import { PinnedMember } from "../cluster/pinned-member.ts";
+import type { Member } from "../member.ts";
+import { type CheckedOptions, checkStoreOptions, type StoreOptions, type StorePorts } from "../options.ts";
+import type { Store } from "../store.ts";
+import { type ByteCodec, WireCodec } from "../wire-codec.ts";
+
+export {
+  chooseTransport,
+  type StoreOptions,
+  type StorePorts,
+  type TlsOptions,
+} from "../options.ts";
+
+/** What a transport's module exports. A transport is loaded only when it is chosen. */
+export interface Transport<B> {
+  bytes: ByteCodec<B>;
+  openMembers(options: CheckedOptions): Promise<Member[]>;
+}
+
+/**
+ * Opens a store over etcd. It connects with the first call, so an unreachable etcd causes no error here.
+ * @throws ConfigError when the options contradict each other
+ */
+export async function openStore(options: StoreOptions, ports: StorePorts): Promise<Store> {
+  const checked = checkStoreOptions(options);
+  return checked.transport === "grpc"
+    ? await assembleStore(await import("../grpc/transport.ts"), checked, ports)
+    : await assembleStore(await import("../http/transport.ts"), checked, ports);
+}
+
+async function assembleStore<B>(
+  transport: Transport<B>,
+  options: CheckedOptions,
+  ports: StorePorts,
+): Promise<Store> {
+  const pin = new ClusterPin(options.clusterId);
+  const members = (await transport.openMembers(options)).map((member) => new PinnedMember(member, pin));
+  const first = Math.floor((ports.unit?.() ?? 0) * members.length);
+  const failover = new Failover(members, ports.clock, { ...DEFAULT_TIMEOUTS, ...options.timeouts }, first);
+  if (options.password === undefined) return new ClusterStore(failover, new WireCodec(transport.bytes));
+  const { shareLogin } = await import("../login/shared-logins.ts");
+  const share = shareLogin(options, ports.unit ?? (() => 0.5));
+  return new ClusterStore(failover, new WireCodec(transport.bytes), share);
+}

@@ -1,0 +1,55 @@
+import { readFileSync, statSync } from "node:fs";
+import { ConfigError } from "../../base/errors.ts";
+import type { Settings } from "../../config/settings.ts";
+import { DEFAULT_TIMEOUTS } from "../cluster/failover.ts";
+import { readSystemAuthorities } from "./authorities.ts";
+import type { StoreOptions, TlsOptions } from "./open.ts";
+
+/** Builds the options of a store from the settings. @throws ConfigError */
+export function buildStoreOptions(values: Settings): StoreOptions {
+  const tls = buildTlsOptions(values);
+  return {
+    endpoints: [...values.endpoints],
+    transport: values.transport,
+    ...(values.clusterId !== undefined && { clusterId: BigInt(`0x${values.clusterId}`) }),
+    allowPlaintextPassword: values.allowPlaintextPassword,
+    ...(values.user !== undefined && { user: values.user }),
+    ...(values.password !== undefined && { password: values.password }),
+    ...(values.passwordFile !== undefined && { passwordFile: values.passwordFile }),
+    // A command with a shorter connect timeout ends earlier by itself; a job that already runs can wait for the login.
+    timeouts: { login: Math.max(values.connectTimeout, DEFAULT_TIMEOUTS.login) },
+    ...(tls !== undefined && { tls }),
+  };
+}
+
+/** Builds the TLS options from the settings. Returns undefined when no endpoint is https. */
+function buildTlsOptions(values: Settings): TlsOptions | undefined {
+  if (!values.endpoints.some((endpoint) => endpoint.startsWith("https:"))) return undefined;
+  const { cacert, cert, key, serverName, insecureSkipTlsVerify } = values;
+  if (key !== undefined) checkPrivate(key);
+  const readDefaultAuthorities = () =>
+    insecureSkipTlsVerify ? undefined : readSystemAuthorities(process.env);
+  const ca = cacert === undefined ? readDefaultAuthorities() : readPemFile("cacert", cacert);
+  return {
+    ...(ca !== undefined && { ca }),
+    ...(cert !== undefined && { cert: readPemFile("cert", cert) }),
+    ...(key !== undefined && { key: readPemFile("key", key) }),
+    ...(serverName !== undefined && { serverName }),
+    insecureSkipVerify: insecureSkipTlsVerify,
+  };
+}
+
+function readPemFile(setting: string, path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (cause) {
+    throw new ConfigError(`${setting}: ${(cause as Error).message}`, { cause });
+  }
+}
+
+/** Rejects a private key that others can read. The group may read it, so that services can share a key. */
+function checkPrivate(path: string): void {
+  const mode = statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
+  if ((mode & 0o007) !== 0)
+    throw new ConfigError(`key: ${path} can be read by everybody; run: chmod o= ${path}`);
+}

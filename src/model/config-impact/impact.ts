@@ -1,0 +1,134 @@
+import { EXIT } from "../../base/errors.ts";
+import { quoteText } from "../../base/text.ts";
+import type { ConfigChange } from "../../fleet/config-changes.ts";
+import { canonicalizeHost, findMembership, type Groups } from "../../fleet/groups.ts";
+import { isHolding } from "../../protocol/admission.ts";
+import type { Ticket } from "../../protocol/ticket.ts";
+import { buildClaims, type Claim, isHolder } from "../snapshot/claims.ts";
+import { buildGroupMembers, findNamedQueue, type Snapshot } from "../snapshot/snapshot.ts";
+import { type AffectedRun, FATES, type ImpactVerdict } from "./affected-run.ts";
+import { computeDrainImpact } from "./drain-impact.ts";
+import { listConfigNotes } from "./notes.ts";
+import { createTotalLookup, type HostTotal } from "./totals.ts";
+
+/** The effect of a configuration change on current runs. */
+export interface ConfigImpact {
+  readonly affected: readonly AffectedRun[];
+  /** Further notes for the operator, one sentence each. */
+  readonly notes: readonly string[];
+}
+
+type ImpactRule = (claim: Claim, ticket: Ticket) => ImpactVerdict | undefined;
+
+/**
+ * Computes the effect of configuration changes on current runs.
+ * @param snapshot  with locks, resources, configuration, drains and hosts
+ * @param wall      wall clock, ms since the epoch
+ */
+export function computeConfigImpact(
+  snapshot: Snapshot,
+  changes: readonly ConfigChange[],
+  wall: number,
+): ConfigImpact {
+  const before = buildGroupMembers(snapshot);
+  const after = applyGroupChanges(before, changes);
+  const shifts = computeDrainImpact(snapshot, before, after, wall);
+  const judges = [createGroupRule(before, after, changes), createTotalRule(snapshot, changes), shifts.judge];
+  const affected = [...buildClaims(snapshot).values()].flatMap((claim): AffectedRun[] => {
+    const ticket = claim.entries.find(({ entry }) => entry.ticket !== undefined)?.entry.ticket;
+    if (ticket === undefined) return [];
+    const verdicts = judges.flatMap((judge) => judge(claim, ticket) ?? []);
+    const [worst] = verdicts.sort((a, b) => FATES.indexOf(a.fate) - FATES.indexOf(b.fate));
+    return worst === undefined ? [] : [{ claim, ...worst }];
+  });
+  const notes = [
+    ...listConfigNotes(snapshot, before, after, changes),
+    ...shifts.notes,
+    ...listOvercommitted(snapshot, changes),
+  ];
+  return { affected: affected.sort((a, b) => FATES.indexOf(a.fate) - FATES.indexOf(b.fate)), notes };
+}
+
+function applyGroupChanges(before: Groups, changes: readonly ConfigChange[]): Map<string, readonly string[]> {
+  const after = new Map(before);
+  for (const change of changes) {
+    if (change.kind !== "group") continue;
+    if (change.after === undefined) after.delete(change.name);
+    else after.set(change.name, change.after);
+  }
+  return after;
+}
+
+/** Judges runs with -g GROUP whose host leaves the group. */
+function createGroupRule(before: Groups, after: Groups, changes: readonly ConfigChange[]): ImpactRule {
+  if (!changes.some(({ kind }) => kind === "group")) return () => undefined;
+  const [was, is] = [createMembershipTest(before), createMembershipTest(after)];
+  return (claim, { group, host }) => {
+    if (group === undefined || !was(group, host) || is(group, host)) return undefined;
+    const isThere = after.has(group);
+    const why = isThere ? `its host leaves group ${quoteText(group)}` : `group ${quoteText(group)} is gone`;
+    if (isHolder(claim)) return isRunning(claim) ? { fate: "ended", exit: EXIT.lost, why } : undefined;
+    return { fate: "leaves", exit: isThere ? EXIT.busy : EXIT.config, why };
+  };
+}
+
+/** Whether the command is running: in grace, it has ended. */
+function isRunning({ entries }: Claim): boolean {
+  return entries.some(({ entry }) => entry.ticket?.state === "held");
+}
+
+/** Creates a cached test whether a host is in a group: there may be many runs on few hosts. */
+function createMembershipTest(groups: Groups): (group: string, host: string) => boolean {
+  const known = new Map<string, boolean>();
+  return (group, host) => {
+    const question = `${group}\n${canonicalizeHost(host)}`;
+    const answer =
+      known.get(question) ?? (groups.has(group) && findMembership(groups, group, host) !== undefined);
+    known.set(question, answer);
+    return answer;
+  };
+}
+
+/** Judges runs that wait for a resource whose total changes. */
+function createTotalRule(snapshot: Snapshot, changes: readonly ConfigChange[]): ImpactRule {
+  const resources = changes.filter((change) => change.kind === "resource");
+  if (resources.length === 0) return () => undefined;
+  const totals = createTotalLookup(snapshot, resources);
+  return (claim) => {
+    if (isHolder(claim)) return undefined;
+    const verdicts = claim.entries.flatMap(({ queue, entry: { ticket } }) => {
+      if (queue.kind !== "resource" || ticket === undefined) return [];
+      const total = totals(queue.name, ticket.host);
+      return (total && judgeTotal(queue.name, ticket, total.after)) ?? [];
+    });
+    return verdicts.find(({ fate }) => fate === "leaves") ?? verdicts[0];
+  };
+}
+
+function judgeTotal(
+  name: string,
+  { count, total, isStated }: Ticket,
+  after: HostTotal,
+): ImpactVerdict | undefined {
+  const buildLeaving = (why: string): ImpactVerdict => ({ fate: "leaves", exit: EXIT.config, why });
+  const resource = quoteText(name);
+  if (after === "unknown")
+    return { ...buildLeaving(`the total of ${resource} on its host is not known here`), fate: "perhaps" };
+  if (after === undefined) return isStated ? undefined : buildLeaving(`it states no total of ${resource}`);
+  if (count > after) return buildLeaving(`it asks for ${count} of ${resource}, but the total is ${after}`);
+  return isStated && total !== after
+    ? buildLeaving(`it states a total of ${total} of ${resource}`)
+    : undefined;
+}
+
+/** Lists resources with more units held than the new total. */
+function listOvercommitted(snapshot: Snapshot, changes: readonly ConfigChange[]): string[] {
+  return changes.flatMap((change) => {
+    if (change.kind !== "resource" || !/^\d{1,15}$/.test(change.after?.total ?? "")) return [];
+    const total = Number(change.after?.total);
+    const entries = findNamedQueue(snapshot, "resource", change.name)?.entries.filter(isHolding) ?? [];
+    const held = entries.reduce((sum, { ticket }) => sum + (ticket?.count ?? 0), 0);
+    if (held <= total) return [];
+    return `${held} units of ${quoteText(change.name)} are held, but the total is ${total}: nothing is granted until enough are free`;
+  });
+}

@@ -1,0 +1,151 @@
+import { listGroupHosts, listHostGroups } from "../../fleet/groups.ts";
+import {
+  type Drain,
+  type DrainTarget,
+  hasEnded,
+  isDrainApplicable,
+  isEveryQueueStopped,
+  isSameTarget,
+  type RunTargets,
+} from "../../protocol/drain.ts";
+import type { QueueEntry } from "../../protocol/ticket.ts";
+import { buildClaims, type Claim, isHolder } from "../snapshot/claims.ts";
+import { buildGroupMembers, type Snapshot } from "../snapshot/snapshot.ts";
+
+/**
+ * What a drain does to a waiter. `stays`: it keeps its queue entry. `leaves`: its entry would block other runs, so it
+ * removes the entry and claims again after the drain. `depends`: it waits for leases. With --wait it keeps its queue
+ * entry, without --wait it gives up; the ticket does not store this option.
+ */
+export type WaiterFate = "stays" | "leaves" | "depends";
+
+/** The runs and hosts in the scope of a drain. */
+export interface DrainExtent {
+  /** Runs whose command may be running. They continue: a drain does not end commands. */
+  readonly holders: readonly Claim[];
+  readonly waiters: readonly { readonly claim: Claim; readonly fate: WaiterFate }[];
+  /** Hosts that the drain names, directly or through a group. */
+  readonly hosts: readonly string[];
+}
+
+type ExtentSnapshot = Pick<Snapshot, "queues" | "groups" | "drains">;
+
+/**
+ * Computes which runs and hosts a drain affects. Runs are in the order of claims.
+ * @param wall  wall clock, ms since the epoch. Other active drains also decide which waiters keep their queue entries
+ */
+export function computeDrainExtent(snapshot: ExtentSnapshot, target: DrainTarget, wall: number): DrainExtent {
+  const others = [...snapshot.drains.values()].filter(
+    (drain) => !hasEnded(drain, wall) && !isSameTarget(drain, target),
+  );
+  const inScope = listClaimsInScope(snapshot, target);
+  const waiters = inScope.flatMap(({ claim, reach }) => {
+    if (canBeRunning(claim) || isHolder(claim)) return [];
+    const drains = [target, ...others.filter((drain) => isDrainApplicable(drain, reach))];
+    return [{ claim, fate: judgeFate(reach, claim, drains) }];
+  });
+  return {
+    holders: inScope.flatMap(({ claim }) => (canBeRunning(claim) ? [claim] : [])),
+    waiters,
+    hosts: listHostsInScope(snapshot, target),
+  };
+}
+
+/** Lists the queue entries of all claims in scope, in any state. */
+export function listEntriesInScope(snapshot: ExtentSnapshot, target: DrainTarget): QueueEntry[] {
+  return listClaimsInScope(snapshot, target).flatMap(({ claim }) => claim.entries.map(({ entry }) => entry));
+}
+
+/** Finds the drains of exactly this target, for any spelling in their keys. Includes expired drains. */
+export function findDrainsOfTarget(snapshot: Pick<Snapshot, "drains">, target: DrainTarget): Drain[] {
+  return [...snapshot.drains.values()].filter((drain) => isSameTarget(drain, target));
+}
+
+/** Finds other active drains that apply to the target: they still stop it after an undrain of the target. */
+export function findOtherDrains(snapshot: ExtentSnapshot, target: DrainTarget, wall: number): Drain[] {
+  const groups = buildGroupMembers(snapshot);
+  const hosts = listHostsInScope(snapshot, target);
+  const reaches = [
+    ...hosts.map((host) => ({ resources: [], host, groups: listHostGroups(groups, host) })),
+    ...(target.scope === "lock" ? [{ lock: target.name, resources: [], host: "", groups: [] }] : []),
+    ...(target.scope === "resource" ? [{ resources: [target.name], host: "", groups: [] }] : []),
+  ];
+  return [...snapshot.drains.values()].filter(
+    (drain) =>
+      !hasEnded(drain, wall) &&
+      !isSameTarget(drain, target) &&
+      (drain.scope === "all" || reaches.some((reach) => isDrainApplicable(drain, reach))),
+  );
+}
+
+/** Lists the hosts that a drain names; empty for other scopes and for a group that does not exist. */
+function listHostsInScope(snapshot: ExtentSnapshot, { scope, name }: DrainTarget): readonly string[] {
+  if (scope === "host") return [name];
+  return scope === "group" && snapshot.groups.has(name)
+    ? listGroupHosts(buildGroupMembers(snapshot), name)
+    : [];
+}
+
+function listClaimsInScope(
+  snapshot: ExtentSnapshot,
+  target: DrainTarget,
+): { claim: Claim; reach: RunTargets }[] {
+  const groupsOfHost = createGroupLookup(snapshot);
+  return [...buildClaims(snapshot).values()]
+    .map((claim) => ({ claim, reach: buildReach(claim, groupsOfHost) }))
+    .filter(({ claim, reach }) => isDrainApplicable(target, reach) || isQueuedIn(claim, target))
+    .sort((a, b) => compareByTurn(a.claim, b.claim));
+}
+
+/** Checks all entries: a run id put by hand may be in the queues of several locks. */
+function isQueuedIn({ entries }: Claim, { scope, name }: DrainTarget): boolean {
+  return entries.some(({ queue }) => queue.kind === scope && queue.name === name);
+}
+
+/** Collects the drainable targets that the tickets of a claim show. The run may still add tickets. */
+function buildReach({ entries }: Claim, groupsOfHost: (host: string) => readonly string[]): RunTargets {
+  const lock = entries.find(({ queue }) => queue.kind === "lock")?.queue.name;
+  const resources = entries.flatMap(({ queue }) => (queue.kind === "resource" ? [queue.name] : []));
+  const host = entries.find(({ entry }) => entry.ticket !== undefined)?.entry.ticket?.host ?? "";
+  return { ...(lock !== undefined && { lock }), resources, host, groups: groupsOfHost(host) };
+}
+
+/** Caches the groups of each host, because many runs share a host. */
+function createGroupLookup(snapshot: ExtentSnapshot): (host: string) => readonly string[] {
+  const groups = buildGroupMembers(snapshot);
+  const known = new Map<string, readonly string[]>();
+  return (host) => {
+    const found = known.get(host) ?? (groups.size === 0 ? [] : listHostGroups(groups, host));
+    known.set(host, found);
+    return found;
+  };
+}
+
+/** Whether the command of a run may be running: a ticket is held or cannot be read. In grace, the command has ended. */
+function canBeRunning(claim: Claim): boolean {
+  return listHeldEntries(claim).length > 0;
+}
+
+function judgeFate(reach: RunTargets, { entries }: Claim, drains: readonly DrainTarget[]): WaiterFate {
+  if (!drains.every((drain) => isEveryQueueStopped(drain, reach))) return "leaves";
+  return entries.some(({ queue }) => queue.kind === "resource") ? "depends" : "stays";
+}
+
+/** Lists the entries that make a run a holder: tickets that are held or cannot be read. */
+export function listHeldEntries({ entries }: Claim): QueueEntry[] {
+  return entries
+    .map(({ entry }) => entry)
+    .filter(({ ticket }) => ticket === undefined || ticket.state === "held");
+}
+
+function compareByTurn(a: Claim, b: Claim): number {
+  const [first, second] = [computeTurn(a), computeTurn(b)];
+  return first < second ? -1 : first > second ? 1 : 0;
+}
+
+function computeTurn({ entries }: Claim): bigint {
+  return entries.reduce(
+    (least, { entry }) => (entry.createRevision < least ? entry.createRevision : least),
+    1n << 63n,
+  );
+}

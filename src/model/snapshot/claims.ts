@@ -1,0 +1,48 @@
+import { isHolding } from "../../protocol/admission.ts";
+import type { QueueEntry } from "../../protocol/ticket.ts";
+import type { NamedQueue, Snapshot } from "./snapshot.ts";
+
+/** A queue entry with its queue. */
+export interface ClaimEntry {
+  queue: NamedQueue;
+  entry: QueueEntry;
+}
+
+/** All queue entries of one run. */
+export interface Claim {
+  run: string;
+  entries: readonly ClaimEntry[];
+}
+
+/** Returns the claims of a snapshot by run id. A key put by hand without a run id is a claim under its last segment. */
+export function buildClaims(snapshot: Pick<Snapshot, "queues">): Map<string, Claim> {
+  const entries = new Map<string, ClaimEntry[]>();
+  for (const queue of snapshot.queues.values()) {
+    for (const entry of queue.entries) {
+      const known = entries.get(entry.run);
+      if (known === undefined) entries.set(entry.run, [{ queue, entry }]);
+      else known.push({ queue, entry });
+    }
+  }
+  return new Map([...entries].map(([run, own]) => [run, { run, entries: own }]));
+}
+
+/** Whether a claim is granted: all its tickets are held or in grace. */
+export function isHolder({ entries }: Claim): boolean {
+  return entries.every(({ entry }) => isHolding(entry));
+}
+
+/** Finds the claims that match a word: a run id, its first characters (at least 4), or `HOST:PID`. */
+export function findClaimsByWord(claims: ReadonlyMap<string, Claim>, word: string): Claim[] {
+  const exact = claims.get(word);
+  if (exact !== undefined) return [exact];
+  const isMatch = ({ run, entries }: Claim) =>
+    (word.length >= 4 && run.startsWith(word)) ||
+    entries.some(({ entry: { ticket } }) => ticket !== undefined && `${ticket.host}:${ticket.pid}` === word);
+  return [...claims.values()].filter(isMatch);
+}
+
+/** Returns the owner of a ticket as `HOST:PID`, for example `web1.example.com:3121`. The text is not cleaned. */
+export function formatTicketOwner({ run, ticket }: QueueEntry): string {
+  return ticket === undefined ? `malformed ticket ${run}` : `${ticket.host}:${ticket.pid}`;
+}

@@ -1,0 +1,111 @@
+import type { HostRecord } from "../../fleet/host-record.ts";
+import type { Drain } from "../../protocol/drain.ts";
+import type { DrainScope, QueueKind } from "../../protocol/keys.ts";
+import type { Collection, NamedQueue, Snapshot } from "../snapshot/snapshot.ts";
+import type { Remedy } from "./remedy.ts";
+
+/** The meaning of a cell, for colours. Its text contains the same information. */
+export type Tone = "held" | "free" | "waiting" | "problem" | "quiet" | "plain";
+
+/** A column of a table. Texts may come from etcd, and are not cleaned. */
+export interface TableColumn<R> {
+  id: string;
+  title: string;
+  /** Columns with the largest number are hidden first if there is too little width. 9: shown only on demand. */
+  priority: number;
+  align?: "right";
+  /** @param wall  wall clock, ms since the epoch. It is a parameter because unchanged rows are reused for any time */
+  formatCell(row: R, wall: number): string;
+  /** The text is a duration that changes with time. Filters ignore it. */
+  isTimed?: true;
+  /** The text is random. Filters only match its prefix, because short words would match by chance. */
+  isRandom?: true;
+  /** Returns a shorter text for narrow terminals, with the same meaning for users who know the site. */
+  formatBriefCell?(row: R): string;
+  /** Moves to separate lines below the row if there is too little width: as a sentence, or as a line to copy. */
+  below?: "sentence" | "line";
+  /** Shows the tone also as a mark, so that no information depends on colour alone. */
+  isMarked?: true;
+  /** Returns the sort value. Without this function, the column is sorted by its text. */
+  getSortValue?(row: R): number | bigint | string;
+  getTone?(row: R): Tone;
+}
+
+/** Values of a row that filters can match, in addition to its text. */
+export interface Facets {
+  /** The displayed state and all others that apply: a held lock may also be drained. */
+  states: readonly string[];
+  hosts: readonly string[];
+  holders: readonly string[];
+}
+
+/** The object of a row. `name` is as in commands: the id of a run; empty for a drain of everything. */
+export type Subject =
+  | { kind: "lock" | "resource" | "host" | "group" | "schedule"; name: string }
+  /** A run; `queue` is the queue in which it was found. */
+  | { kind: "run"; name: string; queue?: { kind: QueueKind; name: string } }
+  | { kind: "drain"; scope: DrainScope; name: string }
+  /**
+   * A row without actions of its own: a past run, an audit record. `about` is the object that it refers to, if known.
+   * `remedy` is a command that solves the problem.
+   */
+  | { kind: "record"; name: string; about?: Subject; remedy?: Remedy };
+
+/** A table as data, so that commands and the console show the same columns. */
+export interface TableView<R> {
+  id: string;
+  brief: string;
+  /** The collections to read for it. */
+  collections: readonly Collection[];
+  columns: readonly TableColumn<R>[];
+  /** Default sort column; prefix `-` for descending. */
+  sort: string;
+  /** Returns a key that stays the same while the object of the row exists. */
+  getKey(row: R): string;
+  getFacets(row: R): Facets;
+  /** Returns the object of the row, for actions. */
+  getSubject(row: R): Subject;
+  /** Returns the row for JSON output, as documented in docs/json.md. */
+  toJson(row: R): object;
+  /** Returns the part of a row whose change is reported. Without this function, every change is reported. */
+  getChangeKey?(row: R): string;
+  /** Message for an empty table, with a suggestion. */
+  empty: string;
+  /** Lists remarks on the table as a whole, one sentence each. */
+  listRemarks?(viewContext: ViewContext): readonly string[];
+}
+
+/** A view that builds its rows from one queue at a time, so that any number of queues can be listed while reading. */
+export interface QueueView<R> extends TableView<R> {
+  of: "queue";
+  /** Whether locks and resources with empty queues can have rows. */
+  hasEmpty: boolean;
+  buildRows(queue: NamedQueue, viewContext: ViewContext): readonly R[];
+}
+
+/** A view that needs the complete snapshot of its collections. */
+export interface SnapshotView<R> extends TableView<R> {
+  of: "picture";
+  /** Whether rows appear, change or disappear as time passes. */
+  isTimed?: true;
+  buildRows(snapshot: Snapshot, viewContext: ViewContext): readonly R[];
+}
+
+export type AnyView<R> = QueueView<R> | SnapshotView<R>;
+
+/** Data from small collections that views need in addition to queues. It is read before the queues. */
+export interface ViewContext {
+  /** Wall clock, ms since the epoch. */
+  wall: number;
+  /** Drains that have not ended. */
+  drains: readonly Drain[];
+  /** Members by group. */
+  groups: ReadonlyMap<string, readonly string[]>;
+  resources: Snapshot["resources"];
+  hosts: ReadonlyMap<string, HostRecord>;
+  /** Finished runs by lock, newest first, where they were read. */
+  histories?: Snapshot["histories"];
+}
+
+/** The collections of a ViewContext. */
+export const CONTEXT_COLLECTIONS: readonly Collection[] = ["resourceConfigs", "groups", "drains", "hosts"];

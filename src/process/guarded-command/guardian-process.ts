@@ -1,0 +1,169 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { Duplex } from "node:stream";
+import { EXIT, SignalboxError } from "../../base/errors.ts";
+import { explainUnstartable } from "../native/unstartable.ts";
+import type { CommandSpec, Streams } from "./command.ts";
+import { type Frame, FrameReader } from "./wire.ts";
+
+/**
+ * The process name of guardians, as in wire.h. It is not part of any signalbox path or word, and guardians have no
+ * arguments. `pkill -f` with the name of a job or of signalbox therefore ends the runner but not the guardians, which
+ * then end the job.
+ */
+const GUARDIAN_NAME = "sbxgd";
+
+/** How the outer guardian ended: its exit code, or undefined when a signal ended it or it never started. */
+export interface GuardianExit {
+  code: number | undefined;
+  /** Why it never started. */
+  failure?: SignalboxError;
+}
+
+/** The guardian's process and the runner's end of its socket. native-guarded-command.ts interprets the frames. */
+export class GuardianProcess {
+  /** Process id of the outer guardian, also its session id; undefined when it could not be started. */
+  readonly pid: number | undefined;
+  /** Resolves when both the process and the socket have ended and every frame has been delivered. Never rejects. */
+  readonly ended: Promise<GuardianExit>;
+  readonly #child: ChildProcess;
+  /** Undefined when no descriptor was left to start a guardian. */
+  readonly #socket: Duplex | undefined;
+  /** Process id of the inner guardian, once received. */
+  #inner: number | undefined;
+
+  /** @throws SignalboxError when the system refuses the command's environment */
+  constructor(binary: string, spec: CommandSpec, onFrame: (frame: Frame) => void) {
+    this.#child = startGuardian(binary, spec);
+    this.pid = this.#child.pid;
+    this.#socket = findSocket(this.#child);
+    if (spec.streams !== undefined) attachStreams(this.#child, spec.streams);
+    this.#receiveFrames(onFrame);
+    const silent = this.#waitForSocketEnd();
+    this.ended = waitForExit(this.#child, binary).then(async (end) => {
+      this.wake(); // without the outer guardian, nothing else wakes the inner one
+      if (end.failure === undefined) await silent;
+      return end;
+    });
+  }
+
+  /** Sets the process id of the inner guardian, which lives as long as the socket is open. */
+  setInnerPid(inner: number): void {
+    this.#inner = inner;
+  }
+
+  /** Wakes stopped guardians: a stopped guardian keeps no deadline. */
+  wake(): void {
+    this.#signal("SIGCONT");
+  }
+
+  /** Kills both guardians. Use it for stopped or frozen ones, which cannot receive frames. */
+  kill(): void {
+    this.#signal("SIGKILL");
+  }
+
+  /** Sends a frame. Does nothing when the guardian has ended; `ended` reports that. */
+  send(frame: Buffer): void {
+    if (this.#socket?.writable) this.#socket.write(frame);
+  }
+
+  /** Ends a guardian that does not communicate, and at once everything that it guards. */
+  close(): void {
+    this.#socket?.destroy();
+  }
+
+  #signal(name: "SIGCONT" | "SIGKILL"): void {
+    if (this.#inner !== undefined && this.#socket?.closed === false) sendSignal(this.#inner, name);
+    this.#child.kill(name);
+  }
+
+  #receiveFrames(onFrame: (frame: Frame) => void): void {
+    const reader = new FrameReader();
+    this.#socket?.on("data", (chunk: Buffer) => {
+      for (const frame of reader.consume(chunk)) onFrame(frame);
+    });
+    this.#socket?.on("error", () => {}); // broken pipe: the close event follows and is handled
+  }
+
+  /**
+   * Waits for the end of the inner guardian. The outer one then finishes the work or exits too, so wake it in case it
+   * is stopped.
+   */
+  #waitForSocketEnd(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#socket?.once("close", () => {
+        this.#child.kill("SIGCONT");
+        resolve();
+      });
+    });
+  }
+}
+
+/**
+ * Starts the guardian in its own session, so that signals of a terminal or a dying shell to the runner's group do not
+ * reach it.
+ */
+function startGuardian(binary: string, spec: CommandSpec): ChildProcess {
+  const own = spec.streams === undefined ? "inherit" : "pipe";
+  try {
+    return spawn(binary, [], {
+      argv0: GUARDIAN_NAME,
+      detached: true,
+      env: spec.env,
+      stdio: [own, own, own, "pipe"],
+    });
+  } catch (cause) {
+    const message = `cannot start "${spec.file}" with this environment: ${formatError(cause)}`;
+    throw new SignalboxError(EXIT.notExecutable, message, { cause });
+  }
+}
+
+/**
+ * Connects the streams. Both outputs end when the last process that could write has ended. A guardian that never
+ * started has none.
+ */
+function attachStreams({ stdin, stdout, stderr }: Partial<ChildProcess>, streams: Streams): void {
+  stdin?.on("error", () => {}); // the command did not read all of its input
+  stdin?.end(streams.input);
+  const outputs = [stdout, stderr].filter((output) => output !== null && output !== undefined);
+  let open = outputs.length;
+  for (const output of outputs) {
+    output.on("data", (chunk: Buffer) => streams.onOutput(chunk, output === stdout ? 1 : 2));
+    output.on("error", () => {}); // the close event follows
+    output.once("close", () => {
+      open -= 1;
+      if (open === 0) streams.onEnd();
+    });
+  }
+  if (open === 0) streams.onEnd();
+}
+
+/**
+ * Returns the socket. Node's types do not declare that descriptor 3 is a socket, nor that all are missing when none was
+ * left to start with.
+ */
+function findSocket(child: ChildProcess): Duplex | undefined {
+  const stdio: readonly unknown[] | undefined = child.stdio;
+  return stdio?.[3] instanceof Duplex ? stdio[3] : undefined;
+}
+
+function waitForExit(child: ChildProcess, binary: string): Promise<GuardianExit> {
+  return new Promise((resolve) => {
+    child.once("exit", (code) => resolve({ code: code ?? undefined }));
+    child.on("error", (cause) => {
+      if (child.pid !== undefined) return; // a signal could not be sent
+      const why = explainUnstartable(binary) ?? formatError(cause);
+      const message = `cannot start the guardian ${binary}: ${why}; no command is run without it`;
+      resolve({ code: undefined, failure: new SignalboxError(EXIT.config, message, { cause }) });
+    });
+  });
+}
+
+function sendSignal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(pid, name);
+  } catch {
+    // it has just ended
+  }
+}
+
+const formatError = (error: unknown) => (error instanceof Error ? error.message : String(error));

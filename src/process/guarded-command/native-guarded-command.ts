@@ -1,0 +1,230 @@
+import { constants } from "node:os";
+import type { Clock } from "../../base/clock.ts";
+import { EXIT, SignalboxError } from "../../base/errors.ts";
+import { CommandCgroup } from "./cgroup.ts";
+import type { CommandExit, CommandSpec, Deadlines, GuardedCommand } from "./command.ts";
+import {
+  createExecError,
+  createGuardianError,
+  createStartError,
+  createUnfitGuardianError,
+  KILLED,
+  parseCommandExit,
+} from "./exits.ts";
+import { type GuardianExit, GuardianProcess } from "./guardian-process.ts";
+import { GuardianWatchdog } from "./guardian-watchdog.ts";
+import { killOrphans } from "./orphans.ts";
+import { splitEnvironment } from "./raw-environment.ts";
+import {
+  decodeProcessStartTimes,
+  encodeEnvironment,
+  encodeEnvironmentBlock,
+  encodeFrame,
+  encodeWords,
+  type Frame,
+  GUARDIAN_EVENT,
+  GUARDIAN_EXIT,
+  GUARDIAN_REQUEST,
+  type ProcessStartTimes,
+  WIRE_VERSION,
+} from "./wire.ts";
+
+/** A command and its guardian: sends requests as frames, and settles the promises from the guardian's events. */
+export class NativeGuardedCommand implements GuardedCommand {
+  readonly #spec: CommandSpec;
+  readonly #clock: Clock;
+  readonly #words: Buffer[];
+  readonly #environment: Buffer[];
+  readonly #guardian: GuardianProcess;
+  readonly #watchdog: GuardianWatchdog;
+  readonly #ready = Promise.withResolvers<void>();
+  readonly #started = Promise.withResolvers<number>();
+  readonly #exited = Promise.withResolvers<CommandExit>();
+  readonly #gone = Promise.withResolvers<void>();
+  /** The guardian's boot time, ns, and the local clock on receipt. */
+  #hello = { boot: 0n, now: 0 };
+  /** A process of the command may exist. */
+  #launched = false;
+  #runId: string | undefined;
+  #killAt = Number.POSITIVE_INFINITY;
+  #terminateBy = Number.POSITIVE_INFINITY;
+  #startTimes: ProcessStartTimes = new Map();
+  #cgroup = new CommandCgroup("");
+
+  /** @throws SignalboxError when an argument is invalid or the system refuses the command's environment */
+  constructor(binary: string, spec: CommandSpec, clock: Clock) {
+    this.#spec = spec;
+    this.#clock = clock;
+    this.#words = encodeCommandWords(spec);
+    this.#started.promise.catch(() => {}); // no listener before start()
+    this.#ready.promise.catch(() => {});
+    const { text, raw } = splitEnvironment(spec.env);
+    this.#environment = encodeEnvironment(raw);
+    this.#guardian = new GuardianProcess(binary, { ...spec, env: text }, (frame) => this.#handleFrame(frame));
+    this.#watchdog = new GuardianWatchdog({
+      clock,
+      ping: () => this.#pingGuardians(),
+      killGuardians: () => this.#guardian.kill(),
+    });
+    this.#guardian.ended.then((end) => this.#handleGuardianExit(end));
+  }
+
+  /**
+   * Resolves when the guardian is ready. Rejects with a SignalboxError when it could not be started or cannot guard
+   * here.
+   */
+  get ready(): Promise<void> {
+    return this.#ready.promise;
+  }
+
+  get exited(): Promise<CommandExit> {
+    return this.#exited.promise;
+  }
+
+  get gone(): Promise<void> {
+    return this.#gone.promise;
+  }
+
+  arm({ termAt, killAt }: Deadlines): void {
+    this.#guardian.send(
+      encodeFrame(GUARDIAN_REQUEST.arm, this.#toBootTime(termAt), this.#toBootTime(killAt)),
+    );
+    this.#killAt = killAt;
+    this.#updateWatchdog();
+  }
+
+  async start(env: Record<string, string>): Promise<number> {
+    const order = encodeFrame(GUARDIAN_REQUEST.start, 0n, 0n, encodeEnvironmentBlock(env));
+    this.#runId = env.SIGNALBOX_RUN;
+    this.#launched = true;
+    for (const entries of this.#environment) this.#guardian.send(entries);
+    for (const words of this.#words) this.#guardian.send(words);
+    this.#guardian.send(order);
+    this.#updateWatchdog();
+    return this.#started.promise;
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.#guardian.send(encodeFrame(GUARDIAN_REQUEST.signal, BigInt(constants.signals[name])));
+  }
+
+  terminate(killAt: number): void {
+    this.#guardian.send(encodeFrame(GUARDIAN_REQUEST.terminate, this.#toBootTime(killAt)));
+    this.#terminateBy = Math.min(this.#terminateBy, killAt);
+    this.#updateWatchdog();
+  }
+
+  async release(): Promise<void> {
+    if (this.#launched) await Promise.race([this.exited, this.gone, this.#guardian.ended]);
+    this.#guardian.wake();
+    this.#guardian.send(encodeFrame(GUARDIAN_REQUEST.release));
+    await this.#guardian.ended;
+  }
+
+  /**
+   * Converts an instant of the local clock to nanoseconds of boot time. The guardian read its time before the local
+   * clock was read, so the result is early by that interval, never late.
+   */
+  #toBootTime(instant: number): bigint {
+    const ms = instant - this.#hello.now;
+    if (!Number.isFinite(ms)) return ms > 0 ? 1n << 64n : 0n;
+    return this.#hello.boot + BigInt(Math.floor(ms * 1e6));
+  }
+
+  /**
+   * Wakes stopped guardians now. If they still do not answer when all processes must have ended, the watchdog kills
+   * them.
+   */
+  #updateWatchdog(): void {
+    if (!this.#launched) return;
+    this.#guardian.wake();
+    this.#watchdog.setDeadline(Math.min(this.#killAt, this.#terminateBy));
+  }
+
+  #pingGuardians(): void {
+    this.#guardian.wake();
+    this.#guardian.send(encodeFrame(GUARDIAN_REQUEST.ping));
+  }
+
+  #handleFrame(frame: Frame): void {
+    const { file } = this.#spec;
+    if (frame.kind === GUARDIAN_EVENT.place) this.#handlePlace(frame);
+    if (frame.kind === GUARDIAN_EVENT.seen) this.#startTimes = decodeProcessStartTimes(frame.block);
+    if (frame.kind === GUARDIAN_EVENT.pong) this.#watchdog.recordPong();
+    if (frame.kind === GUARDIAN_EVENT.hello) this.#handleHello(frame);
+    if (frame.kind === GUARDIAN_EVENT.started) this.#started.resolve(Number(frame.a));
+    if (frame.kind === GUARDIAN_EVENT.failed) this.#started.reject(createExecError(file, Number(frame.a)));
+    if (frame.kind === GUARDIAN_EVENT.refused) this.#handleRefusal(frame.a);
+    if (frame.kind === GUARDIAN_EVENT.exited) this.#exited.resolve(parseCommandExit(frame));
+    if (frame.kind === GUARDIAN_EVENT.gone) this.#handleGone();
+  }
+
+  #handlePlace({ a: inner, block }: Frame): void {
+    this.#guardian.setInnerPid(Number(inner));
+    this.#cgroup = new CommandCgroup(block.toString());
+  }
+
+  /** Handles GONE. The guardian waits for the RELEASE, which confirms that all of its events were read. */
+  #handleGone(): void {
+    this.#watchdog.stop();
+    this.#gone.resolve();
+    this.#guardian.send(encodeFrame(GUARDIAN_REQUEST.release));
+  }
+
+  #handleHello({ a: boot, b: version }: Frame): void {
+    this.#hello = { boot, now: this.#clock.now() };
+    if (version === WIRE_VERSION) {
+      this.#ready.resolve();
+      return;
+    }
+    const message = `the guardian speaks version ${version}, not ${WIRE_VERSION}; rebuild it with \`npm run build\``;
+    this.#ready.reject(new SignalboxError(EXIT.config, message));
+    this.#guardian.close();
+  }
+
+  #handleRefusal(reason: bigint): void {
+    this.#launched = false;
+    this.#started.reject(createStartError(this.#spec.file, reason));
+  }
+
+  /** Settles all open promises: the outer guardian and the socket have ended. */
+  async #handleGuardianExit({ code, failure }: GuardianExit): Promise<void> {
+    this.#watchdog.stop();
+    const lost = failure ?? createGuardianError(this.#spec.file, code, this.#launched);
+    this.#ready.reject(
+      failure !== undefined || lost.exitCode === EXIT.lost ? lost : createUnfitGuardianError(code),
+    );
+    const mustKillLeftovers = code === undefined && !failure && this.#launched;
+    if (mustKillLeftovers)
+      await this.#killLeftovers(); // before callers are notified and free the claim
+    else if (code === undefined) this.#cgroup.remove();
+    this.#started.reject(lost);
+    if (code === GUARDIAN_EXIT.released) return;
+    if (this.#launched) this.#exited.resolve(KILLED);
+    this.#gone.resolve();
+  }
+
+  /**
+   * Kills the remaining processes. Killed guardians send nothing, so it is unknown whether the inner one finished its
+   * work.
+   */
+  async #killLeftovers(): Promise<void> {
+    if (this.#guardian.pid === undefined) return;
+    const mark = {
+      session: this.#guardian.pid,
+      runId: this.#runId,
+      startTimes: this.#startTimes,
+      cgroup: this.#cgroup,
+    };
+    await killOrphans(mark, (ms) => this.#clock.sleep(ms));
+  }
+}
+
+function encodeCommandWords({ file, args }: CommandSpec): Buffer[] {
+  try {
+    return encodeWords([file, ...args]);
+  } catch (cause) {
+    const message = `cannot start "${file}" with these arguments: ${(cause as Error).message}`;
+    throw new SignalboxError(EXIT.notExecutable, message, { cause });
+  }
+}

@@ -1,0 +1,50 @@
+import { accessSync, constants, existsSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { ConfigError } from "../../base/errors.ts";
+import { findForeignMachine } from "./elf.ts";
+import { explainUnstartable } from "./unstartable.ts";
+
+/** Native programs are next to the bundle; when run from source, they are in the output folder of the build. */
+const PLACES = [".", "../../../dist"];
+
+/**
+ * Finds the guardian.
+ * @throws ConfigError when there is none that can be executed here: a command is never run unguarded
+ */
+export function locateGuardian(folder: string = import.meta.dirname): string {
+  return locate("guardian", "the guardian (no command runs without it)", folder);
+}
+
+/**
+ * Finds the program that sends messages to systemd.
+ * @throws ConfigError when there is none that can be executed here
+ */
+export function locateNotify(folder: string = import.meta.dirname): string {
+  return locate("notify", "the program that notifies systemd", folder);
+}
+
+function locate(name: string, what: string, folder: string): string {
+  const places = PLACES.map((place) => join(folder, place, name));
+  const found = places.find(isExecutable);
+  if (found === undefined) throw new ConfigError(explainMissing(what, places));
+  const foreign = findForeignMachine(found);
+  if (foreign === undefined) return found;
+  throw new ConfigError(
+    `${what} cannot be started: ${found}: ${foreign}; build it on this host with \`npm run build\``,
+  );
+}
+
+function explainMissing(what: string, places: readonly string[]): string {
+  const there = places.find((path) => existsSync(path));
+  if (there !== undefined) return `${what} cannot be started: ${there}: ${explainUnstartable(there)}`;
+  return `${what} is missing: neither ${places.join(" nor ")} exists; build it with \`npm run build\``;
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,151 @@
+import { UsageError } from "../../base/errors.ts";
+import { findNearest, quoteText } from "../../base/text.ts";
+import { buildCalendar, type Calendar, findWallFrom } from "./calendar.ts";
+import { CRON_FIELD_KINDS, type CronField, type CronFieldKind, parseCronField } from "./cron-field.ts";
+
+/** A valid cron expression. */
+export interface Cron {
+  /** The expression as written, with single spaces. */
+  readonly text: string;
+  readonly fields: CronFields;
+  readonly calendar: Calendar;
+  /**
+   * Whether the expression names one time of the day, without a wildcard or a step. See `findOccurrenceAfter` for the
+   * effect of clock changes on it.
+   */
+  readonly isFixed: boolean;
+}
+
+export interface CronFields {
+  readonly minute: CronField;
+  readonly hour: CronField;
+  readonly day: CronField;
+  readonly month: CronField;
+  readonly weekday: CronField;
+}
+
+/** Thrown for a cron expression that is invalid or never fires (exit 64). */
+export class CronError extends UsageError {
+  override readonly code = "CRON";
+  /** Name of the field at fault, if any: "minute", "hour", "day of the month", "month", "day of the week". */
+  readonly field: string | undefined;
+
+  constructor(message: string, field?: string) {
+    super(message);
+    this.field = field;
+  }
+}
+
+/** Macros and the expressions that they stand for. */
+export const CRON_MACROS: Readonly<Record<string, string>> = {
+  "@hourly": "0 * * * *",
+  "@daily": "0 0 * * *",
+  "@midnight": "0 0 * * *",
+  "@weekly": "0 0 * * 0",
+  "@monthly": "0 0 1 * *",
+  "@yearly": "0 0 1 1 *",
+  "@annually": "0 0 1 1 *",
+};
+
+/** Longest cron expression, characters. A list of every minute, hour and day is shorter. */
+const LONGEST = 500;
+/**
+ * Maximum number of cached expressions; the cache must hold those of 100,000 schedules. It is cleared when it is full.
+ */
+const CACHED = 200_000;
+const cache = new Map<string, Cron>();
+/** Maximum number of cached fields. Expressions share fields, which keeps the cache small. */
+const SHARED = 10_000;
+const fieldCache = new Map<string, CronField>();
+
+/**
+ * Parses a cron expression: minute, hour, day of the month, month, day of the week; or a macro such as `@daily`.
+ *
+ * Each field is `*` (or `?`), a number, a range or a list; a step may follow `*` or a range. Months and weekdays have
+ * names. `L` is the last day of a month, `5L` its last Friday, `1#2` its second Monday. If both day fields are
+ * restricted, a day matches if either field matches. A field that begins with `*` is not restricted, so a step on `*`
+ * and a weekday must both match, as in Vixie's cron.
+ * @returns the same object for the same text, while it is cached
+ * @throws CronError with the field, the text received and the remedy
+ */
+export function parseCron(text: string): Cron {
+  const known = cache.get(text);
+  if (known !== undefined) return known;
+  const cron = parseUncached(text);
+  if (cache.size >= CACHED) cache.clear();
+  cache.set(text, cron);
+  return cron;
+}
+
+function parseUncached(text: string): Cron {
+  if (text.length > LONGEST)
+    throw new CronError(`the cron text has ${text.length} characters; at most ${LONGEST} are allowed`);
+  const trimmed = text.trim().replace(/\s+/g, " ");
+  const fields = parseCronFields(trimmed.startsWith("@") ? expandMacro(trimmed) : trimmed);
+  const cron: Cron = { text: trimmed, fields, calendar: buildCalendar(fields), isFixed: isFixed(fields) };
+  // Every 100 years contain all dates. The rarest, 29 February on a given weekday, occurs within 40 years.
+  if (findWallFrom(cron.calendar, Date.UTC(2000, 0), Date.UTC(2100, 0)) === undefined)
+    throw new CronError(
+      `cron text ${quoteText(trimmed)} never fires: ${explainNever(fields)}`,
+      fields.day.kind.name,
+    );
+  return cron;
+}
+
+function expandMacro(macro: string): string {
+  const known = CRON_MACROS[macro.toLowerCase()];
+  if (known !== undefined) return known;
+  if (macro.toLowerCase() === "@reboot")
+    throw new CronError(
+      'cron text "@reboot" is not a time: to start it when the host boots, use a systemd unit',
+    );
+  const meant = findNearest(macro, Object.keys(CRON_MACROS));
+  throw new CronError(
+    `cron text ${quoteText(macro)} is not a macro: ${
+      meant === undefined ? `use one of ${Object.keys(CRON_MACROS).join(", ")}` : `did you mean ${meant}?`
+    }`,
+  );
+}
+
+function parseCronFields(text: string): CronFields {
+  const parts = text === "" ? [] : text.split(" ");
+  if (parts.length !== 5) throw new CronError(formatCountFault(text, parts));
+  const [minute, hour, day, month, weekday] = CRON_FIELD_KINDS.map((kind, at) =>
+    parseCachedField(parts[at] ?? "", kind, text),
+  );
+  if (!minute || !hour || !day || !month || !weekday) throw new CronError("five fields are required");
+  return { minute, hour, day, month, weekday };
+}
+
+function formatCountFault(text: string, parts: readonly string[]): string {
+  const wanted = "five are required: minute, hour, day of the month, month, day of the week";
+  if (parts.length === 0) return `the cron text is empty: ${wanted}, or a macro such as @daily`;
+  const remedy =
+    parts.length === 6
+      ? `; with seconds in front, leave them out: ${quoteText(parts.slice(1).join(" "))}`
+      : "";
+  return `cron text ${quoteText(text)} has ${parts.length} field${parts.length === 1 ? "" : "s"}, ${wanted}${remedy}`;
+}
+
+function parseCachedField(part: string, kind: CronFieldKind, text: string): CronField {
+  const key = `${kind.name} ${part}`;
+  const known = fieldCache.get(key);
+  if (known !== undefined) return known;
+  const field = parseCronField(part, kind);
+  if (typeof field !== "string") {
+    if (fieldCache.size >= SHARED) fieldCache.clear();
+    fieldCache.set(key, field);
+    return field;
+  }
+  throw new CronError(`cron text ${quoteText(text)}, ${kind.name}: ${field}`, kind.name);
+}
+
+function isFixed({ minute, hour }: CronFields): boolean {
+  return [minute, hour].every(({ text, values }) => values.length === 1 && !/[*?/]/.test(text));
+}
+
+function explainNever({ day, month, weekday }: CronFields): string {
+  if (weekday.values.length === 7 && weekday.nth === undefined)
+    return `no month ${quoteText(month.text)} has a day ${quoteText(day.text)}; L is a month's last day`;
+  return `day of the month ${quoteText(day.text)} and day of the week ${quoteText(weekday.text)} are never the same day`;
+}

@@ -1,0 +1,83 @@
+import { type Definition, SCHEDULE_DEFAULTS } from "../definition.ts";
+import type { DueState, LastOccurrence, OpenOccurrence } from "./due.ts";
+import { type OccurrenceOutcome, type OccurrenceResult, OUTCOMES_LENGTH } from "./outcome.ts";
+
+/** Default wait before the next start after `retry`, ms. PerfectSched's `retry_wait`. */
+export const RETRY_WAIT = 300_000;
+/** Longest wait that a handler may request, ms: a hundred years. */
+const LONGEST_WAIT = 36_525 * 86_400_000;
+/** Longest pause between starts of an occurrence that fails repeatedly, ms. */
+const LONGEST_BACKOFF = 3_600_000;
+
+/** Result of completing an occurrence: the new state of the schedule, and whether the occurrence was given up. */
+export interface OccurrenceCompletion {
+  due: DueState;
+  /** Next start, ms since the epoch; undefined if the occurrence has ended. */
+  again?: number;
+  isDead: boolean;
+}
+
+export interface EndedOccurrence {
+  outcome: OccurrenceOutcome & { result: Exclude<OccurrenceResult, "skipped"> };
+  /** For `retry`: wait before the next start, ms. */
+  wait?: number | undefined;
+}
+
+/**
+ * Returns the state of a schedule after the end of an occurrence.
+ * @param due current state; if the occurrence is not among its open ones, only `last` changes
+ * @param unit random number in [0, 1), for the pause after a failure
+ */
+export function completeOccurrence(
+  definition: Definition,
+  due: DueState,
+  { outcome, wait }: EndedOccurrence,
+  unit: number,
+): OccurrenceCompletion {
+  const open = due.open.find(({ scheduled }) => scheduled === outcome.scheduled);
+  const others = due.open.filter((one) => one !== open);
+  const last = buildLastOccurrence(outcome);
+  const over = { due: { ...due, open: others, ...last }, isDead: false };
+  if (open === undefined) return over;
+  const next = planNextStart(definition, open, outcome, { wait, unit });
+  if (next === "never") return { due: addDeadLetter(over.due), isDead: true };
+  if (next === undefined) return over;
+  return { due: { ...due, open: [...others, next], ...last }, again: next.runAt, isDead: false };
+}
+
+/** Increments the number of dead letters. */
+export function addDeadLetter(due: DueState): DueState {
+  return { ...due, dead: Math.min(OUTCOMES_LENGTH, (due.dead ?? 0) + 1) };
+}
+
+function planNextStart(
+  { retries = SCHEDULE_DEFAULTS.retries, backoff = SCHEDULE_DEFAULTS.backoff }: Definition,
+  open: OpenOccurrence,
+  { result, endedAt }: EndedOccurrence["outcome"],
+  { wait = RETRY_WAIT, unit }: { wait?: number | undefined; unit: number },
+): OpenOccurrence | "never" | undefined {
+  if (result === "ok" || result === "replaced") return undefined;
+  if (result === "lost") return { ...open, runAt: endedAt };
+  // `released` and `retry` count neither as a failure nor as a lost start.
+  if (result === "released") return { ...open, attempt: countEarlierStarts(open), runAt: endedAt };
+  if (result === "retry")
+    return { ...open, attempt: countEarlierStarts(open), runAt: endedAt + limitWait(wait) };
+  if (open.failures >= retries) return "never";
+  const pause = Math.min(LONGEST_BACKOFF, backoff * 2 ** Math.min(open.failures, 30));
+  return { ...open, failures: open.failures + 1, runAt: endedAt + Math.round(pause * (0.75 + unit / 2)) };
+}
+
+/** Limits the wait of a handler. It becomes part of the state, which must remain a valid instant. */
+function limitWait(wait: number): number {
+  return Number.isNaN(wait) ? RETRY_WAIT : Math.round(Math.min(Math.max(0, wait), LONGEST_WAIT));
+}
+
+/** Counts the starts before the current one. A state written by hand may have none. */
+const countEarlierStarts = ({ attempt }: OpenOccurrence) => Math.max(0, attempt - 1);
+
+function buildLastOccurrence({ scheduled, startedAt, endedAt, late, result, run }: OccurrenceOutcome): {
+  last?: LastOccurrence;
+} {
+  if (startedAt === undefined || run === undefined) return {};
+  return { last: { scheduled, startedAt, endedAt, late: late ?? 0, result, run } };
+}

@@ -1,0 +1,92 @@
+import type { Definition } from "../definition.ts";
+import { createTiming } from "../timing.ts";
+import type { DueState, OpenOccurrence } from "./due.ts";
+
+// Changes of the state of a schedule by operators. All instants in ms since the epoch.
+
+/** Maximum number of open occurrences; further triggers are refused. */
+export const MAX_OPEN_OCCURRENCES = 100;
+
+/** Options for the first occurrence of a new schedule. */
+export interface FirstOccurrenceOptions {
+  /** The first occurrence is the first one at or after this instant. Default: now. */
+  start?: number;
+  /** When the first run may be claimed. It applies only to that run, and may be before its scheduled time. */
+  at?: number;
+}
+
+/**
+ * Returns the initial state of a new schedule.
+ * @throws CronError, UsageError
+ */
+export function computeFirstDue(
+  id: string,
+  definition: Definition,
+  now: number,
+  { start = now, at }: FirstOccurrenceOptions = {},
+): DueState {
+  const { lag, findFrom } = createTiming(id, definition);
+  const next = findFrom(start);
+  return next === undefined ? buildEndedDue([]) : { next, runAt: at ?? next + lag, open: [] };
+}
+
+/**
+ * Returns the state of a schedule after a change of its definition. An occurrence that is already due is kept;
+ * otherwise a new cron expression or time zone counts from now on.
+ * @throws CronError, UsageError
+ */
+export function computeModifiedDue(
+  id: string,
+  before: Definition,
+  after: Definition,
+  due: DueState,
+  now: number,
+): DueState {
+  const { lag, findFrom } = createTiming(id, after);
+  const isPending = due.next !== undefined && due.runAt <= now;
+  const isSameTime =
+    before.cron === after.cron && before.timezone === after.timezone && before.end === after.end;
+  if (isPending) return due;
+  if (!isSameTime) return moveNextOccurrence(due, findFrom(now), lag);
+  const isSameLag = before.delay === after.delay && before.jitter === after.jitter;
+  return isSameLag ? due : moveNextOccurrence(due, due.next, lag);
+}
+
+/**
+ * Returns the state of a schedule after a pause ends. Occurrences that the pause prevented do not run.
+ * @throws CronError, UsageError
+ */
+export function computeResumedDue(id: string, definition: Definition, due: DueState, now: number): DueState {
+  const { lag, findFrom } = createTiming(id, definition);
+  return due.next === undefined || due.runAt > now ? due : moveNextOccurrence(due, findFrom(now - lag), lag);
+}
+
+/**
+ * Adds a run that starts at once, independent of the plan.
+ * @param scheduled scheduled time of the run, for example that of a dead letter. Default: now
+ * @returns undefined if there are too many open occurrences, or this one is already open or next
+ */
+export function addTriggeredRun(due: DueState, now: number, scheduled?: number): DueState | undefined {
+  const isTaken = (instant: number) =>
+    due.next === instant || due.open.some((open) => open.scheduled === instant);
+  if (due.open.length >= MAX_OPEN_OCCURRENCES || (scheduled !== undefined && isTaken(scheduled)))
+    return undefined;
+  let instant = scheduled ?? now;
+  while (isTaken(instant)) instant += 1;
+  const open: OpenOccurrence = { scheduled: instant, runAt: now, attempt: 0, failures: 0, kind: "trigger" };
+  return { ...due, open: [...due.open, open] };
+}
+
+/**
+ * Moves the next occurrence.
+ * @param next undefined if there is none
+ * @param lag ms
+ */
+export function moveNextOccurrence(due: DueState, next: number | undefined, lag: number): DueState {
+  const { next: _, ...rest } = due;
+  return next === undefined ? { ...rest, ...buildEndedDue(due.open) } : { ...rest, next, runAt: next + lag };
+}
+
+function buildEndedDue(open: readonly OpenOccurrence[]): DueState {
+  return { runAt: 0, open };
+}

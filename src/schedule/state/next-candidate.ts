@@ -1,0 +1,66 @@
+import { type Definition, isPaused, SCHEDULE_DEFAULTS } from "../definition.ts";
+import type { DueState, OpenOccurrence } from "./due.ts";
+
+/** An occurrence that may be claimed. Instants in ms since the epoch. */
+export interface Candidate {
+  runAt: number;
+  /** The open occurrence, if it was started or triggered before; undefined for the next one of the plan. */
+  open?: OpenOccurrence;
+}
+
+/**
+ * Returns the occurrence of a schedule that may be claimed next, if nothing changes.
+ * @param running scheduled times of the running occurrences
+ * @param now wall clock, ms since the epoch
+ * @returns the occurrence that may be claimed first; undefined if a change must come first, for example the end of a
+ *   run
+ */
+export function findNextCandidate(
+  definition: Definition,
+  due: DueState,
+  running: ReadonlySet<number>,
+  now: number,
+): Candidate | undefined {
+  if (running.size > 0 && !canOverlap(definition)) return undefined;
+  const until = isPaused(definition, now) ? (definition.pause?.until ?? Number.POSITIVE_INFINITY) : undefined;
+  let best: Candidate | undefined;
+  const offer = (candidate: Candidate, isStopped: boolean) => {
+    const runAt = isStopped ? Math.max(candidate.runAt, until ?? 0) : candidate.runAt;
+    if (runAt < (best?.runAt ?? Number.POSITIVE_INFINITY)) best = { ...candidate, runAt };
+  };
+  for (const open of due.open) {
+    const isStopped = until !== undefined && open.kind !== "trigger";
+    if (!running.has(open.scheduled)) offer({ runAt: open.runAt, open }, isStopped);
+  }
+  if (isHeadFree(definition, due)) offer({ runAt: due.runAt }, until !== undefined);
+  return best;
+}
+
+/** Returns the overlap rule or its default. */
+export function getOverlap({ overlap }: Definition): NonNullable<Definition["overlap"]> {
+  return overlap ?? SCHEDULE_DEFAULTS.overlap;
+}
+
+/** Returns whether occurrences may run in parallel. */
+export function canOverlap(definition: Definition | undefined): boolean {
+  return definition !== undefined && getOverlap(definition) === "allow";
+}
+
+/** Returns whether the next occurrence may be claimed. With `forbid`, a retry comes before the next occurrence. */
+function isHeadFree(definition: Definition, due: DueState): boolean {
+  if (due.next === undefined) return false;
+  return getOverlap(definition) !== "forbid" || !due.open.some(({ kind }) => kind === "due");
+}
+
+/** Returns when the next occurrence replaces a running one; undefined if it does not in the current state. */
+export function computeReplacementTime(
+  definition: Definition,
+  due: DueState,
+  scheduled: number,
+  now: number,
+): number | undefined {
+  if (getOverlap(definition) !== "replace" || due.next === undefined || isPaused(definition, now))
+    return undefined;
+  const own = due.open.find((open) => open.scheduled === scheduled);
+  return own?.kind === "trigger" || due.next <= scheduled ? undefined : due.runAt;
+}

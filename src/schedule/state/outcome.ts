@@ -1,0 +1,125 @@
+import { isCount, isJsonObject, isMillis, isText, type JsonFields, parseJsonFields } from "../json-fields.ts";
+
+/** Maximum number of outcomes and of dead letters in a history. */
+export const OUTCOMES_LENGTH = 20;
+/** Number of outcomes that keep the tail of their output: the newest one, and the newest one that is not `ok`. */
+const TAILS = 2;
+/** Maximum lengths of texts from handlers, characters. */
+const LONGEST_TAIL = 1_024;
+const LONGEST_REASON = 300;
+
+export const OCCURRENCE_RESULTS = [
+  "ok",
+  "failed",
+  "timeout",
+  "retry",
+  "released",
+  "lost",
+  "replaced",
+  "skipped",
+] as const;
+/**
+ * Result of an occurrence. `ok`: it succeeded. `failed`: the command or handler failed. `timeout`: its timeout passed.
+ * `retry`: the handler requested another start later. `released`: the occurrence was given back. `lost`: its worker had to
+ * end it, or vanished. `replaced`: the next one was due. `skipped`: it was never started.
+ */
+export type OccurrenceResult = (typeof OCCURRENCE_RESULTS)[number];
+
+/** Outcome of one start of an occurrence, or of skipped occurrences. Instants in ms since the epoch. */
+export interface OccurrenceOutcome {
+  scheduled: number;
+  result: OccurrenceResult;
+  endedAt: number;
+  /** Only for starts: id of the run, worker, host, attempt number, start, and delay in ms. */
+  run?: string;
+  worker?: string;
+  host?: string;
+  attempt?: number;
+  startedAt?: number;
+  late?: number;
+  /** Fencing token of the start. */
+  token?: string;
+  /** Exit code of the command. */
+  code?: number;
+  reason?: string;
+  /** End of the output, sanitized. */
+  tail?: string;
+  /** Only for skipped occurrences: their number and the last one; `scheduled` is the first. */
+  count?: number;
+  until?: number;
+}
+
+/** Outcome history of a schedule, under `outcomes/<id>`. Both lists are newest first. */
+export interface OutcomeHistory {
+  runs: readonly OccurrenceOutcome[];
+  /** Dead letters: occurrences that were given up. */
+  dead: readonly OccurrenceOutcome[];
+}
+
+export const NO_OUTCOMES: OutcomeHistory = { runs: [], dead: [] };
+
+/** Parses an outcome history. Drops entries that cannot be read. */
+export function parseOutcomes(text: string | undefined): OutcomeHistory {
+  const fields: JsonFields = (text === undefined ? undefined : parseJsonFields(text)) ?? {};
+  return { runs: filterOutcomes(fields.runs), dead: filterOutcomes(fields.dead) };
+}
+
+/** Returns the value to store in etcd, for `parseOutcomes`. */
+export function formatOutcomes({ runs, dead }: OutcomeHistory): string {
+  return JSON.stringify({ v: 1, runs, dead: dead.length === 0 ? undefined : dead });
+}
+
+/**
+ * Adds outcomes to a history.
+ * @param added oldest first
+ * @param dead an occurrence that was given up
+ */
+export function addOutcomes(
+  before: OutcomeHistory,
+  added: readonly OccurrenceOutcome[],
+  dead?: OccurrenceOutcome,
+): OutcomeHistory {
+  const runs = [...added.map(limitOutcome).toReversed(), ...before.runs].slice(0, OUTCOMES_LENGTH);
+  const letters =
+    dead === undefined ? before.dead : [limitOutcome(dead), ...before.dead].slice(0, OUTCOMES_LENGTH);
+  return { runs: limitTails(runs), dead: limitTails(letters) };
+}
+
+function limitOutcome(outcome: OccurrenceOutcome): OccurrenceOutcome {
+  const { tail = "", reason = "" } = outcome;
+  if (tail.length <= LONGEST_TAIL && reason.length <= LONGEST_REASON) return outcome;
+  return {
+    ...outcome,
+    ...(tail !== "" && { tail: tail.slice(-LONGEST_TAIL).toWellFormed() }),
+    ...(reason !== "" && { reason: reason.slice(0, LONGEST_REASON).toWellFormed() }),
+  };
+}
+
+/** Removes all tails but a few: they are the largest part of the value in etcd. */
+function limitTails(runs: readonly OccurrenceOutcome[]): OccurrenceOutcome[] {
+  const withTail = runs.filter(({ tail }) => tail !== undefined);
+  const bad = withTail.filter(({ result }) => result !== "ok");
+  const kept = new Set([...withTail.slice(0, 1), ...bad.slice(0, 1), ...withTail.slice(1)].slice(0, TAILS));
+  return runs.map((run) => (run.tail === undefined || kept.has(run) ? run : removeTail(run)));
+}
+
+function removeTail({ tail: _, ...rest }: OccurrenceOutcome): OccurrenceOutcome {
+  return rest;
+}
+
+function filterOutcomes(value: unknown): OccurrenceOutcome[] {
+  return Array.isArray(value) ? value.filter(isOutcome).slice(0, OUTCOMES_LENGTH) : [];
+}
+
+function isOutcome(value: unknown): value is OccurrenceOutcome {
+  if (!isJsonObject(value) || !OCCURRENCE_RESULTS.some((result) => result === value.result)) return false;
+  if (!isMillis(value.scheduled) || !isMillis(value.endedAt)) return false;
+  const isOptional = (isValid: (field: unknown) => boolean, ...fields: unknown[]) =>
+    fields.every((field) => field === undefined || isValid(field));
+  const { run, worker, host, token, reason, tail, attempt, code, count, startedAt, late, until } = value;
+  return (
+    isOptional(isText, run, worker, host, token, reason, tail) &&
+    isOptional(isCount, attempt, code, count) &&
+    isOptional(isMillis, startedAt, late, until)
+  );
+}

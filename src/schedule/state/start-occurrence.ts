@@ -1,0 +1,131 @@
+import { type Definition, SCHEDULE_DEFAULTS } from "../definition.ts";
+import type { Timing } from "../timing.ts";
+import { addDeadLetter } from "./complete-occurrence.ts";
+import type { DueState, OpenOccurrence } from "./due.ts";
+import { moveNextOccurrence } from "./due-transitions.ts";
+import { type Candidate, getOverlap } from "./next-candidate.ts";
+import type { OccurrenceOutcome } from "./outcome.ts";
+
+/**
+ * Maximum number of starts that are lost with their workers. The occurrence is then given up, because it probably kills
+ * its workers.
+ */
+const MOST_LOST = 10;
+/** Maximum count of skipped occurrences. */
+export const MAX_COUNTED_OCCURRENCES = 10_000;
+
+/** Result of starting a candidate: the new state of the schedule, and the outcomes to store. */
+export interface OccurrenceStart {
+  due: DueState;
+  /** The occurrence to start; undefined if nothing starts because it was too late for what was due. */
+  occurrence?: OpenOccurrence;
+  /** Outcomes to store: skipped, replaced or given up occurrences. */
+  outcomes: readonly OccurrenceOutcome[];
+  /** The occurrence that was given up. */
+  dead?: OccurrenceOutcome;
+}
+
+/**
+ * Starts a candidate, and applies the catch-up rule and the deadline to the next occurrence of the plan.
+ * @param now wall clock, ms since the epoch; at or after the `runAt` of the candidate
+ */
+export function startOccurrence(
+  definition: Definition,
+  timing: Timing,
+  due: DueState,
+  candidate: Candidate,
+  now: number,
+): OccurrenceStart {
+  return candidate.open === undefined
+    ? startNextOccurrence(definition, timing, due, now)
+    : restartOccurrence(due, candidate.open, now);
+}
+
+/** Starts an occurrence that was started or triggered before. */
+function restartOccurrence(due: DueState, open: OpenOccurrence, now: number): OccurrenceStart {
+  const others = due.open.filter((one) => one !== open);
+  if (open.attempt - open.failures >= MOST_LOST) {
+    const reason = `its workers vanished ${open.attempt - open.failures} times`;
+    const dead: OccurrenceOutcome = {
+      scheduled: open.scheduled,
+      result: "lost",
+      endedAt: now,
+      attempt: open.attempt,
+      reason,
+    };
+    return { due: addDeadLetter({ ...due, open: others }), outcomes: [dead], dead };
+  }
+  const taken = { ...open, attempt: open.attempt + 1 };
+  return { due: { ...due, open: [...others, taken] }, occurrence: taken, outcomes: [] };
+}
+
+function startNextOccurrence(
+  definition: Definition,
+  timing: Timing,
+  due: DueState,
+  now: number,
+): OccurrenceStart {
+  const first = due.next as number;
+  const scheduled = chooseOccurrence(definition, timing, { first, runAt: due.runAt }, now);
+  const outcomes = scheduled === first ? [] : [buildSkippedOutcome(timing, first, scheduled, now)];
+  const runAt = scheduled === first ? due.runAt : (scheduled ?? 0) + timing.lag;
+  if (scheduled === undefined || runAt > now)
+    return { due: moveNextOccurrence(due, scheduled, timing.lag), outcomes };
+  const taken: OpenOccurrence = { scheduled, runAt, attempt: 1, failures: 0, kind: "due" };
+  const { kept, dropped } = splitSuperseded(definition, due, now);
+  return {
+    due: moveNextOccurrence({ ...due, open: [...kept, taken] }, timing.findAfter(scheduled), timing.lag),
+    occurrence: taken,
+    outcomes: [...outcomes, ...dropped],
+  };
+}
+
+/** Returns the occurrence selected by the catch-up rule; it may be in the future. Undefined if there are no more. */
+function chooseOccurrence(
+  definition: Definition,
+  timing: Timing,
+  { first, runAt }: { first: number; runAt: number },
+  now: number,
+): number | undefined {
+  const { catchup = SCHEDULE_DEFAULTS.catchup, pause } = definition;
+  const deadline = definition.deadline ?? (catchup === "none" ? SCHEDULE_DEFAULTS.missedAfter : undefined);
+  const isFirst = (instant: number) => instant === first;
+  const computeRunAt = (instant: number) => (isFirst(instant) ? runAt : instant + timing.lag);
+  let instant: number | undefined = first;
+  const paused =
+    pause?.until !== undefined && pause.until <= now && runAt >= pause.at ? pause.until : undefined;
+  if (paused !== undefined && computeRunAt(instant) < paused) instant = timing.findFrom(paused - timing.lag);
+  if (instant === undefined) return undefined;
+  if (catchup !== "all") instant = Math.max(instant, timing.findUntil(now - timing.lag) ?? instant);
+  if (deadline !== undefined && now - computeRunAt(instant) > deadline)
+    instant = timing.findFrom(Math.max(instant + 1, now - timing.lag - deadline));
+  return instant;
+}
+
+/** @param scheduled the first occurrence that is not skipped; undefined if there is none */
+function buildSkippedOutcome(
+  timing: Timing,
+  first: number,
+  scheduled: number | undefined,
+  now: number,
+): OccurrenceOutcome {
+  const until = timing.findUntil(scheduled === undefined ? now : scheduled - 1) ?? first; // `end` applies
+  const count = timing.count(first - 1, until, MAX_COUNTED_OCCURRENCES);
+  return { scheduled: first, result: "skipped", endedAt: now, count, until };
+}
+
+/** Splits the open occurrences. With `replace`, the next occurrence replaces those that wait for a retry. */
+function splitSuperseded(
+  definition: Definition,
+  due: DueState,
+  now: number,
+): { kept: OpenOccurrence[]; dropped: OccurrenceOutcome[] } {
+  const isSuperseded = ({ kind }: OpenOccurrence) => getOverlap(definition) === "replace" && kind === "due";
+  const dropped = due.open.filter(isSuperseded).map(
+    ({ scheduled, attempt }): OccurrenceOutcome => ({
+      ...{ scheduled, result: "replaced", endedAt: now, attempt },
+      reason: "the next occurrence was due before it was retried",
+    }),
+  );
+  return { kept: due.open.filter((open) => !isSuperseded(open)), dropped };
+}

@@ -1,0 +1,239 @@
+import { EXIT, SignalboxError } from "../../../base/errors.ts";
+import { isUnavailable, retryUnavailable, runWithDeadline } from "../../../etcd/retry.ts";
+import type { SessionOwner, SessionProof } from "../../../etcd/session/session.ts";
+import { waitForChange } from "../../../etcd/wait-for-change.ts";
+import type { QueueEntry } from "../../../protocol/ticket.ts";
+import type { KeyValue, Txn, TxnResponse } from "../../../protocol/txn.ts";
+import type { ClaimPorts, ClaimRequest } from "../request.ts";
+import { type ClaimAttempt, listOwnKeys } from "./attempt.ts";
+import { type ClaimView, EMPTY_CLAIM_VIEW, type OwnTicketRevisions, readClaimView } from "./claim-view.ts";
+import { decideStep } from "./decide.ts";
+import { HostRecordWriter } from "./host-record-writer.ts";
+import { inspectClaim, type OwnTicketRef } from "./inspect.ts";
+import { getOwnRevisions } from "./own-tickets.ts";
+import type { ClaimRefusal, ClaimStep } from "./step.ts";
+import { buildStepTransaction, type StepTransaction } from "./step-transaction.ts";
+
+/** A claim that is held. */
+export interface Grant {
+  attempt: ClaimAttempt;
+  /** The queue entry of the lock first. */
+  places: readonly QueueEntry[];
+  /** Wall clock, ms since the epoch. */
+  grantedAt: number;
+  /** The lock's history at the time of the grant; undefined when it was not read. */
+  history: { kv: KeyValue | undefined } | undefined;
+}
+
+export type AcquireResult = { kind: "granted"; grant: Grant } | { kind: "refused"; refusal: ClaimRefusal };
+
+/** Deadlines as readings of the clock, in ms; Infinity means no deadline. */
+export interface ClaimDeadlines {
+  /** Until when calls are retried while etcd does not answer, for a run that does not wait or has no answer yet. */
+  connect: number;
+  /** Until when the lock, and everything else without a limit of its own, must be granted. */
+  wait: number;
+}
+
+/** How many of the first entries of each resource queue to read, as in `readClaimView`. */
+type Depth = number;
+const NEAR: Depth = 0;
+
+/** Longest pause after a call without an answer, in ms. It prevents a tight loop of calls that fail fast. */
+const AFTER_SILENCE = 100;
+
+/**
+ * Acquires a claim in a loop: read the state, decide, act or wait, read again. When an answer is lost, the next read
+ * shows whether the call was applied.
+ */
+export class Acquisition implements SessionOwner {
+  /** Writes this host's record. */
+  readonly hostRecord: HostRecordWriter;
+  readonly #ports: ClaimPorts;
+  readonly #request: ClaimRequest;
+  readonly #attempt: ClaimAttempt;
+  readonly #limits: ClaimDeadlines;
+  readonly #signal: AbortSignal;
+  #ownRevisions: OwnTicketRevisions = { lock: undefined, resources: undefined };
+  #hasAnswered = false;
+  #isGranted = false;
+  #leasesUntil: number | undefined;
+  /** The last reason for waiting. It is logged when it changes, not after every read. */
+  #waitReason: string | undefined;
+
+  /** @param signal aborts when the run must stop at once, or when its session is lost */
+  constructor(
+    ports: ClaimPorts,
+    request: ClaimRequest,
+    attempt: ClaimAttempt,
+    limits: ClaimDeadlines,
+    signal: AbortSignal,
+  ) {
+    this.#ports = ports;
+    this.#request = request;
+    this.#attempt = attempt;
+    this.#limits = limits;
+    this.#signal = signal;
+    this.hostRecord = new HostRecordWriter(ports, request);
+  }
+
+  get isGranted(): boolean {
+    return this.#isGranted;
+  }
+
+  /** Called by the session: checks that the tickets of this attempt still exist. */
+  async prove(): Promise<SessionProof> {
+    const anchors = this.#listPlacedTickets();
+    const { raftTerm, loss } = await inspectClaim(this.#ports, this.#request, anchors, this.#signal);
+    return { raftTerm, fault: loss?.kind === "gone" ? loss.why : undefined };
+  }
+
+  onHorizonMoved(): void {}
+
+  /** @throws StoreError, ConfigError, SignalboxError 69, or the signal's reason (SessionLost, a signal's name) */
+  async run(): Promise<AcquireResult> {
+    const { leases, group } = this.#request;
+    let view = leases.length === 0 && group === undefined ? EMPTY_CLAIM_VIEW : await this.#readView(NEAR);
+    for (;;) {
+      const step = decideStep(
+        this.#ports,
+        this.#request,
+        this.#attempt,
+        this.#ownRevisions,
+        view,
+        this.#getWallTime(),
+      );
+      this.#ports.log.debug(`next: ${step.kind}`, step.kind === "wait" ? { why: step.why } : {});
+      this.#updateOwnRevisions(view);
+      if (step.kind === "leave") return { kind: "refused", refusal: step.refusal };
+      if (step.kind === "granted") return this.#completeGrant(step.places, undefined);
+      const next = await this.#performStep(step, view);
+      if (typeof next === "object") return next;
+      view = await this.#readView(next);
+    }
+  }
+
+  async #performStep(
+    step: Exclude<ClaimStep, { kind: "leave" | "granted" }>,
+    view: ClaimView,
+  ): Promise<AcquireResult | Depth> {
+    if (step.kind === "closer") return Number.POSITIVE_INFINITY;
+    if (step.kind === "wait") return this.#wait(step, view);
+    const act = buildStepTransaction(this.#ports, this.#request, this.#attempt, step, this.#getWallTime());
+    const call = (txn: Txn) => this.#call(txn);
+    const answer = await (step.kind === "claim"
+      ? this.hostRecord.callWithRecord(act.txn, call)
+      : call(act.txn));
+    if (answer === undefined || !answer.succeeded) return NEAR;
+    return act.grants
+      ? this.#completeGrant(buildGrantedEntries(act, answer), findHistory(act, answer))
+      : NEAR;
+  }
+
+  /** Sends a transaction once. Returns undefined when no answer arrives: the next read shows whether it was applied. */
+  async #call(txn: Txn): Promise<TxnResponse | undefined> {
+    try {
+      const send = (signal: AbortSignal) => this.#ports.store.commitTxn(txn, signal);
+      const answer = await runWithDeadline(this.#ports.clock, this.#getRetryDeadline(), send, this.#signal);
+      this.#hasAnswered = true;
+      return answer;
+    } catch (error) {
+      this.#signal.throwIfAborted();
+      if (!isUnavailable(error)) throw error;
+      await this.#ports.clock.sleep(AFTER_SILENCE * this.#ports.random.generateFraction(), this.#signal);
+      return undefined;
+    }
+  }
+
+  async #readView(depth: Depth): Promise<ClaimView> {
+    const how = { standing: this.#ownRevisions, depth, host: this.hostRecord.keyToRead };
+    const read = (signal: AbortSignal) =>
+      readClaimView(this.#ports, this.#request, this.#attempt, how, signal);
+    const view = await retryUnavailable(this.#ports, this.#getRetryDeadline(), read, this.#signal);
+    this.#hasAnswered = true;
+    if (view.host !== undefined) this.hostRecord.compareRecord(view.host.text);
+    return view;
+  }
+
+  /** Returns until when calls are retried while etcd does not answer. */
+  #getRetryDeadline(): number {
+    const { patience, leases } = this.#request;
+    const waits = this.#hasAnswered && (patience.queues || leases.length > 0);
+    return waits ? this.#getWaitDeadline() : this.#limits.connect;
+  }
+
+  /** Waits for a change, at most until the wait deadline. */
+  async #wait(step: Extract<ClaimStep, { kind: "wait" }>, view: ClaimView): Promise<AcquireResult | Depth> {
+    const { clock, random, log } = this.#ports;
+    const left = this.#getWaitDeadline() - clock.now();
+    if (left <= 0) return { kind: "refused", refusal: { kind: "timeout", why: step.why } };
+    if (step.why !== this.#waitReason) log.info("waiting", { why: step.why });
+    this.#waitReason = step.why;
+    const reread = (this.#attempt.session.ttl / 3) * (0.5 + random.generateFraction() / 2);
+    const over =
+      step.until === undefined ? Number.POSITIVE_INFINITY : Math.max(0, step.until - clock.getWallTime()) + 1;
+    const request = { ranges: step.ranges, from: view.revision + 1n };
+    const wake = await waitForChange(this.#ports, request, Math.min(reread, over, left), this.#signal);
+    return wake === "event" ? NEAR : step.depth;
+  }
+
+  /** Returns when waiting ends. The limit for leases counts from the moment their tickets are in the queues. */
+  #getWaitDeadline(): number {
+    const { leases } = this.#request.patience;
+    if (this.#ownRevisions.resources === undefined || leases === undefined) return this.#limits.wait;
+    this.#leasesUntil ??= this.#ports.clock.now() + leases;
+    return this.#leasesUntil;
+  }
+
+  #listPlacedTickets(): OwnTicketRef[] {
+    const { lockKey, resourceKeys } = this.#attempt;
+    const { lock, resources } = this.#ownRevisions;
+    return [
+      ...(lockKey === undefined || lock === undefined ? [] : [{ key: lockKey, createRevision: lock }]),
+      ...(resources === undefined ? [] : resourceKeys.map((key) => ({ key, createRevision: resources }))),
+    ];
+  }
+
+  #updateOwnRevisions(view: ClaimView): void {
+    const now = getOwnRevisions(this.#attempt, view);
+    if (now !== "broken" && view.own.size > 0) this.#ownRevisions = now;
+  }
+
+  #completeGrant(places: readonly QueueEntry[], history: Grant["history"]): AcquireResult {
+    const inOrder = listOwnKeys(this.#attempt).flatMap(
+      (key) => places.find((place) => place.key === key) ?? [],
+    );
+    const [first] = inOrder;
+    if (first === undefined) throw new SignalboxError(EXIT.internal, "a claim without tickets was granted");
+    this.#ownRevisions = {
+      lock: inOrder.find(({ key }) => key === this.#attempt.lockKey)?.createRevision,
+      resources: inOrder.find(({ key }) => key !== this.#attempt.lockKey)?.createRevision,
+    };
+    this.#isGranted = true;
+    const grantedAt = first.ticket?.grantedAt ?? this.#getWallTime();
+    return { kind: "granted", grant: { attempt: this.#attempt, places: inOrder, grantedAt, history } };
+  }
+
+  #getWallTime(): number {
+    return this.#ports.clock.getWallTime();
+  }
+}
+
+/**
+ * Builds the queue entries that a granting transaction has put: new ones, or existing ones with a new `mod_revision`.
+ */
+function buildGrantedEntries(act: StepTransaction, answer: TxnResponse): QueueEntry[] {
+  return act.newTickets.map(({ key, ticket }) => ({
+    key,
+    run: ticket.run,
+    ticket,
+    createRevision: act.found.find((place) => place.key === key)?.createRevision ?? answer.revision,
+    modRevision: answer.revision,
+    session: act.session,
+  }));
+}
+
+function findHistory(act: StepTransaction, answer: TxnResponse): Grant["history"] {
+  const last = answer.results.findLast(({ op }) => op === "range");
+  return act.readsHistory && last?.op === "range" ? { kv: last.kvs[0] } : undefined;
+}

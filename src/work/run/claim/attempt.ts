@@ -1,0 +1,87 @@
+import { generateRunId } from "../../../base/ids.ts";
+import type { Session } from "../../../etcd/session/session.ts";
+import type { NewTicket } from "../../../protocol/guards.ts";
+import type { Keys } from "../../../protocol/keys.ts";
+import type { Ticket } from "../../../protocol/ticket.ts";
+import type { ClaimPorts, ClaimRequest, LeaseRequest } from "../request.ts";
+import type { ResourceTotal } from "./eligibility.ts";
+
+/**
+ * One attempt to acquire a claim. It has its own run id and session, which are never reused, so a call of an abandoned
+ * attempt that is still in flight cannot affect the next attempt.
+ */
+export interface ClaimAttempt {
+  run: string;
+  session: Session;
+  /** Wall clock, ms since the epoch. */
+  enqueuedAt: number;
+  lockKey: string | undefined;
+  resourceKeys: readonly string[];
+}
+
+export function createClaimAttempt(ports: ClaimPorts, request: ClaimRequest, session: Session): ClaimAttempt {
+  const run = generateRunId(ports.random);
+  const { keys } = ports;
+  ports.onAttempt?.(run);
+  return {
+    run,
+    session,
+    enqueuedAt: ports.clock.getWallTime(),
+    lockKey: request.lock === undefined ? undefined : keys.lock(request.lock, run),
+    resourceKeys: request.leases.map(({ resource }) => keys.resource(resource, run)),
+  };
+}
+
+export function listOwnKeys(attempt: ClaimAttempt): readonly string[] {
+  return attempt.lockKey === undefined ? attempt.resourceKeys : [attempt.lockKey, ...attempt.resourceKeys];
+}
+
+/** Builds the ticket for the lock's queue; empty when the request has no lock. */
+export function buildLockTicket(
+  request: ClaimRequest,
+  attempt: ClaimAttempt,
+  state: Ticket["state"],
+  wall?: number,
+): NewTicket[] {
+  if (attempt.lockKey === undefined) return [];
+  const ticket = buildTicket(request, attempt, { count: 1, total: 1 }, state, wall);
+  return [{ key: attempt.lockKey, ticket }];
+}
+
+/** Builds the tickets for the queues of the resources. */
+export function buildResourceTickets(
+  keys: Keys,
+  request: ClaimRequest,
+  attempt: ClaimAttempt,
+  totals: readonly ResourceTotal[],
+  state: Ticket["state"],
+): NewTicket[] {
+  return totals.map(({ lease, total }) => ({
+    key: keys.resource(lease.resource, attempt.run),
+    ticket: buildTicket(request, attempt, buildUnits(lease, total), state),
+  }));
+}
+
+function buildUnits({ count, total: stated }: LeaseRequest, total: number): TicketUnits {
+  return { count, total, ...(stated !== undefined && { isStated: true }) };
+}
+
+type TicketUnits = Pick<Ticket, "count" | "total" | "isStated">;
+
+function buildTicket(
+  request: ClaimRequest,
+  attempt: ClaimAttempt,
+  units: TicketUnits,
+  state: Ticket["state"],
+  grantedAt?: number,
+): Ticket {
+  return {
+    run: attempt.run,
+    ...request.identity,
+    ...(request.group !== undefined && { group: request.group }),
+    ...units,
+    state,
+    enqueuedAt: attempt.enqueuedAt,
+    ...(grantedAt !== undefined && { grantedAt }),
+  };
+}

@@ -1,0 +1,169 @@
+import { formatDuration } from "../../../base/duration.ts";
+import { isUnavailable, retryUnavailable } from "../../../etcd/retry.ts";
+import { Session } from "../../../etcd/session/session.ts";
+import { SessionLost } from "../../../etcd/session/session-lost.ts";
+import { StoreError } from "../../../etcd/store.ts";
+import { waitForChange } from "../../../etcd/wait-for-change.ts";
+import type { ClaimPorts, ClaimRequest } from "../request.ts";
+import { type AcquireResult, Acquisition, type ClaimDeadlines } from "./acquire.ts";
+import { createClaimAttempt } from "./attempt.ts";
+import {
+  buildInputReads,
+  type ClaimEligibility,
+  computeEligibility,
+  parseClaimInputs,
+} from "./eligibility.ts";
+import { describeDrain } from "./wait-step.ts";
+
+/** How long to retry ending an abandoned session, in ms. After that, the session expires. */
+const ABANDON_WITHIN = 2_000;
+/** Longest pause between two attempts, in ms. It prevents a tight loop when every attempt fails at once. */
+const BETWEEN_ATTEMPTS = 200;
+
+/**
+ * Acquires a claim, in as many attempts as the wait limits of the request allow. Each attempt has its own session and
+ * run id. A refused attempt ends its session first, so that calls still in flight find no session and have no effect.
+ * @throws SignalboxError, StoreError, or the signal's reason
+ */
+export async function claimWithRetries(
+  ports: ClaimPorts,
+  request: ClaimRequest,
+  signal: AbortSignal,
+): Promise<AcquireResult> {
+  const { clock } = ports;
+  const { patience } = request;
+  const wait = patience.lock === undefined ? Number.POSITIVE_INFINITY : clock.now() + patience.lock;
+  const limits = { connect: clock.now() + request.connectTimeout, wait };
+  for (;;) {
+    const acquired = await attemptOnce(ports, request, limits, signal);
+    if (acquired.kind === "granted") return acquired;
+    const { refusal } = acquired;
+    ports.log.info("not granted", { refusal: refusal.kind });
+    if (refusal.kind === "drained" && patience.queues) {
+      const why = await waitUntilUndrained(ports, request, limits, signal);
+      if (why !== undefined) return { kind: "refused", refusal: { kind: "timeout", why } };
+    } else if (refusal.kind !== "lapsed" || clock.now() >= limits.wait) return acquired;
+    await clock.sleep(BETWEEN_ATTEMPTS * ports.random.generateFraction(), signal);
+    // Without waiting, all attempts share the time of the first one. Otherwise a slow etcd could keep the run forever.
+    if (canWait(request)) limits.connect = limits.wait;
+    else if (clock.now() >= limits.connect) throw createTooSlowError(request);
+  }
+}
+
+function createTooSlowError({ connectTimeout, ttl }: ClaimRequest): StoreError {
+  const time = `the connect timeout of ${formatDuration(connectTimeout)}`;
+  const why = `each session of ${ttl} s expired before its claim was answered`;
+  return new StoreError("unavailable", `etcd answers too slowly: within ${time}, ${why}`);
+}
+
+function canWait({ patience, leases }: ClaimRequest): boolean {
+  return patience.queues || leases.length > 0;
+}
+
+async function attemptOnce(
+  ports: ClaimPorts,
+  request: ClaimRequest,
+  limits: ClaimDeadlines,
+  signal: AbortSignal,
+): Promise<AcquireResult> {
+  const session = await Session.open(ports, request.ttl, limits.connect, signal);
+  const either = AbortSignal.any([signal, session.signal]);
+  const acquisition = new Acquisition(
+    ports,
+    request,
+    createClaimAttempt(ports, request, session),
+    limits,
+    either,
+  );
+  session.keepAlive(acquisition);
+  const until = canWait(request) ? Number.POSITIVE_INFINITY : limits.connect;
+  try {
+    const acquired = await acquisition.run();
+    if (acquired.kind === "granted") return acquired;
+    return acquired.refusal.kind === "gone"
+      ? await explainMissingTickets(ports, session, until, signal)
+      : acquired;
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!isLapse(error)) throw error;
+    if (error instanceof SessionLost && error.kind === "unfounded")
+      return await explainMissingTickets(ports, session, until, signal);
+    return { kind: "refused", refusal: { kind: "lapsed" } };
+  } finally {
+    if (!acquisition.isGranted)
+      await Promise.all([abandon(ports, session), acquisition.hostRecord.writeOutdated()]);
+  }
+}
+
+function isLapse(error: unknown): boolean {
+  return error instanceof SessionLost || (error instanceof StoreError && error.kind === "noSession");
+}
+
+/**
+ * Finds out why tickets are missing: they lapsed with their session, or, if the session is alive, an operator removed
+ * them.
+ * @param until  reading of the clock, ms, until which the call is retried, at most until the horizon
+ */
+async function explainMissingTickets(
+  ports: ClaimPorts,
+  session: Session,
+  until: number,
+  signal: AbortSignal,
+): Promise<AcquireResult> {
+  const renew = (call: AbortSignal) => ports.store.renew(session.id, call);
+  const lives = await retryUnavailable(ports, Math.min(until, session.horizon), renew, signal).then(
+    () => true,
+    (error) => !isLapse(error) && !isUnavailable(error), // unavailable until the horizon: it has lapsed
+  );
+  return { kind: "refused", refusal: lives ? { kind: "evicted", by: "an operator" } : { kind: "lapsed" } };
+}
+
+async function abandon(ports: ClaimPorts, session: Session): Promise<void> {
+  await session.revoke(ports.clock.now() + ABANDON_WITHIN).catch((error) => {
+    ports.log.info("an abandoned session is left to expire", { error: String(error) });
+  });
+}
+
+/** Waits outside all queues until no drain applies. @returns why the wait timed out, or undefined */
+async function waitUntilUndrained(
+  ports: ClaimPorts,
+  request: ClaimRequest,
+  limits: ClaimDeadlines,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const { clock, random } = ports;
+  for (;;) {
+    const { prospect: eligibility, revision } = await retryUnavailable(
+      ports,
+      limits.wait,
+      (call) => readEligibility(ports, request, call),
+      signal,
+    );
+    if (eligibility.kind !== "drained") return undefined;
+    const left = limits.wait - clock.now();
+    const [drain] = eligibility.drains;
+    if (left <= 0) return drain === undefined ? "drained" : describeDrain(drain);
+    const ends = eligibility.drains.map(({ until }) =>
+      until === undefined ? left : until - clock.getWallTime() + 1,
+    );
+    const reread = (request.ttl * 1000 * (1 + random.generateFraction())) / 6;
+    const ranges = [ports.keys.drains(), ports.keys.groups()];
+    await waitForChange(
+      ports,
+      { ranges, from: revision + 1n },
+      Math.max(0, Math.min(left, reread, ...ends)),
+      signal,
+    );
+  }
+}
+
+async function readEligibility(
+  ports: ClaimPorts,
+  request: ClaimRequest,
+  signal: AbortSignal,
+): Promise<{ prospect: ClaimEligibility; revision: bigint }> {
+  const txn = { compare: [], success: buildInputReads(ports.keys, request), failure: [] };
+  const { revision, results } = await ports.store.commitTxn(txn, signal);
+  const situation = parseClaimInputs(ports.keys, revision, results);
+  return { prospect: computeEligibility(ports, request, situation, ports.clock.getWallTime()), revision };
+}

@@ -1,0 +1,146 @@
+import { admit, isHolding } from "../../../protocol/admission.ts";
+import { hasEnded, isEveryQueueStopped } from "../../../protocol/drain.ts";
+import type { ReadBasis } from "../../../protocol/guards.ts";
+import type { QueueEntry } from "../../../protocol/ticket.ts";
+import type { ClaimPorts, ClaimRequest } from "../request.ts";
+import type { ClaimAttempt } from "./attempt.ts";
+import type { ClaimView, OwnTicketRevisions } from "./claim-view.ts";
+import { type ClaimEligibility, computeEligibility, type ResourceTotal } from "./eligibility.ts";
+import { judgeOwnTickets } from "./own-tickets.ts";
+import type { ResourceQueueView } from "./queues.ts";
+import type { ClaimStep, ResourcePosition } from "./step.ts";
+import { buildWaitStep } from "./wait-step.ts";
+
+/**
+ * Decides the next step of an attempt.
+ * @param before  revisions of the own tickets at the last read
+ * @param wall  wall clock, ms since the epoch
+ * @throws ConfigError when the claim can never be granted
+ */
+export function decideStep(
+  ports: ClaimPorts,
+  request: ClaimRequest,
+  attempt: ClaimAttempt,
+  before: OwnTicketRevisions,
+  view: ClaimView,
+  wall: number,
+): ClaimStep {
+  const own = judgeOwnTickets(request, attempt, before, view);
+  if (own === "broken") return { kind: "leave", refusal: { kind: "gone" } };
+  const places = [...view.own.values()];
+  const reset = places.find(({ ticket }) => ticket?.reset)?.ticket?.reset;
+  if (reset !== undefined) return { kind: "leave", refusal: { kind: "evicted", by: reset.by } };
+  if (own === "complete" && places.every(isHolding)) return { kind: "granted", places };
+  const eligibility = computeEligibility(ports, request, view.inputs, wall);
+  if (eligibility.kind === "outside") {
+    return { kind: "leave", refusal: { kind: "outside", group: eligibility.group } };
+  }
+  if (eligibility.kind === "drained") return decideUnderDrain(ports, request, attempt, view, eligibility);
+  return own === "none"
+    ? decideClaim(request, view, eligibility, wall)
+    : decideAdvance(ports, request, attempt, view, eligibility, wall);
+}
+
+const NOTHING_READ_YET: ResourceQueueView = { reach: "whole", queue: [], ahead: undefined };
+
+type OpenEligibility = Extract<ClaimEligibility, { kind: "open" }>;
+type DrainedEligibility = Extract<ClaimEligibility, { kind: "drained" }>;
+
+/** Keeps queue entries under a drain only if they block nobody: if every drain stops all the queues they are in. */
+function decideUnderDrain(
+  ports: ClaimPorts,
+  request: ClaimRequest,
+  attempt: ClaimAttempt,
+  view: ClaimView,
+  { drains, basis }: DrainedEligibility,
+): ClaimStep {
+  const lock = attempt.lockKey !== undefined && view.own.has(attempt.lockKey) ? request.lock : undefined;
+  const resources = request.leases
+    .map(({ resource }) => resource)
+    .filter((_, index) => view.own.has(attempt.resourceKeys[index] ?? ""));
+  const stands = { resources, ...(lock !== undefined && { lock }) };
+  const mayStay = view.own.size > 0 && drains.every((drain) => isEveryQueueStopped(drain, stands));
+  if (!request.patience.queues || !mayStay) return { kind: "leave", refusal: { kind: "drained", drains } };
+  return buildWaitStep(ports.keys, request, view, basis, { drains });
+}
+
+function decideClaim(
+  request: ClaimRequest,
+  view: ClaimView,
+  { basis, totals }: OpenEligibility,
+  wall: number,
+): ClaimStep {
+  const { lockQueue } = view;
+  if (lockQueue.length > 0 && lockQueue.every((place) => isGraceOver(place, wall))) {
+    return { kind: "sweep", places: lockQueue };
+  }
+  if (lockQueue.length > 0 && !request.patience.queues) {
+    return { kind: "leave", refusal: { kind: "busy", holder: lockQueue[0] } };
+  }
+  return { kind: "claim", basis, totals };
+}
+
+/** Decides how to proceed when some or all of the own tickets exist. */
+function decideAdvance(
+  ports: ClaimPorts,
+  request: ClaimRequest,
+  attempt: ClaimAttempt,
+  view: ClaimView,
+  { basis, totals }: OpenEligibility,
+  wall: number,
+): ClaimStep {
+  const lock = view.own.get(attempt.lockKey ?? "");
+  const lockAdmission = lock === undefined ? undefined : admit(view.lockQueue, attempt.run, 1);
+  if (lockAdmission?.kind === "waiting") {
+    const ahead = lockAdmission.ahead[0];
+    if (ahead !== undefined && isGraceOver(ahead, wall)) return { kind: "sweep", places: [ahead] };
+    return buildWaitStep(ports.keys, request, view, basis, { lockAhead: ahead });
+  }
+  const isPlaced = attempt.resourceKeys.some((key) => view.own.has(key));
+  if (lock !== undefined && !isPlaced && totals.length > 0) return { kind: "join", basis, totals, lock };
+  return decideOnResources(ports, request, attempt, view, { basis, totals });
+}
+
+function decideOnResources(
+  ports: ClaimPorts,
+  request: ClaimRequest,
+  attempt: ClaimAttempt,
+  view: ClaimView,
+  { basis, totals }: { basis: ReadBasis; totals: readonly ResourceTotal[] },
+): ClaimStep {
+  const places = [...view.own.values()];
+  const sights = totals.map((total) => buildResourcePosition(attempt, view, total));
+  if (sights.some(({ admission }) => admission === "unsure")) return { kind: "closer" };
+  const waiting = sights.filter(({ admission }) => admission === "waiting");
+  if (waiting.length === 0) return { kind: "grant", basis, places };
+  const blocked = new Set(waiting.map(({ resource }) => ports.keys.resource(resource, attempt.run)));
+  const unmarked = places.filter(({ key, ticket }) => !blocked.has(key) && ticket?.state === "waiting");
+  if (unmarked.length > 0) return { kind: "mark", places: unmarked };
+  return buildWaitStep(ports.keys, request, view, basis, { resources: waiting });
+}
+
+/**
+ * Computes the position in one resource queue. If the entry directly ahead is waiting, no more reads are needed: it is
+ * not admitted, so the own entry is not admitted either. The same applies if the first entries leave too few units: the
+ * rest of the queue can only add to the units in use and lower the total.
+ */
+function buildResourcePosition(
+  attempt: ClaimAttempt,
+  view: ClaimView,
+  { lease, configured, total }: ResourceTotal,
+): ResourcePosition {
+  const { reach, queue, ahead } = view.resourceQueues.get(lease.resource) ?? NOTHING_READ_YET;
+  const base = { resource: lease.resource, count: lease.count, total, ahead };
+  if (reach === "near")
+    return { ...base, admission: ahead?.ticket?.state === "waiting" ? "waiting" : "unsure" };
+  if (admit(queue, attempt.run, configured).kind !== "admitted") return { ...base, admission: "waiting" };
+  return { ...base, admission: reach === "whole" ? "admitted" : "unsure" };
+}
+
+/**
+ * True for a grace ticket whose time has passed. Its session may outlive it after a leader change, so any run may
+ * delete it.
+ */
+function isGraceOver({ ticket }: QueueEntry, wall: number): boolean {
+  return ticket?.state === "grace" && hasEnded(ticket, wall);
+}

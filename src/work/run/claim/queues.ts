@@ -1,0 +1,102 @@
+import type { Keys } from "../../../protocol/keys.ts";
+import { type Queue, type QueueEntry, toQueue } from "../../../protocol/ticket.ts";
+import type { KeyRange, KeyValue, Op, OpResult } from "../../../protocol/txn.ts";
+
+/** The part of a resource's queue that was read, including the own entry. */
+export interface ResourceQueueView {
+  /**
+   * `near`: only the entry directly ahead. `head`: also the first entries up to the own. `whole`: also those behind.
+   */
+  reach: "near" | "head" | "whole";
+  queue: Queue;
+  /** The entry directly ahead of the own entry. */
+  ahead: QueueEntry | undefined;
+}
+
+/** How many entries of a lock's queue a run reads while it is not in the queue: enough to report the holder. */
+const GLANCE = 8;
+/** Largest number of entries to read from the head of a queue. If they do not decide, the whole queue is read. */
+const HEAD = 1_000;
+
+/**
+ * Returns how many of the first entries usually decide whether a run must wait: twice as many as fit at once if all ask
+ * for the same count. This avoids reading queues of tens of thousands of entries.
+ */
+export function computeHeadSize({ count, total }: { count: number; total: number }): number {
+  return Math.min(HEAD, 2 * Math.ceil(total / count) + 16);
+}
+
+/**
+ * Reads the entry directly ahead of the own entry in a lock's queue, or the first few.
+ * @param before  own `create_revision`
+ */
+export function buildLockRead(keys: Keys, name: string, before: bigint | undefined): Op {
+  const queue = keys.getQueueRange("lock", name);
+  return before === undefined ? buildOrderedRead(queue, GLANCE) : buildReadBefore(queue, before);
+}
+
+/**
+ * Builds the reads of a resource's queue.
+ * @param before  own `create_revision`; undefined while not in the queue
+ * @param depth  how many of the first entries to read, besides the one directly ahead; Infinity for all
+ */
+export function buildResourceReads(
+  keys: Keys,
+  name: string,
+  before: bigint | undefined,
+  depth: number,
+): Op[] {
+  const queue = keys.getQueueRange("resource", name);
+  if (depth === Number.POSITIVE_INFINITY) return [buildOrderedRead(queue)];
+  if (before === undefined) return [buildOrderedRead(queue, 1)];
+  const head: Op[] = depth > 0 ? [{ ...buildOrderedRead(queue, depth), maxCreateRevision: before }] : [];
+  return [buildReadBefore(queue, before), ...head];
+}
+
+type RangeOperation = Extract<Op, { op: "range" }>;
+
+function buildOrderedRead(queue: KeyRange, limit?: number): RangeOperation {
+  const sort = { by: "create", order: "ascend" } as const;
+  return { op: "range", ...queue, sort, ...(limit !== undefined && { limit }) };
+}
+
+function buildReadBefore(queue: KeyRange, before: bigint): RangeOperation {
+  const sort = { by: "create", order: "descend" } as const;
+  return { op: "range", ...queue, sort, limit: 1, maxCreateRevision: before - 1n };
+}
+
+/** Parses a lock's queue, and appends the own entry if the read did not include it. */
+export function parseLockQueue(result: OpResult | undefined, mine: QueueEntry | undefined): Queue {
+  return appendOwnEntry(parseQueue(result), mine);
+}
+
+/** Parses the results of `buildResourceReads`. @param mine  own entry, if any */
+export function parseResourceQueue(
+  results: readonly OpResult[],
+  mine: QueueEntry | undefined,
+  depth: number,
+): ResourceQueueView {
+  const [first, head] = results;
+  const places = parseQueue(first);
+  if (depth === Number.POSITIVE_INFINITY) {
+    const own = places.findIndex(({ key }) => key === mine?.key);
+    return { reach: "whole", queue: appendOwnEntry(places, mine), ahead: places[own - 1] };
+  }
+  const ahead = places.find(({ key }) => key !== mine?.key);
+  if (head === undefined) return { reach: "near", queue: appendOwnEntry(places, mine), ahead };
+  return { reach: "head", queue: appendOwnEntry(parseQueue(head), mine), ahead };
+}
+
+function appendOwnEntry(queue: Queue, mine: QueueEntry | undefined): Queue {
+  const isSeen = mine === undefined || queue.some(({ key }) => key === mine.key);
+  return isSeen ? queue : [...queue, mine];
+}
+
+function parseQueue(result: OpResult | undefined): Queue {
+  return toQueue(getKeyValues(result));
+}
+
+/** Returns the keys and values of a range result; empty when there is no result. */
+export function getKeyValues(result: OpResult | undefined): readonly KeyValue[] {
+  return result?.op === "range" ? result.kvs : [];
+}

@@ -1,0 +1,84 @@
+import { quoteText } from "../../../base/text.ts";
+import type { Drain } from "../../../protocol/drain.ts";
+import type { ReadBasis } from "../../../protocol/guards.ts";
+import type { Keys } from "../../../protocol/keys.ts";
+import type { QueueEntry } from "../../../protocol/ticket.ts";
+import type { WatchRequest } from "../../../protocol/txn.ts";
+import type { ClaimRequest } from "../request.ts";
+import type { ClaimView } from "./claim-view.ts";
+import { computeHeadSize } from "./queues.ts";
+import type { ClaimStep, ResourcePosition } from "./step.ts";
+
+type Ranges = WatchRequest["ranges"];
+
+/** What blocks a claim whose tickets are in the queues. */
+export interface WaitObstacle {
+  drains?: readonly Drain[];
+  lockAhead?: QueueEntry | undefined;
+  resources?: readonly ResourcePosition[];
+}
+
+/**
+ * Waits only for changes that can affect the decision, so that a release wakes few runs: the own tickets, the
+ * configuration it depends on, and the obstacle. For a lock, the obstacle is the ticket directly ahead. For a resource,
+ * it is also the ticket ahead while that ticket is waiting; only the first waiter watches every release.
+ */
+export function buildWaitStep(
+  keys: Keys,
+  request: ClaimRequest,
+  view: ClaimView,
+  basis: ReadBasis,
+  obstacle: WaitObstacle,
+): ClaimStep {
+  const own = [...view.own.keys()].map((key) => ({ key }));
+  const config = basis.config.map(({ key }) => ({ key }));
+  const groups = request.group !== undefined || basis.groupsMatter ? [keys.groups()] : [];
+  return {
+    kind: "wait",
+    ranges: [...own, ...config, ...groups, ...buildObstacleRanges(keys, obstacle)],
+    until: computeObstacleEnd(obstacle),
+    depth: Math.max(0, ...(obstacle.resources ?? []).map(computeHeadSize)),
+    why: describeObstacle(obstacle),
+  };
+}
+
+function buildObstacleRanges(keys: Keys, { drains, lockAhead, resources = [] }: WaitObstacle): Ranges {
+  const ranges: Ranges = resources.map(({ resource, ahead }) =>
+    ahead?.ticket?.state === "waiting"
+      ? { key: ahead.key }
+      : { ...keys.getQueueRange("resource", resource), only: "deletes" },
+  );
+  if (drains !== undefined) ranges.push(keys.drains());
+  if (lockAhead !== undefined) ranges.push({ key: lockAhead.key, only: "deletes" });
+  return ranges;
+}
+
+/** Returns when the obstacle ends by itself: a grace, or a drain with an end. Wall clock, ms since the epoch. */
+function computeObstacleEnd({ drains = [], lockAhead }: WaitObstacle): number | undefined {
+  const ends = [...drains.map(({ until }) => until), lockAhead?.ticket?.until].filter(
+    (end) => end !== undefined,
+  );
+  return ends.length === 0 ? undefined : Math.min(...ends);
+}
+
+function describeObstacle({ drains, lockAhead, resources = [] }: WaitObstacle): string {
+  const [drain] = drains ?? [];
+  if (drain !== undefined) return describeDrain(drain);
+  if (lockAhead !== undefined)
+    return `the lock is taken; the ticket ahead is ${describeQueueEntry(lockAhead)}`;
+  const names = resources.map(
+    ({ resource, count, total }) => `${quoteText(resource)} (${count} of ${total} asked for)`,
+  );
+  return `waiting for ${names.join(", ")}`;
+}
+
+/** Describes the owner of a queue entry, for a message. */
+export function describeQueueEntry({ run, ticket }: QueueEntry): string {
+  if (ticket === undefined) return `malformed ticket ${quoteText(run)}`;
+  return `${ticket.state} by ${quoteText(ticket.host)} pid ${ticket.pid} (run ${run})`;
+}
+
+export function describeDrain({ scope, name, by, why }: Drain): string {
+  const where = scope === "all" ? "everything" : `${scope} ${quoteText(name)}`;
+  return `${where} is drained by ${quoteText(by)}${why === undefined ? "" : `: ${quoteText(why)}`}`;
+}

@@ -1,0 +1,111 @@
+import { EXIT, SignalboxError } from "../../../base/errors.ts";
+import { SessionLost } from "../../../etcd/session/session-lost.ts";
+import type { GuardedCommand } from "../../../process/guarded-command/command.ts";
+import type { Grant } from "../claim/acquire.ts";
+import { claimWithRetries } from "../claim/claim.ts";
+import { reportRefusal } from "../claim/refusal-report.ts";
+import type { ClaimRefusal } from "../claim/step.ts";
+import { finishClaim } from "../finish/finish.ts";
+import { buildHistoryUpdate } from "../finish/history-update.ts";
+import type { RunPorts, RunRequest } from "../request.ts";
+import { type CommandOutcome, CommandSupervisor } from "./command-supervisor.ts";
+import { RunInterruptedError, SignalRouter } from "./signals.ts";
+
+/** The result of a run; `code` is the exit code of `signalbox run`. */
+export type RunResult =
+  | { kind: "refused"; code: number; refusal: ClaimRefusal }
+  /** A signal arrived before the command started. */
+  | { kind: "interrupted"; code: number }
+  | ({ kind: "ended"; code: number } & CommandOutcome);
+
+/**
+ * `signalbox run`: claims, runs the command while the claim is held, frees the claim.
+ * @throws SignalboxError or StoreError when the command was not run
+ */
+export async function run(ports: RunPorts, request: RunRequest): Promise<RunResult> {
+  const signals = new SignalRouter(ports, request.logReopens ? ["SIGUSR2"] : []);
+  const preparing = ports.commands.prepare(request.command);
+  preparing.catch(() => {}); // reported where it is awaited
+  try {
+    const claimed = await claimWithRetries(ports, request, signals.signal);
+    if (claimed.kind === "refused") {
+      const { refusal } = claimed;
+      return { kind: "refused", code: reportRefusal(ports, request, refusal), refusal };
+    }
+    return await runHeld(ports, request, claimed.grant, preparing, signals);
+  } catch (error) {
+    if (error instanceof RunInterruptedError) return { kind: "interrupted", code: error.exitCode };
+    throw error;
+  } finally {
+    signals.close();
+    await preparing.then((command) => command.release()).catch(() => {});
+  }
+}
+
+async function runHeld(
+  ports: RunPorts,
+  request: RunRequest,
+  grant: Grant,
+  preparing: Promise<GuardedCommand>,
+  signals: SignalRouter,
+): Promise<RunResult> {
+  try {
+    ports.onGrant?.(); // inside the try, so that an exception frees the claim
+    const holding = new CommandSupervisor(ports, request, grant, await preparing);
+    grant.attempt.session.keepAlive(holding);
+    const outcome = await holding.run(buildCommandEnv(request, grant), signals);
+    const code = computeExitCode(outcome);
+    await finishClaim(ports, {
+      grant,
+      historyUpdate: buildHistoryUpdate(ports, request, grant, { exit: code, reason: outcome.ending?.why }),
+      graceUntil: outcome.ending?.kind === "lost" ? undefined : computeGraceEnd(request, grant),
+    });
+    logOutcome(ports, outcome, code);
+    return { kind: "ended", code, ...outcome };
+  } catch (error) {
+    const failure = toStartError(error);
+    const known = failure instanceof SignalboxError || failure instanceof RunInterruptedError;
+    const code = known ? failure.exitCode : EXIT.internal;
+    const memory = buildHistoryUpdate(ports, request, grant, { exit: code, reason: failure.message });
+    await finishClaim(ports, { grant, historyUpdate: memory, graceUntil: undefined });
+    throw failure;
+  }
+}
+
+function computeGraceEnd({ grace, graceFrom }: RunRequest, { grantedAt }: Grant): number | undefined {
+  return grace === undefined ? undefined : (graceFrom ?? grantedAt) + grace;
+}
+
+function toStartError(error: unknown): Error {
+  if (error instanceof SessionLost) {
+    const message = `the session was lost before the command could be started: ${error.message}`;
+    const code = error.kind === "horizon" ? EXIT.unreachable : EXIT.lost;
+    return new SignalboxError(code, message, { cause: error });
+  }
+  return error instanceof Error ? error : new Error(String(error));
+}
+
+/** Builds the variables that describe the claim to the command. None of them is a credential. */
+function buildCommandEnv(request: RunRequest, { attempt, places }: Grant): Record<string, string> {
+  const leases = request.leases.map(({ resource, count }) => [resource, count]);
+  return {
+    SIGNALBOX_TOKEN: String(places[0]?.createRevision),
+    ...(attempt.lockKey !== undefined && { SIGNALBOX_LOCK_KEY: attempt.lockKey }),
+    SIGNALBOX_RUN: attempt.run,
+    SIGNALBOX_HOST: request.identity.host,
+    SIGNALBOX_LEASES: JSON.stringify(Object.fromEntries(leases)),
+  };
+}
+
+function computeExitCode({ exit, ending }: CommandOutcome): number {
+  if (ending?.kind === "lost") return EXIT.lost;
+  if (ending?.kind === "timeout") return EXIT.timeout;
+  return exit.code ?? 128 + (exit.signal ?? 0);
+}
+
+function logOutcome(ports: RunPorts, { ending }: CommandOutcome, code: number): void {
+  if (ending?.kind === "lost")
+    ports.log.error("the claim was lost, the command was terminated", { why: ending.why });
+  else if (ending?.kind === "timeout") ports.log.error("the command was terminated", { why: ending.why });
+  else ports.log.info("finished", { code });
+}

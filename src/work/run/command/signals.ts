@@ -1,0 +1,49 @@
+import { constants } from "node:os";
+import type { RunPorts } from "../request.ts";
+
+/** A signal ended the run before its command started. */
+export class RunInterruptedError extends Error {
+  /** 128 + the signal's number. */
+  readonly exitCode: number;
+
+  constructor(name: NodeJS.Signals) {
+    super(`interrupted by ${name}`);
+    this.name = "Interrupted";
+    this.exitCode = 128 + constants.signals[name];
+  }
+}
+
+/** Receives signals once the command runs. */
+export interface SignalTarget {
+  forward(name: NodeJS.Signals): void;
+}
+
+/** Routes signals sent to the runner: they end the run until the command starts, and are forwarded after that. */
+export class SignalRouter {
+  readonly #left = new AbortController();
+  readonly #stop: () => void;
+  #target: SignalTarget | undefined;
+
+  /** @param ignored  signals with another meaning while the run waits, such as reopening a log */
+  constructor(ports: RunPorts, ignored: readonly NodeJS.Signals[]) {
+    this.#stop = ports.onSignal((name) => {
+      if (this.#target !== undefined) this.#target.forward(name);
+      else if (!ignored.includes(name)) this.#left.abort(new RunInterruptedError(name));
+    });
+  }
+
+  /** Aborts with `RunInterruptedError` when a signal ends the run. */
+  get signal(): AbortSignal {
+    return this.#left.signal;
+  }
+
+  /** Forwards all later signals to the command. @throws RunInterruptedError when a signal arrived before */
+  forwardTo(target: SignalTarget): void {
+    this.#left.signal.throwIfAborted();
+    this.#target = target;
+  }
+
+  close(): void {
+    this.#stop();
+  }
+}

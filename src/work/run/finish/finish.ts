@@ -1,0 +1,126 @@
+import { generateSessionId } from "../../../base/ids.ts";
+import { isUnavailable, retryUnavailable } from "../../../etcd/retry.ts";
+import { grantOnce } from "../../../etcd/session/grant.ts";
+import type { Session } from "../../../etcd/session/session.ts";
+import { guardOwned, guardUnchanged, putTickets, rewriteTickets } from "../../../protocol/guards.ts";
+import type { Op, OpResult, Txn, TxnResponse } from "../../../protocol/txn.ts";
+import type { Grant } from "../claim/acquire.ts";
+import type { ClaimPorts } from "../request.ts";
+import { appendToHistory, buildHistoryOps, type HistoryUpdate } from "./history-append.ts";
+
+/** How long to retry freeing a claim, in ms. After that, its session expires. */
+const FREE_WITHIN = 10_000;
+/** How long to retry when the session is already lost, in ms. */
+const FREE_LOST_WITHIN = 2_000;
+/** How long to retry ending the session when the claim is already free, in ms. */
+const REVOKE_WITHIN = 1_000;
+
+/** The remaining work for a claim whose command has ended. */
+export interface ClaimCompletion {
+  grant: Grant;
+  /** The entry for the history; undefined when no history is kept. */
+  historyUpdate: HistoryUpdate | undefined;
+  /** Wall clock, ms since the epoch, until which the lock remains taken; undefined frees it now. */
+  graceUntil: number | undefined;
+}
+
+/**
+ * Frees a claim: deletes the tickets if they are still ours, writes the history in the same transaction, and ends the
+ * session. Calls are retried for a limited time while etcd does not answer; the expiry of the session frees the claim
+ * in any case.
+ */
+export async function finishClaim(ports: ClaimPorts, done: ClaimCompletion): Promise<void> {
+  const { session } = done.grant.attempt;
+  const patience = session.signal.aborted ? FREE_LOST_WITHIN : FREE_WITHIN;
+  const until = ports.clock.now() + patience;
+  try {
+    const isKept = await keepGrace(ports, done, until).catch((error) => reportUnfreed(ports, error));
+    const isFreed =
+      isKept || (await freeClaim(ports, done, until).catch((error) => reportUnfreed(ports, error)));
+    if (isFreed) await endSession(ports, session);
+    else await session.revoke(until);
+  } catch (error) {
+    const level = isUnavailable(error) ? "warn" : "error";
+    ports.log[level]("the claim was not freed; it ends with its session", { error: String(error) });
+  } finally {
+    session.stopRenewing();
+  }
+}
+
+/** The session holds no keys any more. If etcd is too slow to end it, it expires; this is logged as info only. */
+async function endSession({ clock, log }: ClaimPorts, session: Session): Promise<void> {
+  await session.revoke(clock.now() + REVOKE_WITHIN).catch((error) => {
+    log.info("the claim is freed; its empty session was not ended and expires", { error: String(error) });
+  });
+}
+
+/** @returns false when ending the session is enough, which saves a transaction */
+async function freeClaim(
+  ports: ClaimPorts,
+  { grant, historyUpdate }: ClaimCompletion,
+  until: number,
+): Promise<boolean> {
+  if (historyUpdate === undefined) return false;
+  const deletes = grant.places.map(({ key }): Op => ({ op: "delete", key }));
+  const history = buildHistoryOps(historyUpdate);
+  const txn = { compare: guardOwned(grant.places), success: [...deletes, ...history], failure: history };
+  await commitRelease(ports, historyUpdate, txn, until);
+  return true;
+}
+
+/**
+ * Reports a refused write (etcd is full, the role may not write history). It must not keep the lock: ending the session
+ * frees it.
+ */
+function reportUnfreed({ log }: ClaimPorts, error: unknown): false {
+  if (isUnavailable(error)) throw error;
+  log.warn("the history or the grace could not be written", { error: String(error) });
+  return false;
+}
+
+/**
+ * Leaves the lock's ticket in state `grace`, on a separate session that is never renewed. The write is guarded by the
+ * ticket's `mod_revision`: if a reset request was written in the meantime, the reset wins and frees the lock.
+ * @returns whether the lock is kept
+ */
+async function keepGrace(
+  ports: ClaimPorts,
+  { grant, historyUpdate, graceUntil }: ClaimCompletion,
+  until: number,
+): Promise<boolean> {
+  const [lock, ...resources] = grant.places;
+  const left = (graceUntil ?? 0) - ports.clock.getWallTime();
+  if (lock === undefined || lock.key !== grant.attempt.lockKey || left <= 0) return false;
+  const id = generateSessionId(ports.random);
+  await retryUnavailable(ports, until, (call) => grantOnce(ports.store, id, Math.ceil(left / 1000), call));
+  const puts = putTickets(rewriteTickets([lock], { state: "grace", until: graceUntil ?? 0 }), id);
+  const deletes = resources.map(({ key }): Op => ({ op: "delete", key }));
+  const compare = [...guardUnchanged([lock]), ...guardOwned(resources)];
+  const txn: Txn = {
+    compare,
+    success: [...puts, ...deletes, ...buildHistoryOps(historyUpdate)],
+    failure: [{ op: "range", key: lock.key }],
+  };
+  const answer = await commitRelease(ports, historyUpdate, txn, until);
+  return answer.succeeded || isHeldBySession(answer.results[0], id);
+}
+
+/** A repeated call may find the grace ticket it has already written: that counts as success. */
+function isHeldBySession(own: OpResult | undefined, session: bigint): boolean {
+  return own?.op === "range" && own.kvs[0]?.session === session;
+}
+
+/** Retries a freeing transaction until it is answered, then appends the history if the transaction could not. */
+async function commitRelease(
+  ports: ClaimPorts,
+  memory: HistoryUpdate | undefined,
+  txn: Txn,
+  until: number,
+): Promise<TxnResponse> {
+  const answer = await retryUnavailable(ports, until, (call) => ports.store.commitTxn(txn, call));
+  const nested = answer.results.at(-1);
+  if (memory !== undefined && nested?.op === "txn" && !nested.succeeded) {
+    await appendToHistory(ports, memory, nested, until);
+  }
+  return answer;
+}

@@ -1,0 +1,36 @@
+import type { PastRun } from "../../../protocol/history.ts";
+import type { Grant } from "../claim/acquire.ts";
+import type { ClaimPorts, ClaimRequest } from "../request.ts";
+import type { HistoryUpdate } from "./history-append.ts";
+
+/** How the work that held a claim ended. */
+export interface ClaimEnd {
+  /** Exit code; 0 for success. */
+  exit: number;
+  reason: string | undefined;
+}
+
+/** Builds the history entry of a claim that ends now; undefined when no history is kept. */
+export function buildHistoryUpdate(
+  ports: ClaimPorts,
+  request: ClaimRequest,
+  grant: Grant,
+  { exit, reason }: ClaimEnd,
+): HistoryUpdate | undefined {
+  if (!request.history || request.lock === undefined) return undefined;
+  const { attempt, grantedAt, places } = grant;
+  const { host, pid, command, label } = request.identity;
+  const endedAt = ports.clock.getWallTime();
+  const past: PastRun = {
+    ...{ run: attempt.run, host, pid, command, exit },
+    ...(label !== undefined && { label }),
+    ...(reason !== undefined && { reason }),
+    token: String(places[0]?.createRevision),
+    enqueuedAt: attempt.enqueuedAt,
+    grantedAt,
+    endedAt,
+    waited: grantedAt - attempt.enqueuedAt,
+    held: endedAt - grantedAt,
+  };
+  return { key: ports.keys.history(request.lock), past, known: grant.history };
+}

@@ -1,0 +1,40 @@
+import type { Definition } from "../../schedule/definition.ts";
+import {
+  computeFirstDue,
+  computeModifiedDue,
+  type FirstOccurrenceOptions,
+} from "../../schedule/state/due-transitions.ts";
+import type { PlannedChange } from "./schedule-mutation.ts";
+import type { StoredSchedule } from "./stored-schedules.ts";
+
+/** Returns the changes that replace the definition of a schedule; empty if nothing changes. */
+export function buildDefinitionChange(
+  before: StoredSchedule,
+  after: Definition,
+  now: number,
+  first: FirstOccurrenceOptions = {},
+): PlannedChange[] {
+  const { id, definition, due } = before;
+  const isMoved = first.start !== undefined || first.at !== undefined;
+  const isSame = definition !== undefined && isSameDefinition(definition, after);
+  if (isSame && due !== undefined && !isMoved) return [];
+  const fresh = definition === undefined || due === undefined || isMoved;
+  const { next: _, ...rest } = due ?? { open: [] }; // if no occurrence follows, the old one must not stay
+  const next = fresh
+    ? { ...rest, ...computeFirstDue(id, after, now, first), open: rest.open }
+    : computeModifiedDue(id, definition, after, due, now);
+  return [{ before, ...(!isSame && { definition: after }), ...(next !== due && { due: next }) }];
+}
+
+/** Returns whether two definitions are equal, ignoring the order of fields. */
+export function isSameDefinition(one: Definition, other: Definition): boolean {
+  return toCanonicalJson(one) === toCanonicalJson(other);
+}
+
+function toCanonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_, part: unknown) =>
+    typeof part === "object" && part !== null && !Array.isArray(part)
+      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : part,
+  );
+}

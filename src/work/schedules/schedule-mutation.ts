@@ -1,0 +1,174 @@
+import { EXIT, SignalboxError } from "../../base/errors.ts";
+import type { AuditRecord } from "../../protocol/audit.ts";
+import { guardRevision } from "../../protocol/guards.ts";
+import type { Keys } from "../../protocol/keys.ts";
+import type { Compare, KeyRange, Op } from "../../protocol/txn.ts";
+import { type Definition, formatDefinition } from "../../schedule/definition.ts";
+import { type DueState, formatDue } from "../../schedule/state/due.ts";
+import { formatOutcomes, type OutcomeHistory } from "../../schedule/state/outcome.ts";
+import { MAX_DIRECT_OPS, splitIntoChunks } from "../operate/chunks.ts";
+import { type ActionResult, executeAction } from "../operate/operator-action.ts";
+import type { OperatorPorts } from "../operate/ports.ts";
+import {
+  readAllStoredSchedules,
+  readStoredSchedules,
+  type ScheduleReadResult,
+  type StoredSchedule,
+} from "./stored-schedules.ts";
+
+/** Planned change of a schedule. Fields that are not set stay unchanged. */
+export interface PlannedChange {
+  readonly before: StoredSchedule;
+  readonly definition?: Definition;
+  readonly due?: DueState;
+  readonly outcomes?: OutcomeHistory;
+  readonly isDeleted?: true;
+}
+
+/** A change of schedules by an operator. It is decided again from the state in etcd until it is applied. */
+export interface ScheduleMutation {
+  /** Target in the audit record, for example `schedule backup`. */
+  readonly target: string;
+  /** Ids of the schedules to read; `all` if the decision depends on every schedule. */
+  readonly ids: readonly string[] | "all";
+  /**
+   * Returns the changes to apply.
+   * @param now wall clock, ms since the epoch
+   * @throws NotFoundError, AlreadyExistsError, UsageError
+   */
+  decide(stored: ScheduleReadResult, now: number): readonly PlannedChange[];
+  /** Returns the outcome for the audit record. */
+  formatOutcome(changes: readonly PlannedChange[]): string;
+}
+
+export interface MutationOptions {
+  reason?: string | undefined;
+  /** Revision at which the operator read the definitions. A definition with a later revision stops the mutation. */
+  seen?: bigint | undefined;
+}
+
+/** `changed`: these definitions changed since they were read, and nothing was written. */
+export type MutationResult =
+  | { kind: "done"; changes: readonly PlannedChange[]; revision: bigint; record: AuditRecord }
+  | { kind: "nothing"; revision: bigint }
+  | { kind: "changed"; ids: readonly string[]; revision: bigint };
+
+/** Maximum number of attempts while others write the same keys. */
+const TRIES = 20;
+
+/**
+ * Returns what a mutation would change now.
+ * @throws the errors of `decide`; StoreError
+ */
+export async function previewMutation(
+  ports: OperatorPorts,
+  mutation: ScheduleMutation,
+): Promise<{ changes: readonly PlannedChange[]; revision: bigint }> {
+  const { ids } = mutation;
+  const stored = ids === "all" ? await readAllStoredSchedules(ports) : await readStoredSchedules(ports, ids);
+  return { changes: mutation.decide(stored, ports.clock.getWallTime()), revision: stored.revision };
+}
+
+/**
+ * Applies a mutation in one guarded transaction with its audit record: all changes or none. If a worker has changed the
+ * state of a schedule meanwhile, the mutation is decided again.
+ * @throws the errors of `decide`; SignalboxError 75 if others write all the time; 77; 78 if it is too much for one
+ *   transaction; StoreError
+ */
+export async function applyMutation(
+  ports: OperatorPorts,
+  mutation: ScheduleMutation,
+  { reason, seen }: MutationOptions = {},
+): Promise<MutationResult> {
+  for (let left = TRIES; left > 0; left -= 1) {
+    const { changes, revision } = await previewMutation(ports, mutation);
+    const newer = changes.filter(({ before }) => seen !== undefined && before.definitionMod > seen);
+    if (newer.length > 0) return { kind: "changed", ids: newer.map(({ before }) => before.id), revision };
+    if (changes.length === 0) return { kind: "nothing", revision };
+    const receipt = await writeChanges(ports, mutation, changes, {
+      reason,
+      seen: seen ?? revision,
+      at: revision,
+    });
+    if (receipt.kind === "done")
+      return { kind: "done", changes, revision: receipt.revision, record: receipt.record };
+  }
+  throw new SignalboxError(
+    EXIT.changed,
+    "nothing was done: other clients changed these schedules at the same time; try again",
+  );
+}
+
+async function writeChanges(
+  ports: OperatorPorts,
+  mutation: ScheduleMutation,
+  changes: readonly PlannedChange[],
+  { reason, seen, at }: { reason: string | undefined; seen: bigint; at: bigint },
+): Promise<ActionResult> {
+  const { keys } = ports;
+  const ops = changes.flatMap((change) => buildOps(keys, change));
+  return await executeAction(ports, {
+    ...{
+      action: "schedule",
+      target: mutation.target,
+      seen,
+      reason,
+      outcome: mutation.formatOutcome(changes),
+    },
+    compare: buildGuards(keys, changes, at),
+    ops: splitIntoChunks(ops, (op) => getCollection(keys, op)),
+  });
+}
+
+function getCollection(keys: Keys, op: Op): string {
+  return op.op === "put" || op.op === "delete" ? keys.parse(op.key).kind : "";
+}
+
+function buildOps(keys: Keys, { before: { id, outcomesMod }, isDeleted, ...after }: PlannedChange): Op[] {
+  if (isDeleted)
+    return [keys.schedule(id), keys.due(id), keys.outcomes(id)].map((key) => ({ op: "delete", key }));
+  const { definition, due, outcomes } = after;
+  return [
+    ...(definition ? [createPut(keys.schedule(id), formatDefinition(definition))] : []),
+    ...(due ? [createPut(keys.due(id), formatDue(due))] : []),
+    ...(outcomes && (outcomesMod > 0n || outcomes.runs.length + outcomes.dead.length > 0)
+      ? [createPut(keys.outcomes(id), formatOutcomes(outcomes))]
+      : []),
+  ];
+}
+
+const createPut = (key: string, value: string): Op => ({ op: "put", key, value });
+
+/**
+ * Builds guards for everything that the decision depends on. If there are too many keys to compare one by one, no
+ * definition and no audit record may be newer than the read; every action of an operator has an audit record, so this
+ * also detects deletions. Workers write the states all the time: then only the states that the mutation writes are
+ * compared, and all states only if those are too many as well.
+ */
+function buildGuards(keys: Keys, changes: readonly PlannedChange[], revision: bigint): Compare[] {
+  const definitions = changes.map(({ before }) =>
+    guardRevision(keys.schedule(before.id), before.definitionMod),
+  );
+  const decided = changes.flatMap((change) => buildStateGuards(keys, change));
+  if (definitions.length + decided.length <= MAX_DIRECT_OPS) return [...definitions, ...decided];
+  const written = changes
+    .filter(({ due }) => due !== undefined)
+    .flatMap((change) => buildStateGuards(keys, change));
+  const notNewer = { target: "mod", is: "less", value: revision + 1n } as const;
+  const guardRanges = (...ranges: Required<KeyRange>[]): Compare[] =>
+    ranges.map((range) => ({ ...range, ...notNewer }));
+  return [
+    ...guardRanges(keys.schedules(), keys.audits()),
+    ...(written.length <= MAX_DIRECT_OPS ? written : guardRanges(keys.dues(), keys.getOutcomesRange())),
+  ];
+}
+
+/**
+ * Builds guards for the state of a schedule that is not deleted, and for its outcome history if the change writes it.
+ */
+function buildStateGuards(keys: Keys, { before, isDeleted, outcomes }: PlannedChange): Compare[] {
+  if (isDeleted || before.definitionMod === 0n) return [];
+  const outcomesGuards =
+    outcomes === undefined ? [] : [guardRevision(keys.outcomes(before.id), before.outcomesMod)];
+  return [guardRevision(keys.due(before.id), before.dueMod), ...outcomesGuards];
+}

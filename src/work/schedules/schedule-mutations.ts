@@ -1,0 +1,212 @@
+import { UsageError } from "../../base/errors.ts";
+import { quoteShellWord } from "../../base/shell.ts";
+import { quoteText } from "../../base/text.ts";
+import { validateName } from "../../protocol/names.ts";
+import { checkDefinition, type Definition, isPaused } from "../../schedule/definition.ts";
+import { AlreadyExistsError, NotFoundError } from "../../schedule/errors.ts";
+import type { DueState } from "../../schedule/state/due.ts";
+import {
+  addTriggeredRun,
+  computeFirstDue,
+  computeResumedDue,
+  type FirstOccurrenceOptions,
+  MAX_OPEN_OCCURRENCES,
+} from "../../schedule/state/due-transitions.ts";
+import { buildDefinitionChange } from "./definition-change.ts";
+import type { PlannedChange, ScheduleMutation } from "./schedule-mutation.ts";
+import type { ScheduleReadResult, StoredSchedule } from "./stored-schedules.ts";
+
+// Mutations of schedules by operators and programs, to preview or apply. Instants in ms since the epoch.
+
+/**
+ * Adds a schedule.
+ * @throws UsageError for an invalid name; CronError, ConfigError for an invalid definition
+ */
+export function buildAddMutation(
+  id: string,
+  definition: Definition,
+  first: FirstOccurrenceOptions = {},
+): ScheduleMutation {
+  validateName("schedule", id);
+  checkDefinition(definition);
+  return {
+    ...describeMutation([id], () => "added"),
+    decide: (stored, now) => {
+      const before = getStoredSchedule(stored, id);
+      if (before.definitionMod > 0n)
+        throw new AlreadyExistsError(
+          `schedule ${quoteText(id)} already exists; change it with: signalbox schedule edit ${quoteShellWord(id)}`,
+        );
+      return [{ before, definition, due: computeFirstDue(id, definition, now, first) }];
+    },
+  };
+}
+
+/**
+ * Changes the definitions of existing schedules. A definition that stays the same is not written.
+ * @param change returns the new definition; `before` is undefined if the stored definition cannot be read
+ */
+export function buildModifyMutation(
+  ids: readonly string[],
+  change: (before: Definition | undefined, id: string) => Definition,
+  first: FirstOccurrenceOptions = {},
+): ScheduleMutation {
+  return {
+    ...describeMutation(ids, () => "changed"),
+    decide: (stored, now) =>
+      removeDuplicates(ids).flatMap((id) => {
+        const before = requireExisting(stored, id);
+        return buildDefinitionChange(before, checkDefinition(change(before.definition, id)), now, first);
+      }),
+  };
+}
+
+/** Deletes schedules with their state and outcome history. Running tasks continue; their outcomes are not stored. */
+export function buildDeleteMutation(ids: readonly string[]): ScheduleMutation {
+  return {
+    ...describeMutation(ids, () => "deleted"),
+    decide: (stored) =>
+      removeDuplicates(ids).map((id) => ({ before: requireExisting(stored, id), isDeleted: true })),
+  };
+}
+
+/**
+ * Pauses schedules: they fire only when triggered. Running tasks continue.
+ * @param pause.until the schedules fire again by themselves at this instant
+ */
+export function buildPauseMutation(
+  ids: readonly string[],
+  pause: { by: string; until?: number | undefined; why?: string | undefined },
+): ScheduleMutation {
+  const { by, until, why } = pause;
+  const extent = until === undefined ? {} : { until };
+  return {
+    ...describeMutation(ids, () =>
+      until === undefined ? "paused" : `paused until ${new Date(until).toISOString()}`,
+    ),
+    decide: (stored, now) =>
+      removeDuplicates(ids).flatMap((id): PlannedChange[] => {
+        const before = requireReadable(requireExisting(stored, id));
+        const old = before.definition.pause;
+        const isSame = isPaused(before.definition, now) && old?.until === until && old?.why === why;
+        if (isSame) return [];
+        if (until !== undefined && until <= now)
+          throw new UsageError(`a pause must end in the future; got ${new Date(until).toISOString()}`);
+        const at = isPaused(before.definition, now) && old !== undefined ? old.at : now;
+        const word = { by, at, ...extent, ...(why !== undefined && { why }) };
+        return [{ before, definition: { ...before.definition, pause: word } }];
+      }),
+  };
+}
+
+/** Resumes schedules from now on. Occurrences that the pause prevented do not run. */
+export function buildResumeMutation(ids: readonly string[]): ScheduleMutation {
+  return {
+    ...describeMutation(ids, () => "resumed"),
+    decide: (stored, now) =>
+      removeDuplicates(ids).flatMap((id): PlannedChange[] => {
+        const before = requireReadable(requireExisting(stored, id));
+        if (!isPaused(before.definition, now)) return [];
+        const { pause: _, ...definition } = before.definition;
+        const due = before.due && computeResumedDue(id, definition, before.due, now);
+        return [{ before, definition, ...(due !== undefined && due !== before.due && { due }) }];
+      }),
+  };
+}
+
+/**
+ * Triggers one more run of each schedule at once, independent of the plan. Paused schedules run as well.
+ * @param dead scheduled time of a dead letter to run again
+ */
+export function buildTriggerMutation(ids: readonly string[], dead?: number): ScheduleMutation {
+  const what = dead === undefined ? "triggered" : `triggered again: ${new Date(dead).toISOString()}`;
+  return {
+    ...describeMutation(ids, () => what),
+    decide: (stored, now) =>
+      removeDuplicates(ids).map((id) =>
+        buildTriggerChange(requireReadable(requireExisting(stored, id)), now, dead),
+      ),
+  };
+}
+
+function buildTriggerChange(before: ReadableSchedule, now: number, dead: number | undefined): PlannedChange {
+  const { id, definition, outcomes } = before;
+  const letters = outcomes.dead.filter(({ scheduled }) => scheduled === dead);
+  if (dead !== undefined && letters.length === 0)
+    throw new NotFoundError(
+      `schedule ${quoteText(id)} has no dead letter of ${new Date(dead).toISOString()}; see: signalbox schedule dead ${id}`,
+    );
+  const from = before.due ?? computeFirstDue(id, definition, now);
+  const due = addTriggeredRun(from, now, dead);
+  if (due === undefined)
+    throw new UsageError(
+      from.open.length >= MAX_OPEN_OCCURRENCES
+        ? `${MAX_OPEN_OCCURRENCES} runs of schedule ${quoteText(id)} already wait; no more are accepted`
+        : `that run of schedule ${quoteText(id)} is already due`,
+    );
+  const rest = { ...outcomes, dead: outcomes.dead.filter((one) => !letters.includes(one)) };
+  if (dead === undefined) return { before, due };
+  return { before, due: setDeadCount(due, rest.dead.length), outcomes: rest };
+}
+
+/** Deletes the dead letters of schedules. They do not run again. */
+export function buildBuryMutation(ids: readonly string[]): ScheduleMutation {
+  return {
+    ...describeMutation(ids, () => "dead letters forgotten"),
+    decide: (stored, now) =>
+      removeDuplicates(ids).flatMap((id): PlannedChange[] => {
+        const before = requireReadable(requireExisting(stored, id));
+        const { definition, outcomes, due } = before;
+        if (outcomes.dead.length === 0 && due?.dead === undefined) return [];
+        const from = due ?? computeFirstDue(id, definition, now);
+        return [{ before, due: setDeadCount(from, 0), outcomes: { ...outcomes, dead: [] } }];
+      }),
+  };
+}
+
+function setDeadCount({ dead: _, ...due }: DueState, count: number): DueState {
+  return count === 0 ? due : { ...due, dead: count };
+}
+
+const removeDuplicates = (ids: readonly string[]): string[] => [...new Set(ids)];
+
+type ReadableSchedule = StoredSchedule & { readonly definition: Definition };
+
+function requireReadable(stored: StoredSchedule): ReadableSchedule {
+  const { definition, fault, id } = stored;
+  if (definition === undefined)
+    throw new UsageError(
+      `schedule ${quoteText(id)} cannot be read: ${fault ?? "it has no definition"}; repair it with: signalbox schedule edit`,
+    );
+  return { ...stored, definition };
+}
+
+function requireExisting(stored: ScheduleReadResult, id: string): StoredSchedule {
+  const schedule = getStoredSchedule(stored, id);
+  if (schedule.definitionMod === 0n)
+    throw new NotFoundError(`there is no schedule ${quoteText(id)}; see: signalbox schedule list`);
+  return schedule;
+}
+
+function getStoredSchedule({ schedules }: ScheduleReadResult, id: string): StoredSchedule {
+  const nothing = { runs: [], dead: [] };
+  return schedules.get(id) ?? { id, definitionMod: 0n, dueMod: 0n, outcomesMod: 0n, outcomes: nothing };
+}
+
+/** Maximum number of names in an audit record; further schedules are only counted. */
+const MOST_NAMED = 10;
+
+function describeMutation(
+  given: readonly string[],
+  what: () => string,
+): Pick<ScheduleMutation, "target" | "ids" | "formatOutcome"> {
+  const ids = removeDuplicates(given);
+  const [only = ""] = ids;
+  const named = ids.slice(0, MOST_NAMED).join(", ");
+  const rest = ids.length > MOST_NAMED ? ` and ${ids.length - MOST_NAMED} more` : "";
+  return {
+    ids,
+    target: ids.length === 1 ? `schedule ${only}` : `schedules ${named}${rest}`,
+    formatOutcome: (changes) => (ids.length === 1 ? what() : `${what()}: ${changes.length}`),
+  };
+}

@@ -1,0 +1,85 @@
+import type { KeyValue } from "../../../protocol/txn.ts";
+import { type Definition, parseDefinition } from "../../../schedule/definition.ts";
+import { type DueState, parseDue } from "../../../schedule/state/due.ts";
+import { parseRunning, type RunningRecord } from "../../../schedule/state/running-record.ts";
+import type { Timing } from "../../../schedule/timing.ts";
+
+/** A schedule in the worker's cache. */
+export interface CachedSchedule {
+  readonly id: string;
+  definition?: Definition;
+  definitionMod: bigint;
+  /** Why the schedule cannot fire: the definition in etcd is malformed. */
+  fault?: string;
+  due?: DueState;
+  dueMod: bigint;
+  /** Running records by key. A key whose value cannot be read also blocks the next occurrence. */
+  readonly running: Map<string, RunningKey>;
+  /**
+   * Start of the claim delay, wall clock of this host, ms: the last running key was removed, or the schedule was first
+   * read.
+   */
+  freeSince: number;
+  timing?: Timing;
+  /** Random number in [0, 1), for the claim delay of a worker that is not first in rank. */
+  delayFactor?: number;
+}
+
+export interface RunningKey {
+  readonly createRevision: bigint;
+  readonly running?: RunningRecord;
+}
+
+export function createCachedSchedule(id: string, freeSince: number): CachedSchedule {
+  return { id, definitionMod: 0n, dueMod: 0n, running: new Map(), freeSince };
+}
+
+/** Stores the value of one of the schedule's keys. */
+export function applyKey(entry: CachedSchedule, kind: "schedule" | "due" | "running", kv: KeyValue): void {
+  if (kind === "schedule") setDefinition(entry, kv);
+  else if (kind === "due") setDue(entry, kv);
+  else {
+    const parsed = parseRunning(kv.value);
+    const { key, createRevision } = kv;
+    entry.running.set(key, { createRevision, ...("value" in parsed && { running: parsed.value }) });
+  }
+}
+
+function setDefinition(entry: CachedSchedule, { value, modRevision }: KeyValue): void {
+  clearDefinition(entry);
+  const parsed = parseDefinition(value);
+  entry.definitionMod = modRevision;
+  if ("fault" in parsed) entry.fault = parsed.fault;
+  else entry.definition = parsed.value;
+}
+
+function clearDefinition(entry: CachedSchedule): void {
+  delete entry.definition;
+  delete entry.timing;
+  delete entry.fault;
+  entry.definitionMod = 0n;
+}
+
+function setDue(entry: CachedSchedule, { value, modRevision }: KeyValue): void {
+  const parsed = parseDue(value);
+  entry.dueMod = modRevision;
+  delete entry.due;
+  if ("value" in parsed) entry.due = parsed.value;
+}
+
+/**
+ * Removes one of the schedule's keys.
+ * @param now wall clock, ms since the epoch
+ */
+export function removeKey(entry: CachedSchedule, kind: string, key: string, now: number): void {
+  if (kind === "schedule") clearDefinition(entry);
+  else if (kind === "due") {
+    delete entry.due;
+    entry.dueMod = 0n;
+  } else if (entry.running.delete(key)) entry.freeSince = now;
+}
+
+/** Returns whether no key of the schedule is left. */
+export function isEmpty({ definitionMod, dueMod, running }: CachedSchedule): boolean {
+  return definitionMod === 0n && dueMod === 0n && running.size === 0;
+}

@@ -1,0 +1,26 @@
+import { guardRevision } from "../../../protocol/guards.ts";
+import type { Txn } from "../../../protocol/txn.ts";
+import { formatDue } from "../../../schedule/state/due.ts";
+import { computeFirstDue } from "../../../schedule/state/due-transitions.ts";
+import { retryUntilConnectTimeout } from "../../observe/ports.ts";
+import type { SchedulePorts } from "../worker-ports.ts";
+import type { CachedSchedule } from "./cached-schedule.ts";
+
+/**
+ * Writes the state of a schedule that was created by hand without one. Its first occurrence counts from now.
+ * @throws StoreError
+ */
+export async function writeInitialState(
+  ports: SchedulePorts,
+  { id, definition, definitionMod }: CachedSchedule,
+): Promise<void> {
+  if (definition === undefined) return;
+  const { keys, store, clock } = ports;
+  const value = formatDue(computeFirstDue(id, definition, clock.getWallTime()));
+  const txn: Txn = {
+    compare: [guardRevision(keys.schedule(id), definitionMod), guardRevision(keys.due(id), 0n)],
+    success: [{ op: "put", key: keys.due(id), value }],
+    failure: [],
+  };
+  await retryUntilConnectTimeout(ports, (signal) => store.commitTxn(txn, signal));
+}

@@ -1,0 +1,181 @@
+import type { WatchBatch } from "../../../etcd/store.ts";
+import { parseGroupMembers } from "../../../fleet/groups.ts";
+import { type Drain, parseDrain } from "../../../protocol/drain.ts";
+import type { Keys } from "../../../protocol/keys.ts";
+import type { KeyRange, KeyValue } from "../../../protocol/txn.ts";
+import { parseWorker, type WorkerRecord } from "../../../schedule/state/worker-record.ts";
+import { createTiming, type Timing } from "../../../schedule/timing.ts";
+import type { WatchSink } from "../../observe/follow.ts";
+import {
+  applyKey,
+  type CachedSchedule,
+  createCachedSchedule,
+  isEmpty,
+  removeKey,
+} from "./cached-schedule.ts";
+
+/** Receives changes of the cache after they are applied. */
+export interface ScheduleCacheListener {
+  /** A schedule or its running keys changed. */
+  handleScheduleChange(entry: CachedSchedule): void;
+  /**
+   * A worker record changed; `record` is undefined if it was deleted.
+   * @param isNews false if the record comes from a full read and may be old
+   */
+  handleWorkerChange(id: string, record: WorkerRecord | undefined, isNews: boolean): void;
+  /** Drains or groups changed. Any schedule may now be eligible on other hosts. */
+  handleRulesChange(): void;
+}
+
+/**
+ * Cache of all schedules with their state, of the workers, groups and drains, kept up to date by list and watch.
+ * Excludes outcome histories.
+ */
+export class ScheduleCache implements WatchSink {
+  readonly ranges: readonly Required<KeyRange>[];
+  /**
+   * Excludes outcomes, the largest values. Adjacent ranges are merged, because the watch keeps the order only within
+   * one range.
+   */
+  readonly watchedRanges: readonly Required<KeyRange>[];
+  readonly entries = new Map<string, CachedSchedule>();
+  readonly workers = new Map<string, WorkerRecord>();
+  readonly groups = new Map<string, readonly string[]>();
+  readonly drains = new Map<string, Drain>();
+  revision = 0n;
+  readonly #keys: Keys;
+  readonly #wall: () => number;
+  readonly #listener: ScheduleCacheListener;
+  readonly #revisions = new Map<string, bigint>();
+  #unseen: Set<string> | undefined;
+  /** Keys that transactions of this process wrote during a full read. The revision of the read may be older. */
+  readonly #fresh = new Set<string>();
+
+  /** @param wall  wall clock, ms since the epoch */
+  constructor(keys: Keys, wall: () => number, listener: ScheduleCacheListener) {
+    this.#keys = keys;
+    this.#wall = wall;
+    this.#listener = listener;
+    this.ranges = [
+      keys.groups(),
+      keys.drains(),
+      keys.dues(),
+      keys.runnings(),
+      keys.schedules(),
+      keys.workers(),
+    ];
+    this.watchedRanges = [
+      keys.groups(),
+      { key: keys.drains().key, rangeEnd: keys.dues().rangeEnd },
+      { key: keys.runnings().key, rangeEnd: keys.workers().rangeEnd },
+    ];
+  }
+
+  begin(): void {
+    this.#unseen = new Set(this.#revisions.keys());
+    this.#fresh.clear();
+  }
+
+  add(kv: KeyValue): void {
+    this.#unseen?.delete(kv.key);
+    if (this.#fresh.has(kv.key)) return;
+    if (this.#revisions.get(kv.key) !== kv.modRevision) this.#put(kv);
+  }
+
+  finish(revision: bigint): void {
+    const gone = this.#unseen ?? [];
+    for (const key of gone) if (!this.#fresh.has(key)) this.#delete(key);
+    this.#unseen = undefined;
+    this.#fresh.clear();
+    this.revision = revision;
+  }
+
+  apply({ revision, events }: WatchBatch): void {
+    for (const event of events) {
+      if (event.type === "put") this.applyPut(event.kv);
+      // A transaction of this process may have written a later key of the same name that the watch has not delivered
+      // yet.
+      else if ((this.#revisions.get(event.key) ?? event.revision) < event.revision) this.#delete(event.key);
+    }
+    this.revision = revision;
+  }
+
+  /** Applies a change by another process, or by a transaction of this process before the watch delivers it again. */
+  applyPut(kv: KeyValue): void {
+    if (this.#unseen !== undefined) this.#fresh.add(kv.key);
+    if ((this.#revisions.get(kv.key) ?? 0n) < kv.modRevision) this.#put(kv);
+  }
+
+  /**
+   * Applies a delete by a transaction of this process. Keeps the key if it has another revision than `mod`: a later key
+   * of the same name may exist.
+   */
+  applyDelete(key: string, mod: bigint): void {
+    if (this.#revisions.get(key) === mod) this.#delete(key);
+  }
+
+  /** Returns the timing of a schedule; undefined if its definition cannot be read. */
+  getTiming(entry: CachedSchedule): Timing | undefined {
+    if (entry.definition === undefined) return undefined;
+    entry.timing ??= createTiming(entry.id, entry.definition);
+    return entry.timing;
+  }
+
+  #put(kv: KeyValue): void {
+    this.#revisions.set(kv.key, kv.modRevision);
+    const parsed = this.#keys.parse(kv.key);
+    switch (parsed.kind) {
+      case "schedule":
+      case "due":
+      case "running": {
+        const entry = this.#getOrCreateEntry(parsed.name);
+        applyKey(entry, parsed.kind, kv);
+        return this.#listener.handleScheduleChange(entry);
+      }
+      case "worker":
+        return this.#putWorker(parsed.name, kv);
+      case "group": {
+        const members = parseGroupMembers(kv.value);
+        this.groups.set(parsed.name, "value" in members ? members.value : []);
+        return this.#listener.handleRulesChange();
+      }
+      case "drain": {
+        const drain = parseDrain(this.#keys, kv);
+        if (drain !== undefined) this.drains.set(kv.key, drain);
+        return this.#listener.handleRulesChange();
+      }
+    }
+  }
+
+  #getOrCreateEntry(id: string): CachedSchedule {
+    const there = this.entries.get(id);
+    if (there !== undefined) return there;
+    const entry = createCachedSchedule(id, this.#wall());
+    this.entries.set(id, entry);
+    return entry;
+  }
+
+  #putWorker(id: string, { value }: KeyValue): void {
+    const parsed = parseWorker(value);
+    if ("fault" in parsed) return this.#deleteWorker(id);
+    this.workers.set(id, parsed.value);
+    this.#listener.handleWorkerChange(id, parsed.value, this.#unseen === undefined);
+  }
+
+  #deleteWorker(id: string): void {
+    if (this.workers.delete(id)) this.#listener.handleWorkerChange(id, undefined, true);
+  }
+
+  #delete(key: string): void {
+    this.#revisions.delete(key);
+    const parsed = this.#keys.parse(key);
+    if (parsed.kind === "worker") return this.#deleteWorker(parsed.name);
+    if (parsed.kind === "group" ? this.groups.delete(parsed.name) : this.drains.delete(key))
+      return this.#listener.handleRulesChange();
+    const entry = "name" in parsed ? this.entries.get(parsed.name) : undefined;
+    if (entry === undefined) return;
+    removeKey(entry, parsed.kind, key, this.#wall());
+    if (isEmpty(entry)) this.entries.delete(entry.id);
+    this.#listener.handleScheduleChange(entry);
+  }
+}

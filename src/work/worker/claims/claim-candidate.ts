@@ -1,0 +1,25 @@
+import type { Keys } from "../../../protocol/keys.ts";
+import { type Candidate, canOverlap, findNextCandidate } from "../../../schedule/state/next-candidate.ts";
+import type { CachedSchedule } from "../cache/cached-schedule.ts";
+
+/**
+ * Returns the occurrence of a schedule that this worker may claim next, according to the cache. The result matches the
+ * guards of the claim transaction.
+ * @param now wall clock, ms since the epoch
+ */
+export function findClaimCandidate(keys: Keys, entry: CachedSchedule, now: number): Candidate | undefined {
+  const { id, definition, due, running } = entry;
+  if (definition === undefined || due === undefined) return undefined;
+  // A run claimed before `overlap: allow` was set blocks the others, even though occurrences may overlap now.
+  if (canOverlap(definition) && running.has(keys.running(id))) return undefined;
+  const scheduled = [...running].map(
+    ([key, one]) => parseScheduledTime(keys, key) ?? one.running?.scheduled ?? -1,
+  );
+  return findNextCandidate(definition, due, new Set(scheduled), now);
+}
+
+/** Reads the scheduled time from the key. With overlapping occurrences this works even if the value cannot be read. */
+function parseScheduledTime(keys: Keys, key: string): number | undefined {
+  const parsed = keys.parse(key);
+  return parsed.kind === "running" ? parsed.scheduled : undefined;
+}

@@ -1,0 +1,242 @@
+import type { Candidate } from "../../../schedule/state/next-candidate.ts";
+import type { CachedSchedule } from "../cache/cached-schedule.ts";
+import { findClaimCandidate } from "../claims/claim-candidate.ts";
+import type { ClaimContext, ClaimedOccurrence } from "../claims/claim-occurrence.ts";
+import { CLAIM_STAGGER, computeClaimTime } from "../claims/claim-time.ts";
+import type { WorkerListener } from "../events.ts";
+import type { Handler, HandlerRegistry, TaskLost } from "../handler.ts";
+import { InterruptibleSleep } from "../interruptible-sleep.ts";
+import { TaskPool } from "../tasks/task-pool.ts";
+import { TimerQueue } from "../timer-queue.ts";
+import { HandlerLookup } from "./handler-lookup.ts";
+import { type OccurrenceClaim, PendingClaims } from "./pending-claims.ts";
+import { WorkerEligibility } from "./worker-eligibility.ts";
+
+export interface DispatchOptions {
+  handlers: HandlerRegistry;
+  /** Maximum number of concurrent tasks. */
+  concurrency: number;
+  /** Time that a task has to end before the session may have expired, ms. */
+  terminationTimeout: number;
+  listener: WorkerListener;
+}
+
+/** Longest sleep, ms: wall clocks are set, and drains expire without an event. */
+const LONGEST_SLEEP = 1_000;
+/** Delay before the next try if too many claims for schedules of other workers are pending, ms. */
+const HELP_LATER = 50;
+
+/** Claims due occurrences, in the order in which they became due, up to the concurrency limit. */
+export class Dispatcher {
+  readonly #context: ClaimContext;
+  readonly #options: DispatchOptions;
+  readonly #taskPool: TaskPool;
+  readonly #timers = new TimerQueue();
+  readonly #eligibility: WorkerEligibility;
+  readonly #pendingClaims: PendingClaims;
+  readonly #handlerLookup: HandlerLookup;
+  readonly #done = Promise.withResolvers<void>();
+  readonly #sleep: InterruptibleSleep;
+  #state: "reading" | "listening" | "open" | "closed" = "reading";
+  readonly #canFire: () => boolean;
+  #drain: string | undefined;
+  #latest = Number.NEGATIVE_INFINITY;
+  #stopReason: (() => TaskLost) | undefined;
+
+  /** @param canFire  whether the clock can be trusted now */
+  constructor(context: ClaimContext, options: DispatchOptions, canFire: () => boolean) {
+    this.#context = context;
+    this.#options = options;
+    this.#canFire = canFire;
+    this.#sleep = new InterruptibleSleep(context.ports.clock);
+    this.#eligibility = new WorkerEligibility(context.cache, context.host);
+    this.#handlerLookup = new HandlerLookup(options, options.listener, context.ports);
+    this.#taskPool = new TaskPool(context, options.listener, () => this.#handlePoolChange());
+    this.#pendingClaims = new PendingClaims(context, options.listener, (...claimed) =>
+      this.#start(...claimed),
+    );
+  }
+
+  get running(): number {
+    return this.#taskPool.size;
+  }
+
+  /** Resolves when the dispatcher is closed and no task runs. */
+  get done(): Promise<void> {
+    return this.#done.promise;
+  }
+
+  /** Starts claiming. */
+  open(): void {
+    if (this.#state === "closed") return;
+    this.#state = "open";
+    this.wake();
+  }
+
+  /** Stops claiming. Running tasks continue. */
+  close(): void {
+    this.#state = "closed";
+    this.#handlePoolChange();
+  }
+
+  wake(): void {
+    this.#sleep.wake();
+  }
+
+  /**
+   * Call this after a full read of etcd.
+   * @returns whether this is the first full read
+   */
+  handleFullRead(): boolean {
+    const isFirst = this.#state === "reading";
+    if (isFirst) this.#state = "listening";
+    this.#eligibility.forget();
+    this.#planAll();
+    return isFirst;
+  }
+
+  /** Call this when the set of workers changes. Ranks are computed when an occurrence is due. */
+  handleWorkersChange(): void {
+    this.#eligibility.forget();
+  }
+
+  /** Call this when groups, drains or handlers change: schedules skipped before may be eligible now. */
+  handleRulesChange(): void {
+    this.#eligibility.forget();
+    this.#handlerLookup.forget();
+    if (this.#state !== "reading") this.#planAll();
+  }
+
+  #planAll(): void {
+    for (const entry of this.#context.cache.entries.values()) this.#plan(entry);
+    this.wake();
+  }
+
+  handleScheduleChange(entry: CachedSchedule): void {
+    if (this.#state === "reading") return;
+    this.#taskPool.updateSchedule(entry, this.#getWallTime());
+    this.#plan(entry);
+    this.wake();
+  }
+
+  /** Aborts the tasks that run now. Later claims run normally. */
+  abortAll(reason: () => TaskLost): void {
+    this.#taskPool.abortAll(reason);
+  }
+
+  /** Stops claiming and aborts all tasks, including those of pending claims. */
+  stop(reason: () => TaskLost): void {
+    this.#stopReason = reason;
+    this.close();
+    this.#taskPool.stop(reason);
+  }
+
+  /** Claims due occurrences until the signal is aborted. */
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      this.#checkClock();
+      const replaceAt = this.#taskPool.abortReplaced(this.#getWallTime());
+      this.#takeDue();
+      this.#sleep.reset();
+      const at = Math.min(
+        this.#canTake() ? (this.#timers.next ?? Infinity) : Infinity,
+        replaceAt ?? Infinity,
+      );
+      await this.#sleep.sleep(Math.max(0, Math.min(at - this.#getWallTime(), LONGEST_SLEEP)), signal);
+    }
+  }
+
+  #getWallTime(): number {
+    return this.#context.ports.clock.getWallTime();
+  }
+
+  /**
+   * Plans all schedules again if the clock moved back. Otherwise they would wait until the clock reaches the old time.
+   */
+  #checkClock(): void {
+    const now = this.#getWallTime();
+    if (now < this.#latest) {
+      for (const entry of this.#context.cache.entries.values())
+        entry.freeSince = Math.min(entry.freeSince, now);
+      this.#planAll();
+    }
+    this.#latest = now;
+  }
+
+  #canTake(): boolean {
+    const isFull = this.#taskPool.size + this.#pendingClaims.size >= this.#options.concurrency;
+    return this.#state === "open" && !isFull && this.#drain === undefined && this.#canFire();
+  }
+
+  #takeDue(): void {
+    this.#checkDrains();
+    const now = this.#getWallTime();
+    while (this.#canTake()) {
+      const id = this.#timers.take(now);
+      if (id === undefined) return;
+      const entry = this.#context.cache.entries.get(id);
+      if (entry !== undefined && !this.#pendingClaims.has(id)) this.#consider(entry, now);
+    }
+  }
+
+  #checkDrains(): void {
+    const drain = this.#eligibility.findDrainReason(this.#getWallTime());
+    if (drain === this.#drain) return;
+    this.#drain = drain;
+    const { log } = this.#context.ports;
+    if (drain === undefined) log.info("no longer drained");
+    else log.info("drained, no occurrence is started", { why: drain });
+  }
+
+  /** Sets the timer of a schedule, independent of which worker claims it. */
+  #plan(entry: CachedSchedule): void {
+    const { id, definition, due } = entry;
+    if (this.#pendingClaims.has(id)) return;
+    const isSeedless = definition !== undefined && due === undefined && entry.dueMod === 0n;
+    // The state arrives on another range of the watch, possibly a moment later.
+    this.#timers.set(
+      id,
+      isSeedless ? entry.freeSince + CLAIM_STAGGER : this.#findCandidate(entry, this.#getWallTime())?.runAt,
+    );
+  }
+
+  #findCandidate(entry: CachedSchedule, now: number): Candidate | undefined {
+    return findClaimCandidate(this.#context.ports.keys, entry, now);
+  }
+
+  #consider(entry: CachedSchedule, now: number): void {
+    const { id, definition, due } = entry;
+    if (definition === undefined || !this.#eligibility.isFor(definition)) return;
+    const handler = this.#handlerLookup.findHandler(entry);
+    if (handler === undefined) return;
+    const candidate = this.#findCandidate(entry, now);
+    if (due !== undefined && candidate === undefined) return;
+    const rank = this.#eligibility.computeRank(this.#context.registration.id, entry, now);
+    const at = computeClaimTime(entry, rank, candidate?.runAt ?? entry.freeSince, this.#context.ports.random);
+    if (at > now) this.#timers.set(id, at);
+    else if (rank === 0 || this.#pendingClaims.canHelp) void this.#try({ entry, handler, candidate, rank });
+    else this.#timers.set(id, now + HELP_LATER);
+  }
+
+  async #try(one: OccurrenceClaim): Promise<void> {
+    const again = await this.#pendingClaims.attempt(one);
+    const at = this.#findCandidate(one.entry, this.#getWallTime())?.runAt;
+    this.#timers.set(one.entry.id, at === undefined || again === undefined ? at : Math.max(at, again));
+    this.#handlePoolChange();
+  }
+
+  #start(claimed: ClaimedOccurrence, handler: Handler): void {
+    this.#taskPool.start(claimed, handler);
+    const entry = this.#context.cache.entries.get(claimed.id);
+    if (entry !== undefined) this.#taskPool.updateSchedule(entry, this.#getWallTime()); // changes since the claim
+    if (this.#stopReason !== undefined) this.#taskPool.abortAll(this.#stopReason);
+  }
+
+  #handlePoolChange(): void {
+    const { concurrency, listener } = this.#options;
+    listener({ kind: "load", running: this.#taskPool.size, concurrency });
+    if (this.#state === "closed" && this.#taskPool.size === 0 && this.#pendingClaims.size === 0)
+      this.#done.resolve();
+    this.wake();
+  }
+}

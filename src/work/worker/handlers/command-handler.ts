@@ -1,0 +1,120 @@
+import { formatDuration } from "../../../base/duration.ts";
+import { EXIT, SignalboxError } from "../../../base/errors.ts";
+import { type Handler, type ScheduledTask, TaskLost, type TaskResult } from "../handler.ts";
+import { GuardedRun, type GuardedRunResult } from "./guarded-run.ts";
+import type { HandlerPorts } from "./handler-ports.ts";
+import { formatMark, Output } from "./output.ts";
+import { buildTaskEnv, serializeTask } from "./task-input.ts";
+
+/** How long to wait for the last output after all processes of a command are gone, ms. */
+const LAST_OUTPUT = 2_000;
+
+/** Options for running a command as a handler. Durations in ms. */
+export interface CommandHandlerOptions {
+  /** The command as argv. */
+  command: readonly string[];
+  env?: Readonly<Record<string, string>> | undefined;
+  /** Used when the definition has no timeout. */
+  timeout?: number | undefined;
+  /** Delay before the next start after exit code 75. */
+  retryWait?: number | undefined;
+  /** The standard output ends with a result message, after `formatMark` of the run. */
+  hasWord?: true;
+}
+
+/** The result of a command, and its result message. */
+export interface CommandReport {
+  verdict: TaskResult;
+  word: string | undefined;
+}
+
+/**
+ * Runs tasks as a command under the guardian. Exit code 0 is success, 75 asks for another start, any other code is a
+ * failure. The result is available after all processes of the command are gone.
+ */
+export class CommandHandler implements Handler {
+  readonly #ports: HandlerPorts;
+  readonly #options: CommandHandlerOptions;
+
+  constructor(ports: HandlerPorts, options: CommandHandlerOptions) {
+    this.#ports = ports;
+    this.#options = options;
+  }
+
+  async run(task: ScheduledTask): Promise<TaskResult> {
+    return (await this.runWithReport(task)).verdict;
+  }
+
+  /** Runs the task. Never rejects because of the command. */
+  async runWithReport(task: ScheduledTask): Promise<CommandReport> {
+    const { log, secrets } = this.#ports;
+    const mark = this.#options.hasWord && formatMark(task.run);
+    const onLine = (line: string) => log.info("output", { schedule: task.id, run: task.run, line });
+    const output = new Output({ secrets, onLine, mark });
+    const verdict = await this.#runGuarded(task, output).catch((error) => toUnstartedResult(task, error));
+    const tail = output.renderTail();
+    return { verdict: { ...verdict, ...(tail !== undefined && { tail }) }, word: output.word };
+  }
+
+  async #runGuarded(task: ScheduledTask, output: Output): Promise<TaskResult> {
+    const [file = "", ...args] = this.#options.command;
+    const silent = Promise.withResolvers<void>();
+    const streams = {
+      input: serializeTask(task),
+      onOutput: (chunk: Buffer, descriptor: 1 | 2) => output.take(chunk, descriptor),
+      onEnd: () => silent.resolve(),
+    };
+    const env = { ...this.#ports.env, ...this.#options.env, ...task.definition.env };
+    const own = buildTaskEnv(task, this.#ports.host);
+    const timeout = task.definition.timeout ?? this.#options.timeout;
+    const run = new GuardedRun(this.#ports, task);
+    const ended = await run.run({ file, args, env, streams }, own, timeout);
+    await this.#waitForOutputEnd(silent.promise); // no process can write any more, so the output ends
+    output.end();
+    return this.#toTaskResult(task, ended, timeout);
+  }
+
+  /** Waits for the end of the output, for a limited time: another program may still have the output open. */
+  async #waitForOutputEnd(end: Promise<void>): Promise<void> {
+    const over = new AbortController();
+    await Promise.race([end, this.#ports.clock.sleep(LAST_OUTPUT, over.signal).catch(() => {})]);
+    over.abort();
+  }
+
+  #toTaskResult(
+    task: ScheduledTask,
+    { exit, ending }: GuardedRunResult,
+    timeout: number | undefined,
+  ): TaskResult {
+    const { code, signal } = exit;
+    if (ending === "task") return toLostResult(task.signal.reason);
+    if (ending === "horizon") return { result: "lost", reason: "the session could not be renewed in time" };
+    if (ending === "timeout")
+      return { result: "timeout", reason: `its timeout of ${formatDuration(timeout ?? 0)} has passed` };
+    if (signal !== undefined)
+      return { result: "failed", code: 128 + signal, reason: `it was ended by signal ${signal}` };
+    if (code === EXIT.ok) return { result: "ok", code };
+    if (code === EXIT.busy) return { result: "retry", code, ...buildWait(this.#options.retryWait) };
+    return { result: "failed", code: code ?? EXIT.internal, reason: `exit code ${code}` };
+  }
+}
+
+/** Returns the result of a task that was ended from outside. */
+export function toLostResult(reason: unknown): TaskResult {
+  if (reason instanceof TaskLost) return { result: reason.result, reason: reason.message };
+  return { result: "lost", reason: reason instanceof Error ? reason.message : String(reason) };
+}
+
+/** Returns the result when the command did not start: the task ended, a deadline passed, or the command is wrong. */
+function toUnstartedResult(task: ScheduledTask, error: unknown): TaskResult {
+  if (task.signal.aborted) return toLostResult(task.signal.reason);
+  if (!(error instanceof Error)) return { result: "failed", reason: String(error) };
+  const { message: reason } = error;
+  if (!(error instanceof SignalboxError)) return { result: "failed", reason };
+  if (error.exitCode === EXIT.lost) return { result: "released", reason };
+  return { result: "failed", code: error.exitCode, reason };
+}
+
+function buildWait(wait: number | undefined): Pick<TaskResult, "wait"> {
+  return wait === undefined ? {} : { wait };
+}

@@ -1,0 +1,132 @@
+import { clean } from "../../../base/text.ts";
+
+/** Size of the tail that is stored in etcd, in bytes. */
+const TAIL_BYTES = 1024;
+/**
+ * Bytes kept to build the tail. The window is larger than the tail, because escape sequences and secrets cut at its
+ * start must not reach the tail.
+ */
+const WINDOW_BYTES = 8 * 1024;
+/** A longer line is passed on in pieces of at most this many characters. */
+const LINE_LENGTH = 2_000;
+/**
+ * How many characters of one run to pass on, and what each line costs in addition; the tail still has the end of the
+ * rest.
+ */
+const PASSED = 64 * 1024;
+const LINE_COST = 100;
+
+/** How to process the output of a run. */
+export interface OutputOptions {
+  /** Passwords from this worker's own settings, which must not appear in the output. */
+  secrets: readonly string[];
+  /** Called with every line, after it was sanitized. */
+  onLine(line: string): void;
+  /** The text after this mark on a line is the result message of the module's host program, and not output. */
+  mark?: string | undefined;
+}
+
+/** Returns the mark before a result message. It does not occur in normal output. */
+export function formatMark(run: string): string {
+  return `\x1e${run} `;
+}
+
+/** Processes the output of a run: passes it on line by line and keeps its end. The memory use is constant. */
+export class Output {
+  readonly #options: OutputOptions;
+  #window: Buffer = Buffer.alloc(0);
+  #passed = 0;
+  #word: string | undefined;
+  readonly #lines: Record<1 | 2, LineSplitter>;
+
+  constructor(options: OutputOptions) {
+    this.#options = options;
+    this.#lines = {
+      1: new LineSplitter((line) => this.#passLine(line)),
+      2: new LineSplitter((line) => this.#passLine(line)),
+    };
+  }
+
+  /** The text after the last mark. */
+  get word(): string | undefined {
+    return this.#word;
+  }
+
+  take(chunk: Buffer, descriptor: 1 | 2): void {
+    this.#window = Buffer.concat([this.#window.subarray(-WINDOW_BYTES), chunk.subarray(-WINDOW_BYTES)]);
+    this.#lines[descriptor].take(chunk);
+  }
+
+  /** Ends the output: text after the last line break becomes a line. */
+  end(): void {
+    this.#lines[1].end();
+    this.#lines[2].end();
+  }
+
+  /** Returns the end of the output, at most 1 KiB of UTF-8 with line breaks; undefined when there is no output. */
+  renderTail(): string | undefined {
+    const text = this.#sanitize(this.#window.subarray(-WINDOW_BYTES).toString("utf8"));
+    const lines = text.split(/\r*\n/).map((line) => clean(line).trimEnd());
+    const tail = cutLastBytes(lines.join("\n").trim(), TAIL_BYTES);
+    return tail === "" ? undefined : tail;
+  }
+
+  #passLine(raw: string): void {
+    const { mark, onLine } = this.#options;
+    const at = mark === undefined ? -1 : raw.indexOf(mark);
+    if (mark !== undefined && at >= 0) this.#word = this.#maskSecrets(raw.slice(at + mark.length));
+    const line = clean(this.#sanitize(at < 0 ? raw : raw.slice(0, at))).trimEnd();
+    if (line === "" || this.#passed > PASSED) return;
+    this.#passed += line.length + LINE_COST;
+    onLine(this.#passed > PASSED ? "(further output is not passed on)" : line);
+  }
+
+  #sanitize(text: string): string {
+    const { mark } = this.#options;
+    if (mark === undefined) return this.#maskSecrets(text);
+    return this.#maskSecrets(text.replaceAll(new RegExp(`\\n?${mark}[^\\n]*\\n?`, "g"), ""));
+  }
+
+  #maskSecrets(text: string): string {
+    return this.#options.secrets.reduce((veiled, secret) => veiled.replaceAll(secret, "***"), text);
+  }
+}
+
+/** Splits the text of one descriptor at line breaks. */
+class LineSplitter {
+  readonly #decoder = new TextDecoder();
+  readonly #onLine: (line: string) => void;
+  #rest = "";
+
+  constructor(onLine: (line: string) => void) {
+    this.#onLine = onLine;
+  }
+
+  take(chunk: Buffer): void {
+    this.#rest += this.#decoder.decode(chunk, { stream: true });
+    const lines = this.#rest.split("\n");
+    this.#rest = lines.pop() ?? "";
+    for (const line of lines) this.#emitPieces(line);
+    if (this.#rest.length <= LINE_LENGTH) return;
+    const whole = this.#rest.length - (this.#rest.length % LINE_LENGTH);
+    this.#emitPieces(this.#rest.slice(0, whole));
+    this.#rest = this.#rest.slice(whole);
+  }
+
+  end(): void {
+    this.#emitPieces(this.#rest + this.#decoder.decode());
+    this.#rest = "";
+  }
+
+  #emitPieces(line: string): void {
+    for (let at = 0; at < line.length; at += LINE_LENGTH) this.#onLine(line.slice(at, at + LINE_LENGTH));
+  }
+}
+
+/** Returns the last bytes of a text, cut between characters. */
+function cutLastBytes(text: string, most: number): string {
+  const bytes = Buffer.from(text);
+  let at = Math.max(0, bytes.length - most);
+  while (at > 0 && at < bytes.length && ((bytes[at] ?? 0) & 0xc0) === 0x80) at += 1;
+  return bytes.subarray(at).toString("utf8");
+}

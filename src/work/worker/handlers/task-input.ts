@@ -1,0 +1,29 @@
+import type { ScheduledTask } from "../handler.ts";
+
+/** Returns the task as one line of JSON, for the standard input of a command and for a module. */
+export function serializeTask(task: ScheduledTask): string {
+  const { id, type, scheduled, late, attempt, run, token, definition } = task;
+  const scheduledTime = formatIsoTime(scheduled);
+  return `${JSON.stringify({ id, type, scheduledTime, scheduled, late, attempt, run, token, data: definition.data ?? null })}\n`;
+}
+
+/** Builds the variables of a task, in addition to those of the definition. */
+export function buildTaskEnv(task: ScheduledTask, host: string): Record<string, string> {
+  const { id, type, scheduled, attempt, run, token, key } = task;
+  return {
+    SIGNALBOX_SCHEDULE: id,
+    SIGNALBOX_TYPE: type,
+    SIGNALBOX_SCHEDULED: formatIsoTime(scheduled),
+    SIGNALBOX_SCHEDULED_MS: String(scheduled),
+    SIGNALBOX_ATTEMPT: String(attempt),
+    SIGNALBOX_RUN: run,
+    SIGNALBOX_TOKEN: token,
+    SIGNALBOX_RUNNING_KEY: key,
+    SIGNALBOX_HOST: host,
+  };
+}
+
+/** @param at  ms since the epoch */
+function formatIsoTime(at: number): string {
+  return new Date(at).toISOString();
+}

@@ -1,0 +1,114 @@
+import type { Clock } from "../../../base/clock.ts";
+import type { Log } from "../../../base/log.ts";
+import { clean } from "../../../base/text.ts";
+import type { Hook, HookName } from "../../../schedule/definition.ts";
+import type { WorkerEvent, WorkerListener } from "../events.ts";
+import type { HookResult } from "../metrics/metrics.ts";
+import { RateLimitedLog } from "../rate-limited-log.ts";
+import { callHook, formatHook, type HookCallPorts } from "./call-hook.ts";
+import { buildHookPayloads, type HookPayload, LATE_AFTER } from "./hook-payload.ts";
+import { HookQueue } from "./hook-queue.ts";
+
+export type WorkerHooks = Readonly<Partial<Record<HookName, Hook>>>;
+
+export interface HookPorts extends HookCallPorts {
+  log: Log;
+  /** Full name of the worker's host. */
+  host: string;
+}
+
+export interface HookOptions {
+  /** The worker's own hooks. They are called for every schedule, in addition to the hooks of the schedule. */
+  hooks?: WorkerHooks | undefined;
+  /** How late a start must be to count as late, ms. Default: one minute. */
+  lateAfter?: number | undefined;
+  /** Called with the result of each call. */
+  onResult?(result: HookResult): void;
+  /** Limit of one attempt, ms. Default: 10 s. */
+  within?: number;
+}
+
+/** Default limit of one attempt, ms. */
+const WITHIN = 10_000;
+/** How long to wait for commands of hooks to end when the worker ends, ms. */
+const LAST_WAIT = 5_000;
+/** Limits of each of the two queues. The worker's hooks and the schedules' hooks do not delay each other. */
+const LIMITS = { running: 8, lane: 20, all: 1_000 };
+
+/** Creates the hooks of a worker and of the schedules that it runs. */
+export function createHooks(ports: HookPorts, options: HookOptions = {}): Hooks {
+  return new Hooks(ports, options);
+}
+
+/**
+ * Calls hooks for worker events. Never throws and never waits: a hook that hangs or fails only loses its call and
+ * causes a log line. Hooks of one schedule run one after the other, so `success` follows `start`.
+ */
+export class Hooks {
+  readonly handleEvent: WorkerListener = (event) => this.#dispatch(event);
+  readonly #ports: HookPorts;
+  readonly #options: HookOptions;
+  readonly #log: RateLimitedLog;
+  readonly #scheduleQueue = new HookQueue(LIMITS);
+  readonly #workerQueue = new HookQueue(LIMITS);
+  readonly #stop = new AbortController();
+  #hooks: WorkerHooks;
+  #isOpen = true;
+
+  constructor(ports: HookPorts, options: HookOptions) {
+    this.#ports = ports;
+    this.#options = options;
+    this.#log = new RateLimitedLog(ports.log, ports.clock);
+    this.#hooks = options.hooks ?? {};
+  }
+
+  /** Replaces the worker's own hooks. */
+  replace(hooks: WorkerHooks): void {
+    this.#hooks = hooks;
+  }
+
+  /**
+   * Accepts no more events, and waits for queued calls.
+   * @param most  ms after which the remaining calls are aborted
+   */
+  async close(most = WITHIN): Promise<void> {
+    this.#isOpen = false;
+    const idle = Promise.all([this.#scheduleQueue.waitUntilIdle(), this.#workerQueue.waitUntilIdle()]);
+    await waitFor(this.#ports.clock, idle, most);
+    this.#stop.abort(new Error("the worker ended first"));
+    await waitFor(this.#ports.clock, idle, LAST_WAIT);
+  }
+
+  #dispatch(event: WorkerEvent): void {
+    if (!this.#isOpen || !("definition" in event)) return;
+    for (const payload of buildHookPayloads(event, this.#ports.host, this.#options.lateAfter ?? LATE_AFTER)) {
+      this.#enqueue(this.#scheduleQueue, event.definition.hooks?.[payload.event], payload);
+      this.#enqueue(this.#workerQueue, this.#hooks[payload.event], payload);
+    }
+  }
+
+  #enqueue(queue: HookQueue, hook: Hook | undefined, payload: HookPayload): void {
+    if (hook === undefined || queue.add(payload.schedule, () => this.#call(hook, payload))) return;
+    this.#options.onResult?.("dropped");
+    this.#log.warn("a hook was skipped: too many are waiting", {
+      schedule: payload.schedule,
+      event: payload.event,
+    });
+  }
+
+  async #call(hook: Hook, payload: HookPayload): Promise<void> {
+    const limits = { within: this.#options.within ?? WITHIN, signal: this.#stop.signal };
+    const error = await callHook(this.#ports, hook, payload, limits);
+    this.#options.onResult?.(error === undefined ? "ok" : "failed");
+    if (error === undefined) return;
+    const { schedule, event } = payload;
+    this.#log.warn("a hook failed", { schedule, event, hook: formatHook(hook), error: clean(error) });
+  }
+}
+
+/** Waits for a promise, at most for the given time in ms. */
+async function waitFor(clock: Clock, something: Promise<unknown>, most: number): Promise<void> {
+  const over = new AbortController();
+  await Promise.race([something, clock.sleep(most, over.signal).catch(() => {})]);
+  over.abort();
+}

@@ -1,0 +1,182 @@
+import type { Definition } from "../../../schedule/definition.ts";
+import { followEtcd } from "../../observe/follow.ts";
+import { readScheduleKeys } from "../../schedules/stored-schedules.ts";
+import type { CachedSchedule } from "../cache/cached-schedule.ts";
+import { ScheduleCache, type ScheduleCacheListener } from "../cache/schedule-cache.ts";
+import { findClaimCandidate } from "../claims/claim-candidate.ts";
+import { type ClaimContext, claimOccurrence } from "../claims/claim-occurrence.ts";
+import { WorkerRegistration } from "../registration/worker-registration.ts";
+import { applyCompletion } from "../tasks/complete-task.ts";
+import { TimerQueue } from "../timer-queue.ts";
+import type { SchedulePorts } from "../worker-ports.ts";
+import { PolledTask } from "./polled-task.ts";
+
+export interface PollerOptions {
+  host: string;
+  pid: number;
+  version: string;
+  /** TTL of the session, whole seconds. */
+  ttl: number;
+  /**
+   * Longest time between two heartbeats before a task is given back, ms. Default: no heartbeats are needed while the
+   * session is renewed.
+   */
+  aliveTime?: number;
+  /** Returns whether the program can run a schedule. Default: every schedule. */
+  canAccept?(definition: Definition): boolean;
+}
+
+/** Claims tasks one at a time, for programs that run them themselves. */
+export class Poller {
+  readonly #ports: SchedulePorts;
+  readonly #options: PollerOptions;
+  readonly #registration: WorkerRegistration;
+  readonly #cache: ScheduleCache;
+  readonly #timers = new TimerQueue();
+  readonly #tasks = new Set<PolledTask>();
+  readonly #over = new AbortController();
+  readonly #read = Promise.withResolvers<void>();
+  #following: Promise<void>;
+  #followError: unknown;
+
+  /**
+   * Opens a session and waits for the first read of all schedules.
+   * @throws StoreError; the signal's reason
+   */
+  static async open(ports: SchedulePorts, options: PollerOptions, signal: AbortSignal): Promise<Poller> {
+    const { host, pid, version } = options;
+    const buildRecord = () => ({
+      ...{ host, pid, version, since: ports.clock.getWallTime(), wall: ports.clock.getWallTime(), beat: 1 },
+      ...{ types: [], tags: [], running: 0, concurrency: 0, clock: "ok" as const },
+    });
+    const registration = await WorkerRegistration.join(ports, options.ttl, buildRecord, signal);
+    const poller = new Poller(ports, options, registration);
+    await Promise.race([poller.#read.promise, poller.#following]);
+    return poller;
+  }
+
+  private constructor(ports: SchedulePorts, options: PollerOptions, registration: WorkerRegistration) {
+    this.#ports = ports;
+    this.#options = options;
+    this.#registration = registration;
+    const listener: ScheduleCacheListener = {
+      handleScheduleChange: (entry) => this.#plan(entry),
+      handleWorkerChange: () => {},
+      handleRulesChange: () => {},
+    };
+    this.#cache = new ScheduleCache(ports.keys, () => ports.clock.getWallTime(), listener);
+    this.#following = this.#watch();
+  }
+
+  /** Whether the session is lost. Other workers may then claim its tasks; open another poller. */
+  get isLost(): boolean {
+    return this.#registration.session.signal.aborted;
+  }
+
+  /**
+   * Claims the task that has been due longest.
+   * @returns undefined if nothing is due
+   * @throws StoreError
+   */
+  async poll(): Promise<PolledTask | undefined> {
+    this.#throwFollowError();
+    await this.expire();
+    const now = this.#ports.clock.getWallTime();
+    for (let id = this.#timers.take(now); id !== undefined; id = this.#timers.take(now)) {
+      const task = await this.#take(id, now);
+      if (task !== undefined) return task;
+    }
+    return undefined;
+  }
+
+  /**
+   * Reads some schedules whose changes the watch may not have delivered yet.
+   * @throws StoreError
+   */
+  async refresh(ids: readonly string[]): Promise<void> {
+    const { signal } = this.#registration.session;
+    for await (const kv of readScheduleKeys(this.#ports, ids, signal)) this.#cache.applyPut(kv);
+  }
+
+  /** Gives back tasks without a heartbeat in time. */
+  async expire(): Promise<void> {
+    const now = this.#ports.clock.getWallTime();
+    const late = [...this.#tasks].filter((task) => task.aliveUntil <= now);
+    for (const task of late) await task.release("no heartbeat came in time").catch(() => {});
+  }
+
+  /** Gives back unfinished tasks and ends the session. */
+  async close(): Promise<void> {
+    for (const task of [...this.#tasks]) await task.release("the program ends").catch(() => {});
+    this.#over.abort(new Error("closed"));
+    await this.#following.catch(() => {});
+    await this.#registration.leave();
+  }
+
+  /** Watches etcd. If etcd refuses the watch for good, the next poll throws the error and restarts the watch. */
+  #watch(): Promise<void> {
+    const over = AbortSignal.any([this.#registration.session.signal, this.#over.signal]);
+    const following = this.#follow(over);
+    following.catch((error) => {
+      if (!over.aborted) this.#followError = error;
+    });
+    return following;
+  }
+
+  #throwFollowError(): void {
+    const error = this.#followError;
+    if (error === undefined) return;
+    this.#followError = undefined;
+    this.#following = this.#watch();
+    throw error;
+  }
+
+  async #take(id: string, now: number): Promise<PolledTask | undefined> {
+    const entry = this.#cache.entries.get(id);
+    const candidate = entry && this.#findCandidate(entry, now);
+    if (entry === undefined || candidate === undefined) return undefined;
+    const { host, pid } = this.#options;
+    const context: ClaimContext = {
+      ports: this.#ports,
+      registration: this.#registration,
+      cache: this.#cache,
+      host,
+      pid,
+    };
+    const result = await claimOccurrence(context, entry, candidate).catch((error) => {
+      this.#timers.set(id, now); // no change will set the timer again
+      throw error;
+    });
+    if (result.kind !== "claimed") {
+      if (result.kind === "missed") this.#timers.set(id, now + 1); // the watch delivers the change of the other worker
+      return undefined;
+    }
+    const task = new PolledTask(this.#ports, result.claimed, this.#options.aliveTime, {
+      registration: this.#registration,
+      handleCompletion: (how) => {
+        this.#tasks.delete(task);
+        applyCompletion(this.#cache, this.#ports.keys, task.claimed, how);
+      },
+    });
+    this.#tasks.add(task);
+    if (this.#registration.session.horizon > this.#ports.clock.now()) return task;
+    await task.release("the session may have ended since the claim").catch(() => {}); // the session is over
+    return undefined;
+  }
+
+  #plan(entry: CachedSchedule): void {
+    this.#timers.set(entry.id, this.#findCandidate(entry, this.#ports.clock.getWallTime())?.runAt);
+  }
+
+  #findCandidate(entry: CachedSchedule, now: number): ReturnType<typeof findClaimCandidate> {
+    const { definition } = entry;
+    if (definition === undefined || this.#options.canAccept?.(definition) === false) return undefined;
+    return findClaimCandidate(this.#ports.keys, entry, now);
+  }
+
+  async #follow(signal: AbortSignal): Promise<void> {
+    for await (const news of followEtcd(this.#ports, this.#cache, signal)) {
+      if (news.kind === "read") this.#read.resolve();
+    }
+  }
+}

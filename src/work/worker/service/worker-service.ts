@@ -1,0 +1,204 @@
+import { VERSION } from "../../../base/version.ts";
+import type { Env } from "../../../config/files.ts";
+import { scrubEnv } from "../../../config/scrub.ts";
+import type { MacroFacts } from "../../../fleet/macros.ts";
+import type { CommandHost } from "../../../process/guarded-command/command.ts";
+import { ScheduleWorker, type ScheduleWorkerOptions } from "../engine/schedule-worker.ts";
+import type { WorkerEvent } from "../events.ts";
+import { NO_FILE, readWorkerFile, type WorkerFile } from "../file/worker-file.ts";
+import type { HandlerRegistry } from "../handler.ts";
+import type { HandlerPorts } from "../handlers/handler-ports.ts";
+import { createFileHandlers } from "../handlers/handlers.ts";
+import { createLeaseAcquirer } from "../handlers/lease-acquirer.ts";
+import { LeasedHandler } from "../handlers/leased-handler.ts";
+import { createHooks, type Hooks } from "../hooks/hooks.ts";
+import { startMetrics, type WorkerMetrics } from "../metrics/metrics.ts";
+import type { SchedulePorts } from "../worker-ports.ts";
+import { logWorkerEvent } from "./event-log.ts";
+import { createNotifier, type Notifier, SYSTEMD_VARIABLES } from "./notifier.ts";
+
+/** What a worker needs from its environment. */
+export interface WorkerServicePorts extends SchedulePorts {
+  commands: CommandHost;
+  /** Environment of this process. */
+  env: Env;
+}
+
+/** Options from the command line and the settings. Durations in ms; the session's time to live in whole seconds. */
+export interface WorkerServiceOptions {
+  file: string | undefined;
+  environment: string | undefined;
+  /** Keys of the file that the caller has already read: they cause no warning. */
+  keysRead?: readonly string[];
+  /** Defaults for values that the file does not set. */
+  usual?: Pick<WorkerFile, "concurrency" | "retryWait">;
+  concurrency: number | undefined;
+  tags: readonly string[];
+  commands: boolean;
+  metrics: string | undefined;
+  facts: MacroFacts;
+  user: string;
+  ttl: number;
+  terminationTimeout: number;
+  secrets: readonly string[];
+  /** Reads how far the clocks of etcd's members differ from this host's clock. */
+  readMemberClocks?: ScheduleWorkerOptions["readMemberClocks"];
+}
+
+const CONCURRENCY = 4;
+/** Interval of the check whether the worker has joined, ms. */
+const LOOK = 50;
+
+/** A worker as started by its command: a ScheduleWorker with handlers, metrics, hooks and systemd. */
+export class WorkerService {
+  readonly #ports: WorkerServicePorts;
+  readonly #options: WorkerServiceOptions;
+  readonly #engine: ScheduleWorker;
+  readonly #notifier: Notifier;
+  readonly #hooks: Hooks;
+  readonly #handlerPorts: HandlerPorts;
+  #metrics: WorkerMetrics | undefined;
+  #heldLeases = 0;
+  #isLeaving = false;
+
+  /** Reads the worker's file; tasks start only with `run`. @throws ConfigError, UsageError */
+  static async create(ports: WorkerServicePorts, options: WorkerServiceOptions): Promise<WorkerService> {
+    const file = readConfiguredFile(ports, options);
+    const worker = new WorkerService(ports, options, file);
+    const listen = options.metrics ?? file.metrics;
+    if (listen !== undefined) await worker.#startMetrics(listen);
+    return worker;
+  }
+
+  private constructor(ports: WorkerServicePorts, options: WorkerServiceOptions, file: WorkerFile) {
+    const { log } = ports;
+    this.#ports = ports;
+    this.#options = options;
+    this.#handlerPorts = buildHandlerPorts(ports, options);
+    const onResult = (result: Parameters<WorkerMetrics["countHook"]>[0]) => this.#metrics?.countHook(result);
+    this.#hooks = createHooks(this.#handlerPorts, { hooks: file.hooks, onResult });
+    const { ttl, terminationTimeout, facts } = options;
+    this.#engine = new ScheduleWorker(ports, {
+      ...{ ttl, terminationTimeout, host: facts.fqdn, pid: process.pid, version: VERSION },
+      tags: [...file.tags, ...options.tags],
+      concurrency: options.concurrency ?? file.concurrency ?? CONCURRENCY,
+      handlers: this.#createHandlers(file),
+      listener: (event) => this.#handleEvent(event),
+      ...(options.readMemberClocks && { readMemberClocks: options.readMemberClocks }),
+    });
+    this.#notifier = createNotifier(ports.env, { log, isAlive: () => this.#engine.id !== undefined });
+  }
+
+  /**
+   * Runs the worker until it has left.
+   * @param signal  also ends running tasks
+   * @throws StoreError when etcd rejects a call, or is unavailable at the start
+   */
+  async run(signal: AbortSignal): Promise<void> {
+    const over = new AbortController();
+    void this.#waitUntilJoined(over.signal).catch(() => {});
+    try {
+      await this.#engine.run(signal);
+    } finally {
+      over.abort(new Error("the worker has left"));
+      this.#notifier.sendStopping();
+      await this.#hooks.close();
+      await this.#metrics?.close();
+      await this.#notifier.close();
+    }
+  }
+
+  /** Accepts no more tasks, and leaves when all running tasks have ended. @param why  reason for the log */
+  leave(why: string): void {
+    this.#isLeaving = true;
+    this.#ports.log.info("leaving when the running tasks have ended", { why, running: this.#engine.running });
+    this.#notifier.sendStopping();
+    this.#engine.drain();
+  }
+
+  /**
+   * Reads the worker's file again, for tasks that start from now on. On an error, logs it and keeps the old
+   * configuration.
+   */
+  reload(): void {
+    const { log } = this.#ports;
+    if (this.#isLeaving) return;
+    this.#notifier.sendReloading();
+    try {
+      const file = readConfiguredFile(this.#ports, this.#options);
+      this.#engine.reload(
+        this.#createHandlers(file),
+        this.#options.concurrency ?? file.concurrency ?? CONCURRENCY,
+      );
+      this.#hooks.replace(file.hooks ?? {});
+      log.info("handlers read again", { file: this.#options.file, handlers: file.handlers.length });
+    } catch (error) {
+      log.error("the old handlers stay in use", { error: (error as Error).message });
+    }
+    this.#notifier.sendReady();
+  }
+
+  #createHandlers(file: WorkerFile): HandlerRegistry {
+    const lessor = createLeaseAcquirer(this.#ports, this.#options);
+    const count = (units: number) => {
+      this.#heldLeases += units;
+    };
+    return createFileHandlers(this.#handlerPorts, file, (handler, { leases = [] }) =>
+      leases.length === 0 ? handler : new LeasedHandler(lessor, handler, count),
+    );
+  }
+
+  async #startMetrics(listen: string): Promise<void> {
+    const findFault = () => (this.#engine.id === undefined ? "the worker has no session in etcd" : undefined);
+    const countHeldLeases = () => this.#heldLeases;
+    this.#metrics = await startMetrics({
+      listen,
+      log: this.#ports.log,
+      findFault,
+      countHeldLeases,
+    });
+    const { host = "", port } = this.#metrics.address;
+    this.#ports.log.info("metrics are served", { at: `${host}:${port}` });
+  }
+
+  async #waitUntilJoined(signal: AbortSignal): Promise<void> {
+    while (this.#engine.id === undefined) await this.#ports.clock.sleep(LOOK, signal);
+    this.#ports.log.info("worker joined", { worker: this.#engine.id, host: this.#options.facts.fqdn });
+    this.#notifier.sendReady();
+  }
+
+  #handleEvent(event: WorkerEvent): void {
+    logWorkerEvent(this.#ports.log, event);
+    this.#hooks.handleEvent(event);
+    this.#metrics?.countEvent(event);
+    if (event.kind === "load")
+      this.#notifier.sendStatus(`${event.running} of ${event.concurrency} tasks run`);
+  }
+}
+
+function readConfiguredFile({ log }: WorkerServicePorts, options: WorkerServiceOptions): WorkerFile {
+  const { file, environment, keysRead, usual, commands } = options;
+  const read = file === undefined ? NO_FILE : readWorkerFile(file, { environment, keysRead });
+  for (const warning of read.warnings) log.warn(warning);
+  return { ...usual, ...read, commands: read.commands && commands };
+}
+
+function buildHandlerPorts(
+  { clock, random, log, commands, env }: WorkerServicePorts,
+  options: WorkerServiceOptions,
+): HandlerPorts {
+  const { secrets, terminationTimeout, facts } = options;
+  const own = Object.entries(scrubEnv(env)).filter(([name]) => !SYSTEMD.has(name));
+  return {
+    clock,
+    random,
+    log,
+    commands,
+    secrets,
+    terminationTimeout,
+    host: facts.fqdn,
+    env: Object.fromEntries(own),
+  };
+}
+
+const SYSTEMD: ReadonlySet<string> = new Set(SYSTEMD_VARIABLES);

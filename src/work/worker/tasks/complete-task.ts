@@ -1,0 +1,215 @@
+import { retryUnavailable } from "../../../etcd/retry.ts";
+import { guardRevision } from "../../../protocol/guards.ts";
+import type { Keys } from "../../../protocol/keys.ts";
+import { findFirstKey, type Op, type Txn, type TxnResponse } from "../../../protocol/txn.ts";
+import {
+  completeOccurrence,
+  type EndedOccurrence,
+  type OccurrenceCompletion,
+} from "../../../schedule/state/complete-occurrence.ts";
+import { type DueState, formatDue, parseDue } from "../../../schedule/state/due.ts";
+import {
+  addOutcomes,
+  formatOutcomes,
+  type OccurrenceOutcome,
+  type OutcomeHistory,
+} from "../../../schedule/state/outcome.ts";
+import type { ScheduleCache } from "../cache/schedule-cache.ts";
+import {
+  buildKeyValue,
+  type ClaimedOccurrence,
+  toVersionedOutcomes,
+  type VersionedValue,
+} from "../claims/claim-occurrence.ts";
+import type { SchedulePorts } from "../worker-ports.ts";
+
+/** Result of completing a claimed occurrence. */
+export type TaskCompletion =
+  /** The result is stored. `due`: the state of the schedule after it, or a later one that was read. */
+  | { kind: "settled"; finish: OccurrenceCompletion; due: VersionedValue<DueState> | undefined }
+  /** The schedule was deleted meanwhile, or its state in etcd cannot be read. */
+  | { kind: "deleted" }
+  /** The running key no longer belongs to this worker: the session was lost, or the key was deleted. */
+  | { kind: "preempted" };
+
+/**
+ * Completes an occurrence. One transaction, guarded by its running key and by the state of the schedule, deletes the
+ * running key, writes the new state, and adds the outcome to the history. If an operator has changed the state
+ * meanwhile, the new state is computed again from the changed one.
+ * @param until instant on the clock, ms, until which calls to an unreachable etcd are retried
+ * @throws StoreError
+ */
+export async function completeTask(
+  ports: SchedulePorts,
+  claimed: ClaimedOccurrence,
+  ended: EndedOccurrence,
+  until: number,
+): Promise<TaskCompletion> {
+  let { due, outcomes } = claimed;
+  const unit = ports.random.generateFraction();
+  for (;;) {
+    const result = completeOccurrence(claimed.definition, due.value, ended, unit);
+    const history = addOutcomes(outcomes.value, [ended.outcome], result.isDead ? ended.outcome : undefined);
+    const txn = buildCompletionTxn(ports, claimed, {
+      result,
+      due: due.mod,
+      history,
+      outcomes: outcomes.mod,
+    });
+    const answer = await retryUnavailable(ports, until, (call) => ports.store.commitTxn(txn, call));
+    const seen = parseCompletionAnswer(answer);
+    // A refused call may follow an earlier copy of itself that was applied, and whose answer was lost.
+    if (answer.succeeded || hasCompleted(seen, claimed.running.run)) {
+      const known = answer.succeeded ? findMissedOutcomes(answer) : seen.outcomes;
+      await writeMissedOutcomes(ports, claimed.id, { ended, isDead: result.isDead, known }, until);
+      const own = { value: result.due, mod: answer.revision };
+      return { kind: "settled", finish: result, due: answer.succeeded ? own : seen.due };
+    }
+    if (seen.token !== claimed.token) return { kind: "preempted" };
+    if (seen.due !== undefined) ({ due, outcomes } = { due: seen.due, outcomes: seen.outcomes });
+    else if (await deleteRunningKey(ports, claimed, seen.dueMod, until)) return { kind: "deleted" };
+  }
+}
+
+interface CompletionStep {
+  result: OccurrenceCompletion;
+  due: bigint;
+  history: OutcomeHistory;
+  outcomes: bigint;
+}
+
+function buildCompletionTxn(
+  { keys }: SchedulePorts,
+  { id, key, token }: ClaimedOccurrence,
+  step: CompletionStep,
+): Txn {
+  const reads: Op[] = [key, keys.due(id), keys.outcomes(id)].map((one) => ({ op: "range", key: one }));
+  return {
+    compare: [{ key, target: "create", is: "equal", value: token }, guardRevision(keys.due(id), step.due)],
+    success: [
+      { op: "put", key: keys.due(id), value: formatDue(step.result.due) },
+      { op: "delete", key },
+      { op: "txn", txn: buildOutcomesTxn(keys.outcomes(id), step.history, step.outcomes) },
+    ],
+    failure: reads,
+  };
+}
+
+/**
+ * Builds the nested transaction for the outcome history. It is nested so that a conflict in the history never delays
+ * the completion.
+ */
+function buildOutcomesTxn(key: string, history: OutcomeHistory, mod: bigint): Txn {
+  return {
+    compare: [guardRevision(key, mod)],
+    success: [{ op: "put", key, value: formatOutcomes(history) }],
+    failure: [{ op: "range", key }],
+  };
+}
+
+function hasCompleted({ due, outcomes }: ReturnType<typeof parseCompletionAnswer>, run: string): boolean {
+  return due?.value.last?.run === run || hasOutcome(outcomes.value, run);
+}
+
+function parseCompletionAnswer({ results: [running, due, outcomes] }: TxnResponse): {
+  token: bigint | undefined;
+  due: ClaimedOccurrence["due"] | undefined;
+  /** 0n if the key does not exist. */
+  dueMod: bigint;
+  outcomes: VersionedValue<OutcomeHistory>;
+} {
+  const state = findFirstKey(due);
+  const parsed = state && parseDue(state.value);
+  const value = parsed === undefined || "fault" in parsed ? undefined : parsed.value;
+  return {
+    token: findFirstKey(running)?.createRevision,
+    due: value && { value, mod: state?.modRevision ?? 0n },
+    dueMod: state?.modRevision ?? 0n,
+    outcomes: toVersionedOutcomes(findFirstKey(outcomes)),
+  };
+}
+
+/** Returns the stored outcome history if the transaction was applied without writing the history. */
+function findMissedOutcomes({ results }: TxnResponse): VersionedValue<OutcomeHistory> | undefined {
+  const nested = results.at(-1);
+  if (nested?.op !== "txn" || nested.succeeded) return undefined;
+  return toVersionedOutcomes(findFirstKey(nested.results[0]));
+}
+
+/** Adds an outcome that the completion did not write to the history. Keeps what others wrote meanwhile. */
+async function writeMissedOutcomes(
+  ports: SchedulePorts,
+  id: string,
+  {
+    ended,
+    isDead,
+    known,
+  }: { ended: EndedOccurrence; isDead: boolean; known: VersionedValue<OutcomeHistory> | undefined },
+  until: number,
+): Promise<void> {
+  const { outcome } = ended;
+  for (let seen = known; seen !== undefined && !hasOutcome(seen.value, outcome.run); ) {
+    const history = addOutcomes(seen.value, [outcome], isDead ? outcome : undefined);
+    const txn = buildOutcomesTxn(ports.keys.outcomes(id), history, seen.mod);
+    const answer = await retryUnavailable(ports, until, (call) => ports.store.commitTxn(txn, call));
+    seen = answer.succeeded ? undefined : toVersionedOutcomes(findFirstKey(answer.results[0]));
+  }
+}
+
+function hasOutcome({ runs }: OutcomeHistory, run: string | undefined): boolean {
+  return runs.some((one) => one.run !== undefined && one.run === run);
+}
+
+/**
+ * Deletes the running key of an occurrence whose schedule has no readable state; its outcome is not stored.
+ * @returns false if the state has changed meanwhile
+ */
+async function deleteRunningKey(
+  ports: SchedulePorts,
+  { id, key, token }: ClaimedOccurrence,
+  dueMod: bigint,
+  until: number,
+): Promise<boolean> {
+  const txn: Txn = {
+    compare: [
+      { key, target: "create", is: "equal", value: token },
+      guardRevision(ports.keys.due(id), dueMod),
+    ],
+    success: [{ op: "delete", key }],
+    failure: [],
+  };
+  const { succeeded } = await retryUnavailable(ports, until, (call) => ports.store.commitTxn(txn, call));
+  return succeeded;
+}
+
+/** Applies a completion of this process to the cache, before the watch delivers it. */
+export function applyCompletion(
+  cache: ScheduleCache,
+  keys: Keys,
+  { id, key, token }: ClaimedOccurrence,
+  completion: TaskCompletion,
+): void {
+  if (completion.kind === "settled" && completion.due !== undefined)
+    cache.applyPut(buildKeyValue(keys.due(id), formatDue(completion.due.value), completion.due.mod));
+  cache.applyDelete(key, token);
+}
+
+/**
+ * Builds the outcome of a start.
+ * @param taskResult result of the handler
+ */
+export function buildOutcome(
+  { running, token }: ClaimedOccurrence,
+  taskResult: Pick<OccurrenceOutcome, "result" | "code" | "reason" | "tail">,
+  endedAt: number,
+): EndedOccurrence["outcome"] {
+  const { scheduled, run, worker, host, attempt, since, late } = running;
+  const { result, code, reason, tail } = taskResult;
+  return {
+    ...{ scheduled, run, worker, host, attempt, startedAt: since, endedAt, late, token: String(token) },
+    result: result as EndedOccurrence["outcome"]["result"],
+    ...(code !== undefined && { code }),
+    ...(reason !== undefined && { reason }),
+    ...(tail !== undefined && { tail }),
+  };
+}

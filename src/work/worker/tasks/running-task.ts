@@ -1,0 +1,42 @@
+import { getScheduleType } from "../../../schedule/definition.ts";
+import type { ClaimedOccurrence } from "../claims/claim-occurrence.ts";
+import { type ScheduledTask, TaskLost } from "../handler.ts";
+import type { WorkerRegistration } from "../registration/worker-registration.ts";
+
+/** A running task and the functions that end it. */
+export interface RunningTask {
+  readonly task: ScheduledTask;
+  readonly claimed: ClaimedOccurrence;
+  /** Aborts the signal of the task with this reason, once. Does nothing after `close`. */
+  end(reason: TaskLost): void;
+  /** Call this when the handler has ended: the signal of the task is not aborted any more. */
+  close(): void;
+}
+
+/** Creates the task that handlers receive for a claimed occurrence. Its signal is aborted when the session is lost. */
+export function createRunningTask(claimed: ClaimedOccurrence, registration: WorkerRegistration): RunningTask {
+  const ending = new AbortController();
+  const closed = new AbortController();
+  const end = (reason: TaskLost) => {
+    if (!closed.signal.aborted) ending.abort(reason);
+  };
+  const { session } = registration;
+  const handleSessionLoss = () => end(new TaskLost("lost", String((session.signal.reason as Error).message)));
+  if (session.signal.aborted) handleSessionLoss();
+  session.signal.addEventListener("abort", handleSessionLoss, { once: true, signal: closed.signal });
+  const { id, definition, running, token, key } = claimed;
+  const task: ScheduledTask = {
+    ...{
+      id,
+      definition,
+      key,
+      type: getScheduleType(id, definition),
+      token: String(token),
+      signal: ending.signal,
+    },
+    ...{ scheduled: running.scheduled, late: running.late, attempt: running.attempt, run: running.run },
+    getHorizon: () => session.horizon,
+    onExtended: (listener) => registration.onExtended(listener),
+  };
+  return { task, claimed, end, close: () => closed.abort() };
+}

@@ -1,0 +1,146 @@
+import { computeReplacementTime } from "../../../schedule/state/next-candidate.ts";
+import { OCCURRENCE_RESULTS, type OccurrenceOutcome } from "../../../schedule/state/outcome.ts";
+import type { CachedSchedule } from "../cache/cached-schedule.ts";
+import type { ClaimContext, ClaimedOccurrence } from "../claims/claim-occurrence.ts";
+import type { WorkerListener } from "../events.ts";
+import { type Handler, TaskLost, type TaskResult } from "../handler.ts";
+import { TimerQueue } from "../timer-queue.ts";
+import { buildOutcome, type TaskCompletion } from "./complete-task.ts";
+import { retryUntilDone } from "./retry-until-done.ts";
+import { createRunningTask, type RunningTask } from "./running-task.ts";
+
+/** Runs the claimed tasks of one worker session until each result is stored. */
+export class TaskPool {
+  readonly #context: ClaimContext;
+  readonly #listener: WorkerListener;
+  readonly #tasks = new Map<string, RunningTask>();
+  /** Per run: when the next occurrence replaces it. */
+  readonly #replacements = new TimerQueue();
+  readonly #onChange: () => void;
+  readonly #leaving = new AbortController();
+
+  /** @param onChange called when a task has started or ended */
+  constructor(context: ClaimContext, listener: WorkerListener, onChange: () => void) {
+    this.#context = context;
+    this.#listener = listener;
+    this.#onChange = onChange;
+  }
+
+  get size(): number {
+    return this.#tasks.size;
+  }
+
+  /** Runs a claimed occurrence until its result is stored. */
+  start(claimed: ClaimedOccurrence, handler: Handler): void {
+    const { registration, ports } = this.#context;
+    const running = createRunningTask(claimed, registration);
+    // After a pause of the process, pending answers arrive before the timers that check the horizon.
+    if (registration.session.horizon <= ports.clock.now())
+      running.end(new TaskLost("lost", "the session may have ended since the claim"));
+    this.#tasks.set(claimed.running.run, running);
+    this.#onChange();
+    void this.#runTask(running, handler).finally(() => {
+      this.#tasks.delete(claimed.running.run);
+      this.#replacements.set(claimed.running.run, undefined);
+      this.#onChange();
+    });
+  }
+
+  /**
+   * Aborts tasks that lost their running key, and plans replacements. Call it whenever the schedule changes.
+   * @param now wall clock, ms
+   */
+  updateSchedule(entry: CachedSchedule, now: number): void {
+    for (const { claimed, end } of this.#tasks.values()) {
+      if (claimed.id !== entry.id) continue;
+      if (entry.running.get(claimed.key)?.createRevision !== claimed.token)
+        end(new TaskLost("lost", "its running key was deleted"));
+      const { definition = claimed.definition, due } = entry;
+      const at = due && computeReplacementTime(definition, due, claimed.running.scheduled, now);
+      this.#replacements.set(claimed.running.run, at);
+    }
+  }
+
+  /**
+   * Aborts tasks that the next occurrence replaces.
+   * @returns when to call again, wall clock, ms
+   */
+  abortReplaced(now: number): number | undefined {
+    for (let run = this.#replacements.take(now); run !== undefined; run = this.#replacements.take(now))
+      this.#tasks.get(run)?.end(new TaskLost("replaced", "the next one is due"));
+    return this.#replacements.next;
+  }
+
+  /** Aborts all tasks, and limits the retries of results that etcd refuses. */
+  stop(reason: () => TaskLost): void {
+    this.#leaving.abort();
+    this.abortAll(reason);
+  }
+
+  abortAll(reason: () => TaskLost): void {
+    for (const { end } of this.#tasks.values()) end(reason());
+  }
+
+  async #runTask(running: RunningTask, handler: Handler): Promise<void> {
+    const { task, claimed } = running;
+    const { clock, log } = this.#context.ports;
+    const about = { id: task.id, type: task.type, definition: task.definition };
+    this.#listener({ kind: "started", ...about, ...pickStartFields(task) });
+    log.info("started", { schedule: task.id, scheduled: formatIso(task.scheduled), attempt: task.attempt });
+    const taskResult = await runHandler(handler, running);
+    running.close(); // completing the task deletes its running key, which would look like a loss
+    const outcome = buildOutcome(claimed, taskResult, clock.getWallTime());
+    const completion = await retryUntilDone(
+      this.#context,
+      claimed,
+      { outcome, wait: taskResult.wait },
+      this.#leaving.signal,
+    );
+    this.#logResult(task.id, outcome, completion);
+    const { again, isDead = false } = completion.kind === "settled" ? completion.finish : {};
+    this.#listener({ kind: "ended", ...about, outcome, isDead, ...(again !== undefined && { again }) });
+  }
+
+  #logResult(
+    schedule: string,
+    { result, code, reason, scheduled }: OccurrenceOutcome,
+    { kind }: TaskCompletion,
+  ): void {
+    const { log } = this.#context.ports;
+    const fields = { schedule, scheduled: formatIso(scheduled), result, code, reason };
+    if (kind === "preempted")
+      log.warn("another worker took over a task before its result was stored", fields);
+    else if (result === "ok") log.info("finished", fields);
+    else log.warn("a task did not succeed", fields);
+  }
+}
+
+/** Runs the handler. Never rejects: without a result, the running key would stay until the worker ends. */
+async function runHandler(handler: Handler, { task }: RunningTask): Promise<TaskResult> {
+  const taskResult = await callHandler(handler, task);
+  const { reason } = task.signal;
+  if (taskResult.result === "ok" || !(reason instanceof TaskLost)) return taskResult;
+  return { ...taskResult, result: reason.result, reason: reason.message };
+}
+
+async function callHandler(handler: Handler, task: RunningTask["task"]): Promise<TaskResult> {
+  if (task.signal.aborted) return { result: "lost", reason: "it was ended before it started" };
+  try {
+    const taskResult: TaskResult | undefined = await handler.run(task);
+    if (OCCURRENCE_RESULTS.some((result) => result === taskResult?.result)) return taskResult;
+    return { result: "failed", reason: "the handler gave no result" };
+  } catch (error) {
+    return { result: "failed", reason: `the handler failed: ${String(error)}` };
+  }
+}
+
+function pickStartFields({
+  scheduled,
+  late,
+  run,
+  attempt,
+}: RunningTask["task"]): Pick<RunningTask["task"], "scheduled" | "late" | "run" | "attempt"> {
+  return { scheduled, late, run, attempt };
+}
+
+const formatIso = (ms: number) => new Date(ms).toISOString();

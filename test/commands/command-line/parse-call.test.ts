@@ -1,0 +1,215 @@
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { UsageError } from "../../../src/base/errors.ts";
+import { parseCall } from "../../../src/commands/command-line/parse-call.ts";
+import { anyText } from "../../protocol/samples.ts";
+import { everyKind, runs } from "../samples.ts";
+
+const parse = (...argv: string[]) => parseCall(everyKind, argv);
+const nothing = { flags: {}, settings: {}, args: ["x"], command: [], verbosity: 0 };
+
+describe("a command line", () => {
+  test.each<[string[], object]>([
+    [["x"], {}],
+    [["x", "--name", "a"], { flags: { name: "a" } }],
+    [["--name=a", "x"], { flags: { name: "a" } }],
+    [["--name=a=b", "x"], { flags: { name: "a=b" } }],
+    [["--name=", "x"], { flags: { name: "" } }],
+    [["--name", "", "x"], { flags: { name: "" } }],
+    [["--name", "-x", "x"], { flags: { name: "-x" } }],
+    [["-n", "a", "x"], { flags: { name: "a" } }],
+    [["-na", "x"], { flags: { name: "a" } }],
+    [["-n=a", "x"], { flags: { name: "=a" } }],
+    [["--nom", "a", "--nombre=a", "x"], { flags: { name: "a" } }],
+    [["-ja", "x"], { flags: { json: true, all: true } }],
+    [["-jana", "x"], { flags: { json: true, all: true, name: "a" } }],
+    [["-jan", "a", "x"], { flags: { json: true, all: true, name: "a" } }],
+    [["-jj", "x", "--json"], { flags: { json: true } }],
+    [["--wait", "x"], { flags: { wait: true } }],
+    [["--wait=5m", "x"], { flags: { wait: "5m" } }],
+    [["-la", "-l", "b", "--lease=c", "x", "--lease", "a"], { flags: { lease: ["a", "b", "c", "a"] } }],
+    [["-c", "f", "x"], { settings: { config: "f" } }],
+    [["--ttl", "20s", "-E0", "x"], { settings: { ttl: "20s", busyExitCode: "0" } }],
+    [["--endpoints=a", "--endpoints", "b,c", "x"], { settings: { endpoints: ["a", "b,c"] } }],
+    [["--no-history", "x"], { settings: { history: "false" } }],
+    [["--kill-leftovers", "x"], { settings: { killLeftovers: true } }],
+    [["--kill-leftovers=false", "x"], { settings: { killLeftovers: "false" } }],
+    [["-v", "x"], { verbosity: 1 }],
+    [["-vv", "x"], { verbosity: 2 }],
+    [["-v", "x", "--verbose", "-jv"], { verbosity: 3, flags: { json: true } }],
+    [["-q", "x"], { verbosity: -1 }],
+    [["--help"], { flags: { help: true }, args: [] }],
+    [["-", "x"], { args: ["-", "x"] }],
+    [["x", "", "y"], { args: ["x", "", "y"] }],
+  ])("%j", (argv, expected) => {
+    expect(parse(...argv)).toEqual({ ...nothing, ...expected });
+  });
+
+  test.each<[string[], string]>([
+    [["x", "--nmae", "a"], '"--nmae" is not a flag of signalbox every kind; did you mean --name?'],
+    [["x", "--endpoint=a"], "did you mean --endpoints?"],
+    [["x", "--history"], "did you mean --no-history?"],
+    [["x", "-wait"], '"-w" is not a flag of signalbox every kind; did you mean --wait?'],
+    [["x", "-endpoint", "a"], "did you mean --endpoints?"],
+    [["x", "-jx"], '"-x" is not a flag of signalbox every kind; see: signalbox every kind --help'],
+    [["x", "-x"], '"-x" is not a flag of signalbox every kind; see: signalbox every kind --help'],
+    [["x", "--n", "a"], "did you mean -n?"],
+    [["x", "--quite-another"], "see: signalbox every kind --help"],
+    [["x", "--name"], "--name needs a value, none was given"],
+    [["x", "-l"], "--lease needs a value"],
+    [["x", "--ttl"], "--ttl needs a value"],
+    [["x", "--json=yes"], '--json takes no value; "yes" was given'],
+    [["x", "--help="], '--help takes no value; "" was given'],
+    [["x", "--no-history=false"], '--no-history takes no value; "false" was given'],
+    [["x", "--no-history=true"], '--no-history takes no value; "true" was given'],
+    [["x", "--name=a", "-nb"], "--name was given twice, with different values"],
+    [["x", "--wait", "--wait=5m"], "--wait was given twice, with different values"],
+    [["x", "--ttl=2s", "--ttl=3s"], "--ttl was given twice, with different values"],
+    [["x", "-ca", "-cb"], "--config was given twice, with different values"],
+    [[], "FIRST is missing; see: signalbox every kind --help"],
+    [["x", "--\x1b[31m"], '"--\\u001b[31m" is not a flag'],
+  ])("%j is refused: %s", (argv, why) => {
+    expect(() => parse(...argv)).toThrow(UsageError);
+    expect(() => parse(...argv)).toThrow(why);
+  });
+
+  test("takes what stands behind -- as arguments, whatever it begins with", () => {
+    expect(parse("-j", "x", "--", "-y", "--json", "--").args).toEqual(["x", "-y", "--json", "--"]);
+    expect(parse("--", "--name").args).toEqual(["--name"]);
+  });
+
+  test("refuses a value that is none of the few there are, and says what was meant", () => {
+    const choices = ["lock", "resource"];
+    const spec = {
+      ...everyKind,
+      args: [{ name: "KIND", help: "", choices }],
+      flags: [{ name: "of", value: "KIND", help: "", choices }],
+    };
+    expect(parseCall(spec, ["lock", "--of=resource"])).toMatchObject({
+      args: ["lock"],
+      flags: { of: "resource" },
+    });
+    expect(() => parseCall(spec, ["lok"])).toThrow(
+      'KIND: "lok" is none of lock, resource; did you mean "lock"?',
+    );
+    expect(() => parseCall(spec, ["lock", "--of", "x"])).toThrow('--of: "x" is none of lock, resource');
+    const named = { ...spec, args: [...spec.args, { name: "NAME", help: "" }] };
+    expect(() => parseCall(named, ["invoices"])).toThrow('KIND: "invoices" is none of lock, resource');
+    expect(() => parseCall(named, ["lock"])).toThrow("NAME is missing");
+  });
+
+  test("with too many arguments names the first that is one too many", () => {
+    const one = { ...everyKind, args: [{ name: "FIRST", help: "" }] };
+    expect(() => parseCall(one, ["a", "b", "c"])).toThrow(
+      '"b" was not expected; see: signalbox every kind --help',
+    );
+  });
+});
+
+describe("a command to run", () => {
+  test.each<[string[], string[], object]>([
+    [["--", "ls"], ["ls"], {}],
+    [["-j", "--", "ls", "-l", "--json"], ["ls", "-l", "--json"], { json: true }],
+    [["--", "sh", "-c", "a -- b", "--", "", "-n"], ["sh", "-c", "a -- b", "--", "", "-n"], {}],
+    [["--wait", "--", "ls"], ["ls"], { wait: true }],
+    [["--", "--help"], ["--help"], {}],
+    [["--", "--"], ["--"], {}],
+    [["--help"], [], { help: true }],
+    [["stray", "--help"], [], { help: true }],
+  ])("%j", (argv, command, flags) => {
+    expect(parseCall(runs, argv)).toMatchObject({ command, flags });
+  });
+
+  test.each<[string[], string]>([
+    [[], "no command was given; put it after --; see: signalbox runs --help"],
+    [["--"], "no command was given"],
+    [["ls", "-a"], '"ls" was not expected; put -- before the command: -- ls'],
+    [["sleep", "--", "60"], '"sleep" was not expected; put -- before the command'],
+    [["5m", "--", "ls"], '"5m" was not expected; an optional value is written with =, as in --wait=5m'],
+    [["--name", "--", "ls"], "--name needs a value, none was given"],
+  ])("%j is refused: %s", (argv, why) => {
+    expect(() => parseCall(runs, argv)).toThrow(UsageError);
+    expect(() => parseCall(runs, argv)).toThrow(why);
+  });
+});
+
+/** Something that can be said on a command line, the words for it, and what must come of it. */
+interface Said {
+  words: string[];
+  flag?: [name: string, value: string | true];
+  lease?: string;
+  arg?: string;
+}
+
+const value = anyText({ maxLength: 6 }).filter((text) => text !== "--");
+const said: fc.Arbitrary<Said> = fc.oneof(
+  value.map((v): Said => ({ words: ["--name", v], flag: ["name", v] })),
+  value.map((v): Said => ({ words: [`--nom=${v}`], flag: ["name", v] })),
+  value.filter((v) => v !== "").map((v): Said => ({ words: [`-jn${v}`], flag: ["name", v] })),
+  value.map((v): Said => ({ words: ["-l", v], lease: v })),
+  value.map((v): Said => ({ words: [`--lease=${v}`], lease: v })),
+  value.map((v): Said => ({ words: [`--wait=${v}`], flag: ["wait", v] })),
+  fc.constant<Said>({ words: ["--wait"], flag: ["wait", true] }),
+  fc.constant<Said>({ words: ["-aj"], flag: ["all", true] }),
+  value.filter((v) => !v.startsWith("-")).map((v): Said => ({ words: [v], arg: v })),
+);
+
+test("what is said in flags is what is heard, in any order and style", () => {
+  const line = fc.uniqueArray(said, { selector: ({ flag, words }) => flag?.[0] ?? words, maxLength: 8 });
+  fc.assert(
+    fc.property(line, (all) => {
+      const call = parse(...all.flatMap(({ words }) => words), "x");
+      const leases = all.flatMap(({ lease }) => lease ?? []);
+      const { json: _, ...flags } = call.flags;
+      expect(flags).toEqual({
+        ...Object.fromEntries(all.flatMap(({ flag }) => (flag ? [flag] : []))),
+        ...(leases.length > 0 && { lease: leases }),
+      });
+      expect(call.args).toEqual([...all.flatMap(({ arg }) => arg ?? []), "x"]);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test("what stands after -- is left untouched, whatever it is", () => {
+  fc.assert(
+    fc.property(fc.array(anyText(), { minLength: 1 }), (command) => {
+      expect(parseCall(runs, ["-j", "--", ...command])).toMatchObject({
+        command,
+        args: [],
+        flags: { json: true },
+      });
+    }),
+  );
+});
+
+test("any words give a call or an error of usage", () => {
+  const word = fc.oneof(
+    fc.constantFrom(
+      "--",
+      "-",
+      "--name",
+      "-n",
+      "-jan",
+      "--wait=",
+      "-vvq",
+      "--no-history",
+      "--__proto__=1",
+      "-=",
+      "--=",
+    ),
+    anyText().map((text) => `-${text}`),
+    fc.string(),
+  );
+  fc.assert(
+    fc.property(fc.array(word), (argv) => {
+      try {
+        parse(...argv);
+      } catch (error) {
+        expect(error).toBeInstanceOf(UsageError);
+        expect((error as Error).message).not.toMatch(/[\x00-\x1f\x7f-\x9f]/);
+      }
+    }),
+    { numRuns: 500 },
+  );
+});

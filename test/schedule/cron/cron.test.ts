@@ -1,0 +1,171 @@
+/** What is a cron text, what is none, and what is said about it. */
+import { describe, expect, test } from "vitest";
+import { UsageError } from "../../../src/base/errors.ts";
+import { CRON_MACROS, CronError, parseCron } from "../../../src/schedule/cron/cron.ts";
+import type { CronField } from "../../../src/schedule/cron/cron-field.ts";
+import { findOccurrenceAfter } from "../../../src/schedule/cron/occurrence.ts";
+
+const valuesOf = (text: string) => {
+  const { minute, hour, day, month, weekday } = parseCron(text).fields;
+  return [minute, hour, day, month, weekday].map(({ values }) => values);
+};
+const range = (from: number, to: number, step = 1) =>
+  Array.from({ length: Math.floor((to - from) / step) + 1 }, (_, at) => from + at * step);
+const ALL = [range(0, 59), range(0, 23), range(1, 31), range(1, 12), range(0, 6)] as const;
+
+describe("fields", () => {
+  const cases: [text: string, at: number, values: number[]][] = [
+    ["5 * * * *", 0, [5]],
+    ["? * ? * ?", 0, range(0, 59)],
+    ["*/15 * * * *", 0, [0, 15, 30, 45]],
+    ["*/60 * * * *", 0, [0]],
+    ["5-59/15 * * * *", 0, [5, 20, 35, 50]],
+    ["3,1,2,1,*/30 * * * *", 0, [0, 1, 2, 3, 30]],
+    ["05 * * * *", 0, [5]],
+    ["0 8-17/3,22 * * *", 1, [8, 11, 14, 17, 22]],
+    ["0 0 */10 * *", 2, [1, 11, 21, 31]],
+    ["0 0 1 JAN,mar-May,12 *", 3, [1, 3, 4, 5, 12]],
+    ["0 0 * * 7", 4, [0]],
+    ["0 0 * * 0-7", 4, range(0, 6)],
+    ["0 0 * * 5-7", 4, [0, 5, 6]],
+    ["0 0 * * fri-sun", 4, [0, 5, 6]],
+    ["0 0 * * Mon-FRI", 4, range(1, 5)],
+    ["0 0 * * */2", 4, [0, 2, 4, 6]],
+    ["0 0 * * sun,wed", 4, [0, 3]],
+  ];
+  test.each(cases)("%s", (text, at, values) => {
+    expect(valuesOf(text)[at]).toEqual(values);
+  });
+
+  const special: [string, (field: { day: CronField; weekday: CronField }) => unknown, unknown][] = [
+    ["0 0 L * *", ({ day }) => [day.isLast, day.values], [true, []]],
+    ["0 0 15,l * *", ({ day }) => [day.isLast, day.values], [true, [15]]],
+    ["0 0 * * 5L", ({ weekday }) => [weekday.lasts, weekday.values], [[5], []]],
+    ["0 0 * * mon,friL", ({ weekday }) => [weekday.lasts, weekday.values], [[5], [1]]],
+    ["0 0 * * mon#2", ({ weekday }) => [weekday.nth, weekday.values], [2, [1]]],
+    ["0 0 * * 7#5", ({ weekday }) => [weekday.nth, weekday.values], [5, [0]]],
+  ];
+  test.each(special)("%s", (text, pick, wanted) => {
+    expect(pick(parseCron(text).fields)).toEqual(wanted);
+  });
+
+  test("spaces and tabs around and between do not count", () => {
+    expect(parseCron("  0\t4  * * 1\n").text).toBe("0 4 * * 1");
+  });
+
+  test.each(Object.entries(CRON_MACROS))("%s stands for %s", (macro, text) => {
+    expect(valuesOf(macro)).toEqual(valuesOf(text));
+    expect(parseCron(macro.toUpperCase()).fields.day.isStar).toBe(parseCron(text).fields.day.isStar);
+    expect(parseCron(macro).text).toBe(macro);
+  });
+
+  test("every value of every field, one by one", () => {
+    const text = ALL.map((values) => values.join(",")).join(" ");
+    expect(valuesOf(text)).toEqual(ALL);
+  });
+
+  test("a text that was read is remembered", () => {
+    expect(parseCron("1 2 3 4 5")).toBe(parseCron("1 2 3 4 5"));
+  });
+});
+
+describe("one time of the day", () => {
+  test.each([
+    ["30 2 * * *", true],
+    ["30 2 1 1 *", true],
+    ["30-30 02 * * 1-5", true],
+    ["@daily", true],
+    ["@hourly", false],
+    ["30 2,3 * * *", false],
+    ["30 */24 * * *", false],
+    ["30-30/5 2 * * *", false],
+    ["*/60 2 * * *", false],
+  ])("%s: %s", (text, isFixed) => {
+    expect(parseCron(text).isFixed).toBe(isFixed);
+  });
+});
+
+describe("refused", () => {
+  const cases: [text: string, says: string, field?: string][] = [
+    ["", "is empty"],
+    ["  ", "is empty"],
+    ["5", "has 1 field, five are required"],
+    ["5 4", "has 2 fields"],
+    ["0 30 2 * * *", 'leave them out: "30 2 * * *"'],
+    ["0 0 1 1 * * 2026", "has 7 fields"],
+    ["5/15 * * * *", "write 5-59/15", "minute"],
+    ["0 0 * * 1/2", "write 1-6/2", "day of the week"],
+    ["60 * * * *", "0 to 59", "minute"],
+    ["-1 * * * *", "is not understood", "minute"],
+    ["0 24 * * *", "0 to 23", "hour"],
+    ["0 0 0 * *", "1 to 31", "day of the month"],
+    ["0 0 32 * *", "1 to 31", "day of the month"],
+    ["0 0 1 0 *", "1 to 12 or jan to dec", "month"],
+    ["0 0 1 13 *", "1 to 12", "month"],
+    ["0 0 * * 8", "0 to 7 or sun to sat", "day of the week"],
+    ["*/0 * * * *", 'the step "0"', "minute"],
+    ["*/x * * * *", 'the step "x"', "minute"],
+    ["*/ * * * *", 'the step ""', "minute"],
+    ["*/5/5 * * * *", "more than one step", "minute"],
+    ["1,,2 * * * *", "something is missing", "minute"],
+    ["1-2-3 * * * *", "is not understood", "minute"],
+    ["1.5 * * * *", "is not understood", "minute"],
+    ["1e1 * * * *", "is not understood", "minute"],
+    ["0x10 * * * *", "is not understood", "minute"],
+    ["٣ * * * *", "is not understood", "minute"],
+    ["0 22-2 * * *", "write 22-23,0-2", "hour"],
+    ["0 23-0 * * *", "write 23,0", "hour"],
+    ["0 0 * * sat-mon", "write 6,0-1", "day of the week"],
+    ["0 0 * * 7-mon", "write 0-1", "day of the week"],
+    ["0 0 * * 7-3/2", "write 0-3/2", "day of the week"],
+    ["0 0 * * fri-tue/2", "write 0,2,5", "day of the week"],
+    ["0 0 1 apr-mar/2 *", "write 2,4,6,8,10,12", "month"],
+    ["0 20-4/3 * * *", "write 2,20,23", "hour"],
+    ["0 0 * january *", "did you mean jan?", "month"],
+    ["0 0 * * thrusday", "did you mean thu?", "day of the week"],
+    ["0 0 * * mno", "did you mean mon?", "day of the week"],
+    ["jan * * * *", "0 to 59", "minute"],
+    ["L * * * *", "is not understood", "minute"],
+    ["0 0 L-3 * *", "is not understood", "day of the month"],
+    ["0 0 15W * *", "W, the nearest weekday, is not supported", "day of the month"],
+    ["0~59 * * * *", "~ is not supported; write a time and give the schedule a jitter", "minute"],
+    ["0 0 LW * *", "W, the nearest weekday, is not supported", "day of the month"],
+    ["0 0 * * L", "is not understood", "day of the week"],
+    ["0 0 * * 1-5L", "L follows one weekday", "day of the week"],
+    ["0 0 * * 1#6", "# takes one weekday", "day of the week"],
+    ["0 0 * * 1#2,3", "# takes one weekday", "day of the week"],
+    ["0 0 * * #2", "# takes one weekday", "day of the week"],
+    ["H * * * *", "H is not supported", "minute"],
+    ["@reboot", "is not a time"],
+    ["@dayly", "did you mean @daily?"],
+    ["@every 5m", "use one of @hourly"],
+    ["0 0 30 2 *", "never fires", "day of the month"],
+    ["0 0 31 4,6,9,11 *", "L is a month's last day", "day of the month"],
+    ["0 0 */31 * 1#2", "are never the same day", "day of the month"],
+    [`${"1,".repeat(400)}1 * * * *`, "at most 500"],
+    ["0 0 * * \u001b[31mx", '"\\u001b[31mx"', "day of the week"],
+  ];
+  test.each(cases)("%j", (text, says, field) => {
+    const error = errorOf(text);
+    expect(error.message).toContain(says);
+    expect(error.field).toBe(field);
+    expect(error).toBeInstanceOf(UsageError);
+    expect(error.message).not.toMatch(/\p{Cc}/u);
+  });
+
+  // Either of the two days will do, so this is no date that never comes.
+  test("the 30th of February, or a Monday", () => {
+    const monday = Date.UTC(2026, 1, 2);
+    expect(findOccurrenceAfter(parseCron("0 0 30 2 1"), "UTC", Date.UTC(2026, 0, 1))).toBe(monday);
+  });
+});
+
+function errorOf(text: string): CronError {
+  try {
+    parseCron(text);
+  } catch (error) {
+    if (error instanceof CronError) return error;
+    throw error;
+  }
+  throw new Error(`${text} was accepted`);
+}

@@ -1,0 +1,108 @@
+/** What becomes of a schedule when a start has ended: PerfectSched's finish, retry and release, and our retries. */
+import { describe, expect, test } from "vitest";
+import type { Definition } from "../../../src/schedule/definition.ts";
+import { completeOccurrence, type EndedOccurrence } from "../../../src/schedule/state/complete-occurrence.ts";
+import type { DueState, OpenOccurrence } from "../../../src/schedule/state/due.ts";
+import type { OccurrenceResult } from "../../../src/schedule/state/outcome.ts";
+
+const plain: Definition = { cron: "* * * * *", timezone: "UTC" };
+const NOW = 5_000_000;
+const open: OpenOccurrence = { scheduled: 1_000, runAt: 1_000, attempt: 3, failures: 1, kind: "due" };
+const other: OpenOccurrence = { ...open, scheduled: 2_000 };
+const due: DueState = { next: 60_000, runAt: 60_000, open: [open, other] };
+const ended = (result: OccurrenceResult, wait?: number): EndedOccurrence => ({
+  outcome: {
+    scheduled: 1_000,
+    result: result as EndedOccurrence["outcome"]["result"],
+    endedAt: NOW,
+    startedAt: NOW - 9,
+    late: 4,
+    run: "r1",
+  },
+  wait,
+});
+const settled = (result: OccurrenceResult, definition: Partial<Definition> = {}, wait?: number) =>
+  completeOccurrence({ ...plain, ...definition }, due, ended(result, wait), 0.5);
+
+describe("where the occurrence goes", () => {
+  const cases: [
+    string,
+    OccurrenceResult,
+    Partial<Definition>,
+    number | undefined,
+    Partial<OpenOccurrence> | undefined,
+    boolean,
+  ][] = [
+    ["finished: it is gone", "ok", {}, undefined, undefined, false],
+    ["replaced: it is gone", "replaced", {}, undefined, undefined, false],
+    [
+      "retry: after 300 s, and does not count",
+      "retry",
+      {},
+      undefined,
+      { runAt: NOW + 300_000, attempt: 2, failures: 1 },
+      false,
+    ],
+    ["retry: after the wait it asks for", "retry", {}, 7_000, { runAt: NOW + 7_000 }, false],
+    ["released: at once, and does not count", "released", {}, undefined, { runAt: NOW, attempt: 2 }, false],
+    ["lost: at once, the start counts", "lost", {}, undefined, { runAt: NOW, attempt: 3 }, false],
+    ["failed: given up without retries", "failed", {}, undefined, undefined, true],
+    ["failed: given up after the last retry", "failed", { retries: 1 }, undefined, undefined, true],
+    [
+      "failed: again, after twice the back-off",
+      "failed",
+      { retries: 2, backoff: 1_000 },
+      undefined,
+      { runAt: NOW + 2_000, failures: 2 },
+      false,
+    ],
+    ["timeout: as failed", "timeout", { retries: 2, backoff: 1_000 }, undefined, { failures: 2 }, false],
+    [
+      "failed: the back-off has a bound",
+      "failed",
+      { retries: 2, backoff: 36_000_000 },
+      undefined,
+      { runAt: NOW + 3_600_000 },
+      false,
+    ],
+  ];
+  test.each(cases)("%s", (_, result, definition, wait, expected, isDead) => {
+    const { due: next, isDead: dead, again } = settled(result, definition, wait);
+    expect(dead).toBe(isDead);
+    expect(next.dead).toBe(isDead ? 1 : undefined);
+    expect(next.open[0]).toBe(other);
+    expect(again).toBe(next.open[1]?.runAt);
+    if (expected === undefined) expect(next.open).toEqual([other]);
+    else expect(next.open[1]).toMatchObject({ scheduled: 1_000, ...expected });
+  });
+
+  test("the plan stays as it is, and the last result is kept", () => {
+    const { due: next } = settled("ok");
+    expect(next).toMatchObject({ next: 60_000, runAt: 60_000 });
+    expect(next.last).toEqual({
+      scheduled: 1_000,
+      startedAt: NOW - 9,
+      endedAt: NOW,
+      late: 4,
+      result: "ok",
+      run: "r1",
+    });
+  });
+
+  test("pauses between failures are spread by a quarter to both sides", () => {
+    const pause = (unit: number) =>
+      (completeOccurrence({ ...plain, retries: 9, backoff: 1_000 }, due, ended("failed"), unit).again ?? 0) -
+      NOW;
+    expect([pause(0), pause(0.999)].map(Math.round)).toEqual(
+      [1_500, 2_499].map((ms) => expect.closeTo(ms, -1)),
+    );
+  });
+
+  test("an occurrence that an operator has taken away changes nothing but the last result", () => {
+    const bare = { ...due, open: [other] };
+    expect(completeOccurrence(plain, bare, ended("failed"), 0)).toMatchObject({
+      due: { open: [other] },
+      isDead: false,
+    });
+  });
+});

@@ -1,0 +1,183 @@
+/** What operators' acts make of where a schedule is: PerfectSched's add and modify, and our pause, resume, trigger. */
+import { describe, expect, test } from "vitest";
+import type { Definition } from "../../../src/schedule/definition.ts";
+import type { DueState } from "../../../src/schedule/state/due.ts";
+import {
+  addTriggeredRun,
+  computeFirstDue,
+  computeModifiedDue,
+  computeResumedDue,
+  MAX_OPEN_OCCURRENCES,
+} from "../../../src/schedule/state/due-transitions.ts";
+
+const at = (time: string) => Date.parse(`2026-03-02T${time}Z`);
+const hourly: Definition = { cron: "0 * * * *", timezone: "UTC" };
+const open = (scheduled: number, runAt = scheduled) =>
+  ({ scheduled, runAt, attempt: 1, failures: 0, kind: "due" }) as const;
+
+describe("adding", () => {
+  const cases: [
+    string,
+    Partial<Definition>,
+    Parameters<typeof computeFirstDue>[3],
+    { next?: number; runAt: number },
+  ][] = [
+    ["the first match from now on", {}, {}, { next: at("11:00:00"), runAt: at("11:00:00") }],
+    [
+      "a match at the very start counts",
+      {},
+      { start: at("11:00:00") },
+      { next: at("11:00:00"), runAt: at("11:00:00") },
+    ],
+    [
+      "start lies in the past",
+      {},
+      { start: at("07:30:00") },
+      { next: at("08:00:00"), runAt: at("08:00:00") },
+    ],
+    [
+      "delay moves the run, not its nominal time",
+      { delay: 90_000 },
+      {},
+      { next: at("11:00:00"), runAt: at("11:01:30") },
+    ],
+    [
+      "at is when the first may run, whatever the delay",
+      { delay: 90_000 },
+      { at: at("12:34:56") },
+      { next: at("11:00:00"), runAt: at("12:34:56") },
+    ],
+    [
+      "at may lie before its nominal time",
+      {},
+      { at: at("09:00:00") },
+      { next: at("11:00:00"), runAt: at("09:00:00") },
+    ],
+    [
+      "a zone",
+      { cron: "30 9 * * *", timezone: "Asia/Kolkata" },
+      {},
+      { next: Date.parse("2026-03-03T04:00:00Z"), runAt: Date.parse("2026-03-03T04:00:00Z") },
+    ],
+    ["ended before it began", { end: at("10:59:00") }, {}, { runAt: 0 }],
+  ];
+  test.each(cases)("%s", (_, change, first, expected) => {
+    expect(computeFirstDue("job", { ...hourly, ...change }, at("10:15:00"), first)).toEqual({
+      ...expected,
+      open: [],
+    });
+  });
+
+  test("jitter is part of the delay, the same each time, another for another schedule", () => {
+    const spread = { ...hourly, jitter: 600_000 };
+    const runs = ["a", "b", "c", "a"].map(
+      (id) => computeFirstDue(id, spread, at("10:15:00")).runAt - at("11:00:00"),
+    );
+    expect(runs[3]).toBe(runs[0]);
+    expect(new Set(runs).size).toBe(3);
+    for (const run of runs) expect(run).toBeGreaterThanOrEqual(0);
+    for (const run of runs) expect(run).toBeLessThan(600_000);
+  });
+});
+
+describe("modifying", () => {
+  const waiting: DueState = { next: at("11:00:00"), runAt: at("11:00:00"), open: [] };
+  const cases: [string, DueState, Partial<Definition>, Partial<DueState>][] = [
+    [
+      "another cron text counts from now",
+      waiting,
+      { cron: "30 * * * *" },
+      { next: at("10:30:00"), runAt: at("10:30:00") },
+    ],
+    [
+      "another zone counts from now",
+      waiting,
+      { timezone: "Asia/Kolkata" },
+      { next: at("10:30:00"), runAt: at("10:30:00") },
+    ],
+    [
+      "another delay moves the run only",
+      waiting,
+      { delay: 60_000 },
+      { next: at("11:00:00"), runAt: at("11:01:00") },
+    ],
+    ["anything else moves nothing", waiting, { data: { a: 1 }, retries: 3 }, waiting],
+    ["an end before the next one", waiting, { end: at("10:59:00") }, { runAt: 0 }],
+    [
+      "what is due already is kept",
+      { next: at("10:00:00"), runAt: at("10:00:00"), open: [] },
+      { cron: "30 * * * *" },
+      { next: at("10:00:00") },
+    ],
+    [
+      "what is open is kept",
+      { ...waiting, open: [open(at("10:00:00"))] },
+      { cron: "30 * * * *" },
+      { open: [open(at("10:00:00"))], next: at("10:30:00") },
+    ],
+  ];
+  test.each(cases)("%s", (_, due, change, expected) => {
+    expect(computeModifiedDue("job", hourly, { ...hourly, ...change }, due, at("10:15:00"))).toMatchObject(
+      expected,
+    );
+  });
+
+  test("a schedule that had ended goes on when its end is taken away", () => {
+    const over = computeFirstDue("job", { ...hourly, end: at("10:00:00") }, at("10:15:00"));
+    expect(
+      computeModifiedDue("job", { ...hourly, end: at("10:00:00") }, hourly, over, at("10:15:00")),
+    ).toEqual(waiting);
+  });
+});
+
+describe("resuming", () => {
+  test("what a pause has stopped is not made up for", () => {
+    const due: DueState = { next: at("08:00:00"), runAt: at("08:00:00"), open: [] };
+    expect(computeResumedDue("job", hourly, due, at("10:15:00"))).toMatchObject({
+      next: at("11:00:00"),
+      runAt: at("11:00:00"),
+    });
+  });
+
+  test("what lies ahead stays", () => {
+    const due: DueState = { next: at("11:00:00"), runAt: at("11:00:00"), open: [] };
+    expect(computeResumedDue("job", hourly, due, at("10:15:00"))).toBe(due);
+  });
+
+  test("what a delay still holds back is not lost", () => {
+    const late = { ...hourly, delay: 1_800_000 };
+    const due: DueState = { next: at("08:00:00"), runAt: at("08:30:00"), open: [] };
+    expect(computeResumedDue("job", late, due, at("10:15:00"))).toMatchObject({
+      next: at("10:00:00"),
+      runAt: at("10:30:00"),
+    });
+  });
+});
+
+describe("triggering", () => {
+  const due: DueState = { next: at("11:00:00"), runAt: at("11:00:00"), open: [] };
+  const now = at("10:15:00");
+
+  test("a run beside the plan, which stays", () => {
+    const expected = { scheduled: now, runAt: now, attempt: 0, failures: 0, kind: "trigger" };
+    expect(addTriggeredRun(due, now)).toEqual({ ...due, open: [expected] });
+  });
+
+  test("two in one instant are told apart", () => {
+    const once = addTriggeredRun(due, now) as DueState;
+    expect(addTriggeredRun(once, now)?.open.map(({ scheduled }) => scheduled - now)).toEqual([0, 1]);
+  });
+
+  test("a dead letter gets its own time, and only once", () => {
+    const dead = at("08:00:00");
+    const once = addTriggeredRun(due, now, dead) as DueState;
+    expect(once.open[0]).toMatchObject({ scheduled: dead, runAt: now });
+    expect(addTriggeredRun(once, now, dead)).toBeUndefined();
+    expect(addTriggeredRun(due, now, at("11:00:00"))).toBeUndefined();
+  });
+
+  test("not without end", () => {
+    const full = { ...due, open: Array.from({ length: MAX_OPEN_OCCURRENCES }, (_, n) => open(n)) };
+    expect(addTriggeredRun(full, now)).toBeUndefined();
+  });
+});

@@ -1,0 +1,164 @@
+/** What taking an occurrence means: catch-up, deadlines, pauses, what was lost. Occurrences are every full minute here. */
+import { describe, expect, test } from "vitest";
+import type { Definition } from "../../../src/schedule/definition.ts";
+import type { DueState, OpenOccurrence } from "../../../src/schedule/state/due.ts";
+import { MAX_COUNTED_OCCURRENCES, startOccurrence } from "../../../src/schedule/state/start-occurrence.ts";
+import type { Timing } from "../../../src/schedule/timing.ts";
+
+const M = 60_000;
+const everyMinute = (lag = 0, end = Number.POSITIVE_INFINITY): Timing => {
+  const within = (at: number) => (at > end ? undefined : at);
+  return {
+    lag,
+    findAfter: (at) => within((Math.floor(at / M) + 1) * M),
+    findFrom: (at) => within(Math.ceil(at / M) * M),
+    findUntil: (at) => Math.floor(Math.min(at, end) / M) * M,
+    count: (after, until, most) => Math.min(most, Math.floor(until / M) - Math.floor(after / M)),
+  };
+};
+const plain: Definition = { cron: "* * * * *", timezone: "UTC" };
+const state = (next: number, change: Partial<DueState> = {}): DueState => ({
+  next,
+  runAt: next,
+  open: [],
+  ...change,
+});
+const takeNext = (definition: Partial<Definition>, due: DueState, now: number, timing = everyMinute()) =>
+  startOccurrence({ ...plain, ...definition }, timing, due, { runAt: due.runAt }, now);
+
+describe("on time", () => {
+  test("the next counts from the scheduled time, not from now", () => {
+    const { due, occurrence: taken, outcomes } = takeNext({}, state(10 * M), 10 * M + 45_000);
+    expect(taken).toEqual({ scheduled: 10 * M, runAt: 10 * M, attempt: 1, failures: 0, kind: "due" });
+    expect(due).toEqual({ next: 11 * M, runAt: 11 * M, open: [taken] });
+    expect(outcomes).toEqual([]);
+  });
+
+  test("with a lag, the next gets it too", () => {
+    const { due } = takeNext(
+      {},
+      state(10 * M, { runAt: 10 * M + 30_000 }),
+      10 * M + 30_000,
+      everyMinute(30_000),
+    );
+    expect(due).toMatchObject({ next: 11 * M, runAt: 11 * M + 30_000 });
+  });
+
+  test("`at` counts for the first only, and may lie before its time", () => {
+    const { due, occurrence: taken } = takeNext({}, state(10 * M, { runAt: 3 * M }), 3 * M);
+    expect(taken).toMatchObject({ scheduled: 10 * M, runAt: 3 * M });
+    expect(due).toMatchObject({ next: 11 * M, runAt: 11 * M });
+  });
+
+  test("the last of all", () => {
+    const { due, occurrence: taken } = takeNext({}, state(10 * M), 10 * M, everyMinute(0, 10 * M));
+    expect(taken?.scheduled).toBe(10 * M);
+    expect(due.next).toBeUndefined();
+  });
+});
+
+describe("after an outage of ten minutes", () => {
+  const now = 20 * M + 5_000;
+  const cases: [string, Partial<Definition>, number | undefined, number | undefined, number | undefined][] = [
+    // catch-up, taken, next, skipped
+    ["all: one by one", {}, 10, 11, undefined],
+    ["latest: the newest", { catchup: "latest" }, 20, 21, 10],
+    ["none: the newest, it is less than a minute late", { catchup: "none" }, 20, 21, 10],
+    ["none: with its own deadline", { catchup: "none", deadline: 1_000 }, undefined, 21, 11],
+    ["all: a deadline drops the oldest", { deadline: 3 * M }, 18, 19, 8],
+    ["latest: within the deadline", { catchup: "latest", deadline: M }, 20, 21, 10],
+    ["latest: too late even so", { catchup: "latest", deadline: 1_000 }, undefined, 21, 11],
+  ];
+  test.each(cases)("%s", (_, definition, taken, next, skipped) => {
+    const result = takeNext(definition, state(10 * M), now);
+    expect(result.occurrence?.scheduled).toBe(taken === undefined ? undefined : taken * M);
+    expect(result.due.next).toBe(next === undefined ? undefined : next * M);
+    expect(result.outcomes.map(({ count }) => count)).toEqual(skipped === undefined ? [] : [skipped]);
+    expect(result.due.open).toEqual(result.occurrence === undefined ? [] : [result.occurrence]);
+  });
+
+  test("what was skipped is on record", () => {
+    const [skipped] = takeNext({ catchup: "latest" }, state(10 * M), now).outcomes;
+    expect(skipped).toEqual({ scheduled: 10 * M, until: 19 * M, count: 10, result: "skipped", endedAt: now });
+  });
+
+  test("all are made up for, in order, each once", () => {
+    let due = state(10 * M);
+    const taken: (number | undefined)[] = [];
+    while (due.runAt <= now) {
+      const step = takeNext({}, due, now);
+      taken.push(step.occurrence?.scheduled);
+      due = { ...step.due, open: [] };
+    }
+    expect(taken).toEqual(Array.from({ length: 11 }, (_, n) => (10 + n) * M));
+  });
+
+  test("a year's outage is counted up to a bound", () => {
+    const [skipped] = takeNext({ catchup: "latest" }, state(0), 365 * 1_440 * M).outcomes;
+    expect(skipped?.count).toBe(MAX_COUNTED_OCCURRENCES);
+  });
+
+  test("the end came meanwhile: nothing is left", () => {
+    const result = takeNext({ deadline: M }, state(10 * M), now, everyMinute(0, 15 * M));
+    expect(result).toMatchObject({
+      due: { open: [] },
+      outcomes: [{ result: "skipped", count: 6, until: 15 * M }],
+    });
+    expect(result.due.next).toBeUndefined();
+    expect(result.occurrence).toBeUndefined();
+  });
+});
+
+describe("after a pause that has ended by itself", () => {
+  const pause = { by: "a@b", at: 12 * M, until: 18 * M };
+  test("what it stopped is not made up for", () => {
+    const { occurrence: taken, due, outcomes } = takeNext({ pause }, state(13 * M), 18 * M + 1);
+    expect(taken?.scheduled).toBe(18 * M);
+    expect(due.next).toBe(19 * M);
+    expect(outcomes).toMatchObject([{ result: "skipped", count: 5, until: 17 * M }]);
+  });
+  test("what was due before it is", () => {
+    expect(takeNext({ pause }, state(11 * M), 18 * M + 1).occurrence?.scheduled).toBe(11 * M);
+  });
+});
+
+describe("again", () => {
+  const open: OpenOccurrence = { scheduled: 10 * M, runAt: 10 * M, attempt: 1, failures: 0, kind: "due" };
+  const again = (one: OpenOccurrence) =>
+    startOccurrence(
+      plain,
+      everyMinute(),
+      state(11 * M, { open: [one] }),
+      { runAt: one.runAt, open: one },
+      12 * M,
+    );
+
+  test("its start is counted", () => {
+    expect(again(open)).toMatchObject({
+      occurrence: { attempt: 2 },
+      due: { open: [{ attempt: 2 }], next: 11 * M },
+    });
+  });
+
+  test("what kills its workers is given up after ten of them", () => {
+    const { occurrence: taken, dead, due } = again({ ...open, attempt: 10 });
+    expect(taken).toBeUndefined();
+    expect(dead).toMatchObject({
+      scheduled: 10 * M,
+      result: "lost",
+      reason: expect.stringContaining("10 times"),
+    });
+    expect(due.open).toEqual([]);
+  });
+
+  test("starts that failed do not count as lost", () => {
+    expect(again({ ...open, attempt: 12, failures: 5 }).occurrence?.attempt).toBe(13);
+  });
+
+  test("with replace, the next one drops what waits to be tried again, and says so", () => {
+    const due = state(11 * M, { open: [open, { ...open, scheduled: 5, kind: "trigger" }] });
+    const { due: after, outcomes } = takeNext({ overlap: "replace" }, due, 11 * M);
+    expect(after.open.map(({ scheduled }) => scheduled)).toEqual([5, 11 * M]);
+    expect(outcomes).toMatchObject([{ scheduled: 10 * M, result: "replaced" }]);
+  });
+});

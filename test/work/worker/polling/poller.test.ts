@@ -1,0 +1,207 @@
+/** PerfectSched's meaning, case by case, on a real etcd with a wall clock that the test sets. */
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { AlreadyFinishedError, NotFoundError, PreemptedError } from "../../../../src/schedule/errors.ts";
+import type { PolledTask } from "../../../../src/work/worker/polling/polled-task.ts";
+import { Poller, type PollerOptions } from "../../../../src/work/worker/polling/poller.ts";
+import { Bed, MINUTE, Site, START } from "../../schedule/site.ts";
+
+const bed = new Bed();
+let site: Site;
+let pollers: Poller[];
+beforeEach(() => {
+  site = new Site(bed.store);
+  pollers = [];
+});
+afterEach(async () => {
+  for (const poller of pollers) await poller.close();
+});
+
+async function poller(options: Partial<PollerOptions> = {}): Promise<Poller> {
+  const whole = { host: "h1", pid: 1, version: "0", ttl: 30, ...options };
+  const opened = await Poller.open(site.ports(), whole, new AbortController().signal);
+  pollers.push(opened);
+  return opened;
+}
+
+/** What others did comes by the watch: polls until there is something. */
+async function eventually(from: Poller): Promise<PolledTask> {
+  for (;;) {
+    const task = await from.poll();
+    if (task !== undefined) return task;
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+const scheduledOf = (task: PolledTask | undefined) => task?.claimed.running.scheduled;
+
+describe("take", () => {
+  const cases: [string, object, object, number, boolean][] = [
+    // what, definition, first, now, taken
+    ["at its time", {}, { start: START }, START, true],
+    ["not before", {}, { start: START + MINUTE }, START + MINUTE - 20_000, false],
+    ["late", {}, { start: START }, START + 10 * MINUTE, true],
+    ["not before its delay", { delay: 30_000 }, { start: START }, START + 10_000, false],
+    ["after its delay", { delay: 30_000 }, { start: START }, START + 30_000, true],
+    [
+      "at `at`, before its nominal time",
+      {},
+      { start: START + MINUTE, at: START - 50_000 },
+      START - 40_000,
+      true,
+    ],
+    [
+      "not before `at`, though its time has come",
+      {},
+      { start: START, at: START + 300_000 },
+      START + 200_000,
+      false,
+    ],
+  ];
+  test.each(cases)("%s", async (_, definition, first, now, isTaken) => {
+    site.clock.set(START - MINUTE);
+    await site.add("job", definition, first);
+    site.clock.set(now);
+    const task = await (await poller()).poll();
+    expect(task !== undefined).toBe(isTaken);
+  });
+
+  test("those due longest come first", async () => {
+    await site.add("b", {}, { start: START - MINUTE });
+    await site.add("a", {}, { start: START });
+    await site.add("c", { delay: 1_000 }, { start: START - 2 * MINUTE });
+    const from = await poller();
+    const ids = [await from.poll(), await from.poll(), await from.poll(), await from.poll()];
+    expect(ids.map((task) => task?.claimed.id)).toEqual(["c", "b", "a", undefined]);
+  });
+
+  test("what is taken is invisible, for its taker and for others", async () => {
+    await site.add("job");
+    const [one, two] = [await poller(), await poller()];
+    expect(await one.poll()).toBeDefined();
+    site.clock.advance(10 * MINUTE);
+    expect([await one.poll(), await two.poll()]).toEqual([undefined, undefined]);
+  });
+
+  test("of two who poll at once, one gets it", async () => {
+    await site.add("job");
+    const both = await Promise.all([poller(), poller()]);
+    const tasks = await Promise.all(both.map((one) => one.poll()));
+    expect(tasks.filter((task) => task !== undefined)).toHaveLength(1);
+  });
+});
+
+describe("alive time", () => {
+  test("without a heartbeat, another gets the same occurrence; the first is told", async () => {
+    await site.add("job");
+    const [one, two] = [await poller({ aliveTime: 300_000 }), await poller()];
+    const first = await one.poll();
+    site.clock.advance(299_000);
+    await one.expire();
+    expect(await two.poll()).toBeUndefined();
+    site.clock.advance(1_500);
+    await one.expire();
+    const second = await eventually(two);
+    expect(scheduledOf(second)).toBe(START);
+    await expect(first?.finish()).rejects.toThrow(PreemptedError);
+    await expect(first?.sendHeartbeat()).rejects.toThrow(PreemptedError);
+    await second.finish();
+  });
+
+  test("a heartbeat keeps it", async () => {
+    await site.add("job");
+    const [one, two] = [await poller({ aliveTime: 300_000 }), await poller()];
+    const task = await one.poll();
+    for (let beat = 0; beat < 3; beat += 1) {
+      site.clock.advance(299_000);
+      await task?.sendHeartbeat();
+      await one.expire();
+    }
+    expect(await two.poll()).toBeUndefined();
+    await task?.finish();
+  });
+
+  test("with a session that is gone, another gets it, and the first is told at the next word", async () => {
+    await site.add("job");
+    const [one, two] = [await poller(), await poller()];
+    const first = await one.poll();
+    const { kvs } = await bed.store.readRange({ key: site.keys.running("job") });
+    await bed.store.revoke(kvs[0]?.session ?? 0n);
+    const second = await eventually(two);
+    expect(scheduledOf(second)).toBe(START);
+    expect(BigInt(second.claimed.token)).toBeGreaterThan(first?.claimed.token ?? 0n);
+    await expect(first?.sendHeartbeat()).rejects.toThrow(PreemptedError);
+    await expect(first?.finish()).rejects.toThrow(PreemptedError);
+    await second.finish();
+    expect(await site.due("job")).toMatchObject({ next: START + MINUTE, open: [] });
+  });
+});
+
+describe("finish, retry, release", () => {
+  test("finish: the next counts from the scheduled time, so missed ones are made up one by one", async () => {
+    await site.add("job");
+    site.clock.set(START + 3 * MINUTE + 10_000);
+    const from = await poller();
+    const scheduled: (number | undefined)[] = [];
+    for (let n = 0; n < 4; n += 1) {
+      const task = await from.poll();
+      scheduled.push(scheduledOf(task));
+      await task?.finish();
+    }
+    expect(scheduled).toEqual([0, 1, 2, 3].map((n) => START + n * MINUTE));
+    expect(await from.poll()).toBeUndefined();
+  });
+
+  test("finishing twice is an error of its own", async () => {
+    await site.add("job");
+    const task = await (await poller()).poll();
+    await task?.finish();
+    await expect(task?.finish()).rejects.toThrow(AlreadyFinishedError);
+    await expect(task?.retry()).rejects.toThrow(AlreadyFinishedError);
+    await expect(task?.sendHeartbeat()).rejects.toThrow(AlreadyFinishedError);
+  });
+
+  test("retry: the same occurrence, after its wait", async () => {
+    await site.add("job");
+    const from = await poller();
+    await (await from.poll())?.retry();
+    site.clock.advance(290_000);
+    expect(await from.poll()).toBeUndefined();
+    site.clock.advance(11_000);
+    const again = await from.poll();
+    expect(scheduledOf(again)).toBe(START);
+    await again?.finish();
+    expect(await site.due("job")).toMatchObject({ next: START + MINUTE });
+  });
+
+  test("release: the same occurrence, at once, by anybody", async () => {
+    await site.add("job");
+    const [one, two] = [await poller(), await poller()];
+    await (await one.poll())?.release();
+    expect(scheduledOf(await eventually(two))).toBe(START);
+  });
+
+  test("its data is what was stored, whatever it is", async () => {
+    const data = { table: "日本", rows: [1, null, 2.5], deep: { a: { b: "\u0000" } } };
+    await site.add("job", { data });
+    expect((await (await poller()).poll())?.claimed.definition.data).toEqual(data);
+  });
+
+  test("deleted while it is worked on: its end says so, and leaves nothing", async () => {
+    await site.add("job");
+    const task = await (await poller()).poll();
+    await site.delete(site.keys.schedule("job"), site.keys.due("job"));
+    await expect(task?.finish()).rejects.toBeInstanceOf(NotFoundError);
+    expect((await bed.store.readRange(site.keys.dues())).kvs).toEqual([]);
+    expect(await site.running()).toEqual([]);
+  });
+
+  test("closing gives back what is open", async () => {
+    await site.add("job");
+    const one = await poller();
+    await one.poll();
+    await one.close();
+    pollers.shift();
+    expect(await site.due("job")).toMatchObject({ open: [{ scheduled: START }] });
+    expect(await site.running()).toEqual([]);
+  });
+});
