@@ -193,8 +193,8 @@ describe.concurrent("perfectsched", () => {
       [run(["add", "", "t", "* * * * *", "{}"]), /it is empty/],
       [add("-d", "-5"), /^perfectsched: -d: the delay -5 is negative\n$/],
       [add("-t", "Mars/Base"), /Mars\/Base/],
-      [add("-s", "99999999999999"), /^perfectsched: -s: 99999999999999 is no time/],
-      [add("-a", "-1"), /^perfectsched: -a: -1 is no time/],
+      [add("-s", "99999999999999"), /^perfectsched: -s: 99999999999999 is not a time/],
+      [add("-a", "-1"), /^perfectsched: -a: -1 is not a time/],
       [run(["-e", "nix", "list"]), /no configuration for the environment "nix"/],
       [run(["-c", "none.yml", "list"]), /^perfectsched: none\.yml does not exist; /],
       [

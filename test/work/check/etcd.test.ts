@@ -279,7 +279,7 @@ describe("this host's settings", () => {
   ])("ttl %d, termination timeout %d: %s", (ttl, terminationTimeout, level) => {
     const finding = judgeSettings({ ttl, terminationTimeout });
     expect(finding.level).toBe(level);
-    const advised = /ttl of (\d+)s/.exec(finding.remedy ?? "")?.[1];
+    const advised = /ttl to (\d+)s/.exec(finding.remedy ?? "")?.[1];
     if (level === "warning")
       expect(computeSurvivedOutage(Number(advised) * 1000, terminationTimeout)).toBeGreaterThan(5_000);
   });

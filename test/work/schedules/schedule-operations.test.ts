@@ -172,7 +172,7 @@ describe("pause and resume", () => {
   it("refuses a pause that is over", async () => {
     const desk = await added("a");
     await expect(pauseSchedule(desk.ports, "a", { until: desk.clock.getWallTime() })).rejects.toThrow(
-      /over already/,
+      /must end in the future/,
     );
   });
 });

@@ -233,7 +233,7 @@ test("a command gets the word on its standard input and in its environment", asy
 });
 
 test.each([
-  ["fails", ["sh", "-c", "echo out of paper; exit 3"], "exit code 3; it said: out of paper"],
+  ["fails", ["sh", "-c", "echo out of paper; exit 3"], "exit code 3; its output: out of paper"],
   ["is killed", ["sh", "-c", "kill -9 $$"], "signal 9"],
   ["is not there", ["/nowhere/x"], '"/nowhere/x" was not found: no such file or directory (ENOENT)'],
 ])("a command that %s is logged, and not tried again", async (_, command, error) => {
