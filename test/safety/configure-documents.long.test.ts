@@ -64,7 +64,7 @@ describe("an export", () => {
     const timeless = (one: string) => ({ ...JSON.parse(one), revision: "" });
     expect(timeless(await done(other, ["export", "-"]))).toEqual(timeless(text));
     const again = await take(other, JSON.parse(text), "--replace", "--yes", "--strict");
-    expect(again).toMatchObject({ code: 1, stdout: expect.stringContaining("is so already") });
+    expect(again).toMatchObject({ code: 1, stdout: expect.stringContaining("is up to date") });
     expect(await audits(other)).toHaveLength(1);
   });
 
@@ -200,7 +200,7 @@ describe("an import", () => {
       code: 75,
       stdout: expect.stringMatching(/moved:[\s\S]*- group g1 \(/),
     });
-    expect(stdout).toMatch(/ did this: group, group g1: - group g1/);
+    expect(stdout).toMatch(/changed by .*: group, group g1: - group g1/);
     expect(JSON.parse(await done(stage, ["export"])).groups).not.toHaveProperty("web");
   });
 
@@ -303,7 +303,7 @@ describe("an edit", () => {
     }
     const end = await edit.ended;
     expect(end.code).toBe(code);
-    const [, file = ""] = /what you typed is kept in (\S+)/.exec(end.stdout) ?? [];
+    const [, file = ""] = /your text is kept in (\S+)/.exec(end.stdout) ?? [];
     expect([readFileSync(file, "utf8")]).toEqual(kept(path));
     expect(readFileSync(file, "utf8")).toMatch(code === 1 && answer ? W2 : /oops/);
     expect(await everything(stage)).toEqual(before);
@@ -360,7 +360,7 @@ describe("an edit", () => {
     const { code, stderr } = await edit.ended;
     expect({ code, stderr }).toEqual({
       code: 143,
-      stderr: expect.stringContaining("what you typed is kept in"),
+      stderr: expect.stringContaining("your text is kept in"),
     });
     expect(kept(path).join("")).toContain("typed");
   });
@@ -425,7 +425,7 @@ describe("a role that may not configure", () => {
   it("keeps what was typed into an editor", async () => {
     const { env, path } = editor('sed -i s/web1/web2/ "$1"');
     const end = await room.ended(["edit", "--yes"], { env });
-    expect(end).toMatchObject({ code: 77, stderr: expect.stringContaining("what you typed is kept in") });
+    expect(end).toMatchObject({ code: 77, stderr: expect.stringContaining("your text is kept in") });
     expect(kept(path).join("")).toContain("web2");
   });
 });

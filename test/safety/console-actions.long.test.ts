@@ -114,7 +114,7 @@ describe.concurrent("what changes between preview and confirmation", () => {
     await queueUp(stage, "x", { state: "held", host: "second.example.com" });
     await stage.store.commitTxn({ compare: [], success: [{ op: "delete", key: first }], failure: [] });
     await console.waitFor(/\+ ends +second/);
-    await console.waitFor("it would now end other runs");
+    await console.waitFor("the runs to end have changed");
     console.press("enter");
     await console.waitFor("▲ type x to confirm");
     expect(await audit(stage)).toEqual([]);
@@ -135,7 +135,7 @@ describe.concurrent("what changes between preview and confirmation", () => {
     const drain = { op: "put", key: stage.keys.drain("lock", "x"), value: '{"by":"ann","at":1}' } as const;
     await stage.store.commitTxn({ compare: [], success: [drain], failure: [] });
     console.press("enter");
-    await console.waitFor("nothing was done, for something has moved");
+    await console.waitFor("nothing was done, because something has changed");
     expect(console.getScreen().join("\n")).toMatch(/new: lock x is drained by ann/);
     await console.waitFor("Enter look again");
     console.press("enter");
@@ -323,7 +323,7 @@ describe.concurrent("read-only", () => {
     await console.waitFor(/x .*held/);
     for (const key of ["X", "D", "U", "K", "e", "n", "delete"]) {
       console.press("T", key); // another toast between them
-      await console.waitFor("read-only: nothing can be changed here");
+      await console.waitFor("this console is read-only");
     }
     expect(await audit(stage)).toEqual([]);
   });

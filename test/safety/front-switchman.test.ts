@@ -359,10 +359,8 @@ describe.concurrent("import switchman", () => {
     const end = await take(room, printed, "--yes");
     expect(end).toMatchObject({ code: 0 });
     expect(end.stderr.split("\n").slice(0, 2)).toEqual([
-      "signalbox: stdin: passed over, for it is no part of the data: lines 1, 3, 5",
-      expect.stringMatching(
-        /^signalbox: stdin: group "web": "db1" is no group here, and as a host it has no domain/,
-      ),
+      "signalbox: stdin: ignored, not part of the data: lines 1, 3, 5",
+      expect.stringMatching(/^signalbox: stdin: group "web": "db1" is neither a group nor a full host name/),
     ]);
     const listed = await room.ended(["export"]);
     expect(JSON.parse(listed.stdout)).toMatchObject({
@@ -383,7 +381,7 @@ describe.concurrent("import switchman", () => {
     );
     expect(await take(room, "WATCHER::\ncZxid = 0x2\n", "--yes")).toEqual(saying(78, /stdin:1:1: /));
     expect(await take(room, " \n", "--yes")).toEqual(saying(78, /is empty: the znode keeps neither/));
-    expect(await room.ended(["import", "switchman", "/no/such"])).toEqual(saying(74, /cannot be read/));
+    expect(await room.ended(["import", "switchman", "/no/such"])).toEqual(saying(74, /cannot read/));
     expect(await room.everything()).toEqual([]);
   });
 

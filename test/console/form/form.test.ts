@@ -179,10 +179,15 @@ describe("what is wrong with a form", () => {
       "drain",
       ["hosts", "web1"],
       {},
-      'SCOPE: "hosts" is none of lock, resource, host, group, all; did you mean "host"?',
+      'SCOPE must be one of lock, resource, host, group, all; got "hosts"; did you mean "host"?',
     ],
     ["drain", ["all"], { "flag:for": "5" }, 'for: "5" has no unit; write 5s for seconds'],
-    ["drain", ["all"], { "flag:reason": " " }, "--reason: it is empty; say why, or leave it out"],
+    [
+      "drain",
+      ["all"],
+      { "flag:reason": " " },
+      "--reason must not be empty; give a reason, or leave --reason out",
+    ],
     ["drain", ["lock", "x".repeat(600)], {}, "name: it has 600 bytes; at most 512 are allowed"],
     [
       "prune",
