@@ -111,7 +111,11 @@ describe("faults and hints", () => {
         level: "warning",
         detail: expect.stringMatching(/line 2 has a user before the command, and line 1 has none/),
       },
-      { check: "jobs:1", level: "failure", detail: expect.stringMatching(/the user is missing: .*"\/bin\/a" is not a user/) },
+      {
+        check: "jobs:1",
+        level: "failure",
+        detail: expect.stringMatching(/the user is missing: .*"\/bin\/a" is not a user/),
+      },
     ]);
     const missing = read("* * * * * signalbox run -- x\n", "/etc/cron.d/jobs").findings;
     expect(missing).toMatchObject([
