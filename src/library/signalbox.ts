@@ -55,7 +55,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Signalbox> 
 /** Returns the connection of a `Signalbox`, for library parts that are separate objects. @internal */
 export function getConnection(signalbox: Signalbox): LibraryConnection {
   const connection = connections.get(signalbox);
-  if (connection === undefined) throw new UsageError("that is not what connect() has returned");
+  if (connection === undefined) throw new UsageError("pass the object that connect() returned");
   return connection;
 }
 
@@ -95,7 +95,7 @@ class SignalboxImpl implements Signalbox {
     rest: [Work<T>] | [ClaimOptions, Work<T>],
   ): Promise<T> {
     const [options, work] = rest.length === 1 ? [{}, rest[0]] : rest;
-    if (typeof work !== "function") throw new UsageError("the last argument is the function to run");
+    if (typeof work !== "function") throw new UsageError("the last argument must be the function to run");
     checkClaimOptions(call, options);
     const held = await acquire(this.#connection, { ...options, ...what });
     return await held.runWork(work);

@@ -43,7 +43,9 @@ export class Worker {
     checkOptions("Worker", options, OPTIONS);
     const { concurrency = CONCURRENCY, tags = [] } = options;
     if (!Number.isSafeInteger(concurrency) || concurrency < 1)
-      throw new ConfigError(`concurrency: ${formatOptionValue(concurrency)} is not a whole number from 1 on`);
+      throw new ConfigError(
+        `concurrency: ${formatOptionValue(concurrency)} is not a whole number of 1 or more`,
+      );
     const { facts } = connection;
     const times = resolveSessionTimes(connection.settings, options);
     this.#connection = connection;
@@ -110,7 +112,7 @@ function buildHandlers(
     const fault = findPatternFault(type);
     if (fault !== undefined) throw new ConfigError(`handlers: ${fault}`);
     if (typeof handle !== "function")
-      throw new ConfigError(`handlers: that of ${formatOptionValue(type)} is no function`);
+      throw new ConfigError(`handlers: the handler of ${formatOptionValue(type)} is not a function`);
     const handler = new FunctionHandler(handle, ports.clock, times.terminationTimeout);
     return { type, matches: createTypeMatcher(type), handler };
   });

@@ -64,7 +64,7 @@ describe("faults and hints", () => {
     ["* * * * * signalbox run --lease db=4:3 -- b", /^failure: --lease asks for 4 units.*its total is 3/],
     ["* * * * * signalbox run --lease 'db=1:MEMMB/' -- b", /^failure: --lease .*a number is missing/],
     ["* * * * * signalbox run --lease db=1:DISKS -- b", /^failure: --lease .*there is no macro "DISKS"/],
-    ["* * * * * signalbox run --lease db=1:2 --lease db=1:3 -- b", /^failure: .*there is only one/],
+    ["* * * * * signalbox run --lease db=1:2 --lease db=1:3 -- b", /^failure: .*state the same one/],
     ["* * * * * signalbox run -- 'x", /^failure: the shell cannot parse the command: a quote/],
     [
       "* * * * * signalbox run --lock a -- x > /tmp/x.$(date +%F)",
@@ -72,8 +72,8 @@ describe("faults and hints", () => {
       /^failure: the shell cannot parse the command/,
     ],
     ["* * * * * signalbox run --lock a -- x +%F", /^warning: cron ends the command at the first %/],
-    ["0 3 31 2 * signalbox run -- x", /^failure: it never comes/],
-    ["0 3 29 2 * signalbox run -- x", /^warning: it comes only in leap years/],
+    ["0 3 31 2 * signalbox run -- x", /^failure: it never fires/],
+    ["0 3 29 2 * signalbox run -- x", /^warning: it fires only in leap years/],
     ["0 25 * * * signalbox run -- x", /^failure: hour "25"/],
     ["* * * * signalbox run -- x", /^failure: day of the week "signalbox"/, /^failure: .*|./],
     ["* * * * * signalbox run $OPTS -- x", /^hint: the options are known only after the shell expands them/],
@@ -84,7 +84,7 @@ describe("faults and hints", () => {
       "* * * * * switchman --lockname $(hostname) -- x",
       /^hint: as signalbox, except for parts that the shell .*'?\$\(\.\.\.\)'?/,
     ],
-    ["* * * * * switchman --gruop web -- x", /^failure: switchman: "--gruop" is none of its options/],
+    ["* * * * * switchman --gruop web -- x", /^failure: switchman: unknown option "--gruop"/],
     ["* * * * * switchman --lease db=9:3 -- x", /^hint/, /^warning: --lease asks for 9 units/],
     ["* * * * * switchman --lease 'db=1:2**3' -- x", /^hint/, /^warning: --lease/],
     ["* * * * * CRONLOCK_GRACE=5 cronlock ./x", /^hint: 1 line of cronlock was not checked$/],
@@ -106,8 +106,16 @@ describe("faults and hints", () => {
     ]);
     const two = "* * * * * /bin/a\n* * * * * root signalbox run -- x\n";
     expect(read(two).findings, "one says this, one says that").toMatchObject([
-      { check: "jobs", level: "warning", detail: expect.stringMatching(/in line 2, and none in line 1/) },
-      { check: "jobs:1", level: "failure", detail: expect.stringMatching(/the user is missing: "\/bin\/a"/) },
+      {
+        check: "jobs",
+        level: "warning",
+        detail: expect.stringMatching(/line 2 has a user before the command, and line 1 has none/),
+      },
+      {
+        check: "jobs:1",
+        level: "failure",
+        detail: expect.stringMatching(/the user is missing: .*"\/bin\/a" is not a user/),
+      },
     ]);
     const missing = read("* * * * * signalbox run -- x\n", "/etc/cron.d/jobs").findings;
     expect(missing).toMatchObject([

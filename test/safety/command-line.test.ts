@@ -28,7 +28,7 @@ describe.concurrent("mistakes: exit 64, one line that says what to do", () => {
   const cases: [line: string[], message: RegExp][] = [
     [["rum"], /"rum" is not a command; did you mean "run"\?/],
     [["frobnicate"], /"frobnicate" is not a command; see: signalbox --help/],
-    [["group"], /"group" is not complete; there are: group set, group add, /],
+    [["group"], /"group" needs a second word; there are: group set, group add, /],
     [["group", "sett"], /"group sett" is not a command; did you mean "group set"\?/],
     [["group", "x"], /"group x" is not a command; there are: group set, group add, /],
     [["help", "grup"], /"grup" is not a command; did you mean "group"\?/],
@@ -119,9 +119,9 @@ describe.concurrent("settings", () => {
 
   const FILES: [text: string, message: RegExp][] = [
     ['{"ttl": 30}', /ttl: 30 is not a duration in quotes/],
-    ['{"tll": "30s"}', /"tll" is no setting .*"30s".*; did you mean "ttl"\?/],
+    ['{"tll": "30s"}', /unknown setting "tll" .*"30s".*; did you mean "ttl"\?/],
     ['{"ttl": "30s",', /is not JSON: line 1, column 15/],
-    ["[]", /must hold a JSON object/],
+    ["[]", /must contain a JSON object/],
     ['{"ttl": "5s", "terminationTimeout": "5s"}', /terminationTimeout 5s .*does not fit into ttl 5s/],
   ];
   test.each(FILES)("a file with %s: 78, naming file, key and value", async (text, message) => {
@@ -183,6 +183,6 @@ describe.concurrent("--dry-run", () => {
     });
     await room.ended(["resource", "set", "db", "2"]);
     const never = await room.run(["--lease", "db=3", "--dry-run"], ["true"]).ended;
-    expect(never).toEqual(saying(78, /3 units of resource "db" are asked for, but there are only 2/));
+    expect(never).toEqual(saying(78, /3 units of resource "db" are requested, but there are only 2/));
   });
 });

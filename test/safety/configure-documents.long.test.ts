@@ -115,7 +115,7 @@ describe("an import", () => {
     expect({ code, lines: stderr.split("\n") }).toEqual({
       code: 78,
       lines: [
-        `signalbox: ${file}:2:22: group "web": a member is a host or a group, in quotes`,
+        `signalbox: ${file}:2:22: group "web": a member must be a host or a group, in quotes`,
         `signalbox: ${file}:2:25: member "" cannot be used: it is empty`,
         `signalbox: ${file}:3:41: resource "db": total "-1" is -1, it must be 1 or more`,
         "signalbox: nothing was changed",
@@ -278,9 +278,7 @@ describe("an edit", () => {
       `if grep -q oops "$1"; then sed -i 's/oops/["a"]/' "$1"; else sed -i 's/"groups": {/&"web": oops/' "$1"; fi`,
     );
     const edit = stage.command(["edit"], { env, terminal: TERMINAL });
-    await edit.waitForOutput(
-      /signalbox.json:4:21: "o" stands where a value is wanted[\s\S]*Edit again\? \[Y\/n\]/,
-    );
+    await edit.waitForOutput(/signalbox.json:4:21: expected a value, got "o"[\s\S]*Edit again\? \[Y\/n\]/);
     edit.child.stdin?.write("\r");
     await edit.waitForOutput(/\+ group web: a/);
     edit.child.stdin?.write("y\r");

@@ -99,7 +99,7 @@ describe("a group", () => {
     const { code, stderr } = await stage.command(["group", "delete", "web", "--yes"]).ended;
     expect({ code, stderr }).toEqual({
       code: 0,
-      stderr: expect.stringContaining('group "all" still names "web", which is taken for a host now'),
+      stderr: expect.stringContaining('group "all" still contains "web", which now counts as a host'),
     });
     expect(await done(stage, "group", "delete", "web", "--yes")).toMatch(/group "web" does not exist/);
     expect((await stage.command(["group", "delete", "web", "--yes", "--strict"]).ended).code).toBe(1);

@@ -91,12 +91,12 @@ describe.concurrent("what changes between preview and confirmation", () => {
     const console = await seat(stage);
     await console.waitFor(/x .*held/);
     console.press("X");
-    await console.waitFor("next  nobody who waits now");
+    await console.waitFor("next  none of the waiting runs");
     console.type("x");
     const timer = setInterval(() => void queueUp(stage, "x"), 200);
     context.onTestFinished(() => clearInterval(timer));
     await console.waitFor(/\+ next .*waits for lock x/);
-    await console.waitFor(/- next {2}nobody who waits now/);
+    await console.waitFor(/- next {2}none of the waiting runs/);
     console.press("enter");
     expect((await run.ended).code).toBe(125);
     await console.waitFor(/done .*reset lock x/);
@@ -191,7 +191,7 @@ describe.concurrent("a drain", () => {
     await console.waitFor(new RegExp(`  ${name} `));
     console.press("D");
     await console.waitFor(`drain ${scope} ${name} --wait`);
-    await console.waitFor(/holds nobody/);
+    await console.waitFor(/holds none/);
     await console.waitFor("Enter drain");
     console.press("enter");
     await console.waitFor(new RegExp(`done .*drain ${scope} ${name}`));

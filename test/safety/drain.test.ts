@@ -337,7 +337,7 @@ describe.concurrent("a drain", () => {
     expect(await dry("lock", "x", "--wait", "--reason", "new disks")).toMatch(
       /\ndo it with: signalbox drain lock x --wait --reason 'new disks' --expect-revision \d+ --yes\n$/,
     );
-    expect(await dry("host", "Web2.Example.com")).toMatch(/^holds nobody\nwaits +web2.*; leaves its queues/);
+    expect(await dry("host", "Web2.Example.com")).toMatch(/^holds none\nwaits +web2.*; leaves its queues/);
     expect(await dry("group", "all")).toMatch(/^hosts db1.*, web1.*\nholds +web1.*\nwaits +web2.*leaves/);
     await put(stage, stage.keys.drain("host", "web2.example.com"), "{}");
     expect(await dry("group", "web")).toMatch(/\nalso +host web2.example.com is drained by unknown/);

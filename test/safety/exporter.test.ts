@@ -71,6 +71,6 @@ describe("signalbox exporter", () => {
     const second = await stage.command(["exporter", "--listen", address]).ended;
     expect(second).toMatchObject({ code: 78, stderr: expect.stringContaining(`${address} is taken`) });
     const third = await stage.command(["exporter", "--listen", "web1"]).ended;
-    expect(third).toMatchObject({ code: 64, stderr: expect.stringContaining('"web1" is no address') });
+    expect(third).toMatchObject({ code: 64, stderr: expect.stringContaining('"web1" is not an address') });
   });
 });

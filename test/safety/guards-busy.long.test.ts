@@ -105,7 +105,7 @@ describe("what was not shown is not ended", () => {
     const reset = await stage.command(words).ended;
     expect(reset).toMatchObject({
       code: 75,
-      stderr: expect.stringMatching(/has gone .*\n.*has come \(held\)/),
+      stderr: expect.stringMatching(/has left .*\n.*has joined \(held\)/),
     });
     expect(await asked(stage)).toEqual([]);
   });

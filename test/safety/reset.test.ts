@@ -145,7 +145,7 @@ describe.concurrent("a reset", () => {
     await stage.store.commitTxn({ compare: [], success: [{ op: "delete", key }], failure: [] });
     await stage.started({ name: "other", options: LOCK, hold: ["until", "/nonexistent"] });
     const refused = await stage.command([...RESET, "--expect-revision", revision]).ended;
-    expect(refused).toMatchObject({ code: 75, stderr: expect.stringMatching(/has come \(held\)/) });
+    expect(refused).toMatchObject({ code: 75, stderr: expect.stringMatching(/has joined \(held\)/) });
     expect(await outcomes(stage)).toEqual([]);
     const ahead = await stage.command([...RESET, "--expect-revision", "999999999"]).ended;
     expect(ahead).toMatchObject({ code: 64, stderr: expect.stringContaining("must not be in the future") });

@@ -91,7 +91,7 @@ describe("ways of writing it", () => {
     const { definitions, faults } = convert(text);
     expect([...definitions.keys()]).toEqual(["c"]);
     expect(faults).toEqual([
-      { line: 3, detail: "id: it holds a control character" },
+      { line: 3, detail: "id: it contains a control character" },
       { line: 8, detail: '"c" occurs twice' },
     ]);
   });
@@ -107,7 +107,7 @@ describe("ways of writing it", () => {
 
 describe("numbers that would be others", () => {
   const detail =
-    'the number "12345678901234567890" would become 12345678901234567000; write it as a text, in quotes';
+    'the number "12345678901234567890" would become 12345678901234567000; write it as a string, in quotes';
   it.each<[string, string, string]>([
     ["in data of CSV", `${HEAD}\na,1,1,@daily,0,"{""id"":12345678901234567890}",UTC\n`, `2: data: ${detail}`],
     [

@@ -188,7 +188,7 @@ describe("what is wrong with a form", () => {
       { "flag:reason": " " },
       "--reason must not be empty; give a reason, or leave --reason out",
     ],
-    ["drain", ["lock", "x".repeat(600)], {}, "name: it has 600 bytes, 512 are allowed"],
+    ["drain", ["lock", "x".repeat(600)], {}, "name: it has 600 bytes; at most 512 are allowed"],
     [
       "prune",
       [],
