@@ -76,9 +76,10 @@ export class ConfigChangeCommand {
     if (moved.length > 0) return this.#createOutcome("changed", moved);
     if (changes.length === 0) return this.#createOutcome("nothing", [nothing]);
     this.#printNotes();
-    const lines = this.#buildPreview();
+    const lines = this.#buildPreview(this.#context.clock.getWallTime());
     if (this.#call.flags["dry-run"])
       return this.#createOutcome("dry-run", lines, {
+        messageKeys: this.#buildPreview(undefined),
         repeat: `--expect-revision ${this.#draft.snapshot.revision} --yes`,
       });
     const isAsked = this.#needsConfirmation() && !this.#call.flags.yes;
@@ -162,10 +163,11 @@ export class ConfigChangeCommand {
     );
   }
 
-  #buildPreview(): string[] {
+  /** @param wall  as in `formatAffectedRuns` */
+  #buildPreview(wall: number | undefined): string[] {
     const { changes } = this.#draft;
     const lines = changes.map((change) => this.#formatChange(change));
-    return [...lines, ...formatAffectedRuns(this.#impact.affected, this.#context.clock.getWallTime())];
+    return [...lines, ...formatAffectedRuns(this.#impact.affected, wall)];
   }
 
   #describeResult(wasShown: boolean): string[] {
@@ -203,14 +205,15 @@ export class ConfigChangeCommand {
   #createOutcome(
     outcome: ConfigResult["outcome"],
     messages: readonly string[],
-    { revision = this.#draft.snapshot.revision, repeat }: { revision?: bigint; repeat?: string } = {},
+    more: Pick<ActionOutcome, "messageKeys" | "repeat"> & { revision?: bigint } = {},
   ): ActionOutcome<ConfigResult> {
     const { action, target, changes } = this.#draft;
     const { affected } = this.#impact;
+    const { revision = this.#draft.snapshot.revision, ...texts } = more;
     return createOutcome(
       this.#call,
       { kind: "configuration", outcome, revision, action, target, changes, affected },
-      { messages, notes: this.#listNotes(), repeat },
+      { messages, notes: this.#listNotes(), ...texts },
     );
   }
 }

@@ -6,6 +6,11 @@ export interface ActionOutcome<R extends OperationResult = OperationResult> {
   result: R;
   /** For people, one sentence each. */
   messages: readonly string[];
+  /**
+   * One key for each message of a dry run. The key of a message stays the same as time passes, though its ages and counts
+   * change. Undefined: the messages themselves.
+   */
+  messageKeys?: readonly string[] | undefined;
   /** Warnings, one sentence each. The command prints them before it acts or asks. */
   notes: readonly string[];
   /** The line above the messages, if it is not the usual one. */

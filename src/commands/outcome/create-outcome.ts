@@ -7,7 +7,7 @@ import type { AbandonedEdit, FaultyDocument, OperationResult } from "./operation
 type DecidedResult = Exclude<OperationResult, FaultyDocument | AbandonedEdit>;
 
 /** The texts of an outcome, for people. */
-type OutcomeTexts = Pick<ActionOutcome, "messages" | "repeat" | "heading"> &
+type OutcomeTexts = Pick<ActionOutcome, "messages" | "messageKeys" | "repeat" | "heading"> &
   Partial<Pick<ActionOutcome, "notes">>;
 
 /** Creates the outcome of an action, with its exit code. */

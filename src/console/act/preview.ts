@@ -12,6 +12,8 @@ export interface CommandPreview {
   /** How the dry run ended; `failed`: the command cannot be done. */
   outcome: Extract<OperationResult, { outcome: string }>["outcome"] | "failed";
   messages: readonly string[];
+  /** One key for each message. It stays the same as time passes, though ages in the message change. */
+  messageKeys: readonly string[];
   /** Whether the command ends at least one run that may be alive: its verdict is not `gone`. */
   isLive: boolean;
   /** The runs that the command ends, as one text. If it differs, the preview concerns other runs. */
@@ -38,11 +40,13 @@ export function hasFlag({ flags = [] }: Command, name: string): boolean {
 }
 
 /** Creates the preview from the outcome of a dry run. */
-export function createPreview({ exitCode, result, messages, notes }: ActionOutcome): CommandPreview {
+export function createPreview(end: ActionOutcome): CommandPreview {
+  const { exitCode, result, messages, messageKeys = messages, notes } = end;
   if (exitCode !== EXIT.ok || !("outcome" in result)) return createFailedPreview(messages);
   return {
     ...{ revision: String(result.revision), outcome: result.outcome },
     messages: [...messages, ...notes].map((text) => clean(text)),
+    messageKeys: [...messageKeys, ...notes],
     isLive: result.kind === "eviction" && result.runners.some(({ verdict }) => verdict !== "gone"),
     affectedRuns: listEndedRuns(result).join(" "),
   };
@@ -63,5 +67,8 @@ function listEndedRuns(result: OperationResult): string[] {
 function createFailedPreview(messages: readonly string[]): CommandPreview {
   const outcome = "failed" as const;
   const cleaned = messages.map((text) => clean(text));
-  return { revision: undefined, outcome, messages: cleaned, isLive: false, affectedRuns: "" };
+  return {
+    ...{ revision: undefined, outcome, messages: cleaned, messageKeys: cleaned },
+    ...{ isLive: false, affectedRuns: "" },
+  };
 }

@@ -30,7 +30,7 @@ describe("a preview", () => {
   it("has the revision, the messages and notes, and the runs that end, without the line for a shell", () => {
     expect(createPreview(createDryRun("alive"))).toEqual({
       ...{ revision: "100", outcome: "dry-run", messages: ["ends a", "a note"] },
-      ...{ isLive: true, affectedRuns: runOf("a") },
+      ...{ messageKeys: ["ends a", "a note"], isLive: true, affectedRuns: runOf("a") },
     });
   });
 
@@ -62,8 +62,12 @@ describe("a preview", () => {
   it("fails if the command cannot be done, with the reasons", () => {
     const failed = { revision: undefined, outcome: "failed", isLive: false, affectedRuns: "" };
     const faulty = createFaultyOutcome({ revision: 1n, faults: ["f:1: bad"] }, ["f:1: bad"]);
-    expect(createPreview(faulty)).toEqual({ ...failed, messages: ["f:1: bad"] });
-    expect(createPreview(createDryRun("alive", 75))).toEqual({ ...failed, messages: ["ends a"] });
+    expect(createPreview(faulty)).toEqual({ ...failed, messages: ["f:1: bad"], messageKeys: ["f:1: bad"] });
+    expect(createPreview(createDryRun("alive", 75))).toEqual({
+      ...failed,
+      messages: ["ends a"],
+      messageKeys: ["ends a"],
+    });
   });
 });
 

@@ -77,7 +77,7 @@ it("every command with --dry-run but run returns its outcome as a value", async 
 
 describe("the word that confirms", () => {
   const preview: CommandPreview = {
-    ...{ revision: "7", outcome: "dry-run", messages: [], isLive: true, affectedRuns: "" },
+    ...{ revision: "7", outcome: "dry-run", messages: [], messageKeys: [], isLive: true, affectedRuns: "" },
   };
   const gone = { ...preview, isLive: false };
 

@@ -78,12 +78,13 @@ export class DrainCommand {
     const wall = this.#context.clock.getWallTime();
     this.#shown = findShownHolders(this.#call, { before, now: snapshot, target, wall });
     if (flags["dry-run"])
-      return this.#createOutcome("dry-run", this.#buildPreview(standing), {
+      return this.#createOutcome("dry-run", this.#buildPreview(standing, wall), {
         drain: standing,
+        messageKeys: this.#buildPreview(standing, undefined),
         repeat: this.#formatRepeatCommand(),
       });
     if (standing === undefined || flags.reset) {
-      if (!flags.yes) for (const line of this.#buildPreview(standing)) this.#context.printMessage(line);
+      if (!flags.yes) for (const line of this.#buildPreview(standing, wall)) this.#context.printMessage(line);
       const answer = await confirmAction(this.#call, this.#io, this.#buildQuestion());
       if (answer !== "go") return this.#createOutcome("declined", ["nothing was done"]);
     }
@@ -158,15 +159,16 @@ export class DrainCommand {
     ];
   }
 
-  #buildPreview(standing: Drain | undefined): string[] {
+  /** @param wall  as in `formatDrainExtent` */
+  #buildPreview(standing: Drain | undefined, wall: number | undefined): string[] {
     const { snapshot, target } = this.#plan;
-    const wall = this.#context.clock.getWallTime();
+    const others = findOtherDrains(snapshot, target, this.#context.clock.getWallTime());
     const replaced = standing === undefined ? this.#standing : [];
     return [
       ...(standing === undefined ? [] : [`nothing to change: ${formatDrainWithEnd(standing)}`]),
       ...replaced.map((drain) => `replaces: ${formatDrainWithEnd(drain)}`),
       ...formatDrainExtent(this.#extent, target, wall),
-      ...findOtherDrains(snapshot, target, wall).map((drain) => `also  ${formatDrainWithEnd(drain)}`),
+      ...others.map((drain) => `also  ${formatDrainWithEnd(drain)}`),
     ];
   }
 
@@ -198,17 +200,17 @@ export class DrainCommand {
   #createOutcome(
     outcome: DrainResult["outcome"],
     messages: readonly string[],
-    more: { drain?: Drain | undefined; holders?: readonly Claim[] | undefined; repeat?: string } = {},
+    more: Partial<Pick<DrainResult, "drain">> &
+      Pick<ActionOutcome, "messageKeys" | "repeat"> & { holders?: readonly Claim[] | undefined } = {},
   ): ActionOutcome<DrainResult> {
     const { snapshot, target, note } = this.#plan;
-    const { drain, holders = this.#extent.holders, repeat } = more;
+    const { drain, holders = this.#extent.holders, messageKeys, repeat } = more;
     const result: DrainResult = {
       ...{ kind: "drain", outcome, revision: snapshot.revision, target, extent: this.#extent },
       ...{ drain, before: this.#standing, holders, endsHolders: this.#call.flags.reset === true },
     };
     return createOutcome(this.#call, result, {
-      ...{ messages, notes: note === undefined ? [] : [note] },
-      ...(repeat !== undefined && { repeat }),
+      ...{ messages, messageKeys, repeat, notes: note === undefined ? [] : [note] },
     });
   }
 }

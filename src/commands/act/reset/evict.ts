@@ -75,12 +75,16 @@ class EvictionCommand {
     if (moved.length > 0) return this.#createOutcome("changed", moved);
     if (this.#entries.length === 0) return this.#createOutcome("nothing", [nothing]);
     this.#checkReadable();
+    const states = await this.#readRunners();
     const lines = [
       ...formatEvictionPreview(this.#foresight, this.#context.clock.getWallTime()),
-      ...(await this.#readRunners()),
+      ...states.map(({ text }) => text),
     ];
     if (this.#call.flags["dry-run"])
-      return this.#createOutcome("dry-run", lines, this.#formatRepeatCommand());
+      return this.#createOutcome("dry-run", lines, {
+        messageKeys: [...formatEvictionPreview(this.#foresight, undefined), ...states.map(({ key }) => key)],
+        repeat: this.#formatRepeatCommand(),
+      });
     if (!this.#call.flags.yes) for (const line of lines) this.#context.printMessage(line);
     const answer = await confirmAction(this.#call, this.#io, `${this.#formatVerb()} ${clean(target)}?`);
     if (answer !== "go") return this.#createOutcome("declined", ["nothing was done"]);
@@ -93,15 +97,15 @@ class EvictionCommand {
   }
 
   /** Reads the state of the runners to end: a runner that is gone answers no request. */
-  async #readRunners(): Promise<string[]> {
+  async #readRunners(): Promise<{ text: string; key: string }[]> {
     if (this.#call.flags.yes && !this.#call.flags["dry-run"]) return [];
     const entries = this.#entries.slice(0, MOST_RUNNERS);
     const runnerLiveness = await readEntryLiveness(this.#context, entries);
     this.#asked = toRunnersJson(entries, runnerLiveness);
-    return entries.map(
-      (entry) =>
-        `state ${formatTicketOwner(entry)}: ${judgeRunnerLiveness(runnerLiveness.get(entry.session)).text}`,
-    );
+    return entries.map((entry) => {
+      const { text, verdict } = judgeRunnerLiveness(runnerLiveness.get(entry.session));
+      return { text: `state ${formatTicketOwner(entry)}: ${text}`, key: `${entry.key} ${verdict}` };
+    });
   }
 
   #checkReadable(): void {
@@ -191,14 +195,14 @@ class EvictionCommand {
   #createOutcome(
     outcome: EvictionResult["outcome"],
     messages: readonly string[],
-    repeat?: string,
+    texts: Pick<ActionOutcome, "messageKeys" | "repeat"> = {},
   ): ActionOutcome<EvictionResult> {
     const { action, target, snapshot } = this.#plan;
     const result: EvictionResult = {
       ...{ kind: "eviction", outcome, revision: snapshot.revision, action, target },
       ...{ preview: this.#foresight, runners: this.#asked },
     };
-    return createOutcome(this.#call, result, { messages, repeat });
+    return createOutcome(this.#call, result, { messages, ...texts });
   }
 
   #formatRuns(): string {
