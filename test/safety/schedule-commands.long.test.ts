@@ -187,7 +187,7 @@ describe("a mistake", () => {
     const before = (await stage.store.readRange(stage.keys.getFullRange())).kvs;
     const cases: [string[], number, RegExp][] = [
       [["add", "a", "@daily", "--", "true"], 1, /"a" already/],
-      [["add", "b", "@daily"], 64, /CRON is missing/],
+      [["add", "b", "@daily"], 64, /CRON or COMMAND is missing/],
       [["add", "b", "@daily", "x", "--", "true"], 64, /looks like|no macro|field/],
       [["add", "b", "x", "61 * * * *"], 64, /minute/],
       [["add", "b", "x", "* * * * * *"], 64, /six|6 field/],
@@ -242,7 +242,10 @@ describe("two operators", () => {
     await put(stage, stage.keys.due("a"), formatDue({ next: 9e12, runAt: 9e12, open: [] }));
     await done(stage, "pause", "a", "--expect-revision", seen.revision);
     const [code, why] = await refused(stage, "delete", "a", "--expect-revision", seen.revision, "--yes");
-    expect([code, why]).toEqual([75, expect.stringMatching(/written since:[\s\S]*schedule a was written/)]);
+    expect([code, why]).toEqual([
+      75,
+      expect.stringMatching(/schedules have changed:[\s\S]*schedule a has changed/),
+    ]);
     expect(await refused(stage, "pause", "a", "--expect-revision", "999999")).toEqual([
       64,
       expect.stringMatching(/must not be in the future/),
