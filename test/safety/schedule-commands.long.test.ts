@@ -199,10 +199,10 @@ describe("a mistake", () => {
       [["delete", "a", "z", "--yes"], 1, /no schedule "z"/],
       [["delete", "a"], 64, /--yes/],
       [["trigger", "z"], 1, /no schedule "z"/],
-      [["pause", "a", "--until", "2020-01-01"], 64, /over already/],
+      [["pause", "a", "--until", "2020-01-01"], 64, /must end in the future/],
       [["next"], 64, /KEY or CRON is missing/],
       [["next", "0 25 * * *"], 64, /hour/],
-      [["add", "a", "x", "@daily", "--hook-failure", "https://"], 64, /"https:\/\/" is no URL/],
+      [["add", "a", "x", "@daily", "--hook-failure", "https://"], 64, /must be a valid URL; got "https:\/\/"/],
       [["resume", "a", "--strict"], 1, /^$/],
     ];
     const answers = await Promise.all(cases.map(([args]) => refused(stage, ...args)));
