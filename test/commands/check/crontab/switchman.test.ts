@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { UsageError } from "../../src/base/errors.ts";
-import { toSignalboxLine } from "../../src/commands/check/crontab/switchman.ts";
-import { parseSwitchman } from "../../src/syntax/switchman-call.ts";
+import { UsageError } from "../../../../src/base/errors.ts";
+import { toSignalboxLine } from "../../../../src/commands/check/crontab/switchman.ts";
+import { parseSwitchman } from "../../../../src/syntax/switchman-call.ts";
 
 describe("a line of switchman", () => {
   test.each<[words: string[], same: string]>([

@@ -4,22 +4,22 @@ import {
   applyConfigChanges,
   type ConfigChange,
   computeConfigChanges,
-} from "../../src/fleet/config-changes.ts";
-import { normalizeMembers } from "../../src/fleet/configuration.ts";
-import type { ResourceConfig } from "../../src/fleet/resources.ts";
-import { buildConfiguration, listMalformedConfig } from "../../src/model/config-impact/configuration.ts";
-import { computeConfigImpact } from "../../src/model/config-impact/impact.ts";
+} from "../../../src/fleet/config-changes.ts";
+import { normalizeMembers } from "../../../src/fleet/configuration.ts";
+import type { ResourceConfig } from "../../../src/fleet/resources.ts";
+import { buildConfiguration, listMalformedConfig } from "../../../src/model/config-impact/configuration.ts";
+import { computeConfigImpact } from "../../../src/model/config-impact/impact.ts";
 import {
   formatAffectedCount,
   formatAffectedRuns,
   formatConfigChanges,
-} from "../../src/model/config-impact/impact-text.ts";
-import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../src/model/snapshot/snapshot.ts";
-import { SnapshotBuilder } from "../../src/model/snapshot/snapshot-builder.ts";
-import { serializeDrain } from "../../src/protocol/drain.ts";
-import { serializeTicket, type Ticket } from "../../src/protocol/ticket.ts";
-import type { KeyValue } from "../../src/protocol/txn.ts";
-import { keys, ticketWith } from "../protocol/samples.ts";
+} from "../../../src/model/config-impact/impact-text.ts";
+import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../../src/model/snapshot/snapshot.ts";
+import { SnapshotBuilder } from "../../../src/model/snapshot/snapshot-builder.ts";
+import { serializeDrain } from "../../../src/protocol/drain.ts";
+import { serializeTicket, type Ticket } from "../../../src/protocol/ticket.ts";
+import type { KeyValue } from "../../../src/protocol/txn.ts";
+import { keys, ticketWith } from "../../protocol/samples.ts";
 
 const NOW = 1_700_000_100_000;
 

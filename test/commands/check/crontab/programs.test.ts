@@ -4,10 +4,10 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { readJobs } from "../../src/commands/check/crontab/read.ts";
-import { resolveConfig } from "../../src/config/config.ts";
-import { findProgram, readInterpreter } from "../../src/process/programs.ts";
-import { parseCrontab } from "../../src/syntax/crontab.ts";
+import { readJobs } from "../../../../src/commands/check/crontab/read.ts";
+import { resolveConfig } from "../../../../src/config/config.ts";
+import { findProgram, readInterpreter } from "../../../../src/process/programs.ts";
+import { parseCrontab } from "../../../../src/syntax/crontab.ts";
 
 const SETTINGS = resolveConfig({ readFile: () => undefined }).values;
 const root = mkdtempSync(join(tmpdir(), "signalbox-programs-"));

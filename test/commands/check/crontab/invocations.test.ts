@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { findInvocations } from "../../src/commands/check/crontab/invocations.ts";
+import { findInvocations } from "../../../../src/commands/check/crontab/invocations.ts";
 
 const found = (line: string, variables: [string, string][] = []) => {
   const parsed = findInvocations(line, new Map(variables));

@@ -1,8 +1,8 @@
 /** Sentences in lines that have room. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { computeDisplayWidth } from "../../src/base/text.ts";
-import { wrapText } from "../../src/commands/see/wrap.ts";
+import { computeDisplayWidth } from "../../../src/base/text.ts";
+import { wrapText } from "../../../src/commands/see/wrap.ts";
 
 describe("a wrapped sentence", () => {
   it.each([

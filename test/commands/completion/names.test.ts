@@ -1,11 +1,11 @@
 /** Names that etcd is asked for while somebody types. */
 import { describe, expect, it } from "vitest";
-import { MemoryStore } from "../../fixtures/memory-store.ts";
-import { readCompletionNames } from "../../src/commands/completion/names.ts";
-import type { NameKind } from "../../src/commands/spec.ts";
-import type { RangeOp } from "../../src/protocol/txn.ts";
-import { ManualClock } from "../etcd/manual-clock.ts";
-import { keys } from "../protocol/samples.ts";
+import { MemoryStore } from "../../../fixtures/memory-store.ts";
+import { readCompletionNames } from "../../../src/commands/completion/names.ts";
+import type { NameKind } from "../../../src/commands/spec.ts";
+import type { RangeOp } from "../../../src/protocol/txn.ts";
+import { ManualClock } from "../../etcd/manual-clock.ts";
+import { keys } from "../../protocol/samples.ts";
 
 const signal = new AbortController().signal;
 const run = (number: number) => number.toString(36).padStart(16, "0");

@@ -1,9 +1,9 @@
 /** What an operator is told to look at, and what not. */
 import { describe, expect, it } from "vitest";
-import { buildProblemId, findProblems } from "../../src/model/problems/index.ts";
-import { serializeDrain } from "../../src/protocol/drain.ts";
-import { keys } from "../protocol/samples.ts";
-import { NOW, pictureOf, plain, stand } from "./pictures.ts";
+import { buildProblemId, findProblems } from "../../../src/model/problems/index.ts";
+import { serializeDrain } from "../../../src/protocol/drain.ts";
+import { keys } from "../../protocol/samples.ts";
+import { NOW, pictureOf, plain, stand } from "../pictures.ts";
 
 const held = { state: "held", grantedAt: NOW - 60_000 } as const;
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import {
   convertTable,
   type TableImportOptions,
-} from "../../../src/commands/schedule/perfectsched/convert.ts";
+} from "../../../../src/commands/schedule/perfectsched/convert.ts";
 
 const T = 1_795_262_400; // 2026-11-21 12:00 UTC
 const TERMS: TableImportOptions = {

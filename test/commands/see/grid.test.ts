@@ -1,10 +1,10 @@
 /** Tables for people: what is shown where there is little room. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { computeDisplayWidth } from "../../src/base/text.ts";
-import { renderGridLines } from "../../src/commands/see/grid.ts";
-import type { OutputStyle } from "../../src/commands/see/paint.ts";
-import type { TableColumn } from "../../src/model/views/view.ts";
+import { computeDisplayWidth } from "../../../src/base/text.ts";
+import { renderGridLines } from "../../../src/commands/see/grid.ts";
+import type { OutputStyle } from "../../../src/commands/see/paint.ts";
+import type { TableColumn } from "../../../src/model/views/view.ts";
 
 type Row = Record<string, string>;
 const column = (id: string, priority: number, more: Partial<TableColumn<Row>> = {}): TableColumn<Row> => ({

@@ -1,13 +1,13 @@
 /** What may stand at the cursor. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { ALL_COMMANDS } from "../../src/bin/commands.ts";
+import { ALL_COMMANDS } from "../../../src/bin/commands.ts";
 import {
   type CompletionOffer,
   findCandidates,
   type NameQuery,
-} from "../../src/commands/completion/candidates.ts";
-import { SCRIPTS } from "../../src/commands/completion/scripts.ts";
+} from "../../../src/commands/completion/candidates.ts";
+import { SCRIPTS } from "../../../src/commands/completion/scripts.ts";
 
 /** Answers with what it was asked for, so that it can be read. */
 const lookup = async ({ kinds, prefix, scope, queue }: NameQuery) => {

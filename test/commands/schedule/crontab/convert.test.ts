@@ -1,9 +1,12 @@
 /** A crontab as schedules: what each line becomes, what is refused, and ids that stay. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { type CrontabImportOptions, convertCrontab } from "../../../src/commands/schedule/crontab/convert.ts";
-import { formatScheduleCrontab } from "../../../src/commands/schedule/crontab/format-crontab.ts";
-import { buildCommandSlug } from "../../../src/commands/schedule/crontab/ids.ts";
+import {
+  type CrontabImportOptions,
+  convertCrontab,
+} from "../../../../src/commands/schedule/crontab/convert.ts";
+import { formatScheduleCrontab } from "../../../../src/commands/schedule/crontab/format-crontab.ts";
+import { buildCommandSlug } from "../../../../src/commands/schedule/crontab/ids.ts";
 
 const ODD = readFileSync(new URL("./fixtures/odd.crontab", import.meta.url), "utf8");
 const TERMS: CrontabImportOptions = {

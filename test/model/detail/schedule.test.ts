@@ -1,19 +1,19 @@
 /** What `show schedule` displays, what operators are told of schedules, and what is told as it happens. */
 import { describe, expect, it } from "vitest";
-import type { Detail } from "../../src/model/detail/detail.ts";
-import { buildScheduleDetail } from "../../src/model/detail/schedule.ts";
-import { listEventsBetween } from "../../src/model/events/index.ts";
-import { findProblems } from "../../src/model/problems/index.ts";
-import { SNAPSHOT_COLLECTIONS } from "../../src/model/snapshot/snapshot.ts";
-import { SnapshotBuilder } from "../../src/model/snapshot/snapshot-builder.ts";
-import { serializeAuditRecord } from "../../src/protocol/audit.ts";
-import { serializeDrain } from "../../src/protocol/drain.ts";
-import type { KeyValue } from "../../src/protocol/txn.ts";
-import type { LastOccurrence } from "../../src/schedule/state/due.ts";
-import type { OccurrenceOutcome } from "../../src/schedule/state/outcome.ts";
-import { keys } from "../protocol/samples.ts";
-import { NOW, pictureOf, plain } from "./pictures.ts";
-import { memory, running, runningOf, schedule, worker } from "./schedules.ts";
+import type { Detail } from "../../../src/model/detail/detail.ts";
+import { buildScheduleDetail } from "../../../src/model/detail/schedule.ts";
+import { listEventsBetween } from "../../../src/model/events/index.ts";
+import { findProblems } from "../../../src/model/problems/index.ts";
+import { SNAPSHOT_COLLECTIONS } from "../../../src/model/snapshot/snapshot.ts";
+import { SnapshotBuilder } from "../../../src/model/snapshot/snapshot-builder.ts";
+import { serializeAuditRecord } from "../../../src/protocol/audit.ts";
+import { serializeDrain } from "../../../src/protocol/drain.ts";
+import type { KeyValue } from "../../../src/protocol/txn.ts";
+import type { LastOccurrence } from "../../../src/schedule/state/due.ts";
+import type { OccurrenceOutcome } from "../../../src/schedule/state/outcome.ts";
+import { keys } from "../../protocol/samples.ts";
+import { NOW, pictureOf, plain } from "../pictures.ts";
+import { memory, running, runningOf, schedule, worker } from "../schedules.ts";
 
 const around = { wall: NOW, sessions: new Map([[7n, { left: 29, ttl: 30 }]]) };
 

@@ -1,15 +1,15 @@
 /** Rows of one picture after the other: what did not change is not made again. */
 import { describe, expect, it } from "vitest";
-import { RowCache } from "../../src/commands/see/ls/row-cache.ts";
-import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../src/model/snapshot/snapshot.ts";
-import { SnapshotBuilder } from "../../src/model/snapshot/snapshot-builder.ts";
-import { VIEWS, type ViewId } from "../../src/model/tables/index.ts";
-import { buildViewContext } from "../../src/model/views/view-context.ts";
-import { serializeDrain } from "../../src/protocol/drain.ts";
-import { appendPastRun } from "../../src/protocol/history.ts";
-import type { KeyValue } from "../../src/protocol/txn.ts";
-import { NOW, pastRun, pictureOf, plain, runOf, stand } from "../model/pictures.ts";
-import { keys } from "../protocol/samples.ts";
+import { RowCache } from "../../../../src/commands/see/ls/row-cache.ts";
+import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../../../src/model/snapshot/snapshot.ts";
+import { SnapshotBuilder } from "../../../../src/model/snapshot/snapshot-builder.ts";
+import { VIEWS, type ViewId } from "../../../../src/model/tables/index.ts";
+import { buildViewContext } from "../../../../src/model/views/view-context.ts";
+import { serializeDrain } from "../../../../src/protocol/drain.ts";
+import { appendPastRun } from "../../../../src/protocol/history.ts";
+import type { KeyValue } from "../../../../src/protocol/txn.ts";
+import { NOW, pastRun, pictureOf, plain, runOf, stand } from "../../../model/pictures.ts";
+import { keys } from "../../../protocol/samples.ts";
 
 const WISH = {
   filter: [],

@@ -1,14 +1,14 @@
 /** What flags and arguments of the schedule commands mean. */
 import { describe, expect, it } from "vitest";
-import { parseCall } from "../../../src/commands/command-line/parse-call.ts";
-import { scheduleEdit } from "../../../src/commands/schedule/change/change-commands.ts";
+import { parseCall } from "../../../../src/commands/command-line/parse-call.ts";
+import { scheduleEdit } from "../../../../src/commands/schedule/change/change-commands.ts";
 import {
   applyGivenFields,
   parseGivenFields,
-} from "../../../src/commands/schedule/change/definition-input.ts";
-import { parseCommandWords } from "../../../src/commands/schedule/command-words.ts";
-import { parseInstant } from "../../../src/commands/schedule/instant.ts";
-import type { Definition } from "../../../src/schedule/definition.ts";
+} from "../../../../src/commands/schedule/change/definition-input.ts";
+import { parseCommandWords } from "../../../../src/commands/schedule/command-words.ts";
+import { parseInstant } from "../../../../src/commands/schedule/instant.ts";
+import type { Definition } from "../../../../src/schedule/definition.ts";
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 const BEFORE: Definition = {

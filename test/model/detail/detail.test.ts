@@ -1,18 +1,18 @@
 /** What `show` displays of one thing. */
 import { describe, expect, it } from "vitest";
-import type { Detail } from "../../src/model/detail/detail.ts";
-import { buildGroupDetail, findGroupState, spreadOverHosts } from "../../src/model/detail/group.ts";
-import { buildHostDetail, findHostState } from "../../src/model/detail/host.ts";
-import { buildQueueDetail } from "../../src/model/detail/queue.ts";
-import { buildRunDetail } from "../../src/model/detail/run.ts";
-import type { SessionLivenessMap } from "../../src/model/explain/explain-text.ts";
-import { buildClaims } from "../../src/model/snapshot/claims.ts";
-import type { Snapshot } from "../../src/model/snapshot/snapshot.ts";
-import { serializeAuditRecord } from "../../src/protocol/audit.ts";
-import { serializeDrain } from "../../src/protocol/drain.ts";
-import type { KeyValue } from "../../src/protocol/txn.ts";
-import { keys } from "../protocol/samples.ts";
-import { NOW, pictureOf, plain, runOf, stand } from "./pictures.ts";
+import type { Detail } from "../../../src/model/detail/detail.ts";
+import { buildGroupDetail, findGroupState, spreadOverHosts } from "../../../src/model/detail/group.ts";
+import { buildHostDetail, findHostState } from "../../../src/model/detail/host.ts";
+import { buildQueueDetail } from "../../../src/model/detail/queue.ts";
+import { buildRunDetail } from "../../../src/model/detail/run.ts";
+import type { SessionLivenessMap } from "../../../src/model/explain/explain-text.ts";
+import { buildClaims } from "../../../src/model/snapshot/claims.ts";
+import type { Snapshot } from "../../../src/model/snapshot/snapshot.ts";
+import { serializeAuditRecord } from "../../../src/protocol/audit.ts";
+import { serializeDrain } from "../../../src/protocol/drain.ts";
+import type { KeyValue } from "../../../src/protocol/txn.ts";
+import { keys } from "../../protocol/samples.ts";
+import { NOW, pictureOf, plain, runOf, stand } from "../pictures.ts";
 
 const held = { state: "held", grantedAt: NOW - 60_000 } as const;
 const waiting = { state: "waiting" } as const;

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from "vitest";
-import { Emulator } from "../../fixtures/console/emulator.ts";
-import { computeDisplayWidth } from "../../src/base/text.ts";
-import { AnsiScreen } from "../../src/commands/see/ansi-screen.ts";
+import { Emulator } from "../../../fixtures/console/emulator.ts";
+import { computeDisplayWidth } from "../../../src/base/text.ts";
+import { AnsiScreen } from "../../../src/commands/see/ansi-screen.ts";
 
 /** What a terminal of 40 columns shows of frames painted one after the other. */
 async function seen(...frames: readonly (readonly string[])[]): Promise<string[]> {

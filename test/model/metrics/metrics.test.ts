@@ -1,16 +1,16 @@
 import { describe, expect, test } from "vitest";
-import { formatExposition, type MetricFamily, measureSnapshot } from "../../src/model/metrics/index.ts";
-import { serializeDrain } from "../../src/protocol/drain.ts";
-import type { PastRun } from "../../src/protocol/history.ts";
-import type { KeyValue } from "../../src/protocol/txn.ts";
-import type { Definition } from "../../src/schedule/definition.ts";
-import { formatDefinition } from "../../src/schedule/definition.ts";
-import { COMMAND_TYPE } from "../../src/schedule/handler-types.ts";
-import { type DueState, formatDue } from "../../src/schedule/state/due.ts";
-import { formatRunning } from "../../src/schedule/state/running-record.ts";
-import { formatWorker, type WorkerRecord } from "../../src/schedule/state/worker-record.ts";
-import { keys } from "../protocol/samples.ts";
-import { NOW, pastRun, pictureOf, plain, stand } from "./pictures.ts";
+import { formatExposition, type MetricFamily, measureSnapshot } from "../../../src/model/metrics/index.ts";
+import { serializeDrain } from "../../../src/protocol/drain.ts";
+import type { PastRun } from "../../../src/protocol/history.ts";
+import type { KeyValue } from "../../../src/protocol/txn.ts";
+import type { Definition } from "../../../src/schedule/definition.ts";
+import { formatDefinition } from "../../../src/schedule/definition.ts";
+import { COMMAND_TYPE } from "../../../src/schedule/handler-types.ts";
+import { type DueState, formatDue } from "../../../src/schedule/state/due.ts";
+import { formatRunning } from "../../../src/schedule/state/running-record.ts";
+import { formatWorker, type WorkerRecord } from "../../../src/schedule/state/worker-record.ts";
+import { keys } from "../../protocol/samples.ts";
+import { NOW, pastRun, pictureOf, plain, stand } from "../pictures.ts";
 
 const linesOf = (kvs: readonly KeyValue[]) =>
   formatExposition(measureSnapshot(pictureOf(kvs), NOW)).split("\n");
