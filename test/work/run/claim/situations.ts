@@ -49,7 +49,7 @@ export function createRequest(more: Partial<ClaimRequest>): ClaimRequest {
       leases: [],
       patience: now,
       history: true,
-      ttl: 10,
+      ttl: 30,
       terminationTimeout: 2_000,
       connectTimeout: 1_000,
     },
