@@ -81,7 +81,7 @@ class Reader {
 /** What a host and an operator then see. */
 function expectWorking(host: string, operator: string): void {
   expect(host).toMatch(/^ok {6}permissions: runs: /m);
-  expect(host).toMatch(/^ok {6}authentication: etcd asks who it is/m);
+  expect(host).toMatch(/^ok {6}authentication: etcd requires authentication/m);
   expect(host).toMatch(/^it works$/m);
   expect(operator).toMatch(/drain/);
 }
