@@ -1,3 +1,4 @@
+// Covers src/fleet/config-document-parser.ts
 /** The document of all configuration: ours and switchman's; every fault with its place. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";

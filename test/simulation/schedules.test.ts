@@ -1,3 +1,4 @@
+// Covers src/work/run/claim/acquire.ts
 import { describe, expect, test } from "vitest";
 import { playSchedule } from "../../fixtures/simulation/schedule.ts";
 import { chunksOf, playChunk, withoutStackTraces } from "./seeds.ts";

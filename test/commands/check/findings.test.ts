@@ -1,3 +1,4 @@
+// Covers src/commands/check/doctor/accepted.ts
 import { describe, expect, test } from "vitest";
 import { UsageError } from "../../../src/base/errors.ts";
 import type { Finding, FindingLevel } from "../../../src/base/finding.ts";

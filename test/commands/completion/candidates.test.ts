@@ -1,3 +1,4 @@
+// Covers src/commands/completion/partial-line.ts
 /** What may stand at the cursor. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";

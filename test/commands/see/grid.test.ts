@@ -1,3 +1,4 @@
+// Covers src/commands/see/fit-columns.ts
 /** Tables for people: what is shown where there is little room. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";

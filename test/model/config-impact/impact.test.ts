@@ -1,3 +1,5 @@
+// Covers src/model/config-impact/drain-impact.ts, src/model/config-impact/impact-text.ts,
+// src/model/config-impact/notes.ts, src/model/config-impact/totals.ts
 /** Whom a change of the configuration hits, as tables of pictures. */
 import { describe, expect, it } from "vitest";
 import {

@@ -1,3 +1,5 @@
+// Covers src/model/metrics/histories.ts, src/model/metrics/index.ts, src/model/metrics/queues.ts,
+// src/model/metrics/schedules.ts
 import { describe, expect, test } from "vitest";
 import { formatExposition, type MetricFamily, measureSnapshot } from "../../../src/model/metrics/index.ts";
 import { serializeDrain } from "../../../src/protocol/drain.ts";

@@ -1,3 +1,4 @@
+// Covers src/model/preview/drain-extent-text.ts
 /** Who is in the scope of a drain, as tables of pictures. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";

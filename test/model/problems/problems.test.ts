@@ -1,3 +1,4 @@
+// Covers src/model/problems/configuration.ts, src/model/problems/ticket.ts
 /** What an operator is told to look at, and what not. */
 import { describe, expect, it } from "vitest";
 import { buildProblemId, findProblems } from "../../../src/model/problems/index.ts";

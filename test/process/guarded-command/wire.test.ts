@@ -1,3 +1,4 @@
+// Covers src/process/guarded-command/exits.ts
 import { expect, test } from "vitest";
 import { parseCommandExit } from "../../../src/process/guarded-command/exits.ts";
 import {

@@ -1,3 +1,6 @@
+// Covers src/work/schedules/definition-change.ts, src/work/schedules/import-schedules.ts,
+// src/work/schedules/schedule-mutation.ts, src/work/schedules/schedule-mutations.ts,
+// src/work/schedules/stored-schedules.ts
 /** What operators do to schedules: each act in one guarded transaction with its record, or nothing. */
 import { describe, expect, it } from "vitest";
 import { parseAuditRecord } from "../../../src/protocol/audit.ts";

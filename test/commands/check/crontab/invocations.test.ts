@@ -1,3 +1,4 @@
+// Covers src/commands/check/crontab/search-path.ts
 import { describe, expect, test } from "vitest";
 import { findInvocations } from "../../../../src/commands/check/crontab/invocations.ts";
 

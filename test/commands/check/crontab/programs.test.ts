@@ -1,3 +1,4 @@
+// Covers src/process/programs.ts
 /** Whether a crontab's program starts with the crontab's own PATH: what the check says is held against what a shell does. */
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";

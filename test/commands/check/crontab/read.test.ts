@@ -1,3 +1,4 @@
+// Covers src/commands/check/crontab/signalbox.ts
 /** Lines of crontabs as people have them, and what their text alone shows. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,3 +1,4 @@
+// Covers src/commands/schedule/command-words.ts, src/commands/schedule/instant.ts
 /** What flags and arguments of the schedule commands mean. */
 import { describe, expect, it } from "vitest";
 import { parseCall } from "../../../../src/commands/command-line/parse-call.ts";

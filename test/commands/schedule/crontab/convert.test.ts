@@ -1,3 +1,4 @@
+// Covers src/commands/schedule/crontab/ids.ts, src/commands/schedule/crontab/skip-reason.ts
 /** A crontab as schedules: what each line becomes, what is refused, and ids that stay. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";

@@ -1,3 +1,4 @@
+// Covers src/commands/schedule/perfectsched/delimited.ts
 /** PerfectSched's table as schedules: every way databases write it, what each row becomes, and what is refused. */
 import { describe, expect, it } from "vitest";
 import {

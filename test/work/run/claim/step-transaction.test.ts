@@ -1,3 +1,4 @@
+// Covers src/work/run/claim/attempt.ts
 import { describe, expect, test } from "vitest";
 import { EMPTY_BASIS } from "../../../../src/protocol/guards.ts";
 import { type QueueEntry, serializeTicket, toQueueEntry } from "../../../../src/protocol/ticket.ts";
