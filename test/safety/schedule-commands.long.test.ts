@@ -8,7 +8,7 @@
 // src/commands/schedule/transfer/diff.impl.ts, src/commands/schedule/transfer/export.impl.ts,
 // src/commands/schedule/transfer/import-input.ts, src/commands/schedule/transfer/import.impl.ts,
 // src/commands/schedule/transfer/schedule-document.ts, src/commands/see/paint.ts,
-// src/commands/see/show/show-schedule.ts, src/commands/store-command.ts
+// src/commands/see/show/show-schedule.ts
 /** `signalbox schedule …` on a real etcd: what operators write, and that two of them never undo one another. */
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

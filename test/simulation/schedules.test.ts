@@ -1,4 +1,3 @@
-// Covers src/work/run/claim/acquire.ts
 import { describe, expect, test } from "vitest";
 import { playSchedule } from "../../fixtures/simulation/schedule.ts";
 import { chunksOf, playChunk, withoutStackTraces } from "./seeds.ts";

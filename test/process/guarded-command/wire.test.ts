@@ -1,4 +1,3 @@
-// Covers src/process/guarded-command/exits.ts
 import { expect, test } from "vitest";
 import { parseCommandExit } from "../../../src/process/guarded-command/exits.ts";
 import {
