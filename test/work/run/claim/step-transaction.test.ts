@@ -1,11 +1,10 @@
 // Covers src/work/run/claim/attempt.ts
 import { describe, expect, test } from "vitest";
-import { EMPTY_BASIS } from "../../../../src/protocol/guards.ts";
 import { type QueueEntry, serializeTicket, toQueueEntry } from "../../../../src/protocol/ticket.ts";
 import type { Op } from "../../../../src/protocol/txn.ts";
 import type { ResourceTotal } from "../../../../src/work/run/claim/eligibility.ts";
 import { buildStepTransaction } from "../../../../src/work/run/claim/step-transaction.ts";
-import { keys, ticketWith } from "../../../protocol/samples.ts";
+import { EMPTY_BASIS, keys, ticketWith } from "../../../protocol/samples.ts";
 import {
   createAttempt,
   createPorts,

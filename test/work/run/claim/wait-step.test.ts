@@ -1,8 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ReadBasis } from "../../../../src/protocol/guards.ts";
-import { EMPTY_BASIS } from "../../../../src/protocol/guards.ts";
 import { buildWaitStep, type WaitObstacle } from "../../../../src/work/run/claim/wait-step.ts";
-import { keys } from "../../../protocol/samples.ts";
+import { EMPTY_BASIS, keys } from "../../../protocol/samples.ts";
 import { createView, DB_KEY, LOCK_KEY, REQUESTS, type RequestName } from "./situations.ts";
 
 const [drain] = createView({ drains: "lock:a" }).inputs.drains;
