@@ -49,7 +49,6 @@ export default defineConfig({
     hookTimeout: 300_000,
     // Tests that run side by side wait for timers and processes most of the time.
     maxConcurrency: 8,
-    setupFiles: ["test/setup-seed.ts"],
     sequence: { sequencer: LongestFirst },
     // On two cores vitest takes one worker, though most tests wait for real processes. A third one makes sessions of 3 s lapse.
     maxWorkers: 2,
