@@ -78,10 +78,10 @@ export interface Command {
 }
 
 /** The kinds of rows that commands act on: all but records of the past. */
-export type RowKind = Exclude<Subject["kind"], "record">;
+type RowKind = Exclude<Subject["kind"], "record">;
 
 /** What a command does to rows of the console's tables. */
-export interface RowScope<K extends RowKind = RowKind> {
+interface RowScope<K extends RowKind = RowKind> {
   /** Its key in the console. */
   key: string;
   kinds: readonly K[];
@@ -112,7 +112,7 @@ export function isRowCommand(command: Command): command is RowCommand {
 }
 
 /** The implementation of a command. */
-export interface CommandImplementation {
+interface CommandImplementation {
   execute: CommandExecutor;
   /**
    * If the command acts: does its work, and returns the outcome instead of printing it.

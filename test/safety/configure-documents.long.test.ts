@@ -1,4 +1,4 @@
-// Covers src/commands/configure/transfer/export.impl.ts, src/commands/configure/transfer/import.impl.ts,
+// Covers src/commands/configure/transfer/export.impl.ts, src/commands/configure/transfer/import.impl.ts, src/commands/configure/transfer/edit.impl.ts,
 // src/process/editor.ts
 /** `signalbox export`, `import` and `edit`: all of the configuration at once, or nothing. */
 import {

@@ -1,4 +1,5 @@
-// Covers src/console/act/capturing-io.ts, src/console/act/configuration-actions.ts, src/console/act/jobs.ts,
+// Covers src/commands/command-line/perform-command.ts,
+// src/console/act/capturing-io.ts, src/console/act/configuration-actions.ts, src/console/act/jobs.ts,
 // src/console/act/preview.ts, src/console/act/row-action.ts, src/console/act/run-job-requests.ts,
 // src/console/app/open.ts, src/console/app/wrap-row-action.ts, src/console/detail/build-detail.ts,
 // src/console/detail/debounced-fetch.ts, src/console/detail/detail-cache.ts,

@@ -1,7 +1,7 @@
-// Covers src/commands/configure/editor-file.ts, src/commands/connect.ts, src/commands/explain-error.ts,
+// Covers src/commands/editor/editor-file.ts, src/commands/connect.ts, src/commands/explain-error.ts,
 // src/commands/schedule/amendment-command.ts, src/commands/schedule/change-lines.ts,
 // src/commands/schedule/change/add.impl.ts, src/commands/schedule/change/edit.impl.ts,
-// src/commands/schedule/change/editor.ts, src/commands/schedule/change/keys-command.ts,
+// src/commands/editor/edit-text.ts, src/commands/schedule/change/keys-command.ts,
 // src/commands/schedule/group-notes.ts, src/commands/schedule/inspect/dead.impl.ts,
 // src/commands/schedule/inspect/lint-schedule.ts, src/commands/schedule/inspect/lint.impl.ts,
 // src/commands/schedule/inspect/list.impl.ts, src/commands/schedule/read-schedule.ts,
@@ -213,7 +213,11 @@ describe("a mistake", () => {
       [["pause", "a", "--until", "2020-01-01"], 64, /must end in the future/],
       [["next"], 64, /KEY or CRON is missing/],
       [["next", "0 25 * * *"], 64, /hour/],
-      [["add", "a", "x", "@daily", "--hook-failure", "https://"], 64, /must be a valid URL; got "https:\/\/"/],
+      [
+        ["add", "a", "x", "@daily", "--hook-failure", "https://"],
+        64,
+        /must be a valid URL; got "https:\/\/"/,
+      ],
       [["resume", "a", "--strict"], 1, /^$/],
     ];
     const answers = await Promise.all(cases.map(([args]) => refused(stage, ...args)));

@@ -8,7 +8,7 @@ import type { CommandContext } from "../store-command.ts";
 import { EditorFile } from "./editor-file.ts";
 
 /** A text that the user edits. */
-export interface EditableText<T> {
+interface EditableText<T> {
   text: string;
   /** @param path  the file of the text. @returns the value, or the faults of the text, one sentence each */
   parse(text: string, path: string): { value: T } | { faults: readonly string[] };

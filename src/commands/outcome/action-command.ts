@@ -4,7 +4,7 @@ import type { ActionOutcome } from "./action-outcome.ts";
 import { printOutcome } from "./print-outcome.ts";
 
 /** Does the work of a command that acts. */
-export type ActionWork = (call: Call, io: CommandIo, context: CommandContext) => Promise<ActionOutcome>;
+type ActionWork = (call: Call, io: CommandIo, context: CommandContext) => Promise<ActionOutcome>;
 
 /** Creates a command that acts, from its work. */
 export function createActionCommand(work: ActionWork): ActionImplementation {

@@ -3,7 +3,7 @@ import type { ConfigChange } from "../../fleet/config-changes.ts";
 import type { ConfigImpact } from "../../model/config-impact/impact.ts";
 import type { DrainExtent } from "../../model/preview/drain-extent.ts";
 import type { EvictionPreview } from "../../model/preview/eviction-preview.ts";
-import type { LivenessVerdict } from "../../model/rows/liveness.ts";
+import type { RunnerLiveness } from "../../model/rows/liveness.ts";
 import type { Claim } from "../../model/snapshot/claims.ts";
 import type { Drain, DrainTarget } from "../../protocol/drain.ts";
 import type { Definition } from "../../schedule/definition.ts";
@@ -44,7 +44,7 @@ export interface RunnerRecord {
   run: string;
   /** Its host and process, for people. */
   who: string;
-  verdict: LivenessVerdict;
+  verdict: RunnerLiveness["verdict"];
   left: number | undefined;
   ttl: number | undefined;
 }

@@ -54,7 +54,7 @@ export function formatScheduleChange(change: PlannedChange): string {
 }
 
 /** Lists the fields that differ, in the order of their declaration. */
-export function computeFieldChanges(before: Definition | undefined, after: Definition): FieldChange[] {
+function computeFieldChanges(before: Definition | undefined, after: Definition): FieldChange[] {
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after)])] as (keyof Definition)[];
   return names.flatMap((field) => {
     const [was, is] = [before?.[field], after[field]];

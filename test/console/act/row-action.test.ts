@@ -1,3 +1,4 @@
+// Covers src/console/act/confirmation-word.ts
 /** Commands on rows: which rows each accepts, the command line that it makes of them, and what must be typed. */
 import { describe, expect, it } from "vitest";
 import { COMMANDS, ROW_COMMANDS, type RowCommandId } from "../../../src/commands/registry/registry.ts";
