@@ -1,0 +1,488 @@
+/** `signalbox doctor` on etcds with every illness that can be given to one. */
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import {
+  type EtcdMember,
+  type RunningEtcd,
+  readClientTls,
+  startCluster,
+  startEtcd,
+} from "../../../fixtures/etcd/index.ts";
+import type { ProcessResult } from "../../../fixtures/signalbox.ts";
+import { StoreError } from "../../../src/etcd/store.ts";
+import { serializeTicket } from "../../../src/protocol/ticket.ts";
+import { ticketWith } from "../../protocol/samples.ts";
+import { House, type Room, TRANSPORTS } from "../support/house.ts";
+
+const RUN = "0123456789abcdef";
+
+/** Whether doctor warns of the etcd that these tests run on. */
+function isUnsound(version: string): boolean {
+  const [, minor = 0, patch = 0] = version.split(".").map(Number);
+  return patch < ({ 4: 42, 5: 28, 6: 9 }[minor] ?? 0);
+}
+
+/** What of a kind was found, level first, the worst first. */
+function found({ stdout }: ProcessResult, kind: string): string[] {
+  const { findings } = JSON.parse(stdout) as { findings: { kind: string; level: string; detail: string }[] };
+  return findings.filter((one) => one.kind === kind).map(({ level, detail }) => `${level}: ${detail}`);
+}
+
+async function doctor(
+  room: Room,
+  ...flags: string[]
+): Promise<ProcessResult & { found(kind: string): string[] }> {
+  const ended = await room.ended(["doctor", "--json", ...flags]);
+  expect(ended.stderr).toBe("");
+  return { ...ended, found: (kind) => found(ended, kind) };
+}
+
+describe("a single member", () => {
+  let etcd: EtcdMember;
+  let house: House;
+  beforeAll(async () => {
+    etcd = await startEtcd();
+    house = await House.open(etcd.endpoints);
+  });
+  afterAll(async () => {
+    await house?.close();
+    await etcd?.stop();
+  });
+
+  test.each(TRANSPORTS)("that is well, over %s: what there is, and nothing is written", async (transport) => {
+    const room = house.room({ transport });
+    expect((await room.run(["--lock", "a"], ["true"]).ended).code).toBe(0);
+    const before = (await house.store.readRange({ key: "a" })).revision;
+    const { code, found: of, stdout } = await doctor(room);
+    expect((await house.store.readRange({ key: "a" })).revision).toBe(before);
+    const [status] = await house.store.readMemberStatuses();
+    const version = status?.ok ? status.version : "";
+    const isOld = isUnsound(version);
+    expect(code).toBe(1); // it has no users
+    expect(of("authentication")).toEqual([
+      expect.stringMatching(
+        /^warning: etcd has no authentication: everybody .* write schedules, which workers run/,
+      ),
+    ]);
+    expect(of("guardian")).toEqual([expect.stringMatching(/^ok: it starts/)]);
+    const member = isOld
+      ? /^warning: etcd 3\.\d+\.\d+, which is older than 3\.\d+\.\d+, \d+ ms/
+      : /^ok: etcd 3\.\d+\.\d+, \d+ ms/;
+    expect(of("member")).toEqual([expect.stringMatching(member)]);
+    expect(of("transport")).toEqual([
+      `ok: ${transport} works; ${transport === "http" ? "grpc" : "http"} works too`,
+    ]);
+    expect(of("quorum")).toEqual([expect.stringMatching(/^hint: a single member/)]);
+    expect(of("leader")).toEqual([expect.stringMatching(/^ok: http:.*, term \d+$/)]);
+    expect(of("alarm")).toEqual(["ok: none"]);
+    expect(of("space")).toEqual([expect.stringMatching(/^ok: \d+ KiB of 2.0 GiB/)]);
+    expect(of("settings")).toEqual([expect.stringMatching(/^ok: 1m,/)]);
+    expect(of("permissions")).toEqual([
+      expect.stringMatching(/^ok: runs/),
+      expect.stringMatching(/^ok: operators/),
+    ]);
+    expect(of("keys")).toEqual([`ok: 2 under ${room.prefix}, 0 of them tickets`]);
+    expect(of("clock")).toEqual([expect.stringMatching(/^ok: within 5s/), expect.stringMatching(/^ok/)]);
+    expect(JSON.parse(stdout)).toMatchObject({
+      ...{ version: 1, revision: String(before), state: "warning" },
+      figures: { members: 1, members_answering: 1, keys: 2, tickets: 0 },
+    });
+  });
+
+  test("warnings that are known do not count", async () => {
+    const room = house.room();
+    const known = ["--accept", "authentication", "--accept", "member-version"];
+    const nagios = await room.ended(["doctor", "--nagios", ...known]);
+    expect(nagios).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^SIGNALBOX OK - .* \(accepted: .*authentication.*\) \|/),
+    });
+    const { findings } = JSON.parse((await room.ended(["doctor", "--json", ...known])).stdout);
+    expect(findings).toContainEqual(
+      expect.objectContaining({ id: "authentication", level: "warning", accepted: true }),
+    );
+    const one = await room.ended(["doctor", ...known.slice(0, 2), "--accept", "authentification"]);
+    expect(one.stdout).toMatch(/^known {3}authentication: /m);
+    expect(one.stdout).toMatch(/^hint {4}--accept authentification: there is no such warning now$/m);
+    expect((await room.ended(["init"])).stdout).toMatch(/^warning authentication: /m);
+    await room.put(room.keys.resourceConfig("db"), "[]"); // a failure counts, whatever was accepted
+    expect((await room.ended(["doctor", ...known, "--accept", "malformed"])).code).toBe(2);
+  });
+
+  test("for people and for Nagios", async () => {
+    const room = house.room();
+    const plain = await room.ended(["doctor"]);
+    expect(plain.stdout).toMatch(
+      /^ok {6}transport: .*\n(?:.*\n)*ok {6}keys: 0 under .*\n(?:.*\n)*(\d+ warning|fine: )/,
+    );
+    const { code, stdout } = await room.ended(["doctor", "--nagios"]);
+    expect(code).toBe(plain.code);
+    expect(stdout).toMatch(
+      /^SIGNALBOX (OK|WARNING) - [^|\n]* \| members=1 members_answering=1 db_size=\d+B latency=\d+ms keys=0 tickets=0\n$/,
+    );
+  });
+
+  test("keys that are wrong: each is named, with what to do", async () => {
+    const room = house.room();
+    const { keys } = room;
+    const grace = ticketWith({ run: RUN, state: "grace", until: 1 });
+    for (const [key, value] of [
+      [`${room.prefix}else`, "1"],
+      [keys.lock("torn", RUN), "no ticket"],
+      [
+        keys.lock("stuck", RUN),
+        serializeTicket(ticketWith({ run: RUN, state: "held", enqueuedAt: Date.now() })),
+      ],
+      [keys.lock("over", RUN), serializeTicket(grace)],
+      [keys.drain("host", "a.x"), '{"by":"ann","at":1,"until":2}'],
+      [keys.resourceConfig("db"), "[]"],
+      [keys.group("web"), '["never.example.com"]'],
+    ] as const)
+      await room.put(key, value);
+    const { code, found: of } = await doctor(room);
+    expect(code).toBe(2);
+    expect(of("malformed")).toEqual([
+      "warning: not a key of signalbox",
+      expect.stringMatching(/^failure: the ticket .*torn.* cannot be read/),
+      expect.stringMatching(/^failure: .* has no total/),
+    ]);
+    expect(of("orphan")).toHaveLength(2);
+    expect(of("overdue")).toEqual([
+      expect.stringMatching(/^warning: .* keeps its place in grace past its time/),
+    ]);
+    expect(of("drain-ended")).toHaveLength(1);
+    expect(of("host")).toEqual([expect.stringMatching(/never.example.com/)]);
+  });
+
+  test("clocks: a host that is ahead, and the others' are not", async () => {
+    const room = house.room();
+    await room.put(
+      room.keys.host("fast.example.com"),
+      JSON.stringify({ v: 1, seenAt: Date.now() + 3_700_000 }),
+    );
+    expect((await doctor(room)).found("clock")).toContainEqual(
+      expect.stringMatching(/^warning: it is 1h1m or more ahead of this host's/),
+    );
+  });
+
+  test("many keys are read in pages", async () => {
+    const room = house.room();
+    const ops = Array.from({ length: 2_000 }, (_, index) => {
+      const run = index.toString(36).padStart(16, "0");
+      return {
+        op: "put" as const,
+        key: room.keys.resource("db", run),
+        value: serializeTicket(ticketWith({ run, total: 9 })),
+      };
+    });
+    for (let from = 0; from < ops.length; from += 100)
+      await house.store.commitTxn({ compare: [], success: ops.slice(from, from + 100), failure: [] });
+    const { found: of } = await doctor(room);
+    expect(of("orphan")).toHaveLength(6);
+    expect(of("orphan")).toContainEqual("failure: 1995 more of this kind");
+  });
+
+  test("settings that leave no room, and a quota of one's own", async () => {
+    const room = house.room();
+    const { code, found: of } = await doctor(
+      room,
+      "--ttl",
+      "3s",
+      "--termination-timeout",
+      "1s",
+      "--quota",
+      "24K",
+    );
+    expect(of("settings")).toEqual([expect.stringMatching(/^warning: 3s, .*survive an outage of 500ms/)]);
+    expect(of("space")).toEqual([expect.stringMatching(/^failure: .* of 24 KiB/)]);
+    expect(code).toBe(2);
+  });
+
+  test("mistakes: 64 for the command line, 78 for the configuration", async () => {
+    const room = house.room();
+    expect(await room.ended(["doctor", "--quota", "much"])).toMatchObject({ code: 64, stdout: "" });
+    expect(await room.ended(["doctor", "--role", "king"])).toMatchObject({ code: 64, stdout: "" });
+    const env = { SIGNALBOX_TERMINATION_TIMEOUT: "1h" };
+    expect(await room.ended(["doctor"], { env })).toMatchObject({ code: 78, stdout: "" });
+    expect(await room.ended(["doctor", "--nagios"], { env })).toMatchObject({
+      ...{ code: 3, stdout: expect.stringMatching(/^SIGNALBOX UNKNOWN - terminationTimeout/) },
+    });
+  });
+});
+
+describe("three members", () => {
+  let cluster: RunningEtcd;
+  let house: House;
+  beforeAll(async () => {
+    cluster = await startCluster(3);
+    house = await House.open(cluster.endpoints);
+  });
+  afterAll(async () => {
+    await house?.close();
+    await cluster?.stop();
+  });
+  const [first, second, third] = [0, 1, 2] as const;
+  const member = (index: number): EtcdMember => {
+    const one = cluster.members[index];
+    if (one === undefined) throw new Error("no such member");
+    return one;
+  };
+
+  test.each(TRANSPORTS)("all are there; one address alone is worth a hint (over %s)", async (transport) => {
+    const { found: of } = await doctor(house.room({ transport }));
+    expect(of("quorum")).toEqual(["ok: 3 of 3 members answered, 2 are a majority"]);
+    expect(of("endpoints")).toEqual([]);
+    const one = await doctor(house.room({ transport, endpoints: [member(first).clientUrl] }));
+    expect(one.found("endpoints")).toEqual([
+      expect.stringMatching(/^hint: only one address is configured, of a cluster of 3/),
+    ]);
+  });
+
+  test.each(TRANSPORTS)(
+    "one is frozen: it is named, and not one more may be lost (over %s)",
+    async (transport) => {
+      member(third).freeze();
+      onTestFinished(() => member(third).thaw());
+      const { code, found: of } = await doctor(house.room({ transport }));
+      expect(code).toBe(1);
+      expect(of("member").filter((one) => /no answer within/.test(one))).toHaveLength(1);
+      expect(of("quorum")).toEqual([
+        expect.stringMatching(/^warning: 2 of 3 members answered, .*not one more may be lost/),
+      ]);
+      expect(of("keys")).toHaveLength(1);
+    },
+  );
+
+  test("two are stopped: no majority, and it does not take for ever to say so", async () => {
+    await member(second).kill();
+    await member(third).kill();
+    onTestFinished(async () => {
+      await Promise.all([member(second).start(), member(third).start()]);
+      await Promise.all(cluster.members.map((one) => one.waitUntilReady()));
+    });
+    const room = house.room({ env: { SIGNALBOX_CONNECT_TIMEOUT: "2s" } });
+    const { code, found: of } = await doctor(room);
+    expect(code).toBe(2);
+    expect(of("quorum")).toEqual([
+      expect.stringMatching(/^failure: 1 of 3 members answered, 2 are a majority/),
+    ]);
+    expect(of("etcd")).toEqual([
+      expect.stringMatching(/^failure: members answer, but the cluster does not serve/),
+    ]);
+    expect(of("keys")).toEqual([]);
+  });
+});
+
+describe("no etcd at all", () => {
+  const endpoints = ["http://127.0.0.1:1", "http://127.0.0.1:2"];
+  let house: House;
+  beforeAll(async () => {
+    house = await House.open(endpoints);
+  });
+  afterAll(() => house?.close());
+
+  test("is critical, and said in a line", async () => {
+    const room = house.room();
+    const { code, found: of } = await doctor(room);
+    expect(code).toBe(2);
+    expect(of("etcd")).toEqual([expect.stringMatching(/^failure: none of the 2 members answers/)]);
+    expect(of("member")).toHaveLength(2);
+    expect(await room.ended(["doctor", "--nagios"])).toMatchObject({
+      ...{
+        code: 2,
+        stdout: expect.stringMatching(
+          /^SIGNALBOX CRITICAL - .*none of the 2 members answers.* \| members=2 members_answering=0\n$/,
+        ),
+      },
+    });
+  });
+});
+
+describe("the gateway is off", () => {
+  let etcd: EtcdMember;
+  let house: House;
+  beforeAll(async () => {
+    etcd = await startEtcd({ gateway: false });
+    house = await House.open(etcd.endpoints, { transport: "grpc" });
+  });
+  afterAll(async () => {
+    await house?.close();
+    await etcd?.stop();
+  });
+
+  test("auto fails, gRPC works, and all the rest is examined over that", async () => {
+    const { code, found: of } = await doctor(house.room({ env: { SIGNALBOX_TRANSPORT: "auto" } }));
+    expect(code).toBe(2);
+    expect(of("transport")).toEqual([
+      expect.stringMatching(/^failure: http \(auto\) does not work, grpc does: .*gateway is off/),
+    ]);
+    expect(of("keys")).toHaveLength(1);
+    const grpc = await doctor(house.room({ transport: "grpc" }));
+    expect(grpc.found("transport")).toEqual([expect.stringMatching(/^ok: grpc works; http does not/)]);
+  });
+});
+
+describe("over TLS", () => {
+  let etcd: EtcdMember;
+  let house: House;
+  beforeAll(async () => {
+    etcd = await startEtcd({ tls: {}, quotaBytes: 3 * 1024 ** 3 });
+    if (!etcd.certificates) throw new Error("no certificates");
+    house = await House.open(etcd.endpoints, { tls: await readClientTls(etcd.certificates) });
+  });
+  afterAll(async () => {
+    await house?.close();
+    await etcd?.stop();
+  });
+
+  test("quota and clock are read as well", async () => {
+    const { found: of } = await doctor(
+      house.room({ env: { SIGNALBOX_CACERT: etcd.certificates?.ca ?? "" } }),
+    );
+    expect(of("transport")).toEqual(["ok: http works; grpc works too"]);
+    expect(of("space")).toEqual([expect.stringMatching(/^ok: .* of 3.0 GiB,/)]);
+    expect(of("clock")).toContainEqual("ok: within 5s of the member's");
+  });
+
+  test("certificates that nobody here knows: no member answers, and why", async () => {
+    const { code, found: of } = await doctor(house.room());
+    expect(code).toBe(2);
+    expect(of("member")).toEqual([expect.stringMatching(/^warning: .*certificate/)]);
+  });
+});
+
+describe("a database that is full", () => {
+  let etcd: EtcdMember;
+  let house: House;
+  beforeAll(async () => {
+    etcd = await startEtcd({ quotaBytes: 2_000_000 });
+    house = await House.open(etcd.endpoints);
+    await expect(fill(house)).rejects.toMatchObject({ kind: "noSpace" });
+  });
+  afterAll(async () => {
+    await house?.close();
+    await etcd?.stop();
+  });
+
+  test("the alarm, the size against the real quota, and all the rest", async () => {
+    const { code, found: of } = await doctor(house.room());
+    expect(code).toBe(2);
+    expect(of("alarm")).toEqual([expect.stringMatching(/^failure: .*NOSPACE: the database is full/)]);
+    expect(of("space")).toEqual([expect.stringMatching(/^failure: .* of 1.9 MiB/)]);
+    expect(of("permissions")).toHaveLength(2);
+    expect(of("keys")).toHaveLength(1);
+  });
+
+  test("init says so too, and that nothing can run", async () => {
+    const { code, stdout } = await house.room().ended(["init"]);
+    expect(code).toBe(78);
+    expect(stdout).toMatch(/^FAILURE alarms: .*NOSPACE/m);
+  });
+});
+
+/** Writes until nothing fits any more. @throws StoreError noSpace */
+async function fill(house: House): Promise<never> {
+  for (let index = 0; ; index += 1) {
+    const put = { op: "put" as const, key: `fill/${index}`, value: "x".repeat(200_000) };
+    await house.store.commitTxn({ compare: [], success: [put], failure: [] });
+    if (index > 100) throw new StoreError("invalid", "etcd takes more than its quota");
+  }
+}
+
+describe("users with too small a role", () => {
+  const LOGIN = { rootPassword: "r00t", user: "nobody", password: "x", prefix: "/jobs/" };
+  let etcd: EtcdMember;
+  let house: House;
+  const as = (user: string) =>
+    house.room({
+      prefix: "/jobs/",
+      env: { SIGNALBOX_ALLOW_PLAINTEXT_PASSWORD: "yes", SIGNALBOX_USER: user, SIGNALBOX_PASSWORD: "secret" },
+    });
+  beforeAll(async () => {
+    etcd = await startEtcd({ auth: LOGIN });
+    const everything = ["locks/", "resources/", "history/", "hosts/"];
+    await makeUser(etcd, "runner", everything);
+    await makeUser(etcd, "older", everything.slice(0, 3));
+    await makeUser(etcd, "reader", []);
+    await makeUser(etcd, "stranger", undefined);
+    await makeUser(etcd, "operator", [""]);
+    const root = { user: "root", password: LOGIN.rootPassword, allowPlaintextPassword: true };
+    house = await House.open(etcd.endpoints, root);
+  });
+  afterAll(async () => {
+    await house?.close();
+    await etcd?.stop();
+  });
+
+  test.each<[user: string, flags: string[], runs: RegExp, operators: RegExp, isBad: boolean]>([
+    [
+      "runner",
+      [],
+      /^ok: runs/,
+      /^ok: operators: \/jobs\/config\/, \/jobs\/drains\/, \/jobs\/audit\/ cannot be written/,
+      false,
+    ],
+    ["runner", ["--role", "operator"], /^ok: runs/, /^failure: operators/, true],
+    [
+      "older",
+      [],
+      /^warning: runs: \/jobs\/hosts\/ cannot be written, so nobody sees/,
+      /^ok: operators/,
+      false,
+    ],
+    [
+      "reader",
+      [],
+      /^failure: runs: \/jobs\/locks\/, .*\/jobs\/hosts\/ cannot be written/,
+      /^ok: operators/,
+      true,
+    ],
+    ["stranger", [], /^failure: runs: \/jobs\/ cannot be read; \/jobs\/locks\//, /^ok: operators/, true],
+  ])("%s %j", async (user, flags, runs, operators, isBad) => {
+    const { code, found: of, stdout } = await doctor(as(user), ...flags);
+    expect(of("permissions")).toEqual([expect.stringMatching(runs), expect.stringMatching(operators)]);
+    // Later etcds tell their status to root only: they are there all the same, and of a version.
+    expect(of("member")).toEqual([expect.stringMatching(/^(ok|warning): etcd 3\.\d+\.\d+, /)]);
+    expect(of("leader")).toHaveLength(1);
+    expect(JSON.parse(stdout).figures).toMatchObject({ members: 1, members_answering: 1 });
+    if (isBad) expect(code).toBe(2);
+    expect(of("keys").length).toBe(user === "stranger" ? 0 : 1);
+  });
+
+  test.each(TRANSPORTS)("over %s: who may write schedules may run commands on workers", async (transport) => {
+    const room = (user: string) => {
+      const { env } = as(user);
+      return house.room({ prefix: "/jobs/", transport, env });
+    };
+    const runner = await doctor(room("runner"));
+    expect(runner.found("authentication")).toEqual(["ok: etcd asks who it is, and checks roles"]);
+    expect(runner.found("role")).toEqual([]);
+    const wide = /this user may write \/jobs\/schedules\/: it may have every worker run any command/;
+    const found = async (...flags: string[]) => (await doctor(room("operator"), ...flags)).found("role");
+    expect(await found()).toEqual([expect.stringMatching(new RegExp(`^hint: ${wide.source}`))]);
+    expect(await found("--role", "operator")).toEqual([
+      expect.stringMatching(new RegExp(`^ok: ${wide.source}`)),
+    ]);
+  });
+
+  test("credentials that are refused are no member's fault", async () => {
+    const { code, found: of } = await doctor(as("nobody-else"));
+    expect(code).toBe(2);
+    expect(of("etcd")).toEqual(["failure: etcd refuses the credentials: nothing else could be checked"]);
+  });
+});
+
+/** @param writes  rooms that the user may write; undefined: it may not even read */
+async function makeUser(
+  etcd: EtcdMember,
+  user: string,
+  writes: readonly string[] | undefined,
+): Promise<void> {
+  const asRoot = (...args: string[]) => etcd.runEtcdctl("--user", "root:r00t", ...args);
+  const grant = (kind: string, prefix: string) =>
+    asRoot("role", "grant-permission", "--prefix=true", `role-${user}`, kind, `/jobs/${prefix}`);
+  await asRoot("role", "add", `role-${user}`);
+  if (writes !== undefined) await grant("read", "");
+  for (const room of writes ?? []) await grant("readwrite", room);
+  await asRoot("user", "add", `${user}:secret`);
+  await asRoot("user", "grant-role", user, `role-${user}`);
+}

@@ -1,0 +1,188 @@
+/** The command line, as people mistype it, and what it prints for people and for programs. */
+import { describe, expect, test } from "vitest";
+import { ALL_COMMANDS } from "../../../src/bin/commands.ts";
+import { House, saying, silently } from "../support/house.ts";
+
+const house = House.onEtcd();
+
+describe.concurrent("help", () => {
+  const HELP = [["--help"], ["help"], [], ...ALL_COMMANDS.map(({ id }) => [...id.split(" "), "--help"])];
+
+  test.each(HELP)("signalbox %s %s %s: fits 100 columns, exit 0", async (...words) => {
+    const { code, stdout, stderr } = await house.room().ended(words.filter(Boolean));
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toMatch(/^signalbox.*\n\nUsage: signalbox/);
+    expect(stdout.split("\n").filter((line) => line.length > 100 || / $/.test(line))).toEqual([]);
+    expect(stdout).toMatch(/[^\n]\n$/);
+  });
+
+  test("every command stands in the overview, and --version prints one line", async () => {
+    const { stdout } = await house.room().ended(["--help"]);
+    for (const { id, brief } of ALL_COMMANDS)
+      expect(stdout).toMatch(new RegExp(`^  ${id} +${brief.replaceAll(" ", "\\s+")}$`, "m"));
+    expect((await house.room().ended(["--version"])).stdout).toMatch(/^signalbox \d+\.\d+\.\d+\n$/);
+  });
+});
+
+describe.concurrent("mistakes: exit 64, one line that says what to do", () => {
+  const cases: [line: string[], message: RegExp][] = [
+    [["rum"], /"rum" is not a command; did you mean "run"\?/],
+    [["frobnicate"], /"frobnicate" is not a command; see: signalbox --help/],
+    [["group"], /"group" is not complete; there are: group set, group add, /],
+    [["group", "sett"], /"group sett" is not a command; did you mean "group set"\?/],
+    [["group", "x"], /"group x" is not a command; there are: group set, group add, /],
+    [["help", "grup"], /"grup" is not a command; did you mean "group"\?/],
+    [["run", "--lokc", "a", "--", "true"], /"--lokc" is not a flag of signalbox run; did you mean --lock\?/],
+    [["run", "--frobnicate", "--", "true"], /"--frobnicate" is not a flag.*see: signalbox run --help/],
+    [["run", "sleep", "1"], /"sleep" was not expected; put -- before the command: -- sleep 1/],
+    [["run"], /no command was given; put it after --/],
+    [["run", "--"], /no command was given; put it after --/],
+    [["run", "--", ""], /the command is empty/],
+    [["run", "--lock"], /--lock needs a value/],
+    [["run", "--lock", "a", "--lock", "b", "--", "true"], /--lock was given twice/],
+    [["run", "--lock", "a", "--no-lock", "--", "true"], /--lock and --no-lock exclude each other/],
+    [["run", "--no-lock", "--", "true"], /leaves nothing to hold/],
+    [["run", "--wait", "5m", "--", "true"], /"5m" was not expected/],
+    [["run", "--wait=5", "--", "true"], /--wait: "5" has no unit; write 5s/],
+    [["run", "--ttl", "soon", "--", "true"], /--ttl: "soon" is not a duration/],
+    [["run", "--busy-exit-code", "256", "--", "true"], /--busy-exit-code: "256" is not a whole number/],
+    [["run", "--lease", "db", "--", "true"], /--lease/],
+    [["run", "--lease", "db=0:3", "--", "true"], /--lease/],
+    [["run", "--transport", "smoke", "--", "true"], /--transport: "smoke" is not one of auto, http, grpc/],
+    [["ls", "--", "x"], /WHAT: "x" is none of overview, locks/],
+    [["ls", "lock"], /WHAT: "lock" is none of .*; did you mean "locks"\?/],
+    [["drain", "--", "lock", "-x", "y"], /"y" was not expected/],
+    [["group", "set"], /GROUP is missing/],
+    [["resource", "set", "db", "many"], /total "many"/],
+    [["resource", "set", "db", "1", "--order", "x"], /--order: "x" is not a whole number/],
+    [["lock", "x"], /"lock" is not a command; use: signalbox run --lock NAME -- COMMAND/],
+    [["unlock", "x"], /"unlock" is not a command; use: signalbox reset lock NAME/],
+    [["rnu"], /"rnu" is not a command; did you mean "run"\?/],
+    [["constructor"], /"constructor" is not a command; see: signalbox --help/],
+    [
+      ["schedule", "add", "a", "@daily", "--retries", "999999999999", "--", "true"],
+      /--retries must be a whole number from 0 to 999999999; got "999999999999"/,
+    ],
+    [
+      ["schedule", "add", "a", "@daily", "--start", "1900-01-01", "--", "true"],
+      /--start: "1900-01-01" is before 1970-01-01T00:00Z/,
+    ],
+  ];
+  test.each(cases)("signalbox %j", async (line, message) => {
+    const end = await house.room().ended(line);
+    expect(end).toEqual(saying(64, message));
+    expect(end.stderr).toMatch(/^signalbox: [^\n]+\n$/);
+  });
+});
+
+describe.concurrent("settings", () => {
+  test("--wait=DURATION has a value; --wait before -- has none, and waits for ever", async () => {
+    const room = house.room();
+    const holder = room.run(["--lock", "job"], ["sh", "-c", "echo up; exec sleep 1000"]);
+    await holder.waitForOutput(/up/);
+    expect(await room.run(["--wait=200ms", "--lock", "job"], ["true"]).ended).toEqual(silently(75));
+    const waiter = room.run(["--lock", "job", "--wait"], ["echo", "ran"]);
+    await room.standing(waiter, "waiting", "job");
+    holder.child.kill("SIGTERM");
+    expect(await waiter.ended).toEqual({ ...silently(0), stdout: "ran\n" });
+  });
+
+  test("config prints each value with its source, as text and as JSON", async () => {
+    const room = house.room({ env: { SIGNALBOX_GROUP: "web", SIGNALBOX_TTLL: "1" } });
+    const file = house.file(
+      JSON.stringify({
+        label: "nightly",
+        user: "me",
+        passwordFile: house.file("s3cret"),
+        allowPlaintextPassword: true,
+      }),
+    );
+    const { code, stdout, stderr } = await room.ended(["config", "--json", "-c", file, "--ttl", "20s"]);
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: "signalbox: note: SIGNALBOX_TTLL is no setting; did you mean SIGNALBOX_TTL?\n",
+    });
+    const { settings } = JSON.parse(stdout) as { settings: { key: string; value: string; source: string }[] };
+    const found = Object.fromEntries(settings.map(({ key, value, source }) => [key, [value, source]]));
+    expect(found).toMatchObject({
+      ttl: ["20s", "flag --ttl"],
+      group: ["web", "environment SIGNALBOX_GROUP"],
+      label: ["nightly", `${file}: label`],
+      transport: ["http", "environment SIGNALBOX_TRANSPORT"],
+      password: ["***", expect.stringMatching(/^file /)],
+      grace: ["-", "default"],
+    });
+    const text = await room.ended(["config", "-c", file]);
+    expect(text.stdout).toMatch(/^SETTING +VALUE +SOURCE\n/);
+    expect(text.stdout + stdout).not.toContain("s3cret");
+  });
+
+  const FILES: [text: string, message: RegExp][] = [
+    ['{"ttl": 30}', /ttl: 30 is not a duration in quotes/],
+    ['{"tll": "30s"}', /"tll" is no setting .*"30s".*; did you mean "ttl"\?/],
+    ['{"ttl": "30s",', /is not JSON: line 1, column 15/],
+    ["[]", /must hold a JSON object/],
+    ['{"ttl": "5s", "terminationTimeout": "5s"}', /terminationTimeout 5s .*does not fit into ttl 5s/],
+  ];
+  test.each(FILES)("a file with %s: 78, naming file, key and value", async (text, message) => {
+    const file = house.file(text);
+    const room = house.room({ env: { SIGNALBOX_TTL: "", SIGNALBOX_TERMINATION_TIMEOUT: "" } });
+    const end = await room.run(["-c", file], ["true"]).ended;
+    expect(end).toEqual(saying(78, message));
+    expect(end.stderr).toContain(file);
+  });
+});
+
+describe.concurrent("--dry-run", () => {
+  test("prints the claim and what stands in its way; 0 if it would run or wait, else 75; writes nothing", async () => {
+    const room = house.room();
+    const options = ["--lock", "job", "--lease", "db=1+1:5", "--host", "web1.example.com", "--dry-run"];
+    const free = await room.run(options, ["true"]).ended;
+    expect(free).toEqual({
+      ...silently(0),
+      stdout: [
+        "host     web1.example.com",
+        "lock     job",
+        "lease    db: 2 of 5, 5 free",
+        "now      would be granted at once",
+        "",
+      ].join("\n"),
+    });
+    expect(await room.everything(), "what it wrote").toEqual([]);
+    const holder = room.run(["--lock", "job", "--lease", "db=4:5"], ["sh", "-c", "echo up; exec sleep 1000"]);
+    await holder.waitForOutput(/up/);
+    const busy = await room.run(options, ["true"]).ended;
+    expect(busy).toMatchObject({ code: 75, stderr: "" });
+    expect(busy.stdout).toMatch(/now +would give up\nbecause +lock "job" is held by .* pid \d+/);
+    expect(busy.stdout).toMatch(/because +resource "db": 2 asked for, 1 of 5 free/);
+    expect(await room.run([...options, "-E", "3"], ["true"]).ended).toMatchObject({ code: 3 });
+    const waits = await room.run([...options, "--wait"], ["true"]).ended;
+    expect(waits).toMatchObject({ code: 0, stdout: expect.stringMatching(/now +would wait/) });
+    const json = await room.run([...options, "--json"], ["true"]).ended;
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      ...{ version: 1, lock: "job", verdict: "refused", host: "web1.example.com" },
+      leases: [{ resource: "db", count: 2, total: 5, free: 1 }],
+    });
+    holder.child.kill("SIGTERM");
+    await holder.ended;
+  });
+
+  test("of a run outside of its group, under a drain, and with a claim that can never be granted", async () => {
+    const room = house.room();
+    await room.ended(["group", "set", "web", "web2"]);
+    const outside = await room.run(["-g", "web", "--host", "web1", "--dry-run"], ["true"]).ended;
+    expect(outside).toMatchObject({
+      code: 75,
+      stdout: expect.stringMatching(/host "web1" is not in group "web"/),
+    });
+    await room.put(room.keys.drain("all", "all"), JSON.stringify({ v: 1, by: "ops", at: 1, why: "upgrade" }));
+    const drained = await room.run(["--dry-run"], ["true"]).ended;
+    expect(drained).toMatchObject({
+      code: 75,
+      stdout: expect.stringMatching(/everything is drained by "ops": "upgrade"/),
+    });
+    await room.ended(["resource", "set", "db", "2"]);
+    const never = await room.run(["--lease", "db=3", "--dry-run"], ["true"]).ended;
+    expect(never).toEqual(saying(78, /3 units of resource "db" are asked for, but there are only 2/));
+  });
+});

@@ -1,0 +1,112 @@
+/** Names that nobody should have given: a clear error, or a name like any other; never a crash, never a wrong key. */
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { describe, expect, test } from "vitest";
+import { BUNDLE } from "../../../fixtures/signalbox.ts";
+import { House, saying, silently } from "../support/house.ts";
+
+const house = House.onEtcd();
+
+const OSC_52 = "\x1b]52;c;cm0gLXJmIH4K\x07";
+const LONG = "x".repeat(10_000);
+
+/** What the prefix of a room looks like. */
+const IN_A_ROOM = /^\/[0-9a-f-]{36}\//;
+
+const STRANGE_NAMES = [
+  "a/b",
+  "..",
+  ".",
+  "/",
+  "../../etc",
+  "a b",
+  "%2F",
+  "a%2Fb",
+  "%",
+  "'; true",
+  "Ü😀",
+  "-x",
+  "x".repeat(512),
+];
+const REFUSED_NAMES: [what: string, name: string][] = [
+  ["10 kB", LONG],
+  ["a line break", "a\nb"],
+  ["an escape sequence", `a${OSC_52}`],
+  ["a C1 control", "a\x9bb"],
+  ["no name at all", ""],
+];
+
+describe.concurrent("names", () => {
+  test.each(STRANGE_NAMES)("%j is a name like any other, as a lock and as a resource", async (name) => {
+    const room = house.room();
+    const resource = await room.run(["--no-lock", `--lease=${name}=1:1`], ["printenv", "SIGNALBOX_LEASES"])
+      .ended;
+    expect(resource).toMatchObject({ code: 0, stdout: `${JSON.stringify({ [name]: 1 })}\n`, stderr: "" });
+    const lock = await room.run([`--lock=${name}`], ["printenv", "SIGNALBOX_LOCK_KEY"]).ended;
+    expect(lock).toMatchObject({ code: 0, stderr: "" });
+    expect(room.keys.parse(lock.stdout.trim())).toMatchObject({ kind: "lock", name });
+    expect((await room.everything()).map(({ key }) => room.keys.parse(key))).toEqual([
+      { kind: "history", name },
+    ]);
+    if (!name.startsWith("-")) {
+      expect(await room.ended(["group", "set", name]), "as a group").toMatchObject({ code: 0 });
+      expect((await room.ended(["group", "list"])).stdout).toContain(name);
+    }
+    const all = (await room.store.readRange({ key: "\0", rangeEnd: "\0" })).kvs.map(({ key }) => key);
+    expect(
+      all.filter((key) => !IN_A_ROOM.test(key)),
+      "keys outside of every prefix",
+    ).toEqual([]);
+  });
+
+  test.each(REFUSED_NAMES)(
+    "%s is refused as a lock, a resource, a group, a host and a label",
+    async (_, name) => {
+      const room = house.room();
+      const lines = [
+        ["run", "--lock", name, "--", "true"],
+        ["run", "--no-lock", "--lease", `${name}=1:1`, "--", "true"],
+        ["run", "-g", name, "--", "true"],
+        ["run", "--host", name, "--", "true"],
+        ["run", "--label", name, "--", "true"],
+        ["group", "set", name, "web1"],
+        ["group", "set", "web", name],
+        ["resource", "set", name, "1"],
+      ];
+      for (const line of lines) {
+        const end = await room.ended(line);
+        expect(end, line[1]).toEqual(saying(64, /^signalbox: [^\x00-\x09\x0b-\x1f\x7f-\x9f]{1,400}\n$/));
+      }
+      expect(await room.everything()).toEqual([]);
+    },
+  );
+
+  test("bytes that are no UTF-8 are refused: they would become another name, and another argument", async () => {
+    const room = house.room();
+    const env = { ...process.env, ...room.env, SIGNALBOX_ENDPOINTS: house.etcd.clientUrl };
+    for (const args of [
+      "--lock $'a\\xff' -- true",
+      "-g $'\\xc3(' -- true",
+      "--lock a -- printf %s $'\\xff'",
+    ]) {
+      const line = `exec "$@" run ${args}`;
+      const failed = await promisify(execFile)("bash", ["-c", line, "bash", process.execPath, BUNDLE], {
+        env,
+      }).catch((error) => error);
+      expect(failed, args).toMatchObject({
+        code: 64,
+        stdout: "",
+        stderr: expect.stringMatching(/not valid UTF-8/),
+      });
+    }
+    const honest = await room.run(["--lock", "a\ufffd"], ["printf", "%s", "\ufffd"]).ended;
+    expect(honest).toEqual({ ...silently(0), stdout: "\ufffd" });
+  });
+
+  test("NUL can come only from a file: 78, which names it", async () => {
+    const file = house.file(JSON.stringify({ label: "a\0b" }));
+    expect(await house.room().run(["-c", file], ["true"]).ended).toEqual(
+      saying(78, /label: "a\\u0000b" cannot be used/),
+    );
+  });
+});

@@ -1,0 +1,131 @@
+/** The console on all sorts of terminals, and on none: nothing lost, nothing that a terminal cannot show. */
+import { describe, expect, it } from "vitest";
+import { seat } from "../support/seat.ts";
+import { type Stage, Theatre } from "../support/theatre.ts";
+
+const theatre = new Theatre();
+const HELD = ["until", "/nonexistent"];
+
+/** A lock that is held, one that is waited for and drained, one that is free. */
+async function scene(): Promise<Stage> {
+  const stage = await theatre.stage("http");
+  await stage.command(["run", "--lock", "free-one", "--", "true"]).ended;
+  await stage.started({ name: "a", options: ["--lock", "held-one"], hold: HELD });
+  stage.run({ name: "b", options: ["--lock", "held-one", "--wait"], hold: HELD });
+  await stage.placed("b", "waiting");
+  await stage.command(["drain", "lock", "held-one", "--reason", "a test", "--yes"]).ended;
+  return stage;
+}
+
+describe("where there are no colours", () => {
+  it.each<[what: string, env: Record<string, string>]>([
+    ["NO_COLOR", { NO_COLOR: "1" }],
+    ["a terminal without any", { TERM: "vt220" }],
+  ])("for %s, the same is said in words and signs", async (_what, env) => {
+    const stage = await scene();
+    const console = await seat(stage, { env });
+    await console.waitFor(/held-one +● held, drained/);
+    await console.waitFor(/free-one +○ free/);
+    const cells = console.getCells().flat();
+    expect(
+      cells.filter(({ foreground, background }) => foreground !== undefined || background !== undefined),
+    ).toEqual([]);
+    const row = console.getCells().find((line) =>
+      line
+        .map(({ text }) => text)
+        .join("")
+        .includes("free-one "),
+    );
+    expect(row?.some(({ inverse }) => inverse)).toBe(true);
+  });
+});
+
+it.each<[what: string, args: string[], env: Record<string, string>]>([
+  ["--ascii", ["--ascii"], {}],
+  ["a locale without UTF-8", [], { LANG: "C", LC_ALL: "C" }],
+])("with %s there is nothing but ASCII, dialogs and help too", async (_what, args, env) => {
+  const stage = await scene();
+  const console = await seat(stage, { args, env });
+  await console.waitFor(/held-one +\* held, drained/);
+  const isAscii = () => expect(console.getScreen().join("\n")).toMatch(/^[ -~\n]*$/);
+  isAscii();
+  console.press("D");
+  await console.waitFor("signalbox drain lock free-one --wait");
+  isAscii();
+  console.press("escape");
+  await console.waitFor((it) => !it.getScreen().some((row) => row.includes("+- drain")));
+  console.press("?");
+  await console.waitFor("find a command");
+  isAscii();
+});
+
+describe("on a small terminal", () => {
+  it("of 80x24 everything can be done", async () => {
+    const stage = await scene();
+    const console = await seat(stage, { columns: 80, rows: 24 });
+    await console.waitFor(/held-one +● held, drained/);
+    console.press("1");
+    await console.waitFor("▾ Locks");
+    console.press("2", "j", "X");
+    await console.waitFor("type held-one to confirm");
+    console.type("held-one");
+    console.press("enter");
+    await console.waitFor("reset lock held-one: ");
+    expect((await stage.tickets()).length).toBeLessThan(2);
+  });
+
+  it("of 40x10 the rows and the state of things are there", async () => {
+    const stage = await scene();
+    const console = await seat(stage, { columns: 40, rows: 10 });
+    await console.waitFor(/held-one +● held/);
+    expect(console.getScreen().every((row) => row.length <= 40)).toBe(true);
+  });
+});
+
+describe("--plain", () => {
+  it("tells where one is in lines, and moves nothing", async () => {
+    const stage = await scene();
+    const console = await seat(stage, { args: ["--plain"] });
+    await console.waitFor(/Locks, row 1 of 2: name free-one, state free/);
+    console.press("j");
+    await console.waitFor(/Locks, row 2 of 2: name held-one, state held, drained/);
+    console.press("D");
+    await console.waitFor(/Enter: drain/);
+    console.press("escape");
+    await console.waitFor((it) => it.getScreen().filter((row) => row.includes("row 2 of 2")).length === 2);
+    console.press("q");
+    expect(await console.ended).toEqual({ code: 0, signal: undefined });
+    expect([console.isAlternate, console.leftBehind]).toEqual([false, []]);
+  });
+});
+
+describe("--once", () => {
+  it.each([
+    ["locks", "160x50"],
+    ["queues", "80x24"],
+    ["drains", "100x30"],
+  ])("prints %s at %s as text, and ends", async (view, size) => {
+    const stage = await scene();
+    const { code, stdout } = await stage.command(["console", "--once", "--view", view, "--size", size]).ended;
+    const rows = stdout.split("\n").slice(0, -1);
+    expect({ code, rows: rows.length }).toEqual({ code: 0, rows: Number(size.split("x")[1]) });
+    expect(stdout).toContain("held-one");
+    expect(stdout).not.toContain("\x1b");
+    expect(rows.at(-1)).toMatch(/live rev \d+/);
+  });
+
+  it("says by its code that etcd is not there", async () => {
+    const stage = await theatre.stage("http");
+    const args = ["console", "--once", "--size", "80x24", "--connect-timeout", "500ms"];
+    const { code, stdout } = await stage.command(args, { endpoint: "http://127.0.0.1:1" }).ended;
+    expect(code).toBe(69);
+    expect(stdout).toMatch(/connecting for|etcd is away/);
+  });
+});
+
+it("without a terminal says what does without one", async () => {
+  const stage = await theatre.stage("http");
+  const { code, stderr } = await stage.command(["console"]).ended;
+  expect(code).toBe(64);
+  expect(stderr).toMatch(/needs a terminal.*signalbox ls --watch/);
+});

@@ -1,0 +1,79 @@
+/** Who may run jobs but not operate: nothing is changed, and what is missing is named. */
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
+import { serializeTicket } from "../../../src/protocol/ticket.ts";
+import { ticketWith } from "../../protocol/samples.ts";
+import { House, type Room } from "../support/house.ts";
+
+const PREFIX = "/jobs/";
+const LOGIN = { rootPassword: "r00t", user: "anybody", password: "x", prefix: PREFIX };
+const RUN = "0123456789abcdef";
+
+describe("a runner's role", () => {
+  let etcd: EtcdMember;
+  let house: House;
+  let room: Room;
+
+  beforeAll(async () => {
+    etcd = await startEtcd({ auth: LOGIN });
+    await makeRunner(etcd);
+    const root = { user: "root", password: LOGIN.rootPassword, allowPlaintextPassword: true };
+    house = await House.open(etcd.endpoints, root);
+    const env = {
+      SIGNALBOX_ALLOW_PLAINTEXT_PASSWORD: "yes",
+      SIGNALBOX_USER: "runner",
+      SIGNALBOX_PASSWORD: "secret",
+    };
+    room = house.room({ prefix: PREFIX, env });
+    await house.store.commitTxn({
+      compare: [],
+      success: [
+        { key: room.keys.lock("x", RUN), value: serializeTicket(ticketWith({ run: RUN, state: "held" })) },
+        { key: room.keys.lock("y", RUN), value: serializeTicket(ticketWith({ run: RUN })) },
+        { key: room.keys.drain("lock", "x"), value: '{"v":1,"by":"ann","at":1}' },
+        { key: room.keys.group("web"), value: '["web1.example.com"]' },
+        { key: room.keys.resourceConfig("db"), value: '{"v":1,"total":"10"}' },
+      ].map((kv) => ({ op: "put", ...kv })),
+      failure: [],
+    });
+  });
+  afterAll(async () => {
+    await house?.close();
+    await etcd?.stop();
+  });
+
+  test.each([
+    ["reset", "lock", "x", "--yes"],
+    ["reset", "lock", "x", "--yes", "--force"],
+    ["drain", "lock", "y", "--yes"],
+    ["drain", "all", "--yes", "--wait"],
+    ["undrain", "lock", "x", "--yes"],
+    ["group", "set", "web", "web2.example.com", "--yes"],
+    ["group", "delete", "web", "--yes"],
+    ["resource", "set", "db", "11", "--yes"],
+    ["resource", "delete", "db", "--yes"],
+  ])("is not enough for %s %s %s %s %s", async (...args) => {
+    const before = await house.store.readRange(room.keys.getFullRange());
+    const { code, stderr } = await room.ended(args.filter(Boolean));
+    expect({ code, stderr }).toEqual({
+      code: 77,
+      stderr: expect.stringMatching(
+        /etcd refused the permission, nothing was changed: this needs readwrite on .*\/jobs\/audit\/.*signalbox-operator/,
+      ),
+    });
+    const after = await house.store.readRange(room.keys.getFullRange());
+    expect(after.kvs).toEqual(before.kvs);
+  });
+});
+
+/** The role of docs/etcd.md. */
+async function makeRunner(etcd: EtcdMember): Promise<void> {
+  const asRoot = (...args: string[]) => etcd.runEtcdctl("--user", `root:${LOGIN.rootPassword}`, ...args);
+  const grant = (kind: string, prefix: string) =>
+    asRoot("role", "grant-permission", "--prefix=true", "signalbox-runner", kind, prefix);
+  await asRoot("role", "add", "signalbox-runner");
+  await grant("read", PREFIX);
+  for (const part of ["locks/", "resources/", "history/", "hosts/"]) await grant("readwrite", PREFIX + part);
+  await asRoot("user", "add", "runner:secret");
+  await asRoot("user", "grant-role", "runner", "signalbox-runner");
+}

@@ -1,0 +1,85 @@
+/** What docs/etcd.md says that the role of a runner can do to others, and what it cannot. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
+import { House, type Room } from "../support/house.ts";
+
+const PREFIX = "/jobs/";
+const LOGIN = { rootPassword: "r00t", user: "anybody", password: "x", prefix: PREFIX };
+
+let etcd: EtcdMember;
+let house: House;
+let room: Room;
+beforeAll(async () => {
+  etcd = await startEtcd({ auth: LOGIN });
+  const root = { user: "root", password: LOGIN.rootPassword, allowPlaintextPassword: true };
+  house = await House.open(etcd.endpoints, root);
+  await makeRole("signalbox-runner");
+  for (const user of ["victim", "attacker"]) await makeUser(user, "signalbox-runner");
+  room = house.room({ prefix: PREFIX, env: loginOf("victim") });
+});
+afterAll(async () => {
+  await house?.close();
+  await etcd?.stop();
+});
+
+const asRoot = (...args: string[]) => etcd.runEtcdctl("--user", `root:${LOGIN.rootPassword}`, ...args);
+const attack = (...args: string[]) => etcd.runEtcdctl("--user", "attacker:secret", ...args);
+
+function loginOf(user: string): Record<string, string> {
+  return {
+    ...{ SIGNALBOX_USER: user, SIGNALBOX_PASSWORD: "secret" },
+    SIGNALBOX_ALLOW_PLAINTEXT_PASSWORD: "yes",
+  };
+}
+
+async function makeRole(role: string): Promise<void> {
+  const grant = (kind: string, prefix: string) =>
+    asRoot("role", "grant-permission", "--prefix=true", role, kind, prefix);
+  await asRoot("role", "add", role);
+  await grant("read", PREFIX);
+  for (const part of ["locks/", "resources/", "history/", "hosts/"]) await grant("readwrite", PREFIX + part);
+}
+
+async function makeUser(user: string, role: string): Promise<void> {
+  await asRoot("user", "add", `${user}:secret`);
+  await asRoot("user", "grant-role", user, role);
+}
+
+/** A command of the victim that holds a lock, and the key of its ticket. */
+async function startVictim(lock: string) {
+  const run = room.run(["--lock", lock], ["sh", "-c", "echo up; exec sleep 600"]);
+  await run.waitForOutput(/up/);
+  const { kvs } = await house.store.readRange(room.keys.getFullRange());
+  const ticket = kvs.find(({ key }) => key.startsWith(`${PREFIX}locks/${lock}/`));
+  if (ticket === undefined) throw new Error("the victim has no ticket");
+  return { run, ticket };
+}
+
+test("it deletes the ticket of another user's run, whose command is then terminated", async () => {
+  const { run, ticket } = await startVictim("deleted");
+  await attack("del", ticket.key);
+  expect((await run.ended).code).toBe(125);
+});
+
+test("it requests a reset, which leaves no audit record", async () => {
+  const { run, ticket } = await startVictim("reset");
+  const reset = { by: "nobody", at: Date.now() };
+  const value = JSON.stringify({ ...JSON.parse(String(ticket.value)), reset });
+  await attack("put", "--ignore-lease", ticket.key, value);
+  expect((await run.ended).code).toBe(125);
+  expect(await asRoot("get", "--prefix", "--keys-only", `${PREFIX}audit/`)).toBe("");
+});
+
+test("it forges history and hosts, and takes a lock that no session ends", async () => {
+  await attack("put", `${PREFIX}history/deleted`, "forged");
+  await attack("put", `${PREFIX}hosts/web1.example.com`, "forged");
+  await attack("put", `${PREFIX}locks/taken/000000000000`, "forged");
+  expect((await room.run(["--lock", "taken"], ["echo", "ran"]).ended).stdout).toBe("");
+});
+
+test.each(["drains/all", "config/groups/web", "schedules/job", "audit/1"])(
+  "it cannot write %s",
+  async (key) => {
+    await expect(attack("put", PREFIX + key, "{}")).rejects.toThrow(/permission denied/);
+  },
+);

@@ -1,0 +1,110 @@
+/** The way to etcd is cut while a command runs: it is dead by the horizon; a short cut is not noticed. */
+import { writeFileSync } from "node:fs";
+import { setTimeout as pause } from "node:timers/promises";
+import { afterAll, describe, expect, test } from "vitest";
+import { FaultProxy } from "../../../fixtures/proxy.ts";
+import { retryAfterStalls, startStopwatch } from "../../../fixtures/steady.ts";
+import { kill } from "../../process/helpers.ts";
+import { death } from "../support/death.ts";
+import { eventually, House, type Room, silently, TRANSPORTS, type Transport } from "../support/house.ts";
+import { BEATS, Ledger } from "../support/ledger.ts";
+
+const house = House.onEtcd();
+const proxies: FaultProxy[] = [];
+/** What a busy machine may be late in seeing a death, ms. */
+const LAG = 1_000;
+/** Of a session of 5 s, in ms: with these a command has died before etcd can have ended it. */
+const CUT_TTL = 5;
+const [HORIZON, TERMINATION, RENEWAL] = [4_000, 1_000, 834];
+/** Seconds, and how long a cut is short, ms. A new connection may need three tries, of 1, 2 and 4 s, on a busy machine. */
+const TTL = 12;
+const MOMENT = 1_500;
+const WAITS_FOR_GO = ["sh", "-c", 'echo up; until [ -e "$GO" ]; do sleep 0.05; done; echo done'];
+afterAll(async () => {
+  await Promise.all(proxies.map((proxy) => proxy.close()));
+});
+
+/** Two rooms with the same keys: one behind a proxy, one with a straight way to house.etcd. */
+async function behindProxy(transport: Transport, ttl: number) {
+  const proxy = await FaultProxy.start(house.etcd.clientUrl);
+  proxies.push(proxy);
+  const env = { SIGNALBOX_TTL: `${ttl}s` };
+  const far = house.room({ transport, env, endpoints: [proxy.url] });
+  const near = house.room({ transport, env, prefix: far.prefix });
+  return { proxy, far, near };
+}
+
+const CUTS: Record<string, (proxy: FaultProxy) => void> = {
+  "in silence": (proxy) => {
+    proxy.mode = "drop";
+  },
+  "by a reset": (proxy) => {
+    proxy.mode = "refuse";
+    proxy.reset();
+  },
+  "so that no answer comes back": (proxy) => {
+    proxy.mode = "drop-answers";
+  },
+};
+
+async function ticketOf(room: Room) {
+  const [place] = await room.queue("job");
+  return place;
+}
+
+describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
+  test.each(Object.entries(CUTS))(
+    "cut %s: the command is dead before its session expires, exit 125",
+    (_, cut) =>
+      retryAfterStalls(async () => {
+        const { proxy, far, near } = await behindProxy(transport, CUT_TTL);
+        const ledger = new Ledger(house.file());
+        const run = far.run(["--lock", "job"], [BEATS], { env: { ...ledger.env, BEAT: "deaf" } });
+        await run.waitForOutput(/up/);
+        const next = near.run(["--lock", "job", "--wait"], [BEATS], { env: ledger.env });
+        await near.standing(next, "waiting", "job");
+        cut(proxy);
+        // The last renewal that counts was sent before the cut, at most a renewal period earlier.
+        const died = await death(run.mark, 10_000, run.pid);
+        expect(died, "ms from the cut to the death of all").toBeLessThan(HORIZON + LAG);
+        expect(died, "ms that a cut is survived").toBeGreaterThan(HORIZON - TERMINATION - RENEWAL - LAG);
+        proxy.mode = "forward"; // what remains to be done is done, or fails, soon
+        expect(await run.ended).toMatchObject({ code: 125, stdout: "up\n" });
+        expect(run.output.stderr).toMatch(/the claim was lost, the command was terminated/);
+        await next.waitForOutput(/up/);
+        expect(ledger.overlaps(), "lines of a command that was to be dead").toEqual([]);
+        kill(next.pid, "SIGTERM");
+        await next.ended;
+      }),
+  );
+
+  test.each(Object.entries(CUTS))("cut %s for a moment: nothing happens", async (_, cut) => {
+    await retryAfterStalls(async () => {
+      const { proxy, far, near } = await behindProxy(transport, TTL);
+      const go = house.file();
+      const run = far.run(["--lock", "job"], WAITS_FOR_GO, { env: { GO: go } });
+      await run.waitForOutput(/up/);
+      const before = await ticketOf(near);
+      cut(proxy);
+      await pause(MOMENT);
+      proxy.mode = "forward";
+      await pause(TTL * 1_000 - MOMENT); // by now a session that was not renewed has expired
+      expect(await ticketOf(near), run.output.stderr).toEqual(before);
+      writeFileSync(go, "");
+      expect(await run.ended).toEqual({ code: 0, signal: null, stdout: "up\ndone\n", stderr: "" });
+    });
+  });
+
+  test("a waiting run that is cut off, and told to leave, does not wait for etcd", async () => {
+    const { proxy, far, near } = await behindProxy(transport, CUT_TTL);
+    await near.put(near.keys.lock("job", "abcdefghijklmnop"), "put by hand");
+    const run = far.run(["--lock", "job", "--wait"], ["echo", "ran"]);
+    await near.standing(run, "waiting", "job");
+    proxy.mode = "drop";
+    run.child.kill("SIGTERM");
+    const elapsed = startStopwatch();
+    expect(await run.ended).toEqual(silently(143));
+    expect(elapsed(), "ms until it has left").toBeLessThan(2_000 + 2 * LAG);
+    await eventually("its ticket gone with its session", async () => (await near.queue("job")).length === 1);
+  });
+});

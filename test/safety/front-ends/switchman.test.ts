@@ -1,0 +1,406 @@
+/** `signalbox switchman` against a real etcd: what it runs, says and ends with; and `signalbox import switchman`. */
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { eventually, House, type Room, saying, silently } from "../support/house.ts";
+
+const house = House.onEtcd();
+
+const LEAST = { prefix: "/myproject/switchman", zkhosts: "zk1:2181,zk2:2181" };
+const W1 = "web1.example.com";
+const W2 = "web2.example.com";
+const FOR_EVER = ["sh", "-c", "echo up; exec sleep 1000"];
+const ran = { ...silently(0), stdout: "ran\n" };
+
+/** A line of the log on standard error. */
+const logged = (message: string) =>
+  new RegExp(`^\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d\\t\\[\\d+\\]\\t${message}\n$`);
+
+/** A room, and a file that says where its etcd is. */
+function enter(more: object = {}) {
+  const room = house.room();
+  const conf = house.file(JSON.stringify({ ...LEAST, etcdhosts: house.endpoints, ...more }));
+  const start = (words: readonly string[], env: Record<string, string> = {}) =>
+    room.cli(["switchman", "-c", conf, ...words], { env: { SIGNALBOX_ENDPOINTS: "", ...env } });
+  return { room, conf, start, ended: (...words: string[]) => start(words).ended };
+}
+
+const group = (room: Room, name: string, members: string[]) =>
+  room.put(room.keys.group(name), JSON.stringify(members));
+const resource = (room: Room, name: string) => room.put(room.keys.resourceConfig(name), '{"v":1,"order":1}');
+
+describe.concurrent("the command", () => {
+  test("runs with the lock of its base name, which is free again at its end", async () => {
+    const { room, start, ended } = enter();
+    const run = start(["--", ...FOR_EVER]);
+    await run.waitForOutput(/up/);
+    expect((await room.queue("sh"))[0]?.ticket).toMatchObject({ state: "held", pid: run.pid });
+    run.child.kill("SIGTERM");
+    await run.ended;
+    expect(await room.queue("sh")).toEqual([]);
+    expect(await ended("--", "echo", "ran")).toEqual(ran);
+  });
+
+  test.each<[what: string, command: string[], end: object]>([
+    ["ends with 0", ["true"], silently(0)],
+    ["ends with 3", ["sh", "-c", "exit 3"], saying(3, logged("Child \\d+ exited with 3"))],
+    ["is killed: 0", ["sh", "-c", "kill -KILL $$"], silently(0)],
+    [
+      "was not found: 2",
+      ["/no/such"],
+      saying(2, logged('Failed to exec </no/such>: "/no/such" was not found.*')),
+    ],
+    ["of one word is split at its blanks", [" echo  ran "], ran],
+    [
+      "of one word is the shell's where it needs one",
+      ["echo ran; exit 4"],
+      { ...saying(4, logged("Child \\d+ exited with 4")), stdout: "ran\n" },
+    ],
+    ["cannot be executed: 13", ["/etc/passwd"], saying(13, logged("Failed to exec </etc/passwd>: .*"))],
+  ])("%s", async (_, command, end) => {
+    expect(await enter().ended("--", ...command)).toEqual(end);
+  });
+
+  test("is sent TERM, and given its time", async () => {
+    const { start } = enter({ termination_timeout: 5 });
+    const run = start([
+      "--",
+      "sh",
+      "-c",
+      "trap 'echo bye; exit 4' TERM; echo up; while :; do sleep 0.1; done",
+    ]);
+    await run.waitForOutput(/up/);
+    run.child.kill("SIGTERM");
+    expect(await run.ended).toMatchObject({ code: 4, stdout: "up\nbye\n" });
+    expect(run.output.stderr).toMatch(
+      /^Parent received SIGTERM, terminating child \d+\nSent SIGTERM to \d+\n/,
+    );
+  });
+
+  test("is terminated when its lock is gone, though it would not end", async () => {
+    const { room, start } = enter({ termination_timeout: 0 });
+    const run = start([
+      "--lockname",
+      "l",
+      "--",
+      "sh",
+      "-c",
+      "trap '' TERM; echo up; while :; do sleep 0.1; done",
+    ]);
+    await run.waitForOutput(/up/);
+    await room.delete((await room.queue("l"))[0]?.key ?? "");
+    expect(await run.ended).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/\tIt's not secure to proceed, .*\n$/),
+    });
+  });
+});
+
+describe.concurrent("the lock", () => {
+  test("is taken: 0 in silence; it is the lock of signalbox run too", async () => {
+    const { room, start, ended } = enter();
+    const run = start(["--lockname", "job", "--", ...FOR_EVER]);
+    await run.waitForOutput(/up/);
+    expect(await ended("--lockname", "job", "--", "echo", "ran")).toEqual(silently(0));
+    expect(await room.run(["--lock", "job"], ["echo", "ran"]).ended).toEqual(silently(75));
+    const busy = await start(["--lockname", "job", "--", "echo", "ran"], { DEBUG: "1" }).ended;
+    expect(busy).toMatchObject({ code: 0, stdout: "" });
+    expect(busy.stderr).toMatch(
+      /\]\tnothing was run: lock "job" is held by .*\n.*\]\tLock job already exists\n$/,
+    );
+    expect(await ended("--lockname", "job", "--no-lock", "--", "echo", "ran"), "without it").toEqual(ran);
+    expect(await ended("--", "echo", "ran"), "another one").toEqual(ran);
+  });
+
+  test("etcdprefix keeps two projects apart", async () => {
+    const room = house.room();
+    const conf = (etcdprefix: string) =>
+      house.file(JSON.stringify({ ...LEAST, etcdhosts: house.endpoints, etcdprefix }));
+    const [one, other] = [conf(`${room.prefix}one/`), conf(`${room.prefix}other`)];
+    const run = room.cli(["switchman", "-c", one, "--lockname", "job", "--", ...FOR_EVER]);
+    await run.waitForOutput(/up/);
+    const next = (file: string) =>
+      room.ended(["switchman", "-c", file, "--lockname", "job", "--", "echo", "ran"]);
+    expect(await next(one)).toEqual(silently(0));
+    expect(await next(other)).toEqual(ran);
+  });
+
+  test("a drain: 0 in silence", async () => {
+    const { room, ended, start } = enter();
+    await room.put(room.keys.drain("all", "all"), JSON.stringify({ v: 1, by: "ops", at: Date.now() }));
+    expect(await ended("--", "echo", "ran")).toEqual(silently(0));
+    const told = await start(["--", "echo", "ran"], { DEBUG: "1" }).ended;
+    expect(told.stderr).toMatch(/\]\tDrained by ops\n$/);
+  });
+});
+
+describe.concurrent("the group", () => {
+  test("holds the host or not, and counts while the command runs", async () => {
+    const { room, start } = enter();
+    await group(room, "web", ["inner", W2]);
+    await group(room, "inner", [W1]);
+    const on = (host: string, ...words: string[]) => start(["-g", "web", ...words], { SIGNALBOX_HOST: host });
+    expect(await on(W1, "--", "echo", "ran").ended).toEqual(ran);
+    expect(await on("web3.example.com", "--", "echo", "ran").ended).toEqual(silently(0));
+    expect(await on(W1, "--no-lock", "--", "echo", "ran").ended, "the group alone").toEqual(ran);
+    expect(await on("web3.example.com", "--no-lock", "--", "echo", "ran").ended).toEqual(silently(0));
+    const run = on(W1, "--no-lock", "--", ...FOR_EVER);
+    await run.waitForOutput(/up/);
+    await group(room, "inner", []);
+    expect(await run.ended).toMatchObject({ code: 0, stdout: "up\n" });
+    expect(run.output.stderr).toMatch(/It's not secure to proceed, the host is no longer in group/);
+  });
+
+  test("nobody knows it: 255", async () => {
+    const end = await enter().ended("-g", "web", "--", "echo", "ran");
+    expect(end).toEqual(saying(255, logged('there is no group "web".*')));
+  });
+});
+
+describe.concurrent("leases", () => {
+  test("of a resource that nobody has configured: 255", async () => {
+    const { room, ended } = enter();
+    const lease = ["--lease", "db=1:2", "--lockname", "a"];
+    expect(await ended(...lease, "--", "echo", "ran")).toEqual(
+      saying(255, logged('resource "db" is none that is configured.*')),
+    );
+    await resource(room, "db");
+    expect(await ended(...lease, "--", "echo", "ran")).toEqual(ran);
+  });
+
+  test("with macros, of a resource that is configured with them; and more than there is", async () => {
+    const { room, ended } = enter();
+    await resource(room, "FQDN_mem");
+    expect(await ended("--lease", "FQDN_mem=1:int(MEMMB/2)+CPU", "--", "echo", "ran")).toEqual(ran);
+    expect(await ended("--lease", "FQDN_mem=3:2", "--", "x")).toEqual(
+      saying(255, /3 units of resource ".*_mem"/),
+    );
+    expect(await ended("--lease", "FQDN_mem=2**3:9", "--", "x")).toEqual(saying(255, /2\*\*3/));
+  });
+
+  test("of 0 units are no lease: the command runs, with or without a lock", async () => {
+    const { room, ended } = enter();
+    await resource(room, "FQDN_cpu");
+    await resource(room, "db");
+    const zero = ["--lease", "FQDN_cpu=int(CPU/100000):CPU"];
+    expect(await ended(...zero, "--", "echo", "ran")).toEqual(ran);
+    expect(await ended(...zero, "--no-lock", "--", "echo", "ran")).toEqual(ran);
+    expect(await ended("--lease", "db=0:2", "--", "echo", "ran")).toEqual(ran);
+    expect(await ended(...zero, "--lease", "db=3:2", "--", "x")).toEqual(
+      saying(255, /3 units of resource "db"/),
+    );
+  });
+
+  test("are waited for once a lock: a second run of the same name ends with 0 meanwhile", async () => {
+    const { room, start, ended } = enter();
+    await resource(room, "db");
+    const holder = start(["--lease", "db=2:2", "--lockname", "a", "--", ...FOR_EVER]);
+    await holder.waitForOutput(/up/);
+    const waiter = start(["--lease", "db=1:2", "--lockname", "b", "--", "echo", "ran"]);
+    await room.standing(waiter, "waiting", "db", "resource");
+    expect(await ended("--lease", "db=1:2", "--lockname", "b", "--", "echo", "no")).toEqual(silently(0));
+    holder.child.kill("SIGTERM");
+    expect(await waiter.ended).toEqual(ran);
+  });
+
+  test("without a lock too: one of a name waits, others end with 0", async () => {
+    const { room, start } = enter();
+    await resource(room, "db");
+    const lease = ["--no-lock", "--lease", "db=1:1", "--lockname", "b", "--"];
+    const holder = start([...lease, ...FOR_EVER]);
+    await holder.waitForOutput(/up/);
+    const waiter = start([...lease, "echo", "ran"]);
+    await room.standing(waiter, "waiting", "db", "resource");
+    const next = await start([...lease, "echo", "no"], { DEBUG: "1" }).ended;
+    expect(next).toMatchObject({ code: 0, stdout: "" });
+    expect(next.stderr).toMatch(/Task <b> is already queued up for one of <db=1:1>\n$/);
+    holder.child.kill("SIGTERM");
+    expect(await waiter.ended).toEqual(ran);
+  });
+
+  test("that are not granted in time: 255", async () => {
+    const { room, start, ended } = enter({ resources_wait_timeout: 1 });
+    await resource(room, "db");
+    const holder = start(["--lease", "db=2:2", "--lockname", "a", "--", ...FOR_EVER]);
+    await holder.waitForOutput(/up/);
+    const end = await ended("--lease", "db=1:2", "--lockname", "b", "--", "echo", "ran");
+    expect(end).toEqual(saying(255, logged("Reached timeout while waiting for resources")));
+  });
+
+  test("a signal ends the waiting", async () => {
+    const { room, start } = enter();
+    await resource(room, "db");
+    const holder = start(["--lease", "db=2:2", "--lockname", "a", "--", ...FOR_EVER]);
+    await holder.waitForOutput(/up/);
+    const waiter = start(["--lease", "db=1:2", "--lockname", "b", "--", "echo", "ran"]);
+    await room.standing(waiter, "waiting", "db", "resource");
+    waiter.child.kill("SIGTERM");
+    expect(await waiter.ended).toEqual(silently(143));
+  });
+});
+
+describe.concurrent("the log", () => {
+  test("goes to the file from loglevel on, in one form; warnings to standard error as well", async () => {
+    const logfile = house.file();
+    const { ended } = enter({ logfile });
+    expect(await ended("--lockname", "l", "--", "sh", "-c", "exit 3")).toMatchObject({ code: 3 });
+    const lines = readFileSync(logfile, "utf8").split("\n");
+    expect(lines).toEqual([
+      expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\t\[\d+\]\tExecuting <sh -c exit 3>$/),
+      expect.stringMatching(/\tChild \d+ exited with 3$/),
+      "",
+    ]);
+    const other = enter({ logfile, loglevel: "critical" });
+    expect(await other.ended("--", "sh", "-c", "exit 3")).toMatchObject({ code: 3 });
+    expect(readFileSync(logfile, "utf8").split("\n")).toEqual(lines);
+  });
+
+  test("that cannot be opened: 255; one that cannot be written does not keep the command from running", async () => {
+    const bad = await enter({ logfile: "/no/such/log" }).ended("--", "echo", "ran");
+    expect(bad).toEqual(saying(255, /^switchman: Cannot write to the logfile: ENOENT/));
+    expect(await enter({ logfile: "/dev/full" }).ended("--", "echo", "ran")).toEqual(ran);
+    const pipe = house.file();
+    execFileSync("mkfifo", [pipe]);
+    expect(await enter({ logfile: pipe }).ended("--", "echo", "ran"), "a pipe that nobody reads").toEqual(
+      saying(255, /^switchman: Cannot write to the logfile: ENXIO/),
+    );
+  });
+});
+
+describe.concurrent("bad lines and files, and no etcd: 255", () => {
+  const UNREACHABLE = { etcdhosts: "127.0.0.1:9" };
+  test.each<[what: string, more: object, words: string[], end: RegExp]>([
+    ["no command", {}, ["-g", "web"], /^switchman: no command is given\n$/],
+    ["an unknown option", {}, ["--gruop", "web", "--", "x"], /^switchman: "--gruop" is none of its options/],
+    [
+      "a slash in the lock's name",
+      {},
+      ["--lockname", "a/b", "--", "x"],
+      /^switchman: a lock's name cannot hold "\/"/,
+    ],
+    [
+      "a bad value",
+      { termination_timeout: -1 },
+      ["--", "x"],
+      /^switchman: bad termination_timeout in .*: -1/,
+    ],
+    [
+      "a bad address",
+      { etcdhosts: "etcd1" },
+      ["--", "x"],
+      /etcdhosts: "etcd1" is not an address with a port/,
+    ],
+    ["a port out of range", { etcdhosts: "etcd1:70000" }, ["--", "x"], /etcdhosts: "etcd1:70000"/],
+    ["only zkhosts", { etcdhosts: "" }, ["--", "x"], /has only zkhosts, which is ZooKeeper; add "etcdhosts"/],
+    [
+      "no etcd",
+      UNREACHABLE,
+      ["--", "x"],
+      logged("lock \\S+: the command was not started: cannot reach etcd: .*"),
+    ],
+    ["no etcd that is asked for", {}, ["--endpoints", "127.0.0.1:9", "--", "x"], /cannot reach etcd/],
+  ])("%s", async (_, more, words, end) => {
+    const { start, room } = enter(more);
+    expect(await start(words, { SIGNALBOX_CONNECT_TIMEOUT: "200ms" }).ended).toEqual(saying(255, end));
+    expect(await room.everything()).toEqual([]);
+  });
+
+  test("a file that is not there, cannot be read, or holds no JSON", async () => {
+    const room = house.room();
+    const end = (file: string) => room.ended(["switchman", "-c", file, "--", "x"]);
+    expect(await end("/no/such")).toEqual(
+      saying(255, /^switchman: Failed to open <\/no\/such>: it does not exist/),
+    );
+    expect(await end("/")).toEqual(saying(255, /^switchman: Failed to open <\/>: EISDIR/));
+    expect(await end("/dev/zero")).toEqual(
+      saying(255, /^switchman: Failed to open <\/dev\/zero>: it is no file/),
+    );
+    expect(await end(house.file("{\n'"))).toEqual(saying(255, /is not JSON: line 2, column 1/));
+    if (existsSync("/etc/switchman.conf")) return;
+    const none = await room.ended(["switchman", "--", "x"]);
+    expect(none).toEqual(saying(255, /^switchman: \/etc\/switchman\.conf is absent and --config is missing/));
+  });
+
+  test("only zkhosts, where signalbox itself is configured: that will do", async () => {
+    const { start } = enter({ etcdhosts: "" });
+    const env = { SIGNALBOX_ENDPOINTS: house.endpoints.join() };
+    expect(await start(["--", "echo", "ran"], env).ended).toEqual(ran);
+  });
+
+  test("help and the version end with 1", async () => {
+    const { start } = enter();
+    const help = await start(["-h"]).ended;
+    expect(help).toMatchObject({ code: 1, stderr: "", stdout: expect.stringContaining("--lockname") });
+    expect(await start(["-v"]).ended).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(/^switchman 1\.16 /),
+    });
+  });
+
+  test("a child that gets longer than the time to live gets a longer one", async () => {
+    const { start } = enter({ termination_timeout: 60 });
+    expect(await start(["--", "echo", "ran"], { SIGNALBOX_TERMINATION_TIMEOUT: "1s" }).ended).toEqual(ran);
+  });
+});
+
+describe.concurrent("import switchman", () => {
+  const DOCUMENT = `{"groups":{"web":["${W1}","db1"],"one":"${W2}"},"resources":["FQDN_mem","db"]}`;
+  const take = (room: Room, input: string, ...flags: string[]) =>
+    room.ended(["import", "switchman", "-", ...flags], { input });
+
+  test("takes what ZooKeeper's shell prints, and says what it makes of it", async () => {
+    const room = house.room();
+    const printed = `Connecting to zk1\n\nWATCHER::\n${DOCUMENT}\ncZxid = 0x2\n`;
+    const end = await take(room, printed, "--yes");
+    expect(end).toMatchObject({ code: 0 });
+    expect(end.stderr.split("\n").slice(0, 2)).toEqual([
+      "signalbox: stdin: passed over, for it is no part of the data: lines 1, 3, 5",
+      expect.stringMatching(
+        /^signalbox: stdin: group "web": "db1" is no group here, and as a host it has no domain/,
+      ),
+    ]);
+    const listed = await room.ended(["export"]);
+    expect(JSON.parse(listed.stdout)).toMatchObject({
+      groups: { web: [W1, "db1"].sort(), one: [W2] },
+      resources: [
+        { name: "FQDN_mem", order: 1 },
+        { name: "db", order: 2 },
+      ],
+    });
+    const lease = ["--lease", "db=1:2", "-g", "one", "--host", W2];
+    expect(await room.run(lease, ["echo", "ran"]).ended).toEqual(ran);
+  });
+
+  test("tells faults with their places, and changes nothing", async () => {
+    const room = house.room();
+    expect(await take(room, `WATCHER::\n{"groups":{"web":[1]}}\n`, "--yes")).toEqual(
+      saying(78, /stdin:2:19: group "web": a member is a host or a group/),
+    );
+    expect(await take(room, "WATCHER::\ncZxid = 0x2\n", "--yes")).toEqual(saying(78, /stdin:1:1: /));
+    expect(await take(room, " \n", "--yes")).toEqual(saying(78, /is empty: the znode keeps neither/));
+    expect(await room.ended(["import", "switchman", "/no/such"])).toEqual(saying(74, /cannot be read/));
+    expect(await room.everything()).toEqual([]);
+  });
+
+  test("--dry-run only shows", async () => {
+    const room = house.room();
+    expect(await take(room, DOCUMENT, "--dry-run", "-q")).toMatchObject({
+      code: 0,
+      stderr: "",
+      stdout: expect.stringMatching(/\+ group web: .*web1/),
+    });
+    expect(await room.everything()).toEqual([]);
+  });
+});
+
+test("the same crontab line on two hosts: one runs, the other ends with 0", async () => {
+  const { room, start } = enter();
+  const line = ["--lockname", "nightly", "--", "sh", "-c", "echo $SIGNALBOX_HOST; exec sleep 1000"];
+  const runs = [W1, W2].map((host) => start(line, { SIGNALBOX_HOST: host }));
+  const loser = await Promise.race(runs.map(async (run) => ({ run, end: await run.ended })));
+  expect(loser.end).toEqual(silently(0));
+  const [winner] = runs.filter((run) => run !== loser.run);
+  await winner?.waitForOutput(/web\d\.example\.com/);
+  const holder = await eventually("a holder", async () => (await room.queue("nightly"))[0]?.ticket);
+  expect(winner?.output.stdout).toBe(`${holder.host}\n`);
+});

@@ -1,0 +1,120 @@
+/** A drain against grants: nothing is granted after its revision while it stands, and then the queue goes on in order. */
+import { writeFileSync } from "node:fs";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { parseTicket } from "../../../src/protocol/ticket.ts";
+import { eventually } from "../support/house.ts";
+import { fallingTokens } from "../support/journal.ts";
+import { type Stage, Theatre } from "../support/theatre.ts";
+
+const theatre = new Theatre();
+const HOST = "web1.example.com";
+const RUNS = 8;
+const ROUNDS = 6;
+
+/** From now on: revisions at which claims were granted, by token, and at which drains were lifted. */
+function recordOf(stage: Stage, from: bigint): { grants: Map<bigint, bigint>; lifted: bigint[] } {
+  const grants = new Map<bigint, bigint>();
+  const lifted: bigint[] = [];
+  const stop = new AbortController();
+  onTestFinished(() => stop.abort());
+  const ranges = [stage.keys.locks(), stage.keys.resources(), stage.keys.drains()];
+  const follow = async () => {
+    for await (const { events } of stage.store.watch({ ranges, from }, stop.signal)) {
+      for (const event of events) {
+        if (event.type === "delete" && event.key.startsWith(stage.keys.drains().key))
+          lifted.push(event.revision);
+        if (event.type === "delete" || parseTicket(event.kv.value)?.state !== "held") continue;
+        const { createRevision, modRevision } = event.kv;
+        if (!grants.has(createRevision)) grants.set(createRevision, modRevision);
+      }
+    }
+  };
+  follow().catch(() => {});
+  return { grants, lifted };
+}
+
+/**
+ * When the drain of a round comes: at once; when some run has started; or, with the first one that starts held up
+ * until the drain stands, between the first grant and the others for certain.
+ */
+const MOMENTS = ["at once", "after a start", "between grants"] as const;
+
+async function drainAt(
+  stage: Stage,
+  target: readonly string[],
+  { names, file }: { names: readonly string[]; file: string | undefined },
+): Promise<bigint> {
+  if (file)
+    await eventually("a run has started", () => names.some((name) => stage.journal.of(name, "start")));
+  const drain = stage.command(["drain", ...target, "--yes", "--wait", "--json"]);
+  if (file) {
+    const standing = async () => (await stage.store.readRange(stage.keys.drains())).count > 0;
+    await eventually("the drain stands", standing);
+    writeFileSync(file, "");
+  }
+  const { code, stdout, stderr } = await drain.ended;
+  expect(code, stderr).toBe(0);
+  return BigInt(JSON.parse(stdout).drain.revision);
+}
+
+async function revisionOf(stage: Stage): Promise<bigint> {
+  return (await stage.store.readRange(stage.keys.drains())).revision;
+}
+
+describe.each([
+  { scope: "lock", target: ["lock", "x"], options: ["--lock", "x", "--wait"], keepsPlaces: true },
+  {
+    scope: "resource",
+    target: ["resource", "db"],
+    options: ["--no-lock", "--lease", "db=1:1", "--wait"],
+    keepsPlaces: true,
+  },
+  { scope: "host", target: ["host", HOST], options: ["--lock", "x", "--wait"], keepsPlaces: false },
+  { scope: "group", target: ["group", "web"], options: ["--lock", "x", "--wait"], keepsPlaces: false },
+  { scope: "all", target: ["all"], options: ["--lock", "x", "--wait"], keepsPlaces: true },
+])("a drain of a $scope", ({ target, options, keepsPlaces }) => {
+  it("lets nothing be granted after its revision, at whatever moment it comes; the undrain lets them go on", async () => {
+    const stage = await theatre.stage("http");
+    await stage.store.commitTxn({
+      compare: [],
+      success: [{ op: "put", key: stage.keys.group("web"), value: JSON.stringify([HOST]) }],
+      failure: [],
+    });
+    const { grants, lifted } = recordOf(stage, (await revisionOf(stage)) + 1n);
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const began = await revisionOf(stage);
+      const moment = MOMENTS[round % MOMENTS.length];
+      const file = moment === "between grants" ? `${stage.journal.folder}/go${round}` : undefined;
+      const names = Array.from({ length: RUNS }, (_, index) => `r${round}-${index}`);
+      const started = names.map((name) =>
+        stage.run({
+          name,
+          options: [...options, "--host", HOST, "--ttl", "30s", "--termination-timeout", "400ms"],
+          hold: file ? ["until", file] : [0],
+        }),
+      );
+      if (moment === "after a start") await stage.journal.seen(names[1] ?? "", "start");
+      const drained = await drainAt(stage, target, { names, file });
+      const startsThen = stage.journal.starts().length;
+      const undrain = await stage.command(["undrain", ...target, "--yes"]).ended;
+      expect(undrain.code, undrain.stderr).toBe(0);
+      const until = await eventually("the undrain is seen", () => lifted[round]);
+      await Promise.all(started.map(({ ended }) => ended)).then((all) => {
+        expect(all.map(({ code }) => code)).toEqual(names.map(() => 0));
+      });
+      const meanwhile = [...grants].filter(([, at]) => at > drained && at < until);
+      expect(meanwhile, stage.journal.timeline()).toEqual([]);
+      const early = [...grants.values()].filter((at) => at > began && at < drained).length;
+      if (file) expect(early, "grants before the drain").toBe(1);
+      // What had started when the drain was empty had been granted before its revision.
+      const tokens = stage.journal
+        .starts()
+        .slice(0, startsThen)
+        .map(({ token }) => token);
+      expect(tokens.filter((token) => (grants.get(token) ?? 0n) > drained)).toEqual([]);
+    }
+    const starts = stage.journal.starts();
+    expect(starts).toHaveLength(ROUNDS * RUNS);
+    if (keepsPlaces) expect(fallingTokens(starts)).toEqual([]);
+  });
+});

@@ -1,0 +1,68 @@
+/** `drain --wait` through the loss of etcd itself: it goes on when etcd is back, and says so. */
+import { writeFileSync } from "node:fs";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
+import { House, type Room, type Run } from "../support/house.ts";
+
+const TIMES = ["--ttl", "60s", "--termination-timeout", "500ms"];
+const DRAIN = ["drain", "all", "--wait", "--yes", "--connect-timeout", "1s"];
+
+describe("a drain that waits, while etcd is stopped and started again", () => {
+  let etcd: EtcdMember;
+  let house: House;
+  let room: Room;
+  let run: Run;
+  let over: string;
+
+  beforeEach(async () => {
+    etcd = await startEtcd();
+    house = await House.open(etcd.endpoints);
+    room = house.room();
+    over = house.file();
+    run = room.run(["--lock", "x", ...TIMES], ["sh", "-c", `until [ -e '${over}' ]; do sleep 0.05; done`]);
+    await room.standing(run, "held", "x");
+  });
+  afterEach(async () => {
+    await house?.close();
+    await etcd?.stop();
+  });
+
+  it("returns when the holder has ended", async () => {
+    const drain = room.cli(DRAIN);
+    await drain.waitForOutput(/waiting for .*/);
+    await etcd.kill();
+    await drain.waitForOutput(/etcd is away/);
+    await etcd.restart();
+    await drain.waitForOutput(/etcd is back/);
+    expect(drain.child.exitCode).toBeNull();
+    writeFileSync(over, "");
+    const { code, stdout, stderr } = await drain.ended;
+    expect({ code, stdout }, stderr).toEqual({
+      code: 0,
+      stdout: expect.stringContaining("nobody holds anything"),
+    });
+    expect(stderr.match(/etcd is/g)).toHaveLength(2);
+    expect((await run.ended).code).toBe(0);
+  });
+
+  it("says who held at last, when its time is up before etcd is back", async () => {
+    const drain = room.cli([...DRAIN, "--timeout", "2s"]);
+    await drain.waitForOutput(/waiting for .*/);
+    await etcd.kill();
+    expect(await drain.ended).toMatchObject({
+      code: 124,
+      stderr: expect.stringMatching(/everything is drained, but not empty after .*: held by .*:\d+/),
+    });
+  });
+
+  it("ends those who remain when etcd is back, where --reset says so", async () => {
+    const drain = room.cli([...DRAIN, "--timeout", "3s", "--reset"]);
+    await drain.waitForOutput(/waiting for .*/);
+    await etcd.kill();
+    await drain.waitForOutput(/are ended when it is back/);
+    await etcd.restart();
+    const { code, stderr, stdout } = await drain.ended;
+    expect({ code, stdout }, stderr).toEqual({ code: 0, stdout: expect.stringContaining("1 by a reset") });
+    expect((await run.ended).code).toBe(125);
+  });
+});

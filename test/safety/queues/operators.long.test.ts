@@ -1,0 +1,108 @@
+/** What an operator does to a claim by hand: the command ends before its place is free, the run says so by its code. */
+import { existsSync, writeFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { type QueueEntry, serializeTicket } from "../../../src/protocol/ticket.ts";
+import { type Stage, Theatre, TRANSPORTS } from "../support/theatre.ts";
+import { until } from "../support/until.ts";
+
+const theatre = new Theatre();
+const LOCK = ["--lock", "x", "--wait"];
+const BOTH = [...LOCK, "--lease", "db=1:1"];
+const LEASE = ["--no-lock", "--lease", "db=1:1"];
+const TIMES = ["--ttl", "30s", "--termination-timeout", "400ms"];
+
+type Deed = (stage: Stage, places: readonly QueueEntry[]) => Promise<unknown>;
+
+const removeFirst: Deed = (stage, [place]) => stage.etcd.runEtcdctl("del", place?.key ?? "");
+const removeLast: Deed = (stage, places) => removeFirst(stage, places.slice(-1));
+const revoke: Deed = (stage, [place]) =>
+  stage.etcd.runEtcdctl("lease", "revoke", place?.session.toString(16) ?? "");
+const spoil: Deed = (stage, [place]) => stage.etcd.runEtcdctl("put", "--ignore-lease", place?.key ?? "", "{");
+const reset: Deed = async (stage, [place]) => {
+  if (place?.ticket === undefined) throw new Error("no ticket to reset");
+  const { key, ticket, modRevision } = place;
+  const value = serializeTicket({ ...ticket, reset: { by: "an operator", at: Date.now(), why: "by hand" } });
+  const compare = [{ key, target: "mod", is: "equal", value: modRevision } as const];
+  return stage.store.commitTxn({
+    compare,
+    success: [{ op: "put", key, value, keepSession: true }],
+    failure: [],
+  });
+};
+
+describe.each(TRANSPORTS)("over %s, a holder", (transport) => {
+  it.each([
+    { deed: "whose ticket is deleted", act: removeFirst, options: LOCK, tickets: 1 },
+    { deed: "whose lease's ticket is deleted", act: removeLast, options: BOTH, tickets: 2 },
+    { deed: "whose session is revoked", act: revoke, options: BOTH, tickets: 2 },
+    { deed: "who is reset", act: reset, options: LOCK, tickets: 1 },
+    { deed: "who is reset on a resource", act: reset, options: LEASE, tickets: 1 },
+  ])("$deed ends its command, with 125", async ({ act, options, tickets }) => {
+    const stage = await theatre.stage(transport);
+    const run = await stage.started({ name: "run", options: [...options, ...TIMES], hold: ["stubborn"] });
+    await act(stage, await stage.placed("run", "held", tickets));
+    const { code, stderr } = await run.ended;
+    const { pid } = await stage.journal.seen("run", "start");
+    expect({ code, alive: existsSync(`/proc/${pid}`) }, stage.journal.timeline()).toEqual({
+      code: 125,
+      alive: false,
+    });
+    expect(stderr).toContain("the claim was lost, the command was terminated");
+    expect(await stage.ghosts()).toEqual([]);
+  });
+
+  it("who is reset keeps its place until its command is dead, though that ignores TERM", async () => {
+    const stage = await theatre.stage(transport);
+    const run = await stage.started({ name: "run", options: [...LOCK, ...TIMES], hold: ["stubborn"] });
+    const next = stage.run({ name: "next", options: LOCK });
+    await stage.placed("next", "waiting");
+    const { pid } = await stage.journal.seen("run", "start");
+    const freed = ticketGone(stage, pid);
+    await reset(stage, await stage.placed("run", "held"));
+    expect(await freed, stage.journal.timeline()).toEqual({ alive: false });
+    expect([(await run.ended).code, (await next.ended).code]).toEqual([125, 0]);
+    const lines = stage.journal.lines().map(({ name }) => name);
+    expect(lines.lastIndexOf("run"), stage.journal.timeline()).toBeLessThan(lines.indexOf("next"));
+  });
+});
+
+/** Whether a process lives when the first ticket of the lock goes. */
+async function ticketGone(stage: Stage, pid: number): Promise<{ alive: boolean }> {
+  const queue = { ...stage.keys.getQueueRange("lock", "x"), only: "deletes" } as const;
+  const { revision } = await stage.store.readRange(queue);
+  const stop = AbortSignal.timeout(50_000);
+  for await (const _ of stage.store.watch({ ranges: [queue], from: revision + 1n }, stop)) break;
+  return { alive: existsSync(`/proc/${pid}`) };
+}
+
+describe.each(TRANSPORTS)("over %s, a waiter", (transport) => {
+  it.each([
+    { deed: "whose ticket is deleted leaves", act: removeFirst, code: 75 },
+    { deed: "whose ticket is overwritten with garbage leaves", act: spoil, code: 75 },
+    { deed: "who is reset leaves", act: reset, code: 75 },
+    { deed: "whose session is revoked queues again", act: revoke, code: 0 },
+  ])("$deed", async ({ act, code }) => {
+    const stage = await theatre.stage(transport);
+    const gate = `${stage.journal.folder}/gate`;
+    await stage.started({ name: "first", options: LOCK, hold: ["until", gate] });
+    const run = stage.run({ name: "run", options: [...LOCK, ...TIMES] });
+    const [place, ...more] = await stage.placed("run", "waiting");
+    if (place === undefined) throw new Error("it waits without a ticket");
+    await act(stage, [place, ...more]);
+    if (code === 0) await standsAnew(stage, place);
+    else await run.ended;
+    writeFileSync(gate, "");
+    expect(await run.ended).toEqual({ code, signal: null, stdout: "", stderr: "" });
+    await stage.allEnded();
+    expect(await stage.ghosts()).toEqual([]);
+  });
+});
+
+/** Waits until the run stands in its queue under another session. */
+async function standsAnew(stage: Stage, before: QueueEntry): Promise<void> {
+  await until("it stands in the queue again", async () =>
+    (await stage.tickets()).some(
+      ({ ticket, session }) => ticket?.label === "run" && session !== before.session,
+    ),
+  );
+}

@@ -1,0 +1,15 @@
+/** Many runs race for one lock, and three runners at a time are killed in between. */
+import { describe, it } from "vitest";
+import { race } from "../support/race.ts";
+import { Theatre } from "../support/theatre.ts";
+
+const theatre = new Theatre();
+
+describe.each([{ transport: "http", runs: 200, workers: 20, killed: { of: 40, together: 3 } }] as const)(
+  "over $transport, $runs runs racing for one lock",
+  ({ transport, ...plan }) => {
+    it("never hold it together, and their tokens grow", async () => {
+      await race(await theatre.stage(transport), plan);
+    });
+  },
+);

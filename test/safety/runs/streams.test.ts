@@ -1,0 +1,138 @@
+/** Streams, signals and the log of a run. */
+import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { BUNDLE } from "../../../fixtures/signalbox.ts";
+import { startStopwatch } from "../../../fixtures/steady.ts";
+import { eventually, House, silently } from "../support/house.ts";
+
+const house = House.onEtcd();
+
+/** Runs a pipeline of the shell in which "$@" is `signalbox run` with its options. @returns its exit code */
+async function pipeline(text: string, options: string[] = []): Promise<number | null> {
+  const room = house.room();
+  const env = { ...process.env, ...room.env, SIGNALBOX_ENDPOINTS: house.etcd.clientUrl };
+  const args = ["-c", text, "sh", process.execPath, BUNDLE, "run", ...options];
+  const [code] = await once(spawn("bash", args, { env, stdio: "inherit" }), "exit");
+  return code;
+}
+
+describe.concurrent("streams", () => {
+  test("standard input, output and error pass byte for byte", async () => {
+    const bytes = randomBytes(1_000_000);
+    const [input, output, errors] = [house.file(), house.file(), house.file()];
+    writeFileSync(input, bytes);
+    const code = await pipeline(`"$@" -- sh -c 'tee /dev/fd/2; exit 3' <${input} >${output} 2>${errors}`);
+    expect(code).toBe(3);
+    expect(readFileSync(output).equals(bytes), "standard output").toBe(true);
+    expect(readFileSync(errors).equals(bytes), "standard error").toBe(true);
+  });
+
+  test("an input that ends, and one that is closed, are what the command sees", async () => {
+    expect(await pipeline(`printf '' | "$@" -- sh -c '! read line'`)).toBe(0);
+    expect(await pipeline(`"$@" -- sh -c '! [ -e /proc/self/fd/0 ] || ! read line' <&-`)).toBe(0);
+  });
+
+  test("1,000 lines to a reader that closes early: the command ends as it would without us", async () => {
+    const lines = "i=0; while [ $i -lt 1000 ]; do echo line $i || exit 9; i=$((i+1)); done";
+    const count = house.file();
+    // The pipe holds no more than a page or so before its reader has gone: the writer waits for that.
+    const wait = `until [ -e ${count} ]; do sleep 0.02; done`;
+    const script = `"$@" -- sh -c 'echo first; ${wait}; ${lines}' | { read line; exec 0<&-; echo "$line" >${count}; }; exit \${PIPESTATUS[0]}`;
+    expect(await pipeline(script), "SIGPIPE, as the shell says it").toBe(141);
+    expect(readFileSync(count, "utf8")).toBe("first\n");
+  });
+
+  test("a reader that closes before a waiting run starts its command harms nobody", async () => {
+    expect(await pipeline(`"$@" -- true | true; exit \${PIPESTATUS[0]}`)).toBe(0);
+  });
+
+  test("what stands on the terminal's side is not ours: nothing of our own goes to standard output", async () => {
+    const room = house.room();
+    expect(await room.run(["-vv"], ["printf", "x"]).ended).toMatchObject({ code: 0, stdout: "x" });
+  });
+});
+
+const FORWARDED = ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2"] as const;
+const NUMBERS = { SIGTERM: 15, SIGINT: 2, SIGHUP: 1, SIGQUIT: 3, SIGUSR1: 10, SIGUSR2: 12 };
+/** Says which signal came, and ends with 3. */
+const LISTENER = [
+  "sh",
+  "-c",
+  `${FORWARDED.map((name) => `trap 'echo ${name}; exit 3' ${name.slice(3)}`).join("; ")}
+  echo up; while :; do sleep 0.05; done`,
+];
+
+describe.concurrent("signals", () => {
+  test.each(FORWARDED)("%s is forwarded, and the command's own code counts", async (name) => {
+    const run = house.room().run([], LISTENER);
+    await run.waitForOutput(/up/);
+    run.child.kill(name);
+    // The whole process group gets it; the shell may say on standard error what became of its sleep.
+    expect(await run.ended).toMatchObject({ code: 3, stdout: `up\n${name}\n` });
+  });
+
+  test.each(FORWARDED)("%s ends a command that does not listen for it: 128 + its number", async (name) => {
+    const run = house.room().run([], ["sh", "-c", "ulimit -c 0; echo up; exec sleep 1000"]);
+    await run.waitForOutput(/up/);
+    run.child.kill(name);
+    expect(await run.ended).toEqual({ ...silently(128 + NUMBERS[name]), stdout: "up\n" });
+  });
+
+  test.each(FORWARDED)("%s makes a waiting run leave its queues at once", async (name) => {
+    const room = house.room();
+    const holder = room.run(["--lock", "job"], ["sh", "-c", "echo up; exec sleep 1000"]);
+    await holder.waitForOutput(/up/);
+    const waiter = room.run(["--lock", "job", "--wait"], ["echo", "ran"]);
+    await room.standing(waiter, "waiting", "job");
+    waiter.child.kill(name);
+    const elapsed = startStopwatch();
+    expect(await waiter.ended).toEqual(silently(128 + NUMBERS[name]));
+    expect(elapsed(), "ms until it has left, long before its session of 20 s").toBeLessThan(10_000);
+    expect((await room.queue("job")).map(({ ticket }) => ticket?.pid)).toEqual([holder.pid]);
+    holder.child.kill("SIGTERM");
+    await holder.ended;
+  });
+});
+
+describe.concurrent("the log", () => {
+  const lines = (path: string) => readFileSync(path, "utf8").split("\n").filter(Boolean);
+
+  test("as JSON, every line parses and has its time, level and message", async () => {
+    const file = house.file();
+    const options = ["--lock", "a\u2028b", "--log-format", "json", "--log-file", file, "-vv"];
+    expect(await house.room().run(options, ["true"]).ended).toEqual(silently(0));
+    const entries = lines(file).map((line) => JSON.parse(line));
+    expect(entries.length).toBeGreaterThan(2);
+    for (const entry of entries) {
+      expect(entry).toMatchObject({ level: expect.stringMatching(/^(debug|info|warn|error)$/) });
+      expect(new Date(entry.time).toISOString()).toBe(entry.time);
+      expect(entry.message).toEqual(expect.any(String));
+    }
+    expect(entries.map(({ message }) => message)).toContain("finished");
+  });
+
+  test("moved away and told so by USR2: the rest goes to a new file, and a waiting run waits on", async () => {
+    const room = house.room();
+    const file = house.file();
+    const holder = room.run(["--lock", "job"], ["sh", "-c", "echo up; exec sleep 1000"]);
+    await holder.waitForOutput(/up/);
+    const run = room.run(["--lock", "job", "--wait", "-v", "--log-file", file], ["true"]);
+    await eventually("that it waits, in the log", () => existsSync(file) && /waiting/.test(`${lines(file)}`));
+    renameSync(file, `${file}.1`);
+    run.child.kill("SIGUSR2");
+    await eventually("a new log file", () => existsSync(file));
+    holder.child.kill("SIGTERM");
+    expect(await run.ended).toEqual(silently(0));
+    expect(lines(`${file}.1`).join("\n")).toMatch(/waiting/);
+    expect(lines(file).join("\n")).toMatch(/started[\s\S]*finished/);
+  });
+
+  test("a log file that cannot be opened: 78 before anything is started", async () => {
+    const run = house.room().run(["--log-file", "/no/such/folder/log"], ["echo", "ran"]);
+    expect(await run.ended).toMatchObject({ code: 78, stdout: "" });
+    expect(run.output.stderr).toMatch(/log file cannot be opened.*\/no\/such\/folder\/log/);
+  });
+});

@@ -1,0 +1,50 @@
+/**
+ * Workers killed and frozen at random while schedules fire: every occurrence runs, exactly once where no worker was hurt, and
+ * never two of a schedule at a time that forbids it. `npm run chaos` plays the same for minutes.
+ */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
+import { findViolations, hasRunTogether, playChaos } from "../../../fixtures/schedule/chaos.ts";
+import { openStore } from "../../../src/etcd/open/open.ts";
+import type { Store } from "../../../src/etcd/store.ts";
+import { createRealClock } from "../../../src/process/clock.ts";
+
+let etcd: EtcdMember;
+let store: Store;
+beforeAll(async () => {
+  etcd = await startEtcd();
+  store = await openStore({ endpoints: [etcd.clientUrl] }, { clock: createRealClock() });
+});
+afterAll(async () => {
+  store?.close();
+  await etcd?.stop();
+});
+
+const play = (change: Partial<Parameters<typeof playChaos>[0]>) =>
+  playChaos({
+    endpoints: [etcd.clientUrl],
+    store,
+    schedules: 60,
+    steps: 6,
+    workers: 3,
+    ttl: 3,
+    seed: 1,
+    ...change,
+  });
+
+test.concurrent("three workers that nothing happens to run every occurrence exactly once", async () => {
+  const report = await play({ steps: 4, ttl: 60 });
+  expect(findViolations(report), report.complaints).toEqual([]);
+  // A worker that stood still with the machine may have lost its claim, and another has run its task again.
+  if (report.workerFaults.size === 0) expect(report.runs).toHaveLength(report.occurrences.length);
+  const together = Array.from({ length: 60 }, (_, n) => hasRunTogether(report, `s${n}`));
+  expect(together.filter((_, n) => n % 2 === 0)).not.toContain(true); // forbid
+  expect(together.filter((_, n) => n % 2 === 1)).toContain(true); // allow
+});
+
+test.concurrent("three workers that are killed and frozen lose none, and run none twice that was not theirs", async () => {
+  const seed = Math.floor(Math.random() * 1_000_000);
+  const report = await play({ faultEvery: 1_000, seed });
+  expect(findViolations(report), `seed ${seed}: ${report.complaints}`).toEqual([]);
+  expect(report.faults, `seed ${seed}`).toBeGreaterThan(0);
+});

@@ -1,0 +1,56 @@
+/** A worker with no more than the role of docs/etcd.md. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
+import { House, type Room } from "../support/house.ts";
+import { due, outcome, READY } from "../support/work.ts";
+
+const PREFIX = "/jobs/";
+const LOGIN = { rootPassword: "r00t", user: "anybody", password: "x", prefix: PREFIX };
+const ROOMS = ["due/", "running/", "outcomes/", "workers/", "resources/", "hosts/"];
+
+let etcd: EtcdMember;
+let house: House;
+beforeAll(async () => {
+  etcd = await startEtcd({ auth: LOGIN });
+  const root = { user: "root", password: LOGIN.rootPassword, allowPlaintextPassword: true };
+  house = await House.open(etcd.endpoints, root);
+});
+afterAll(async () => {
+  await house?.close();
+  await etcd?.stop();
+});
+
+async function roomOf(user: string, rooms: readonly string[]): Promise<Room> {
+  const asRoot = (...args: string[]) => etcd.runEtcdctl("--user", `root:${LOGIN.rootPassword}`, ...args);
+  const grant = (kind: string, prefix: string) =>
+    asRoot("role", "grant-permission", "--prefix=true", user, kind, prefix);
+  await asRoot("role", "add", user);
+  await grant("read", PREFIX);
+  for (const room of rooms) await grant("readwrite", PREFIX + room);
+  await asRoot("user", "add", `${user}:secret`);
+  await asRoot("user", "grant-role", user, user);
+  const login = {
+    SIGNALBOX_USER: user,
+    SIGNALBOX_PASSWORD: "secret",
+    SIGNALBOX_ALLOW_PLAINTEXT_PASSWORD: "yes",
+  };
+  return house.room({ prefix: PREFIX, env: login });
+}
+
+test("runs what is due, with leases, and remembers it", async () => {
+  const room = await roomOf("worker", ROOMS);
+  const worker = room.cli(["worker"]);
+  await worker.waitForOutput(READY);
+  await due(room, "job", { command: ["true"], leases: ["db=1:2"] });
+  expect(await outcome(room, "job")).toMatchObject([{ result: "ok", attempt: 1 }]);
+  const { code, stdout } = await room.ended(["schedule", "pause", "job", "--yes"]);
+  expect({ code, stdout }, "but it may not say what runs").toEqual({ code: 77, stdout: "" });
+  worker.child.kill("SIGTERM");
+  expect((await worker.ended).code).toBe(0);
+});
+
+test("without the right to say that it is there, it does not start, and names the reason", async () => {
+  const room = await roomOf("stranger", ["due/", "running/", "outcomes/"]);
+  const { code, stderr } = await room.ended(["worker"]);
+  expect({ code, stderr }).toEqual({ code: 77, stderr: expect.stringMatching(/permission/) });
+});
