@@ -19,7 +19,12 @@ const LONGEST = [
     "safety/operate/configure-documents",
     "safety/console/trust",
   ],
-  ...["safety/observe/picture", "safety/schedules/commands", "safety/queues/", "safety/etcd/logins"],
+  ...[
+    "safety/observe/followed-snapshot",
+    "safety/schedules/commands",
+    "safety/queues/",
+    "safety/etcd/logins",
+  ],
   ...[
     "safety/etcd/secured",
     "safety/console/",

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Session } from "../../src/etcd/session/session.ts";
 import { settled } from "./manual-clock.ts";
-import { Bed, lossOf } from "./session-bed.ts";
+import { Bed, lossOf } from "./session-fixture.ts";
 
 const unhandled: unknown[] = [];
 const keep = (reason: unknown) => void unhandled.push(reason);

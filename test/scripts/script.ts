@@ -6,8 +6,8 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { onTestFinished } from "vitest";
 import { BUNDLE, type ProcessResult } from "../../fixtures/signalbox.ts";
+import { until } from "../../fixtures/wait-until.ts";
 import type { Stage } from "../safety/support/theatre.ts";
-import { until } from "../safety/support/until.ts";
 
 const FOLDER = resolve(import.meta.dirname, "../../scripts/maintenance");
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { Session } from "../../../src/etcd/session/session.ts";
 import { SessionLost } from "../../../src/etcd/session/session-lost.ts";
 import { settled } from "../manual-clock.ts";
-import { Bed, lossOf } from "../session-bed.ts";
+import { Bed, lossOf } from "../session-fixture.ts";
 
 /** Opens a session while the time passes that its calls need. */
 async function opened(bed: Bed, ttl: number, within = 60_000): Promise<Session> {

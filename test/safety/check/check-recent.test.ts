@@ -1,7 +1,7 @@
 /** `signalbox check lock` and `check schedule` on real runs and a real worker. */
 import { describe, expect, it } from "vitest";
+import { until } from "../../../fixtures/wait-until.ts";
 import { Theatre } from "../support/theatre.ts";
-import { until } from "../support/until.ts";
 
 const theatre = new Theatre();
 

@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { eventually, House, type Room, TRANSPORTS } from "../../../fixtures/cluster/test-cluster.ts";
 import { BUNDLE, type ProcessResult } from "../../../fixtures/signalbox.ts";
-import { eventually, House, type Room, TRANSPORTS } from "../support/house.ts";
 
 const house = House.onEtcd();
 let folder: string;

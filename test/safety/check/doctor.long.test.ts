@@ -1,5 +1,6 @@
 /** `signalbox doctor` on etcds with every illness that can be given to one. */
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { House, type Room, TRANSPORTS } from "../../../fixtures/cluster/test-cluster.ts";
 import {
   type EtcdMember,
   type RunningEtcd,
@@ -11,7 +12,6 @@ import type { ProcessResult } from "../../../fixtures/signalbox.ts";
 import { StoreError } from "../../../src/etcd/store.ts";
 import { serializeTicket } from "../../../src/protocol/ticket.ts";
 import { ticketWith } from "../../protocol/samples.ts";
-import { House, type Room, TRANSPORTS } from "../support/house.ts";
 
 const RUN = "0123456789abcdef";
 

@@ -1,7 +1,7 @@
 /** The command line, as people mistype it, and what it prints for people and for programs. */
 import { describe, expect, test } from "vitest";
+import { House, saying, silently } from "../../../fixtures/cluster/test-cluster.ts";
 import { ALL_COMMANDS } from "../../../src/bin/commands.ts";
-import { House, saying, silently } from "../support/house.ts";
 
 const house = House.onEtcd();
 

@@ -9,7 +9,7 @@ import { startSignalbox } from "../../../fixtures/signalbox.ts";
 import { startStopwatch } from "../../../fixtures/steady.ts";
 import { serializeTicket } from "../../../src/protocol/ticket.ts";
 import { ticketWith } from "../../protocol/samples.ts";
-import { Desk, isInstalled, SHELLS } from "../support/shell.ts";
+import { Desk, isInstalled, SHELLS } from "../support/shell-session.ts";
 import { type Stage, Theatre } from "../support/theatre.ts";
 
 const theatre = new Theatre();

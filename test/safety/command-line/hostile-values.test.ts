@@ -1,6 +1,6 @@
 /** Keys and values put by hand: they block where they must, are shown as what they are, and crash nobody. */
 import { describe, expect, test } from "vitest";
-import { House, type Room, saying, silently } from "../support/house.ts";
+import { House, type Room, saying, silently } from "../../../fixtures/cluster/test-cluster.ts";
 
 const house = House.onEtcd();
 

@@ -1,10 +1,10 @@
 /** Every dangerous action of the console, from the key to etcd: previewed, confirmed, done as a job, and on record. */
 import { describe, expect, it } from "vitest";
+import { seat } from "../../../fixtures/cluster/open-console.ts";
 import type { RunningProcess } from "../../../fixtures/signalbox.ts";
 import { parseAuditRecord } from "../../../src/protocol/audit.ts";
 import { serializeTicket, type Ticket } from "../../../src/protocol/ticket.ts";
 import { ticketWith } from "../../protocol/samples.ts";
-import { seat } from "../support/seat.ts";
 import { type Stage, Theatre } from "../support/theatre.ts";
 
 const theatre = new Theatre();

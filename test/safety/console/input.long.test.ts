@@ -1,6 +1,6 @@
 /** What a terminal can send that no operator meant: nothing of it does anything. And keys that an operator wants otherwise. */
 import { describe, expect, it } from "vitest";
-import { seat } from "../support/seat.ts";
+import { seat } from "../../../fixtures/cluster/open-console.ts";
 import { Theatre } from "../support/theatre.ts";
 
 const theatre = new Theatre();

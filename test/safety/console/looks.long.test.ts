@@ -1,6 +1,6 @@
 /** The console on all sorts of terminals, and on none: nothing lost, nothing that a terminal cannot show. */
 import { describe, expect, it } from "vitest";
-import { seat } from "../support/seat.ts";
+import { seat } from "../../../fixtures/cluster/open-console.ts";
 import { type Stage, Theatre } from "../support/theatre.ts";
 
 const theatre = new Theatre();

@@ -1,11 +1,11 @@
 /** Schedules in the console: seen as they are, and operated from their rows. */
 import { describe, expect, it } from "vitest";
+import { seat } from "../../../fixtures/cluster/open-console.ts";
 import { parseAuditRecord } from "../../../src/protocol/audit.ts";
 import { parseDefinition } from "../../../src/schedule/definition.ts";
 import { parseDue } from "../../../src/schedule/state/due.ts";
 import { memory, schedule } from "../../model/schedules.ts";
-import { planned, put } from "../support/schedules.ts";
-import { seat } from "../support/seat.ts";
+import { planned, put } from "../support/sample-schedules.ts";
 import { type Stage, Theatre } from "../support/theatre.ts";
 
 const theatre = new Theatre();

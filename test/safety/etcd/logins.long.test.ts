@@ -3,14 +3,20 @@ import { writeFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
+  House,
+  saying,
+  silently,
+  TRANSPORTS,
+  type Transport,
+} from "../../../fixtures/cluster/test-cluster.ts";
+import {
   countLogins,
   type EtcdMember,
   type RunningEtcd,
   startCluster,
   startEtcd,
 } from "../../../fixtures/etcd/index.ts";
-import { House, saying, silently, TRANSPORTS, type Transport } from "../support/house.ts";
-import { due, outcome, READY } from "../support/work.ts";
+import { due, outcome, READY } from "../support/due-schedules.ts";
 
 const PREFIX = "/jobs/";
 const PASSWORD = "s3cret-of-the-runner";

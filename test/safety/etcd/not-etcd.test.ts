@@ -2,7 +2,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, test } from "vitest";
-import { House } from "../support/house.ts";
+import { House } from "../../../fixtures/cluster/test-cluster.ts";
 
 const house = House.onEtcd();
 const servers: Server[] = [];

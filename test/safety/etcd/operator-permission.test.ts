@@ -1,9 +1,9 @@
 /** Who may run jobs but not operate: nothing is changed, and what is missing is named. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { House, type Room } from "../../../fixtures/cluster/test-cluster.ts";
 import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
 import { serializeTicket } from "../../../src/protocol/ticket.ts";
 import { ticketWith } from "../../protocol/samples.ts";
-import { House, type Room } from "../support/house.ts";
 
 const PREFIX = "/jobs/";
 const LOGIN = { rootPassword: "r00t", user: "anybody", password: "x", prefix: PREFIX };

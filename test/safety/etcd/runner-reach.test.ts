@@ -1,7 +1,7 @@
 /** What docs/etcd.md says that the role of a runner can do to others, and what it cannot. */
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { House, type Room } from "../../../fixtures/cluster/test-cluster.ts";
 import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
-import { House, type Room } from "../support/house.ts";
 
 const PREFIX = "/jobs/";
 const LOGIN = { rootPassword: "r00t", user: "anybody", password: "x", prefix: PREFIX };

@@ -1,8 +1,15 @@
 /** TLS, certificates, passwords and roles, as a user of the command line meets them. */
 import { chmodSync, copyFileSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  House,
+  type Room,
+  saying,
+  silently,
+  TRANSPORTS,
+  type Transport,
+} from "../../../fixtures/cluster/test-cluster.ts";
 import { type EtcdMember, readClientTls, startEtcd } from "../../../fixtures/etcd/index.ts";
-import { House, type Room, saying, silently, TRANSPORTS, type Transport } from "../support/house.ts";
 
 const PREFIX = "/jobs/";
 const PASSWORD = "s3cret-of-the-runner";

@@ -5,8 +5,8 @@ import { createServer as createHttp } from "node:http";
 import { createServer as createHttp2 } from "node:http2";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { House, saying, silently, TRANSPORTS } from "../../../fixtures/cluster/test-cluster.ts";
 import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
-import { House, saying, silently, TRANSPORTS } from "../support/house.ts";
 
 const house = House.onEtcd();
 const servers: Server[] = [];

@@ -1,11 +1,11 @@
 /** The network loses the answer to a call that etcd has applied: the run finds out, and goes on. */
 import { writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { until } from "../../../fixtures/wait-until.ts";
 import { parsePastRuns } from "../../../src/protocol/history.ts";
-import { type Change, record } from "../support/recorder.ts";
-import { carrying, ending, renewal, sessionGrant } from "../support/requests.ts";
+import { carrying, ending, renewal, sessionGrant } from "../support/request-patterns.ts";
 import { type Stage, Theatre, TRANSPORTS } from "../support/theatre.ts";
-import { until } from "../support/until.ts";
+import { type Change, record } from "../support/ticket-changes.ts";
 
 const TTL = 7;
 const theatre = new Theatre();

@@ -2,8 +2,14 @@
 import { writeFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  eventually,
+  House,
+  type Room,
+  type Run,
+  TRANSPORTS,
+} from "../../../fixtures/cluster/test-cluster.ts";
 import { type EtcdMember, type RunningEtcd, startCluster, startEtcd } from "../../../fixtures/etcd/index.ts";
-import { eventually, House, type Room, type Run, TRANSPORTS } from "../support/house.ts";
 
 /** Long enough for a leader to be chosen on a busy machine, or a member to restart on a busy disk. */
 const TTL = "20s";

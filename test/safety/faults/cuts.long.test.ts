@@ -2,12 +2,19 @@
 import { writeFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, describe, expect, test } from "vitest";
+import {
+  eventually,
+  House,
+  type Room,
+  silently,
+  TRANSPORTS,
+  type Transport,
+} from "../../../fixtures/cluster/test-cluster.ts";
 import { FaultProxy } from "../../../fixtures/proxy.ts";
 import { retryAfterStalls, startStopwatch } from "../../../fixtures/steady.ts";
 import { kill } from "../../process/helpers.ts";
-import { death } from "../support/death.ts";
-import { eventually, House, type Room, silently, TRANSPORTS, type Transport } from "../support/house.ts";
-import { BEATS, Ledger } from "../support/ledger.ts";
+import { BEATS, Ledger } from "../support/token-log.ts";
+import { death } from "../support/wait-for-death.ts";
 
 const house = House.onEtcd();
 const proxies: FaultProxy[] = [];

@@ -7,8 +7,8 @@ import { describe, expect, it, type TestContext } from "vitest";
 import { WallClock } from "../../../fixtures/process/wall-clock.ts";
 import { FaultProxy } from "../../../fixtures/proxy.ts";
 import type { RunningProcess } from "../../../fixtures/signalbox.ts";
+import { until } from "../../../fixtures/wait-until.ts";
 import { type Stage, Theatre, TRANSPORTS } from "../support/theatre.ts";
-import { until } from "../support/until.ts";
 
 const theatre = new Theatre();
 /** Renewed every 100 s: what happens within a test is not because a renewal was due. */

@@ -6,10 +6,17 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import {
+  eventually,
+  House,
+  type Room,
+  type RoomOptions,
+  saying,
+  silently,
+} from "../../../fixtures/cluster/test-cluster.ts";
 import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
 import { BUNDLE, createCleanEnv, type ProcessResult } from "../../../fixtures/signalbox.ts";
 import { computeArgumentsHash } from "../../../src/compat/cronlock/settings/lock-name.ts";
-import { eventually, House, type Room, type RoomOptions, saying, silently } from "../support/house.ts";
 
 const house = House.onEtcd();
 /** Links with the tools' names, as somebody would put where the tools were. */

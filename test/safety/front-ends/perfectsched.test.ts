@@ -13,10 +13,10 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import { eventually, House, type Room, saying } from "../../../fixtures/cluster/test-cluster.ts";
 import { BUNDLE } from "../../../fixtures/signalbox.ts";
 import { parseDefinition } from "../../../src/schedule/definition.ts";
 import { formatDue, parseDue } from "../../../src/schedule/state/due.ts";
-import { eventually, House, type Room, saying } from "../support/house.ts";
 
 const house = House.onEtcd();
 const folders: string[] = [];

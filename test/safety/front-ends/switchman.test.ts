@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { eventually, House, type Room, saying, silently } from "../support/house.ts";
+import { eventually, House, type Room, saying, silently } from "../../../fixtures/cluster/test-cluster.ts";
 
 const house = House.onEtcd();
 

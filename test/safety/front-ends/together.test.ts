@@ -7,10 +7,10 @@ import { chmodSync, existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { eventually, House, type Room } from "../../../fixtures/cluster/test-cluster.ts";
 import { BUNDLE, createCleanEnv, type ProcessResult } from "../../../fixtures/signalbox.ts";
 import { quoteShellWord } from "../../../src/base/shell.ts";
 import { migrateCrontab } from "../../../src/compat/migrate/migrate-crontab.ts";
-import { eventually, House, type Room } from "../support/house.ts";
 
 /** Links of these names lead to the program, as a site would have them. */
 const LINKS = ["cronlock", "golock", "switchman", "zoo-locked", "perfectsched", "signalbox"];

@@ -1,6 +1,6 @@
 /** `signalbox zoo-locked` against a real etcd: what it runs, prints and ends with. */
 import { describe, expect, test } from "vitest";
-import { House, saying, silently } from "../support/house.ts";
+import { House, saying, silently } from "../../../fixtures/cluster/test-cluster.ts";
 
 const house = House.onEtcd();
 

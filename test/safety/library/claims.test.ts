@@ -1,6 +1,7 @@
 /** Locks and leases of the library, against each other, the command line, and an etcd that fails. */
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { eventually, House, type Room } from "../../../fixtures/cluster/test-cluster.ts";
 import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
 import {
   type AcquireOptions,
@@ -12,7 +13,6 @@ import {
   type Signalbox,
   UnreachableError,
 } from "../../../src/library/index.ts";
-import { eventually, House, type Room } from "../support/house.ts";
 
 let etcd: EtcdMember;
 let house: House;

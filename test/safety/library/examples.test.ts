@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { eventually, House, type Room } from "../support/house.ts";
+import { eventually, House, type Room } from "../../../fixtures/cluster/test-cluster.ts";
 
 const EXAMPLES = resolve(import.meta.dirname, "../../../examples");
 

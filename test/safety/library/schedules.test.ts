@@ -1,6 +1,7 @@
 /** Schedules of the library: PerfectSched's calls and its distinctions between errors. */
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, describe, expect, test } from "vitest";
+import { eventually, House, type Room } from "../../../fixtures/cluster/test-cluster.ts";
 import {
   AlreadyExistsError,
   AlreadyFinishedError,
@@ -16,7 +17,6 @@ import {
   Worker,
   type WorkerOptions,
 } from "../../../src/library/index.ts";
-import { eventually, House, type Room } from "../support/house.ts";
 
 const house = House.onEtcd();
 const open: Signalbox[] = [];

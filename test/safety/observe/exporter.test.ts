@@ -2,10 +2,10 @@
 import { describe, expect, it } from "vitest";
 import { FaultProxy } from "../../../fixtures/proxy.ts";
 import type { RunningProcess } from "../../../fixtures/signalbox.ts";
+import { until } from "../../../fixtures/wait-until.ts";
 import { serializeDrain } from "../../../src/protocol/drain.ts";
-import { crowd } from "../support/listings.ts";
+import { crowd } from "../support/sample-queues.ts";
 import { Theatre } from "../support/theatre.ts";
-import { until } from "../support/until.ts";
 
 const theatre = new Theatre();
 

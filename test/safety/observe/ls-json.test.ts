@@ -12,7 +12,7 @@ import { serializeTicket } from "../../../src/protocol/ticket.ts";
 import { pastRun } from "../../model/pictures.ts";
 import { running, schedule, worker } from "../../model/schedules.ts";
 import { keys as sampleKeys, ticketWith } from "../../protocol/samples.ts";
-import { misfits, resolved } from "../support/json-schema.ts";
+import { misfits, resolved } from "../support/find-mismatches.ts";
 import { type Stage, Theatre } from "../support/theatre.ts";
 
 const theatre = new Theatre();

@@ -1,7 +1,7 @@
 /** `ls schedules`, `ls workers` and `show schedule`, over keys as workers write them. */
 import { describe, expect, it } from "vitest";
 import { running, worker } from "../../model/schedules.ts";
-import { planned, put } from "../support/schedules.ts";
+import { planned, put } from "../support/sample-schedules.ts";
 import { Theatre, TRANSPORTS } from "../support/theatre.ts";
 
 const theatre = new Theatre();

@@ -3,12 +3,12 @@ import { execFileSync } from "node:child_process";
 import { readlinkSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { FaultProxy } from "../../../fixtures/proxy.ts";
+import { until } from "../../../fixtures/wait-until.ts";
 import { serializeDrain } from "../../../src/protocol/drain.ts";
 import { serializeTicket } from "../../../src/protocol/ticket.ts";
 import { ticketWith } from "../../protocol/samples.ts";
-import { crowd, innermost, TERMINAL } from "../support/listings.ts";
+import { crowd, innermost, TERMINAL } from "../support/sample-queues.ts";
 import { Theatre } from "../support/theatre.ts";
-import { until } from "../support/until.ts";
 
 const theatre = new Theatre();
 

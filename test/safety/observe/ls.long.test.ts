@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { LISTINGS } from "../../../src/commands/see/ls/ls.ts";
 import { serializeTicket } from "../../../src/protocol/ticket.ts";
 import { ticketWith } from "../../protocol/samples.ts";
-import { busy, crowd, TERMINAL } from "../support/listings.ts";
+import { busy, crowd, TERMINAL } from "../support/sample-queues.ts";
 import { Theatre, TRANSPORTS } from "../support/theatre.ts";
 
 const theatre = new Theatre();

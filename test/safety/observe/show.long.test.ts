@@ -1,11 +1,11 @@
 /** `signalbox show` and `signalbox why`, on real runs. */
 import { describe, expect, it } from "vitest";
+import { until } from "../../../fixtures/wait-until.ts";
 import { realRandom } from "../../../src/process/random.ts";
 import { generateAuditId } from "../../../src/protocol/audit.ts";
 import { serializeTicket } from "../../../src/protocol/ticket.ts";
 import { ticketWith } from "../../protocol/samples.ts";
 import { type Stage, Theatre, TRANSPORTS } from "../support/theatre.ts";
-import { until } from "../support/until.ts";
 
 const theatre = new Theatre();
 const stay = (stage: Stage) => ["until", `${stage.journal.folder}/over`];

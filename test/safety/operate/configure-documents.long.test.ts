@@ -12,12 +12,12 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { House, type Room } from "../../../fixtures/cluster/test-cluster.ts";
 import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
+import { until } from "../../../fixtures/wait-until.ts";
 import { parseAuditRecord } from "../../../src/protocol/audit.ts";
-import { House, type Room } from "../support/house.ts";
-import { carrying } from "../support/requests.ts";
+import { carrying } from "../support/request-patterns.ts";
 import { type Stage, Theatre, TRANSPORTS } from "../support/theatre.ts";
-import { until } from "../support/until.ts";
 
 const theatre = new Theatre();
 const W1 = "web1.example.com";

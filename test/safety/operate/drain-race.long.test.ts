@@ -1,9 +1,9 @@
 /** A drain against grants: nothing is granted after its revision while it stands, and then the queue goes on in order. */
 import { writeFileSync } from "node:fs";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { fallingTokens } from "../../../fixtures/cluster/job-journal.ts";
+import { eventually } from "../../../fixtures/cluster/test-cluster.ts";
 import { parseTicket } from "../../../src/protocol/ticket.ts";
-import { eventually } from "../support/house.ts";
-import { fallingTokens } from "../support/journal.ts";
 import { type Stage, Theatre } from "../support/theatre.ts";
 
 const theatre = new Theatre();

@@ -1,8 +1,8 @@
 /** `drain --wait` through the loss of etcd itself: it goes on when etcd is back, and says so. */
 import { writeFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { House, type Room, type Run } from "../../../fixtures/cluster/test-cluster.ts";
 import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
-import { House, type Room, type Run } from "../support/house.ts";
 
 const TIMES = ["--ttl", "60s", "--termination-timeout", "500ms"];
 const DRAIN = ["drain", "all", "--wait", "--yes", "--connect-timeout", "1s"];

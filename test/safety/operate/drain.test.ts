@@ -2,6 +2,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { FaultProxy } from "../../../fixtures/proxy.ts";
+import { until } from "../../../fixtures/wait-until.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { createRealClock } from "../../../src/process/clock.ts";
 import { createGuardianHost } from "../../../src/process/host.ts";
@@ -13,7 +14,6 @@ import { run } from "../../../src/work/run/command/run.ts";
 import type { RunPorts, RunRequest } from "../../../src/work/run/request.ts";
 import { ticketWith } from "../../protocol/samples.ts";
 import { HOLD, type Stage, Theatre, TRANSPORTS } from "../support/theatre.ts";
-import { until } from "../support/until.ts";
 
 const theatre = new Theatre();
 const LOCK = ["--lock", "x", "--wait"];

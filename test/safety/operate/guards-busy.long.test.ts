@@ -1,10 +1,10 @@
 /** Guards on a busy cluster: runs that come and go stop nobody; nothing is ended that was not shown. */
 import { describe, expect, it, onTestFinished } from "vitest";
+import { until } from "../../../fixtures/wait-until.ts";
 import { parseDrain } from "../../../src/protocol/drain.ts";
 import { serializeTicket, type Ticket } from "../../../src/protocol/ticket.ts";
 import { ticketWith } from "../../protocol/samples.ts";
 import { type Stage, Theatre } from "../support/theatre.ts";
-import { until } from "../support/until.ts";
 
 const theatre = new Theatre();
 /** Pause between two arrivals, ms: five waiters a second. */

@@ -2,11 +2,11 @@
 import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { FaultProxy } from "../../../fixtures/proxy.ts";
+import { until } from "../../../fixtures/wait-until.ts";
 import { parseAuditRecord } from "../../../src/protocol/audit.ts";
 import { serializeTicket } from "../../../src/protocol/ticket.ts";
 import { ticketWith } from "../../protocol/samples.ts";
 import { type Stage, Theatre, TRANSPORTS } from "../support/theatre.ts";
-import { until } from "../support/until.ts";
 
 const theatre = new Theatre();
 const LOCK = ["--lock", "x", "--wait"];

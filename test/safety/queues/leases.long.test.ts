@@ -1,10 +1,10 @@
 /** Weighted leases: the sum never passes the total, first come is first served, nobody starves or deadlocks. */
 import { writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { complaints, crowd, type Member } from "../support/crowd.ts";
-import { overfull } from "../support/journal.ts";
-import { outOfTurn, record } from "../support/recorder.ts";
+import { overfull } from "../../../fixtures/cluster/job-journal.ts";
+import { complaints, crowd, type Member } from "../support/parallel-runs.ts";
 import { type Stage, Theatre } from "../support/theatre.ts";
+import { outOfTurn, record } from "../support/ticket-changes.ts";
 
 const TOTAL = 8;
 const theatre = new Theatre();

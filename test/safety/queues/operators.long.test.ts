@@ -1,9 +1,9 @@
 /** What an operator does to a claim by hand: the command ends before its place is free, the run says so by its code. */
 import { existsSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { until } from "../../../fixtures/wait-until.ts";
 import { type QueueEntry, serializeTicket } from "../../../src/protocol/ticket.ts";
 import { type Stage, Theatre, TRANSPORTS } from "../support/theatre.ts";
-import { until } from "../support/until.ts";
 
 const theatre = new Theatre();
 const LOCK = ["--lock", "x", "--wait"];

@@ -1,7 +1,7 @@
 /** The checks that the races rely on do find what they look for. */
 import { expect, it } from "vitest";
-import { fallingTokens, type Line, overfull } from "../support/journal.ts";
-import { type Change, outOfTurn } from "../support/recorder.ts";
+import { fallingTokens, type Line, overfull } from "../../../fixtures/cluster/job-journal.ts";
+import { type Change, outOfTurn } from "../support/ticket-changes.ts";
 
 /** `a+` starts, `a.` lives, `a-` ends; the token is the place in the alphabet, the units come after. */
 const journal = (text: string): Line[] =>

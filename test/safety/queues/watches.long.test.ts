@@ -2,10 +2,10 @@
 import { writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { startStopwatch } from "../../../fixtures/steady.ts";
-import { record } from "../support/recorder.ts";
-import { watchCreation } from "../support/requests.ts";
+import { until } from "../../../fixtures/wait-until.ts";
+import { watchCreation } from "../support/request-patterns.ts";
 import { type Stage, Theatre, TRANSPORTS } from "../support/theatre.ts";
-import { until } from "../support/until.ts";
+import { record } from "../support/ticket-changes.ts";
 
 const theatre = new Theatre();
 const WATCHES = "etcd_debugging_mvcc_watcher_total";

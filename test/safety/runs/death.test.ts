@@ -1,10 +1,17 @@
 /** Runners that are killed or frozen: their commands die with them, and before anyone else gets the lock. */
 import { describe, expect, test } from "vitest";
+import {
+  eventually,
+  House,
+  type Room,
+  type Run,
+  TRANSPORTS,
+  type Transport,
+} from "../../../fixtures/cluster/test-cluster.ts";
 import { retryAfterStalls, startStopwatch } from "../../../fixtures/steady.ts";
 import { kill } from "../../process/helpers.ts";
-import { death } from "../support/death.ts";
-import { eventually, House, type Room, type Run, TRANSPORTS, type Transport } from "../support/house.ts";
-import { BEATS, Ledger } from "../support/ledger.ts";
+import { BEATS, Ledger } from "../support/token-log.ts";
+import { death } from "../support/wait-for-death.ts";
 
 /** Runners killed, over both transports. */
 const KILLS = Number(process.env.SIGNALBOX_TEST_KILLS ?? 30);

@@ -1,7 +1,14 @@
 /** How runs end: exit codes, what is said, and what is not said. */
 import { describe, expect, test } from "vitest";
+import {
+  eventually,
+  House,
+  type Room,
+  saying,
+  silently,
+  TRANSPORTS,
+} from "../../../fixtures/cluster/test-cluster.ts";
 import { retryAfterStalls } from "../../../fixtures/steady.ts";
-import { eventually, House, type Room, saying, silently, TRANSPORTS } from "../support/house.ts";
 
 const house = House.onEtcd();
 

@@ -1,10 +1,10 @@
 /** Every run leaves word that its host is there, and pays nothing for it. */
 import { hostname } from "node:os";
 import { describe, expect, test } from "vitest";
+import { House, type Room, saying, silently, TRANSPORTS } from "../../../fixtures/cluster/test-cluster.ts";
 import { retryAfterStalls } from "../../../fixtures/steady.ts";
 import { HOST_RECORD_INTERVAL, type HostRecord, parseHostRecord } from "../../../src/fleet/host-record.ts";
-import { barringHosts } from "../support/gatekeeper.ts";
-import { House, type Room, saying, silently, TRANSPORTS } from "../support/house.ts";
+import { barringHosts } from "../support/host-write-refuser.ts";
 
 const HOST = "web1.example.com";
 const FOR_EVER = ["sh", "-c", "echo up; exec sleep 1000"];

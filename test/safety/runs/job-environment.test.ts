@@ -2,9 +2,9 @@
 
 import { spawnSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
+import { eventually, House } from "../../../fixtures/cluster/test-cluster.ts";
 import { BUNDLE } from "../../../fixtures/signalbox.ts";
 import { parseTicket } from "../../../src/protocol/ticket.ts";
-import { eventually, House } from "../support/house.ts";
 
 const house = House.onEtcd();
 

@@ -2,10 +2,10 @@
 import { chmodSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { House, type Room, type Run } from "../../../fixtures/cluster/test-cluster.ts";
 import { retryAfterStalls } from "../../../fixtures/steady.ts";
 import { cmdlines, GUARDIAN, kill, marked, newSleeper, until } from "../../process/helpers.ts";
-import { death } from "../support/death.ts";
-import { House, type Room, type Run } from "../support/house.ts";
+import { death } from "../support/wait-for-death.ts";
 
 const house = House.onEtcd();
 

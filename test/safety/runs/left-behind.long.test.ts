@@ -1,9 +1,9 @@
 /** What a command leaves behind: on purpose, or because a signal to the run has ended it. */
 import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { eventually, House } from "../../../fixtures/cluster/test-cluster.ts";
 import { kill, newSleeper, until } from "../../process/helpers.ts";
-import { death } from "../support/death.ts";
-import { eventually, House } from "../support/house.ts";
+import { death } from "../support/wait-for-death.ts";
 
 const house = House.onEtcd();
 

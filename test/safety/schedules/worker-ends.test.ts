@@ -1,10 +1,10 @@
 /** How a worker leaves, is killed, or freezes: what is left of its tasks, and who has them then. */
 import { writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { House } from "../../../fixtures/cluster/test-cluster.ts";
 import { remains } from "../../process/helpers.ts";
-import { death } from "../support/death.ts";
-import { House } from "../support/house.ts";
-import { due, exists, HOLD, outcome, outcomes, sh } from "../support/work.ts";
+import { due, exists, HOLD, outcome, outcomes, sh } from "../support/due-schedules.ts";
+import { death } from "../support/wait-for-death.ts";
 
 const house = House.onEtcd();
 

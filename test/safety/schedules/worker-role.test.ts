@@ -1,8 +1,8 @@
 /** A worker with no more than the role of docs/etcd.md. */
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { House, type Room } from "../../../fixtures/cluster/test-cluster.ts";
 import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
-import { House, type Room } from "../support/house.ts";
-import { due, outcome, READY } from "../support/work.ts";
+import { due, outcome, READY } from "../support/due-schedules.ts";
 
 const PREFIX = "/jobs/";
 const LOGIN = { rootPassword: "r00t", user: "anybody", password: "x", prefix: PREFIX };

@@ -3,11 +3,11 @@ import http from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { House, type Room } from "../../../fixtures/cluster/test-cluster.ts";
 import { FaultProxy } from "../../../fixtures/proxy.ts";
+import { until } from "../../../fixtures/wait-until.ts";
 import { type Definition, formatDefinition } from "../../../src/schedule/definition.ts";
 import { folder, receiver } from "../../work/worker/receiver.ts";
-import { House, type Room } from "../support/house.ts";
-import { until } from "../support/until.ts";
 
 const house = House.onEtcd();
 

@@ -1,8 +1,8 @@
 /** The worker as a process: what it runs, by which handler, with which leases. */
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { eventually, House } from "../support/house.ts";
-import { due, exists, HOLD, outcome, outcomes, READY, sh } from "../support/work.ts";
+import { eventually, House } from "../../../fixtures/cluster/test-cluster.ts";
+import { due, exists, HOLD, outcome, outcomes, READY, sh } from "../support/due-schedules.ts";
 
 const house = House.onEtcd();
 

@@ -1,7 +1,7 @@
 /** Many runs that race for one lock, and some runners that are killed in between. */
 import { expect } from "vitest";
-import { complaints, crowd, type Doom, type Member } from "./crowd.ts";
-import { fallingTokens, overfull } from "./journal.ts";
+import { fallingTokens, overfull } from "../../../fixtures/cluster/job-journal.ts";
+import { complaints, crowd, type Doom, type Member } from "./parallel-runs.ts";
 import type { Stage } from "./theatre.ts";
 
 const LOCK = ["--lock", "nightly"];

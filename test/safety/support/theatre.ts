@@ -1,12 +1,18 @@
 /** A real etcd for a file of tests, and stages on it. */
 import { afterAll, beforeAll, onTestFinished } from "vitest";
+import { type Finishing, Stage, type Transport } from "../../../fixtures/cluster/test-namespace.ts";
 import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
 import { openStore } from "../../../src/etcd/open/open.ts";
 import type { Store } from "../../../src/etcd/store.ts";
 import { createRealClock } from "../../../src/process/clock.ts";
-import { type Finishing, Stage, type Transport } from "./stage.ts";
 
-export { HOLD, type Job, Stage, TRANSPORTS, type Transport } from "./stage.ts";
+export {
+  HOLD,
+  type Job,
+  Stage,
+  TRANSPORTS,
+  type Transport,
+} from "../../../fixtures/cluster/test-namespace.ts";
 
 /** One etcd for a file of tests. */
 export class Theatre {

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from "vitest";
 import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
 import { FaultProxy } from "../../../fixtures/proxy.ts";
+import { until } from "../../../fixtures/wait-until.ts";
 import { TRANSPORTS } from "../../safety/support/theatre.ts";
-import { until } from "../../safety/support/until.ts";
 import { Observer } from "./observers.ts";
 
 let etcd: EtcdMember;

@@ -1,6 +1,7 @@
 /** Somebody who looks at a real etcd, and what was told. */
 import type { TestContext } from "vitest";
 import { startStopwatch } from "../../../fixtures/steady.ts";
+import { until } from "../../../fixtures/wait-until.ts";
 import { openStore, type StoreOptions } from "../../../src/etcd/open/open.ts";
 import type { Store } from "../../../src/etcd/store.ts";
 import { SNAPSHOT_COLLECTIONS } from "../../../src/model/snapshot/snapshot.ts";
@@ -11,7 +12,6 @@ import { createKeys } from "../../../src/protocol/keys.ts";
 import { type EtcdHealth, watchEtcdHealth } from "../../../src/work/observe/etcd-health.ts";
 import { type FollowEvent, followEtcd } from "../../../src/work/observe/follow.ts";
 import type { ObserverPorts } from "../../../src/work/observe/ports.ts";
-import { until } from "../../safety/support/until.ts";
 
 /** What was told, and when: ms after the beginning; those in which this process stood still do not count. */
 export class Told<T extends { kind: string }> {

@@ -10,7 +10,7 @@ import {
   type ConfigUpdate,
 } from "../../../src/work/operate/configure.ts";
 import { keys } from "../../protocol/samples.ts";
-import { type Fate, TestDesk } from "./desk.ts";
+import { type Fate, TestDesk } from "./operator-fixture.ts";
 
 const added = (name: string, after: readonly string[] = []): ConfigChange => ({
   ...{ kind: "group", name, before: undefined, after },

@@ -6,7 +6,7 @@ import {
   waitUntilGone,
 } from "../../../src/work/operate/departures.ts";
 import { keys } from "../../protocol/samples.ts";
-import { TestDesk } from "./desk.ts";
+import { TestDesk } from "./operator-fixture.ts";
 
 const names = (count: number) =>
   Array.from({ length: count }, (_, i) => keys.lock(`l${i}`, `${i}`.padStart(16, "0")));

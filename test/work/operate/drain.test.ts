@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { type Drain, parseDrain, serializeDrain } from "../../../src/protocol/drain.ts";
 import { liftDrains, putDrain } from "../../../src/work/operate/drain.ts";
 import { keys } from "../../protocol/samples.ts";
-import { type Fate, TestDesk } from "./desk.ts";
+import { type Fate, TestDesk } from "./operator-fixture.ts";
 
 const target = { scope: "host", name: "web1.example.com" } as const;
 

@@ -13,7 +13,7 @@ import {
   updateAuditOutcome,
 } from "../../../src/work/operate/operator-action.ts";
 import { keys } from "../../protocol/samples.ts";
-import { type Fate, TestDesk } from "./desk.ts";
+import { type Fate, TestDesk } from "./operator-fixture.ts";
 
 const KEY = keys.drain("lock", "x");
 const deed = (seen: bigint): OperatorAction => ({

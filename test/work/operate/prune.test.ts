@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { generateAuditId, serializeAuditRecord } from "../../../src/protocol/audit.ts";
 import { prune, readPruneCandidates } from "../../../src/work/operate/prune.ts";
 import { keys } from "../../protocol/samples.ts";
-import { TestDesk } from "./desk.ts";
+import { TestDesk } from "./operator-fixture.ts";
 
 const DAY = 86_400_000;
 

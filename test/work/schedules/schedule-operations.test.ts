@@ -17,7 +17,7 @@ import {
   triggerSchedule,
 } from "../../../src/work/schedules/schedule-operations.ts";
 import { keys } from "../../protocol/samples.ts";
-import { TestDesk } from "../operate/desk.ts";
+import { TestDesk } from "../operate/operator-fixture.ts";
 
 const HOUR = 3_600_000;
 const HOURLY: Definition = { cron: "0 * * * *", timezone: "UTC", command: ["true"] };

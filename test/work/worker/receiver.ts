@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { until } from "../../safety/support/until.ts";
+import { until } from "../../../fixtures/wait-until.ts";
 
 /** Reads datagrams as systemd does; prints each between brackets. */
 const RECEIVER = `

@@ -1,7 +1,7 @@
 /** Workers on a real etcd, with a wall clock that the test sets. */
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { ScheduledTask, TaskResult } from "../../../../src/work/worker/handler.ts";
-import { Bed, MINUTE, ok, Site, START } from "../../schedule/site.ts";
+import { Bed, MINUTE, ok, Site, START } from "../worker-fixture.ts";
 
 const bed = new Bed();
 let site: Site;

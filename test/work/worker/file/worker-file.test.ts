@@ -3,7 +3,7 @@ import { basename, dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { parseArgv } from "../../../../src/work/worker/file/argv.ts";
 import { readWorkerFile } from "../../../../src/work/worker/file/worker-file.ts";
-import { newFile } from "../bench.ts";
+import { newFile } from "../handler-fixture.ts";
 
 const read = (text: string, environment?: string) =>
   readWorkerFile(newFile("handlers.yaml", text), { environment });

@@ -6,7 +6,7 @@ import {
   type CommandHandlerOptions,
 } from "../../../../src/work/worker/handlers/command-handler.ts";
 import { remains, until } from "../../../process/helpers.ts";
-import { newBench, newFile } from "../bench.ts";
+import { newBench, newFile } from "../handler-fixture.ts";
 
 const sh = (script: string) => ["sh", "-c", script];
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { TaskResult } from "../../../../src/work/worker/handler.ts";
 import { ModuleHandler } from "../../../../src/work/worker/handlers/module-handler.ts";
 import { remains, until } from "../../../process/helpers.ts";
-import { newBench, newFile } from "../bench.ts";
+import { newBench, newFile } from "../handler-fixture.ts";
 
 const failed = (reason: string | RegExp) => ({
   result: "failed" as const,

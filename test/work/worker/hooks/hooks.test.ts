@@ -4,10 +4,10 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { until } from "../../../../fixtures/wait-until.ts";
 import { createRealClock } from "../../../../src/process/clock.ts";
 import { createGuardianHost } from "../../../../src/process/host.ts";
 import { createHooks, type HookOptions } from "../../../../src/work/worker/hooks/hooks.ts";
-import { until } from "../../../safety/support/until.ts";
 import { ended, NOON, skipped, started, Warnings } from "../events.ts";
 
 const clock = createRealClock();

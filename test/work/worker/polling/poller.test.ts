@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { AlreadyFinishedError, NotFoundError, PreemptedError } from "../../../../src/schedule/errors.ts";
 import type { PolledTask } from "../../../../src/work/worker/polling/polled-task.ts";
 import { Poller, type PollerOptions } from "../../../../src/work/worker/polling/poller.ts";
-import { Bed, MINUTE, Site, START } from "../../schedule/site.ts";
+import { Bed, MINUTE, Site, START } from "../worker-fixture.ts";
 
 const bed = new Bed();
 let site: Site;

@@ -5,7 +5,7 @@ import { readMemberClocks } from "../../../../src/etcd/members/member-clocks.ts"
 import type { ScheduleWorkerOptions } from "../../../../src/work/worker/engine/schedule-worker.ts";
 import type { ScheduledTask, TaskResult } from "../../../../src/work/worker/handler.ts";
 import { CLOCK_LIMITS, ClockCheck } from "../../../../src/work/worker/registration/clock-check.ts";
-import { Bed, HandClock, MINUTE, Site, START } from "../../schedule/site.ts";
+import { Bed, HandClock, MINUTE, Site, START } from "../worker-fixture.ts";
 
 describe("what is heard", () => {
   const heard = (...offsets: number[][]) => {

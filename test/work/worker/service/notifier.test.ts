@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { until } from "../../../../fixtures/wait-until.ts";
 import { createNotifier } from "../../../../src/work/worker/service/notifier.ts";
-import { until } from "../../../safety/support/until.ts";
 import { Warnings } from "../events.ts";
 import { folder, receiver } from "../receiver.ts";
 

@@ -1,9 +1,9 @@
 /** Answers that are lost, calls that never arrive, an etcd that restarts or is full, under workers. */
 import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type Store, StoreError } from "../../../src/etcd/store.ts";
-import type { ScheduledTask, TaskResult } from "../../../src/work/worker/handler.ts";
-import { Bed, diverted, MINUTE, Site, START } from "./site.ts";
+import { type Store, StoreError } from "../../../../src/etcd/store.ts";
+import type { ScheduledTask, TaskResult } from "../../../../src/work/worker/handler.ts";
+import { Bed, diverted, MINUTE, Site, START } from "../worker-fixture.ts";
 
 const bed = new Bed({ quotaBytes: 32 * 2 ** 20 });
 let site: Site;

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 
 /** A command that appends its token to $OUT, from processes that leave it by every door, for as long as any lives. */
-export const BEATS = resolve(import.meta.dirname, "beats.sh");
+export const BEATS = resolve(import.meta.dirname, "write-tokens.sh");
 
 /** What commands wrote, line by line, to one file; the order of the lines is the order of the writes. */
 export class Ledger {

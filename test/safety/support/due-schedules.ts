@@ -1,8 +1,8 @@
 /** Schedules that are due, for tests of workers. */
 import { existsSync } from "node:fs";
+import { eventually, type Room } from "../../../fixtures/cluster/test-cluster.ts";
 import { type Definition, formatDefinition } from "../../../src/schedule/definition.ts";
 import { type OccurrenceOutcome, parseOutcomes } from "../../../src/schedule/state/outcome.ts";
-import { eventually, type Room } from "./house.ts";
 
 /** Puts a schedule that was due a moment ago, once. */
 export async function due(room: Room, id: string, more: Partial<Definition> = {}): Promise<void> {

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { BUNDLE } from "../../../fixtures/signalbox.ts";
-import { until } from "./until.ts";
+import { until } from "../../../fixtures/wait-until.ts";
 
 export const SHELLS = ["bash", "zsh", "fish"] as const;
 export type Shell = (typeof SHELLS)[number];

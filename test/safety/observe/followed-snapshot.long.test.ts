@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
 import { FaultProxy } from "../../../fixtures/proxy.ts";
 import { PATIENCE } from "../../../fixtures/steady.ts";
+import { until } from "../../../fixtures/wait-until.ts";
 import { openStore } from "../../../src/etcd/open/open.ts";
 import type { Op, Store } from "../../../src/etcd/store.ts";
 import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../../src/model/snapshot/snapshot.ts";
@@ -18,7 +19,6 @@ import { load } from "../../../src/work/observe/read.ts";
 import { runningOf } from "../../model/schedules.ts";
 import { ticketWith } from "../../protocol/samples.ts";
 import { TRANSPORTS } from "../support/theatre.ts";
-import { until } from "../support/until.ts";
 
 const clock = createRealClock();
 let etcd: EtcdMember;

@@ -1,14 +1,14 @@
 /** What must hold a schedule up for no longer than it lasts: refusals, odd values, edits under what runs, listeners that throw. */
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { type Store, StoreError } from "../../../src/etcd/store.ts";
-import type { Txn } from "../../../src/protocol/txn.ts";
-import { formatDefinition, parseDefinition } from "../../../src/schedule/definition.ts";
-import { parseDue } from "../../../src/schedule/state/due.ts";
-import { buildDefinitionChange } from "../../../src/work/schedules/definition-change.ts";
-import type { WorkerEvent } from "../../../src/work/worker/events.ts";
-import type { ScheduledTask, TaskResult } from "../../../src/work/worker/handler.ts";
-import { Poller } from "../../../src/work/worker/polling/poller.ts";
-import { Bed, diverted, type Hand, MINUTE, ok, Site, START } from "./site.ts";
+import { type Store, StoreError } from "../../../../src/etcd/store.ts";
+import type { Txn } from "../../../../src/protocol/txn.ts";
+import { formatDefinition, parseDefinition } from "../../../../src/schedule/definition.ts";
+import { parseDue } from "../../../../src/schedule/state/due.ts";
+import { buildDefinitionChange } from "../../../../src/work/schedules/definition-change.ts";
+import type { WorkerEvent } from "../../../../src/work/worker/events.ts";
+import type { ScheduledTask, TaskResult } from "../../../../src/work/worker/handler.ts";
+import { Poller } from "../../../../src/work/worker/polling/poller.ts";
+import { Bed, diverted, type Hand, MINUTE, ok, Site, START } from "../worker-fixture.ts";
 
 /** How long is waited for what comes by a watch, ms. */
 const PATIENCE = 30_000;
