@@ -57,7 +57,7 @@ export function createGuardianError(
   code: number | undefined,
   launched: boolean,
 ): SignalboxError {
-  if (code === undefined || code === GUARDIAN_EXIT.avenged) {
+  if (code === undefined || code === GUARDIAN_EXIT.innerKilled) {
     const what = launched
       ? `"${file}" was killed as it started, because its guardian was killed`
       : `"${file}" was not started: its guardian was killed before`;

@@ -5,7 +5,7 @@ import { findForeignMachine } from "./elf.ts";
 import { explainUnstartable } from "./unstartable.ts";
 
 /** Native programs are next to the bundle; when run from source, they are in the output folder of the build. */
-const PLACES = [".", "../../dist"];
+const PLACES = [".", "../../../dist"];
 
 /**
  * Finds the guardian.

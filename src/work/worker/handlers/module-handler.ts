@@ -15,7 +15,7 @@ export interface ModuleHandlerOptions extends Omit<CommandHandlerOptions, "comma
 }
 
 /** The host program for modules is next to the bundle; when run from source, it is in the build output. */
-const PLACES = ["task-host.mjs", "../../../dist/task-host.mjs"];
+const PLACES = ["task-host.mjs", "../../../../dist/task-host.mjs"];
 
 /**
  * Runs tasks with a function of a JavaScript or TypeScript module, in a separate process, so that a module cannot

@@ -1,14 +1,14 @@
 #define _GNU_SOURCE
-#include "tree.h"
+#include "process-tree.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "group.h"
-#include "memory.h"
+#include "cgroup.h"
 #include "proc.h"
+#include "seen-processes.h"
 
 /*
  * A guardian is a "child subreaper": after setsid, a double fork or the death of a parent, its descendants stay its
@@ -20,12 +20,12 @@ enum { PASSES = 16 }; /* limits the stopping of a fork bomb; the caller repeats 
 
 static struct list now, before;
 
-int tree_open(void) { return proc_open() < 0 ? -1 : memory_open(); }
+int tree_open(void) { return proc_open() < 0 ? -1 : seen_open(); }
 
 /* Returns how far a process is below an ancestor: the guardian, or a strayed process. The bound ends a cyclic chain. */
-static int depth_below(const struct proc *p, pid_t ancestor) {
+static int measure_depth_below(const struct proc *p, pid_t ancestor) {
   for (size_t depth = 1; depth <= now.count; depth++) {
-    if (ancestor ? p->parent == ancestor : p->strayed) return (int)depth;
+    if (ancestor ? p->parent == ancestor : p->is_member) return (int)depth;
     p = proc_find(&now, p->parent);
     if (!p) return 0;
   }
@@ -34,12 +34,12 @@ static int depth_below(const struct proc *p, pid_t ancestor) {
 
 static void mark_member(pid_t pid) {
   struct proc *p = proc_find(&now, pid);
-  if (p) p->strayed = 1;
+  if (p) p->is_member = 1;
 }
 
-static void measure(struct proc *p) {
-  p->depth = depth_below(p, getpid());
-  if (p->depth == 0) p->depth = depth_below(p, 0);
+static void measure_depth(struct proc *p) {
+  p->depth = measure_depth_below(p, getpid());
+  if (p->depth == 0) p->depth = measure_depth_below(p, 0);
 }
 
 /* Lists the command's processes in `now` and moves the previous list to `before`. Returns the greatest depth. */
@@ -48,9 +48,9 @@ static int scan(void) {
   before = now;
   now = old;
   proc_list(&now);
-  memory_mark(&now);
-  group_members(mark_member);
-  for (size_t i = 0; i < now.count; i++) measure(&now.at[i]);
+  seen_mark(&now);
+  cgroup_each_process(mark_member);
+  for (size_t i = 0; i < now.count; i++) measure_depth(&now.at[i]);
 
   size_t kept = 0;
   int deepest = 0;
@@ -60,13 +60,13 @@ static int scan(void) {
     now.at[kept++] = now.at[i];
   }
   now.count = kept;
-  memory_keep(&now);
+  seen_replace(&now);
   return deepest;
 }
 
-void tree_remember(void) { scan(); }
+void tree_scan(void) { scan(); }
 
-int tree_strays(void) { return memory_lives() || group_lives(); }
+int tree_has_others(void) { return seen_has_living() || cgroup_has_processes(); }
 
 /*
  * Signals a process that a scan found, and no other one.
@@ -76,7 +76,7 @@ int tree_strays(void) { return memory_lives() || group_lives(); }
  * The same birth before and after proves that the pidfd, opened in between, refers to that process. Its parent must
  * still be the one from the scan, or now be the guardian.
  */
-static void hit(const struct proc *p, int sig) {
+static void send_signal(const struct proc *p, int sig) {
   if (p->parent == getpid()) {
     kill(p->pid, sig);
     return;
@@ -84,7 +84,7 @@ static void hit(const struct proc *p, int sig) {
   int fd = (int)syscall(SYS_pidfd_open, p->pid, 0);
   if (fd < 0 && errno == ESRCH) return;
   struct proc again;
-  int same = proc_look(p->pid, &again) == 0 && again.born == p->born &&
+  int same = proc_read(p->pid, &again) == 0 && again.born == p->born &&
              (again.parent == p->parent || again.parent == getpid());
   if (same && fd >= 0) syscall(SYS_pidfd_send_signal, fd, sig, NULL, 0);
   if (same && fd < 0) kill(p->pid, sig); /* before Linux 5.3, or no descriptor left: a window of microseconds */
@@ -97,14 +97,14 @@ void tree_terminate(void) {
   for (int depth = 1; depth <= deepest; depth++) {
     for (size_t i = 0; i < now.count; i++) {
       if (now.at[i].depth != depth) continue;
-      hit(&now.at[i], SIGTERM);
-      hit(&now.at[i], SIGCONT);
+      send_signal(&now.at[i], SIGTERM);
+      send_signal(&now.at[i], SIGCONT);
     }
   }
 }
 
 void tree_kill(void) {
-  group_kill(); /* the whole cgroup at once, other users' processes too; the rest has left the cgroup */
+  cgroup_kill(); /* the whole cgroup at once, other users' processes too; the rest has left the cgroup */
   now.count = 0;
   for (int pass = 0; pass < PASSES; pass++) {
     int fresh = 0;
@@ -112,10 +112,10 @@ void tree_kill(void) {
     for (size_t i = 0; i < now.count; i++) {
       const struct proc *known = proc_find(&before, now.at[i].pid);
       if (known && known->born == now.at[i].born) continue;
-      hit(&now.at[i], SIGSTOP); /* a stopped process cannot fork during the walk */
+      send_signal(&now.at[i], SIGSTOP); /* a stopped process cannot fork during the walk */
       fresh++;
     }
     if (fresh == 0) break;
   }
-  for (size_t i = 0; i < now.count; i++) hit(&now.at[i], SIGKILL);
+  for (size_t i = 0; i < now.count; i++) send_signal(&now.at[i], SIGKILL);
 }

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "group.h"
+#include "cgroup.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,8 +12,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "home.h"
-#include "sweep.h"
+#include "abandoned-cgroups.h"
+#include "own-cgroup.h"
 
 enum { NONE = -1, TRIES = 16 };
 
@@ -22,7 +22,7 @@ static int dir = NONE;    /* the command's cgroup */
 static int killer = NONE; /* the command's cgroup.kill */
 static char name[64], path[PATH_MAX];
 
-static void forget(void) {
+static void close_cgroup(void) {
   if (dir != NONE) close(dir);
   if (killer != NONE) close(killer);
   dir = killer = NONE;
@@ -30,34 +30,34 @@ static void forget(void) {
 }
 
 /* Fails while a process lives in the cgroup. First removes the cgroups that nested runs have left in it. */
-void group_remove(void) {
+void cgroup_remove(void) {
   if (home == NONE || !name[0] || unlinkat(home, name, AT_REMOVEDIR) == 0 || errno != EBUSY || dir == NONE) return;
-  sweep(dir);
+  abandoned_cgroups_remove(dir);
   unlinkat(home, name, AT_REMOVEDIR);
 }
 
-void group_open(void) {
+void cgroup_open(void) {
   size_t length;
-  home = home_open(path, sizeof path);
+  home = own_cgroup_open(path, sizeof path);
   if (home == NONE) return;
-  sweep(home);
-  sweep_name(name, sizeof name);
+  abandoned_cgroups_remove(home);
+  abandoned_cgroups_make_name(name, sizeof name);
   length = strlen(path);
   if (mkdirat(home, name, 0755) < 0) {
     name[0] = '\0';
-    return forget();
+    return close_cgroup();
   }
   dir = openat(home, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   killer = dir == NONE ? NONE : openat(dir, "cgroup.kill", O_WRONLY | O_CLOEXEC); /* Linux 5.14 */
   int written = snprintf(path + length, sizeof path - length, "/%s", name);
   if (killer != NONE && written > 0 && (size_t)written < sizeof path - length) return;
-  group_remove();
-  forget();
+  cgroup_remove();
+  close_cgroup();
 }
 
-int group_is_open(void) { return dir != NONE; }
+int cgroup_is_open(void) { return dir != NONE; }
 
-const char *group_path(void) { return path; }
+const char *cgroup_path(void) { return path; }
 
 /*
  * Uses clone3(2), so that the command is in its cgroup from its first instruction on, without the wait of a later move.
@@ -69,11 +69,11 @@ static pid_t fork_into(int cgroup) {
   return (pid_t)syscall(SYS_clone3, &args, sizeof args);
 }
 
-pid_t group_fork(void) {
+pid_t cgroup_fork(void) {
   pid_t pid = dir == NONE ? -1 : fork_into(dir);
   if (pid >= 0) return pid;
-  group_remove(); /* an old kernel, or controllers that allow no processes here */
-  forget();
+  cgroup_remove(); /* an old kernel, or controllers that allow no processes here */
+  close_cgroup();
   return fork();
 }
 
@@ -90,7 +90,7 @@ static ssize_t read_file(const char *file, char *text, size_t size) {
  * A process that was just reaped may still count as populating its cgroup, but is no longer listed. In that case only
  * cgroups below, which are links to the directory, can contain processes.
  */
-int group_lives(void) {
+int cgroup_has_processes(void) {
   char text[256];
   struct stat st;
   if (dir == NONE || read_file("cgroup.events", text, sizeof text) < 0 || !strstr(text, "populated 1")) return 0;
@@ -98,7 +98,7 @@ int group_lives(void) {
   return fstat(dir, &st) == 0 && st.st_nlink > 2;
 }
 
-void group_members(void each(pid_t)) {
+void cgroup_each_process(void each(pid_t)) {
   int pid, fd = dir == NONE ? -1 : openat(dir, "cgroup.procs", O_RDONLY | O_CLOEXEC);
   FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
   while (file && fscanf(file, "%d", &pid) == 1) {
@@ -107,17 +107,18 @@ void group_members(void each(pid_t)) {
   if (file) fclose(file);
 }
 
-void group_kill(void) {
+void cgroup_kill(void) {
   if (killer != NONE && write(killer, "1", 1) < 0) return; /* on failure, the walk over the tree still kills */
 }
 
-static int home_procs = NONE;
+static int own_procs = NONE;
 
-static void move_home(pid_t pid) { dprintf(home_procs, "%d", pid); }
+static void move_to_own_cgroup(pid_t pid) { dprintf(own_procs, "%d", pid); }
 
-void group_let_go(void) {
-  if (!group_lives()) return;
-  sweep_spare(dir);
-  home_procs = openat(home, "cgroup.procs", O_WRONLY | O_CLOEXEC);
-  for (int tries = 0; home_procs != NONE && tries < TRIES && group_lives(); tries++) group_members(move_home);
+void cgroup_release_processes(void) {
+  if (!cgroup_has_processes()) return;
+  abandoned_cgroups_spare(dir);
+  own_procs = openat(home, "cgroup.procs", O_WRONLY | O_CLOEXEC);
+  for (int tries = 0; own_procs != NONE && tries < TRIES && cgroup_has_processes(); tries++)
+    cgroup_each_process(move_to_own_cgroup);
 }

@@ -3,8 +3,8 @@
  * namespace, and its parent dies) still belongs to the command. Both guardians share this memory, so the survivor has
  * it too.
  */
-#ifndef MEMORY_H
-#define MEMORY_H
+#ifndef SEEN_PROCESSES_H
+#define SEEN_PROCESSES_H
 
 #include <stdint.h>
 
@@ -16,24 +16,24 @@ struct seen {
   uint64_t born;
 };
 
-enum { MEMORY_MAX = 2048 }; /* with more processes at once, the later ones are not remembered */
+enum { SEEN_MAX = 2048 }; /* with more processes at once, the later ones are not remembered */
 
 /* Allocates the memory, shared with a process that is forked later. Returns 0, or -1 with errno. */
-int memory_open(void);
+int seen_open(void);
 
 /* Marks living remembered processes as strayed. */
-void memory_mark(const struct list *all);
+void seen_mark(const struct list *all);
 
 /* Remembers exactly these processes. They must include the living ones that were remembered before. */
-void memory_keep(const struct list *members);
+void seen_replace(const struct list *members);
 
 /* Whether a remembered process lives. */
-int memory_lives(void);
+int seen_has_living(void);
 
 /* Whether the memory was updated since the last call. */
-int memory_has_changed(void);
+int seen_has_changed(void);
 
-/* Writes all remembered processes in the form of SEEN. Returns their number, at most MEMORY_MAX. */
-uint32_t memory_list(struct seen *out);
+/* Writes all remembered processes in the form of SEEN. Returns their number, at most SEEN_MAX. */
+uint32_t seen_list(struct seen *out);
 
 #endif

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "sweep.h"
+#include "abandoned-cgroups.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -21,9 +21,9 @@ static unsigned long pid_namespace(void) {
   return stat("/proc/self/ns/pid", &st) == 0 ? (unsigned long)st.st_ino : 0;
 }
 
-void sweep_name(char *name, size_t size) {
+void abandoned_cgroups_make_name(char *name, size_t size) {
   struct proc self = {0};
-  proc_look(getpid(), &self);
+  proc_read(getpid(), &self);
   snprintf(name, size, PREFIX "%lx-%d-%llu", pid_namespace(), getpid(), self.born);
 }
 
@@ -35,10 +35,10 @@ static int is_abandoned(const char *name, unsigned long namespace) {
   struct proc p;
   if (sscanf(name, PREFIX "%lx-%d-%llu", &there, &pid, &born) != 3 || there != namespace || born == 0) return 0;
   if (kill(pid, 0) < 0 && errno == ESRCH) return 1;
-  return proc_look(pid, &p) == 0 && (p.born != born || p.dead);
+  return proc_read(pid, &p) == 0 && (p.born != born || p.dead);
 }
 
-void sweep_spare(int dir) { fsetxattr(dir, SPARED, "1", 1, 0); }
+void abandoned_cgroups_spare(int dir) { fsetxattr(dir, SPARED, "1", 1, 0); }
 
 /* Counts only direct members: processes in a cgroup below have their own guardian. */
 static int has_members(int dir) {
@@ -56,23 +56,23 @@ static void kill_members(int dir) {
   close(fd);
 }
 
-static void end(int home, const char *name) {
+static void remove_abandoned(int home, const char *name) {
   char spared;
   int dir = openat(home, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (dir < 0) return;
   if (has_members(dir) && fgetxattr(dir, SPARED, &spared, 1) < 0) kill_members(dir);
-  sweep(dir); /* of nested runs */
+  abandoned_cgroups_remove(dir); /* of nested runs */
   close(dir);
   unlinkat(home, name, AT_REMOVEDIR); /* fails while killed processes are still ending; the next run removes it */
 }
 
-void sweep(int home) {
+void abandoned_cgroups_remove(int home) {
   unsigned long namespace = pid_namespace();
   int fd = openat(home, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   DIR *all = fd < 0 ? NULL : fdopendir(fd);
   for (struct dirent *entry; all && (entry = readdir(all));) {
     if (strncmp(entry->d_name, PREFIX, sizeof PREFIX - 1) == 0 && is_abandoned(entry->d_name, namespace))
-      end(home, entry->d_name);
+      remove_abandoned(home, entry->d_name);
   }
   if (all) closedir(all);
 }

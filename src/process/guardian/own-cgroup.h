@@ -1,6 +1,6 @@
 /* The cgroup (v2) of this process. */
-#ifndef HOME_H
-#define HOME_H
+#ifndef OWN_CGROUP_H
+#define OWN_CGROUP_H
 
 #include <stddef.h>
 
@@ -8,6 +8,6 @@
  * Opens the directory of the guardian's own cgroup and writes its path. Returns -1 when no directory is certain to be
  * the own cgroup: in a container, the mounted tree may be another part of the hierarchy.
  */
-int home_open(char *path, size_t size);
+int own_cgroup_open(char *path, size_t size);
 
 #endif

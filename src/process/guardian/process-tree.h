@@ -1,8 +1,8 @@
 /*
  * The command's processes: the descendants of the calling guardian, those seen before, and the members of its cgroup.
  */
-#ifndef TREE_H
-#define TREE_H
+#ifndef PROCESS_TREE_H
+#define PROCESS_TREE_H
 
 /*
  * Opens /proc and the memory. Returns 0, or -1 with errno.
@@ -11,10 +11,10 @@
 int tree_open(void);
 
 /* Remembers the current processes of the command. */
-void tree_remember(void);
+void tree_scan(void);
 
 /* Whether a process of the command lives outside the guardian's own descendants. */
-int tree_strays(void);
+int tree_has_others(void);
 
 /* Sends SIGTERM to all processes, ancestors first, each followed by SIGCONT so that a stopped process can end. */
 void tree_terminate(void);

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "talk.h"
+#include "frames.h"
 
 #include <endian.h>
 #include <errno.h>
@@ -14,7 +14,7 @@ static unsigned char in[sizeof(struct frame) + WIRE_BLOCK_MAX];
 static size_t filled;
 
 /* Converts little endian to host byte order, or back. */
-static struct frame swapped(struct frame f) {
+static struct frame swap_bytes(struct frame f) {
   return (struct frame){
       .kind = le32toh(f.kind),
       .length = le32toh(f.length),
@@ -23,13 +23,13 @@ static struct frame swapped(struct frame f) {
   };
 }
 
-void tell(int sock, uint32_t kind, int64_t a, int64_t b) {
-  struct frame f = swapped((struct frame){.kind = kind, .a = a, .b = b});
+void send_event(int sock, uint32_t kind, int64_t a, int64_t b) {
+  struct frame f = swap_bytes((struct frame){.kind = kind, .a = a, .b = b});
   send(sock, &f, sizeof f, MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-void tell_block(int sock, uint32_t kind, int64_t a, const void *block, uint32_t length) {
-  struct frame f = swapped((struct frame){.kind = kind, .length = length, .a = a});
+void send_event_block(int sock, uint32_t kind, int64_t a, const void *block, uint32_t length) {
+  struct frame f = swap_bytes((struct frame){.kind = kind, .length = length, .a = a});
   struct iovec parts[] = {{&f, sizeof f}, {(void *)block, length}};
   struct msghdr message = {.msg_iov = parts, .msg_iovlen = length ? 2 : 1};
   sendmsg(sock, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -48,10 +48,10 @@ int is_closed(int sock) {
 static struct frame frame_at(size_t at) {
   struct frame f;
   memcpy(&f, in + at, sizeof f);
-  return swapped(f);
+  return swap_bytes(f);
 }
 
-int listen_to(int sock) {
+int read_frames(int sock) {
   ssize_t n;
   do {
     n = recv(sock, in + filled, sizeof in - filled, MSG_DONTWAIT);
@@ -61,12 +61,12 @@ int listen_to(int sock) {
   return filled < sizeof(struct frame) || frame_at(0).length <= WIRE_BLOCK_MAX;
 }
 
-void take_frames(obey_t *obey) {
+void handle_frames(frame_handler_t *handle_request) {
   size_t at = 0;
   while (filled - at >= sizeof(struct frame)) {
     struct frame f = frame_at(at);
     if (f.length > filled - at - sizeof f) break;
-    obey(&f, in + at + sizeof f);
+    handle_request(&f, in + at + sizeof f);
     at += sizeof f + f.length;
   }
   memmove(in, in + at, filled - at);

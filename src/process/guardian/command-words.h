@@ -1,6 +1,6 @@
 /* The command's words as received from the runner: they never appear in a guardian's own argument list. */
-#ifndef WORDS_H
-#define WORDS_H
+#ifndef COMMAND_WORDS_H
+#define COMMAND_WORDS_H
 
 #include <stdint.h>
 

@@ -1,19 +1,19 @@
 /* Sends and receives frames; inner.c interprets them. */
-#ifndef TALK_H
-#define TALK_H
+#ifndef FRAMES_H
+#define FRAMES_H
 
 #include "wire.h"
 
-typedef void obey_t(const struct frame *frame, const unsigned char *block);
+typedef void frame_handler_t(const struct frame *frame, const unsigned char *block);
 
 /* Sends a frame. Ignores failures: guarding continues when the runner is gone or does not read. */
-void tell(int sock, uint32_t kind, int64_t a, int64_t b);
+void send_event(int sock, uint32_t kind, int64_t a, int64_t b);
 
 /*
  * Sends a frame with a block. The frame is truncated if the runner does not read and the socket is full: see
  * has_unread.
  */
-void tell_block(int sock, uint32_t kind, int64_t a, const void *block, uint32_t length);
+void send_event_block(int sock, uint32_t kind, int64_t a, const void *block, uint32_t length);
 
 /* Whether the runner has not yet read everything that was sent. If it has, the socket has space for any frame. */
 int has_unread(int sock);
@@ -25,9 +25,9 @@ int is_closed(int sock);
  * Reads all available data, without blocking. Returns whether the runner is still connected: 0 after the end of the
  * stream, an error, or data that cannot be a valid frame.
  */
-int listen_to(int sock);
+int read_frames(int sock);
 
 /* Passes every complete frame to `obey`, in order. */
-void take_frames(obey_t *obey);
+void handle_frames(frame_handler_t *handle_request);
 
 #endif

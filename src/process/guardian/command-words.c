@@ -1,4 +1,4 @@
-#include "words.h"
+#include "command-words.h"
 
 #include <errno.h>
 #include <stdlib.h>
