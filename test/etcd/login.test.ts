@@ -8,7 +8,7 @@ import { Login } from "../../src/etcd/login/login.ts";
 import { Passwords } from "../../src/etcd/login/passwords.ts";
 import { type AttemptOptions, type Member, MemberError, type Rpc } from "../../src/etcd/member.ts";
 import { StoreError } from "../../src/etcd/store.ts";
-import { ManualClock, settled } from "./manual-clock.ts";
+import { ManualClock, waitForPending } from "./manual-clock.ts";
 
 /** One login that a member was asked for. */
 interface Asked {
@@ -105,9 +105,9 @@ describe("a login", () => {
   it("goes to the next member at once when a connection breaks, and calls then start there", async () => {
     const through = way("a", "b");
     const got = token(login(), through);
-    await settled();
+    await waitForPending();
     last().fail(reset());
-    await settled();
+    await waitForPending();
     expect(last()).toMatchObject({ member: "b", at: 0 });
     last().answer("t");
     expect(await got).toBe("t");
@@ -133,7 +133,7 @@ describe("a login", () => {
     await expect(got).rejects.toMatchObject({ kind: "unavailable", message: /no answer to the login/ });
     expect(last().options.signal.aborted).toBe(true);
     const again = token(all, through);
-    await settled();
+    await waitForPending();
     expect(asked).toHaveLength(1);
     await clock.advance(250);
     expect(asked).toHaveLength(2);
@@ -145,7 +145,7 @@ describe("a login", () => {
     const all = login();
     const through = way("a");
     const first = token(all, through);
-    await settled();
+    await waitForPending();
     last().fail(new MemberError("unavailable", "elsewhere", "a: its certificate is not trusted"));
     await expect(first).rejects.toMatchObject({ message: "a: its certificate is not trusted" });
     for (const wait of [10, 300]) {
@@ -163,9 +163,9 @@ describe("a login", () => {
   it("pauses between rounds in which every member failed", async () => {
     void token(login(), way("a", "b"));
     for (let i = 0; i < 6; i += 1) {
-      await settled();
+      await waitForPending();
       last().fail(reset());
-      await settled();
+      await waitForPending();
       if (asked.length === i + 1) await clock.advance(600);
     }
     const times = asked.map(({ at }) => at);
@@ -178,7 +178,7 @@ describe("a login", () => {
     const all = login();
     const through = way("a", "b");
     const got = token(all, through);
-    await settled();
+    await waitForPending();
     last().fail(refused());
     await expect(got).rejects.toMatchObject({ kind: "unauthenticated" });
     await expect(token(all, through)).rejects.toMatchObject({ kind: "unauthenticated" });
@@ -189,11 +189,11 @@ describe("a login", () => {
     const all = login();
     const [one, other] = [way("a"), way("b")];
     const [lost, kept] = [token(all, one), token(all, other)];
-    await settled();
+    await waitForPending();
     one.close();
     all.cancel(one);
     await expect(lost).rejects.toMatchObject({ kind: "unavailable", message: /closed/ });
-    await settled();
+    await waitForPending();
     expect(last().member).toBe("b");
     last().answer("t");
     expect(await kept).toBe("t");
@@ -203,7 +203,7 @@ describe("a login", () => {
     const all = login();
     const through = way("a");
     const first = token(all, through);
-    await settled();
+    await waitForPending();
     last().answer("old");
     await first;
     const seen: (string | undefined)[] = [];
@@ -213,7 +213,7 @@ describe("a login", () => {
       if (!isKnown) throw stale();
       return text;
     });
-    await settled();
+    await waitForPending();
     isKnown = true;
     await clock.advance(200);
     expect(await late).toBe("old");
@@ -225,7 +225,7 @@ describe("a login", () => {
         return text;
       }),
     );
-    await settled();
+    await waitForPending();
     expect(asked).toHaveLength(2);
     last().answer("new");
     expect(await Promise.all(three)).toEqual(["new", "new", "new"]);
@@ -249,7 +249,7 @@ describe("a login", () => {
       all = login(path);
       through = way("a");
       const got = token(all, through);
-      await settled();
+      await waitForPending();
       last().answer("old");
       await got;
       await clock.advance(60_000);
@@ -258,7 +258,7 @@ describe("a login", () => {
     it("takes the password that the file holds now", async () => {
       file("changed");
       const made = call();
-      await settled();
+      await waitForPending();
       expect(last().password).toBe("changed");
       last().answer("new");
       expect(await made).toBe("new");
@@ -266,7 +266,7 @@ describe("a login", () => {
 
     it("waits for the file when etcd has the new password first, and does not try the old one again and again", async () => {
       const made = call();
-      await settled();
+      await waitForPending();
       last().fail(refused());
       await clock.advance(700);
       expect(asked).toHaveLength(2);
@@ -280,9 +280,9 @@ describe("a login", () => {
     it("takes the old password while only the file has the new one", async () => {
       file("changed");
       const made = call();
-      await settled();
+      await waitForPending();
       last().fail(refused());
-      await settled();
+      await waitForPending();
       expect(last().password).toBe("secret");
       last().answer("new");
       expect(await made).toBe("new");
@@ -293,7 +293,7 @@ describe("a login", () => {
         const made = call();
         for (;;) {
           last().fail(refused()); // of one that is over already: nothing
-          const done = await Promise.race([made.catch((error: unknown) => error), settled()]);
+          const done = await Promise.race([made.catch((error: unknown) => error), waitForPending()]);
           if (done !== undefined) return done;
           await clock.advance(250);
         }
@@ -307,7 +307,7 @@ describe("a login", () => {
     it("is not confused by a file that is missing, or empty, for a moment", async () => {
       writeFileSync(path, "");
       const made = call();
-      await settled();
+      await waitForPending();
       expect(last().password).toBe("secret");
       last().fail(refused());
       rmSync(path);

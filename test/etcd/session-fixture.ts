@@ -12,7 +12,7 @@ type Named = "grant" | "renew" | "revoke" | "prove";
 
 export const TICKET = "/signalbox/locks/a/0123456789abcdef";
 
-export class Bed {
+export class SessionFixture {
   readonly clock = new ManualClock();
   readonly etcd: MemoryEtcd;
   readonly store: ScriptedStore;
@@ -55,10 +55,10 @@ export class Bed {
   }
 
   /** A session with a ticket on it, and a keeper who looks at the ticket. */
-  async kept(ttl: number): Promise<Session> {
+  async openSession(ttl: number): Promise<Session> {
     const session = await Session.open(this.ports, ttl, 10_000);
     this.putTicket(session.id);
-    session.keepAlive(this.keeper(session));
+    session.keepAlive(this.createKeeper(session));
     return session;
   }
 
@@ -71,10 +71,10 @@ export class Bed {
     this.etcd.apply({ compare: [], success: [{ op: "delete", key: TICKET }], failure: [] });
   }
 
-  keeper(session: Session) {
+  createKeeper(session: Session) {
     return {
       prove: () =>
-        this.called("prove", async (): Promise<SessionProof> => {
+        this.call("prove", async (): Promise<SessionProof> => {
           const { count, raftTerm } = this.etcd.range({ key: TICKET });
           return { raftTerm, fault: count === 0 ? "the ticket is gone" : undefined };
         }),
@@ -82,7 +82,7 @@ export class Bed {
     };
   }
 
-  called<T>(name: Named, call: () => Promise<T>): Promise<T> {
+  call<T>(name: Named, call: () => Promise<T>): Promise<T> {
     this.sent[name].push(this.clock.now());
     const fate = this.fates[name]?.shift() ?? this.always[name];
     return fate === undefined ? call() : fate(call);
@@ -128,15 +128,15 @@ export class Bed {
 }
 
 class ScriptedStore extends MemoryStore {
-  readonly #bed: Bed;
+  readonly #bed: SessionFixture;
 
-  constructor(etcd: MemoryEtcd, bed: Bed) {
+  constructor(etcd: MemoryEtcd, bed: SessionFixture) {
     super(etcd);
     this.#bed = bed;
   }
 
   override grant(...args: Parameters<MemoryStore["grant"]>) {
-    return this.#bed.called("grant", () => super.grant(...args));
+    return this.#bed.call("grant", () => super.grant(...args));
   }
 
   override renew(...args: Parameters<MemoryStore["renew"]>) {
@@ -145,11 +145,11 @@ class ScriptedStore extends MemoryStore {
       const { stated, terms } = this.#bed;
       return { ...answer, ttl: stated.shift() ?? answer.ttl, raftTerm: terms.shift() ?? answer.raftTerm };
     };
-    return this.#bed.called("renew", renew);
+    return this.#bed.call("renew", renew);
   }
 
   override revoke(...args: Parameters<MemoryStore["revoke"]>) {
-    return this.#bed.called("revoke", () => super.revoke(...args));
+    return this.#bed.call("revoke", () => super.revoke(...args));
   }
 }
 

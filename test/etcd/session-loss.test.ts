@@ -1,21 +1,21 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Session } from "../../src/etcd/session/session.ts";
-import { settled } from "./manual-clock.ts";
-import { Bed, lossOf } from "./session-fixture.ts";
+import { waitForPending } from "./manual-clock.ts";
+import { lossOf, SessionFixture } from "./session-fixture.ts";
 
 const unhandled: unknown[] = [];
 const keep = (reason: unknown) => void unhandled.push(reason);
 beforeEach(() => void process.on("unhandledRejection", keep));
 afterEach(async () => {
-  await settled();
+  await waitForPending();
   process.off("unhandledRejection", keep);
   expect(unhandled.splice(0)).toEqual([]);
 });
 
 /** TTL 12 s: renewals every 2 s, the horizon 11 s after the sending. */
-async function room(): Promise<{ bed: Bed; session: Session }> {
-  const bed = new Bed();
-  return { bed, session: await bed.kept(12) };
+async function room(): Promise<{ bed: SessionFixture; session: Session }> {
+  const bed = new SessionFixture();
+  return { bed, session: await bed.openSession(12) };
 }
 
 describe("a session is lost", () => {
@@ -105,7 +105,7 @@ describe("a keeper", () => {
     const { bed, session } = await room();
     let told = 0;
     session.keepAlive({
-      prove: () => (told === 0 ? Promise.reject(new Error("no")) : bed.keeper(session).prove()),
+      prove: () => (told === 0 ? Promise.reject(new Error("no")) : bed.createKeeper(session).prove()),
       onHorizonMoved: () => {
         told += 1;
         throw new Error("never mind");
@@ -125,7 +125,7 @@ describe("a keeper", () => {
       else bed.etcd.revoke(session.id);
       await bed.clock.advance(1_000);
       const sent = bed.sent.renew.length;
-      session.keepAlive(bed.keeper(session));
+      session.keepAlive(bed.createKeeper(session));
       await bed.clock.advance(60_000);
       expect([bed.sent.renew.length, bed.clock.pending]).toEqual([sent, 0]);
     }

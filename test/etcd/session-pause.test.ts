@@ -1,14 +1,14 @@
 /** A machine that was paused by its hypervisor: its clocks stood still, and only a jump of the wall clock tells. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Session } from "../../src/etcd/session/session.ts";
-import { settled } from "./manual-clock.ts";
-import { Bed, lossOf } from "./session-fixture.ts";
+import { waitForPending } from "./manual-clock.ts";
+import { lossOf, SessionFixture } from "./session-fixture.ts";
 
 const unhandled: unknown[] = [];
 const keep = (reason: unknown) => void unhandled.push(reason);
 beforeEach(() => void process.on("unhandledRejection", keep));
 afterEach(async () => {
-  await settled();
+  await waitForPending();
   process.off("unhandledRejection", keep);
   expect(unhandled.splice(0)).toEqual([]);
 });
@@ -16,9 +16,9 @@ afterEach(async () => {
 const HOUR = 3_600_000;
 
 /** TTL 60 s: renewals every 10 s, the horizon 58.8 s after the sending. Now is 500 ms after the first renewal. */
-async function room(): Promise<{ bed: Bed; session: Session }> {
-  const bed = new Bed();
-  const session = await bed.kept(60);
+async function room(): Promise<{ bed: SessionFixture; session: Session }> {
+  const bed = new SessionFixture();
+  const session = await bed.openSession(60);
   await bed.clock.advance(10_500);
   expect([bed.sent.renew, session.horizon]).toEqual([[10_000], 68_800]);
   return { bed, session };

@@ -1,21 +1,21 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Session } from "../../src/etcd/session/session.ts";
-import { settled } from "./manual-clock.ts";
-import { Bed, lossOf } from "./session-fixture.ts";
+import { waitForPending } from "./manual-clock.ts";
+import { lossOf, SessionFixture } from "./session-fixture.ts";
 
 const unhandled: unknown[] = [];
 const keep = (reason: unknown) => void unhandled.push(reason);
 beforeEach(() => void process.on("unhandledRejection", keep));
 afterEach(async () => {
-  await settled();
+  await waitForPending();
   process.off("unhandledRejection", keep);
   expect(unhandled.splice(0)).toEqual([]);
 });
 
 /** TTL 12 s: renewals every 2 s, the horizon 11 s after the sending. */
-async function room(): Promise<{ bed: Bed; session: Session }> {
-  const bed = new Bed();
-  return { bed, session: await bed.kept(12) };
+async function room(): Promise<{ bed: SessionFixture; session: Session }> {
+  const bed = new SessionFixture();
+  return { bed, session: await bed.openSession(12) };
 }
 
 describe("a renewal", () => {
@@ -28,8 +28,8 @@ describe("a renewal", () => {
   });
 
   test("keeps to the TTL that the server states, at the grant and later", async () => {
-    const bed = new Bed({ minTtl: 30 });
-    const session = await bed.kept(5);
+    const bed = new SessionFixture({ minTtl: 30 });
+    const session = await bed.openSession(5);
     bed.stated.push(60, 60);
     await bed.clock.advance(20_000);
     expect(bed.sent.renew.slice(0, 3)).toEqual([5_000, 10_000, 20_000]);
@@ -103,9 +103,9 @@ describe("a raft term that changes", () => {
   });
 
   test("unseen since a grant that was repeated: it is renewed twice before it counts", async () => {
-    const bed = new Bed();
+    const bed = new SessionFixture();
     bed.fates.grant = [bed.lost(0)];
-    const opening = bed.kept(12);
+    const opening = bed.openSession(12);
     await bed.clock.advance(2_500);
     await opening;
     expect(bed.sent.renew).toHaveLength(2);

@@ -3,13 +3,13 @@ import { randomBytes } from "node:crypto";
 import { readlinkSync } from "node:fs";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { clock, fixture, guardians, newMark, runner, started } from "./helpers.ts";
+import { clock, createMark, findGuardians, getFixturePath, startGuarded, startRunner } from "./helpers.ts";
 
 const run = promisify(execFile);
 const sh = (script: string): [string, ...string[]] => ["sh", "-c", script];
 
 async function outcome(command: [string, ...string[]], input: Buffer | string = "") {
-  const { process, ended } = runner(newMark(), { command });
+  const { process, ended } = startRunner(createMark(), { command });
   process.stdin?.on("error", () => {}).end(input);
   return ended;
 }
@@ -49,14 +49,20 @@ test("1,000 lines come out in order", async () => {
 test("a reader that closes early ends the command by SIGPIPE, without hang or noise", async () => {
   const order = JSON.stringify({ command: ["yes"], termIn: 20_000, killIn: 21_000 });
   const script = `"$0" "$@" 3>/dev/null | head -n 1000 | tail -n 1; echo \${PIPESTATUS[0]}`; // a pipe; Node's are sockets
-  const { stdout, stderr } = await run("bash", ["-c", script, process.execPath, fixture("runner.ts"), order]);
+  const { stdout, stderr } = await run("bash", [
+    "-c",
+    script,
+    process.execPath,
+    getFixturePath("runner.ts"),
+    order,
+  ]);
   expect({ stdout, stderr }).toEqual({ stdout: `y\n${128 + 13}\n`, stderr: "" });
 });
 
 test("no guardian holds the command's output open", async () => {
-  const mark = newMark();
-  const { it } = await started(mark, ["sleep", "30"]);
-  for (const { pid } of Object.values(guardians(mark)))
+  const mark = createMark();
+  const { it } = await startGuarded(mark, ["sleep", "30"]);
+  for (const { pid } of Object.values(findGuardians(mark)))
     for (const fd of [0, 1, 2]) expect(readlinkSync(`/proc/${pid}/fd/${fd}`)).toBe("/dev/null");
   it.terminate(clock.now());
   await it.gone;

@@ -2,7 +2,16 @@ import { uptime } from "node:os";
 import { expect, test } from "vitest";
 import type { RunnerOptions } from "../../fixtures/process/runner.ts";
 import { retryAfterStalls } from "../../fixtures/steady.ts";
-import { fixture, guardians, kill, marked, newMark, newOutput, runner, untilDead } from "./helpers.ts";
+import {
+  createMark,
+  createOutput,
+  findGuardians,
+  getFixturePath,
+  killProcess,
+  listMarkedProcesses,
+  startRunner,
+  waitUntilDead,
+} from "./helpers.ts";
 
 /** Runs `one` for every item, three at a time. */
 async function inLanes<T, R>(items: T[], one: (item: T) => Promise<R>): Promise<R[]> {
@@ -24,12 +33,12 @@ const SOON = 5_000;
 
 /** SIGKILLs a runner some milliseconds after it began to spawn. @returns the milliseconds until all was dead */
 async function killedAfter(ms: number): Promise<number> {
-  const mark = newMark();
-  const run = runner(mark, { command: [fixture("brood.sh")] });
-  await run.event("spawning");
+  const mark = createMark();
+  const run = startRunner(mark, { command: [getFixturePath("brood.sh")] });
+  await run.waitForEvent("spawning");
   await spin(ms);
-  kill(run.pid, "SIGKILL");
-  return untilDead(mark, SOON);
+  killProcess(run.pid, "SIGKILL");
+  return waitUntilDead(mark, SOON);
 }
 
 test("a runner SIGKILLed at any instant takes everything with it within a second", async () => {
@@ -41,9 +50,9 @@ test("a runner SIGKILLed at any instant takes everything with it within a second
 test("so does one that dies at a step of the start", async () => {
   const steps = ["spawned", "prepared", "ordered", "started"] satisfies RunnerOptions["dieAt"][];
   await inLanes([...steps, ...steps], async (dieAt) => {
-    const mark = newMark();
-    await runner(mark, { command: [fixture("brood.sh")], dieAt }).ended.catch(() => {});
-    await untilDead(mark, SOON);
+    const mark = createMark();
+    await startRunner(mark, { command: [getFixturePath("brood.sh")], dieAt }).ended.catch(() => {});
+    await waitUntilDead(mark, SOON);
   });
 });
 
@@ -58,35 +67,35 @@ function ranAfter(instant: number, beats: readonly number[]): number {
 
 /** A runner and its guardians, who stay until it has heard how the command ended. */
 function keepers(mark: string, runner: number): number[] {
-  const { outer, inner } = guardians(mark, runner);
+  const { outer, inner } = findGuardians(mark, runner);
   return [runner, outer.pid, inner.pid];
 }
 
 test("a frozen runner's command is dead by its deadline", () => retryAfterStalls(frozen));
 
 async function frozen(): Promise<void> {
-  const mark = newMark();
-  const out = newOutput();
+  const mark = createMark();
+  const out = createOutput();
   const order = {
     command: ["sh", "-c", METRONOME] satisfies [string, ...string[]],
     termIn: 600, // by then it ignores SIGTERM
     killIn: 1000,
   };
-  const run = runner(mark, order, { OUT: out.path });
-  const { killAtUptime = 0 } = await run.event("started");
+  const run = startRunner(mark, order, { OUT: out.path });
+  const { killAtUptime = 0 } = await run.waitForEvent("started");
   const guards = keepers(mark, run.pid);
-  kill(run.pid, "SIGSTOP");
-  await untilDead(mark, SOON, guards);
+  killProcess(run.pid, "SIGSTOP");
+  await waitUntilDead(mark, SOON, guards);
   expect(uptime(), "when all were dead").toBeGreaterThan(killAtUptime - 0.3);
   expect(ranAfter(killAtUptime, out.lines().map(Number)), "seconds").toBeLessThanOrEqual(0.1);
-  kill(run.pid, "SIGCONT");
+  killProcess(run.pid, "SIGCONT");
   expect((await run.ended).code).toBe(137);
 }
 
 test("a START whose deadline has passed starts nothing", async () => {
-  const mark = newMark();
-  const out = newOutput();
-  const run = runner(
+  const mark = createMark();
+  const out = createOutput();
+  const run = startRunner(
     mark,
     { command: ["sh", "-c", "echo ran >>$OUT"], termIn: 0, killIn: 0 },
     { OUT: out.path },
@@ -98,14 +107,14 @@ test("a START whose deadline has passed starts nothing", async () => {
 });
 
 test("an unfrozen runner hears how its command ended", async () => {
-  const mark = newMark();
-  const run = runner(mark, { command: ["sleep", "30"], termIn: 400, killIn: 600 });
-  await run.event("started");
+  const mark = createMark();
+  const run = startRunner(mark, { command: ["sleep", "30"], termIn: 400, killIn: 600 });
+  await run.waitForEvent("started");
   const guards = keepers(mark, run.pid);
-  kill(run.pid, "SIGSTOP");
-  await untilDead(mark, SOON, guards);
-  expect(marked(mark).map(({ pid }) => pid)).toEqual(guards);
-  kill(run.pid, "SIGCONT");
+  killProcess(run.pid, "SIGSTOP");
+  await waitUntilDead(mark, SOON, guards);
+  expect(listMarkedProcesses(mark).map(({ pid }) => pid)).toEqual(guards);
+  killProcess(run.pid, "SIGCONT");
   expect((await run.ended).code).toBe(143);
-  await untilDead(mark, SOON);
+  await waitUntilDead(mark, SOON);
 });

@@ -10,7 +10,7 @@ const theatre = new Theatre();
 const HOSTS = ["web1.example.com", "web2.example.com", "web3.example.com"];
 
 async function opened(): Promise<{ stage: Stage; account: Account }> {
-  const stage = await theatre.stage("http");
+  const stage = await theatre.createTestNamespace("http");
   await put(stage, stage.keys.group("web"), JSON.stringify(HOSTS));
   return { stage, account: new Account(stage) };
 }
@@ -44,12 +44,12 @@ describe("rolling.ts", () => {
     const { stage, account } = await opened();
     const over = `${stage.journal.folder}/over`;
     const on = (host: string) => ["--lock", host, "--host", host];
-    await stage.started({ name: "busy", options: on(HOSTS[1] ?? ""), hold: ["until", over] });
+    await stage.startJobAndWait({ name: "busy", options: on(HOSTS[1] ?? ""), hold: ["until", over] });
     const script = account.start("rolling.ts", "web", "--", TELL);
     await script.printed(/waiting for web2/);
     expect(told(account)).toEqual([HOSTS[0]]);
     expect(await names(stage)).toEqual([HOSTS[1]]);
-    const refused = await stage.run({ name: "late", options: on(HOSTS[1] ?? "") }).ended;
+    const refused = await stage.startJob({ name: "late", options: on(HOSTS[1] ?? "") }).ended;
     expect(refused.code).toBe(75);
     writeFileSync(over, "");
     const { code, stderr } = await script.ended;
@@ -123,7 +123,7 @@ describe("rolling.ts", () => {
       "--termination-timeout",
       "400ms",
     ];
-    const run = await stage.started({ name: "busy", options, hold: ["stubborn"] });
+    const run = await stage.startJobAndWait({ name: "busy", options, hold: ["stubborn"] });
     const late = await account.run("rolling.ts", "web", "--timeout", "200ms", "--", TELL);
     expect(late).toMatchObject({
       code: 124,
@@ -140,7 +140,7 @@ describe("rolling.ts", () => {
     const { stage, account } = await opened();
     const over = `${stage.journal.folder}/over`;
     const options = ["--lock", "x", "--host", HOSTS[0] ?? ""];
-    await stage.started({ name: "busy", options, hold: ["until", over] });
+    await stage.startJobAndWait({ name: "busy", options, hold: ["until", over] });
     const script = account.start("rolling.ts", "web", "--", TELL);
     await script.printed(/waiting for web1/);
     expect(await account.run("rolling.ts", "web", "--", TELL)).toMatchObject({ code: 75 });
@@ -170,10 +170,10 @@ describe("freeze.ts and thaw.ts", () => {
   it("stop everything once nothing runs, and lift exactly that", async () => {
     const { stage, account } = await opened();
     const over = `${stage.journal.folder}/over`;
-    await stage.started({ name: "busy", options: ["--lock", "x"], hold: ["until", over] });
+    await stage.startJobAndWait({ name: "busy", options: ["--lock", "x"], hold: ["until", over] });
     const freeze = account.start("freeze.ts", "--reason", "etcd upgrade");
     await freeze.printed(/waiting for /);
-    const refused = await stage.run({ name: "late", options: ["--lock", "y"] }).ended;
+    const refused = await stage.startJob({ name: "late", options: ["--lock", "y"] }).ended;
     expect(refused).toMatchObject({ code: 75 });
     writeFileSync(over, "");
     expect(await freeze.ended).toMatchObject({
@@ -198,7 +198,7 @@ describe("freeze.ts and thaw.ts", () => {
     const freeze = await account.run("freeze.ts");
     expect(freeze).toMatchObject({ code: 75, stderr: expect.stringContaining("by ann: fire") });
     expect((await account.run("thaw.ts")).code).toBe(1);
-    expect((await stage.command(["undrain", "all", "--yes"]).ended).code).toBe(0);
+    expect((await stage.start(["undrain", "all", "--yes"]).ended).code).toBe(0);
     expect((await account.run("freeze.ts")).code).toBe(0);
     await put(stage, stage.keys.drain("all", "all"), '{"by":"ann","at":2,"why":"smoke"}');
     expect(await account.run("thaw.ts")).toMatchObject({
@@ -214,8 +214,8 @@ describe("evacuate.ts", () => {
 
   it("ends the stubborn after a time, works on the empty resource, and opens it again", async () => {
     const { stage, account } = await opened();
-    const busy = await stage.started({ name: "busy", options: LEASE, hold: ["stubborn"] });
-    const beside = await stage.started({
+    const busy = await stage.startJobAndWait({ name: "busy", options: LEASE, hold: ["stubborn"] });
+    const beside = await stage.startJobAndWait({
       name: "beside",
       options: ["--lock", "x"],
       hold: ["until", "/never"],
@@ -232,7 +232,7 @@ describe("evacuate.ts", () => {
     expect((await busy.ended).code).toBe(125);
     expect(beside.child.exitCode).toBeNull();
     expect({ told: told(account), drains: await drains(stage) }).toEqual({ told: ["db"], drains: [] });
-    expect((await stage.run({ name: "next", options: LEASE, hold: [1] }).ended).code).toBe(0);
+    expect((await stage.startJob({ name: "next", options: LEASE, hold: [1] }).ended).code).toBe(0);
   });
 
   it("leaves it drained where the command fails, or --stay says so, or nobody may be ended", async () => {
@@ -243,8 +243,8 @@ describe("evacuate.ts", () => {
     expect(await names(stage)).toEqual([]);
     expect((await account.run("evacuate.ts", "db", "--stay")).code).toBe(0);
     expect(await names(stage)).toEqual(["db"]);
-    expect((await stage.command(["undrain", "resource", "db", "--yes"]).ended).code).toBe(0);
-    await stage.started({ name: "busy", options: LEASE, hold: ["stubborn"] });
+    expect((await stage.start(["undrain", "resource", "db", "--yes"]).ended).code).toBe(0);
+    await stage.startJobAndWait({ name: "busy", options: LEASE, hold: ["stubborn"] });
     const kind = await account.run("evacuate.ts", "db", "--after", "200ms", "--never-reset", "--", "true");
     expect(kind).toMatchObject({ code: 124, stderr: expect.stringContaining("stays drained") });
     expect(await names(stage)).toEqual(["db"]);

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { onTestFinished } from "vitest";
 import { BUNDLE, type ProcessResult } from "../../fixtures/signalbox.ts";
-import { until } from "../../fixtures/wait-until.ts";
+import { waitUntil } from "../../fixtures/wait-until.ts";
 import type { Stage } from "../safety/support/theatre.ts";
 
 const FOLDER = resolve(import.meta.dirname, "../../scripts/maintenance");
@@ -58,7 +58,7 @@ export class Account {
     });
     const tell = () => JSON.stringify(output);
     const printed = (pattern: RegExp) =>
-      until(`${pattern}`, () => pattern.test(output.stdout) || pattern.test(output.stderr), { tell });
+      waitUntil(`${pattern}`, () => pattern.test(output.stdout) || pattern.test(output.stderr), { tell });
     return { child, ended, printed };
   }
 

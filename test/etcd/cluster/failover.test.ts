@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { Failover } from "../../../src/etcd/cluster/failover.ts";
 import { type AttemptOptions, type Member, MemberError } from "../../../src/etcd/member.ts";
 import { StoreError } from "../../../src/etcd/store.ts";
-import { ManualClock, settled } from "../manual-clock.ts";
+import { ManualClock, waitForPending } from "../manual-clock.ts";
 
 /** One attempt that the test answers. */
 interface Call extends AttemptOptions {
@@ -70,7 +70,7 @@ describe("failover", () => {
     const failover = pool("a", "b", "c");
     const outcome = run(failover);
     call(0).fail(retry());
-    await settled();
+    await waitForPending();
     call(1).answer("yes");
     expect(await outcome).toBe("yes");
     void run(failover);
@@ -88,7 +88,7 @@ describe("failover", () => {
     expect(call(1).signal.aborted).toBe(false);
     expect(suspects).toEqual(["a"]);
     call(0).answer("late");
-    await settled();
+    await waitForPending();
     expect(discarded).toEqual(["late"]);
   });
 
@@ -201,7 +201,7 @@ describe("failover", () => {
     void run(failover);
     for (let i = 0; i < 8; i += 1) {
       call(i).fail(retry());
-      await settled();
+      await waitForPending();
       if (calls.length === i + 1) await clock.advance(200);
     }
     const starts = calls.map(({ at }) => at);
@@ -224,7 +224,7 @@ describe("failover", () => {
   it("gives up at once when no member can get better", async () => {
     const outcome = run(pool("a", "b"));
     call(0).fail(elsewhere("a: no such host name"));
-    await settled();
+    await waitForPending();
     call(1).fail(elsewhere("b: bad certificate"));
     const error = await outcome.catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ kind: "unavailable", message: "a: no such host name; b: bad certificate" });
@@ -234,7 +234,7 @@ describe("failover", () => {
   it("never asks a hopeless member again within the call", async () => {
     void run(pool("a", "b"));
     call(0).fail(elsewhere("a: no such host name"));
-    await settled();
+    await waitForPending();
     call(1).fail(retry());
     await clock.advance(1000);
     expect(calls.slice(1).every(({ member }) => member === "b")).toBe(true);
@@ -249,7 +249,7 @@ describe("failover", () => {
     expect(calls.map(({ signal }) => signal.aborted)).toEqual([true, true]);
     call(0).fail(retry("too late"));
     call(1).answer("too late");
-    await settled();
+    await waitForPending();
     expect(discarded).toEqual(["too late"]);
   });
 

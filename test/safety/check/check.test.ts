@@ -4,10 +4,10 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { eventually, House, type Room, TRANSPORTS } from "../../../fixtures/cluster/test-cluster.ts";
+import { House, type Room, TRANSPORTS, waitUntil } from "../../../fixtures/cluster/test-cluster.ts";
 import { BUNDLE, type ProcessResult } from "../../../fixtures/signalbox.ts";
 
-const house = House.onEtcd();
+const house = House.startForFile();
 let folder: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "signalbox-check-"));
@@ -30,7 +30,7 @@ describe.concurrent("check crontab", () => {
   };
   /** A room with groups and resources. */
   const furnished = async (transport: (typeof TRANSPORTS)[number] = "http"): Promise<Room> => {
-    const room = house.room({ transport });
+    const room = house.createNamespace({ transport });
     await room.put(room.keys.group("web"), '["web1.example.com","web2.example.com"]');
     await room.put(room.keys.resourceConfig("db"), '{"v":1,"total":"10"}');
     for (const [name, cpu] of [
@@ -57,7 +57,7 @@ describe.concurrent("check crontab", () => {
       "* * * * * signalbox run --lock a -- ./other.sh",
       "* * * * * switchman -g nowhere -- ./g.sh",
     );
-    const ended = await room.ended([...TEXT, path]);
+    const ended = await room.execute([...TEXT, path]);
     expect(ended.code).toBe(2);
     expect(lines(ended)).toEqual([
       expect.stringMatching(/^FAILURE .*:2: there is no group "wbe"/),
@@ -80,21 +80,21 @@ describe.concurrent("check crontab", () => {
     writeFileSync(join(etc, "two"), "* * * * * signalbox run --lock twice -- ./b.sh\n");
     writeFileSync(join(etc, ".placeholder"), "not a crontab\n");
     const input = "* * * * * signalbox run --lock twice -- ./c.sh\n";
-    const ended = await room.ended([...TEXT, etc, "-"], { input });
+    const ended = await room.execute([...TEXT, etc, "-"], { input });
     expect(lines(ended)).toEqual([
       expect.stringMatching(/^warning .*two:1: lock "twice"/),
       expect.stringMatching(/^warning stdin:1: lock "twice"/),
       "2 warnings",
     ]);
     expect(ended.code).toBe(1);
-    const meant = await room.ended([...TEXT, etc, "-", "--shared", "twice"], { input });
+    const meant = await room.execute([...TEXT, etc, "-", "--shared", "twice"], { input });
     expect(meant).toMatchObject({ code: 0, stdout: "fine: 3 jobs in 3 crontabs\n" });
   });
 
   test("JSON and Nagios", async () => {
     const room = await furnished();
     const path = file("formats", "* * * * * signalbox run -g wbe -- ./a.sh");
-    const { code, stdout } = await room.ended([...TEXT, "--json", path]);
+    const { code, stdout } = await room.execute([...TEXT, "--json", path]);
     expect(code).toBe(2);
     expect(JSON.parse(stdout)).toMatchObject({
       ...{
@@ -105,7 +105,7 @@ describe.concurrent("check crontab", () => {
       },
       findings: [{ kind: "group", check: `${path}:1`, level: "failure" }],
     });
-    const nagios = await room.ended([...TEXT, "--nagios", path]);
+    const nagios = await room.execute([...TEXT, "--nagios", path]);
     expect(nagios).toMatchObject({
       code: 2,
       stdout: expect.stringMatching(/^SIGNALBOX CRITICAL - 1 failure: .*"wbe".* \| files=1 jobs=1\n$/),
@@ -124,26 +124,26 @@ describe.concurrent("check crontab", () => {
     ] as const) {
       const line = `* * * * * signalbox run ${words.join(" ")} -- true\n`;
       const env = { SIGNALBOX_TTL: "", SIGNALBOX_TERMINATION_TIMEOUT: "" };
-      const checked = await room.ended([...TEXT, "-"], { input: line, env });
-      const ran = await room.cli(["run", ...words, "--", "true"], { env }).ended;
+      const checked = await room.execute([...TEXT, "-"], { input: line, env });
+      const ran = await room.start(["run", ...words, "--", "true"], { env }).ended;
       expect([line, checked.code, ran.code === 0]).toEqual([line, isFine ? 0 : 2, isFine]);
     }
   });
 
   test("etcd is away: the text is checked, and that the rest was not is said", async () => {
-    const room = house.room({
+    const room = house.createNamespace({
       endpoints: ["http://127.0.0.1:1"],
       env: { SIGNALBOX_CONNECT_TIMEOUT: "100ms" },
     });
     const fine = file("away", "* * * * * signalbox run -g web -- ./a.sh");
     const bad = file("away-bad", "* * * * * signalbox run --lokc a -- ./a.sh");
-    expect(await room.ended([...TEXT, fine])).toMatchObject({
+    expect(await room.execute([...TEXT, fine])).toMatchObject({
       code: 69,
       stdout: expect.stringMatching(/^UNKNOWN etcd: /),
     });
-    expect((await room.ended([...TEXT, "--nagios", fine])).code).toBe(3);
-    expect((await room.ended([...TEXT, bad])).code).toBe(2);
-    expect(await room.ended(["check", "crontab", "--offline", fine])).toMatchObject({
+    expect((await room.execute([...TEXT, "--nagios", fine])).code).toBe(3);
+    expect((await room.execute([...TEXT, bad])).code).toBe(2);
+    expect(await room.execute(["check", "crontab", "--offline", fine])).toMatchObject({
       code: 0,
       stdout: "fine: 1 job in 1 crontab\n",
     });
@@ -155,7 +155,8 @@ describe.concurrent("check crontab", () => {
     symlinkSync(BUNDLE, join(bin, "signalbox"));
     symlinkSync(process.execPath, join(bin, "node"));
     const line = "* * * * * signalbox run -E 0 --lock invoices -- true";
-    const check = (path: string) => room.ended(["check", "crontab", path], { env: { PATH: `${bin}:/bin` } });
+    const check = (path: string) =>
+      room.execute(["check", "crontab", path], { env: { PATH: `${bin}:/bin` } });
     /** As Debian's cron starts it; `signalbox` is not in /usr/bin. */
     const start = (PATH: string) =>
       spawnSync("/bin/sh", ["-c", line.slice("* * * * * ".length)], {
@@ -177,11 +178,11 @@ describe.concurrent("check crontab", () => {
   });
 
   test("files that are none: 74; no file at all: 64", async () => {
-    expect(await house.room().ended(["check", "crontab", "/no/such"])).toMatchObject({
+    expect(await house.createNamespace().execute(["check", "crontab", "/no/such"])).toMatchObject({
       code: 74,
       stderr: expect.stringMatching(/"\/no\/such" cannot be read/),
     });
-    expect((await house.room().ended(["check", "crontab"])).code).toBe(64);
+    expect((await house.createNamespace().execute(["check", "crontab"])).code).toBe(64);
   });
 });
 
@@ -191,17 +192,17 @@ describe.concurrent("check hosts", () => {
     room.put(room.keys.host(name), JSON.stringify({ v: 1, seenAt: Date.now() - ago }));
 
   test("a host is there when it runs, and its group is fine", async () => {
-    const room = house.room({ env: { SIGNALBOX_HOST: "web1.example.com" } });
+    const room = house.createNamespace({ env: { SIGNALBOX_HOST: "web1.example.com" } });
     await room.put(room.keys.group("web"), '["web1.example.com"]');
-    const never = await room.ended(["check", "hosts"]);
+    const never = await room.execute(["check", "hosts"]);
     expect(never).toMatchObject({
       code: 2,
       stdout: expect.stringMatching(
         /^FAILURE group web: none of its 1 host was seen within 1h: web1.example.com \(never\)/,
       ),
     });
-    expect((await room.run(["-g", "web"], ["true"]).ended).code).toBe(0);
-    expect(await room.ended(["check", "hosts"])).toMatchObject({
+    expect((await room.startRun(["-g", "web"], ["true"]).ended).code).toBe(0);
+    expect(await room.execute(["check", "hosts"])).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^ok {6}group web: 1 of 1 host is there\nfine: 1 group/),
     });
@@ -210,55 +211,55 @@ describe.concurrent("check hosts", () => {
   test.each(TRANSPORTS)(
     "one that was seen long ago, but has a run that lives, is there (over %s)",
     async (transport) => {
-      const room = house.room({ transport, env: { SIGNALBOX_HOST: "web1.example.com" } });
+      const room = house.createNamespace({ transport, env: { SIGNALBOX_HOST: "web1.example.com" } });
       await room.put(room.keys.group("web"), '["web1.example.com","web2.example.com"]');
-      const run = room.run(["--lock", "long"], ["sleep", "60"]);
-      await eventually(
+      const run = room.startRun(["--lock", "long"], ["sleep", "60"]);
+      await waitUntil(
         "the run holds its lock",
-        async () => (await room.queue("long"))[0]?.ticket?.state === "held",
+        async () => (await room.readQueue("long"))[0]?.ticket?.state === "held",
       );
       await seen(room, "web1.example.com", 600 * MINUTES);
       await seen(room, "web2.example.com", 600 * MINUTES);
-      const ended = await room.ended(["check", "hosts"]);
+      const ended = await room.execute(["check", "hosts"]);
       expect(lines(ended)).toEqual([
         "ok      group web: 1 of 2 hosts is there",
         expect.stringMatching(/^warning group web: not seen within 1h: web2.example.com \(10h ago\)/),
         "1 warning",
       ]);
-      expect((await room.ended(["check", "hosts", "--within", "11h"])).code).toBe(0);
+      expect((await room.execute(["check", "hosts", "--within", "11h"])).code).toBe(0);
       run.child.kill("SIGTERM");
       await run.ended;
-      expect((await room.ended(["check", "hosts"])).code).toBe(2);
+      expect((await room.execute(["check", "hosts"])).code).toBe(2);
     },
   );
 
   test("JSON, Nagios, groups by name", async () => {
-    const room = house.room();
+    const room = house.createNamespace();
     await room.put(room.keys.group("web"), '["web1.example.com"]');
     await room.put(room.keys.group("db"), "[]");
     await seen(room, "web1.example.com", 10 * MINUTES);
-    expect(await room.ended(["check", "hosts", "--nagios"])).toMatchObject({
+    expect(await room.execute(["check", "hosts", "--nagios"])).toMatchObject({
       code: 2,
       stdout:
         "SIGNALBOX CRITICAL - 1 failure: group db: it has no hosts: nothing can run in it | groups=2 groups_without_host=1;;0 hosts_missing=0\n",
     });
-    expect(await room.ended(["check", "hosts", "web", "--nagios"])).toMatchObject({
+    expect(await room.execute(["check", "hosts", "web", "--nagios"])).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^SIGNALBOX OK - 1 group/),
     });
-    const { findings, state } = JSON.parse((await room.ended(["check", "hosts", "--json"])).stdout);
+    const { findings, state } = JSON.parse((await room.execute(["check", "hosts", "--json"])).stdout);
     expect([state, findings.length]).toEqual(["critical", 2]);
-    expect((await room.ended(["check", "hosts", "nope"])).code).toBe(2);
-    expect((await room.ended(["check", "hosts", "--within", "soon"])).code).toBe(64);
+    expect((await room.execute(["check", "hosts", "nope"])).code).toBe(2);
+    expect((await room.execute(["check", "hosts", "--within", "soon"])).code).toBe(64);
   });
 
   test("etcd is away: 69, for Nagios 3", async () => {
-    const room = house.room({
+    const room = house.createNamespace({
       endpoints: ["http://127.0.0.1:1"],
       env: { SIGNALBOX_CONNECT_TIMEOUT: "100ms" },
     });
-    expect((await room.ended(["check", "hosts"])).code).toBe(69);
-    expect(await room.ended(["check", "hosts", "--nagios"])).toMatchObject({
+    expect((await room.execute(["check", "hosts"])).code).toBe(69);
+    expect(await room.execute(["check", "hosts", "--nagios"])).toMatchObject({
       code: 3,
       stdout: expect.stringMatching(/^SIGNALBOX UNKNOWN - /),
     });

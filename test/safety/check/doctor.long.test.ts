@@ -31,7 +31,7 @@ async function doctor(
   room: Room,
   ...flags: string[]
 ): Promise<ProcessResult & { found(kind: string): string[] }> {
-  const ended = await room.ended(["doctor", "--json", ...flags]);
+  const ended = await room.execute(["doctor", "--json", ...flags]);
   expect(ended.stderr).toBe("");
   return { ...ended, found: (kind) => found(ended, kind) };
 }
@@ -41,7 +41,7 @@ describe("a single member", () => {
   let house: House;
   beforeAll(async () => {
     etcd = await startEtcd();
-    house = await House.open(etcd.endpoints);
+    house = await House.connect(etcd.endpoints);
   });
   afterAll(async () => {
     await house?.close();
@@ -49,8 +49,8 @@ describe("a single member", () => {
   });
 
   test.each(TRANSPORTS)("that is well, over %s: what there is, and nothing is written", async (transport) => {
-    const room = house.room({ transport });
-    expect((await room.run(["--lock", "a"], ["true"]).ended).code).toBe(0);
+    const room = house.createNamespace({ transport });
+    expect((await room.startRun(["--lock", "a"], ["true"]).ended).code).toBe(0);
     const before = (await house.store.readRange({ key: "a" })).revision;
     const { code, found: of, stdout } = await doctor(room);
     expect((await house.store.readRange({ key: "a" })).revision).toBe(before);
@@ -89,32 +89,32 @@ describe("a single member", () => {
   });
 
   test("warnings that are known do not count", async () => {
-    const room = house.room();
+    const room = house.createNamespace();
     const known = ["--accept", "authentication", "--accept", "member-version"];
-    const nagios = await room.ended(["doctor", "--nagios", ...known]);
+    const nagios = await room.execute(["doctor", "--nagios", ...known]);
     expect(nagios).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^SIGNALBOX OK - .* \(accepted: .*authentication.*\) \|/),
     });
-    const { findings } = JSON.parse((await room.ended(["doctor", "--json", ...known])).stdout);
+    const { findings } = JSON.parse((await room.execute(["doctor", "--json", ...known])).stdout);
     expect(findings).toContainEqual(
       expect.objectContaining({ id: "authentication", level: "warning", accepted: true }),
     );
-    const one = await room.ended(["doctor", ...known.slice(0, 2), "--accept", "authentification"]);
+    const one = await room.execute(["doctor", ...known.slice(0, 2), "--accept", "authentification"]);
     expect(one.stdout).toMatch(/^known {3}authentication: /m);
     expect(one.stdout).toMatch(/^hint {4}--accept authentification: there is no such warning now$/m);
-    expect((await room.ended(["init"])).stdout).toMatch(/^warning authentication: /m);
+    expect((await room.execute(["init"])).stdout).toMatch(/^warning authentication: /m);
     await room.put(room.keys.resourceConfig("db"), "[]"); // a failure counts, whatever was accepted
-    expect((await room.ended(["doctor", ...known, "--accept", "malformed"])).code).toBe(2);
+    expect((await room.execute(["doctor", ...known, "--accept", "malformed"])).code).toBe(2);
   });
 
   test("for people and for Nagios", async () => {
-    const room = house.room();
-    const plain = await room.ended(["doctor"]);
+    const room = house.createNamespace();
+    const plain = await room.execute(["doctor"]);
     expect(plain.stdout).toMatch(
       /^ok {6}transport: .*\n(?:.*\n)*ok {6}keys: 0 under .*\n(?:.*\n)*(\d+ warning|fine: )/,
     );
-    const { code, stdout } = await room.ended(["doctor", "--nagios"]);
+    const { code, stdout } = await room.execute(["doctor", "--nagios"]);
     expect(code).toBe(plain.code);
     expect(stdout).toMatch(
       /^SIGNALBOX (OK|WARNING) - [^|\n]* \| members=1 members_answering=1 db_size=\d+B latency=\d+ms keys=0 tickets=0\n$/,
@@ -122,7 +122,7 @@ describe("a single member", () => {
   });
 
   test("keys that are wrong: each is named, with what to do", async () => {
-    const room = house.room();
+    const room = house.createNamespace();
     const { keys } = room;
     const grace = ticketWith({ run: RUN, state: "grace", until: 1 });
     for (const [key, value] of [
@@ -154,7 +154,7 @@ describe("a single member", () => {
   });
 
   test("clocks: a host that is ahead, and the others' are not", async () => {
-    const room = house.room();
+    const room = house.createNamespace();
     await room.put(
       room.keys.host("fast.example.com"),
       JSON.stringify({ v: 1, seenAt: Date.now() + 3_700_000 }),
@@ -165,7 +165,7 @@ describe("a single member", () => {
   });
 
   test("many keys are read in pages", async () => {
-    const room = house.room();
+    const room = house.createNamespace();
     const ops = Array.from({ length: 2_000 }, (_, index) => {
       const run = index.toString(36).padStart(16, "0");
       return {
@@ -182,7 +182,7 @@ describe("a single member", () => {
   });
 
   test("settings that leave no room, and a quota of one's own", async () => {
-    const room = house.room();
+    const room = house.createNamespace();
     const { code, found: of } = await doctor(
       room,
       "--ttl",
@@ -198,12 +198,12 @@ describe("a single member", () => {
   });
 
   test("mistakes: 64 for the command line, 78 for the configuration", async () => {
-    const room = house.room();
-    expect(await room.ended(["doctor", "--quota", "much"])).toMatchObject({ code: 64, stdout: "" });
-    expect(await room.ended(["doctor", "--role", "king"])).toMatchObject({ code: 64, stdout: "" });
+    const room = house.createNamespace();
+    expect(await room.execute(["doctor", "--quota", "much"])).toMatchObject({ code: 64, stdout: "" });
+    expect(await room.execute(["doctor", "--role", "king"])).toMatchObject({ code: 64, stdout: "" });
     const env = { SIGNALBOX_TERMINATION_TIMEOUT: "1h" };
-    expect(await room.ended(["doctor"], { env })).toMatchObject({ code: 78, stdout: "" });
-    expect(await room.ended(["doctor", "--nagios"], { env })).toMatchObject({
+    expect(await room.execute(["doctor"], { env })).toMatchObject({ code: 78, stdout: "" });
+    expect(await room.execute(["doctor", "--nagios"], { env })).toMatchObject({
       ...{ code: 3, stdout: expect.stringMatching(/^SIGNALBOX UNKNOWN - terminationTimeout/) },
     });
   });
@@ -214,7 +214,7 @@ describe("three members", () => {
   let house: House;
   beforeAll(async () => {
     cluster = await startCluster(3);
-    house = await House.open(cluster.endpoints);
+    house = await House.connect(cluster.endpoints);
   });
   afterAll(async () => {
     await house?.close();
@@ -228,10 +228,10 @@ describe("three members", () => {
   };
 
   test.each(TRANSPORTS)("all are there; one address alone is worth a hint (over %s)", async (transport) => {
-    const { found: of } = await doctor(house.room({ transport }));
+    const { found: of } = await doctor(house.createNamespace({ transport }));
     expect(of("quorum")).toEqual(["ok: 3 of 3 members answered, 2 are a majority"]);
     expect(of("endpoints")).toEqual([]);
-    const one = await doctor(house.room({ transport, endpoints: [member(first).clientUrl] }));
+    const one = await doctor(house.createNamespace({ transport, endpoints: [member(first).clientUrl] }));
     expect(one.found("endpoints")).toEqual([
       expect.stringMatching(/^hint: only one address is configured, of a cluster of 3/),
     ]);
@@ -242,7 +242,7 @@ describe("three members", () => {
     async (transport) => {
       member(third).freeze();
       onTestFinished(() => member(third).thaw());
-      const { code, found: of } = await doctor(house.room({ transport }));
+      const { code, found: of } = await doctor(house.createNamespace({ transport }));
       expect(code).toBe(1);
       expect(of("member").filter((one) => /no answer within/.test(one))).toHaveLength(1);
       expect(of("quorum")).toEqual([
@@ -259,7 +259,7 @@ describe("three members", () => {
       await Promise.all([member(second).start(), member(third).start()]);
       await Promise.all(cluster.members.map((one) => one.waitUntilReady()));
     });
-    const room = house.room({ env: { SIGNALBOX_CONNECT_TIMEOUT: "2s" } });
+    const room = house.createNamespace({ env: { SIGNALBOX_CONNECT_TIMEOUT: "2s" } });
     const { code, found: of } = await doctor(room);
     expect(code).toBe(2);
     expect(of("quorum")).toEqual([
@@ -276,17 +276,17 @@ describe("no etcd at all", () => {
   const endpoints = ["http://127.0.0.1:1", "http://127.0.0.1:2"];
   let house: House;
   beforeAll(async () => {
-    house = await House.open(endpoints);
+    house = await House.connect(endpoints);
   });
   afterAll(() => house?.close());
 
   test("is critical, and said in a line", async () => {
-    const room = house.room();
+    const room = house.createNamespace();
     const { code, found: of } = await doctor(room);
     expect(code).toBe(2);
     expect(of("etcd")).toEqual([expect.stringMatching(/^failure: none of the 2 members answers/)]);
     expect(of("member")).toHaveLength(2);
-    expect(await room.ended(["doctor", "--nagios"])).toMatchObject({
+    expect(await room.execute(["doctor", "--nagios"])).toMatchObject({
       ...{
         code: 2,
         stdout: expect.stringMatching(
@@ -302,7 +302,7 @@ describe("the gateway is off", () => {
   let house: House;
   beforeAll(async () => {
     etcd = await startEtcd({ gateway: false });
-    house = await House.open(etcd.endpoints, { transport: "grpc" });
+    house = await House.connect(etcd.endpoints, { transport: "grpc" });
   });
   afterAll(async () => {
     await house?.close();
@@ -310,13 +310,13 @@ describe("the gateway is off", () => {
   });
 
   test("auto fails, gRPC works, and all the rest is examined over that", async () => {
-    const { code, found: of } = await doctor(house.room({ env: { SIGNALBOX_TRANSPORT: "auto" } }));
+    const { code, found: of } = await doctor(house.createNamespace({ env: { SIGNALBOX_TRANSPORT: "auto" } }));
     expect(code).toBe(2);
     expect(of("transport")).toEqual([
       expect.stringMatching(/^failure: http \(auto\) does not work, grpc does: .*gateway is off/),
     ]);
     expect(of("keys")).toHaveLength(1);
-    const grpc = await doctor(house.room({ transport: "grpc" }));
+    const grpc = await doctor(house.createNamespace({ transport: "grpc" }));
     expect(grpc.found("transport")).toEqual([expect.stringMatching(/^ok: grpc works; http does not/)]);
   });
 });
@@ -327,7 +327,7 @@ describe("over TLS", () => {
   beforeAll(async () => {
     etcd = await startEtcd({ tls: {}, quotaBytes: 3 * 1024 ** 3 });
     if (!etcd.certificates) throw new Error("no certificates");
-    house = await House.open(etcd.endpoints, { tls: await readClientTls(etcd.certificates) });
+    house = await House.connect(etcd.endpoints, { tls: await readClientTls(etcd.certificates) });
   });
   afterAll(async () => {
     await house?.close();
@@ -336,7 +336,7 @@ describe("over TLS", () => {
 
   test("quota and clock are read as well", async () => {
     const { found: of } = await doctor(
-      house.room({ env: { SIGNALBOX_CACERT: etcd.certificates?.ca ?? "" } }),
+      house.createNamespace({ env: { SIGNALBOX_CACERT: etcd.certificates?.ca ?? "" } }),
     );
     expect(of("transport")).toEqual(["ok: http works; grpc works too"]);
     expect(of("space")).toEqual([expect.stringMatching(/^ok: .* of 3.0 GiB,/)]);
@@ -344,7 +344,7 @@ describe("over TLS", () => {
   });
 
   test("certificates that nobody here knows: no member answers, and why", async () => {
-    const { code, found: of } = await doctor(house.room());
+    const { code, found: of } = await doctor(house.createNamespace());
     expect(code).toBe(2);
     expect(of("member")).toEqual([expect.stringMatching(/^warning: .*certificate/)]);
   });
@@ -355,7 +355,7 @@ describe("a database that is full", () => {
   let house: House;
   beforeAll(async () => {
     etcd = await startEtcd({ quotaBytes: 2_000_000 });
-    house = await House.open(etcd.endpoints);
+    house = await House.connect(etcd.endpoints);
     await expect(fill(house)).rejects.toMatchObject({ kind: "noSpace" });
   });
   afterAll(async () => {
@@ -364,7 +364,7 @@ describe("a database that is full", () => {
   });
 
   test("the alarm, the size against the real quota, and all the rest", async () => {
-    const { code, found: of } = await doctor(house.room());
+    const { code, found: of } = await doctor(house.createNamespace());
     expect(code).toBe(2);
     expect(of("alarm")).toEqual([expect.stringMatching(/^failure: .*NOSPACE: the database is full/)]);
     expect(of("space")).toEqual([expect.stringMatching(/^failure: .* of 1.9 MiB/)]);
@@ -373,7 +373,7 @@ describe("a database that is full", () => {
   });
 
   test("init says so too, and that nothing can run", async () => {
-    const { code, stdout } = await house.room().ended(["init"]);
+    const { code, stdout } = await house.createNamespace().execute(["init"]);
     expect(code).toBe(78);
     expect(stdout).toMatch(/^FAILURE alarms: .*NOSPACE/m);
   });
@@ -393,7 +393,7 @@ describe("users with too small a role", () => {
   let etcd: EtcdMember;
   let house: House;
   const as = (user: string) =>
-    house.room({
+    house.createNamespace({
       prefix: "/jobs/",
       env: { SIGNALBOX_ALLOW_PLAINTEXT_PASSWORD: "yes", SIGNALBOX_USER: user, SIGNALBOX_PASSWORD: "secret" },
     });
@@ -406,7 +406,7 @@ describe("users with too small a role", () => {
     await makeUser(etcd, "stranger", undefined);
     await makeUser(etcd, "operator", [""]);
     const root = { user: "root", password: LOGIN.rootPassword, allowPlaintextPassword: true };
-    house = await House.open(etcd.endpoints, root);
+    house = await House.connect(etcd.endpoints, root);
   });
   afterAll(async () => {
     await house?.close();
@@ -451,7 +451,7 @@ describe("users with too small a role", () => {
   test.each(TRANSPORTS)("over %s: who may write schedules may run commands on workers", async (transport) => {
     const room = (user: string) => {
       const { env } = as(user);
-      return house.room({ prefix: "/jobs/", transport, env });
+      return house.createNamespace({ prefix: "/jobs/", transport, env });
     };
     const runner = await doctor(room("runner"));
     expect(runner.found("authentication")).toEqual(["ok: etcd asks who it is, and checks roles"]);

@@ -16,7 +16,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { House } from "../../../fixtures/cluster/test-cluster.ts";
 import { BUNDLE } from "../../../fixtures/signalbox.ts";
 
-const house = House.onEtcd();
+const house = House.startForFile();
 let root = "";
 beforeAll(() => {
   root = mkdtempSync(join(tmpdir(), "signalbox-guardian-"));
@@ -33,7 +33,7 @@ function install(
   const dist = mkdtempSync(join(parent, "dist-"));
   cpSync(dirname(BUNDLE), dist, { recursive: true });
   spoil(join(dist, "guardian"));
-  const room = house.room();
+  const room = house.createNamespace();
   return (...args: string[]) => {
     const env = { ...room.env, PATH: process.env.PATH, SIGNALBOX_ENDPOINTS: endpoints, ...more };
     const { status, stdout, stderr } = spawnSync(process.execPath, [join(dist, "signalbox.cjs"), ...args], {
@@ -59,10 +59,10 @@ const OTHER = process.arch === "arm64" ? "x86-64 \\(ELF machine 62\\)" : "AArch6
 
 describe.concurrent("a guardian", () => {
   test("that starts: init and doctor say so", async () => {
-    const room = house.room();
-    expect((await room.ended(["init"])).stdout).toMatch(/^ok {6}guardian: it starts/);
-    expect((await room.ended(["doctor"])).stdout).toMatch(/^ok {6}guardian: it starts/m);
-    const { findings } = JSON.parse((await room.ended(["init", "--json"])).stdout);
+    const room = house.createNamespace();
+    expect((await room.execute(["init"])).stdout).toMatch(/^ok {6}guardian: it starts/);
+    expect((await room.execute(["doctor"])).stdout).toMatch(/^ok {6}guardian: it starts/m);
+    const { findings } = JSON.parse((await room.execute(["init", "--json"])).stdout);
     expect(findings).toContainEqual(
       expect.objectContaining({ kind: "guardian", id: "guardian", level: "ok" }),
     );

@@ -1,15 +1,15 @@
 /** The command line, as people mistype it, and what it prints for people and for programs. */
 import { describe, expect, test } from "vitest";
-import { House, saying, silently } from "../../../fixtures/cluster/test-cluster.ts";
+import { House, matchMessage, matchSilentEnd } from "../../../fixtures/cluster/test-cluster.ts";
 import { ALL_COMMANDS } from "../../../src/bin/commands.ts";
 
-const house = House.onEtcd();
+const house = House.startForFile();
 
 describe.concurrent("help", () => {
   const HELP = [["--help"], ["help"], [], ...ALL_COMMANDS.map(({ id }) => [...id.split(" "), "--help"])];
 
   test.each(HELP)("signalbox %s %s %s: fits 100 columns, exit 0", async (...words) => {
-    const { code, stdout, stderr } = await house.room().ended(words.filter(Boolean));
+    const { code, stdout, stderr } = await house.createNamespace().execute(words.filter(Boolean));
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toMatch(/^signalbox.*\n\nUsage: signalbox/);
     expect(stdout.split("\n").filter((line) => line.length > 100 || / $/.test(line))).toEqual([]);
@@ -17,10 +17,12 @@ describe.concurrent("help", () => {
   });
 
   test("every command stands in the overview, and --version prints one line", async () => {
-    const { stdout } = await house.room().ended(["--help"]);
+    const { stdout } = await house.createNamespace().execute(["--help"]);
     for (const { id, brief } of ALL_COMMANDS)
       expect(stdout).toMatch(new RegExp(`^  ${id} +${brief.replaceAll(" ", "\\s+")}$`, "m"));
-    expect((await house.room().ended(["--version"])).stdout).toMatch(/^signalbox \d+\.\d+\.\d+\n$/);
+    expect((await house.createNamespace().execute(["--version"])).stdout).toMatch(
+      /^signalbox \d+\.\d+\.\d+\n$/,
+    );
   });
 });
 
@@ -69,35 +71,37 @@ describe.concurrent("mistakes: exit 64, one line that says what to do", () => {
     ],
   ];
   test.each(cases)("signalbox %j", async (line, message) => {
-    const end = await house.room().ended(line);
-    expect(end).toEqual(saying(64, message));
+    const end = await house.createNamespace().execute(line);
+    expect(end).toEqual(matchMessage(64, message));
     expect(end.stderr).toMatch(/^signalbox: [^\n]+\n$/);
   });
 });
 
 describe.concurrent("settings", () => {
   test("--wait=DURATION has a value; --wait before -- has none, and waits for ever", async () => {
-    const room = house.room();
-    const holder = room.run(["--lock", "job"], ["sh", "-c", "echo up; exec sleep 1000"]);
+    const room = house.createNamespace();
+    const holder = room.startRun(["--lock", "job"], ["sh", "-c", "echo up; exec sleep 1000"]);
     await holder.waitForOutput(/up/);
-    expect(await room.run(["--wait=200ms", "--lock", "job"], ["true"]).ended).toEqual(silently(75));
-    const waiter = room.run(["--lock", "job", "--wait"], ["echo", "ran"]);
-    await room.standing(waiter, "waiting", "job");
+    expect(await room.startRun(["--wait=200ms", "--lock", "job"], ["true"]).ended).toEqual(
+      matchSilentEnd(75),
+    );
+    const waiter = room.startRun(["--lock", "job", "--wait"], ["echo", "ran"]);
+    await room.waitForTicket(waiter, "waiting", "job");
     holder.child.kill("SIGTERM");
-    expect(await waiter.ended).toEqual({ ...silently(0), stdout: "ran\n" });
+    expect(await waiter.ended).toEqual({ ...matchSilentEnd(0), stdout: "ran\n" });
   });
 
   test("config prints each value with its source, as text and as JSON", async () => {
-    const room = house.room({ env: { SIGNALBOX_GROUP: "web", SIGNALBOX_TTLL: "1" } });
-    const file = house.file(
+    const room = house.createNamespace({ env: { SIGNALBOX_GROUP: "web", SIGNALBOX_TTLL: "1" } });
+    const file = house.createPath(
       JSON.stringify({
         label: "nightly",
         user: "me",
-        passwordFile: house.file("s3cret"),
+        passwordFile: house.createPath("s3cret"),
         allowPlaintextPassword: true,
       }),
     );
-    const { code, stdout, stderr } = await room.ended(["config", "--json", "-c", file, "--ttl", "20s"]);
+    const { code, stdout, stderr } = await room.execute(["config", "--json", "-c", file, "--ttl", "20s"]);
     expect({ code, stderr }).toEqual({
       code: 0,
       stderr: "signalbox: note: SIGNALBOX_TTLL is no setting; did you mean SIGNALBOX_TTL?\n",
@@ -112,7 +116,7 @@ describe.concurrent("settings", () => {
       password: ["***", expect.stringMatching(/^file /)],
       grace: ["-", "default"],
     });
-    const text = await room.ended(["config", "-c", file]);
+    const text = await room.execute(["config", "-c", file]);
     expect(text.stdout).toMatch(/^SETTING +VALUE +SOURCE\n/);
     expect(text.stdout + stdout).not.toContain("s3cret");
   });
@@ -125,21 +129,21 @@ describe.concurrent("settings", () => {
     ['{"ttl": "5s", "terminationTimeout": "5s"}', /terminationTimeout 5s .*does not fit into ttl 5s/],
   ];
   test.each(FILES)("a file with %s: 78, naming file, key and value", async (text, message) => {
-    const file = house.file(text);
-    const room = house.room({ env: { SIGNALBOX_TTL: "", SIGNALBOX_TERMINATION_TIMEOUT: "" } });
-    const end = await room.run(["-c", file], ["true"]).ended;
-    expect(end).toEqual(saying(78, message));
+    const file = house.createPath(text);
+    const room = house.createNamespace({ env: { SIGNALBOX_TTL: "", SIGNALBOX_TERMINATION_TIMEOUT: "" } });
+    const end = await room.startRun(["-c", file], ["true"]).ended;
+    expect(end).toEqual(matchMessage(78, message));
     expect(end.stderr).toContain(file);
   });
 });
 
 describe.concurrent("--dry-run", () => {
   test("prints the claim and what stands in its way; 0 if it would run or wait, else 75; writes nothing", async () => {
-    const room = house.room();
+    const room = house.createNamespace();
     const options = ["--lock", "job", "--lease", "db=1+1:5", "--host", "web1.example.com", "--dry-run"];
-    const free = await room.run(options, ["true"]).ended;
+    const free = await room.startRun(options, ["true"]).ended;
     expect(free).toEqual({
-      ...silently(0),
+      ...matchSilentEnd(0),
       stdout: [
         "host     web1.example.com",
         "lock     job",
@@ -148,17 +152,20 @@ describe.concurrent("--dry-run", () => {
         "",
       ].join("\n"),
     });
-    expect(await room.everything(), "what it wrote").toEqual([]);
-    const holder = room.run(["--lock", "job", "--lease", "db=4:5"], ["sh", "-c", "echo up; exec sleep 1000"]);
+    expect(await room.listKeys(), "what it wrote").toEqual([]);
+    const holder = room.startRun(
+      ["--lock", "job", "--lease", "db=4:5"],
+      ["sh", "-c", "echo up; exec sleep 1000"],
+    );
     await holder.waitForOutput(/up/);
-    const busy = await room.run(options, ["true"]).ended;
+    const busy = await room.startRun(options, ["true"]).ended;
     expect(busy).toMatchObject({ code: 75, stderr: "" });
     expect(busy.stdout).toMatch(/now +would give up\nbecause +lock "job" is held by .* pid \d+/);
     expect(busy.stdout).toMatch(/because +resource "db": 2 asked for, 1 of 5 free/);
-    expect(await room.run([...options, "-E", "3"], ["true"]).ended).toMatchObject({ code: 3 });
-    const waits = await room.run([...options, "--wait"], ["true"]).ended;
+    expect(await room.startRun([...options, "-E", "3"], ["true"]).ended).toMatchObject({ code: 3 });
+    const waits = await room.startRun([...options, "--wait"], ["true"]).ended;
     expect(waits).toMatchObject({ code: 0, stdout: expect.stringMatching(/now +would wait/) });
-    const json = await room.run([...options, "--json"], ["true"]).ended;
+    const json = await room.startRun([...options, "--json"], ["true"]).ended;
     expect(JSON.parse(json.stdout)).toMatchObject({
       ...{ version: 1, lock: "job", verdict: "refused", host: "web1.example.com" },
       leases: [{ resource: "db", count: 2, total: 5, free: 1 }],
@@ -168,21 +175,21 @@ describe.concurrent("--dry-run", () => {
   });
 
   test("of a run outside of its group, under a drain, and with a claim that can never be granted", async () => {
-    const room = house.room();
-    await room.ended(["group", "set", "web", "web2"]);
-    const outside = await room.run(["-g", "web", "--host", "web1", "--dry-run"], ["true"]).ended;
+    const room = house.createNamespace();
+    await room.execute(["group", "set", "web", "web2"]);
+    const outside = await room.startRun(["-g", "web", "--host", "web1", "--dry-run"], ["true"]).ended;
     expect(outside).toMatchObject({
       code: 75,
       stdout: expect.stringMatching(/host "web1" is not in group "web"/),
     });
     await room.put(room.keys.drain("all", "all"), JSON.stringify({ v: 1, by: "ops", at: 1, why: "upgrade" }));
-    const drained = await room.run(["--dry-run"], ["true"]).ended;
+    const drained = await room.startRun(["--dry-run"], ["true"]).ended;
     expect(drained).toMatchObject({
       code: 75,
       stdout: expect.stringMatching(/everything is drained by "ops": "upgrade"/),
     });
-    await room.ended(["resource", "set", "db", "2"]);
-    const never = await room.run(["--lease", "db=3", "--dry-run"], ["true"]).ended;
-    expect(never).toEqual(saying(78, /3 units of resource "db" are asked for, but there are only 2/));
+    await room.execute(["resource", "set", "db", "2"]);
+    const never = await room.startRun(["--lease", "db=3", "--dry-run"], ["true"]).ended;
+    expect(never).toEqual(matchMessage(78, /3 units of resource "db" are asked for, but there are only 2/));
   });
 });

@@ -9,14 +9,14 @@ import { startSignalbox } from "../../../fixtures/signalbox.ts";
 import { startStopwatch } from "../../../fixtures/steady.ts";
 import { serializeTicket } from "../../../src/protocol/ticket.ts";
 import { ticketWith } from "../../protocol/samples.ts";
-import { Desk, isInstalled, SHELLS } from "../support/shell-session.ts";
+import { isInstalled, SHELLS, ShellSession } from "../support/shell-session.ts";
 import { type Stage, Theatre } from "../support/theatre.ts";
 
 const theatre = new Theatre();
 
 /** With a ticket in the queue of each of these locks, and a few things beside. */
 async function furnished(...locks: string[]): Promise<Stage> {
-  const stage = await theatre.stage("http");
+  const stage = await theatre.createTestNamespace("http");
   const { keys } = stage;
   const ticket = ticketWith({ state: "held" });
   const values = [
@@ -35,8 +35,8 @@ const envOf = (stage: Stage) => ({
   SIGNALBOX_PREFIX: stage.keys.prefix,
 });
 
-function deskFor(env: Record<string, string>): Desk {
-  const desk = new Desk(env);
+function deskFor(env: Record<string, string>): ShellSession {
+  const desk = new ShellSession(env);
   onTestFinished(() => desk.remove());
   return desk;
 }

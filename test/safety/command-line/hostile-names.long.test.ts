@@ -2,10 +2,10 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
-import { House, saying, silently } from "../../../fixtures/cluster/test-cluster.ts";
+import { House, matchMessage, matchSilentEnd } from "../../../fixtures/cluster/test-cluster.ts";
 import { BUNDLE } from "../../../fixtures/signalbox.ts";
 
-const house = House.onEtcd();
+const house = House.startForFile();
 
 const OSC_52 = "\x1b]52;c;cm0gLXJmIH4K\x07";
 const LONG = "x".repeat(10_000);
@@ -38,19 +38,21 @@ const REFUSED_NAMES: [what: string, name: string][] = [
 
 describe.concurrent("names", () => {
   test.each(STRANGE_NAMES)("%j is a name like any other, as a lock and as a resource", async (name) => {
-    const room = house.room();
-    const resource = await room.run(["--no-lock", `--lease=${name}=1:1`], ["printenv", "SIGNALBOX_LEASES"])
-      .ended;
+    const room = house.createNamespace();
+    const resource = await room.startRun(
+      ["--no-lock", `--lease=${name}=1:1`],
+      ["printenv", "SIGNALBOX_LEASES"],
+    ).ended;
     expect(resource).toMatchObject({ code: 0, stdout: `${JSON.stringify({ [name]: 1 })}\n`, stderr: "" });
-    const lock = await room.run([`--lock=${name}`], ["printenv", "SIGNALBOX_LOCK_KEY"]).ended;
+    const lock = await room.startRun([`--lock=${name}`], ["printenv", "SIGNALBOX_LOCK_KEY"]).ended;
     expect(lock).toMatchObject({ code: 0, stderr: "" });
     expect(room.keys.parse(lock.stdout.trim())).toMatchObject({ kind: "lock", name });
-    expect((await room.everything()).map(({ key }) => room.keys.parse(key))).toEqual([
+    expect((await room.listKeys()).map(({ key }) => room.keys.parse(key))).toEqual([
       { kind: "history", name },
     ]);
     if (!name.startsWith("-")) {
-      expect(await room.ended(["group", "set", name]), "as a group").toMatchObject({ code: 0 });
-      expect((await room.ended(["group", "list"])).stdout).toContain(name);
+      expect(await room.execute(["group", "set", name]), "as a group").toMatchObject({ code: 0 });
+      expect((await room.execute(["group", "list"])).stdout).toContain(name);
     }
     const all = (await room.store.readRange({ key: "\0", rangeEnd: "\0" })).kvs.map(({ key }) => key);
     expect(
@@ -62,7 +64,7 @@ describe.concurrent("names", () => {
   test.each(REFUSED_NAMES)(
     "%s is refused as a lock, a resource, a group, a host and a label",
     async (_, name) => {
-      const room = house.room();
+      const room = house.createNamespace();
       const lines = [
         ["run", "--lock", name, "--", "true"],
         ["run", "--no-lock", "--lease", `${name}=1:1`, "--", "true"],
@@ -74,15 +76,17 @@ describe.concurrent("names", () => {
         ["resource", "set", name, "1"],
       ];
       for (const line of lines) {
-        const end = await room.ended(line);
-        expect(end, line[1]).toEqual(saying(64, /^signalbox: [^\x00-\x09\x0b-\x1f\x7f-\x9f]{1,400}\n$/));
+        const end = await room.execute(line);
+        expect(end, line[1]).toEqual(
+          matchMessage(64, /^signalbox: [^\x00-\x09\x0b-\x1f\x7f-\x9f]{1,400}\n$/),
+        );
       }
-      expect(await room.everything()).toEqual([]);
+      expect(await room.listKeys()).toEqual([]);
     },
   );
 
   test("bytes that are no UTF-8 are refused: they would become another name, and another argument", async () => {
-    const room = house.room();
+    const room = house.createNamespace();
     const env = { ...process.env, ...room.env, SIGNALBOX_ENDPOINTS: house.etcd.clientUrl };
     for (const args of [
       "--lock $'a\\xff' -- true",
@@ -99,14 +103,14 @@ describe.concurrent("names", () => {
         stderr: expect.stringMatching(/not valid UTF-8/),
       });
     }
-    const honest = await room.run(["--lock", "a\ufffd"], ["printf", "%s", "\ufffd"]).ended;
-    expect(honest).toEqual({ ...silently(0), stdout: "\ufffd" });
+    const honest = await room.startRun(["--lock", "a\ufffd"], ["printf", "%s", "\ufffd"]).ended;
+    expect(honest).toEqual({ ...matchSilentEnd(0), stdout: "\ufffd" });
   });
 
   test("NUL can come only from a file: 78, which names it", async () => {
-    const file = house.file(JSON.stringify({ label: "a\0b" }));
-    expect(await house.room().run(["-c", file], ["true"]).ended).toEqual(
-      saying(78, /label: "a\\u0000b" cannot be used/),
+    const file = house.createPath(JSON.stringify({ label: "a\0b" }));
+    expect(await house.createNamespace().startRun(["-c", file], ["true"]).ended).toEqual(
+      matchMessage(78, /label: "a\\u0000b" cannot be used/),
     );
   });
 });

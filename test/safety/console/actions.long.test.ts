@@ -1,6 +1,6 @@
 /** Every dangerous action of the console, from the key to etcd: previewed, confirmed, done as a job, and on record. */
 import { describe, expect, it } from "vitest";
-import { seat } from "../../../fixtures/cluster/open-console.ts";
+import { openConsole } from "../../../fixtures/cluster/open-console.ts";
 import type { RunningProcess } from "../../../fixtures/signalbox.ts";
 import { parseAuditRecord } from "../../../src/protocol/audit.ts";
 import { serializeTicket, type Ticket } from "../../../src/protocol/ticket.ts";
@@ -34,11 +34,11 @@ async function audit(stage: Stage): Promise<string[]> {
 
 describe.concurrent("a reset", () => {
   it("of a live holder wants its name typed, ends the job, and tells who is next", async (context) => {
-    const stage = await theatre.stage("http", context);
-    const run = await stage.started({ name: "run", options: ["--lock", "invoices"], hold: HELD });
-    const next = stage.run({ name: "next", options: ["--lock", "invoices", "--wait"], hold: HELD });
-    await stage.placed("next", "waiting");
-    const console = await seat(stage);
+    const stage = await theatre.createTestNamespace("http", context);
+    const run = await stage.startJobAndWait({ name: "run", options: ["--lock", "invoices"], hold: HELD });
+    const next = stage.startJob({ name: "next", options: ["--lock", "invoices", "--wait"], hold: HELD });
+    await stage.waitForTickets("next", "waiting");
+    const console = await openConsole(stage);
     await console.waitFor(/invoices .*held/);
     console.press("X");
     await console.waitFor("type invoices to confirm");
@@ -53,17 +53,21 @@ describe.concurrent("a reset", () => {
     console.press("enter");
     await console.waitFor(/done .*reset lock invoices/);
     expect((await run.ended).code).toBe(125);
-    await stage.journal.seen("next", "start");
+    await stage.journal.waitForLine("next", "start");
     expect(await audit(stage)).toEqual([expect.stringMatching(/^reset \| lock invoices \| ended after/)]);
     next.child.kill("SIGKILL");
   });
 
   it("by force deletes the ticket of a runner that is gone", async (context) => {
-    const stage = await theatre.stage("http", context);
-    const run = await stage.started({ name: "run", options: ["--lock", "x", "--ttl", "60s"], hold: HELD });
+    const stage = await theatre.createTestNamespace("http", context);
+    const run = await stage.startJobAndWait({
+      name: "run",
+      options: ["--lock", "x", "--ttl", "60s"],
+      hold: HELD,
+    });
     run.child.kill("SIGKILL");
     await run.ended;
-    const console = await seat(stage);
+    const console = await openConsole(stage);
     await console.waitFor(/x .*held/);
     console.press("X");
     await console.waitFor("to confirm");
@@ -77,7 +81,7 @@ describe.concurrent("a reset", () => {
     console.type("x");
     console.press("enter");
     await console.waitFor(/done .*reset lock x/);
-    expect(await stage.tickets()).toEqual([]);
+    expect(await stage.listTickets()).toEqual([]);
     expect(await audit(stage)).toEqual([
       expect.stringMatching(/^reset \| lock x \| gone \| removed by force/),
     ]);
@@ -86,9 +90,9 @@ describe.concurrent("a reset", () => {
 
 describe.concurrent("what changes between preview and confirmation", () => {
   it("is shown as it happens: waiters that come stop nothing, and are marked", async (context) => {
-    const stage = await theatre.stage("http", context);
-    const run = await stage.started({ name: "run", options: ["--lock", "x"], hold: HELD });
-    const console = await seat(stage);
+    const stage = await theatre.createTestNamespace("http", context);
+    const run = await stage.startJobAndWait({ name: "run", options: ["--lock", "x"], hold: HELD });
+    const console = await openConsole(stage);
     await console.waitFor(/x .*held/);
     console.press("X");
     await console.waitFor("next  nobody who waits now");
@@ -104,9 +108,9 @@ describe.concurrent("what changes between preview and confirmation", () => {
   });
 
   it("wants to be confirmed anew where another run would be ended", async (context) => {
-    const stage = await theatre.stage("http", context);
+    const stage = await theatre.createTestNamespace("http", context);
     const first = await queueUp(stage, "x", { state: "held", host: "first.example.com" });
-    const console = await seat(stage);
+    const console = await openConsole(stage);
     await console.waitFor(/x .*held/);
     console.press("X");
     await console.waitFor("type x to confirm");
@@ -121,9 +125,9 @@ describe.concurrent("what changes between preview and confirmation", () => {
   });
 
   it("is refused where it is at stake; Enter looks again, with all that was typed", async (context) => {
-    const stage = await theatre.stage("http", context);
-    await stage.started({ name: "run", options: ["--lock", "x"], hold: HELD });
-    const console = await seat(stage);
+    const stage = await theatre.createTestNamespace("http", context);
+    await stage.startJobAndWait({ name: "run", options: ["--lock", "x"], hold: HELD });
+    const console = await openConsole(stage);
     await console.waitFor(/x .*held/);
     console.press("D");
     await console.waitFor("Enter drain");
@@ -150,9 +154,9 @@ describe.concurrent("what changes between preview and confirmation", () => {
 
 describe.concurrent("a drain", () => {
   it("waits as a job until nobody holds anything there; U lifts it", async (context) => {
-    const stage = await theatre.stage("http", context);
-    const run = await stage.started({ name: "run", options: ["--lock", "x"], hold: HELD });
-    const console = await seat(stage);
+    const stage = await theatre.createTestNamespace("http", context);
+    const run = await stage.startJobAndWait({ name: "run", options: ["--lock", "x"], hold: HELD });
+    const console = await openConsole(stage);
     await console.waitFor(/x .*held/);
     console.press("D");
     await console.waitFor("signalbox drain lock x --wait");
@@ -182,11 +186,11 @@ describe.concurrent("a drain", () => {
   });
 
   it.for(["resource", "host", "group"])("of a %s, from its row, and back", async (scope, context) => {
-    const stage = await theatre.stage("http", context);
-    await stage.command(["group", "set", "web", "web1.example.com", "--yes"]).ended;
-    await stage.command(["resource", "set", "db", "4", "--yes"]).ended;
-    await stage.command(["run", "--host", "web1.example.com", "--lock", "x", "--", "true"]).ended;
-    const console = await seat(stage, { args: ["--view", `${scope}s`] });
+    const stage = await theatre.createTestNamespace("http", context);
+    await stage.start(["group", "set", "web", "web1.example.com", "--yes"]).ended;
+    await stage.start(["resource", "set", "db", "4", "--yes"]).ended;
+    await stage.start(["run", "--host", "web1.example.com", "--lock", "x", "--", "true"]).ended;
+    const console = await openConsole(stage, { args: ["--view", `${scope}s`] });
     const name = { resource: "db", host: "web1.example.com", group: "web" }[scope] ?? "";
     await console.waitFor(new RegExp(`  ${name} `));
     console.press("D");
@@ -210,15 +214,15 @@ describe.concurrent("a drain", () => {
 
 describe.concurrent("waiters", () => {
   it("are released from their rows, several at once, with a result each", async (context) => {
-    const stage = await theatre.stage("http", context);
-    await stage.started({ name: "run", options: ["--lock", "x"], hold: HELD });
+    const stage = await theatre.createTestNamespace("http", context);
+    await stage.startJobAndWait({ name: "run", options: ["--lock", "x"], hold: HELD });
     const options = ["--lock", "x", "--wait"];
     const runs: RunningProcess[] = [];
     for (const name of ["a", "b", "c"]) {
-      runs.push(stage.run({ name, options, hold: HELD }));
-      await stage.placed(name, "waiting");
+      runs.push(stage.startJob({ name, options, hold: HELD }));
+      await stage.waitForTickets(name, "waiting");
     }
-    const console = await seat(stage, { args: ["--view", "queues"] });
+    const console = await openConsole(stage, { args: ["--view", "queues"] });
     await console.waitFor((it) => it.getScreen().filter((row) => /◌ waiting/.test(row)).length === 3);
     console.press("space", "space");
     await console.waitFor((it) => it.getScreen().filter((row) => row.includes("✓")).length === 2);
@@ -232,41 +236,41 @@ describe.concurrent("waiters", () => {
     );
     const codes = (await Promise.all(runs.slice(0, 2).map(({ ended }) => ended))).map(({ code }) => code);
     expect(codes).toEqual([75, 75]);
-    expect((await stage.tickets()).length).toBe(2);
+    expect((await stage.listTickets()).length).toBe(2);
     expect((await audit(stage)).length).toBe(2);
   });
 });
 
 describe.concurrent("a problem", () => {
   it("leads by Enter to its remedy, filled in and previewed", async (context) => {
-    const stage = await theatre.stage("http", context);
+    const stage = await theatre.createTestNamespace("http", context);
     const key = stage.keys.lock("x", "0123456789abcdef");
     await stage.store.commitTxn({ compare: [], success: [{ op: "put", key, value: "{" }], failure: [] });
-    const console = await seat(stage, { args: ["--view", "problems"] });
+    const console = await openConsole(stage, { args: ["--view", "problems"] });
     await console.waitFor(/cannot be read/);
     console.press("enter");
     await console.waitFor("signalbox reset lock x --run 0123456789abcdef --force");
     await console.waitFor(/ends +malformed ticket/);
     await console.waitFor("Enter reset");
-    expect(await stage.tickets()).toHaveLength(1);
+    expect(await stage.listTickets()).toHaveLength(1);
     console.press("enter");
     await console.waitFor(/done .*reset lock x/);
-    expect(await stage.tickets()).toEqual([]);
+    expect(await stage.listTickets()).toEqual([]);
   });
 });
 
 describe.concurrent("rows of a detail", () => {
   it("can be selected: K releases the waiter, Enter shows all of its run", async (context) => {
-    const stage = await theatre.stage("http", context);
-    await stage.started({ name: "run", options: ["--lock", "x"], hold: HELD });
+    const stage = await theatre.createTestNamespace("http", context);
+    await stage.startJobAndWait({ name: "run", options: ["--lock", "x"], hold: HELD });
     const waiters = ["first", "second"];
     const runs: RunningProcess[] = [];
     for (const name of waiters) {
-      runs.push(stage.run({ name, options: ["--lock", "x", "--wait"], hold: HELD }));
-      await stage.placed(name, "waiting");
+      runs.push(stage.startJob({ name, options: ["--lock", "x", "--wait"], hold: HELD }));
+      await stage.waitForTickets(name, "waiting");
     }
-    const [, second] = (await stage.tickets()).filter(({ ticket }) => ticket?.state === "waiting");
-    const console = await seat(stage, { rows: 60 });
+    const [, second] = (await stage.listTickets()).filter(({ ticket }) => ticket?.state === "waiting");
+    const console = await openConsole(stage, { rows: 60 });
     await console.waitFor(/x .*held .* 2 /);
     console.press("enter", "z", "down", "down", "enter");
     await console.waitFor(`run ${second?.run}: waiting`);
@@ -276,15 +280,15 @@ describe.concurrent("rows of a detail", () => {
     console.type(second?.run ?? "");
     console.press("enter");
     expect((await runs[1]?.ended)?.code).toBe(75);
-    expect((await stage.tickets()).map(({ ticket }) => ticket?.label)).toEqual(["run", "first"]);
+    expect((await stage.listTickets()).map(({ ticket }) => ticket?.label)).toEqual(["run", "first"]);
   });
 });
 
 describe.concurrent("what operators keep", () => {
   it("is edited, made and deleted from the console", async (context) => {
-    const stage = await theatre.stage("http", context);
-    await stage.command(["group", "set", "web", "web1.example.com", "--yes"]).ended;
-    const console = await seat(stage, { args: ["--view", "groups"] });
+    const stage = await theatre.createTestNamespace("http", context);
+    await stage.start(["group", "set", "web", "web1.example.com", "--yes"]).ended;
+    const console = await openConsole(stage, { args: ["--view", "groups"] });
     await console.waitFor(/ {2}web /);
     console.press("e");
     await console.waitFor("signalbox group set web web1.example.com");
@@ -316,9 +320,9 @@ describe.concurrent("what operators keep", () => {
 
 describe.concurrent("read-only", () => {
   it("refuses every action, visibly", async (context) => {
-    const stage = await theatre.stage("http", context);
-    await stage.started({ name: "run", options: ["--lock", "x"], hold: HELD });
-    const console = await seat(stage, { args: ["--read-only"] });
+    const stage = await theatre.createTestNamespace("http", context);
+    await stage.startJobAndWait({ name: "run", options: ["--lock", "x"], hold: HELD });
+    const console = await openConsole(stage, { args: ["--read-only"] });
     await console.waitFor("READ-ONLY");
     await console.waitFor(/x .*held/);
     for (const key of ["X", "D", "U", "K", "e", "n", "delete"]) {

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { describe, expect, it, onTestFinished, type TestContext } from "vitest";
-import { pressUntil, seat } from "../../../fixtures/cluster/open-console.ts";
+import { openConsole, pressUntil } from "../../../fixtures/cluster/open-console.ts";
 import { openTerminal, type Terminal } from "../../../fixtures/console.ts";
 import { startEtcd } from "../../../fixtures/etcd/index.ts";
 import { FaultProxy } from "../../../fixtures/proxy.ts";
@@ -67,9 +67,9 @@ describe("a key too many", () => {
   it("does nothing: what will happen must have been on the screen for a moment, and a held key never has its way", async ({
     skip,
   }) => {
-    const stage = await theatre.stage("http");
+    const stage = await theatre.createTestNamespace("http");
     await put(stage, "invoices");
-    const console = await seat(stage);
+    const console = await openConsole(stage);
     await console.waitFor(/invoices .*held/);
     console.press("D", "enter", "enter");
     await console.waitFor("drain lock invoices --wait");
@@ -88,9 +88,9 @@ describe("a key too many", () => {
   });
 
   it("acts on nothing that its user does not look at: from the explorer it leads to the row first", async () => {
-    const stage = await theatre.stage("http");
+    const stage = await theatre.createTestNamespace("http");
     for (const lock of ["alpha", "beta", "gamma"]) await put(stage, lock);
-    const console = await seat(stage);
+    const console = await openConsole(stage);
     await console.waitFor(/gamma .*held/);
     console.press("1", "down", "down", "D");
     await console.waitFor("this is its row");
@@ -104,9 +104,9 @@ describe("a key too many", () => {
   });
 
   it("does not end a job that is under way with the console", async () => {
-    const stage = await theatre.stage("http");
+    const stage = await theatre.createTestNamespace("http");
     await put(stage, "invoices");
-    const console = await seat(stage);
+    const console = await openConsole(stage);
     await console.waitFor(/invoices .*held/);
     console.press("D");
     await console.waitFor("Enter drain");
@@ -122,11 +122,11 @@ describe("a key too many", () => {
 
 describe.concurrent("a console that was stopped for a while", () => {
   it("does not show what it knew then as live, until etcd has answered again", async (context) => {
-    const stage = await theatre.stage("http", context);
+    const stage = await theatre.createTestNamespace("http", context);
     await put(stage, "before");
     const proxy = await FaultProxy.start(stage.etcd.clientUrl);
     context.onTestFinished(() => proxy.close());
-    const console = await seat(stage, { endpoint: proxy.url });
+    const console = await openConsole(stage, { endpoint: proxy.url });
     await console.waitFor("before");
     console.kill("SIGSTOP");
     proxy.mode = "drop";
@@ -149,8 +149,8 @@ describe.concurrent("a console that was stopped for a while", () => {
 
 describe.concurrent("a terminal", () => {
   it("that has no shell behind it is not left by Ctrl+Z, where nobody could come back", async (context) => {
-    const stage = await theatre.stage("http", context);
-    const console = await seat(stage);
+    const stage = await theatre.createTestNamespace("http", context);
+    const console = await openConsole(stage);
     console.press("ctrl+z");
     await console.waitFor("there is no shell behind this console");
     expect(console.isAlternate).toBe(true);
@@ -159,8 +159,8 @@ describe.concurrent("a terminal", () => {
   });
 
   it("that takes nothing more holds up neither signals nor what the console knows", async (context) => {
-    const stage = await theatre.stage("http", context);
-    const console = await seat(stage);
+    const stage = await theatre.createTestNamespace("http", context);
+    const console = await openConsole(stage);
     console.hold();
     for (let turn = 0; turn < 60; turn += 1) {
       console.press("ctrl+l");
@@ -180,8 +180,8 @@ describe.concurrent("a terminal", () => {
   });
 
   it("of little room cuts no frame open", async (context) => {
-    const stage = await theatre.stage("http", context);
-    const console = await seat(stage, { columns: 80, rows: 24 });
+    const stage = await theatre.createTestNamespace("http", context);
+    const console = await openConsole(stage, { columns: 80, rows: 24 });
     console.press("?", "G");
     await console.waitFor("can be rebound");
     const open = () => console.getScreen().filter((row) => row.startsWith(" │") && !/^ │ .* │.?$/.test(row));
@@ -195,9 +195,9 @@ describe.concurrent("a terminal", () => {
   });
 
   it("with no room for all tabs, and counts in the panel's titles, takes clicks for what stands there", async (context) => {
-    const stage = await theatre.stage("http", context);
+    const stage = await theatre.createTestNamespace("http", context);
     await put(stage, "invoices"); // on no session: a problem
-    const console = await seat(stage, { columns: 80, rows: 30 });
+    const console = await openConsole(stage, { columns: 80, rows: 30 });
     await console.waitFor("PROBLEMS 1");
     console.press(...Array.from({ length: 8 }, () => "]"));
     await console.waitFor(/^… .*Audit/m);
@@ -213,9 +213,9 @@ describe.concurrent("a terminal", () => {
   });
 
   it("too small for a detail shows it alone", async (context) => {
-    const stage = await theatre.stage("http", context);
+    const stage = await theatre.createTestNamespace("http", context);
     await put(stage, "invoices");
-    const console = await seat(stage, { columns: 60, rows: 12 });
+    const console = await openConsole(stage, { columns: 60, rows: 12 });
     await console.waitFor(/invoices .*held/);
     console.press("enter");
     await console.waitFor("lock invoices: held");
@@ -227,8 +227,8 @@ describe.concurrent("a terminal", () => {
 describe.concurrent("a folder for what is remembered", () => {
   /** The console started with it, used, and quit. */
   async function quitWith(context: TestContext, env: Record<string, string>): Promise<Terminal> {
-    const stage = await theatre.stage("http", context);
-    const console = await seat(stage, { env });
+    const stage = await theatre.createTestNamespace("http", context);
+    const console = await openConsole(stage, { env });
     console.press("q");
     expect(await console.ended).toEqual({ code: 0, signal: undefined });
     expect(console.leftBehind).toEqual([]);
@@ -294,10 +294,10 @@ describe.concurrent("while nothing was read yet", () => {
   });
 
   it("and nothing ever ran there: the first page says how to begin", async (context) => {
-    const stage = await theatre.stage("http", context);
-    const console = await seat(stage);
+    const stage = await theatre.createTestNamespace("http", context);
+    const console = await openConsole(stage);
     await console.waitFor("signalbox run --lock hello -- sleep 60");
-    await stage.started({ name: "run", options: ["--lock", "x"], hold: ["until", "/nonexistent"] });
+    await stage.startJobAndWait({ name: "run", options: ["--lock", "x"], hold: ["until", "/nonexistent"] });
     await console.waitFor(/x +● held/);
   });
 });

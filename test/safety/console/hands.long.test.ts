@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { seat } from "../../../fixtures/cluster/open-console.ts";
+import { openConsole } from "../../../fixtures/cluster/open-console.ts";
 import type { Terminal } from "../../../fixtures/console.ts";
 import { serializeTicket } from "../../../src/protocol/ticket.ts";
 import { ticketWith } from "../../protocol/samples.ts";
@@ -13,7 +13,7 @@ const theatre = new Theatre();
 
 /** Locks that are held on hosts, without runs. */
 async function scene(locks: Readonly<Record<string, string>>): Promise<Stage> {
-  const stage = await theatre.stage("http");
+  const stage = await theatre.createTestNamespace("http");
   for (const [lock, host] of Object.entries(locks)) await hold(stage, lock, host);
   return stage;
 }
@@ -50,7 +50,7 @@ function selected(console: Terminal): string {
 }
 
 it("finds a lock by a few letters, and goes to it", async () => {
-  const console = await seat(await scene(SITE));
+  const console = await openConsole(await scene(SITE));
   await console.waitFor(/gamma +● held/);
   console.press(":");
   await console.waitFor("─ palette ");
@@ -66,7 +66,7 @@ it("finds a lock by a few letters, and goes to it", async () => {
 });
 
 it("filters by host, state and holder, says so, and takes it back with Escape", async () => {
-  const console = await seat(await scene(SITE));
+  const console = await openConsole(await scene(SITE));
   await console.waitFor(/gamma +● held/);
   for (const [filter, count] of [
     ["host:web1", 2],
@@ -87,7 +87,7 @@ it("filters by host, state and holder, says so, and takes it back with Escape", 
 
 it("keeps the selection on its row while rows come and go", async () => {
   const stage = await scene(SITE);
-  const console = await seat(stage);
+  const console = await openConsole(stage);
   await console.waitFor(/gamma +● held/);
   console.type("jjj"); // in one read
   await console.waitFor((it) => selected(it).includes("gamma"));
@@ -109,7 +109,7 @@ it("sorts by another column and the other way round, and remembers that for the 
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
   const stage = await scene(SITE);
   const env = { XDG_STATE_HOME: home };
-  const console = await seat(stage, { env });
+  const console = await openConsole(stage, { env });
   await console.waitFor(/NAME ▲/);
   console.press("S");
   await console.waitFor(/NAME ▼/);
@@ -122,7 +122,7 @@ it("sorts by another column and the other way round, and remembers that for the 
   await console.waitFor((it) => !it.getScreen().some((row) => row.includes("EXPLORER")));
   console.press("q");
   await console.ended;
-  const next = await seat(stage, { env });
+  const next = await openConsole(stage, { env });
   await next.waitFor("No units are held");
   expect(next.getScreen().join("\n")).not.toContain("EXPLORER");
   next.press("[");
@@ -130,7 +130,7 @@ it("sorts by another column and the other way round, and remembers that for the 
 });
 
 it("copies the name, the row as JSON, and the command line", async () => {
-  const console = await seat(await scene(SITE));
+  const console = await openConsole(await scene(SITE));
   await console.waitFor(/alpha +● held/);
   console.press("y");
   await console.waitFor("copied lock alpha");
@@ -144,7 +144,7 @@ it("copies the name, the row as JSON, and the command line", async () => {
 });
 
 it("marks rows, and counts them", async () => {
-  const console = await seat(await scene(SITE));
+  const console = await openConsole(await scene(SITE));
   await console.waitFor(/alpha +● held/);
   console.press("space");
   await console.waitFor(/✓ alpha/);
@@ -168,7 +168,7 @@ it("marks rows, and counts them", async () => {
 });
 
 it("takes clicks and the wheel; a paste does nothing", async () => {
-  const console = await seat(await scene(SITE));
+  const console = await openConsole(await scene(SITE));
   await console.waitFor(/gamma +● held/);
   const line = console.getScreen().findIndex((row) => /gamma +● held/.test(row));
   console.click(40, line);
@@ -181,13 +181,13 @@ it("takes clicks and the wheel; a paste does nothing", async () => {
 });
 
 it("with --no-mouse leaves clicks to the terminal", async () => {
-  const console = await seat(await scene({}), { args: ["--no-mouse"] });
+  const console = await openConsole(await scene({}), { args: ["--no-mouse"] });
   expect([1000, 1006].filter((mode) => console.modes.has(mode))).toEqual([]);
   expect(console.modes.has(2004)).toBe(true);
 });
 
 it("takes Escape and a key in one read for Escape, then the key", async () => {
-  const console = await seat(await scene(SITE));
+  const console = await openConsole(await scene(SITE));
   await console.waitFor(/alpha +● held/);
   console.press("D");
   await console.waitFor("Enter drain");
@@ -202,7 +202,7 @@ it("takes Escape and a key in one read for Escape, then the key", async () => {
 });
 
 it("takes a toast away as soon as it is no longer true", async () => {
-  const console = await seat(await scene(SITE));
+  const console = await openConsole(await scene(SITE));
   await console.waitFor(/alpha +● held/);
   console.press("K");
   await console.waitFor("nobody waits for lock alpha");

@@ -1,6 +1,6 @@
 /** What a terminal can send that no operator meant: nothing of it does anything. And keys that an operator wants otherwise. */
 import { describe, expect, it } from "vitest";
-import { seat } from "../../../fixtures/cluster/open-console.ts";
+import { openConsole } from "../../../fixtures/cluster/open-console.ts";
 import { Theatre } from "../support/theatre.ts";
 
 const theatre = new Theatre();
@@ -26,9 +26,9 @@ const HOSTILE = [
 
 describe("input that nobody meant", () => {
   it("does nothing, in one read and in many", async () => {
-    const stage = await theatre.stage("http");
-    await stage.started({ name: "run", options: ["--lock", "invoices"], hold: HELD });
-    const console = await seat(stage);
+    const stage = await theatre.createTestNamespace("http");
+    await stage.startJobAndWait({ name: "run", options: ["--lock", "invoices"], hold: HELD });
+    const console = await openConsole(stage);
     await console.waitFor(/invoices .*held/);
     console.type(HOSTILE.join(""));
     for (const character of HOSTILE.join("")) console.type(character);
@@ -47,10 +47,10 @@ describe("input that nobody meant", () => {
 
 describe("keys that an operator wants otherwise", () => {
   it("hold, and what cannot be is said", async () => {
-    const stage = await theatre.stage("http");
-    await stage.started({ name: "run", options: ["--lock", "invoices"], hold: HELD });
+    const stage = await theatre.createTestNamespace("http");
+    await stage.startJobAndWait({ name: "run", options: ["--lock", "invoices"], hold: HELD });
     const wishes = { reset: "F5", help: "X", drain: "Ctrl+D" };
-    const console = await seat(stage, { env: { SIGNALBOX_KEY_BINDINGS: JSON.stringify(wishes) } });
+    const console = await openConsole(stage, { env: { SIGNALBOX_KEY_BINDINGS: JSON.stringify(wishes) } });
     await console.waitFor("drain: Ctrl+D is refused");
     await console.waitFor(/invoices .*held/);
     console.press("X");

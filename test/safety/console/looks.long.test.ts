@@ -1,6 +1,6 @@
 /** The console on all sorts of terminals, and on none: nothing lost, nothing that a terminal cannot show. */
 import { describe, expect, it } from "vitest";
-import { seat } from "../../../fixtures/cluster/open-console.ts";
+import { openConsole } from "../../../fixtures/cluster/open-console.ts";
 import { type Stage, Theatre } from "../support/theatre.ts";
 
 const theatre = new Theatre();
@@ -8,12 +8,12 @@ const HELD = ["until", "/nonexistent"];
 
 /** A lock that is held, one that is waited for and drained, one that is free. */
 async function scene(): Promise<Stage> {
-  const stage = await theatre.stage("http");
-  await stage.command(["run", "--lock", "free-one", "--", "true"]).ended;
-  await stage.started({ name: "a", options: ["--lock", "held-one"], hold: HELD });
-  stage.run({ name: "b", options: ["--lock", "held-one", "--wait"], hold: HELD });
-  await stage.placed("b", "waiting");
-  await stage.command(["drain", "lock", "held-one", "--reason", "a test", "--yes"]).ended;
+  const stage = await theatre.createTestNamespace("http");
+  await stage.start(["run", "--lock", "free-one", "--", "true"]).ended;
+  await stage.startJobAndWait({ name: "a", options: ["--lock", "held-one"], hold: HELD });
+  stage.startJob({ name: "b", options: ["--lock", "held-one", "--wait"], hold: HELD });
+  await stage.waitForTickets("b", "waiting");
+  await stage.start(["drain", "lock", "held-one", "--reason", "a test", "--yes"]).ended;
   return stage;
 }
 
@@ -23,7 +23,7 @@ describe("where there are no colours", () => {
     ["a terminal without any", { TERM: "vt220" }],
   ])("for %s, the same is said in words and signs", async (_what, env) => {
     const stage = await scene();
-    const console = await seat(stage, { env });
+    const console = await openConsole(stage, { env });
     await console.waitFor(/held-one +● held, drained/);
     await console.waitFor(/free-one +○ free/);
     const cells = console.getCells().flat();
@@ -45,7 +45,7 @@ it.each<[what: string, args: string[], env: Record<string, string>]>([
   ["a locale without UTF-8", [], { LANG: "C", LC_ALL: "C" }],
 ])("with %s there is nothing but ASCII, dialogs and help too", async (_what, args, env) => {
   const stage = await scene();
-  const console = await seat(stage, { args, env });
+  const console = await openConsole(stage, { args, env });
   await console.waitFor(/held-one +\* held, drained/);
   const isAscii = () => expect(console.getScreen().join("\n")).toMatch(/^[ -~\n]*$/);
   isAscii();
@@ -62,7 +62,7 @@ it.each<[what: string, args: string[], env: Record<string, string>]>([
 describe("on a small terminal", () => {
   it("of 80x24 everything can be done", async () => {
     const stage = await scene();
-    const console = await seat(stage, { columns: 80, rows: 24 });
+    const console = await openConsole(stage, { columns: 80, rows: 24 });
     await console.waitFor(/held-one +● held, drained/);
     console.press("1");
     await console.waitFor("▾ Locks");
@@ -71,12 +71,12 @@ describe("on a small terminal", () => {
     console.type("held-one");
     console.press("enter");
     await console.waitFor("reset lock held-one: ");
-    expect((await stage.tickets()).length).toBeLessThan(2);
+    expect((await stage.listTickets()).length).toBeLessThan(2);
   });
 
   it("of 40x10 the rows and the state of things are there", async () => {
     const stage = await scene();
-    const console = await seat(stage, { columns: 40, rows: 10 });
+    const console = await openConsole(stage, { columns: 40, rows: 10 });
     await console.waitFor(/held-one +● held/);
     expect(console.getScreen().every((row) => row.length <= 40)).toBe(true);
   });
@@ -85,7 +85,7 @@ describe("on a small terminal", () => {
 describe("--plain", () => {
   it("tells where one is in lines, and moves nothing", async () => {
     const stage = await scene();
-    const console = await seat(stage, { args: ["--plain"] });
+    const console = await openConsole(stage, { args: ["--plain"] });
     await console.waitFor(/Locks, row 1 of 2: name free-one, state free/);
     console.press("j");
     await console.waitFor(/Locks, row 2 of 2: name held-one, state held, drained/);
@@ -106,7 +106,7 @@ describe("--once", () => {
     ["drains", "100x30"],
   ])("prints %s at %s as text, and ends", async (view, size) => {
     const stage = await scene();
-    const { code, stdout } = await stage.command(["console", "--once", "--view", view, "--size", size]).ended;
+    const { code, stdout } = await stage.start(["console", "--once", "--view", view, "--size", size]).ended;
     const rows = stdout.split("\n").slice(0, -1);
     expect({ code, rows: rows.length }).toEqual({ code: 0, rows: Number(size.split("x")[1]) });
     expect(stdout).toContain("held-one");
@@ -115,17 +115,17 @@ describe("--once", () => {
   });
 
   it("says by its code that etcd is not there", async () => {
-    const stage = await theatre.stage("http");
+    const stage = await theatre.createTestNamespace("http");
     const args = ["console", "--once", "--size", "80x24", "--connect-timeout", "500ms"];
-    const { code, stdout } = await stage.command(args, { endpoint: "http://127.0.0.1:1" }).ended;
+    const { code, stdout } = await stage.start(args, { endpoint: "http://127.0.0.1:1" }).ended;
     expect(code).toBe(69);
     expect(stdout).toMatch(/connecting for|etcd is away/);
   });
 });
 
 it("without a terminal says what does without one", async () => {
-  const stage = await theatre.stage("http");
-  const { code, stderr } = await stage.command(["console"]).ended;
+  const stage = await theatre.createTestNamespace("http");
+  const { code, stderr } = await stage.start(["console"]).ended;
   expect(code).toBe(64);
   expect(stderr).toMatch(/needs a terminal.*signalbox ls --watch/);
 });

@@ -1,11 +1,11 @@
 /** Schedules in the console: seen as they are, and operated from their rows. */
 import { describe, expect, it } from "vitest";
-import { seat } from "../../../fixtures/cluster/open-console.ts";
+import { openConsole } from "../../../fixtures/cluster/open-console.ts";
 import { parseAuditRecord } from "../../../src/protocol/audit.ts";
 import { parseDefinition } from "../../../src/schedule/definition.ts";
 import { parseDue } from "../../../src/schedule/state/due.ts";
 import { memory, schedule } from "../../model/schedules.ts";
-import { planned, put } from "../support/sample-schedules.ts";
+import { putKeys, putSampleSchedules } from "../support/sample-schedules.ts";
 import { type Stage, Theatre } from "../support/theatre.ts";
 
 const theatre = new Theatre();
@@ -33,9 +33,9 @@ async function audit(stage: Stage): Promise<string[]> {
 
 describe("the tab of schedules", () => {
   it("has what runs next first, who runs it and what is wrong, and can be filtered", async () => {
-    const stage = await theatre.stage("http");
-    await planned(stage);
-    const console = await seat(stage, VIEW);
+    const stage = await theatre.createTestNamespace("http");
+    await putSampleSchedules(stage);
+    const console = await openConsole(stage, VIEW);
     await console.waitFor(/Schedules 4/);
     await console.waitFor(
       /old +▲ late [\s\S]*backup +● running .* web1 [\s\S]*mail +▲ failed [\s\S]*bill +▲ no-worker /,
@@ -47,9 +47,9 @@ describe("the tab of schedules", () => {
   });
 
   it("shows what a schedule remembers once it is looked at, and again when a run has ended", async () => {
-    const stage = await theatre.stage("http");
-    await planned(stage);
-    const console = await seat(stage, { ...VIEW, columns: 120, rows: 60 });
+    const stage = await theatre.createTestNamespace("http");
+    await putSampleSchedules(stage);
+    const console = await openConsole(stage, { ...VIEW, columns: 120, rows: 60 });
     await console.waitFor(/mail +▲ failed/);
     console.press("2", "down", "down", "3", "z");
     await console.waitFor(/schedule mail: failed, waiting/);
@@ -58,7 +58,7 @@ describe("the tab of schedules", () => {
     const now = Date.now();
     const last = { scheduled: now - 5_000, startedAt: now - 4_000, endedAt: now, late: 1_000 };
     const tail = "all is well";
-    await put(stage, [
+    await putKeys(stage, [
       memory("mail", { runs: [{ ...last, result: "ok", run: "r2", tail }] }),
       ...schedule("mail", {}, { runAt: now + 9e6, last: { ...last, result: "ok", run: "r2" } }).slice(1),
     ]);
@@ -69,9 +69,9 @@ describe("the tab of schedules", () => {
 
 describe("evidence first", () => {
   it("the output of the last run stands directly under its state", async () => {
-    const stage = await theatre.stage("http");
-    await planned(stage);
-    const console = await seat(stage, { ...VIEW, columns: 80, rows: 24 });
+    const stage = await theatre.createTestNamespace("http");
+    await putSampleSchedules(stage);
+    const console = await openConsole(stage, { ...VIEW, columns: 80, rows: 24 });
     await console.waitFor(/mail +▲ failed/);
     console.press("2", "down", "down");
     await console.waitFor(
@@ -80,9 +80,9 @@ describe("evidence first", () => {
   });
 
   it("a dead letter is a row: Enter runs it again after a look; a run shows its output", async () => {
-    const stage = await theatre.stage("http");
-    await planned(stage);
-    const console = await seat(stage, { ...VIEW, columns: 120, rows: 60 });
+    const stage = await theatre.createTestNamespace("http");
+    await putSampleSchedules(stage);
+    const console = await openConsole(stage, { ...VIEW, columns: 120, rows: 60 });
     await console.waitFor(/mail +▲ failed/);
     console.press("2", "down", "down", "enter", "z");
     await console.waitFor(/dead letters/);
@@ -100,9 +100,9 @@ describe("evidence first", () => {
   });
 
   it("a problem leads to what it is about", async () => {
-    const stage = await theatre.stage("http");
-    await planned(stage);
-    const console = await seat(stage, { args: ["--view", "problems"] });
+    const stage = await theatre.createTestNamespace("http");
+    await putSampleSchedules(stage);
+    const console = await openConsole(stage, { args: ["--view", "problems"] });
     await console.waitFor(/dead letter/);
     console.type("/dead");
     console.press("enter");
@@ -114,9 +114,9 @@ describe("evidence first", () => {
 
 describe("from its row, a schedule", () => {
   it("is paused, resumed, and run now, each after a preview, and all is on record", async () => {
-    const stage = await theatre.stage("http");
-    await planned(stage);
-    const console = await seat(stage, VIEW);
+    const stage = await theatre.createTestNamespace("http");
+    await putSampleSchedules(stage);
+    const console = await openConsole(stage, VIEW);
     await console.waitFor(/mail +▲ failed/);
     console.press("2", "down", "down");
     await console.waitFor(/schedule mail: failed/);
@@ -145,9 +145,9 @@ describe("from its row, a schedule", () => {
   });
 
   it("is edited beginning with what it is, and deleted with others that are marked", async () => {
-    const stage = await theatre.stage("http");
-    await planned(stage);
-    const console = await seat(stage, VIEW);
+    const stage = await theatre.createTestNamespace("http");
+    await putSampleSchedules(stage);
+    const console = await openConsole(stage, VIEW);
     await console.waitFor(/bill +▲ no-worker/);
     console.press("2", "G", "e");
     await console.waitFor("signalbox schedule edit bill --cron '0 * * * *' --timezone UTC");
@@ -171,13 +171,13 @@ describe("from its row, a schedule", () => {
   });
 
   it("whose preview is outdated is left as it is", async () => {
-    const stage = await theatre.stage("http");
-    await planned(stage);
-    const console = await seat(stage, VIEW);
+    const stage = await theatre.createTestNamespace("http");
+    await putSampleSchedules(stage);
+    const console = await openConsole(stage, VIEW);
     await console.waitFor(/bill +▲ no-worker/);
     console.press("2", "G", "P");
     await console.waitFor("Enter schedule pause");
-    const other = await stage.command(["schedule", "edit", "bill", "--note", "mine", "--yes"]).ended;
+    const other = await stage.start(["schedule", "edit", "bill", "--note", "mine", "--yes"]).ended;
     expect(other).toMatchObject({ code: 0 });
     console.press("enter");
     await console.waitFor(/nothing was done|note: mine|has changed/);
@@ -185,9 +185,9 @@ describe("from its row, a schedule", () => {
   });
 
   it("can only be looked at where nothing can be changed", async () => {
-    const stage = await theatre.stage("http");
-    await planned(stage);
-    const console = await seat(stage, { args: [...VIEW.args, "--read-only"] });
+    const stage = await theatre.createTestNamespace("http");
+    await putSampleSchedules(stage);
+    const console = await openConsole(stage, { args: [...VIEW.args, "--read-only"] });
     await console.waitFor(/bill +▲ no-worker/);
     console.press("2", "G", "P");
     await console.waitFor(/read-only/);

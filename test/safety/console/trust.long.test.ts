@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, type TestContext } from "vitest";
-import { pressUntil, seat } from "../../../fixtures/cluster/open-console.ts";
+import { openConsole, pressUntil } from "../../../fixtures/cluster/open-console.ts";
 import { openTerminal, type Terminal } from "../../../fixtures/console.ts";
 import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
 import { FaultProxy } from "../../../fixtures/proxy.ts";
@@ -95,11 +95,11 @@ describe.concurrent("while etcd is away", () => {
   });
 
   it("and forgets what has happened meanwhile, it reads everything again", async (context) => {
-    const stage = await theatre.stage("http", context);
+    const stage = await theatre.createTestNamespace("http", context);
     const proxy = await FaultProxy.start(stage.etcd.clientUrl);
     context.onTestFinished(() => proxy.close());
     await put(stage, "gone");
-    const console = await seat(stage, { endpoint: `http://${proxy.address}` });
+    const console = await openConsole(stage, { endpoint: `http://${proxy.address}` });
     await console.waitFor("gone");
     proxy.mode = "refuse";
     proxy.reset();
@@ -119,10 +119,10 @@ describe.concurrent("while etcd is away", () => {
   });
 
   it("or swallows every byte in silence, it is not taken for live", async (context) => {
-    const stage = await theatre.stage("http", context);
+    const stage = await theatre.createTestNamespace("http", context);
     const proxy = await FaultProxy.start(stage.etcd.clientUrl);
     context.onTestFinished(() => proxy.close());
-    const console = await seat(stage, { endpoint: `http://${proxy.address}` });
+    const console = await openConsole(stage, { endpoint: `http://${proxy.address}` });
     proxy.mode = "drop";
     await console.waitFor(/etcd is away/);
     proxy.mode = "forward";
@@ -202,8 +202,8 @@ describe("the terminal", () => {
     ["SIGTERM", 143],
     ["SIGHUP", 129],
   ] as const)("is given back on %s", async (signal, code) => {
-    const stage = await theatre.stage("http");
-    const console = await seat(stage);
+    const stage = await theatre.createTestNamespace("http");
+    const console = await openConsole(stage);
     expect(console.isAlternate).toBe(true);
     console.kill(signal);
     expect(await console.ended).toEqual({ code, signal: undefined });
@@ -211,10 +211,10 @@ describe("the terminal", () => {
   });
 
   it("is given back on a defect, which is then told on it", async () => {
-    const stage = await theatre.stage("http");
+    const stage = await theatre.createTestNamespace("http");
     const script = join(tmpdir(), `signalbox-defect-${process.pid}.cjs`);
     writeFileSync(script, 'process.on("SIGUSR2", () => { throw new Error("a defect for a test"); });');
-    const console = await seat(stage, { env: { NODE_OPTIONS: `--require ${script}` } });
+    const console = await openConsole(stage, { env: { NODE_OPTIONS: `--require ${script}` } });
     console.kill("SIGUSR2");
     expect(await console.ended).toEqual({ code: 70, signal: undefined });
     expect(console.leftBehind).toEqual([]);
@@ -222,7 +222,7 @@ describe("the terminal", () => {
   });
 
   it("is given to the shell by Ctrl+Z, and taken again by fg", async () => {
-    const stage = await theatre.stage("http");
+    const stage = await theatre.createTestNamespace("http");
     const shell = openTerminal({
       command: ["bash", "--norc", "-i"],
       env: { PS1: "ready$ ", SIGNALBOX_PREFIX: stage.keys.prefix, SIGNALBOX_ENDPOINTS: stage.etcd.clientUrl },
@@ -245,9 +245,9 @@ describe("the terminal", () => {
   });
 
   it("is redrawn cleanly at whatever size it gets", async () => {
-    const stage = await theatre.stage("http");
+    const stage = await theatre.createTestNamespace("http");
     await put(stage, "invoices");
-    const console = await seat(stage);
+    const console = await openConsole(stage);
     for (let turn = 0; turn < 50; turn += 1) console.resize(20 + ((turn * 37) % 180), 5 + ((turn * 13) % 55));
     console.resize(38, 9);
     await console.waitFor("too small: 38x9; 40x10 at least");
@@ -261,9 +261,9 @@ describe("the terminal", () => {
 
 describe("what comes from etcd", () => {
   it("never reaches the terminal as commands, whatever is in it", async () => {
-    const stage = await theatre.stage("http");
+    const stage = await theatre.createTestNamespace("http");
     await put(stage, "nasty", "web\x1b]52;c;aGFja2Vk\x07.example.com");
-    const console = await seat(stage);
+    const console = await openConsole(stage);
     await console.waitFor(/nasty .*held/);
     console.press("enter", "3", "Y");
     await console.waitFor("copied");
@@ -272,8 +272,8 @@ describe("what comes from etcd", () => {
   });
 
   it("is folded as fast as it comes, and keys are answered meanwhile", async () => {
-    const stage = await theatre.stage("http");
-    const console = await seat(stage);
+    const stage = await theatre.createTestNamespace("http");
+    const console = await openConsole(stage);
     const flood = Array.from({ length: 40 }, async (_, worker) => {
       for (let round = 0; round < 10; round += 1) await burst(stage, worker, round);
     });

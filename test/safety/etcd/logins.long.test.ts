@@ -4,8 +4,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   House,
-  saying,
-  silently,
+  matchMessage,
+  matchSilentEnd,
   TRANSPORTS,
   type Transport,
 } from "../../../fixtures/cluster/test-cluster.ts";
@@ -16,7 +16,7 @@ import {
   startCluster,
   startEtcd,
 } from "../../../fixtures/etcd/index.ts";
-import { due, outcome, READY } from "../support/due-schedules.ts";
+import { putDueSchedule, WORKER_JOINED, waitForOutcomes } from "../support/due-schedules.ts";
 
 const PREFIX = "/jobs/";
 const PASSWORD = "s3cret-of-the-runner";
@@ -34,7 +34,7 @@ describe.each([1, 3])("at etcd's default bcrypt cost, on %i members", (size) => 
   beforeAll(async () => {
     etcd = await startCluster(size, { auth: LOGIN, bcryptCost: 10 });
     const root = { user: "root", password: LOGIN.rootPassword, allowPlaintextPassword: true };
-    house = await House.open(etcd.endpoints, root);
+    house = await House.connect(etcd.endpoints, root);
     await house.store.readRange({ key: "logged in" });
   });
   afterAll(async () => {
@@ -45,16 +45,16 @@ describe.each([1, 3])("at etcd's default bcrypt cost, on %i members", (size) => 
   test.each(TRANSPORTS)(
     `${RUNS} runs that start together over %s all run, with one login each`,
     async (transport) => {
-      const room = house.room({
+      const room = house.createNamespace({
         ...{ transport, prefix: PREFIX },
-        env: { ...ENV, SIGNALBOX_PASSWORD_FILE: house.file(`${PASSWORD}\n`) },
+        env: { ...ENV, SIGNALBOX_PASSWORD_FILE: house.createPath(`${PASSWORD}\n`) },
       });
       const before = await countLogins(etcd.members);
       const runs = Array.from({ length: RUNS }, (_, i) => {
-        return room.run(["--lock", `${transport}-${i}`], ["echo", "ran"]).ended;
+        return room.startRun(["--lock", `${transport}-${i}`], ["echo", "ran"]).ended;
       });
       const ends = await Promise.all(runs);
-      expect(ends).toEqual(ends.map(() => ({ ...silently(0), stdout: "ran\n" })));
+      expect(ends).toEqual(ends.map(() => ({ ...matchSilentEnd(0), stdout: "ran\n" })));
       expect((await countLogins(etcd.members)) - before).toBe(RUNS);
     },
   );
@@ -68,7 +68,7 @@ describe("a password that is changed", () => {
   beforeAll(async () => {
     etcd = await startEtcd({ auth: LOGIN });
     const options = { user: "root", password: LOGIN.rootPassword, allowPlaintextPassword: true };
-    house = await House.open(etcd.endpoints, options);
+    house = await House.connect(etcd.endpoints, options);
   });
   afterAll(async () => {
     await house?.close();
@@ -93,13 +93,13 @@ describe("a password that is changed", () => {
     const name = `user${++users}`;
     await asRoot("user/add", { name, password: "first" });
     await asRoot("user/grant", { user: name, role: "limited" });
-    const path = house.file("first\n");
+    const path = house.createPath("first\n");
     const env = { ...ENV, SIGNALBOX_USER: name, SIGNALBOX_PASSWORD_FILE: path, SIGNALBOX_TTL: ttl };
     const change = async (where: "etcd" | "file") => {
       if (where === "file") writeFileSync(path, "second\n");
       else await asRoot("user/changepw", { name, password: "second" });
     };
-    return { change, room: house.room({ transport, prefix: `${PREFIX}${name}/`, env }) };
+    return { change, room: house.createNamespace({ transport, prefix: `${PREFIX}${name}/`, env }) };
   }
 
   /** Resolves when a session was renewed twice since now: the second time, what the first was proved with was read. */
@@ -120,11 +120,11 @@ describe("a password that is changed", () => {
     ] as const)("in %s before %s: who holds goes on, who waits is next", async (first, second) => {
       const { change, room } = await enter(transport, "20s");
       const lock = `${transport} ${first}`;
-      const holder = room.run(["--lock", lock], ["sh", "-c", "echo up; exec sleep 600"]);
+      const holder = room.startRun(["--lock", lock], ["sh", "-c", "echo up; exec sleep 600"]);
       await holder.waitForOutput(/up/);
-      const waiter = room.run(["--lock", lock, "--wait"], ["echo", "next"]);
-      await room.standing(waiter, "waiting", lock);
-      const [held] = await room.queue(lock);
+      const waiter = room.startRun(["--lock", lock, "--wait"], ["echo", "next"]);
+      await room.waitForTicket(waiter, "waiting", lock);
+      const [held] = await room.readQueue(lock);
       await change(first);
       await pause(2_000); // an operator is quicker than the horizon, but not at once
       await change(second);
@@ -136,16 +136,16 @@ describe("a password that is changed", () => {
 
     test("a worker works on, a watch shows what comes", async () => {
       const { change, room } = await enter(transport, "20s");
-      const worker = room.cli(["worker"]);
-      const watch = room.cli(["ls", "locks", "--watch", "--json"]);
-      await Promise.all([worker.waitForOutput(READY), watch.waitForOutput(/"event":"ready"/)]);
+      const worker = room.start(["worker"]);
+      const watch = room.start(["ls", "locks", "--watch", "--json"]);
+      await Promise.all([worker.waitForOutput(WORKER_JOINED), watch.waitForOutput(/"event":"ready"/)]);
       await change("etcd");
       await pause(2_000);
       await change("file");
       const id = `after-${transport}`;
-      await due(room, id, { command: ["echo", "worked"] });
-      expect(await outcome(room, id)).toMatchObject([{ tail: "worked" }]);
-      const run = room.run(["--lock", id], ["sleep", "600"]);
+      await putDueSchedule(room, id, { command: ["echo", "worked"] });
+      expect(await waitForOutcomes(room, id)).toMatchObject([{ tail: "worked" }]);
+      const run = room.startRun(["--lock", id], ["sleep", "600"]);
       await watch.waitForOutput(new RegExp(id));
       run.child.kill("SIGTERM");
       worker.child.kill("SIGTERM");
@@ -157,7 +157,9 @@ describe("a password that is changed", () => {
     test("while only etcd has it, a new run ends at once", async () => {
       const { change, room } = await enter(transport, "20s");
       await change("etcd");
-      expect(await room.run([], ["echo", "ran"]).ended).toEqual(saying(77, /etcd refused the credentials/));
+      expect(await room.startRun([], ["echo", "ran"]).ended).toEqual(
+        matchMessage(77, /etcd refused the credentials/),
+      );
     });
   });
 });

@@ -18,13 +18,13 @@ describe("a runner's role", () => {
     etcd = await startEtcd({ auth: LOGIN });
     await makeRunner(etcd);
     const root = { user: "root", password: LOGIN.rootPassword, allowPlaintextPassword: true };
-    house = await House.open(etcd.endpoints, root);
+    house = await House.connect(etcd.endpoints, root);
     const env = {
       SIGNALBOX_ALLOW_PLAINTEXT_PASSWORD: "yes",
       SIGNALBOX_USER: "runner",
       SIGNALBOX_PASSWORD: "secret",
     };
-    room = house.room({ prefix: PREFIX, env });
+    room = house.createNamespace({ prefix: PREFIX, env });
     await house.store.commitTxn({
       compare: [],
       success: [
@@ -54,7 +54,7 @@ describe("a runner's role", () => {
     ["resource", "delete", "db", "--yes"],
   ])("is not enough for %s %s %s %s %s", async (...args) => {
     const before = await house.store.readRange(room.keys.getFullRange());
-    const { code, stderr } = await room.ended(args.filter(Boolean));
+    const { code, stderr } = await room.execute(args.filter(Boolean));
     expect({ code, stderr }).toEqual({
       code: 77,
       stderr: expect.stringMatching(

@@ -12,10 +12,10 @@ let room: Room;
 beforeAll(async () => {
   etcd = await startEtcd({ auth: LOGIN });
   const root = { user: "root", password: LOGIN.rootPassword, allowPlaintextPassword: true };
-  house = await House.open(etcd.endpoints, root);
+  house = await House.connect(etcd.endpoints, root);
   await makeRole("signalbox-runner");
   for (const user of ["victim", "attacker"]) await makeUser(user, "signalbox-runner");
-  room = house.room({ prefix: PREFIX, env: loginOf("victim") });
+  room = house.createNamespace({ prefix: PREFIX, env: loginOf("victim") });
 });
 afterAll(async () => {
   await house?.close();
@@ -47,7 +47,7 @@ async function makeUser(user: string, role: string): Promise<void> {
 
 /** A command of the victim that holds a lock, and the key of its ticket. */
 async function startVictim(lock: string) {
-  const run = room.run(["--lock", lock], ["sh", "-c", "echo up; exec sleep 600"]);
+  const run = room.startRun(["--lock", lock], ["sh", "-c", "echo up; exec sleep 600"]);
   await run.waitForOutput(/up/);
   const { kvs } = await house.store.readRange(room.keys.getFullRange());
   const ticket = kvs.find(({ key }) => key.startsWith(`${PREFIX}locks/${lock}/`));
@@ -74,7 +74,7 @@ test("it forges history and hosts, and takes a lock that no session ends", async
   await attack("put", `${PREFIX}history/deleted`, "forged");
   await attack("put", `${PREFIX}hosts/web1.example.com`, "forged");
   await attack("put", `${PREFIX}locks/taken/000000000000`, "forged");
-  expect((await room.run(["--lock", "taken"], ["echo", "ran"]).ended).stdout).toBe("");
+  expect((await room.startRun(["--lock", "taken"], ["echo", "ran"]).ended).stdout).toBe("");
 });
 
 test.each(["drains/all", "config/groups/web", "schedules/job", "audit/1"])(

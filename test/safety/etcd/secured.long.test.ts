@@ -3,9 +3,9 @@ import { chmodSync, copyFileSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   House,
+  matchMessage,
+  matchSilentEnd,
   type Room,
-  saying,
-  silently,
   TRANSPORTS,
   type Transport,
 } from "../../../fixtures/cluster/test-cluster.ts";
@@ -18,20 +18,20 @@ const LOGIN = { rootPassword: "r00t", user: "runner", password: PASSWORD, prefix
 /** What every run must be able to do: run, list, and say that all is well. */
 async function works(room: Room): Promise<void> {
   const lock = crypto.randomUUID();
-  expect(await room.run(["--lock", lock], ["echo", "ran"]).ended).toEqual({
-    ...silently(0),
+  expect(await room.startRun(["--lock", lock], ["echo", "ran"]).ended).toEqual({
+    ...matchSilentEnd(0),
     stdout: "ran\n",
   });
-  const run = room.run(["--lock", lock, "--lease", "db=1:9"], ["sh", "-c", "echo up; exec sleep 1000"]);
+  const run = room.startRun(["--lock", lock, "--lease", "db=1:9"], ["sh", "-c", "echo up; exec sleep 1000"]);
   await run.waitForOutput(/up/);
-  expect(await room.run(["--lock", lock], ["true"]).ended).toEqual(silently(75));
-  const { stdout, code } = await room.ended(["ls"]);
+  expect(await room.startRun(["--lock", lock], ["true"]).ended).toEqual(matchSilentEnd(75));
+  const { stdout, code } = await room.execute(["ls"]);
   expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(`lock +${lock} +held`) });
-  const waiter = room.run(["--lock", lock, "--wait", "-v"], ["echo", "ran"]);
+  const waiter = room.startRun(["--lock", lock, "--wait", "-v"], ["echo", "ran"]);
   await waiter.waitForOutput(/waiting/);
   run.child.kill("SIGTERM");
   expect(await waiter.ended).toMatchObject({ code: 0, stdout: "ran\n" });
-  const init = await room.ended(["init"]);
+  const init = await room.execute(["init"]);
   expect(init).toMatchObject({ code: 0, stderr: "", stdout: expect.stringMatching(/ok +permissions/) });
 }
 
@@ -43,7 +43,9 @@ describe.concurrent("TLS with client certificates", () => {
     etcd = await startEtcd({ tls: { clientCertAuth: true } });
     if (!etcd.certificates) throw new Error("no certificates");
     const { cert, key } = await etcd.certificates.issueClient("someone");
-    house = await House.open(etcd.endpoints, { tls: await readClientTls(etcd.certificates, { cert, key }) });
+    house = await House.connect(etcd.endpoints, {
+      tls: await readClientTls(etcd.certificates, { cert, key }),
+    });
     env = { SIGNALBOX_CACERT: etcd.certificates.ca, SIGNALBOX_CERT: cert, SIGNALBOX_KEY: key };
   });
   afterAll(async () => {
@@ -52,26 +54,29 @@ describe.concurrent("TLS with client certificates", () => {
   });
 
   test.each(TRANSPORTS)("over %s: run, ls and init work", async (transport) => {
-    await works(house.room({ transport, env }));
+    await works(house.createNamespace({ transport, env }));
   });
 
   test.each(TRANSPORTS)("over %s: etcd without users is told, certificates or not", async (transport) => {
-    const { stdout } = await house.room({ transport, env }).ended(["init"]);
+    const { stdout } = await house.createNamespace({ transport, env }).execute(["init"]);
     expect(stdout).toMatch(
       /^warning authentication: etcd knows no users: everybody with a certificate that it trusts/m,
     );
   });
 
   test("the certificate's files are not told to the command", async () => {
-    const { stdout } = await house.room({ env }).run([], ["env"]).ended;
+    const { stdout } = await house.createNamespace({ env }).startRun([], ["env"]).ended;
     expect(stdout).toContain("SIGNALBOX_TOKEN=");
     expect(stdout).not.toMatch(/SIGNALBOX_(CERT|KEY)=/);
   });
 
   test.each(TRANSPORTS)("over %s: without a certificate, nothing is started", async (transport) => {
     const { SIGNALBOX_CACERT = "" } = env;
-    const room = house.room({ transport, env: { SIGNALBOX_CACERT, SIGNALBOX_CONNECT_TIMEOUT: "500ms" } });
-    const end = await room.run([], ["echo", "ran"]).ended;
+    const room = house.createNamespace({
+      transport,
+      env: { SIGNALBOX_CACERT, SIGNALBOX_CONNECT_TIMEOUT: "500ms" },
+    });
+    const end = await room.startRun([], ["echo", "ran"]).ended;
     expect([69, 77]).toContain(end.code);
     expect(end).toMatchObject({
       stdout: "",
@@ -81,22 +86,26 @@ describe.concurrent("TLS with client certificates", () => {
 
   test("an authority that is not etcd's: 69, and the certificate is named as the reason", async () => {
     const { SIGNALBOX_CACERT: _, ...others } = env;
-    const room = house.room({ env: { ...others, SIGNALBOX_CONNECT_TIMEOUT: "500ms" } });
-    expect(await room.run([], ["echo", "ran"]).ended).toEqual(saying(69, /cannot reach etcd.*certificate/));
+    const room = house.createNamespace({ env: { ...others, SIGNALBOX_CONNECT_TIMEOUT: "500ms" } });
+    expect(await room.startRun([], ["echo", "ran"]).ended).toEqual(
+      matchMessage(69, /cannot reach etcd.*certificate/),
+    );
   });
 
   test("a key that everybody can read, half of a certificate, a file that is none: 78", async () => {
-    const open = house.file();
+    const open = house.createPath();
     copyFileSync(env.SIGNALBOX_KEY ?? "", open);
     chmodSync(open, 0o604);
     const cases: [Record<string, string>, RegExp][] = [
       [{ ...env, SIGNALBOX_KEY: open }, /can be read by everybody; run: chmod/],
       [{ ...env, SIGNALBOX_KEY: "" }, /cert is set .*, but key is not/],
       [{ ...env, SIGNALBOX_CACERT: "/no/such/file" }, /cacert: .*\/no\/such\/file/],
-      [{ ...env, SIGNALBOX_CERT: house.file("no PEM") }, /cert/],
+      [{ ...env, SIGNALBOX_CERT: house.createPath("no PEM") }, /cert/],
     ];
     for (const [settings, message] of cases) {
-      expect(await house.room({ env: settings }).run([], ["echo", "ran"]).ended).toEqual(saying(78, message));
+      expect(await house.createNamespace({ env: settings }).startRun([], ["echo", "ran"]).ended).toEqual(
+        matchMessage(78, message),
+      );
     }
   });
 });
@@ -107,7 +116,7 @@ describe.concurrent("user and password, with a role limited to the prefix", () =
   beforeAll(async () => {
     etcd = await startEtcd({ auth: LOGIN });
     const root = { user: "root", password: LOGIN.rootPassword, allowPlaintextPassword: true };
-    house = await House.open(etcd.endpoints, root);
+    house = await House.connect(etcd.endpoints, root);
   });
   afterAll(async () => {
     await house?.close();
@@ -115,11 +124,11 @@ describe.concurrent("user and password, with a role limited to the prefix", () =
   });
   const ALLOWED = { SIGNALBOX_ALLOW_PLAINTEXT_PASSWORD: "yes", SIGNALBOX_USER: "runner" };
   const enter = (transport: Transport, env: Record<string, string>, prefix = PREFIX) =>
-    house.room({ transport, prefix, env: { ...ALLOWED, ...env } });
+    house.createNamespace({ transport, prefix, env: { ...ALLOWED, ...env } });
 
   describe.each(TRANSPORTS)("over %s", (transport) => {
     test("run, ls and init work with a password file", async () => {
-      await works(enter(transport, { SIGNALBOX_PASSWORD_FILE: house.file(`${PASSWORD}\n`) }));
+      await works(enter(transport, { SIGNALBOX_PASSWORD_FILE: house.createPath(`${PASSWORD}\n`) }));
     });
 
     test.each([
@@ -136,8 +145,12 @@ describe.concurrent("user and password, with a role limited to the prefix", () =
       ],
     ])("%s: 77, and nothing is started", async (_, env, message) => {
       const room = enter(transport, env);
-      for (const end of [room.run([], ["echo", "ran"]).ended, room.ended(["ls"]), room.ended(["init"])]) {
-        expect(await end).toEqual(saying(77, message));
+      for (const end of [
+        room.startRun([], ["echo", "ran"]).ended,
+        room.execute(["ls"]),
+        room.execute(["init"]),
+      ]) {
+        expect(await end).toEqual(matchMessage(77, message));
         expect((await end).stderr).not.toContain("guess");
       }
     });
@@ -146,12 +159,12 @@ describe.concurrent("user and password, with a role limited to the prefix", () =
       const room = enter(transport, { SIGNALBOX_PASSWORD: PASSWORD }, "/other/");
       const denied =
         /lock "echo": the command was not started: etcd refused the permission: .*user "runner" needs a role with .* on \/other\/locks\/echo\/\w+.* and \d+ more keys/;
-      expect(await room.run([], ["echo", "ran"]).ended).toEqual(saying(77, denied));
-      expect(await room.run(["--lease", "db=1:2"], ["echo", "ran"]).ended).toEqual(
-        saying(77, /etcd refused the permission/),
+      expect(await room.startRun([], ["echo", "ran"]).ended).toEqual(matchMessage(77, denied));
+      expect(await room.startRun(["--lease", "db=1:2"], ["echo", "ran"]).ended).toEqual(
+        matchMessage(77, /etcd refused the permission/),
       );
-      expect(await room.ended(["ls"])).toEqual(saying(77, /etcd refused the permission/));
-      const init = await room.ended(["init"]);
+      expect(await room.execute(["ls"])).toEqual(matchMessage(77, /etcd refused the permission/));
+      const init = await room.execute(["init"]);
       expect(init).toMatchObject({
         code: 77,
         stdout: expect.stringMatching(/FAILURE permissions.*\n.*grant the role/),
@@ -165,7 +178,7 @@ describe.concurrent("user and password, with a role limited to the prefix", () =
       ETCDCTL_USER: `runner:${PASSWORD}`,
       ETCDCTL_PASSWORD: PASSWORD,
     };
-    const { code, stdout } = await enter("http", secrets).run([], ["env"]).ended;
+    const { code, stdout } = await enter("http", secrets).startRun([], ["env"]).ended;
     expect(code).toBe(0);
     expect(stdout).toMatch(/^SIGNALBOX_TOKEN=\d+$/m);
     expect(stdout).not.toContain(PASSWORD);
@@ -175,7 +188,7 @@ describe.concurrent("user and password, with a role limited to the prefix", () =
   test("what is refused before etcd is asked: 78, without the password", async () => {
     const cases: [Record<string, string>, RegExp][] = [
       [
-        { SIGNALBOX_PASSWORD_FILE: house.file(PASSWORD, 0o644) },
+        { SIGNALBOX_PASSWORD_FILE: house.createPath(PASSWORD, 0o644) },
         /others can get at it \(mode 0644\); run: chmod 600/,
       ],
       [{ SIGNALBOX_PASSWORD_FILE: "/no/such/file" }, /\/no\/such\/file does not exist/],
@@ -186,8 +199,8 @@ describe.concurrent("user and password, with a role limited to the prefix", () =
       [{}, /user is set .*, but no password/],
     ];
     for (const [env, message] of cases) {
-      const end = await enter("http", env).run([], ["echo", "ran"]).ended;
-      expect(end).toEqual(saying(78, message));
+      const end = await enter("http", env).startRun([], ["echo", "ran"]).ended;
+      expect(end).toEqual(matchMessage(78, message));
       expect(end.stderr).not.toContain(PASSWORD);
     }
   });
@@ -199,8 +212,8 @@ describe.concurrent("user and password, with a role limited to the prefix", () =
       ["--password", PASSWORD],
       [`--password=${PASSWORD}`],
     ]) {
-      const end = await room.run(options, ["echo", "ran"]).ended;
-      expect(end).toEqual(saying(64, /^signalbox: /));
+      const end = await room.startRun(options, ["echo", "ran"]).ended;
+      expect(end).toEqual(matchMessage(64, /^signalbox: /));
       expect(end.stderr).not.toContain(PASSWORD);
     }
   });
@@ -227,14 +240,14 @@ describe.concurrent("the role that the documentation gives a runner", () => {
     await makeRunner(etcd, "runner");
     await makeRunner(etcd, "older", "hosts/");
     const root = { user: "root", password: LOGIN.rootPassword, allowPlaintextPassword: true };
-    house = await House.open(etcd.endpoints, root);
+    house = await House.connect(etcd.endpoints, root);
   });
   afterAll(async () => {
     await house?.close();
     await etcd?.stop();
   });
   const enter = (transport: Transport, user: string) =>
-    house.room({
+    house.createNamespace({
       ...{ transport, prefix: PREFIX },
       env: {
         ...{ SIGNALBOX_ALLOW_PLAINTEXT_PASSWORD: "yes", SIGNALBOX_USER: user },
@@ -253,11 +266,11 @@ describe.concurrent("the role that the documentation gives a runner", () => {
     "over %s, runs work without hosts/, and init says what to grant",
     async (transport) => {
       const room = enter(transport, "older");
-      expect(await room.run(["--lock", "older"], ["echo", "ran"]).ended).toEqual({
-        ...silently(0),
+      expect(await room.startRun(["--lock", "older"], ["echo", "ran"]).ended).toEqual({
+        ...matchSilentEnd(0),
         stdout: "ran\n",
       });
-      const { stdout } = await room.ended(["init"]);
+      const { stdout } = await room.execute(["init"]);
       expect(stdout).toMatch(/permissions.*\n.*grant the role.*\/jobs\/hosts\//);
     },
   );
@@ -270,7 +283,7 @@ describe("the identity in a client's certificate", () => {
     etcd = await startEtcd({ tls: { clientCertAuth: true }, auth: LOGIN });
     if (!etcd.certificates) throw new Error("no certificates");
     const root = await readClientTls(etcd.certificates, await etcd.certificates.issueClient("root"));
-    house = await House.open(etcd.endpoints, { tls: root, transport: "grpc" });
+    house = await House.connect(etcd.endpoints, { tls: root, transport: "grpc" });
   });
   afterAll(async () => {
     await house?.close();
@@ -283,12 +296,16 @@ describe("the identity in a client's certificate", () => {
     const { cert, key } = await certificates.issueClient("runner");
     const env = { SIGNALBOX_CACERT: certificates.ca, SIGNALBOX_CERT: cert, SIGNALBOX_KEY: key };
     const auto = { ...env, SIGNALBOX_TRANSPORT: "auto" };
-    await works(house.room({ env: auto, prefix: PREFIX }));
-    const init = await house.room({ env: auto, prefix: PREFIX }).ended(["init"]);
+    await works(house.createNamespace({ env: auto, prefix: PREFIX }));
+    const init = await house.createNamespace({ env: auto, prefix: PREFIX }).execute(["init"]);
     expect(init.stdout).toMatch(/^ok {6}authentication: etcd asks who it is/m);
-    const other = await house.room({ env: auto, prefix: "/other/" }).run([], ["echo", "ran"]).ended;
-    expect(other).toEqual(saying(77, /etcd refused the permission/));
-    const http = house.room({ env: { ...env, SIGNALBOX_CONNECT_TIMEOUT: "500ms" }, prefix: PREFIX });
-    expect(await http.run([], ["echo", "ran"]).ended).toEqual(saying(77, /use transport grpc/));
+    const other = await house.createNamespace({ env: auto, prefix: "/other/" }).startRun([], ["echo", "ran"])
+      .ended;
+    expect(other).toEqual(matchMessage(77, /etcd refused the permission/));
+    const http = house.createNamespace({
+      env: { ...env, SIGNALBOX_CONNECT_TIMEOUT: "500ms" },
+      prefix: PREFIX,
+    });
+    expect(await http.startRun([], ["echo", "ran"]).ended).toEqual(matchMessage(77, /use transport grpc/));
   });
 });

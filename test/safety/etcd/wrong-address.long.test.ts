@@ -5,10 +5,10 @@ import { createServer as createHttp } from "node:http";
 import { createServer as createHttp2 } from "node:http2";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { House, saying, silently, TRANSPORTS } from "../../../fixtures/cluster/test-cluster.ts";
+import { House, matchMessage, matchSilentEnd, TRANSPORTS } from "../../../fixtures/cluster/test-cluster.ts";
 import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
 
-const house = House.onEtcd();
+const house = House.startForFile();
 const servers: Server[] = [];
 let secure: EtcdMember;
 beforeAll(async () => {
@@ -60,8 +60,8 @@ const HASTY = { SIGNALBOX_CONNECT_TIMEOUT: "4s" };
 describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
   test.each(ELSEWHERE)("%s: nothing is started, and the address is named", async (_, http, grpc, start) => {
     const address = await start();
-    const room = house.room({ transport, env: HASTY, endpoints: [address] });
-    const { code, stdout, stderr } = await room.run([], ["echo", "ran"]).ended;
+    const room = house.createNamespace({ transport, env: HASTY, endpoints: [address] });
+    const { code, stdout, stderr } = await room.startRun([], ["echo", "ran"]).ended;
     expect({ code, stdout }).toEqual({ code: transport === "http" ? http : grpc, stdout: "" });
     expect(stderr).toContain(`http://${address}`);
     expect(stderr).not.toMatch(/defect/);
@@ -69,29 +69,41 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
 
   test("plaintext to TLS and TLS to plaintext: 69, and what to write instead", async () => {
     const plain = { SIGNALBOX_ENDPOINTS: secure.clientUrl.replace("https", "http") };
-    const toTls = await house.room({ transport, env: { ...HASTY, ...plain } }).run([], ["echo", "ran"]).ended;
-    expect(toTls).toEqual(saying(69, transport === "http" ? /https/ : /http:/));
+    const toTls = await house
+      .createNamespace({ transport, env: { ...HASTY, ...plain } })
+      .startRun([], ["echo", "ran"]).ended;
+    expect(toTls).toEqual(matchMessage(69, transport === "http" ? /https/ : /http:/));
     const tls = { SIGNALBOX_ENDPOINTS: house.etcd.clientUrl.replace("http", "https") };
-    const toPlain = await house.room({ transport, env: { ...HASTY, ...tls } }).run([], ["echo", "ran"]).ended;
-    expect(toPlain).toEqual(saying(69, /https:/));
+    const toPlain = await house
+      .createNamespace({ transport, env: { ...HASTY, ...tls } })
+      .startRun([], ["echo", "ran"]).ended;
+    expect(toPlain).toEqual(matchMessage(69, /https:/));
   });
 
   test("an authority that only the system knows is believed; one that nobody knows: 69, and --cacert", async () => {
     const { ca } = secure.certificates ?? { ca: "" };
-    const system = house.file(`# what others put there\n${readFileSync(ca, "utf8")}`, 0o644);
+    const system = house.createPath(`# what others put there\n${readFileSync(ca, "utf8")}`, 0o644);
     const endpoints = { SIGNALBOX_ENDPOINTS: secure.clientUrl };
-    const known = house.room({ transport, env: { ...endpoints, SSL_CERT_FILE: system } });
-    expect(await known.run([], ["echo", "ran"]).ended).toEqual({ ...silently(0), stdout: "ran\n" });
-    const unknown = house.room({ transport, env: { ...endpoints, SIGNALBOX_CONNECT_TIMEOUT: "10s" } });
-    expect(await unknown.run([], ["echo", "ran"]).ended).toEqual(saying(69, /certificate.*--cacert/));
+    const known = house.createNamespace({ transport, env: { ...endpoints, SSL_CERT_FILE: system } });
+    expect(await known.startRun([], ["echo", "ran"]).ended).toEqual({
+      ...matchSilentEnd(0),
+      stdout: "ran\n",
+    });
+    const unknown = house.createNamespace({
+      transport,
+      env: { ...endpoints, SIGNALBOX_CONNECT_TIMEOUT: "10s" },
+    });
+    expect(await unknown.startRun([], ["echo", "ran"]).ended).toEqual(
+      matchMessage(69, /certificate.*--cacert/),
+    );
   });
 
   test.each(["CACERT", "CERT", "KEY"])("%s beside an address without TLS: 78, naming both", async (name) => {
-    const file = house.file("any");
+    const file = house.createPath("any");
     const variable = `SIGNALBOX_${name}`;
-    const room = house.room({ transport, env: { [variable]: file } });
-    const end = await room.run([], ["echo", "ran"]).ended;
-    expect(end).toEqual(saying(78, new RegExp(`${variable}.*${house.etcd.clientUrl}.*without TLS`)));
+    const room = house.createNamespace({ transport, env: { [variable]: file } });
+    const end = await room.startRun([], ["echo", "ran"]).ended;
+    expect(end).toEqual(matchMessage(78, new RegExp(`${variable}.*${house.etcd.clientUrl}.*without TLS`)));
   });
 
   test("proxies of the web are left aside", async () => {
@@ -104,8 +116,8 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
     );
     const names = ["http_proxy", "https_proxy", "grpc_proxy", "HTTP_PROXY", "HTTPS_PROXY", "all_proxy"];
     const env = Object.fromEntries(names.map((name) => [name, `http://${proxy}`]));
-    const room = house.room({ transport, env: { ...env, no_proxy: "", no_grpc_proxy: "" } });
-    expect(await room.run([], ["echo", "ran"]).ended).toEqual({ ...silently(0), stdout: "ran\n" });
+    const room = house.createNamespace({ transport, env: { ...env, no_proxy: "", no_grpc_proxy: "" } });
+    expect(await room.startRun([], ["echo", "ran"]).ended).toEqual({ ...matchSilentEnd(0), stdout: "ran\n" });
     expect(asked).toBe(0);
   });
 });

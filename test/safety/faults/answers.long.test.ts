@@ -1,19 +1,20 @@
 /** The network loses the answer to a call that etcd has applied: the run finds out, and goes on. */
 import { writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { until } from "../../../fixtures/wait-until.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { parsePastRuns } from "../../../src/protocol/history.ts";
-import { carrying, ending, renewal, sessionGrant } from "../support/request-patterns.ts";
+import { matchRenewal, matchSessionEnd, matchSessionGrant, matchText } from "../support/request-patterns.ts";
 import { type Stage, Theatre, TRANSPORTS } from "../support/theatre.ts";
-import { type Change, record } from "../support/ticket-changes.ts";
+import { recordChanges, type TicketChange } from "../support/ticket-changes.ts";
 
 const TTL = 7;
 const theatre = new Theatre();
 
 /** What shows that etcd has applied a call, even when the run has gone on since: in some way, it does after a while. */
-type Applied = (stage: Stage, changes: readonly Change[]) => boolean | Promise<boolean>;
+type Applied = (stage: Stage, changes: readonly TicketChange[]) => boolean | Promise<boolean>;
 
-const granted: Applied = async (stage, changes) => changes.length > 0 || (await stage.sessions()).length > 0;
+const granted: Applied = async (stage, changes) =>
+  changes.length > 0 || (await stage.listNewSessions()).length > 0;
 const freed: Applied = (_, changes) => own(changes, "held").some((key) => isGone(key, changes));
 const became =
   (state: string, count = 1): Applied =>
@@ -21,12 +22,12 @@ const became =
     own(changes, state).length >= count;
 
 /** The run's tickets that have ever been in a state. */
-function own(changes: readonly Change[], state: string): string[] {
+function own(changes: readonly TicketChange[], state: string): string[] {
   const ours = changes.filter(({ ticket }) => ticket?.label === "run" && ticket.state === state);
   return [...new Set(ours.map(({ key }) => key))];
 }
 
-const isGone = (key: string, changes: readonly Change[]) =>
+const isGone = (key: string, changes: readonly TicketChange[]) =>
   changes.some((change) => change.key === key && change.ticket === undefined);
 
 interface Case {
@@ -44,11 +45,11 @@ const LOCK = ["--lock", "x"];
 const QUEUE = [...LOCK, "--wait"];
 const LEASES = ["--lease", "a=1:1", "--lease", "b=2:3"];
 const NO_LOCK = ["--no-lock", ...LEASES];
-const putting = (state: string) => () => carrying(`"state":"${state}"`);
-const past = () => carrying('"endedAt"');
+const putting = (state: string) => () => matchText(`"state":"${state}"`);
+const past = () => matchText('"endedAt"');
 
 const CASES: readonly Case[] = [
-  { lost: "the session", options: LOCK, request: (at) => sessionGrant(at, TTL), applied: granted },
+  { lost: "the session", options: LOCK, request: (at) => matchSessionGrant(at, TTL), applied: granted },
   { lost: "a claim that is the grant", options: LOCK, request: putting("held"), applied: became("held") },
   {
     ...{ lost: "a claim that queues", options: QUEUE, behind: "until applied" },
@@ -77,53 +78,58 @@ const CASES: readonly Case[] = [
     ...{ request: putting("admitted"), applied: became("admitted") },
   },
   { lost: "the finish", options: LOCK, request: past, applied: freed },
-  { lost: "a finish without history", options: [...LOCK, "--no-history"], request: ending, applied: freed },
+  {
+    lost: "a finish without history",
+    options: [...LOCK, "--no-history"],
+    request: matchSessionEnd,
+    applied: freed,
+  },
 ];
 
 describe.each(TRANSPORTS)("over %s, the lost answer to", (transport) => {
   it.each(CASES)("$lost", async ({ options, behind, request, applied, isDrained }) => {
-    const stage = await theatre.stage(transport);
-    const meddler = await stage.meddler();
-    const changes = await record(stage, stage.keys.getFullRange());
+    const stage = await theatre.createTestNamespace(transport);
+    const meddler = await stage.interceptRequests();
+    const changes = await recordChanges(stage, stage.keys.getFullRange());
     const gate = `${stage.journal.folder}/gate`;
     const isLocking = options.includes("--lock");
     const ahead = isLocking ? LOCK : NO_LOCK.slice(0, 3);
-    if (behind) await stage.started({ name: "first", options: ahead, hold: ["until", gate] });
-    const early = behind !== "until waiting" && meddler.catch(request(transport), "answers");
+    if (behind) await stage.startJobAndWait({ name: "first", options: ahead, hold: ["until", gate] });
+    const early = behind !== "until waiting" && meddler.interceptNext(request(transport), "answers");
     const times = ["--ttl", `${TTL}s`, "--termination-timeout", "1s"];
-    const run = stage.run({ name: "run", options: [...options, ...times], endpoint: meddler.endpoint });
-    if (!early) await stage.placed("run", "waiting");
-    const answer = early || meddler.catch(request(transport), "answers");
+    const run = stage.startJob({ name: "run", options: [...options, ...times], endpoint: meddler.endpoint });
+    if (!early) await stage.waitForTickets("run", "waiting");
+    const answer = early || meddler.interceptNext(request(transport), "answers");
     if (!early) writeFileSync(gate, "");
     const call = await answer;
-    await until("the call is applied", () => applied(stage, changes));
+    await waitUntil("the call is applied", () => applied(stage, changes));
     const drain = stage.keys.drain("lock", "x");
     if (isDrained) await stage.etcd.runEtcdctl("put", drain, "{}");
     call.reset();
     writeFileSync(gate, "");
     expect(await run.ended).toEqual({ code: 0, signal: null, stdout: "", stderr: "" });
-    await stage.allEnded();
+    await stage.waitForProcesses();
     await stage.etcd.runEtcdctl("del", drain);
     await expectNoGhosts(stage);
-    const ran = stage.journal.starts().filter(({ name }) => name === "run");
-    expect(ran, stage.journal.timeline()).toHaveLength(1);
+    const ran = stage.journal.listStarts().filter(({ name }) => name === "run");
+    expect(ran, stage.journal.formatTimeline()).toHaveLength(1);
     if (isLocking && !options.includes("--no-history")) await expectHistory(stage, behind ? 2 : 1);
   });
 });
 
 describe.each(TRANSPORTS)("over %s", (transport) => {
   it("says nothing of a renewal whose proof is under way when the command ends", async () => {
-    const stage = await theatre.stage(transport);
-    const meddler = await stage.meddler();
+    const stage = await theatre.createTestNamespace(transport);
+    const meddler = await stage.interceptRequests();
     const gate = `${stage.journal.folder}/gate`;
     const [options, hold] = [
       [...LOCK, "--ttl", "9s", "--termination-timeout", "500ms"],
       ["until", gate],
     ];
-    const renewed = meddler.catch(renewal(transport), "answers");
-    const run = stage.run({ name: "run", options, hold, endpoint: meddler.endpoint });
+    const renewed = meddler.interceptNext(matchRenewal(transport), "answers");
+    const run = stage.startJob({ name: "run", options, hold, endpoint: meddler.endpoint });
     const answer = await renewed;
-    const proving = meddler.catch(/[\s\S]/, "answers");
+    const proving = meddler.interceptNext(/[\s\S]/, "answers");
     answer.release();
     await proving;
     writeFileSync(gate, "");
@@ -134,8 +140,8 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
 
 /** Nothing stays behind, and who comes next need not wait. */
 async function expectNoGhosts(stage: Stage): Promise<void> {
-  expect(await stage.ghosts()).toEqual([]);
-  const next = stage.run({ name: "next", options: [...LOCK, ...LEASES, "--lease-timeout", "5s"] });
+  expect(await stage.listLeftovers()).toEqual([]);
+  const next = stage.startJob({ name: "next", options: [...LOCK, ...LEASES, "--lease-timeout", "5s"] });
   expect(await next.ended).toMatchObject({ code: 0 });
 }
 
@@ -143,7 +149,7 @@ async function expectNoGhosts(stage: Stage): Promise<void> {
 async function expectHistory(stage: Stage, runs: number): Promise<void> {
   const { kvs } = await stage.store.readRange({ key: stage.keys.history("x") });
   const [, last, ...before] = parsePastRuns(kvs[0]?.value);
-  const started = stage.journal.of("run", "start");
+  const started = stage.journal.findLine("run", "start");
   expect(last).toMatchObject({ label: "run", exit: 0, token: String(started?.token) });
   expect(before).toHaveLength(runs - 1);
 }

@@ -3,11 +3,11 @@ import { writeFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
-  eventually,
   House,
   type Room,
-  type Run,
+  type TestProcess,
   TRANSPORTS,
+  waitUntil,
 } from "../../../fixtures/cluster/test-cluster.ts";
 import { type EtcdMember, type RunningEtcd, startCluster, startEtcd } from "../../../fixtures/etcd/index.ts";
 
@@ -20,16 +20,16 @@ const ONLY_WARNINGS =
 
 interface Held {
   room: Room;
-  run: Run;
+  run: TestProcess;
   go: string;
 }
 
 /** Two runs on each transport, so that some talk to any member, holding locks, their commands waiting for a word. */
 async function heldOnBoth(house: House): Promise<Held[]> {
   const started = async (transport: (typeof TRANSPORTS)[number]) => {
-    const room = house.room({ transport, env: { SIGNALBOX_TTL: TTL } });
-    const go = house.file();
-    const run = room.run(["--lock", "job"], WAITS_FOR_GO, { env: { GO: go } });
+    const room = house.createNamespace({ transport, env: { SIGNALBOX_TTL: TTL } });
+    const go = house.createPath();
+    const run = room.startRun(["--lock", "job"], WAITS_FOR_GO, { env: { GO: go } });
     await run.waitForOutput(/up/);
     return { room, run, go };
   };
@@ -51,7 +51,7 @@ async function renewed({ store }: House, session: bigint): Promise<void> {
 
 /** What must be true of runs that a fault has not touched, once they have renewed their sessions after it. */
 async function undisturbed(house: House, held: Held[], fault: () => Promise<void>): Promise<void> {
-  const tickets = () => Promise.all(held.map(async ({ room }) => (await room.queue("job"))[0]));
+  const tickets = () => Promise.all(held.map(async ({ room }) => (await room.readQueue("job"))[0]));
   const before = await tickets();
   await fault();
   await Promise.all(before.map((place) => place && renewed(house, place.session)));
@@ -64,8 +64,8 @@ async function undisturbed(house: House, held: Held[], fault: () => Promise<void
       ...{ code: 0, stdout: "up\ndone\n", stderr: expect.stringMatching(ONLY_WARNINGS) },
     });
   }
-  await eventually("the locks are free", async () => {
-    const queues = await Promise.all(held.map(({ room }) => room.queue("job")));
+  await waitUntil("the locks are free", async () => {
+    const queues = await Promise.all(held.map(({ room }) => room.readQueue("job")));
     return queues.flat().length === 0;
   });
 }
@@ -75,7 +75,7 @@ describe.concurrent("a cluster of three", () => {
   let house: House;
   beforeAll(async () => {
     cluster = await startCluster(3);
-    house = await House.open(cluster.endpoints);
+    house = await House.connect(cluster.endpoints);
   });
   afterAll(async () => {
     await house?.close();
@@ -120,7 +120,7 @@ describe.concurrent("a single member", () => {
   let house: House;
   beforeAll(async () => {
     etcd = await startEtcd();
-    house = await House.open([etcd.clientUrl]);
+    house = await House.connect([etcd.clientUrl]);
   });
   afterAll(async () => {
     await house?.close();

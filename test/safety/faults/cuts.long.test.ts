@@ -3,20 +3,20 @@ import { writeFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, describe, expect, test } from "vitest";
 import {
-  eventually,
   House,
+  matchSilentEnd,
   type Room,
-  silently,
   TRANSPORTS,
   type Transport,
+  waitUntil,
 } from "../../../fixtures/cluster/test-cluster.ts";
 import { FaultProxy } from "../../../fixtures/proxy.ts";
 import { retryAfterStalls, startStopwatch } from "../../../fixtures/steady.ts";
-import { kill } from "../../process/helpers.ts";
-import { BEATS, Ledger } from "../support/token-log.ts";
-import { death } from "../support/wait-for-death.ts";
+import { killProcess } from "../../process/helpers.ts";
+import { TOKEN_WRITER, TokenLog } from "../support/token-log.ts";
+import { waitForDeath } from "../support/wait-for-death.ts";
 
-const house = House.onEtcd();
+const house = House.startForFile();
 const proxies: FaultProxy[] = [];
 /** What a busy machine may be late in seeing a death, ms. */
 const LAG = 1_000;
@@ -36,8 +36,8 @@ async function behindProxy(transport: Transport, ttl: number) {
   const proxy = await FaultProxy.start(house.etcd.clientUrl);
   proxies.push(proxy);
   const env = { SIGNALBOX_TTL: `${ttl}s` };
-  const far = house.room({ transport, env, endpoints: [proxy.url] });
-  const near = house.room({ transport, env, prefix: far.prefix });
+  const far = house.createNamespace({ transport, env, endpoints: [proxy.url] });
+  const near = house.createNamespace({ transport, env, prefix: far.prefix });
   return { proxy, far, near };
 }
 
@@ -55,7 +55,7 @@ const CUTS: Record<string, (proxy: FaultProxy) => void> = {
 };
 
 async function ticketOf(room: Room) {
-  const [place] = await room.queue("job");
+  const [place] = await room.readQueue("job");
   return place;
 }
 
@@ -65,22 +65,22 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
     (_, cut) =>
       retryAfterStalls(async () => {
         const { proxy, far, near } = await behindProxy(transport, CUT_TTL);
-        const ledger = new Ledger(house.file());
-        const run = far.run(["--lock", "job"], [BEATS], { env: { ...ledger.env, BEAT: "deaf" } });
+        const ledger = new TokenLog(house.createPath());
+        const run = far.startRun(["--lock", "job"], [TOKEN_WRITER], { env: { ...ledger.env, BEAT: "deaf" } });
         await run.waitForOutput(/up/);
-        const next = near.run(["--lock", "job", "--wait"], [BEATS], { env: ledger.env });
-        await near.standing(next, "waiting", "job");
+        const next = near.startRun(["--lock", "job", "--wait"], [TOKEN_WRITER], { env: ledger.env });
+        await near.waitForTicket(next, "waiting", "job");
         cut(proxy);
         // The last renewal that counts was sent before the cut, at most a renewal period earlier.
-        const died = await death(run.mark, 10_000, run.pid);
+        const died = await waitForDeath(run.mark, 10_000, run.pid);
         expect(died, "ms from the cut to the death of all").toBeLessThan(HORIZON + LAG);
         expect(died, "ms that a cut is survived").toBeGreaterThan(HORIZON - TERMINATION - RENEWAL - LAG);
         proxy.mode = "forward"; // what remains to be done is done, or fails, soon
         expect(await run.ended).toMatchObject({ code: 125, stdout: "up\n" });
         expect(run.output.stderr).toMatch(/the claim was lost, the command was terminated/);
         await next.waitForOutput(/up/);
-        expect(ledger.overlaps(), "lines of a command that was to be dead").toEqual([]);
-        kill(next.pid, "SIGTERM");
+        expect(ledger.findOverlaps(), "lines of a command that was to be dead").toEqual([]);
+        killProcess(next.pid, "SIGTERM");
         await next.ended;
       }),
   );
@@ -88,8 +88,8 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
   test.each(Object.entries(CUTS))("cut %s for a moment: nothing happens", async (_, cut) => {
     await retryAfterStalls(async () => {
       const { proxy, far, near } = await behindProxy(transport, TTL);
-      const go = house.file();
-      const run = far.run(["--lock", "job"], WAITS_FOR_GO, { env: { GO: go } });
+      const go = house.createPath();
+      const run = far.startRun(["--lock", "job"], WAITS_FOR_GO, { env: { GO: go } });
       await run.waitForOutput(/up/);
       const before = await ticketOf(near);
       cut(proxy);
@@ -105,13 +105,16 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
   test("a waiting run that is cut off, and told to leave, does not wait for etcd", async () => {
     const { proxy, far, near } = await behindProxy(transport, CUT_TTL);
     await near.put(near.keys.lock("job", "abcdefghijklmnop"), "put by hand");
-    const run = far.run(["--lock", "job", "--wait"], ["echo", "ran"]);
-    await near.standing(run, "waiting", "job");
+    const run = far.startRun(["--lock", "job", "--wait"], ["echo", "ran"]);
+    await near.waitForTicket(run, "waiting", "job");
     proxy.mode = "drop";
     run.child.kill("SIGTERM");
     const elapsed = startStopwatch();
-    expect(await run.ended).toEqual(silently(143));
+    expect(await run.ended).toEqual(matchSilentEnd(143));
     expect(elapsed(), "ms until it has left").toBeLessThan(2_000 + 2 * LAG);
-    await eventually("its ticket gone with its session", async () => (await near.queue("job")).length === 1);
+    await waitUntil(
+      "its ticket gone with its session",
+      async () => (await near.readQueue("job")).length === 1,
+    );
   });
 });

@@ -26,32 +26,32 @@ async function idOf(endpoint: string): Promise<string> {
 
 describe.each(TRANSPORTS)("over %s", (transport) => {
   it("a run asks the configured cluster only: 78 while that is away, and no trace in the other", async () => {
-    stage = await theatre.stage(transport);
+    stage = await theatre.createTestNamespace(transport);
     const [ours, theirs] = [await idOf(stage.etcd.clientUrl), await idOf(other.clientUrl)];
     const over = `${stage.journal.folder}/over`;
     const endpoint = `${other.clientUrl},${stage.etcd.clientUrl}`;
     const options = [...OPTIONS, "--cluster-id", ours];
-    const first = await stage.started({ name: "first", options, hold: ["until", over], endpoint });
+    const first = await stage.startJobAndWait({ name: "first", options, hold: ["until", over], endpoint });
     stage.etcd.freeze();
-    const { code, stderr } = await stage.run({ name: "second", options, endpoint }).ended;
+    const { code, stderr } = await stage.startJob({ name: "second", options, endpoint }).ended;
     expect(code, stderr).toBe(78);
     expect(stderr).toContain(`${other.clientUrl} belongs to cluster ${theirs}, but clusterId is ${ours}`);
     stage.etcd.thaw();
-    expect(await stage.run({ name: "third", options, endpoint }).ended).toMatchObject({ code: 75 });
+    expect(await stage.startJob({ name: "third", options, endpoint }).ended).toMatchObject({ code: 75 });
     writeFileSync(over, "");
     expect(await first.ended).toMatchObject({ code: 0 });
-    await stage.started({ name: "fourth", options, hold: [1], endpoint });
-    await stage.allEnded();
-    expect(stage.journal.starts().map(({ name }) => name)).toEqual(["first", "fourth"]);
+    await stage.startJobAndWait({ name: "fourth", options, hold: [1], endpoint });
+    await stage.waitForProcesses();
+    expect(stage.journal.listStarts().map(({ name }) => name)).toEqual(["first", "fourth"]);
     expect(await other.runEtcdctl("get", "--prefix", stage.keys.prefix)).toBe("");
   }, 120_000);
 
   it("a job outlasts its own cluster being away for a while: the other does not tell it that its session is gone", async () => {
-    stage = await theatre.stage(transport);
+    stage = await theatre.createTestNamespace(transport);
     const over = `${stage.journal.folder}/over`;
     const endpoint = `${stage.etcd.clientUrl},${other.clientUrl}`;
     const options = [...OPTIONS, "--cluster-id", await idOf(stage.etcd.clientUrl), "-v"];
-    const run = await stage.started({ name: "job", options, hold: ["until", over], endpoint });
+    const run = await stage.startJobAndWait({ name: "job", options, hold: ["until", over], endpoint });
     stage.etcd.freeze();
     await run.waitForOutput(/the session was not renewed.*belongs to cluster/);
     stage.etcd.thaw();
@@ -62,44 +62,44 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
 
 describe("init and doctor", () => {
   it("say the cluster's id, and what to set", async () => {
-    stage = await theatre.stage("http");
+    stage = await theatre.createTestNamespace("http");
     const id = await idOf(stage.etcd.clientUrl);
-    const init = await stage.command(["init"]).ended;
+    const init = await stage.start(["init"]).ended;
     expect(init, init.stderr).toMatchObject({
       code: 0,
       stdout: expect.stringContaining(`"clusterId": "${id}"`),
     });
-    const set = await stage.command(["init", "--cluster-id", id]).ended;
+    const set = await stage.start(["init", "--cluster-id", id]).ended;
     expect(set).toMatchObject({ code: 0, stdout: expect.stringContaining(`id ${id}, as configured`) });
     const decimal = BigInt(`0x${id}`).toString();
     if (decimal.length > 16)
-      expect(await stage.command(["init", "--cluster-id", decimal]).ended).toMatchObject({ code: 0 });
+      expect(await stage.start(["init", "--cluster-id", decimal]).ended).toMatchObject({ code: 0 });
   });
 
   it("of another cluster than the configured one: 78, and doctor fails", async () => {
-    stage = await theatre.stage("http");
+    stage = await theatre.createTestNamespace("http");
     const id = await idOf(stage.etcd.clientUrl);
     const env = { SIGNALBOX_CLUSTER_ID: await idOf(other.clientUrl) };
-    const init = await stage.command(["init"], { env }).ended;
+    const init = await stage.start(["init"], { env }).ended;
     const wrong = `id ${id}, but clusterId is ${env.SIGNALBOX_CLUSTER_ID}`;
     expect(init).toMatchObject({ code: 78, stdout: expect.stringContaining(wrong) });
-    const doctor = await stage.command(["doctor"], { env }).ended;
+    const doctor = await stage.start(["doctor"], { env }).ended;
     expect(doctor.code, doctor.stderr).toBe(2);
     expect(doctor.stdout).toContain(wrong);
-    expect(await stage.command(["ls"], { env }).ended).toMatchObject({
+    expect(await stage.start(["ls"], { env }).ended).toMatchObject({
       code: 78,
       stderr: expect.stringContaining(`belongs to cluster ${id}, but clusterId is`),
     });
   });
 
   it("of two clusters among the endpoints: 78, and doctor fails", async () => {
-    stage = await theatre.stage("http");
+    stage = await theatre.createTestNamespace("http");
     const endpoint = `${stage.etcd.clientUrl},${other.clientUrl}`;
-    expect(await stage.command(["init"], { endpoint }).ended).toMatchObject({
+    expect(await stage.start(["init"], { endpoint }).ended).toMatchObject({
       code: 78,
       stdout: expect.stringContaining("the endpoints belong to 2 clusters"),
     });
-    const doctor = await stage.command(["doctor"], { endpoint }).ended;
+    const doctor = await stage.start(["doctor"], { endpoint }).ended;
     expect(doctor, doctor.stdout).toMatchObject({
       code: 2,
       stdout: expect.stringContaining("the endpoints belong to 2 clusters"),

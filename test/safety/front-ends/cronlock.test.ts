@@ -7,18 +7,18 @@ import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
-  eventually,
   House,
+  matchMessage,
+  matchSilentEnd,
+  type NamespaceOptions,
   type Room,
-  type RoomOptions,
-  saying,
-  silently,
+  waitUntil,
 } from "../../../fixtures/cluster/test-cluster.ts";
 import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
 import { BUNDLE, createCleanEnv, type ProcessResult } from "../../../fixtures/signalbox.ts";
 import { computeArgumentsHash } from "../../../src/compat/cronlock/settings/lock-name.ts";
 
-const house = House.onEtcd();
+const house = House.startForFile();
 /** Links with the tools' names, as somebody would put where the tools were. */
 let bin: string;
 beforeAll(async () => {
@@ -39,9 +39,9 @@ const SLOG = String.raw`\d{4}/\d\d/\d\d \d\d:\d\d:\d\d`;
 /** Nothing listens there, and that is noticed at once. */
 const AWAY = { CRONLOCK_HOST: "127.0.0.1", CRONLOCK_REDIS_TIMEOUT: "0", CRONLOCK_RECONNECT_BACKOFF: "0" };
 
-const enter = (options: RoomOptions = {}) => house.room(options);
+const enter = (options: NamespaceOptions = {}) => house.createNamespace(options);
 const start = (room: Room, tool: Tool, words: readonly string[], env: Env = {}) =>
-  room.cli([tool, ...words], { env });
+  room.start([tool, ...words], { env });
 const end = (room: Room, tool: Tool, words: readonly string[], env: Env = {}) =>
   start(room, tool, words, env).ended;
 
@@ -69,46 +69,48 @@ describe.concurrent.each(TOOLS)("%s", (tool) => {
     const program = join(bin, tool);
     const first = start(room, tool, HOLD);
     await first.waitForOutput(/up/);
-    await room.standing(first, "held", nameOf(HOLD));
-    expect(await linked(room, program, HOLD)).toEqual(silently(200));
+    await room.waitForTicket(first, "held", nameOf(HOLD));
+    expect(await linked(room, program, HOLD)).toEqual(matchSilentEnd(200));
     expect(await linked(room, program, ["echo", "a  b", "c"], { ...NOW, CRONLOCK_NTPDATE: "yes" })).toEqual({
-      ...silently(0),
+      ...matchSilentEnd(0),
       stdout: "a  b c\n",
     });
-    expect(await room.run(["--lock", nameOf(HOLD)], ["echo", "ran"]).ended, "signalbox run").toEqual(
-      silently(75),
+    expect(await room.startRun(["--lock", nameOf(HOLD)], ["echo", "ran"]).ended, "signalbox run").toEqual(
+      matchSilentEnd(75),
     );
     first.child.kill("SIGTERM");
     expect(await first.ended).toMatchObject({ code: 143, stdout: "up\n", stderr: "" });
   });
 
   test.each([0, 7, 199, 200, 255])("the command's own exit code: %i", async (code) => {
-    expect(await end(enter(), tool, ["sh", "-c", `exit ${code}`])).toEqual(silently(code));
+    expect(await end(enter(), tool, ["sh", "-c", `exit ${code}`])).toEqual(matchSilentEnd(code));
   });
 
   test("killed by a signal, not found, not executable", async () => {
     const room = enter();
-    expect(await end(room, tool, ["sh", "-c", "kill -KILL $$"])).toEqual(silently(137));
+    expect(await end(room, tool, ["sh", "-c", "kill -KILL $$"])).toEqual(matchSilentEnd(137));
     expect(await end(room, tool, ["no-such-command"])).toEqual(
-      saying(127, /"no-such-command" was not found/),
+      matchMessage(127, /"no-such-command" was not found/),
     );
-    expect(await end(room, tool, ["/etc/passwd"])).toEqual(saying(126, /cannot be executed/));
+    expect(await end(room, tool, ["/etc/passwd"])).toEqual(matchMessage(126, /cannot be executed/));
   });
 
   test("the grace counts from the start, in whole seconds and one more: 40 by default", async () => {
     const room = enter();
     const key = { CRONLOCK_KEY: "job" };
     const since = Date.now();
-    expect(await end(room, tool, ["echo", "ran"], key)).toEqual({ ...silently(0), stdout: "ran\n" });
-    const [place] = await room.queue("cronlock.job");
+    expect(await end(room, tool, ["echo", "ran"], key)).toEqual({ ...matchSilentEnd(0), stdout: "ran\n" });
+    const [place] = await room.readQueue("cronlock.job");
     const until = place?.ticket?.until ?? 0;
     expect(place?.ticket?.state).toBe("grace");
     expect(until % 1000).toBe(0);
     expect(until - since, "ms from before its start").toBeGreaterThan(40_000);
     expect(until, "and not from the grant").toBeLessThanOrEqual((place?.ticket?.grantedAt ?? 0) + 41_000);
-    expect(await end(room, tool, ["echo", "ran"], key)).toEqual(silently(200));
+    expect(await end(room, tool, ["echo", "ran"], key)).toEqual(matchSilentEnd(200));
     const verbose = await end(room, tool, ["echo", "ran"], { ...key, CRONLOCK_VERBOSE: "yes" });
-    expect(verbose).toEqual(saying(200, /(was already acquired|by another process) \(expires in \d+s\)\n$/));
+    expect(verbose).toEqual(
+      matchMessage(200, /(was already acquired|by another process) \(expires in \d+s\)\n$/),
+    );
   });
 
   test("CRONLOCK_TIMEOUT: killed at once, 202, and said so; the grace stays", async () => {
@@ -116,13 +118,13 @@ describe.concurrent.each(TOOLS)("%s", (tool) => {
     const deaf = ["sh", "-c", "trap '' TERM; echo up; sleep 60 & wait; wait"];
     const said = `emergency: had to kill ${tool === "golock" ? `[${deaf.join(" ")}]` : `'${deaf.join(" ")}'`} after 1s timeout`;
     const ended = await end(room, tool, deaf, { CRONLOCK_TIMEOUT: "1" });
-    if (tool === "cronlock") expect(ended).toEqual({ ...silently(202), stdout: `up\n${said}\n` });
+    if (tool === "cronlock") expect(ended).toEqual({ ...matchSilentEnd(202), stdout: `up\n${said}\n` });
     else {
       expect(ended).toMatchObject({ code: 202, stdout: "up\n" });
       expect(ended.stderr).toMatch(new RegExp(`^${SLOG} ERROR `));
       expect(ended.stderr.endsWith(` ERROR ${said}\n`), ended.stderr).toBe(true);
     }
-    expect((await room.queue(nameOf(deaf)))[0]?.ticket?.state).toBe("grace");
+    expect((await room.readQueue(nameOf(deaf)))[0]?.ticket?.state).toBe("grace");
   });
 
   test("CRONLOCK_TIMEOUT leaves a command that gets a TERM its time to end itself", async () => {
@@ -145,20 +147,22 @@ describe.concurrent.each(TOOLS)("%s", (tool) => {
     const room = enter();
     const key = { CRONLOCK_KEY: "job" };
     const reset = () => end(room, tool, ["any"], { ...key, CRONLOCK_RESET: "yes" });
-    expect(await reset(), "nobody").toEqual(silently(200));
+    expect(await reset(), "nobody").toEqual(matchSilentEnd(200));
     const holder = start(room, tool, HOLD, key);
     await holder.waitForOutput(/up/);
-    expect(await reset(), "a holder").toEqual(silently(200));
+    expect(await reset(), "a holder").toEqual(matchSilentEnd(200));
     expect(await holder.ended).toMatchObject({
       code: 201,
       stdout: "up\n",
       stderr: expect.stringMatching(/the lock was lost/),
     });
-    expect(await end(room, tool, ["true"], key)).toEqual(silently(0));
-    expect((await room.queue("cronlock.job"))[0]?.ticket?.state).toBe("grace");
+    expect(await end(room, tool, ["true"], key)).toEqual(matchSilentEnd(0));
+    expect((await room.readQueue("cronlock.job"))[0]?.ticket?.state).toBe("grace");
     const verbose = { ...key, CRONLOCK_RESET: "yes", CRONLOCK_VERBOSE: "yes" };
-    expect(await end(room, tool, [], verbose), "a grace").toEqual(saying(200, /Removing cronlock\.job key/));
-    expect(await room.queue("cronlock.job")).toEqual([]);
+    expect(await end(room, tool, [], verbose), "a grace").toEqual(
+      matchMessage(200, /Removing cronlock\.job key/),
+    );
+    expect(await room.readQueue("cronlock.job")).toEqual([]);
   });
 
   test("CRONLOCK_VERBOSE: what it does, on standard error", async () => {
@@ -185,11 +189,11 @@ describe.concurrent.each(TOOLS)("%s", (tool) => {
   test("drained, or not in the group: 200 in silence; only VERBOSE says why", async () => {
     const room = enter({ env: { SIGNALBOX_HOST: "web1.example.com" } });
     await room.put(room.keys.group("web"), JSON.stringify(["web2.example.com"]));
-    expect(await end(room, tool, ["true"], { SIGNALBOX_GROUP: "web" })).toEqual(silently(200));
+    expect(await end(room, tool, ["true"], { SIGNALBOX_GROUP: "web" })).toEqual(matchSilentEnd(200));
     await room.put(room.keys.drain("all", "all"), JSON.stringify({ v: 1, by: "ops", at: Date.now() }));
-    expect(await end(room, tool, ["true"])).toEqual(silently(200));
+    expect(await end(room, tool, ["true"])).toEqual(matchSilentEnd(200));
     expect(await end(room, tool, ["true"], { CRONLOCK_VERBOSE: "yes" })).toEqual(
-      saying(200, /drained by an operator\n$/),
+      matchMessage(200, /drained by an operator\n$/),
     );
   });
 
@@ -197,7 +201,7 @@ describe.concurrent.each(TOOLS)("%s", (tool) => {
     const room = enter();
     const run = start(room, tool, HOLD, { CRONLOCK_KEY: "job" });
     await run.waitForOutput(/up/);
-    const [place] = await room.queue("cronlock.job");
+    const [place] = await room.readQueue("cronlock.job");
     await room.delete(place?.key ?? "");
     expect(await run.ended).toMatchObject({
       code: 201,
@@ -210,12 +214,12 @@ describe.concurrent.each(TOOLS)("%s", (tool) => {
     const room = enter();
     const held = start(room, tool, HOLD, { CRONLOCK_DB: "0" });
     await held.waitForOutput(/up/);
-    expect(await end(room, tool, HOLD), "0 is the usual place").toEqual(silently(200));
+    expect(await end(room, tool, HOLD), "0 is the usual place").toEqual(matchSilentEnd(200));
     const other = start(room, tool, HOLD, { CRONLOCK_DB: "3" });
     await other.waitForOutput(/up/);
-    const keys = (await room.everything()).map(({ key }) => key.slice(room.prefix.length));
+    const keys = (await room.listKeys()).map(({ key }) => key.slice(room.prefix.length));
     expect(keys.filter((key) => key.startsWith("db3/") && key.includes(nameOf(HOLD)))).toHaveLength(1);
-    const { stdout } = await room.ended(["init"]);
+    const { stdout } = await room.execute(["init"]);
     expect(stdout, "nobody is to take them for rubbish").not.toMatch(/none of ours|not a key/);
     for (const run of [held, other]) run.child.kill("SIGTERM");
     await Promise.all([held.ended, other.ended]);
@@ -293,7 +297,7 @@ describe.concurrent("errors: 201, in the tool's words", () => {
   const cases = errors.map((one, index) => [TOOLS[index % 2] ?? "cronlock", ...one] as const);
   test.each(cases)("%s: %s", async (tool, _, words, env, message) => {
     const ended = await end(enter(), tool, words, env);
-    expect(ended).toEqual(saying(201, message));
+    expect(ended).toEqual(matchMessage(201, message));
     expect(ended.stderr).toMatch(
       tool === "golock" ? new RegExp(`^${SLOG} ERROR [^\n]+\n$`) : /^cronlock: [^\n]+\n$/,
     );
@@ -307,11 +311,13 @@ describe.concurrent("the tools beside each other", () => {
     const key = { CRONLOCK_KEY: "mail" };
     const run = start(room, "cronlock", HOLD, key);
     await run.waitForOutput(/up/);
-    expect(await end(room, "golock", ["echo", "ran"], key)).toEqual(silently(200));
-    expect(await room.run(["--lock", "cronlock.mail"], ["echo", "ran"]).ended).toEqual(silently(75));
+    expect(await end(room, "golock", ["echo", "ran"], key)).toEqual(matchSilentEnd(200));
+    expect(await room.startRun(["--lock", "cronlock.mail"], ["echo", "ran"]).ended).toEqual(
+      matchSilentEnd(75),
+    );
     run.child.kill("SIGTERM");
     await run.ended;
-    expect(await end(room, "golock", ["echo", "ran"], key), "cronlock's grace").toEqual(silently(200));
+    expect(await end(room, "golock", ["echo", "ran"], key), "cronlock's grace").toEqual(matchSilentEnd(200));
   });
 
   test("without a key, their names differ", async () => {
@@ -327,7 +333,7 @@ describe.concurrent("the tools beside each other", () => {
     const child = spawn("sh", ["-c", script, process.execPath, join(bin, "cronlock")], { env });
     const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, "close")]);
     expect({ code, stderr }).toEqual({ code: 201, stderr: expect.stringMatching(/not valid UTF-8/) });
-    expect(await room.everything()).toEqual([]);
+    expect(await room.listKeys()).toEqual([]);
   });
 
   test("--help alone is ours, and names every variable", async () => {
@@ -356,7 +362,7 @@ describe.concurrent("cronlock's configuration file", () => {
     expect(ended).toMatchObject({ code: 0, stdout: "hello,,new\n" });
     expect(ended.stderr).toContain(`Including config from ${program}.conf\n`);
     expect(ended.stderr).toContain("Cronlock cronlock.from file acquired by me\n");
-    const named = house.file("CRONLOCK_KEY=named");
+    const named = house.createPath("CRONLOCK_KEY=named");
     expect((await linked(room, program, ["true"], { ...env, CRONLOCK_CONFIG: named })).stderr).toContain(
       "cronlock.named",
     );
@@ -375,12 +381,12 @@ describe.concurrent("cronlock's configuration file", () => {
 
   test("never run: a command in it is an error, and nothing comes of it", async () => {
     const room = enter();
-    const trap = house.file();
-    const file = house.file(`CRONLOCK_GRACE=0\nCRONLOCK_KEY=$(touch ${trap})\n`);
+    const trap = house.createPath();
+    const file = house.createPath(`CRONLOCK_GRACE=0\nCRONLOCK_KEY=$(touch ${trap})\n`);
     const ended = await end(room, "cronlock", ["echo", "ran"], { CRONLOCK_CONFIG: file });
-    expect(ended).toEqual(saying(201, new RegExp(`^cronlock: ${file}:2: of "\\$" only`)));
+    expect(ended).toEqual(matchMessage(201, new RegExp(`^cronlock: ${file}:2: of "\\$" only`)));
     expect(() => readFileSync(trap)).toThrow(/ENOENT/);
-    expect(await room.everything()).toEqual([]);
+    expect(await room.listKeys()).toEqual([]);
   });
 
   test("golock looks for none, but reads what is named", async () => {
@@ -388,10 +394,10 @@ describe.concurrent("cronlock's configuration file", () => {
     const program = join(mkdtempSync(join(bin, "folder-")), "golock");
     symlinkSync(BUNDLE, program);
     writeFileSync(join(dirname(program), "cronlock.conf"), "CRONLOCK_GRACE=x");
-    expect(await linked(room, program, ["true"])).toEqual(silently(0));
+    expect(await linked(room, program, ["true"])).toEqual(matchSilentEnd(0));
     const env = { CRONLOCK_CONFIG: join(dirname(program), "cronlock.conf") };
     expect(await linked(room, program, ["true"], env)).toEqual(
-      saying(201, /cronlock\.conf: CRONLOCK_GRACE: "x"/),
+      matchMessage(201, /cronlock\.conf: CRONLOCK_GRACE: "x"/),
     );
   });
 });
@@ -425,13 +431,13 @@ describe.concurrent("TLS and a password", () => {
     const all = { ...env, ...((CA ?? WRONG) && ca), ...more, CRONLOCK_KEY: crypto.randomUUID() };
     const words = ["sh", "-c", "env; tr '\\0' ' ' </proc/$PPID/cmdline"];
     const ended = await end(enter(), tool, words, all);
-    if (WRONG) return expect(ended).toEqual(saying(201, /etcd refused the credentials/));
+    if (WRONG) return expect(ended).toEqual(matchMessage(201, /etcd refused the credentials/));
     expect(ended).toMatchObject({ code: 0, stderr: "" });
     expect(ended.stdout).not.toMatch(/heim|CRONLOCK_AUTH|CRONLOCK_USER/);
     expect(ended.stdout).toContain("CRONLOCK_KEY=");
     const reset = await end(enter(), tool, words, { ...all, CRONLOCK_RESET: "yes" });
-    expect(reset, "the grace is taken away").toEqual(silently(200));
-    const free = await eventually("the lock is free", async () => {
+    expect(reset, "the grace is taken away").toEqual(matchSilentEnd(200));
+    const free = await waitUntil("the lock is free", async () => {
       const again = await end(enter(), tool, ["echo", "ran"], all);
       return again.code === 0 && again;
     });
@@ -440,6 +446,6 @@ describe.concurrent("TLS and a password", () => {
 
   test("an authority nobody knows: 201, and the certificate is the reason", async () => {
     const all = { ...AWAY, ...env, CRONLOCK_REDIS_TIMEOUT: "3", CRONLOCK_AUTH: "ben:ge:heim" };
-    expect(await end(enter(), "cronlock", ["true"], all)).toEqual(saying(201, /certificate/));
+    expect(await end(enter(), "cronlock", ["true"], all)).toEqual(matchMessage(201, /certificate/));
   });
 });

@@ -13,12 +13,12 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { eventually, House, type Room, saying } from "../../../fixtures/cluster/test-cluster.ts";
+import { House, matchMessage, type Room, waitUntil } from "../../../fixtures/cluster/test-cluster.ts";
 import { BUNDLE } from "../../../fixtures/signalbox.ts";
 import { parseDefinition } from "../../../src/schedule/definition.ts";
 import { formatDue, parseDue } from "../../../src/schedule/state/due.ts";
 
-const house = House.onEtcd();
+const house = House.startForFile();
 const folders: string[] = [];
 afterAll(async () => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
@@ -26,7 +26,7 @@ afterAll(async () => {
 
 /** A folder with a configuration whose environments stand under one prefix; only the file says where etcd is. */
 function site(more = "") {
-  const room = house.room();
+  const room = house.createNamespace();
   const folder = mkdtempSync(join(tmpdir(), "signalbox-perfectsched-"));
   folders.push(folder);
   mkdirSync(join(folder, "config"));
@@ -47,7 +47,7 @@ database: *defaults
     { mode: 0o600 },
   );
   const start = (args: readonly string[], env: Record<string, string> = {}) =>
-    room.cli(["perfectsched", ...args], {
+    room.start(["perfectsched", ...args], {
       cwd: folder,
       endpoints: [],
       env: { SIGNALBOX_PREFIX: "", ...env },
@@ -212,7 +212,7 @@ describe.concurrent("perfectsched", () => {
     for (const [ended, message] of cases)
       expect(await ended).toEqual([1, "", expect.stringMatching(message)]);
     expect((await run(["-c", away, "init"], soon))[0]).toBe(1);
-    expect((await room.everything()).length, "nothing was written").toBe(0);
+    expect((await room.listKeys()).length, "nothing was written").toBe(0);
   });
 
   test("init checks that etcd can be used", async () => {
@@ -242,12 +242,14 @@ describe.concurrent("perfectsched", () => {
     const add = ["add", "s1", "user_task", cron, '{"x":1}', "-s", String(due - 60), "-a", String(due + 1)];
     expect((await run(add))[0]).toBe(0);
     const row = { id: "s2", timeout: due, next_time: due, cron, delay: 0, data: '{"type":"user_task"}' };
-    const moved = await room.ended(["import", "perfectsched", "-", "--yes"], { input: JSON.stringify(row) });
+    const moved = await room.execute(["import", "perfectsched", "-", "--yes"], {
+      input: JSON.stringify(row),
+    });
     expect(moved.code).toBe(0);
     const worker = start(["run", "-I.", "-rboot.rb", "ScheduleDispatch"]);
     const log = join(folder, "worker.log");
     const read = () => (existsSync(log) ? readFileSync(log, "utf8") : "");
-    await eventually("both are done", () => read().split("result=ok").length === 3);
+    await waitUntil("both are done", () => read().split("result=ok").length === 3);
     const text = readFileSync(join(folder, "tasks"), "utf8").trim();
     const tasks = text.split("\n").map((task) => JSON.parse(task));
     const common = { type: "user_task", scheduled: due * 1000 };
@@ -262,7 +264,7 @@ describe.concurrent("perfectsched", () => {
     expect(read(), "its exit code was 75").toMatch(/schedule=s2.* result=retry/);
     renameSync(log, `${log}.1`);
     worker.child.kill("SIGUSR2");
-    await eventually("the log is opened anew", () => existsSync(log));
+    await waitUntil("the log is opened anew", () => existsSync(log));
     worker.child.kill("SIGTERM");
     const note =
       /^perfectsched: note: ScheduleDispatch is taken for a class of Ruby \(as are boot\.rb\), .*\n$/;
@@ -276,10 +278,10 @@ describe.concurrent("import perfectsched", () => {
   const A = `a,${FAR + 30},${FAR},0 * * * *,30,"{""type"":""mail"",""to"":""ops""}",Asia/Tokyo`;
   const B = `b,${FAR},${FAR},@daily,0,{},\\N`;
   const at = (room: Room, text: string | Buffer, ...flags: string[]) =>
-    room.ended(["import", "perfectsched", "-", ...flags], { input: text });
+    room.execute(["import", "perfectsched", "-", ...flags], { input: text });
 
   test("shows, asks, writes in one transaction, and is idempotent", async () => {
-    const room = house.room();
+    const room = house.createNamespace();
     const dry = await at(room, csv(A, B), "--dry-run");
     expect(dry).toMatchObject({
       code: 0,
@@ -292,7 +294,7 @@ describe.concurrent("import perfectsched", () => {
       code: 64,
       stderr: expect.stringMatching(/nobody can be asked here/),
     });
-    expect(await room.everything()).toEqual([]);
+    expect(await room.listKeys()).toEqual([]);
     expect((await at(room, csv(A, B), "--yes")).code).toBe(0);
     expect(await stored(room, "a")).toEqual({
       definition: {
@@ -316,7 +318,7 @@ describe.concurrent("import perfectsched", () => {
   });
 
   test("moves no schedule back, and on where the table went further", async () => {
-    const room = house.room();
+    const room = house.createNamespace();
     expect((await at(room, csv(A), "--yes")).code).toBe(0);
     const later = { next: (FAR + HOUR) * 1000, runAt: (FAR + HOUR) * 1000, open: [] };
     await room.put(room.keys.due("a"), formatDue(later)); // as a worker does that has run it
@@ -334,8 +336,8 @@ describe.concurrent("import perfectsched", () => {
   });
 
   test("--prune deletes what is gone from it, and nothing of others", async () => {
-    const room = house.room();
-    expect((await room.ended(["schedule", "add", "own", "t", "@daily"])).code).toBe(0);
+    const room = house.createNamespace();
+    expect((await room.execute(["schedule", "add", "own", "t", "@daily"])).code).toBe(0);
     expect((await at(room, csv(A, B), "--yes")).code).toBe(0);
     expect(await at(room, csv(A), "--yes", "--prune", "--json")).toMatchObject({
       code: 0,
@@ -349,7 +351,7 @@ describe.concurrent("import perfectsched", () => {
   });
 
   test("a bad row: every fault with its line, 78, nothing written", async () => {
-    const room = house.room();
+    const room = house.createNamespace();
     const bad = await at(
       room,
       csv(A, "c,1,x,@daily,0,{},UTC", 'd,1,1,"\u001b[31m61 * * * *",0,{},UTC'),
@@ -361,8 +363,10 @@ describe.concurrent("import perfectsched", () => {
     );
     expect(bad.stderr).not.toContain("\u001b");
     const latin1 = Buffer.from(csv(A, `caf\u00e9,${FAR},${FAR},@daily,0,{},UTC`), "latin1");
-    expect(await at(room, latin1, "--yes")).toEqual(saying(74, /standard input .*: line 3 is not UTF-8/));
-    expect(await room.everything()).toEqual([]);
-    expect((await room.ended(["import", "perfectsched", "/no/such/file"])).code).toBe(74);
+    expect(await at(room, latin1, "--yes")).toEqual(
+      matchMessage(74, /standard input .*: line 3 is not UTF-8/),
+    );
+    expect(await room.listKeys()).toEqual([]);
+    expect((await room.execute(["import", "perfectsched", "/no/such/file"])).code).toBe(74);
   });
 });

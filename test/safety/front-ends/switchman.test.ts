@@ -2,15 +2,21 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { eventually, House, type Room, saying, silently } from "../../../fixtures/cluster/test-cluster.ts";
+import {
+  House,
+  matchMessage,
+  matchSilentEnd,
+  type Room,
+  waitUntil,
+} from "../../../fixtures/cluster/test-cluster.ts";
 
-const house = House.onEtcd();
+const house = House.startForFile();
 
 const LEAST = { prefix: "/myproject/switchman", zkhosts: "zk1:2181,zk2:2181" };
 const W1 = "web1.example.com";
 const W2 = "web2.example.com";
 const FOR_EVER = ["sh", "-c", "echo up; exec sleep 1000"];
-const ran = { ...silently(0), stdout: "ran\n" };
+const ran = { ...matchSilentEnd(0), stdout: "ran\n" };
 
 /** A line of the log on standard error. */
 const logged = (message: string) =>
@@ -18,10 +24,10 @@ const logged = (message: string) =>
 
 /** A room, and a file that says where its etcd is. */
 function enter(more: object = {}) {
-  const room = house.room();
-  const conf = house.file(JSON.stringify({ ...LEAST, etcdhosts: house.endpoints, ...more }));
+  const room = house.createNamespace();
+  const conf = house.createPath(JSON.stringify({ ...LEAST, etcdhosts: house.endpoints, ...more }));
   const start = (words: readonly string[], env: Record<string, string> = {}) =>
-    room.cli(["switchman", "-c", conf, ...words], { env: { SIGNALBOX_ENDPOINTS: "", ...env } });
+    room.start(["switchman", "-c", conf, ...words], { env: { SIGNALBOX_ENDPOINTS: "", ...env } });
   return { room, conf, start, ended: (...words: string[]) => start(words).ended };
 }
 
@@ -34,29 +40,29 @@ describe.concurrent("the command", () => {
     const { room, start, ended } = enter();
     const run = start(["--", ...FOR_EVER]);
     await run.waitForOutput(/up/);
-    expect((await room.queue("sh"))[0]?.ticket).toMatchObject({ state: "held", pid: run.pid });
+    expect((await room.readQueue("sh"))[0]?.ticket).toMatchObject({ state: "held", pid: run.pid });
     run.child.kill("SIGTERM");
     await run.ended;
-    expect(await room.queue("sh")).toEqual([]);
+    expect(await room.readQueue("sh")).toEqual([]);
     expect(await ended("--", "echo", "ran")).toEqual(ran);
   });
 
   test.each<[what: string, command: string[], end: object]>([
-    ["ends with 0", ["true"], silently(0)],
-    ["ends with 3", ["sh", "-c", "exit 3"], saying(3, logged("Child \\d+ exited with 3"))],
-    ["is killed: 0", ["sh", "-c", "kill -KILL $$"], silently(0)],
+    ["ends with 0", ["true"], matchSilentEnd(0)],
+    ["ends with 3", ["sh", "-c", "exit 3"], matchMessage(3, logged("Child \\d+ exited with 3"))],
+    ["is killed: 0", ["sh", "-c", "kill -KILL $$"], matchSilentEnd(0)],
     [
       "was not found: 2",
       ["/no/such"],
-      saying(2, logged('Failed to exec </no/such>: "/no/such" was not found.*')),
+      matchMessage(2, logged('Failed to exec </no/such>: "/no/such" was not found.*')),
     ],
     ["of one word is split at its blanks", [" echo  ran "], ran],
     [
       "of one word is the shell's where it needs one",
       ["echo ran; exit 4"],
-      { ...saying(4, logged("Child \\d+ exited with 4")), stdout: "ran\n" },
+      { ...matchMessage(4, logged("Child \\d+ exited with 4")), stdout: "ran\n" },
     ],
-    ["cannot be executed: 13", ["/etc/passwd"], saying(13, logged("Failed to exec </etc/passwd>: .*"))],
+    ["cannot be executed: 13", ["/etc/passwd"], matchMessage(13, logged("Failed to exec </etc/passwd>: .*"))],
   ])("%s", async (_, command, end) => {
     expect(await enter().ended("--", ...command)).toEqual(end);
   });
@@ -88,7 +94,7 @@ describe.concurrent("the command", () => {
       "trap '' TERM; echo up; while :; do sleep 0.1; done",
     ]);
     await run.waitForOutput(/up/);
-    await room.delete((await room.queue("l"))[0]?.key ?? "");
+    await room.delete((await room.readQueue("l"))[0]?.key ?? "");
     expect(await run.ended).toMatchObject({
       code: 0,
       stderr: expect.stringMatching(/\tIt's not secure to proceed, .*\n$/),
@@ -101,8 +107,8 @@ describe.concurrent("the lock", () => {
     const { room, start, ended } = enter();
     const run = start(["--lockname", "job", "--", ...FOR_EVER]);
     await run.waitForOutput(/up/);
-    expect(await ended("--lockname", "job", "--", "echo", "ran")).toEqual(silently(0));
-    expect(await room.run(["--lock", "job"], ["echo", "ran"]).ended).toEqual(silently(75));
+    expect(await ended("--lockname", "job", "--", "echo", "ran")).toEqual(matchSilentEnd(0));
+    expect(await room.startRun(["--lock", "job"], ["echo", "ran"]).ended).toEqual(matchSilentEnd(75));
     const busy = await start(["--lockname", "job", "--", "echo", "ran"], { DEBUG: "1" }).ended;
     expect(busy).toMatchObject({ code: 0, stdout: "" });
     expect(busy.stderr).toMatch(
@@ -113,22 +119,22 @@ describe.concurrent("the lock", () => {
   });
 
   test("etcdprefix keeps two projects apart", async () => {
-    const room = house.room();
+    const room = house.createNamespace();
     const conf = (etcdprefix: string) =>
-      house.file(JSON.stringify({ ...LEAST, etcdhosts: house.endpoints, etcdprefix }));
+      house.createPath(JSON.stringify({ ...LEAST, etcdhosts: house.endpoints, etcdprefix }));
     const [one, other] = [conf(`${room.prefix}one/`), conf(`${room.prefix}other`)];
-    const run = room.cli(["switchman", "-c", one, "--lockname", "job", "--", ...FOR_EVER]);
+    const run = room.start(["switchman", "-c", one, "--lockname", "job", "--", ...FOR_EVER]);
     await run.waitForOutput(/up/);
     const next = (file: string) =>
-      room.ended(["switchman", "-c", file, "--lockname", "job", "--", "echo", "ran"]);
-    expect(await next(one)).toEqual(silently(0));
+      room.execute(["switchman", "-c", file, "--lockname", "job", "--", "echo", "ran"]);
+    expect(await next(one)).toEqual(matchSilentEnd(0));
     expect(await next(other)).toEqual(ran);
   });
 
   test("a drain: 0 in silence", async () => {
     const { room, ended, start } = enter();
     await room.put(room.keys.drain("all", "all"), JSON.stringify({ v: 1, by: "ops", at: Date.now() }));
-    expect(await ended("--", "echo", "ran")).toEqual(silently(0));
+    expect(await ended("--", "echo", "ran")).toEqual(matchSilentEnd(0));
     const told = await start(["--", "echo", "ran"], { DEBUG: "1" }).ended;
     expect(told.stderr).toMatch(/\]\tDrained by ops\n$/);
   });
@@ -141,9 +147,9 @@ describe.concurrent("the group", () => {
     await group(room, "inner", [W1]);
     const on = (host: string, ...words: string[]) => start(["-g", "web", ...words], { SIGNALBOX_HOST: host });
     expect(await on(W1, "--", "echo", "ran").ended).toEqual(ran);
-    expect(await on("web3.example.com", "--", "echo", "ran").ended).toEqual(silently(0));
+    expect(await on("web3.example.com", "--", "echo", "ran").ended).toEqual(matchSilentEnd(0));
     expect(await on(W1, "--no-lock", "--", "echo", "ran").ended, "the group alone").toEqual(ran);
-    expect(await on("web3.example.com", "--no-lock", "--", "echo", "ran").ended).toEqual(silently(0));
+    expect(await on("web3.example.com", "--no-lock", "--", "echo", "ran").ended).toEqual(matchSilentEnd(0));
     const run = on(W1, "--no-lock", "--", ...FOR_EVER);
     await run.waitForOutput(/up/);
     await group(room, "inner", []);
@@ -153,7 +159,7 @@ describe.concurrent("the group", () => {
 
   test("nobody knows it: 255", async () => {
     const end = await enter().ended("-g", "web", "--", "echo", "ran");
-    expect(end).toEqual(saying(255, logged('there is no group "web".*')));
+    expect(end).toEqual(matchMessage(255, logged('there is no group "web".*')));
   });
 });
 
@@ -162,7 +168,7 @@ describe.concurrent("leases", () => {
     const { room, ended } = enter();
     const lease = ["--lease", "db=1:2", "--lockname", "a"];
     expect(await ended(...lease, "--", "echo", "ran")).toEqual(
-      saying(255, logged('resource "db" is none that is configured.*')),
+      matchMessage(255, logged('resource "db" is none that is configured.*')),
     );
     await resource(room, "db");
     expect(await ended(...lease, "--", "echo", "ran")).toEqual(ran);
@@ -173,9 +179,9 @@ describe.concurrent("leases", () => {
     await resource(room, "FQDN_mem");
     expect(await ended("--lease", "FQDN_mem=1:int(MEMMB/2)+CPU", "--", "echo", "ran")).toEqual(ran);
     expect(await ended("--lease", "FQDN_mem=3:2", "--", "x")).toEqual(
-      saying(255, /3 units of resource ".*_mem"/),
+      matchMessage(255, /3 units of resource ".*_mem"/),
     );
-    expect(await ended("--lease", "FQDN_mem=2**3:9", "--", "x")).toEqual(saying(255, /2\*\*3/));
+    expect(await ended("--lease", "FQDN_mem=2**3:9", "--", "x")).toEqual(matchMessage(255, /2\*\*3/));
   });
 
   test("of 0 units are no lease: the command runs, with or without a lock", async () => {
@@ -187,7 +193,7 @@ describe.concurrent("leases", () => {
     expect(await ended(...zero, "--no-lock", "--", "echo", "ran")).toEqual(ran);
     expect(await ended("--lease", "db=0:2", "--", "echo", "ran")).toEqual(ran);
     expect(await ended(...zero, "--lease", "db=3:2", "--", "x")).toEqual(
-      saying(255, /3 units of resource "db"/),
+      matchMessage(255, /3 units of resource "db"/),
     );
   });
 
@@ -197,8 +203,10 @@ describe.concurrent("leases", () => {
     const holder = start(["--lease", "db=2:2", "--lockname", "a", "--", ...FOR_EVER]);
     await holder.waitForOutput(/up/);
     const waiter = start(["--lease", "db=1:2", "--lockname", "b", "--", "echo", "ran"]);
-    await room.standing(waiter, "waiting", "db", "resource");
-    expect(await ended("--lease", "db=1:2", "--lockname", "b", "--", "echo", "no")).toEqual(silently(0));
+    await room.waitForTicket(waiter, "waiting", "db", "resource");
+    expect(await ended("--lease", "db=1:2", "--lockname", "b", "--", "echo", "no")).toEqual(
+      matchSilentEnd(0),
+    );
     holder.child.kill("SIGTERM");
     expect(await waiter.ended).toEqual(ran);
   });
@@ -210,7 +218,7 @@ describe.concurrent("leases", () => {
     const holder = start([...lease, ...FOR_EVER]);
     await holder.waitForOutput(/up/);
     const waiter = start([...lease, "echo", "ran"]);
-    await room.standing(waiter, "waiting", "db", "resource");
+    await room.waitForTicket(waiter, "waiting", "db", "resource");
     const next = await start([...lease, "echo", "no"], { DEBUG: "1" }).ended;
     expect(next).toMatchObject({ code: 0, stdout: "" });
     expect(next.stderr).toMatch(/Task <b> is already queued up for one of <db=1:1>\n$/);
@@ -224,7 +232,7 @@ describe.concurrent("leases", () => {
     const holder = start(["--lease", "db=2:2", "--lockname", "a", "--", ...FOR_EVER]);
     await holder.waitForOutput(/up/);
     const end = await ended("--lease", "db=1:2", "--lockname", "b", "--", "echo", "ran");
-    expect(end).toEqual(saying(255, logged("Reached timeout while waiting for resources")));
+    expect(end).toEqual(matchMessage(255, logged("Reached timeout while waiting for resources")));
   });
 
   test("a signal ends the waiting", async () => {
@@ -233,15 +241,15 @@ describe.concurrent("leases", () => {
     const holder = start(["--lease", "db=2:2", "--lockname", "a", "--", ...FOR_EVER]);
     await holder.waitForOutput(/up/);
     const waiter = start(["--lease", "db=1:2", "--lockname", "b", "--", "echo", "ran"]);
-    await room.standing(waiter, "waiting", "db", "resource");
+    await room.waitForTicket(waiter, "waiting", "db", "resource");
     waiter.child.kill("SIGTERM");
-    expect(await waiter.ended).toEqual(silently(143));
+    expect(await waiter.ended).toEqual(matchSilentEnd(143));
   });
 });
 
 describe.concurrent("the log", () => {
   test("goes to the file from loglevel on, in one form; warnings to standard error as well", async () => {
-    const logfile = house.file();
+    const logfile = house.createPath();
     const { ended } = enter({ logfile });
     expect(await ended("--lockname", "l", "--", "sh", "-c", "exit 3")).toMatchObject({ code: 3 });
     const lines = readFileSync(logfile, "utf8").split("\n");
@@ -257,12 +265,12 @@ describe.concurrent("the log", () => {
 
   test("that cannot be opened: 255; one that cannot be written does not keep the command from running", async () => {
     const bad = await enter({ logfile: "/no/such/log" }).ended("--", "echo", "ran");
-    expect(bad).toEqual(saying(255, /^switchman: Cannot write to the logfile: ENOENT/));
+    expect(bad).toEqual(matchMessage(255, /^switchman: Cannot write to the logfile: ENOENT/));
     expect(await enter({ logfile: "/dev/full" }).ended("--", "echo", "ran")).toEqual(ran);
-    const pipe = house.file();
+    const pipe = house.createPath();
     execFileSync("mkfifo", [pipe]);
     expect(await enter({ logfile: pipe }).ended("--", "echo", "ran"), "a pipe that nobody reads").toEqual(
-      saying(255, /^switchman: Cannot write to the logfile: ENXIO/),
+      matchMessage(255, /^switchman: Cannot write to the logfile: ENXIO/),
     );
   });
 });
@@ -301,24 +309,26 @@ describe.concurrent("bad lines and files, and no etcd: 255", () => {
     ["no etcd that is asked for", {}, ["--endpoints", "127.0.0.1:9", "--", "x"], /cannot reach etcd/],
   ])("%s", async (_, more, words, end) => {
     const { start, room } = enter(more);
-    expect(await start(words, { SIGNALBOX_CONNECT_TIMEOUT: "200ms" }).ended).toEqual(saying(255, end));
-    expect(await room.everything()).toEqual([]);
+    expect(await start(words, { SIGNALBOX_CONNECT_TIMEOUT: "200ms" }).ended).toEqual(matchMessage(255, end));
+    expect(await room.listKeys()).toEqual([]);
   });
 
   test("a file that is not there, cannot be read, or holds no JSON", async () => {
-    const room = house.room();
-    const end = (file: string) => room.ended(["switchman", "-c", file, "--", "x"]);
+    const room = house.createNamespace();
+    const end = (file: string) => room.execute(["switchman", "-c", file, "--", "x"]);
     expect(await end("/no/such")).toEqual(
-      saying(255, /^switchman: Failed to open <\/no\/such>: it does not exist/),
+      matchMessage(255, /^switchman: Failed to open <\/no\/such>: it does not exist/),
     );
-    expect(await end("/")).toEqual(saying(255, /^switchman: Failed to open <\/>: EISDIR/));
+    expect(await end("/")).toEqual(matchMessage(255, /^switchman: Failed to open <\/>: EISDIR/));
     expect(await end("/dev/zero")).toEqual(
-      saying(255, /^switchman: Failed to open <\/dev\/zero>: it is no file/),
+      matchMessage(255, /^switchman: Failed to open <\/dev\/zero>: it is no file/),
     );
-    expect(await end(house.file("{\n'"))).toEqual(saying(255, /is not JSON: line 2, column 1/));
+    expect(await end(house.createPath("{\n'"))).toEqual(matchMessage(255, /is not JSON: line 2, column 1/));
     if (existsSync("/etc/switchman.conf")) return;
-    const none = await room.ended(["switchman", "--", "x"]);
-    expect(none).toEqual(saying(255, /^switchman: \/etc\/switchman\.conf is absent and --config is missing/));
+    const none = await room.execute(["switchman", "--", "x"]);
+    expect(none).toEqual(
+      matchMessage(255, /^switchman: \/etc\/switchman\.conf is absent and --config is missing/),
+    );
   });
 
   test("only zkhosts, where signalbox itself is configured: that will do", async () => {
@@ -346,10 +356,10 @@ describe.concurrent("bad lines and files, and no etcd: 255", () => {
 describe.concurrent("import switchman", () => {
   const DOCUMENT = `{"groups":{"web":["${W1}","db1"],"one":"${W2}"},"resources":["FQDN_mem","db"]}`;
   const take = (room: Room, input: string, ...flags: string[]) =>
-    room.ended(["import", "switchman", "-", ...flags], { input });
+    room.execute(["import", "switchman", "-", ...flags], { input });
 
   test("takes what ZooKeeper's shell prints, and says what it makes of it", async () => {
-    const room = house.room();
+    const room = house.createNamespace();
     const printed = `Connecting to zk1\n\nWATCHER::\n${DOCUMENT}\ncZxid = 0x2\n`;
     const end = await take(room, printed, "--yes");
     expect(end).toMatchObject({ code: 0 });
@@ -359,7 +369,7 @@ describe.concurrent("import switchman", () => {
         /^signalbox: stdin: group "web": "db1" is no group here, and as a host it has no domain/,
       ),
     ]);
-    const listed = await room.ended(["export"]);
+    const listed = await room.execute(["export"]);
     expect(JSON.parse(listed.stdout)).toMatchObject({
       groups: { web: [W1, "db1"].sort(), one: [W2] },
       resources: [
@@ -368,28 +378,30 @@ describe.concurrent("import switchman", () => {
       ],
     });
     const lease = ["--lease", "db=1:2", "-g", "one", "--host", W2];
-    expect(await room.run(lease, ["echo", "ran"]).ended).toEqual(ran);
+    expect(await room.startRun(lease, ["echo", "ran"]).ended).toEqual(ran);
   });
 
   test("tells faults with their places, and changes nothing", async () => {
-    const room = house.room();
+    const room = house.createNamespace();
     expect(await take(room, `WATCHER::\n{"groups":{"web":[1]}}\n`, "--yes")).toEqual(
-      saying(78, /stdin:2:19: group "web": a member is a host or a group/),
+      matchMessage(78, /stdin:2:19: group "web": a member is a host or a group/),
     );
-    expect(await take(room, "WATCHER::\ncZxid = 0x2\n", "--yes")).toEqual(saying(78, /stdin:1:1: /));
-    expect(await take(room, " \n", "--yes")).toEqual(saying(78, /is empty: the znode keeps neither/));
-    expect(await room.ended(["import", "switchman", "/no/such"])).toEqual(saying(74, /cannot be read/));
-    expect(await room.everything()).toEqual([]);
+    expect(await take(room, "WATCHER::\ncZxid = 0x2\n", "--yes")).toEqual(matchMessage(78, /stdin:1:1: /));
+    expect(await take(room, " \n", "--yes")).toEqual(matchMessage(78, /is empty: the znode keeps neither/));
+    expect(await room.execute(["import", "switchman", "/no/such"])).toEqual(
+      matchMessage(74, /cannot be read/),
+    );
+    expect(await room.listKeys()).toEqual([]);
   });
 
   test("--dry-run only shows", async () => {
-    const room = house.room();
+    const room = house.createNamespace();
     expect(await take(room, DOCUMENT, "--dry-run", "-q")).toMatchObject({
       code: 0,
       stderr: "",
       stdout: expect.stringMatching(/\+ group web: .*web1/),
     });
-    expect(await room.everything()).toEqual([]);
+    expect(await room.listKeys()).toEqual([]);
   });
 });
 
@@ -398,9 +410,9 @@ test("the same crontab line on two hosts: one runs, the other ends with 0", asyn
   const line = ["--lockname", "nightly", "--", "sh", "-c", "echo $SIGNALBOX_HOST; exec sleep 1000"];
   const runs = [W1, W2].map((host) => start(line, { SIGNALBOX_HOST: host }));
   const loser = await Promise.race(runs.map(async (run) => ({ run, end: await run.ended })));
-  expect(loser.end).toEqual(silently(0));
+  expect(loser.end).toEqual(matchSilentEnd(0));
   const [winner] = runs.filter((run) => run !== loser.run);
   await winner?.waitForOutput(/web\d\.example\.com/);
-  const holder = await eventually("a holder", async () => (await room.queue("nightly"))[0]?.ticket);
+  const holder = await waitUntil("a holder", async () => (await room.readQueue("nightly"))[0]?.ticket);
   expect(winner?.output.stdout).toBe(`${holder.host}\n`);
 });

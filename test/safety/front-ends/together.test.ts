@@ -7,7 +7,7 @@ import { chmodSync, existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { eventually, House, type Room } from "../../../fixtures/cluster/test-cluster.ts";
+import { House, type Room, waitUntil } from "../../../fixtures/cluster/test-cluster.ts";
 import { BUNDLE, createCleanEnv, type ProcessResult } from "../../../fixtures/signalbox.ts";
 import { quoteShellWord } from "../../../src/base/shell.ts";
 import { migrateCrontab } from "../../../src/compat/migrate/migrate-crontab.ts";
@@ -15,7 +15,7 @@ import { migrateCrontab } from "../../../src/compat/migrate/migrate-crontab.ts";
 /** Links of these names lead to the program, as a site would have them. */
 const LINKS = ["cronlock", "golock", "switchman", "zoo-locked", "perfectsched", "signalbox"];
 
-const house = House.onEtcd();
+const house = House.startForFile();
 let folder: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "signalbox-front-"));
@@ -86,7 +86,7 @@ const path = (script: string) => join(folder, script);
 
 /** It has the lock until it is told to end. */
 async function holding(room: Room, { name, words, env }: Tool, host: string) {
-  const run = room.cli([name, ...words(hosts()), path("hold")], { env: { ...env, SIGNALBOX_HOST: host } });
+  const run = room.start([name, ...words(hosts()), path("hold")], { env: { ...env, SIGNALBOX_HOST: host } });
   await run.waitForOutput(/up/);
   return run;
 }
@@ -120,7 +120,7 @@ const named = (tools: readonly Tool[]) => tools.map((tool) => [tool.name, tool] 
 
 describe.concurrent("the same line on two hosts", () => {
   test.each(named(BY_THEMSELVES))("%s: one runs it, the other ends as the tool does", async (_name, tool) => {
-    const room = house.room();
+    const room = house.createNamespace();
     const first = await holding(room, tool, "web1.example.com");
     const busy = await shell(room, lineOf(tool, "hold"), { ...tool.env, SIGNALBOX_HOST: "web2.example.com" });
     expect(busy).toMatchObject(tool.busy);
@@ -133,9 +133,9 @@ describe.concurrent("several tools on one lock", () => {
   test.each(named(ON_JOB))(
     "while %s holds it, every other is refused; then they run",
     async (name, holder) => {
-      const room = house.room();
+      const room = house.createNamespace();
       const run = await holding(room, holder, "web1.example.com");
-      expect((await room.queue("job")).map(({ ticket }) => ticket?.host)).toEqual(["web1.example.com"]);
+      expect((await room.readQueue("job")).map(({ ticket }) => ticket?.host)).toEqual(["web1.example.com"]);
       const others = ON_JOB.filter((tool) => tool.name !== name);
       const refused = others.map(async (tool) => [
         tool.name,
@@ -166,7 +166,7 @@ describe.concurrent("signalbox migrate crontab makes the same of a line", () => 
 
   const translated = BY_THEMSELVES.filter(({ name }) => name !== "run");
   test.each(named(translated))("%s: it is refused while the tool holds the lock", async (_name, tool) => {
-    const room = house.room();
+    const room = house.createNamespace();
     const run = await holding(room, tool, "web1.example.com");
     const line = migrated(tool);
     expect(line).toMatch(/^signalbox run /);
@@ -198,12 +198,12 @@ describe.concurrent("changing over with migrate crontab --around: no step lets a
     ["around", "new"],
     ["new", "around"],
   ])("%s, then %s", async (first, second) => {
-    const room = house.room();
-    const file = house.file("");
+    const room = house.createNamespace();
+    const file = house.createPath("");
     const holder = lines("until", file)[first];
     const gate = `${file}.gate`;
     const running = shell(room, holder, { GATE: gate, UP: `${file}.up` });
-    await eventually("the first runs", () => existsSync(`${file}.up`));
+    await waitUntil("the first runs", () => existsSync(`${file}.up`));
     expect(await shell(room, lines("work", file)[second], {}), "refused").toMatchObject(silent(1));
     writeFileSync(gate, "");
     expect(await running).toMatchObject({ code: 0 });
@@ -218,11 +218,11 @@ test.each([
   "what %s leaves behind goes on without the lock, so migrate crontab leaves such a line of flock",
   async (name, command) => {
     const [UP, GATE] = [path(`up-${name}`), path(`gate-${name}`)];
-    const room = house.room();
+    const room = house.createNamespace();
     try {
       const line = `cd ${folder} && signalbox run --lock job -- ${command} >/dev/null 2>&1`;
       expect(await shell(room, line, { UP, GATE })).toMatchObject({ code: 0 });
-      await eventually("it has begun", async () => existsSync(UP));
+      await waitUntil("it has begun", async () => existsSync(UP));
       expect(await shell(room, "signalbox run --lock job -- work", {})).toMatchObject({
         code: 0,
         stdout: "ran\n",
@@ -240,7 +240,7 @@ test.each([
 );
 
 test("a link named perfectsched is perfectsched", async () => {
-  const room = house.room();
+  const room = house.createNamespace();
   const linked = await shell(room, "perfectsched --help", {});
   expect(linked).toEqual(await shell(room, "signalbox perfectsched --help", {}));
   expect(linked).toMatchObject({ code: 0, stdout: expect.stringMatching(/perfectsched/i) });
@@ -253,8 +253,8 @@ test.each([
   ["zoo-locked a:2379 /job job", 22],
   ["signalbox run -- job", 78],
 ])("%s, by a link under a Node that is too old, as cron may find it: %i", async (line, code) => {
-  const old = `${house.file()}.cjs`;
+  const old = `${house.createPath()}.cjs`;
   writeFileSync(old, "Object.defineProperty(process.versions, 'node', { value: '20.1.0' });");
-  const ended = await shell(house.room(), line, { NODE_OPTIONS: `--require=${old}` });
+  const ended = await shell(house.createNamespace(), line, { NODE_OPTIONS: `--require=${old}` });
   expect(ended).toMatchObject({ code, stdout: "", stderr: expect.stringMatching(/Node\.js 22 or later/) });
 });

@@ -1,32 +1,32 @@
 /** `signalbox zoo-locked` against a real etcd: what it runs, prints and ends with. */
 import { describe, expect, test } from "vitest";
-import { House, saying, silently } from "../../../fixtures/cluster/test-cluster.ts";
+import { House, matchMessage, matchSilentEnd } from "../../../fixtures/cluster/test-cluster.ts";
 
-const house = House.onEtcd();
+const house = House.startForFile();
 
 const FOR_EVER = "echo up; exec sleep 1000";
-const ran = { ...silently(0), stdout: "ran\n" };
+const ran = { ...matchSilentEnd(0), stdout: "ran\n" };
 const W1 = "web1.example.com";
 
 function enter() {
-  const room = house.room();
+  const room = house.createNamespace();
   const hosts = house.endpoints.join();
   const start = (words: readonly string[], env: Record<string, string> = {}) =>
-    room.cli(["zoo-locked", ...words], { env: { SIGNALBOX_ENDPOINTS: "", SIGNALBOX_HOST: W1, ...env } });
+    room.start(["zoo-locked", ...words], { env: { SIGNALBOX_ENDPOINTS: "", SIGNALBOX_HOST: W1, ...env } });
   return { room, hosts, start, ended: (...words: string[]) => start([hosts, ...words]).ended };
 }
 
 describe.concurrent("the command", () => {
   test.each<[what: string, words: string[], end: object]>([
     ["ends with 0", ["echo ran"], ran],
-    ["ends with 3", ["exit 3"], silently(3)],
-    ["is killed: 0", ["kill -KILL $$"], silently(0)],
+    ["ends with 3", ["exit 3"], matchSilentEnd(3)],
+    ["is killed: 0", ["kill -KILL $$"], matchSilentEnd(0)],
     [
       "was not found: 127, as the shell has it",
       ["no-such-command"],
-      saying(127, /no-such-command.*not found/),
+      matchMessage(127, /no-such-command.*not found/),
     ],
-    ["cannot be executed: 126", ["/etc/passwd"], saying(126, /ermission denied/)],
+    ["cannot be executed: 126", ["/etc/passwd"], matchMessage(126, /ermission denied/)],
     ["is a text for a shell", ["x=ran; echo $x >&1"], ran],
     [
       "is the first word; those behind it were never run, and that is said",
@@ -49,7 +49,7 @@ describe.concurrent("the command", () => {
   ])("%s", async (_, words, end) => {
     const { room, ended } = enter();
     expect(await ended("/locks/a", ...words)).toEqual(end);
-    expect(await room.queue("locks/a"), "the lock is free").toEqual([]);
+    expect(await room.readQueue("locks/a"), "the lock is free").toEqual([]);
   });
 
   test("is ended by a signal to the runner, which ends as if by it", async () => {
@@ -64,7 +64,7 @@ describe.concurrent("the command", () => {
     const { room, hosts, start } = enter();
     const run = start([hosts, "/a", FOR_EVER]);
     await run.waitForOutput(/up/);
-    await room.delete((await room.queue("a"))[0]?.key ?? "");
+    await room.delete((await room.readQueue("a"))[0]?.key ?? "");
     expect(await run.ended).toMatchObject({ code: 125, stderr: expect.stringMatching(/the claim was lost/) });
   });
 });
@@ -74,13 +74,13 @@ describe.concurrent("the lock", () => {
     const { room, hosts, start, ended } = enter();
     const run = start([hosts, "/job", FOR_EVER]);
     await run.waitForOutput(/up/);
-    const ticket = (await room.queue("job"))[0];
-    const locked = { ...silently(0), stdout: `LOCKED by ${W1} pid ${run.pid} (run ${ticket?.run})\n` };
+    const ticket = (await room.readQueue("job"))[0];
+    const locked = { ...matchSilentEnd(0), stdout: `LOCKED by ${W1} pid ${run.pid} (run ${ticket?.run})\n` };
     expect(await ended("/job", "echo ran")).toEqual(locked);
-    expect(await room.run(["--lock", "job"], ["echo", "ran"]).ended).toEqual(silently(75));
-    const conf = house.file('{"prefix":"/p","zkhosts":"zk1:2181"}');
-    expect(await room.ended(["switchman", "-c", conf, "--lockname", "job", "--", "echo", "ran"])).toEqual(
-      silently(0),
+    expect(await room.startRun(["--lock", "job"], ["echo", "ran"]).ended).toEqual(matchSilentEnd(75));
+    const conf = house.createPath('{"prefix":"/p","zkhosts":"zk1:2181"}');
+    expect(await room.execute(["switchman", "-c", conf, "--lockname", "job", "--", "echo", "ran"])).toEqual(
+      matchSilentEnd(0),
     );
     expect(await ended("/jobs/job", "echo ran"), "another path").toEqual(ran);
     run.child.kill("SIGTERM");
@@ -92,7 +92,7 @@ describe.concurrent("the lock", () => {
     const { room, ended } = enter();
     await room.put(room.keys.lock("job", "aaaaaaaaaaaaaaaa"), "?");
     expect(await ended("/job", "echo ran")).toEqual({
-      ...silently(0),
+      ...matchSilentEnd(0),
       stdout: "LOCKED by run aaaaaaaaaaaaaaaa\n",
     });
     const ticket = {
@@ -115,12 +115,12 @@ describe.concurrent("the lock", () => {
     const { room, hosts, start, ended } = enter();
     await room.put(room.keys.group("web"), '["web2.example.com"]');
     expect(await start([hosts, "/a", "echo ran"], { SIGNALBOX_GROUP: "web" }).ended).toEqual({
-      ...silently(0),
+      ...matchSilentEnd(0),
       stdout: "LOCKED by group web, which does not hold this host\n",
     });
     await room.put(room.keys.drain("all", "all"), JSON.stringify({ v: 1, by: "ops", at: Date.now() }));
     expect(await ended("/a", "echo ran")).toEqual({
-      ...silently(0),
+      ...matchSilentEnd(0),
       stdout: "LOCKED by a drain of all all (by ops)\n",
     });
   });
@@ -131,7 +131,7 @@ describe.concurrent("hosts", () => {
     const { start } = enter();
     const words = ["zk1:2181,zk2:2181", "/a", "echo ran"];
     expect(await start(words).ended).toEqual(
-      saying(22, /^zoo-locked: HOSTS .* are ZooKeeper's \(port 2181\); name etcd's/),
+      matchMessage(22, /^zoo-locked: HOSTS .* are ZooKeeper's \(port 2181\); name etcd's/),
     );
     expect(await start(words, { SIGNALBOX_ENDPOINTS: house.endpoints.join() }).ended).toEqual(ran);
   });
@@ -139,15 +139,17 @@ describe.concurrent("hosts", () => {
   test("nobody there: 0, as in the source, but not in silence", async () => {
     const { room, start } = enter();
     const end = await start(["127.0.0.1:9", "/a", "echo ran"], { SIGNALBOX_CONNECT_TIMEOUT: "200ms" }).ended;
-    expect(end).toEqual(saying(0, /^zoo-locked: lock "a": the command was not started: cannot reach etcd: /));
-    expect(await room.everything()).toEqual([]);
+    expect(end).toEqual(
+      matchMessage(0, /^zoo-locked: lock "a": the command was not started: cannot reach etcd: /),
+    );
+    expect(await room.listKeys()).toEqual([]);
   });
 
   test("that do not resolve: 2, as the source has it, and not in silence", async () => {
     const { start, hosts } = enter();
     const env = { SIGNALBOX_CONNECT_TIMEOUT: "200ms" };
     const end = await start(["no-such-host.invalid:2379", "/a", "echo ran"], env).ended;
-    expect(end).toEqual(saying(2, /^zoo-locked: .*cannot reach etcd: .*no-such-host.invalid/));
+    expect(end).toEqual(matchMessage(2, /^zoo-locked: .*cannot reach etcd: .*no-such-host.invalid/));
     const both = await start(["127.0.0.1:9,no-such-host.invalid:2379", "/a", "echo ran"], env).ended;
     expect(both.code).toBe(2);
     expect(await start([`no-such-host.invalid:2379,${hosts}`, "/a", "echo ran"]).ended).toEqual(ran);
@@ -163,7 +165,7 @@ describe.concurrent("hosts", () => {
     [["e:2379", "/a/", "x"], /PATH "\/a\/" cannot be used/],
     [["e:2379", `/${"a".repeat(513)}`, "x"], /lock name .* cannot be used: it has 513 bytes/],
   ])("%j: 22", async (words, fault) => {
-    expect(await enter().start(words).ended).toEqual(saying(22, fault));
+    expect(await enter().start(words).ended).toEqual(matchMessage(22, fault));
   });
 });
 

@@ -1,7 +1,7 @@
 /** Locks and leases of the library, against each other, the command line, and an etcd that fails. */
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { eventually, House, type Room } from "../../../fixtures/cluster/test-cluster.ts";
+import { House, type Room, waitUntil } from "../../../fixtures/cluster/test-cluster.ts";
 import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
 import {
   type AcquireOptions,
@@ -19,7 +19,7 @@ let house: House;
 const open: Signalbox[] = [];
 beforeAll(async () => {
   etcd = await startEtcd();
-  house = await House.open(etcd.endpoints);
+  house = await House.connect(etcd.endpoints);
 });
 afterAll(async () => {
   await Promise.all(open.map((one) => one.close()));
@@ -42,7 +42,7 @@ const aborted = (signal: AbortSignal) =>
 
 describe.concurrent("a lock of the library", () => {
   test("is held by one of two connections at a time, with tokens that grow", async () => {
-    const room = house.room();
+    const room = house.createNamespace();
     const boxes = [await box(room), await box(room, { transport: "grpc" })];
     let inside = 0;
     const tokens: bigint[] = [];
@@ -59,15 +59,15 @@ describe.concurrent("a lock of the library", () => {
     await Promise.all(turns);
     expect(tokens).toEqual([...tokens].sort((a, b) => Number(a - b)));
     expect(new Set(tokens).size).toBe(20);
-    expect(await room.queue("x")).toEqual([]);
+    expect(await room.readQueue("x")).toEqual([]);
   });
 
   test("excludes runs, and is excluded by them", async () => {
-    const room = house.room();
+    const room = house.createNamespace();
     const one = await box(room);
-    const ended = await one.withLock("x", () => room.run(["--lock", "x"], ["true"]).ended);
+    const ended = await one.withLock("x", () => room.startRun(["--lock", "x"], ["true"]).ended);
     expect(ended).toMatchObject({ code: 75, stdout: "" });
-    const run = room.run(["--lock", "x"], ["sh", "-c", "echo up; exec sleep 1000"]);
+    const run = room.startRun(["--lock", "x"], ["sh", "-c", "echo up; exec sleep 1000"]);
     await run.waitForOutput(/up/);
     const refusal = await one.withLock("x", () => "ran").catch((error) => error);
     expect(refusal).toBeInstanceOf(BusyError);
@@ -81,18 +81,18 @@ describe.concurrent("a lock of the library", () => {
   });
 
   test("is in the listing and in the history, with how it went", async () => {
-    const room = house.room();
+    const room = house.createNamespace();
     const one = await box(room, { label: "nightly" });
-    const { stdout } = await one.withLock("x", () => room.ended(["ls"]));
+    const { stdout } = await one.withLock("x", () => room.execute(["ls"]));
     expect(stdout).toMatch(/lock +x +held.*nightly/);
     const failure = new Error("no");
     await expect(one.withLock("x", () => Promise.reject(failure))).rejects.toBe(failure);
-    const { stdout: json } = await room.ended(["history", "x", "--json"]);
+    const { stdout: json } = await room.execute(["history", "x", "--json"]);
     expect(JSON.parse(json).runs.map(({ exit }: { exit: number }) => exit)).toEqual([1, 0]);
   });
 
   test("fires its signal on a reset, and stays until its work has ended", async () => {
-    const room = house.room();
+    const room = house.createNamespace();
     const one = await box(room);
     const gate = Promise.withResolvers<void>();
     const fired = Promise.withResolvers<unknown>();
@@ -102,26 +102,26 @@ describe.concurrent("a lock of the library", () => {
       await gate.promise;
     });
     working.catch(() => {});
-    await eventually("the lock", async () => (await room.queue("x")).length === 1);
-    const reset = room.cli(["reset", "lock", "x", "--yes", "--reason", "stuck", "--no-wait"]);
+    await waitUntil("the lock", async () => (await room.readQueue("x")).length === 1);
+    const reset = room.start(["reset", "lock", "x", "--yes", "--reason", "stuck", "--no-wait"]);
     expect(await fired.promise).toMatchObject({
       kind: "asked",
       message: expect.stringMatching(/reset by.*stuck/),
     });
-    expect(await room.queue("x")).toHaveLength(1);
+    expect(await room.readQueue("x")).toHaveLength(1);
     gate.resolve();
     await expect(working).rejects.toBeInstanceOf(ClaimLostError);
-    expect(await room.queue("x")).toEqual([]);
+    expect(await room.readQueue("x")).toEqual([]);
     await reset.ended;
   });
 
   test("that is taken away rejects although its work does not listen", async () => {
-    const room = house.room();
+    const room = house.createNamespace();
     const one = await box(room, { terminationTimeout: 100, ttl: "5s" });
     const working = one.withLock("x", never);
     working.catch(() => {});
-    const [place] = await eventually("the lock", async () => {
-      const queue = await room.queue("x");
+    const [place] = await waitUntil("the lock", async () => {
+      const queue = await room.readQueue("x");
       return queue.length === 1 && queue;
     });
     await room.delete(place?.key ?? "");
@@ -129,60 +129,60 @@ describe.concurrent("a lock of the library", () => {
   });
 
   test("is left by whoever stops waiting, without a ticket", async () => {
-    const room = house.room();
+    const room = house.createNamespace();
     const [one, other] = [await box(room), await box(room)];
     const held = await one.acquire({ lock: "x" });
     const leaving = new AbortController();
     const waiting = other.acquire({ lock: "x", wait: true, signal: leaving.signal });
     waiting.catch(() => {});
-    await eventually("a waiter", async () => (await room.queue("x")).length === 2);
+    await waitUntil("a waiter", async () => (await room.readQueue("x")).length === 2);
     const why = new Error("no patience");
     leaving.abort(why);
     await expect(waiting).rejects.toBe(why);
-    expect(await room.queue("x")).toHaveLength(1);
+    expect(await room.readQueue("x")).toHaveLength(1);
     await Promise.all([held.release(), held.release()]);
     expect(held.signal.aborted).toBe(false);
-    expect(await room.everything()).toEqual([expect.objectContaining({ key: room.keys.history("x") })]);
+    expect(await room.listKeys()).toEqual([expect.objectContaining({ key: room.keys.history("x") })]);
     const gone = AbortSignal.abort(why);
     await expect(other.acquire({ lock: "x", signal: gone })).rejects.toBe(why);
   });
 
   test("is freed when the connection is closed: held, worked under, or waited for", async () => {
-    const room = house.room();
+    const room = house.createNamespace();
     const [one, other] = [await box(room), await box(room, { terminationTimeout: 100 })];
     await one.acquire({ lock: "held" });
     const heard = one.withLock("worked", ({ signal }) => aborted(signal));
     const deaf = other.withLock("deaf", never);
-    await eventually("all three", async () => {
-      const queues = await Promise.all(["held", "worked", "deaf"].map((name) => room.queue(name)));
+    await waitUntil("all three", async () => {
+      const queues = await Promise.all(["held", "worked", "deaf"].map((name) => room.readQueue(name)));
       return queues.every(({ length }) => length === 1);
     });
     const waiting = one.acquire({ lock: "deaf", wait: true });
-    await eventually("a waiter", async () => (await room.queue("deaf")).length === 2);
+    await waitUntil("a waiter", async () => (await room.readQueue("deaf")).length === 2);
     const ends = Promise.allSettled([heard, deaf, waiting]);
     await Promise.all([one.close(), one.close(), other.close()]);
     const lost = { status: "rejected", reason: expect.objectContaining({ kind: "closed" }) };
     const closed = { status: "rejected", reason: expect.any(ClosedError) };
     expect(await ends).toEqual([lost, lost, closed]);
-    for (const name of ["held", "worked", "deaf"]) expect(await room.queue(name)).toEqual([]);
+    for (const name of ["held", "worked", "deaf"]) expect(await room.readQueue(name)).toEqual([]);
     await expect(one.withLock("x", () => {})).rejects.toBeInstanceOf(ClosedError);
   });
 });
 
 describe.concurrent("leases of the library", () => {
   test("never pass the total, beside a run", async () => {
-    const room = house.room();
+    const room = house.createNamespace();
     const one = await box(room);
-    const run = room.run(["--no-lock", "--lease", "db=2:3"], ["sh", "-c", "echo up; exec sleep 1000"]);
+    const run = room.startRun(["--no-lock", "--lease", "db=2:3"], ["sh", "-c", "echo up; exec sleep 1000"]);
     await run.waitForOutput(/up/);
     expect(await one.withLeases(["db=1:3"], () => "fits")).toBe("fits");
     await expect(one.withLeases(["db=2:3"], { wait: false }, () => {})).rejects.toMatchObject({
       kind: "timeout",
     });
     await expect(one.withLeases(["db=2:3"], { wait: 50 }, () => {})).rejects.toBeInstanceOf(BusyError);
-    expect(await room.queue("db", "resource")).toHaveLength(1);
+    expect(await room.readQueue("db", "resource")).toHaveLength(1);
     const waiting = one.withLeases(["db=2:3"], () => "granted");
-    await eventually("a waiter", async () => (await room.queue("db", "resource")).length === 2);
+    await waitUntil("a waiter", async () => (await room.readQueue("db", "resource")).length === 2);
     run.child.kill("SIGTERM");
     expect(await waiting).toBe("granted");
   });
@@ -201,7 +201,7 @@ describe.concurrent("connecting", () => {
   });
 
   test("says what is wrong with a claim", async () => {
-    const one = await box(house.room());
+    const one = await box(house.createNamespace());
     const wrong = (options: AcquireOptions) => one.acquire(options).catch(String);
     expect(await wrong({})).toMatch(/^UsageError: there is nothing to claim/);
     expect(await wrong({ lock: "" })).toMatch(/^UsageError: lock name ""/);

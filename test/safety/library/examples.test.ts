@@ -4,11 +4,11 @@ import { once } from "node:events";
 import { readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { eventually, House, type Room } from "../../../fixtures/cluster/test-cluster.ts";
+import { House, type Room, waitUntil } from "../../../fixtures/cluster/test-cluster.ts";
 
 const EXAMPLES = resolve(import.meta.dirname, "../../../examples");
 
-const house = House.onEtcd();
+const house = House.startForFile();
 const children: ChildProcess[] = [];
 afterAll(async () => {
   for (const child of children) child.kill("SIGKILL");
@@ -39,21 +39,24 @@ describe.concurrent("the examples", () => {
   };
 
   test.each(Object.entries(said))("%s", async (name, text) => {
-    expect(await example(house.room(), name).ended).toEqual({ code: 0, text: expect.stringMatching(text) });
+    expect(await example(house.createNamespace(), name).ended).toEqual({
+      code: 0,
+      text: expect.stringMatching(text),
+    });
   });
 
   test("worker.mjs", async () => {
-    const room = house.room();
+    const room = house.createNamespace();
     const add = ["schedule", "add", "mail.digest", "mail.digest", "@yearly", '{"to":"you"}', "--yes"];
-    expect(await room.ended(add)).toMatchObject({ code: 0 });
-    expect(await room.ended(["schedule", "add", "backup.db", "backup.db", "@yearly", "--yes"])).toMatchObject(
-      {
-        code: 0,
-      },
-    );
+    expect(await room.execute(add)).toMatchObject({ code: 0 });
+    expect(
+      await room.execute(["schedule", "add", "backup.db", "backup.db", "@yearly", "--yes"]),
+    ).toMatchObject({
+      code: 0,
+    });
     const { child, output, ended } = example(room, "worker.mjs");
-    for (const id of ["mail.digest", "backup.db"]) await room.ended(["schedule", "trigger", id, "--yes"]);
-    await eventually("both tasks", () => output.text.split("\n").length > 2);
+    for (const id of ["mail.digest", "backup.db"]) await room.execute(["schedule", "trigger", id, "--yes"]);
+    await waitUntil("both tasks", () => output.text.split("\n").length > 2);
     child.kill("SIGTERM");
     const { code, text } = await ended;
     expect({ code, lines: text.trim().split("\n").sort() }).toEqual({
@@ -74,6 +77,6 @@ test("a connection that is idle does not keep its process alive", async () => {
       const signalbox = await connect({ transport });
       await signalbox.withLock("x", () => console.log(transport));
     }`;
-  const { ended } = program(house.room(), ["--input-type=module", "-e", text]);
+  const { ended } = program(house.createNamespace(), ["--input-type=module", "-e", text]);
   expect(await ended).toEqual({ code: 0, text: "http\ngrpc\n" });
 });

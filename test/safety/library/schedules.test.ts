@@ -1,7 +1,7 @@
 /** Schedules of the library: PerfectSched's calls and its distinctions between errors. */
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, describe, expect, test } from "vitest";
-import { eventually, House, type Room } from "../../../fixtures/cluster/test-cluster.ts";
+import { House, type Room, waitUntil } from "../../../fixtures/cluster/test-cluster.ts";
 import {
   AlreadyExistsError,
   AlreadyFinishedError,
@@ -18,13 +18,13 @@ import {
   type WorkerOptions,
 } from "../../../src/library/index.ts";
 
-const house = House.onEtcd();
+const house = House.startForFile();
 const open: Signalbox[] = [];
 afterAll(async () => {
   await Promise.all(open.map((one) => one.close()));
 });
 
-async function box({ prefix, env } = house.room()): Promise<Signalbox> {
+async function box({ prefix, env } = house.createNamespace()): Promise<Signalbox> {
   const one = await connect({ endpoints: house.etcd.endpoints, prefix, env });
   open.push(one);
   return one;
@@ -39,7 +39,7 @@ async function due(room: Room): Promise<{ one: Signalbox; task: Task; start: num
   return { one, task: await polled(one), start };
 }
 
-const polled = (one: Signalbox) => eventually("a task", () => one.schedules.poll());
+const polled = (one: Signalbox) => waitUntil("a task", () => one.schedules.poll());
 
 describe.concurrent("schedules of the library", () => {
   test("are added, read, changed, listed, paused and deleted", async () => {
@@ -98,7 +98,7 @@ describe.concurrent("schedules of the library", () => {
   });
 
   test("are polled in the order of their times, and go on from the scheduled time", async () => {
-    const { one, task, start } = await due(house.room());
+    const { one, task, start } = await due(house.createNamespace());
     expect(task).toMatchObject({ id: "a.b", type: "a", data: { n: 1 }, attempt: 1 });
     expect(task.scheduledTime.getTime()).toBe(start);
     expect(await one.schedules.poll()).toBeUndefined();
@@ -114,7 +114,7 @@ describe.concurrent("schedules of the library", () => {
   });
 
   test("a task is finished once, and not by whoever has lost it", async () => {
-    const room = house.room();
+    const room = house.createNamespace();
     const { one, task } = await due(room);
     await task.finish();
     await expect(task.finish()).rejects.toBeInstanceOf(AlreadyFinishedError);
@@ -126,7 +126,7 @@ describe.concurrent("schedules of the library", () => {
   });
 
   test("a task whose schedule was deleted cannot be finished, nor kept alive", async () => {
-    const room = house.room();
+    const room = house.createNamespace();
     const { one, task } = await due(room);
     await one.schedules.delete("a.b");
     await expect(task.heartbeat()).rejects.toBeInstanceOf(NotFoundError);
@@ -134,7 +134,7 @@ describe.concurrent("schedules of the library", () => {
       code: "NOT_FOUND",
       message: expect.stringContaining('"a.b" was deleted'),
     });
-    const left = (await room.everything()).map(({ key }) => room.keys.parse(key).kind);
+    const left = (await room.listKeys()).map(({ key }) => room.keys.parse(key).kind);
     expect(left.filter((kind) => kind !== "audit" && kind !== "worker")).toEqual([]);
   });
 
@@ -156,7 +156,7 @@ describe.concurrent("schedules of the library", () => {
   });
 
   test("a polled task that was finished does not see its signal aborted", async () => {
-    const room = house.room();
+    const room = house.createNamespace();
     const { one, task } = await due(room);
     await task.finish();
     const other = await polled(one);
@@ -167,17 +167,17 @@ describe.concurrent("schedules of the library", () => {
   });
 
   test("a task without a heartbeat is another's after its time, one with heartbeats is not", async () => {
-    const room = house.room();
+    const room = house.createNamespace();
     const { task } = await due(room);
     await task.release();
     const source = await (await box(room)).schedules.open({ aliveTime: "1s" });
-    const kept = await eventually("a task", () => source.poll());
+    const kept = await waitUntil("a task", () => source.poll());
     for (let beat = 0; beat < 3; beat += 1) {
       await pause(400);
       await kept.heartbeat();
       expect(await source.poll()).toBeUndefined();
     }
-    const other = await eventually("it is given back", () => source.poll());
+    const other = await waitUntil("it is given back", () => source.poll());
     expect(other.scheduledTime).toEqual(kept.scheduledTime);
     await expect(kept.finish()).rejects.toBeInstanceOf(PreemptedError);
     await other.finish();
@@ -188,12 +188,12 @@ describe.concurrent("schedules of the library", () => {
     for (const [id, command] of Object.entries({ command: ["true"], function: undefined }))
       await schedules.add(id, { cron: "@yearly", ...(command && { command }) });
     for (const id of ["command", "function"]) await schedules.trigger(id);
-    expect((await eventually("a task", () => schedules.poll())).id).toBe("function");
+    expect((await waitUntil("a task", () => schedules.poll())).id).toBe("function");
     expect(await schedules.poll()).toBeUndefined();
   });
 
   test("what is polled and not finished is given back when the connection closes", async () => {
-    const room = house.room();
+    const room = house.createNamespace();
     const { one, task } = await due(room);
     await one.close();
     expect((await polled(await box(room))).scheduledTime).toEqual(task.scheduledTime);
@@ -209,7 +209,7 @@ describe.concurrent("a worker of the library", () => {
   }
 
   test("runs handlers by type, and survives those that fail", async () => {
-    const room = house.room();
+    const room = house.createNamespace();
     const seen: string[] = [];
     const { one, worker, running } = await worked(room, {
       handlers: {
@@ -230,14 +230,14 @@ describe.concurrent("a worker of the library", () => {
     const results = async () =>
       (await schedules.list()).map(({ id, last }) => `${id}: ${last?.result ?? "-"}`).join(", ");
     const wanted = "bad: failed, good: ok, lost: timeout, unknown: -";
-    await eventually(wanted, async () => (await results()) === wanted);
+    await waitUntil(wanted, async () => (await results()) === wanted);
     expect(seen).toEqual(["good 1", "good 1"]);
     await worker.stop();
     await running;
   });
 
   test("lets its tasks end when it is stopped, and gives them back when its connection closes", async () => {
-    const room = house.room();
+    const room = house.createNamespace();
     const gate = Promise.withResolvers<void>();
     const started = { slow: Promise.withResolvers<void>(), heard: Promise.withResolvers<void>() };
     const first = await worked(room, {
@@ -272,7 +272,7 @@ describe.concurrent("a worker of the library", () => {
   });
 
   test("a task that ended well does not see its signal aborted, whatever comes after it", async () => {
-    const room = house.room();
+    const room = house.createNamespace();
     const signals: AbortSignal[] = [];
     const { one, worker, running } = await worked(room, {
       handlers: { well: ({ signal }) => void signals.push(signal) },
@@ -280,7 +280,7 @@ describe.concurrent("a worker of the library", () => {
     await one.schedules.add("well", { cron: "@yearly" });
     for (let round = 1; round <= 5; round += 1) {
       await one.schedules.trigger("well");
-      await eventually("it has ended", async () => signals.length === round && worker.running === 0);
+      await waitUntil("it has ended", async () => signals.length === round && worker.running === 0);
     }
     await one.close();
     await running;

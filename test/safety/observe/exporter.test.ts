@@ -2,9 +2,9 @@
 import { describe, expect, it } from "vitest";
 import { FaultProxy } from "../../../fixtures/proxy.ts";
 import type { RunningProcess } from "../../../fixtures/signalbox.ts";
-import { until } from "../../../fixtures/wait-until.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { serializeDrain } from "../../../src/protocol/drain.ts";
-import { crowd } from "../support/sample-queues.ts";
+import { putTickets } from "../support/sample-queues.ts";
 import { Theatre } from "../support/theatre.ts";
 
 const theatre = new Theatre();
@@ -13,7 +13,7 @@ const theatre = new Theatre();
 async function scraped(exporter: RunningProcess, path: string, line: RegExp): Promise<string> {
   await exporter.waitForOutput(/metrics are served on 127\.0\.0\.1:\d+\n/);
   const [, address] = /served on (\S+)\n/.exec(exporter.output.stderr) ?? [];
-  return await until(`${path} has ${line}`, async () => {
+  return await waitUntil(`${path} has ${line}`, async () => {
     const text = await (await fetch(`http://${address}${path}`)).text();
     return line.test(text) && text;
   });
@@ -21,9 +21,9 @@ async function scraped(exporter: RunningProcess, path: string, line: RegExp): Pr
 
 describe("signalbox exporter", () => {
   it("serves what there is to see, as it changes, and ends by TERM without a fault", async () => {
-    const stage = await theatre.stage("http");
-    await crowd(stage, 3, 2);
-    const exporter = stage.command(["exporter", "--listen", "0"]);
+    const stage = await theatre.createTestNamespace("http");
+    await putTickets(stage, 3, 2);
+    const exporter = stage.start(["exporter", "--listen", "0"]);
     const before = await scraped(exporter, "/metrics", /^signalbox_up 1$/m);
     expect(before).toMatch(/^signalbox_holders\{kind="lock"\} 3$/m);
     expect(before).toMatch(/^signalbox_drains\{scope="lock"\} 0$/m);
@@ -40,18 +40,18 @@ describe("signalbox exporter", () => {
   });
 
   it("says that etcd is away, shows nothing old meanwhile, and comes back; also where it was away at the start", async () => {
-    const stage = await theatre.stage("http");
-    await crowd(stage, 1, 0);
+    const stage = await theatre.createTestNamespace("http");
+    await putTickets(stage, 1, 0);
     const proxy = await FaultProxy.start(stage.etcd.clientUrl);
     try {
-      const exporter = stage.command(["exporter", "--listen", "0"], { endpoint: `http://${proxy.address}` });
+      const exporter = stage.start(["exporter", "--listen", "0"], { endpoint: `http://${proxy.address}` });
       await scraped(exporter, "/metrics", /^signalbox_up 1\n[\s\S]*signalbox_holders/m);
       proxy.mode = "refuse";
       proxy.reset();
       const away = await scraped(exporter, "/metrics", /^signalbox_up 0$/m);
       expect(away).not.toContain("signalbox_holders");
       expect(await scraped(exporter, "/healthz", /./)).toBe("etcd is away\n");
-      const late = stage.command(["exporter", "--listen", "0", "--connect-timeout", "200ms"], {
+      const late = stage.start(["exporter", "--listen", "0", "--connect-timeout", "200ms"], {
         endpoint: `http://${proxy.address}`,
       });
       await scraped(late, "/metrics", /^signalbox_up 0$/m);
@@ -64,13 +64,13 @@ describe("signalbox exporter", () => {
   });
 
   it("refuses a port that is taken, and an address that is none", async () => {
-    const stage = await theatre.stage("http");
-    const first = stage.command(["exporter", "--listen", "0"]);
+    const stage = await theatre.createTestNamespace("http");
+    const first = stage.start(["exporter", "--listen", "0"]);
     await first.waitForOutput(/served on/);
     const [, address = ""] = /served on (\S+)/.exec(first.output.stderr) ?? [];
-    const second = await stage.command(["exporter", "--listen", address]).ended;
+    const second = await stage.start(["exporter", "--listen", address]).ended;
     expect(second).toMatchObject({ code: 78, stderr: expect.stringContaining(`${address} is taken`) });
-    const third = await stage.command(["exporter", "--listen", "web1"]).ended;
+    const third = await stage.start(["exporter", "--listen", "web1"]).ended;
     expect(third).toMatchObject({ code: 64, stderr: expect.stringContaining('"web1" is no address') });
   });
 });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
 import { FaultProxy } from "../../../fixtures/proxy.ts";
 import { PATIENCE } from "../../../fixtures/steady.ts";
-import { until } from "../../../fixtures/wait-until.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { openStore } from "../../../src/etcd/open/open.ts";
 import type { Op, Store } from "../../../src/etcd/store.ts";
 import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../../src/model/snapshot/snapshot.ts";
@@ -152,7 +152,7 @@ describe.each(TRANSPORTS)("over %s, a picture", (transport) => {
       throw error;
     });
     failed.catch(() => {});
-    const enough = until(
+    const enough = waitUntil(
       "enough was seen",
       () => seen.revisions.size >= 50 && seen.away >= 3 && seen.reads >= 4 && seen.compactions >= 10,
       { ms: 2 * PATIENCE, tell: () => JSON.stringify({ ...seen, revisions: seen.revisions.size }) },

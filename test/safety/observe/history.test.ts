@@ -6,7 +6,7 @@ const theatre = new Theatre();
 
 describe("the history of locks", () => {
   it("shows the last runs, newest first, and what they come to", async () => {
-    const stage = await theatre.stage("http");
+    const stage = await theatre.createTestNamespace("http");
     const runs = [0, 3].map((code) => [
       "run",
       "--lock",
@@ -18,16 +18,14 @@ describe("the history of locks", () => {
       "-c",
       `exit ${code}`,
     ]);
-    for (const run of runs) await stage.command(run).ended;
-    await stage.command(["run", "--lock", "y", "--", "true"]).ended;
-    const { stdout } = await stage.command(["history", "x"]).ended;
+    for (const run of runs) await stage.start(run).ended;
+    await stage.start(["run", "--lock", "y", "--", "true"]).ended;
+    const { stdout } = await stage.start(["history", "x"]).ended;
     expect(stdout).toMatch(/^ENDED +HOST .*\n.*Z +\S+:\d+ +sh +0s +0s +3 .* l3\n.* 0 .* l0\n$/);
-    const history = JSON.parse(
-      (await stage.command(["history", "x", "--json", "--limit", "1"]).ended).stdout,
-    );
+    const history = JSON.parse((await stage.start(["history", "x", "--json", "--limit", "1"]).ended).stdout);
     expect(history).toMatchObject({ version: 1, lock: "x", runs: [{ exit: 3, label: "l3" }] });
     expect(BigInt(history.revision)).toBeGreaterThan(0n);
-    const stats = JSON.parse((await stage.command(["stats", "--json", "--sort", "failures"]).ended).stdout);
+    const stats = JSON.parse((await stage.start(["stats", "--json", "--sort", "failures"]).ended).stdout);
     expect(
       stats.locks.map((one: { lock: string; runs: number; failures: number }) => [
         one.lock,
@@ -38,26 +36,26 @@ describe("the history of locks", () => {
       ["x", 2, 1],
       ["y", 1, 0],
     ]);
-    expect((await stage.command(["stats", "y"]).ended).stdout).toMatch(/^LOCK .*\ny +1 +0 .*\n$/);
+    expect((await stage.start(["stats", "y"]).ended).stdout).toMatch(/^LOCK .*\ny +1 +0 .*\n$/);
   });
 
   it("says so where nothing is remembered, and what was probably meant", async () => {
-    const stage = await theatre.stage("http");
-    expect(await stage.command(["stats"]).ended).toMatchObject({
+    const stage = await theatre.createTestNamespace("http");
+    expect(await stage.start(["stats"]).ended).toMatchObject({
       code: 0,
       stdout: "",
       stderr: expect.stringContaining("no runs"),
     });
-    await stage.command(["run", "--lock", "invoices", "--", "true"]).ended;
-    const typo = await stage.command(["history", "invoces"]).ended;
+    await stage.start(["run", "--lock", "invoices", "--", "true"]).ended;
+    const typo = await stage.start(["history", "invoces"]).ended;
     expect(typo).toMatchObject({ code: 0, stdout: "", stderr: expect.stringContaining('mean "invoices"?') });
     const hostile = {
       key: stage.keys.history("bad"),
       value: '{"v":1,"runs":[{"run":"\\u001b]52;c;eA==\\u0007"},7]}',
     };
     await stage.store.commitTxn({ compare: [], success: [{ op: "put", ...hostile }], failure: [] });
-    expect(await stage.command(["history", "bad"]).ended).toMatchObject({ code: 0, stdout: "" });
-    expect((await stage.command(["stats", "bad"]).ended).code).toBe(0);
-    expect((await stage.command(["stats", "--sort", "size"]).ended).code).toBe(64);
+    expect(await stage.start(["history", "bad"]).ended).toMatchObject({ code: 0, stdout: "" });
+    expect((await stage.start(["stats", "bad"]).ended).code).toBe(0);
+    expect((await stage.start(["stats", "--sort", "size"]).ended).code).toBe(64);
   });
 });

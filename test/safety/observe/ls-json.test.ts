@@ -12,7 +12,7 @@ import { serializeTicket } from "../../../src/protocol/ticket.ts";
 import { pastRun } from "../../model/pictures.ts";
 import { running, schedule, worker } from "../../model/schedules.ts";
 import { keys as sampleKeys, ticketWith } from "../../protocol/samples.ts";
-import { misfits, resolved } from "../support/find-mismatches.ts";
+import { findMismatches, resolveReference } from "../support/find-mismatches.ts";
 import { type Stage, Theatre } from "../support/theatre.ts";
 
 const theatre = new Theatre();
@@ -21,20 +21,20 @@ const theatre = new Theatre();
 async function crowded(stage: Stage): Promise<void> {
   const { keys, store } = stage;
   const stay = ["until", `${stage.journal.folder}/over`];
-  await stage.started({
+  await stage.startJobAndWait({
     name: "one",
     options: ["--lock", "x", "--lease", "db=2:3", "--record-args"],
     hold: stay,
   });
-  stage.run({ name: "two", options: ["--lock", "x", "--wait"], hold: stay });
-  stage.run({ name: "three", options: ["--no-lock", "--lease", "db=2:3"], hold: stay });
-  await Promise.all([stage.placed("two", "waiting"), stage.placed("three", "waiting")]);
+  stage.startJob({ name: "two", options: ["--lock", "x", "--wait"], hold: stay });
+  stage.startJob({ name: "three", options: ["--no-lock", "--lease", "db=2:3"], hold: stay });
+  await Promise.all([stage.waitForTickets("two", "waiting"), stage.waitForTickets("three", "waiting")]);
   for (const args of [
     ["drain", "lock", "quiet", "--for", "1h", "--reason", "upgrade", "--yes"],
     ["resource", "set", "disk", "4", "--order", "1", "--note", "spare", "--yes"],
     ["group", "set", "web", "web1.example.com", "web2.example.com", "--yes"],
   ]) {
-    const { code, stderr } = await stage.command(args).ended;
+    const { code, stderr } = await stage.start(args).ended;
     expect({ args, code, stderr }).toMatchObject({ code: 0 });
   }
   const by = { by: "ann@ops", at: 1, why: "stuck" };
@@ -98,16 +98,18 @@ function present(rows: readonly object[]): Set<string> {
 
 describe("ls --json", () => {
   it("is as its schema says in every view, and every field that it speaks of is there", async () => {
-    const stage = await theatre.stage("http");
+    const stage = await theatre.createTestNamespace("http");
     await crowded(stage);
     await scheduled(stage);
     for (const view of VIEWS) {
-      const { code, stdout } = await stage.command(["ls", view, "--json", "--all"]).ended;
+      const { code, stdout } = await stage.start(["ls", view, "--json", "--all"]).ended;
       const document = JSON.parse(stdout) as { rows: object[] };
-      const wrong = misfits(LISTINGS, LISTINGS, document);
-      const bad = document.rows.flatMap((row) => misfits(LISTINGS, buildRowSchema(view), row));
+      const wrong = findMismatches(LISTINGS, LISTINGS, document);
+      const bad = document.rows.flatMap((row) => findMismatches(LISTINGS, buildRowSchema(view), row));
       expect({ view, code, bad, wrong }).toEqual({ view, code: 0, bad: [], wrong: [] });
-      const fields = Object.keys(resolved(LISTINGS, buildRowSchema(view).$ref ?? "").properties ?? {});
+      const fields = Object.keys(
+        resolveReference(LISTINGS, buildRowSchema(view).$ref ?? "").properties ?? {},
+      );
       const lacking = fields.filter((field) => !present(document.rows).has(field));
       // No audit record is of a resource, and no lock is configured.
       expect({
@@ -120,11 +122,11 @@ describe("ls --json", () => {
   });
 
   it("tells lines that are as the schema says", async () => {
-    const stage = await theatre.stage("http");
+    const stage = await theatre.createTestNamespace("http");
     await crowded(stage);
     const proxy = await FaultProxy.start(stage.etcd.clientUrl);
     try {
-      const watch = stage.command(["ls", "--watch"], { endpoint: proxy.url });
+      const watch = stage.start(["ls", "--watch"], { endpoint: proxy.url });
       await watch.waitForOutput(/"event":"ready"/);
       const remove = (lock: string) =>
         stage.store.commitTxn({
@@ -143,8 +145,8 @@ describe("ls --json", () => {
       const lines = (await watch.ended).stdout.trimEnd().split("\n");
       const events = lines.map((line) => JSON.parse(line) as { event: string; row?: object });
       for (const event of events) {
-        expect(misfits(LISTINGS, EVENTS[event.event] ?? { enum: [] }, event)).toEqual([]);
-        if (event.row) expect(misfits(LISTINGS, buildRowSchema("overview"), event.row)).toEqual([]);
+        expect(findMismatches(LISTINGS, EVENTS[event.event] ?? { enum: [] }, event)).toEqual([]);
+        if (event.row) expect(findMismatches(LISTINGS, buildRowSchema("overview"), event.row)).toEqual([]);
       }
       expect(new Set(events.map(({ event }) => event))).toEqual(new Set(Object.keys(EVENTS)));
     } finally {
@@ -171,6 +173,6 @@ describe("the validator", () => {
     [{ oneOf: [{ type: "string" }, { enum: ["a"] }] }, "a"],
     [{ properties: { a: { type: "string" } } }, { a: 1 }],
   ])("finds what does not fit %j: %j", (schema, value) => {
-    expect(misfits(LISTINGS, schema, value)).toHaveLength(1);
+    expect(findMismatches(LISTINGS, schema, value)).toHaveLength(1);
   });
 });

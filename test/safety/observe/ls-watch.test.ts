@@ -3,22 +3,22 @@ import { execFileSync } from "node:child_process";
 import { readlinkSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { FaultProxy } from "../../../fixtures/proxy.ts";
-import { until } from "../../../fixtures/wait-until.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { serializeDrain } from "../../../src/protocol/drain.ts";
 import { serializeTicket } from "../../../src/protocol/ticket.ts";
 import { ticketWith } from "../../protocol/samples.ts";
-import { crowd, innermost, TERMINAL } from "../support/sample-queues.ts";
+import { findInnermostProcess, putTickets, TERMINAL } from "../support/sample-queues.ts";
 import { Theatre } from "../support/theatre.ts";
 
 const theatre = new Theatre();
 
 describe.concurrent("ls --watch", () => {
   it("tells a pipe every row, then what changes, and that etcd was away", async (context) => {
-    const stage = await theatre.stage("http", context);
-    await crowd(stage, 2, 1);
+    const stage = await theatre.createTestNamespace("http", context);
+    await putTickets(stage, 2, 1);
     const proxy = await FaultProxy.start(stage.etcd.clientUrl);
     try {
-      const watch = stage.command(["ls", "locks", "--watch"], { endpoint: `http://${proxy.address}` });
+      const watch = stage.start(["ls", "locks", "--watch"], { endpoint: `http://${proxy.address}` });
       await watch.waitForOutput(/"event":"ready"/);
       const key = stage.keys.lock("lock 0", "0".repeat(16));
       await stage.store.commitTxn({ compare: [], success: [{ op: "delete", key }], failure: [] });
@@ -40,10 +40,10 @@ describe.concurrent("ls --watch", () => {
   });
 
   it("repaints a terminal in place, and leaves it as it was", async (context) => {
-    const stage = await theatre.stage("http", context);
-    const watch = stage.command(["ls", "locks", "--watch"], TERMINAL);
+    const stage = await theatre.createTestNamespace("http", context);
+    const watch = stage.start(["ls", "locks", "--watch"], TERMINAL);
     await watch.waitForOutput(/\x1b\[\?1049h[\s\S]*No lock is held/);
-    await crowd(stage, 40, 0);
+    await putTickets(stage, 40, 0);
     await watch.waitForOutput(/and 20 more/);
     watch.child.stdin?.write("\x03");
     const { code, stdout } = await watch.ended;
@@ -53,9 +53,9 @@ describe.concurrent("ls --watch", () => {
   });
 
   it("writes to a terminal only what changed", async (context) => {
-    const stage = await theatre.stage("http", context);
-    await crowd(stage, 12, 0);
-    const watch = stage.command(["ls", "locks", "--watch", "--columns", "name,holder"], TERMINAL);
+    const stage = await theatre.createTestNamespace("http", context);
+    await putTickets(stage, 12, 0);
+    const watch = stage.start(["ls", "locks", "--watch", "--columns", "name,holder"], TERMINAL);
     await watch.waitForOutput(/lock 11/);
     const before = watch.output.stdout.length;
     const key = stage.keys.lock("lock 5", "5".padStart(16, "0"));
@@ -68,11 +68,11 @@ describe.concurrent("ls --watch", () => {
   });
 
   it("says on a terminal that etcd is away, keeps the last picture, and leaves the screen when it is ended", async (context) => {
-    const stage = await theatre.stage("http", context);
-    await crowd(stage, 2, 0);
+    const stage = await theatre.createTestNamespace("http", context);
+    await putTickets(stage, 2, 0);
     const proxy = await FaultProxy.start(stage.etcd.clientUrl);
     try {
-      const watch = stage.command(["ls", "locks", "--watch"], { ...TERMINAL, endpoint: proxy.url });
+      const watch = stage.start(["ls", "locks", "--watch"], { ...TERMINAL, endpoint: proxy.url });
       await watch.waitForOutput(/live[\s\S]*lock 1/);
       proxy.mode = "refuse";
       proxy.reset();
@@ -81,10 +81,10 @@ describe.concurrent("ls --watch", () => {
       );
       proxy.mode = "forward";
       const away = watch.output.stdout.length;
-      await until("it is live again", () => watch.output.stdout.slice(away).includes("live"));
+      await waitUntil("it is live again", () => watch.output.stdout.slice(away).includes("live"));
       const screen = watch.output.stdout.slice(away);
       expect(screen).not.toContain("No lock");
-      process.kill(innermost(watch.pid), "SIGTERM");
+      process.kill(findInnermostProcess(watch.pid), "SIGTERM");
       const { code, stdout } = await watch.ended;
       expect(code).toBe(143);
       expect(stdout).toMatch(/\x1b\[\?25h\x1b\[\?1049l\s*$/);
@@ -94,7 +94,7 @@ describe.concurrent("ls --watch", () => {
   });
 
   it("lets nobody's words act on the terminal", async (context) => {
-    const stage = await theatre.stage("http", context);
+    const stage = await theatre.createTestNamespace("http", context);
     const evil = "a\x1b]52;c;eA==\x07\x9b2J\u202e\nb";
     const ticket = ticketWith({ state: "held", host: evil, command: evil, label: evil, user: evil });
     const put = (key: string, value: string) => ({ op: "put" as const, key, value });
@@ -107,7 +107,7 @@ describe.concurrent("ls --watch", () => {
       failure: [],
     });
     for (const view of ["overview", "queues", "runs", "problems", "drains"]) {
-      const watch = stage.command(["ls", view, "--watch"], { terminal: { columns: 200, rows: 24 } });
+      const watch = stage.start(["ls", view, "--watch"], { terminal: { columns: 200, rows: 24 } });
       await watch.waitForOutput(/live/);
       watch.child.stdin?.write("\x03");
       const { stdout } = await watch.ended;
@@ -123,11 +123,11 @@ describe.concurrent("ls --watch", () => {
   });
 
   it("follows a terminal whose size changes", async (context) => {
-    const stage = await theatre.stage("http", context);
-    await crowd(stage, 40, 0);
-    const watch = stage.command(["ls", "locks", "--watch"], TERMINAL);
+    const stage = await theatre.createTestNamespace("http", context);
+    await putTickets(stage, 40, 0);
+    const watch = stage.start(["ls", "locks", "--watch"], TERMINAL);
     await watch.waitForOutput(/and 20 more/);
-    const terminal = readlinkSync(`/proc/${innermost(watch.pid)}/fd/1`);
+    const terminal = readlinkSync(`/proc/${findInnermostProcess(watch.pid)}/fd/1`);
     execFileSync("stty", ["-F", terminal, "cols", "40", "rows", "12"]);
     await watch.waitForOutput(/and 32 more/);
     watch.child.stdin?.write("\x03");
@@ -135,11 +135,11 @@ describe.concurrent("ls --watch", () => {
   });
 
   it("ends when nobody reads any more", async (context) => {
-    const stage = await theatre.stage("http", context);
-    const watch = stage.command(["ls", "--watch"]);
+    const stage = await theatre.createTestNamespace("http", context);
+    const watch = stage.start(["ls", "--watch"]);
     await watch.waitForOutput(/"event":"ready"/);
     watch.child.stdout?.destroy();
-    await crowd(stage, 1, 0);
+    await putTickets(stage, 1, 0);
     expect((await watch.ended).code).toBe(0);
   });
 });

@@ -1,6 +1,6 @@
 /** `signalbox show` and `signalbox why`, on real runs. */
 import { describe, expect, it } from "vitest";
-import { until } from "../../../fixtures/wait-until.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { realRandom } from "../../../src/process/random.ts";
 import { generateAuditId } from "../../../src/protocol/audit.ts";
 import { serializeTicket } from "../../../src/protocol/ticket.ts";
@@ -9,19 +9,19 @@ import { type Stage, Theatre, TRANSPORTS } from "../support/theatre.ts";
 
 const theatre = new Theatre();
 const stay = (stage: Stage) => ["until", `${stage.journal.folder}/over`];
-const said = async (stage: Stage, ...args: string[]) => (await stage.command(args).ended).stdout;
+const said = async (stage: Stage, ...args: string[]) => (await stage.start(args).ended).stdout;
 
 const parsed = async (stage: Stage, ...args: string[]) => JSON.parse(await said(stage, ...args, "--json"));
 
 describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
   it("a lock: its holder, whether that is alive, who waits and why", async (context) => {
-    const stage = await theatre.stage(transport, context);
+    const stage = await theatre.createTestNamespace(transport, context);
     const options = ["--lock", "x", "--ttl", "20s", "--termination-timeout", "500ms"];
-    const one = await stage.started({ name: "one", options, hold: stay(stage) });
-    stage.run({ name: "two", options: ["--lock", "x", "--wait"], hold: [1] });
-    const [two] = await stage.placed("two", "waiting");
-    stage.run({ name: "three", options: ["--lock", "x", "--wait"], hold: [1] });
-    await stage.placed("three", "waiting");
+    const one = await stage.startJobAndWait({ name: "one", options, hold: stay(stage) });
+    stage.startJob({ name: "two", options: ["--lock", "x", "--wait"], hold: [1] });
+    const [two] = await stage.waitForTickets("two", "waiting");
+    stage.startJob({ name: "three", options: ["--lock", "x", "--wait"], hold: [1] });
+    await stage.waitForTickets("three", "waiting");
     const shown = await said(stage, "show", "lock", "x");
     expect(shown).toMatch(
       /^lock x: held\n +holder +\S+ \(sh\), user .*\n +label +one\n +run +\S+\n +token +\d+\n/,
@@ -47,7 +47,7 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
       ],
     });
     one.child.kill("SIGSTOP");
-    const quiet = await until("the holder is quiet", async () => {
+    const quiet = await waitUntil("the holder is quiet", async () => {
       const text = await said(stage, "why", "x");
       return /^.* has held it for \S+; its session was not renewed for \d+s, and ends in/.test(text) && text;
     });
@@ -66,17 +66,21 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
 
 describe.concurrent("show and why", () => {
   it("a resource whose first waiter is too large for now, and one that waits in two queues", async (context) => {
-    const stage = await theatre.stage("http", context);
-    await stage.started({ name: "one", options: ["--no-lock", "--lease", "db=2:10"], hold: stay(stage) });
-    stage.run({ name: "large", options: ["--no-lock", "--lease", "db=9:10"], hold: [1] });
-    await stage.placed("large", "waiting");
-    stage.run({ name: "both", options: ["--lock", "y", "--lease", "db=1:10"], hold: [1] });
-    await until("both stands in two queues", async () => {
-      const own = (await stage.tickets()).filter(({ ticket }) => ticket?.label === "both");
+    const stage = await theatre.createTestNamespace("http", context);
+    await stage.startJobAndWait({
+      name: "one",
+      options: ["--no-lock", "--lease", "db=2:10"],
+      hold: stay(stage),
+    });
+    stage.startJob({ name: "large", options: ["--no-lock", "--lease", "db=9:10"], hold: [1] });
+    await stage.waitForTickets("large", "waiting");
+    stage.startJob({ name: "both", options: ["--lock", "y", "--lease", "db=1:10"], hold: [1] });
+    await waitUntil("both stands in two queues", async () => {
+      const own = (await stage.listTickets()).filter(({ ticket }) => ticket?.label === "both");
       return own.length === 2 && own[0]?.ticket?.state === "admitted";
     });
-    stage.run({ name: "behind", options: ["--lock", "y", "--wait"], hold: [1] });
-    await stage.placed("behind", "waiting");
+    stage.startJob({ name: "behind", options: ["--lock", "y", "--wait"], hold: [1] });
+    await stage.waitForTickets("behind", "waiting");
     expect(await said(stage, "show", "resource", "db")).toMatch(/^resource db: held, 2 of 10 units held\n/);
     const why = await said(stage, "why", "db");
     expect(why).toMatch(/large\) .*: it asks for 9, 8 of 10 are free: 1 missing\n/);
@@ -93,13 +97,12 @@ describe.concurrent("show and why", () => {
   });
 
   it("a history that tells how long it may take", async (context) => {
-    const stage = await theatre.stage("http", context);
-    for (let count = 0; count < 3; count += 1)
-      await stage.command(["run", "--lock", "x", "--", "true"]).ended;
-    await stage.started({ name: "one", options: ["--lock", "x"], hold: stay(stage) });
-    stage.run({ name: "two", options: ["--lock", "x", "--wait"], hold: [1] });
-    await stage.placed("two", "waiting");
-    const overdue = await until("it takes longer than any run before", async () => {
+    const stage = await theatre.createTestNamespace("http", context);
+    for (let count = 0; count < 3; count += 1) await stage.start(["run", "--lock", "x", "--", "true"]).ended;
+    await stage.startJobAndWait({ name: "one", options: ["--lock", "x"], hold: stay(stage) });
+    stage.startJob({ name: "two", options: ["--lock", "x", "--wait"], hold: [1] });
+    await stage.waitForTickets("two", "waiting");
+    const overdue = await waitUntil("it takes longer than any run before", async () => {
       const text = await said(stage, "why", "x");
       return text.includes("no estimate") && text;
     });
@@ -110,20 +113,20 @@ describe.concurrent("show and why", () => {
   });
 
   it("what is drained, by whom and why; what was asked of a run; what operators did", async (context) => {
-    const stage = await theatre.stage("http", context);
-    await stage.started({ name: "one", options: ["--lock", "x"], hold: stay(stage) });
-    stage.run({ name: "two", options: ["--lock", "x", "--wait"], hold: [1] });
-    const [place] = await stage.placed("two", "waiting");
+    const stage = await theatre.createTestNamespace("http", context);
+    await stage.startJobAndWait({ name: "one", options: ["--lock", "x"], hold: stay(stage) });
+    stage.startJob({ name: "two", options: ["--lock", "x", "--wait"], hold: [1] });
+    const [place] = await stage.waitForTickets("two", "waiting");
     const host = place?.ticket?.host ?? "";
-    await stage.command(["group", "set", "web", host]).ended;
-    await stage.command(["drain", "lock", "x", "--yes", "--reason", "new disks", "--for", "2h"]).ended;
+    await stage.start(["group", "set", "web", host]).ended;
+    await stage.start(["drain", "lock", "x", "--yes", "--reason", "new disks", "--for", "2h"]).ended;
     expect(await said(stage, "why", "x")).toMatch(
       /it may not start: lock x was drained by \S+ \S+ ago: new disks; that ends in 1h59m/,
     );
     expect(await said(stage, "show", "lock", "x")).toMatch(
       /^lock x: held, drained\n[\s\S]*drain +lock x is drained by .*\n[\s\S]*operators\n.*\n.* drain /,
     );
-    await stage.command(["drain", "group", "web", "--yes"]).ended;
+    await stage.start(["drain", "group", "web", "--yes"]).ended;
     expect(await said(stage, "show", "host", host)).toMatch(/^host \S+: busy, drained\n[\s\S]*groups +web\n/);
     expect(await said(stage, "show", "group", "web")).toMatch(/^group web: 1 host, drained\n/);
     expect(await parsed(stage, "show", "host", host)).toMatchObject({
@@ -137,41 +140,41 @@ describe.concurrent("show and why", () => {
   });
 
   it("a free lock is free; another thing that nobody knows is an error that says what was meant", async (context) => {
-    const stage = await theatre.stage("http", context);
-    expect(await stage.command(["show", "lock", "free"]).ended).toMatchObject({
+    const stage = await theatre.createTestNamespace("http", context);
+    expect(await stage.start(["show", "lock", "free"]).ended).toMatchObject({
       code: 0,
       stdout: "lock free: free\n",
     });
-    await stage.command(["group", "set", "web", "w1.example.com"]).ended;
-    expect(await stage.command(["show", "group", "wep"]).ended).toMatchObject({
+    await stage.start(["group", "set", "web", "w1.example.com"]).ended;
+    expect(await stage.start(["show", "group", "wep"]).ended).toMatchObject({
       ...{ code: 1, stdout: "" },
       stderr: expect.stringContaining('did you mean "web"?'),
     });
-    expect((await stage.command(["show", "run", "nobody"]).ended).code).toBe(1);
-    expect((await stage.command(["show", "host", "w2"]).ended).code).toBe(1);
+    expect((await stage.start(["show", "run", "nobody"]).ended).code).toBe(1);
+    expect((await stage.start(["show", "host", "w2"]).ended).code).toBe(1);
     expect(await said(stage, "show", "host", "W1.example.com")).toContain("never");
-    expect((await stage.command(["show", "thing", "x"]).ended).code).toBe(64);
+    expect((await stage.start(["show", "thing", "x"]).ended).code).toBe(64);
   });
 
   it("why of what nobody waits for: held, free, or unknown", async (context) => {
-    const stage = await theatre.stage("http", context);
-    expect((await stage.command(["why", "nothing"]).ended).code).toBe(1);
-    await stage.command(["run", "--lock", "x", "--", "true"]).ended;
-    expect(await stage.command(["why", "x"]).ended).toMatchObject({
+    const stage = await theatre.createTestNamespace("http", context);
+    expect((await stage.start(["why", "nothing"]).ended).code).toBe(1);
+    await stage.start(["run", "--lock", "x", "--", "true"]).ended;
+    expect(await stage.start(["why", "x"]).ended).toMatchObject({
       ...{ code: 0, stdout: 'nobody waits for lock "x", and nobody holds it\n' },
     });
-    await stage.started({ name: "one", options: ["--lock", "x"], hold: stay(stage) });
+    await stage.startJobAndWait({ name: "one", options: ["--lock", "x"], hold: stay(stage) });
     expect(await said(stage, "why", "x")).toMatch(/^nobody waits for lock "x"; it is held by \S+:\d+\n$/);
-    const [place] = await stage.tickets();
+    const [place] = await stage.listTickets();
     expect(await said(stage, "why", `${place?.ticket?.host}:${place?.ticket?.pid}`)).toMatch(
       /^\S+ \(sh, one\) has held lock x for \S+: it waits for nothing\n$/,
     );
-    await stage.command(["drain", "resource", "db", "--yes"]).ended;
+    await stage.start(["drain", "resource", "db", "--yes"]).ended;
     expect(await said(stage, "why", "db")).toMatch(/resource "db", and nobody holds it; it is drained by /);
   });
 
   it("fits a terminal of 80 columns, however long the names are", async (context) => {
-    const stage = await theatre.stage("http", context);
+    const stage = await theatre.createTestNamespace("http", context);
     const long = { host: `${"w".repeat(40)}.example.com`, command: "c".repeat(60), label: "l ".repeat(60) };
     await stage.store.grant(31n, 600);
     for (const [run, state] of [
@@ -183,14 +186,14 @@ describe.concurrent("show and why", () => {
       await stage.store.commitTxn({ compare: [], success: [put], failure: [] });
     }
     const why = "the great move to another data centre, which takes all of the weekend and some of Monday";
-    await stage.command(["drain", "lock", "x", "--yes", "--reason", why]).ended;
+    await stage.start(["drain", "lock", "x", "--yes", "--reason", why]).ended;
     for (const args of [
       ["show", "lock", "x"],
       ["why", "x"],
       ["show", "run", "2".repeat(16)],
       ["show", "host", long.host],
     ]) {
-      const { code, stdout } = await stage.command(args, { terminal: { columns: 80, rows: 24 } }).ended;
+      const { code, stdout } = await stage.start(args, { terminal: { columns: 80, rows: 24 } }).ended;
       const lines = stdout.replace(/\x1b\[[0-9;]*m/g, "").split(/\r?\n/);
       expect({ args, code, long: lines.filter((line) => line.length > 80) }).toEqual({
         args,
@@ -202,7 +205,7 @@ describe.concurrent("show and why", () => {
   });
 
   it("lets nothing in etcd act on the terminal", async (context) => {
-    const stage = await theatre.stage("http", context);
+    const stage = await theatre.createTestNamespace("http", context);
     const evil = "a\x1b]52;c;eA==\x07\x9b2J\u202e\nb";
     const put = async (key: string, value: object) => {
       const op = { op: "put" as const, key, value: JSON.stringify({ v: 1, ...value }) };
@@ -249,7 +252,7 @@ describe.concurrent("show and why", () => {
       ["reset", "lock", "x", "--dry-run"],
     ])
       for (const more of [[], ["--json"]]) {
-        const { code, stdout, stderr } = await stage.command([...args, ...more]).ended;
+        const { code, stdout, stderr } = await stage.start([...args, ...more]).ended;
         const acts = /[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]/.test(stdout + stderr);
         expect({ args, code, acts }).toEqual({ args, code: 0, acts: false });
       }

@@ -14,9 +14,9 @@ import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { House, type Room } from "../../../fixtures/cluster/test-cluster.ts";
 import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
-import { until } from "../../../fixtures/wait-until.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { parseAuditRecord } from "../../../src/protocol/audit.ts";
-import { carrying } from "../support/request-patterns.ts";
+import { matchText } from "../support/request-patterns.ts";
 import { type Stage, Theatre, TRANSPORTS } from "../support/theatre.ts";
 
 const theatre = new Theatre();
@@ -42,19 +42,22 @@ async function everything(stage: Stage) {
 }
 
 async function done(stage: Stage, args: readonly string[], input = ""): Promise<string> {
-  const { code, stdout, stderr } = await stage.command(args, { input }).ended;
+  const { code, stdout, stderr } = await stage.start(args, { input }).ended;
   expect({ args, code, stderr: code === 0 ? "" : stderr }).toEqual({ args, code: 0, stderr: "" });
   return stdout;
 }
 
 const take = (stage: Stage, document: object, ...flags: string[]) =>
-  stage.command(["import", "-", ...flags], { input: JSON.stringify(document) }).ended;
+  stage.start(["import", "-", ...flags], { input: JSON.stringify(document) }).ended;
 
 const groups = (members: Record<string, string[]>) => ({ groups: members });
 
 describe("an export", () => {
   it("imported elsewhere is the same configuration, and exported again the same text", async () => {
-    const [stage, other] = [await theatre.stage("http"), await theatre.stage("grpc")];
+    const [stage, other] = [
+      await theatre.createTestNamespace("http"),
+      await theatre.createTestNamespace("grpc"),
+    ];
     await done(stage, ["group", "set", "web", W2, W1]);
     await done(stage, ["group", "set", "all", "web", "日本 %2F"]);
     await done(stage, ["resource", "set", "FQDN_cpu", "CPU", "--order", "2"]);
@@ -69,7 +72,7 @@ describe("an export", () => {
   });
 
   it("replaces a file whole, keeps its mode, and leaves alone one that says the same", async () => {
-    const stage = await theatre.stage("http");
+    const stage = await theatre.createTestNamespace("http");
     const file = join(folder(), "signalbox.json");
     writeFileSync(file, "old");
     chmodSync(file, 0o640);
@@ -92,12 +95,12 @@ describe("an export", () => {
   });
 
   it("that cannot be written leaves nothing behind", async () => {
-    const stage = await theatre.stage("http");
+    const stage = await theatre.createTestNamespace("http");
     const path = folder();
-    const missing = await stage.command(["export", join(path, "none", "x.json")]).ended;
+    const missing = await stage.start(["export", join(path, "none", "x.json")]).ended;
     expect(missing).toMatchObject({ code: 74, stderr: expect.stringContaining("nothing was written") });
     const silent = { endpoint: "http://127.0.0.1:1", env: { SIGNALBOX_CONNECT_TIMEOUT: "200ms" } };
-    const away = await stage.command(["export", join(path, "x.json")], silent).ended;
+    const away = await stage.start(["export", join(path, "x.json")], silent).ended;
     expect(away.code).toBe(69);
     expect(readdirSync(path)).toEqual([]);
   });
@@ -105,13 +108,13 @@ describe("an export", () => {
 
 describe("an import", () => {
   it("with faults tells them all, and changes nothing", async () => {
-    const stage = await theatre.stage("http");
+    const stage = await theatre.createTestNamespace("http");
     const file = join(folder(), "c.json");
     writeFileSync(
       file,
       '{\n  "groups": {"web": [1, ""]},\n  "resources": [{"name": "db", "total": "-1"}]\n}',
     );
-    const { code, stderr } = await stage.command(["import", file, "--yes"]).ended;
+    const { code, stderr } = await stage.start(["import", file, "--yes"]).ended;
     expect({ code, lines: stderr.split("\n") }).toEqual({
       code: 78,
       lines: [
@@ -124,18 +127,19 @@ describe("an import", () => {
     });
     const json = await take(stage, { groups: 1 }, "--json");
     expect(JSON.parse(json.stdout)).toMatchObject({ version: 1, outcome: "faulty", faults: [{ line: 1 }] });
-    expect((await stage.command(["import", "/none"]).ended).code).toBe(74);
+    expect((await stage.start(["import", "/none"]).ended).code).toBe(74);
     expect(await everything(stage)).toEqual([]);
   });
 
   it("takes switchman's document as it is: its groups run jobs, its resources are leased", async () => {
-    const stage = await theatre.stage("http");
+    const stage = await theatre.createTestNamespace("http");
     const document =
       '{"groups":{"g1":["host1","g3"],"g2":"host1","g3":"host2"},"resources":["FQDN_mem","db"]}';
     await done(stage, ["resource", "set", "db", "3"]);
     await done(stage, ["import", "-", "--yes"], document);
     const run = (host: string, group: string, lease: string) =>
-      stage.run({ name: host, options: ["--host", host, "-g", group, "--lease", lease], hold: [1] }).ended;
+      stage.startJob({ name: host, options: ["--host", host, "-g", group, "--lease", lease], hold: [1] })
+        .ended;
     expect((await run("host2", "g1", "FQDN_mem=1:8")).code).toBe(0);
     expect((await run("host2", "g2", "FQDN_mem=1:8")).code).toBe(75);
     expect((await run("host1", "g2", "db=1")).code).toBe(0);
@@ -144,12 +148,12 @@ describe("an import", () => {
   });
 
   it("asks in any case, and says whom it hits; --replace deletes what the document does not have", async () => {
-    const stage = await theatre.stage("http");
+    const stage = await theatre.createTestNamespace("http");
     await done(stage, ["group", "set", "web", W1]);
     await done(stage, ["group", "set", "old", W1]);
     await done(stage, ["resource", "set", "db", "3"]);
     const options = ["--lock", "a", "-g", "old", "--host", W1];
-    const run = await stage.started({ name: "run", options, hold: [100_000] });
+    const run = await stage.startJobAndWait({ name: "run", options, hold: [100_000] });
     const document = groups({ web: [W1, W2] });
     const refused = await take(stage, document, "--replace");
     expect(refused).toMatchObject({ code: 64, stderr: expect.stringContaining("add --yes") });
@@ -169,7 +173,7 @@ describe("an import", () => {
   });
 
   it.each(TRANSPORTS)("of 500 groups and 500 resources over %s is one transaction", async (transport) => {
-    const stage = await theatre.stage(transport);
+    const stage = await theatre.createTestNamespace(transport);
     const range = Array.from({ length: 500 }, (_, index) => index);
     const document = {
       groups: Object.fromEntries(range.map((n) => [`g${n}`, [`g${n + 1}`, `h${n}.example.com`, W1]])),
@@ -186,12 +190,12 @@ describe("an import", () => {
   });
 
   it.each([3, 100])("of a configuration of %d is refused when it moves meanwhile", async (count) => {
-    const stage = await theatre.stage("http");
+    const stage = await theatre.createTestNamespace("http");
     const before = Object.fromEntries(Array.from({ length: count }, (_, n) => [`g${n}`, [W1]]));
     await take(stage, groups(before), "--yes");
     const file = join(folder(), "c.json");
     writeFileSync(file, JSON.stringify(groups({ web: [W2] })));
-    const asked = stage.command(["import", file], { terminal: TERMINAL });
+    const asked = stage.start(["import", file], { terminal: TERMINAL });
     await asked.waitForOutput(/Change 1 group set\? \[y\/N\]/);
     await done(stage, ["group", "delete", "g1", "--yes"]);
     asked.child.stdin?.write("y\r");
@@ -205,7 +209,7 @@ describe("an import", () => {
   });
 
   it("goes on when others act on something else meanwhile", async () => {
-    const stage = await theatre.stage("http");
+    const stage = await theatre.createTestNamespace("http");
     await take(
       stage,
       groups(Object.fromEntries(Array.from({ length: 80 }, (_, n) => [`g${n}`, [W1]]))),
@@ -213,7 +217,7 @@ describe("an import", () => {
     );
     const file = join(folder(), "c.json");
     writeFileSync(file, JSON.stringify(groups({ web: [W2] })));
-    const asked = stage.command(["import", file], { terminal: TERMINAL });
+    const asked = stage.start(["import", file], { terminal: TERMINAL });
     await asked.waitForOutput(/\[y\/N\]/);
     await done(stage, ["drain", "lock", "x", "--yes"]);
     asked.child.stdin?.write("y\r");
@@ -221,15 +225,15 @@ describe("an import", () => {
   });
 
   it.each(TRANSPORTS)("whose answer is lost over %s is made once", async (transport) => {
-    const stage = await theatre.stage(transport);
-    const meddler = await stage.meddler();
-    const caught = meddler.catch(carrying('"action":"import"'), "answers");
-    const taken = stage.command(["import", "-", "--yes"], {
+    const stage = await theatre.createTestNamespace(transport);
+    const meddler = await stage.interceptRequests();
+    const caught = meddler.interceptNext(matchText('"action":"import"'), "answers");
+    const taken = stage.start(["import", "-", "--yes"], {
       input: JSON.stringify(groups({ web: [W1], db: [W2] })),
       endpoint: meddler.endpoint,
     });
     const answer = await caught;
-    await until("it is applied", async () => (await everything(stage)).length === 3);
+    await waitUntil("it is applied", async () => (await everything(stage)).length === 3);
     answer.reset();
     expect(await taken.ended).toMatchObject({ code: 0 });
     const kvs = await everything(stage);
@@ -258,10 +262,10 @@ function kept(path: string): string[] {
 
 describe("an edit", () => {
   it("opens a private file, shows what changes, asks, does it, and leaves no file", async () => {
-    const stage = await theatre.stage("http");
+    const stage = await theatre.createTestNamespace("http");
     await done(stage, ["group", "set", "web", W1]);
     const { env, seen, path } = editor(`sed -i 's/${W1}/${W2}/' "$1"`);
-    const edit = stage.command(["edit", "--reason", "moved"], { env, terminal: TERMINAL });
+    const edit = stage.start(["edit", "--reason", "moved"], { env, terminal: TERMINAL });
     await edit.waitForOutput(/~ group web: \+ web2.example.com, - web1.example.com/);
     await edit.waitForOutput(/Change 1 group set\? \[y\/N\]/);
     edit.child.stdin?.write("y\r");
@@ -273,11 +277,11 @@ describe("an edit", () => {
   });
 
   it("with faults shows them and opens the same text again", async () => {
-    const stage = await theatre.stage("http");
+    const stage = await theatre.createTestNamespace("http");
     const { env, path } = editor(
       `if grep -q oops "$1"; then sed -i 's/oops/["a"]/' "$1"; else sed -i 's/"groups": {/&"web": oops/' "$1"; fi`,
     );
-    const edit = stage.command(["edit"], { env, terminal: TERMINAL });
+    const edit = stage.start(["edit"], { env, terminal: TERMINAL });
     await edit.waitForOutput(
       /signalbox.json:4:21: "o" stands where a value is wanted[\s\S]*Edit again\? \[Y\/n\]/,
     );
@@ -294,11 +298,11 @@ describe("an edit", () => {
     ["comes from an editor that fails", `echo oops >>"$1"; exit 3`, undefined, 1],
     ["comes from an editor that is killed", `echo oops >>"$1"; kill -9 $$`, undefined, 1],
   ])("whose text %s changes nothing, and keeps the text", async (_, script, answer, code) => {
-    const stage = await theatre.stage("http");
+    const stage = await theatre.createTestNamespace("http");
     await done(stage, ["group", "set", "web", W1]);
     const before = await everything(stage);
     const { env, path } = editor(script);
-    const edit = stage.command(["edit"], { env, terminal: TERMINAL });
+    const edit = stage.start(["edit"], { env, terminal: TERMINAL });
     if (answer !== undefined) {
       await edit.waitForOutput(/\[(y\/N|Y\/n)\]/);
       edit.child.stdin?.write(answer);
@@ -317,27 +321,27 @@ describe("an edit", () => {
     ["the editor fails before anything is typed", "exit 3", 1],
     ["the file is deleted", 'rm "$1"', 0],
   ])("in which %s changes nothing, and leaves no file", async (_, script, code) => {
-    const stage = await theatre.stage("http");
+    const stage = await theatre.createTestNamespace("http");
     await done(stage, ["group", "set", "web", W1]);
     const before = await everything(stage);
     const { env, path } = editor(script);
-    const end = await stage.command(["edit"], { env, terminal: TERMINAL }).ended;
+    const end = await stage.start(["edit"], { env, terminal: TERMINAL }).ended;
     expect({ code: end.code, kept: kept(path) }).toEqual({ code, kept: [] });
     expect(await everything(stage)).toEqual(before);
   });
 
   it("that others overtook is refused, keeps the text, and says how to go on", async () => {
-    const stage = await theatre.stage("http");
+    const stage = await theatre.createTestNamespace("http");
     await done(stage, ["group", "set", "web", W1]);
     const { env, path } = editor(
       'sed -i \'s/"groups": {/&"mine": [],/\' "$1"; touch "$1.open"; while [ -e "$1.open" ]; do sleep 0.02; done',
     );
-    const edit = stage.command(["edit", "--yes"], { env });
+    const edit = stage.start(["edit", "--yes"], { env });
     const open = () =>
       readdirSync(path)
         .map((name) => join(path, name, "signalbox.json.open"))
         .find((file) => existsSync(file));
-    const file = await until("the editor has typed", open);
+    const file = await waitUntil("the editor has typed", open);
     await done(stage, ["group", "add", "web", W2]);
     rmSync(file);
     const { code, stderr } = await edit.ended;
@@ -347,15 +351,15 @@ describe("an edit", () => {
     });
     const [, text = ""] = /kept in (\S+)\n/.exec(stderr) ?? [];
     expect(stderr).toContain(`signalbox import --replace --dry-run ${text}`);
-    const { stdout } = await stage.command(["import", "--replace", "--dry-run", text]).ended;
+    const { stdout } = await stage.start(["import", "--replace", "--dry-run", text]).ended;
     expect(stdout).toMatch(/^\+ group mine: empty\n~ group web: - web2.example.com\n/);
   });
 
   it("that is ended by a signal keeps what was typed", async () => {
-    const stage = await theatre.stage("http");
+    const stage = await theatre.createTestNamespace("http");
     const { env, path } = editor('echo typed >>"$1"; touch "$1.open"; exec sleep 1000');
-    const edit = stage.command(["edit", "--yes"], { env });
-    await until("the editor has typed", () =>
+    const edit = stage.start(["edit", "--yes"], { env });
+    await waitUntil("the editor has typed", () =>
       readdirSync(path).some((name) => existsSync(join(path, name, "signalbox.json.open"))),
     );
     edit.child.kill("SIGTERM");
@@ -368,12 +372,12 @@ describe("an edit", () => {
   });
 
   it("needs a terminal, unless a script is the editor and says --yes; and an editor that is there", async () => {
-    const stage = await theatre.stage("http");
+    const stage = await theatre.createTestNamespace("http");
     const { env } = editor('sed -i \'s/"groups": {/&"mine": []/\' "$1"');
-    const refused = await stage.command(["edit"], { env }).ended;
+    const refused = await stage.start(["edit"], { env }).ended;
     expect(refused).toMatchObject({ code: 64, stderr: expect.stringContaining("edit needs a terminal") });
-    expect((await stage.command(["edit", "--yes"], { env }).ended).code).toBe(0);
-    const none = await stage.command(["edit", "--yes"], { env: { EDITOR: "/none/such --wait" } }).ended;
+    expect((await stage.start(["edit", "--yes"], { env }).ended).code).toBe(0);
+    const none = await stage.start(["edit", "--yes"], { env: { EDITOR: "/none/such --wait" } }).ended;
     expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining("cannot be started") });
   });
 });
@@ -394,10 +398,10 @@ describe("a role that may not configure", () => {
     await grant("readwrite", `${LOGIN.prefix}audit/`);
     await asRoot("user", "add", "auditor:secret");
     await asRoot("user", "grant-role", "auditor", "auditor");
-    house = await House.open(etcd.endpoints, {
+    house = await House.connect(etcd.endpoints, {
       ...{ user: "root", password: LOGIN.rootPassword, allowPlaintextPassword: true },
     });
-    room = house.room({
+    room = house.createNamespace({
       prefix: LOGIN.prefix,
       env: {
         ...{ SIGNALBOX_ALLOW_PLAINTEXT_PASSWORD: "yes", SIGNALBOX_USER: "auditor" },
@@ -414,19 +418,19 @@ describe("a role that may not configure", () => {
   it.each([2, 200])("is told what is missing, and %d changes are not made", async (count) => {
     const many = Array.from({ length: count }, (_, n) => [`g${n}`, []]);
     const document = { groups: Object.fromEntries(many), resources: ["db"] };
-    const end = await room.ended(["import", "-", "--yes"], { input: JSON.stringify(document) });
+    const end = await room.execute(["import", "-", "--yes"], { input: JSON.stringify(document) });
     expect(end).toMatchObject({
       code: 77,
       stderr: expect.stringMatching(
         /nothing was changed.*readwrite on .*\/jobs\/config\/groups\/.*config\/resources/,
       ),
     });
-    expect((await room.everything()).map(({ key }) => key)).toEqual(["/jobs/config/groups/web"]);
+    expect((await room.listKeys()).map(({ key }) => key)).toEqual(["/jobs/config/groups/web"]);
   });
 
   it("keeps what was typed into an editor", async () => {
     const { env, path } = editor('sed -i s/web1/web2/ "$1"');
-    const end = await room.ended(["edit", "--yes"], { env });
+    const end = await room.execute(["edit", "--yes"], { env });
     expect(end).toMatchObject({ code: 77, stderr: expect.stringContaining("what you typed is kept in") });
     expect(kept(path).join("")).toContain("web2");
   });

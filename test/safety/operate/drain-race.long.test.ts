@@ -1,8 +1,8 @@
 /** A drain against grants: nothing is granted after its revision while it stands, and then the queue goes on in order. */
 import { writeFileSync } from "node:fs";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { fallingTokens } from "../../../fixtures/cluster/job-journal.ts";
-import { eventually } from "../../../fixtures/cluster/test-cluster.ts";
+import { findFallingTokens } from "../../../fixtures/cluster/job-journal.ts";
+import { waitUntil } from "../../../fixtures/cluster/test-cluster.ts";
 import { parseTicket } from "../../../src/protocol/ticket.ts";
 import { type Stage, Theatre } from "../support/theatre.ts";
 
@@ -45,11 +45,11 @@ async function drainAt(
   { names, file }: { names: readonly string[]; file: string | undefined },
 ): Promise<bigint> {
   if (file)
-    await eventually("a run has started", () => names.some((name) => stage.journal.of(name, "start")));
-  const drain = stage.command(["drain", ...target, "--yes", "--wait", "--json"]);
+    await waitUntil("a run has started", () => names.some((name) => stage.journal.findLine(name, "start")));
+  const drain = stage.start(["drain", ...target, "--yes", "--wait", "--json"]);
   if (file) {
     const standing = async () => (await stage.store.readRange(stage.keys.drains())).count > 0;
-    await eventually("the drain stands", standing);
+    await waitUntil("the drain stands", standing);
     writeFileSync(file, "");
   }
   const { code, stdout, stderr } = await drain.ended;
@@ -74,7 +74,7 @@ describe.each([
   { scope: "all", target: ["all"], options: ["--lock", "x", "--wait"], keepsPlaces: true },
 ])("a drain of a $scope", ({ target, options, keepsPlaces }) => {
   it("lets nothing be granted after its revision, at whatever moment it comes; the undrain lets them go on", async () => {
-    const stage = await theatre.stage("http");
+    const stage = await theatre.createTestNamespace("http");
     await stage.store.commitTxn({
       compare: [],
       success: [{ op: "put", key: stage.keys.group("web"), value: JSON.stringify([HOST]) }],
@@ -87,34 +87,34 @@ describe.each([
       const file = moment === "between grants" ? `${stage.journal.folder}/go${round}` : undefined;
       const names = Array.from({ length: RUNS }, (_, index) => `r${round}-${index}`);
       const started = names.map((name) =>
-        stage.run({
+        stage.startJob({
           name,
           options: [...options, "--host", HOST, "--ttl", "30s", "--termination-timeout", "400ms"],
           hold: file ? ["until", file] : [0],
         }),
       );
-      if (moment === "after a start") await stage.journal.seen(names[1] ?? "", "start");
+      if (moment === "after a start") await stage.journal.waitForLine(names[1] ?? "", "start");
       const drained = await drainAt(stage, target, { names, file });
-      const startsThen = stage.journal.starts().length;
-      const undrain = await stage.command(["undrain", ...target, "--yes"]).ended;
+      const startsThen = stage.journal.listStarts().length;
+      const undrain = await stage.start(["undrain", ...target, "--yes"]).ended;
       expect(undrain.code, undrain.stderr).toBe(0);
-      const until = await eventually("the undrain is seen", () => lifted[round]);
+      const until = await waitUntil("the undrain is seen", () => lifted[round]);
       await Promise.all(started.map(({ ended }) => ended)).then((all) => {
         expect(all.map(({ code }) => code)).toEqual(names.map(() => 0));
       });
       const meanwhile = [...grants].filter(([, at]) => at > drained && at < until);
-      expect(meanwhile, stage.journal.timeline()).toEqual([]);
+      expect(meanwhile, stage.journal.formatTimeline()).toEqual([]);
       const early = [...grants.values()].filter((at) => at > began && at < drained).length;
       if (file) expect(early, "grants before the drain").toBe(1);
       // What had started when the drain was empty had been granted before its revision.
       const tokens = stage.journal
-        .starts()
+        .listStarts()
         .slice(0, startsThen)
         .map(({ token }) => token);
       expect(tokens.filter((token) => (grants.get(token) ?? 0n) > drained)).toEqual([]);
     }
-    const starts = stage.journal.starts();
+    const starts = stage.journal.listStarts();
     expect(starts).toHaveLength(ROUNDS * RUNS);
-    if (keepsPlaces) expect(fallingTokens(starts)).toEqual([]);
+    if (keepsPlaces) expect(findFallingTokens(starts)).toEqual([]);
   });
 });

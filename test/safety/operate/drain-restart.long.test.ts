@@ -1,7 +1,7 @@
 /** `drain --wait` through the loss of etcd itself: it goes on when etcd is back, and says so. */
 import { writeFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { House, type Room, type Run } from "../../../fixtures/cluster/test-cluster.ts";
+import { House, type Room, type TestProcess } from "../../../fixtures/cluster/test-cluster.ts";
 import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
 
 const TIMES = ["--ttl", "60s", "--termination-timeout", "500ms"];
@@ -11,16 +11,19 @@ describe("a drain that waits, while etcd is stopped and started again", () => {
   let etcd: EtcdMember;
   let house: House;
   let room: Room;
-  let run: Run;
+  let run: TestProcess;
   let over: string;
 
   beforeEach(async () => {
     etcd = await startEtcd();
-    house = await House.open(etcd.endpoints);
-    room = house.room();
-    over = house.file();
-    run = room.run(["--lock", "x", ...TIMES], ["sh", "-c", `until [ -e '${over}' ]; do sleep 0.05; done`]);
-    await room.standing(run, "held", "x");
+    house = await House.connect(etcd.endpoints);
+    room = house.createNamespace();
+    over = house.createPath();
+    run = room.startRun(
+      ["--lock", "x", ...TIMES],
+      ["sh", "-c", `until [ -e '${over}' ]; do sleep 0.05; done`],
+    );
+    await room.waitForTicket(run, "held", "x");
   });
   afterEach(async () => {
     await house?.close();
@@ -28,7 +31,7 @@ describe("a drain that waits, while etcd is stopped and started again", () => {
   });
 
   it("returns when the holder has ended", async () => {
-    const drain = room.cli(DRAIN);
+    const drain = room.start(DRAIN);
     await drain.waitForOutput(/waiting for .*/);
     await etcd.kill();
     await drain.waitForOutput(/etcd is away/);
@@ -46,7 +49,7 @@ describe("a drain that waits, while etcd is stopped and started again", () => {
   });
 
   it("says who held at last, when its time is up before etcd is back", async () => {
-    const drain = room.cli([...DRAIN, "--timeout", "2s"]);
+    const drain = room.start([...DRAIN, "--timeout", "2s"]);
     await drain.waitForOutput(/waiting for .*/);
     await etcd.kill();
     expect(await drain.ended).toMatchObject({
@@ -56,7 +59,7 @@ describe("a drain that waits, while etcd is stopped and started again", () => {
   });
 
   it("ends those who remain when etcd is back, where --reset says so", async () => {
-    const drain = room.cli([...DRAIN, "--timeout", "3s", "--reset"]);
+    const drain = room.start([...DRAIN, "--timeout", "3s", "--reset"]);
     await drain.waitForOutput(/waiting for .*/);
     await etcd.kill();
     await drain.waitForOutput(/are ended when it is back/);

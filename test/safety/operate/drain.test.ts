@@ -2,7 +2,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { FaultProxy } from "../../../fixtures/proxy.ts";
-import { until } from "../../../fixtures/wait-until.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { silentLog } from "../../../src/base/log.ts";
 import { createRealClock } from "../../../src/process/clock.ts";
 import { createGuardianHost } from "../../../src/process/host.ts";
@@ -79,15 +79,15 @@ function runThatStartsLate(stage: Stage, name: string, over: string) {
 
 describe.concurrent.each(TRANSPORTS)("over %s, a drain that waits", (transport) => {
   it("returns when nobody holds, and only then; nobody is started, and the queue goes on in its order", async (context) => {
-    const stage = await theatre.stage(transport, context);
+    const stage = await theatre.createTestNamespace(transport, context);
     const over = `${stage.journal.folder}/over`;
-    await stage.started({ name: "holder", options: LOCK, hold: ["until", over] });
+    await stage.startJobAndWait({ name: "holder", options: LOCK, hold: ["until", over] });
     const waiters = ["first", "second", "third"];
     for (const name of waiters) {
-      stage.run({ name, options: LOCK, hold: [1] });
-      await stage.placed(name, "waiting");
+      stage.startJob({ name, options: LOCK, hold: [1] });
+      await stage.waitForTickets(name, "waiting");
     }
-    const drain = stage.command([...DRAIN, "--wait", "--reason", "disks"]);
+    const drain = stage.start([...DRAIN, "--wait", "--reason", "disks"]);
     await drain.waitForOutput(/waiting for .*:\d+/);
     expect(drain.child.exitCode).toBeNull();
     writeFileSync(over, "");
@@ -96,13 +96,13 @@ describe.concurrent.each(TRANSPORTS)("over %s, a drain that waits", (transport) 
       code: 0,
       stdout: expect.stringMatching(/^lock x is drained, and nobody holds anything there, after /),
     });
-    const places = (await stage.tickets()).map(({ ticket }) => `${ticket?.label} ${ticket?.state}`);
+    const places = (await stage.listTickets()).map(({ ticket }) => `${ticket?.label} ${ticket?.state}`);
     expect(places).toEqual(waiters.map((name) => `${name} waiting`)); // they kept their places
-    expect(stage.journal.starts()).toHaveLength(1);
-    const lifted = await stage.command(["undrain", "lock", "x", "--yes"]).ended;
+    expect(stage.journal.listStarts()).toHaveLength(1);
+    const lifted = await stage.start(["undrain", "lock", "x", "--yes"]).ended;
     expect(lifted).toMatchObject({ code: 0, stdout: expect.stringContaining("its queues go on: ") });
-    await stage.allEnded();
-    expect(stage.journal.starts().map(({ name }) => name)).toEqual(["holder", ...waiters]);
+    await stage.waitForProcesses();
+    expect(stage.journal.listStarts().map(({ name }) => name)).toEqual(["holder", ...waiters]);
     expect(await audit(stage)).toEqual([
       expect.stringMatching(/^drain lock x: empty after/),
       "undrain lock x: lifted",
@@ -110,11 +110,11 @@ describe.concurrent.each(TRANSPORTS)("over %s, a drain that waits", (transport) 
   });
 
   it("outlasts the loss of etcd, and says so once", async (context) => {
-    const stage = await theatre.stage(transport, context);
+    const stage = await theatre.createTestNamespace(transport, context);
     const key = await ghost(stage);
     const proxy = await FaultProxy.start(stage.etcd.clientUrl);
     try {
-      const drain = stage.command([...DRAIN, "--wait"], { endpoint: proxy.url });
+      const drain = stage.start([...DRAIN, "--wait"], { endpoint: proxy.url });
       await drain.waitForOutput(/waiting for /);
       proxy.mode = "refuse";
       proxy.reset();
@@ -133,35 +133,35 @@ describe.concurrent.each(TRANSPORTS)("over %s, a drain that waits", (transport) 
 
 describe("a run that was granted before the drain, and has not started its command yet", () => {
   it("starts it; drain names the run, and drain --wait returns only when it has ended", async () => {
-    const stage = await theatre.stage("http");
+    const stage = await theatre.createTestNamespace("http");
     const over = `${stage.journal.folder}/over`;
     const held = runThatStartsLate(stage, "held", over);
-    const [place] = await stage.placed("held", "held");
+    const [place] = await stage.waitForTickets("held", "held");
     const who = `${place?.ticket?.host}:${place?.ticket?.pid}`;
-    stage.run({ name: "waiter", options: LOCK });
-    await stage.placed("waiter", "waiting");
-    const drain = await stage.command(DRAIN).ended;
+    stage.startJob({ name: "waiter", options: LOCK });
+    await stage.waitForTickets("waiter", "waiting");
+    const drain = await stage.start(DRAIN).ended;
     expect(drain, drain.stderr).toMatchObject({
       code: 0,
       stdout: expect.stringContaining(`held there by ${who}`),
     });
-    const waits = stage.command([...DRAIN, "--wait"]);
+    const waits = stage.start([...DRAIN, "--wait"]);
     await waits.waitForOutput(/waiting for /);
-    expect(stage.journal.starts()).toEqual([]);
+    expect(stage.journal.listStarts()).toEqual([]);
     held.start();
-    await stage.journal.seen("held", "start");
+    await stage.journal.waitForLine("held", "start");
     expect(waits.child.exitCode).toBeNull();
     writeFileSync(over, "");
     expect(await waits.ended).toMatchObject({ code: 0 });
     await held.ended;
-    expect(stage.journal.starts().map(({ name }) => name)).toEqual(["held"]);
-    expect((await stage.command(["undrain", "lock", "x", "--yes"]).ended).code).toBe(0);
-    await stage.allEnded();
+    expect(stage.journal.listStarts().map(({ name }) => name)).toEqual(["held"]);
+    expect((await stage.start(["undrain", "lock", "x", "--yes"]).ended).code).toBe(0);
+    await stage.waitForProcesses();
   });
 
   it("is named too when it was granted between the preview and the drain", async () => {
-    const stage = await theatre.stage("http");
-    const drain = stage.command(["drain", "lock", "x"], { terminal: { columns: 160, rows: 30 } });
+    const stage = await theatre.createTestNamespace("http");
+    const drain = stage.start(["drain", "lock", "x"], { terminal: { columns: 160, rows: 30 } });
     await drain.waitForOutput(/Drain lock x\?/);
     expect(drain.output.stdout).not.toContain("web1.example.com");
     await ghost(stage);
@@ -175,14 +175,14 @@ describe("a run that was granted before the drain, and has not started its comma
 
 describe.concurrent("a drain that waits", () => {
   it("says at its timeout who remains, and stands", async (context) => {
-    const stage = await theatre.stage("http", context);
+    const stage = await theatre.createTestNamespace("http", context);
     await ghost(stage);
-    const late = await stage.command([...DRAIN, "--wait", "--timeout", "200ms"]).ended;
+    const late = await stage.start([...DRAIN, "--wait", "--timeout", "200ms"]).ended;
     expect(late).toMatchObject({
       code: 124,
       stderr: expect.stringMatching(/not empty after .*: held by web1.example.com:4711/),
     });
-    const again = await stage.command([...DRAIN, "--wait", "--timeout", "1ms", "--json"]).ended;
+    const again = await stage.start([...DRAIN, "--wait", "--timeout", "1ms", "--json"]).ended;
     expect(again.code).toBe(124);
     expect(JSON.parse(again.stdout)).toMatchObject({
       ...{ version: 1, action: "drain", target: "lock x", outcome: "timeout" },
@@ -194,12 +194,16 @@ describe.concurrent("a drain that waits", () => {
   });
 
   it("with --reset ends those who remain, also one that ignores TERM, and waits until they are dead", async (context) => {
-    const stage = await theatre.stage("http", context);
+    const stage = await theatre.createTestNamespace("http", context);
     const times = ["--ttl", "30s", "--termination-timeout", "400ms"];
-    const run = await stage.started({ name: "run", options: [...LOCK, ...times], hold: ["stubborn"] });
-    const { pid } = await stage.journal.seen("run", "start");
+    const run = await stage.startJobAndWait({
+      name: "run",
+      options: [...LOCK, ...times],
+      hold: ["stubborn"],
+    });
+    const { pid } = await stage.journal.waitForLine("run", "start");
     const options = ["--wait", "--timeout", "100ms", "--reset", "--reason", "disks"];
-    const { code, stdout, stderr } = await stage.command([...DRAIN, ...options]).ended;
+    const { code, stdout, stderr } = await stage.start([...DRAIN, ...options]).ended;
     expect({ code, alive: existsSync(`/proc/${pid}`) }, stderr).toEqual({ code: 0, alive: false });
     expect(stdout).toMatch(/nobody holds anything there, after .*, 1 by a reset/);
     expect(await run.ended).toMatchObject({ code: 125, stderr: expect.stringContaining("disks") });
@@ -210,11 +214,11 @@ describe.concurrent("a drain that waits", () => {
   });
 
   it("does not count a place in grace, nor one that becomes so", async (context) => {
-    const stage = await theatre.stage("http", context);
+    const stage = await theatre.createTestNamespace("http", context);
     const key = await ghost(stage, "x", "grace");
-    expect((await stage.command([...DRAIN, "--wait"]).ended).code).toBe(0);
+    expect((await stage.start([...DRAIN, "--wait"]).ended).code).toBe(0);
     await ghost(stage, "y");
-    const drain = stage.command(["drain", "lock", "y", "--yes", "--wait"]);
+    const drain = stage.start(["drain", "lock", "y", "--yes", "--wait"]);
     await drain.waitForOutput(/waiting for /);
     await ghost(stage, "y", "grace");
     expect((await drain.ended).code).toBe(0);
@@ -222,7 +226,7 @@ describe.concurrent("a drain that waits", () => {
   });
 
   it("counts one whose host is taken into the group meanwhile", async (context) => {
-    const stage = await theatre.stage("http", context);
+    const stage = await theatre.createTestNamespace("http", context);
     const first = await ghost(stage);
     const late = stage.keys.lock("y", "late000000000000");
     await put(
@@ -232,7 +236,7 @@ describe.concurrent("a drain that waits", () => {
     );
     const group = stage.keys.group("web");
     await put(stage, group, '["web1.example.com"]');
-    const drain = stage.command(["drain", "group", "web", "--yes", "--wait"]);
+    const drain = stage.start(["drain", "group", "web", "--yes", "--wait"]);
     await drain.waitForOutput(/waiting for web1/);
     await put(stage, group, '["web1.example.com","web2.example.com"]');
     await drain.waitForOutput(/waiting for 2: /);
@@ -243,20 +247,20 @@ describe.concurrent("a drain that waits", () => {
   });
 
   it("gives up when the drain is lifted, or ends by itself", async (context) => {
-    const stage = await theatre.stage("http", context);
+    const stage = await theatre.createTestNamespace("http", context);
     await ghost(stage);
-    const drain = stage.command([...DRAIN, "--wait"]);
+    const drain = stage.start([...DRAIN, "--wait"]);
     await drain.waitForOutput(/waiting for /);
-    expect((await stage.command(["undrain", "lock", "x", "--yes"]).ended).code).toBe(0);
+    expect((await stage.start(["undrain", "lock", "x", "--yes"]).ended).code).toBe(0);
     expect(await drain.ended).toMatchObject({ code: 75, stderr: expect.stringContaining("was lifted") });
-    const short = await stage.command([...DRAIN, "--wait", "--for", "300ms"]).ended;
+    const short = await stage.start([...DRAIN, "--wait", "--for", "300ms"]).ended;
     expect(short).toMatchObject({ code: 75, stderr: expect.stringContaining("has ended") });
   });
 
   it("that is interrupted says that the drain stands, and exits 130", async (context) => {
-    const stage = await theatre.stage("http", context);
+    const stage = await theatre.createTestNamespace("http", context);
     await ghost(stage);
-    const drain = stage.command([...DRAIN, "--wait"]);
+    const drain = stage.start([...DRAIN, "--wait"]);
     await drain.waitForOutput(/waiting for /);
     drain.child.kill("SIGINT");
     expect(await drain.ended).toMatchObject({
@@ -267,18 +271,18 @@ describe.concurrent("a drain that waits", () => {
   });
 
   it("waits for a ticket that cannot be read, since it may be a holder's", async (context) => {
-    const stage = await theatre.stage("http", context);
+    const stage = await theatre.createTestNamespace("http", context);
     const key = stage.keys.lock("x", "junk000000000000");
     await put(stage, key, "{");
-    const late = await stage.command([...DRAIN, "--wait", "--timeout", "100ms"]).ended;
+    const late = await stage.start([...DRAIN, "--wait", "--timeout", "100ms"]).ended;
     expect(late).toMatchObject({ code: 124, stderr: expect.stringContaining("malformed ticket junk") });
   });
 });
 
 describe.concurrent("a drain", () => {
   it("twice changes nothing the second time; another end or reason replaces it; an end never goes unsaid", async (context) => {
-    const stage = await theatre.stage("http", context);
-    const drain = async (...more: string[]) => await stage.command([...DRAIN, ...more]).ended;
+    const stage = await theatre.createTestNamespace("http", context);
+    const drain = async (...more: string[]) => await stage.start([...DRAIN, ...more]).ended;
     expect(await drain("--reason", "disks")).toMatchObject({
       code: 0,
       stdout: expect.stringContaining(": disks"),
@@ -306,31 +310,31 @@ describe.concurrent("a drain", () => {
   });
 
   it("with --for ends by itself, and who waited goes on", async (context) => {
-    const stage = await theatre.stage("http", context);
-    expect((await stage.command([...DRAIN, "--for", "1s500ms"]).ended).code).toBe(0);
-    const run = stage.run({ name: "run", options: LOCK });
+    const stage = await theatre.createTestNamespace("http", context);
+    expect((await stage.start([...DRAIN, "--for", "1s500ms"]).ended).code).toBe(0);
+    const run = stage.startJob({ name: "run", options: LOCK });
     expect((await run.ended).code).toBe(0);
     expect(Date.now()).toBeGreaterThanOrEqual((await drains(stage))[0]?.until ?? 0);
-    const again = await stage.command(DRAIN).ended;
+    const again = await stage.start(DRAIN).ended;
     expect(again).toMatchObject({ code: 0, stdout: expect.not.stringContaining("instead of") });
   });
 
   it("shows in a dry run who holds, who waits, and who would leave its place; and changes nothing", async (context) => {
-    const stage = await theatre.stage("http", context);
+    const stage = await theatre.createTestNamespace("http", context);
     const over = `${stage.journal.folder}/over`;
-    await stage.started({
+    await stage.startJobAndWait({
       name: "holder",
       options: [...LOCK, "--host", "web1.example.com"],
       hold: ["until", over],
     });
     const options = [...LOCK, "--host", "web2.example.com", "--ttl", "60s"];
-    const waiter = stage.run({ name: "waiter", options });
-    await stage.placed("waiter", "waiting");
+    const waiter = stage.startJob({ name: "waiter", options });
+    await stage.waitForTickets("waiter", "waiting");
     waiter.child.kill("SIGSTOP"); // it would leave when it hears of the drain of its host
     await put(stage, stage.keys.group("all"), '["web","db1.example.com"]');
     await put(stage, stage.keys.group("web"), '["web1.example.com","WEB2.example.com."]');
     const dry = async (...scope: string[]) =>
-      (await stage.command(["drain", ...scope, "--dry-run"]).ended).stdout;
+      (await stage.start(["drain", ...scope, "--dry-run"]).ended).stdout;
     expect(await dry("lock", "x")).toMatch(
       /^holds +web1.*; goes on\nwaits +web2.*waits for lock x.*; keeps its place\n/,
     );
@@ -341,7 +345,7 @@ describe.concurrent("a drain", () => {
     expect(await dry("group", "all")).toMatch(/^hosts db1.*, web1.*\nholds +web1.*\nwaits +web2.*leaves/);
     await put(stage, stage.keys.drain("host", "web2.example.com"), "{}");
     expect(await dry("group", "web")).toMatch(/\nalso +host web2.example.com is drained by unknown/);
-    const { stdout } = await stage.command(["drain", "all", "--dry-run", "--json"]).ended;
+    const { stdout } = await stage.start(["drain", "all", "--dry-run", "--json"]).ended;
     expect(JSON.parse(stdout)).toMatchObject({
       ...{ outcome: "dry-run", revision: expect.any(String) },
       holders: [{ label: "holder" }],
@@ -352,13 +356,13 @@ describe.concurrent("a drain", () => {
   });
 
   it("asks at a terminal, after it has shown whom it hits", async (context) => {
-    const stage = await theatre.stage("http", context);
+    const stage = await theatre.createTestNamespace("http", context);
     await ghost(stage);
     for (const [answer, code, count] of [
       ["n", 1, 0],
       ["y", 0, 1],
     ] as const) {
-      const drain = stage.command(["drain", "lock", "x"], { terminal: { columns: 80, rows: 24 } });
+      const drain = stage.start(["drain", "lock", "x"], { terminal: { columns: 80, rows: 24 } });
       await drain.waitForOutput(/holds web1.example.com:4711 .*Drain lock x\? \[y\/N\]/s);
       drain.child.stdin?.write(`${answer}\r`);
       expect({ answer, code: (await drain.ended).code }).toEqual({ answer, code });
@@ -367,8 +371,8 @@ describe.concurrent("a drain", () => {
   });
 
   it("asks, and does nothing where nobody can be asked", async (context) => {
-    const stage = await theatre.stage("http", context);
-    expect(await stage.command(["drain", "lock", "x"]).ended).toMatchObject({
+    const stage = await theatre.createTestNamespace("http", context);
+    expect(await stage.start(["drain", "lock", "x"]).ended).toMatchObject({
       code: 64,
       stderr: expect.stringContaining("--yes"),
     });
@@ -385,16 +389,16 @@ describe.concurrent("a drain", () => {
     { args: ["drain", "lock", "x", "--for", "1h", "--keep"], says: "one of them" },
     { args: ["undrain", "host"], says: "NAME is missing" },
   ])("is refused as $args", async ({ args, says }, context) => {
-    const stage = await theatre.stage("http", context);
-    const { code, stderr } = await stage.command([...args, "--yes"]).ended;
+    const stage = await theatre.createTestNamespace("http", context);
+    const { code, stderr } = await stage.start([...args, "--yes"]).ended;
     expect({ code, stderr }).toEqual({ code: 64, stderr: expect.stringContaining(says) });
   });
 
   it("of a name that nobody knows is put, with a word of warning; of a group that is not there, refused", async (context) => {
-    const stage = await theatre.stage("http", context);
+    const stage = await theatre.createTestNamespace("http", context);
     await put(stage, stage.keys.history("invoices"), '{"v":1,"runs":[]}');
     await put(stage, stage.keys.group("web"), '["web1.example.com"]');
-    const drain = async (...scope: string[]) => await stage.command(["drain", ...scope, "--yes"]).ended;
+    const drain = async (...scope: string[]) => await stage.start(["drain", ...scope, "--yes"]).ended;
     expect(await drain("lock", "invoice")).toMatchObject({
       code: 0,
       stderr: expect.stringContaining('no lock "invoice" is known so far; did you mean "invoices"?'),
@@ -411,24 +415,24 @@ describe.concurrent("a drain", () => {
   });
 
   it("is refused when its drain or its groups have changed since --expect-revision; runs may come and go", async (context) => {
-    const stage = await theatre.stage("http", context);
+    const stage = await theatre.createTestNamespace("http", context);
     await ghost(stage);
-    await stage.command(["group", "set", "web", "web1.example.com", "--yes"]).ended;
+    await stage.start(["group", "set", "web", "web1.example.com", "--yes"]).ended;
     const revisionOf = async (...scope: string[]) =>
-      JSON.parse((await stage.command(["drain", ...scope, "--dry-run", "--json"]).ended).stdout).revision;
+      JSON.parse((await stage.start(["drain", ...scope, "--dry-run", "--json"]).ended).stdout).revision;
     const expected = [...DRAIN, "--expect-revision", await revisionOf("lock", "x")];
     const group = ["drain", "group", "web", "--yes", "--expect-revision", await revisionOf("group", "web")];
     await ghost(stage, "y");
-    stage.run({ name: "waiter", options: LOCK });
-    await stage.placed("waiter", "waiting");
-    await stage.command(["group", "add", "web", "web2.example.com", "--yes"]).ended;
-    expect(await stage.command(group).ended).toMatchObject({
+    stage.startJob({ name: "waiter", options: LOCK });
+    await stage.waitForTickets("waiter", "waiting");
+    await stage.start(["group", "add", "web", "web2.example.com", "--yes"]).ended;
+    expect(await stage.start(group).ended).toMatchObject({
       code: 75,
       stderr: expect.stringContaining("group web has changed"),
     });
     expect(await drains(stage)).toEqual([]);
-    expect((await stage.command(expected).ended).code).toBe(0);
-    expect(await stage.command(expected).ended).toMatchObject({
+    expect((await stage.start(expected).ended).code).toBe(0);
+    expect(await stage.start(expected).ended).toMatchObject({
       code: 75,
       stderr: expect.stringMatching(/new: lock x is drained by /),
     });
@@ -439,52 +443,52 @@ describe.concurrent("an undrain", () => {
   const UNDRAIN = ["undrain", "lock", "x", "--yes"];
 
   it("of what is not drained is no error, unless it is to be strict; and says what else stops it", async (context) => {
-    const stage = await theatre.stage("http", context);
+    const stage = await theatre.createTestNamespace("http", context);
     await put(stage, stage.keys.drain("all", "all"), '{"by":"ann","at":1,"why":"upgrade"}');
     await put(stage, stage.keys.drain("lock", "xx"), "{}");
-    expect(await stage.command(UNDRAIN).ended).toMatchObject({
+    expect(await stage.start(UNDRAIN).ended).toMatchObject({
       code: 0,
       stdout: 'lock x is not drained; did you mean "xx"?\nbut everything is drained by ann: upgrade\n',
     });
-    expect((await stage.command([...UNDRAIN, "--strict"]).ended).code).toBe(1);
+    expect((await stage.start([...UNDRAIN, "--strict"]).ended).code).toBe(1);
     expect(await audit(stage)).toEqual([]);
   });
 
   it("lifts every key that means the same, however it was put", async (context) => {
-    const stage = await theatre.stage("http", context);
+    const stage = await theatre.createTestNamespace("http", context);
     await put(stage, stage.keys.drain("all", "all"), "{}");
     await put(stage, `${stage.keys.drains().key}all/by-hand`, "{}");
     await put(stage, stage.keys.drain("host", "WEB1.Example.com"), "{}");
-    expect((await stage.command(["undrain", "all", "--yes"]).ended).code).toBe(0);
+    expect((await stage.start(["undrain", "all", "--yes"]).ended).code).toBe(0);
     expect((await drains(stage)).map(({ scope }) => scope)).toEqual(["host"]);
-    expect((await stage.command(["undrain", "host", "web1.example.com.", "--yes"]).ended).code).toBe(0);
+    expect((await stage.start(["undrain", "host", "web1.example.com.", "--yes"]).ended).code).toBe(0);
     expect(await drains(stage)).toEqual([]);
   });
 
   it("does not lift a drain that was put or changed after --expect-revision", async (context) => {
-    const stage = await theatre.stage("http", context);
-    const own = JSON.parse((await stage.command([...DRAIN, "--json"]).ended).stdout).drain.revision;
-    expect((await stage.command([...DRAIN, "--reason", "mine now"]).ended).code).toBe(0);
-    expect(await stage.command([...UNDRAIN, "--expect-revision", own]).ended).toMatchObject({
+    const stage = await theatre.createTestNamespace("http", context);
+    const own = JSON.parse((await stage.start([...DRAIN, "--json"]).ended).stdout).drain.revision;
+    expect((await stage.start([...DRAIN, "--reason", "mine now"]).ended).code).toBe(0);
+    expect(await stage.start([...UNDRAIN, "--expect-revision", own]).ended).toMatchObject({
       code: 75,
       stderr: expect.stringContaining("mine now"),
     });
     const [{ modRevision } = { modRevision: 0n }] = await drains(stage);
     const lift = [...UNDRAIN, "--expect-revision", String(modRevision)];
-    expect((await stage.command(lift).ended).code).toBe(0);
-    expect((await stage.command(lift).ended).code).toBe(0);
+    expect((await stage.start(lift).ended).code).toBe(0);
+    expect((await stage.start(lift).ended).code).toBe(0);
   });
 
   it("shows in a dry run whom it lets go on", async (context) => {
-    const stage = await theatre.stage("http", context);
+    const stage = await theatre.createTestNamespace("http", context);
     await put(stage, stage.keys.drain("lock", "x"), "{}");
-    const run = stage.run({ name: "run", options: LOCK });
+    const run = stage.startJob({ name: "run", options: LOCK });
     await put(
       stage,
       stage.keys.lock("x", "waiter0000000000"),
       serializeTicket(ticketWith({ run: "waiter0000000000" })),
     );
-    const { stdout } = await stage.command(["undrain", "lock", "x", "--dry-run"]).ended;
+    const { stdout } = await stage.start(["undrain", "lock", "x", "--dry-run"]).ended;
     expect(stdout).toBe("lifts lock x is drained by unknown\nits queues go on: web1.example.com:4711\n");
     run.child.kill("SIGTERM");
   });
@@ -492,12 +496,12 @@ describe.concurrent("an undrain", () => {
 
 describe.concurrent("two operators", () => {
   it("who drain at once: one does, the others are told by whom", async (context) => {
-    const stage = await theatre.stage("http", context);
+    const stage = await theatre.createTestNamespace("http", context);
     for (let round = 0; round < 5; round += 1) {
       const name = `lock${round}`;
       const reasons = ["a", "b", "c"];
       const all = await Promise.all(
-        reasons.map((reason) => stage.command(["drain", "lock", name, "--yes", "--reason", reason]).ended),
+        reasons.map((reason) => stage.start(["drain", "lock", name, "--yes", "--reason", reason]).ended),
       );
       const told = all.filter(({ code }) => code === 75);
       for (const { stderr } of told)
@@ -508,12 +512,12 @@ describe.concurrent("two operators", () => {
   });
 
   it("of whom one renews what the other lifts: whoever comes second is told", async (context) => {
-    const stage = await theatre.stage("http", context);
+    const stage = await theatre.createTestNamespace("http", context);
     for (let round = 0; round < 5; round += 1) {
       await put(stage, stage.keys.drain("lock", "x"), '{"by":"ann","at":1}');
       const [renewed, lifted] = await Promise.all([
-        stage.command([...DRAIN, "--reason", "renewed"]).ended,
-        stage.command(["undrain", "lock", "x", "--yes"]).ended,
+        stage.start([...DRAIN, "--reason", "renewed"]).ended,
+        stage.start(["undrain", "lock", "x", "--yes"]).ended,
       ]);
       const isThere = (await drains(stage)).length > 0;
       const codes = `${renewed.code} ${lifted.code}`;
@@ -529,23 +533,23 @@ describe.concurrent("two operators", () => {
 
 describe.concurrent("a waiter that meets a drain", () => {
   it("of its host leaves its place for the others, and comes back after the undrain", async (context) => {
-    const stage = await theatre.stage("http", context);
+    const stage = await theatre.createTestNamespace("http", context);
     const over = `${stage.journal.folder}/over`;
     const on = (host: string) => [...LOCK, "--host", host];
-    await stage.started({ name: "holder", options: on("web1.example.com"), hold: ["until", over] });
-    stage.run({ name: "drained", options: on("web2.example.com") });
-    await stage.placed("drained", "waiting");
-    stage.run({ name: "behind", options: on("web3.example.com"), hold: [1] });
-    await stage.placed("behind", "waiting");
+    await stage.startJobAndWait({ name: "holder", options: on("web1.example.com"), hold: ["until", over] });
+    stage.startJob({ name: "drained", options: on("web2.example.com") });
+    await stage.waitForTickets("drained", "waiting");
+    stage.startJob({ name: "behind", options: on("web3.example.com"), hold: [1] });
+    await stage.waitForTickets("behind", "waiting");
     const host = ["host", "web2.example.com", "--yes"];
-    expect((await stage.command(["drain", ...host]).ended).code).toBe(0);
-    await until("it left", async () =>
-      (await stage.tickets()).every(({ ticket }) => ticket?.label !== "drained"),
+    expect((await stage.start(["drain", ...host]).ended).code).toBe(0);
+    await waitUntil("it left", async () =>
+      (await stage.listTickets()).every(({ ticket }) => ticket?.label !== "drained"),
     );
     writeFileSync(over, "");
-    await stage.journal.seen("behind", "end");
-    expect(stage.journal.of("drained", "start")).toBeUndefined();
-    expect((await stage.command(["undrain", ...host]).ended).code).toBe(0);
-    await stage.journal.seen("drained", "end");
+    await stage.journal.waitForLine("behind", "end");
+    expect(stage.journal.findLine("drained", "start")).toBeUndefined();
+    expect((await stage.start(["undrain", ...host]).ended).code).toBe(0);
+    await stage.journal.waitForLine("drained", "end");
   });
 });

@@ -1,6 +1,6 @@
 /** Guards on a busy cluster: runs that come and go stop nobody; nothing is ended that was not shown. */
 import { describe, expect, it, onTestFinished } from "vitest";
-import { until } from "../../../fixtures/wait-until.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { parseDrain } from "../../../src/protocol/drain.ts";
 import { serializeTicket, type Ticket } from "../../../src/protocol/ticket.ts";
 import { ticketWith } from "../../protocol/samples.ts";
@@ -37,14 +37,14 @@ function grow(stage: Stage, name: string): void {
 
 /** What a preview states, once more waiters have come since. */
 async function shownAt(stage: Stage, ...args: string[]): Promise<string> {
-  const { stdout } = await stage.command([...args, "--dry-run", "--json"]).ended;
-  const before = (await stage.tickets()).length;
-  await until("more waiters came", async () => (await stage.tickets()).length > before + 2);
+  const { stdout } = await stage.start([...args, "--dry-run", "--json"]).ended;
+  const before = (await stage.listTickets()).length;
+  await waitUntil("more waiters came", async () => (await stage.listTickets()).length > before + 2);
   return JSON.parse(stdout).revision;
 }
 
 async function asked(stage: Stage): Promise<string[]> {
-  return (await stage.tickets()).flatMap(({ run, ticket }) => (ticket?.reset === undefined ? [] : [run]));
+  return (await stage.listTickets()).flatMap(({ run, ticket }) => (ticket?.reset === undefined ? [] : [run]));
 }
 
 async function drains(stage: Stage): Promise<string[]> {
@@ -56,50 +56,50 @@ describe("while a queue grows by 5 waiters a second", () => {
   it.each([["lock x"], ["host web1.example.com"], ["group web"], ["all"]])(
     "a drain of %s that was previewed is put",
     async (words) => {
-      const stage = await theatre.stage("http");
-      await stage.command(["group", "set", "web", "web1.example.com", "--yes"]).ended;
+      const stage = await theatre.createTestNamespace("http");
+      await stage.start(["group", "set", "web", "web1.example.com", "--yes"]).ended;
       await hold(stage, "x");
       grow(stage, "x");
       const scope = words.split(" ");
       const revision = await shownAt(stage, "drain", ...scope);
-      const drain = await stage.command(["drain", ...scope, "--yes", "--expect-revision", revision]).ended;
+      const drain = await stage.start(["drain", ...scope, "--yes", "--expect-revision", revision]).ended;
       expect(drain).toMatchObject({ code: 0 });
       expect(await drains(stage)).toHaveLength(1);
     },
   );
 
   it("a reset that was previewed ends the holder, and tells how many came meanwhile", async () => {
-    const stage = await theatre.stage("http");
+    const stage = await theatre.createTestNamespace("http");
     const holder = await hold(stage, "x");
     grow(stage, "x");
     const revision = await shownAt(stage, "reset", "lock", "x");
     const words = ["reset", "lock", "x", "--yes", "--no-wait", "--expect-revision", revision];
-    const reset = await stage.command(words).ended;
+    const reset = await stage.start(words).ended;
     expect(reset).toMatchObject({ code: 0, stderr: expect.stringMatching(/: \d+ came, 0 left; this ends/) });
     expect(await asked(stage)).toEqual([holder]);
   });
 
   it("a waiter that was previewed is released, and nobody else", async () => {
-    const stage = await theatre.stage("http");
+    const stage = await theatre.createTestNamespace("http");
     await hold(stage, "x");
     const waiter = await queueUp(stage, "x");
     grow(stage, "x");
     const revision = await shownAt(stage, "release", waiter);
     const words = ["release", waiter, "--yes", "--no-wait", "--expect-revision", revision];
-    expect(await stage.command(words).ended).toMatchObject({ code: 0 });
+    expect(await stage.start(words).ended).toMatchObject({ code: 0 });
     expect(await asked(stage)).toEqual([waiter]);
   });
 });
 
 describe("what was not shown is not ended", () => {
   it("a reset refuses once another run holds the lock", async () => {
-    const stage = await theatre.stage("http");
+    const stage = await theatre.createTestNamespace("http");
     const first = await hold(stage, "x");
-    const { stdout } = await stage.command(["reset", "lock", "x", "--dry-run", "--json"]).ended;
+    const { stdout } = await stage.start(["reset", "lock", "x", "--dry-run", "--json"]).ended;
     await leave(stage, "x", first);
     await hold(stage, "x");
     const words = ["reset", "lock", "x", "--yes", "--expect-revision", JSON.parse(stdout).revision];
-    const reset = await stage.command(words).ended;
+    const reset = await stage.start(words).ended;
     expect(reset).toMatchObject({
       code: 75,
       stderr: expect.stringMatching(/has gone .*\n.*has come \(held\)/),
@@ -108,13 +108,13 @@ describe("what was not shown is not ended", () => {
   });
 
   it("a reset refuses when the run that was shown as next is next no more", async () => {
-    const stage = await theatre.stage("http");
+    const stage = await theatre.createTestNamespace("http");
     await hold(stage, "x");
     const [next] = [await queueUp(stage, "x"), await queueUp(stage, "x")];
-    const { stdout } = await stage.command(["reset", "lock", "x", "--dry-run", "--json"]).ended;
+    const { stdout } = await stage.start(["reset", "lock", "x", "--dry-run", "--json"]).ended;
     await leave(stage, "x", next);
     const words = ["reset", "lock", "x", "--yes", "--expect-revision", JSON.parse(stdout).revision];
-    const reset = await stage.command(words).ended;
+    const reset = await stage.start(words).ended;
     expect(reset).toMatchObject({
       code: 75,
       stderr: expect.stringMatching(/was next and no longer is: web1/),
@@ -123,14 +123,14 @@ describe("what was not shown is not ended", () => {
   });
 
   it("a drain that resets spares a run that was granted after the preview, and says so", async () => {
-    const stage = await theatre.stage("http");
+    const stage = await theatre.createTestNamespace("http");
     const shown = await hold(stage, "x");
-    const { stdout } = await stage.command(["drain", "all", "--dry-run", "--json"]).ended;
+    const { stdout } = await stage.start(["drain", "all", "--dry-run", "--json"]).ended;
     const later = await hold(stage, "y");
     const { revision } = JSON.parse(stdout);
     const waits = ["--wait", "--timeout", "200ms", "--reset", "--yes", "--expect-revision", revision];
-    const drain = stage.command(["drain", "all", ...waits]);
-    await until("the shown run was asked", async () => (await asked(stage)).includes(shown));
+    const drain = stage.start(["drain", "all", ...waits]);
+    await waitUntil("the shown run was asked", async () => (await asked(stage)).includes(shown));
     await leave(stage, "x", shown);
     const { code, stderr } = await drain.ended;
     expect({ code, stderr }).toEqual({
@@ -138,6 +138,6 @@ describe("what was not shown is not ended", () => {
       stderr: expect.stringMatching(/not ended, since not shown/),
     });
     expect(await asked(stage)).toEqual([]);
-    expect((await stage.tickets()).map(({ run }) => run)).toEqual([later]);
+    expect((await stage.listTickets()).map(({ run }) => run)).toEqual([later]);
   });
 });

@@ -1,7 +1,7 @@
 /** What an operator does to a claim by hand: the command ends before its place is free, the run says so by its code. */
 import { existsSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { until } from "../../../fixtures/wait-until.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { type QueueEntry, serializeTicket } from "../../../src/protocol/ticket.ts";
 import { type Stage, Theatre, TRANSPORTS } from "../support/theatre.ts";
 
@@ -38,31 +38,39 @@ describe.each(TRANSPORTS)("over %s, a holder", (transport) => {
     { deed: "who is reset", act: reset, options: LOCK, tickets: 1 },
     { deed: "who is reset on a resource", act: reset, options: LEASE, tickets: 1 },
   ])("$deed ends its command, with 125", async ({ act, options, tickets }) => {
-    const stage = await theatre.stage(transport);
-    const run = await stage.started({ name: "run", options: [...options, ...TIMES], hold: ["stubborn"] });
-    await act(stage, await stage.placed("run", "held", tickets));
+    const stage = await theatre.createTestNamespace(transport);
+    const run = await stage.startJobAndWait({
+      name: "run",
+      options: [...options, ...TIMES],
+      hold: ["stubborn"],
+    });
+    await act(stage, await stage.waitForTickets("run", "held", tickets));
     const { code, stderr } = await run.ended;
-    const { pid } = await stage.journal.seen("run", "start");
-    expect({ code, alive: existsSync(`/proc/${pid}`) }, stage.journal.timeline()).toEqual({
+    const { pid } = await stage.journal.waitForLine("run", "start");
+    expect({ code, alive: existsSync(`/proc/${pid}`) }, stage.journal.formatTimeline()).toEqual({
       code: 125,
       alive: false,
     });
     expect(stderr).toContain("the claim was lost, the command was terminated");
-    expect(await stage.ghosts()).toEqual([]);
+    expect(await stage.listLeftovers()).toEqual([]);
   });
 
   it("who is reset keeps its place until its command is dead, though that ignores TERM", async () => {
-    const stage = await theatre.stage(transport);
-    const run = await stage.started({ name: "run", options: [...LOCK, ...TIMES], hold: ["stubborn"] });
-    const next = stage.run({ name: "next", options: LOCK });
-    await stage.placed("next", "waiting");
-    const { pid } = await stage.journal.seen("run", "start");
+    const stage = await theatre.createTestNamespace(transport);
+    const run = await stage.startJobAndWait({
+      name: "run",
+      options: [...LOCK, ...TIMES],
+      hold: ["stubborn"],
+    });
+    const next = stage.startJob({ name: "next", options: LOCK });
+    await stage.waitForTickets("next", "waiting");
+    const { pid } = await stage.journal.waitForLine("run", "start");
     const freed = ticketGone(stage, pid);
-    await reset(stage, await stage.placed("run", "held"));
-    expect(await freed, stage.journal.timeline()).toEqual({ alive: false });
+    await reset(stage, await stage.waitForTickets("run", "held"));
+    expect(await freed, stage.journal.formatTimeline()).toEqual({ alive: false });
     expect([(await run.ended).code, (await next.ended).code]).toEqual([125, 0]);
-    const lines = stage.journal.lines().map(({ name }) => name);
-    expect(lines.lastIndexOf("run"), stage.journal.timeline()).toBeLessThan(lines.indexOf("next"));
+    const lines = stage.journal.readLines().map(({ name }) => name);
+    expect(lines.lastIndexOf("run"), stage.journal.formatTimeline()).toBeLessThan(lines.indexOf("next"));
   });
 });
 
@@ -82,26 +90,26 @@ describe.each(TRANSPORTS)("over %s, a waiter", (transport) => {
     { deed: "who is reset leaves", act: reset, code: 75 },
     { deed: "whose session is revoked queues again", act: revoke, code: 0 },
   ])("$deed", async ({ act, code }) => {
-    const stage = await theatre.stage(transport);
+    const stage = await theatre.createTestNamespace(transport);
     const gate = `${stage.journal.folder}/gate`;
-    await stage.started({ name: "first", options: LOCK, hold: ["until", gate] });
-    const run = stage.run({ name: "run", options: [...LOCK, ...TIMES] });
-    const [place, ...more] = await stage.placed("run", "waiting");
+    await stage.startJobAndWait({ name: "first", options: LOCK, hold: ["until", gate] });
+    const run = stage.startJob({ name: "run", options: [...LOCK, ...TIMES] });
+    const [place, ...more] = await stage.waitForTickets("run", "waiting");
     if (place === undefined) throw new Error("it waits without a ticket");
     await act(stage, [place, ...more]);
     if (code === 0) await standsAnew(stage, place);
     else await run.ended;
     writeFileSync(gate, "");
     expect(await run.ended).toEqual({ code, signal: null, stdout: "", stderr: "" });
-    await stage.allEnded();
-    expect(await stage.ghosts()).toEqual([]);
+    await stage.waitForProcesses();
+    expect(await stage.listLeftovers()).toEqual([]);
   });
 });
 
 /** Waits until the run stands in its queue under another session. */
 async function standsAnew(stage: Stage, before: QueueEntry): Promise<void> {
-  await until("it stands in the queue again", async () =>
-    (await stage.tickets()).some(
+  await waitUntil("it stands in the queue again", async () =>
+    (await stage.listTickets()).some(
       ({ ticket, session }) => ticket?.label === "run" && session !== before.session,
     ),
   );

@@ -1,13 +1,13 @@
 /** The checks that the races rely on do find what they look for. */
 import { expect, it } from "vitest";
-import { fallingTokens, type Line, overfull } from "../../../fixtures/cluster/job-journal.ts";
-import { type Change, outOfTurn } from "../support/ticket-changes.ts";
+import { findFallingTokens, findOveruse, type JournalLine } from "../../../fixtures/cluster/job-journal.ts";
+import { findOvertakingGrants, type TicketChange } from "../support/ticket-changes.ts";
 
 /** `a+` starts, `a.` lives, `a-` ends; the token is the place in the alphabet, the units come after. */
-const journal = (text: string): Line[] =>
+const journal = (text: string): JournalLine[] =>
   text.split(" ").map((word) => {
     const [name = "", sign = "", units = "1"] = word;
-    const what = { "+": "start", ".": "beat", "-": "end" }[sign] as Line["what"];
+    const what = { "+": "start", ".": "beat", "-": "end" }[sign] as JournalLine["what"];
     return { what, name, token: BigInt(name.charCodeAt(0)), units: Number(units), pid: 1, uptime: 0 };
   });
 
@@ -19,17 +19,17 @@ it.each([
   ["a+3 b+5 a-3 c+3 b-5 c-3", 8, []],
   ["a+3 b+5 c+1 a-3 b-5 c-1", 8, ["9 of 8 units used by a, b, c"]],
 ])("%s with %i", (text, total, faults) => {
-  expect(overfull(journal(text), total)).toEqual(faults);
+  expect(findOveruse(journal(text), total)).toEqual(faults);
 });
 
 it("a token that falls, or comes twice", () => {
-  expect(fallingTokens(journal("a+ c+ d+"))).toEqual([]);
-  expect(fallingTokens(journal("a+ c+ b+"))).toEqual(["b got token 98 after c had 99"]);
-  expect(fallingTokens(journal("a+ a+"))).toHaveLength(1);
+  expect(findFallingTokens(journal("a+ c+ d+"))).toEqual([]);
+  expect(findFallingTokens(journal("a+ c+ b+"))).toEqual(["b got token 98 after c had 99"]);
+  expect(findFallingTokens(journal("a+ a+"))).toHaveLength(1);
 });
 
 /** `a?` waits, `a!` is granted, `a-` goes; units come after. */
-const queue = (text: string): Change[] =>
+const queue = (text: string): TicketChange[] =>
   text.split(" ").map((word, index) => {
     const [label = "", sign = "", units = "1"] = word;
     const state = sign === "!" ? "held" : "waiting";
@@ -43,5 +43,5 @@ it.each([
   ["a?3 b?6 c?2 a!3 a- b!6 c!2", 8, 0],
   ["a?3 b?6 a!3 b!6", 8, 1],
 ])("%s of %i", (text, total, faults) => {
-  expect(outOfTurn(queue(text), total)).toHaveLength(faults);
+  expect(findOvertakingGrants(queue(text), total)).toHaveLength(faults);
 });

@@ -1,6 +1,6 @@
 /** Many runs race for one lock, and three runners at a time are killed in between. */
 import { describe, it } from "vitest";
-import { race } from "../support/race.ts";
+import { runRace } from "../support/race.ts";
 import { Theatre } from "../support/theatre.ts";
 
 const theatre = new Theatre();
@@ -9,7 +9,7 @@ describe.each([{ transport: "http", runs: 200, workers: 20, killed: { of: 40, to
   "over $transport, $runs runs racing for one lock",
   ({ transport, ...plan }) => {
     it("never hold it together, and their tokens grow", async () => {
-      await race(await theatre.stage(transport), plan);
+      await runRace(await theatre.createTestNamespace(transport), plan);
     });
   },
 );

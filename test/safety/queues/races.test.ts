@@ -1,6 +1,6 @@
 /** Runs race for one lock, and runners are killed in between: one at a time, each with a larger token. */
 import { describe, it } from "vitest";
-import { race } from "../support/race.ts";
+import { runRace } from "../support/race.ts";
 import { Theatre } from "../support/theatre.ts";
 
 const theatre = new Theatre();
@@ -10,6 +10,6 @@ describe.each([
   { transport: "grpc", runs: 16, workers: 6, killed: { of: 8, together: 1 } },
 ] as const)("over $transport, $runs runs racing for one lock", ({ transport, ...plan }) => {
   it("never hold it together, and their tokens grow", async () => {
-    await race(await theatre.stage(transport), plan);
+    await runRace(await theatre.createTestNamespace(transport), plan);
   });
 });

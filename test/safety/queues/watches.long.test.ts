@@ -2,10 +2,10 @@
 import { writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { startStopwatch } from "../../../fixtures/steady.ts";
-import { until } from "../../../fixtures/wait-until.ts";
-import { watchCreation } from "../support/request-patterns.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { matchWatchCreation } from "../support/request-patterns.ts";
 import { type Stage, Theatre, TRANSPORTS } from "../support/theatre.ts";
-import { record } from "../support/ticket-changes.ts";
+import { recordChanges } from "../support/ticket-changes.ts";
 
 const theatre = new Theatre();
 const WATCHES = "etcd_debugging_mvcc_watcher_total";
@@ -18,18 +18,22 @@ const LATE = 4_000;
 
 const gateOf = (stage: Stage) => `${stage.journal.folder}/gate`;
 const first = (stage: Stage, options: readonly string[]) =>
-  stage.started({ name: "first", options, hold: ["until", gateOf(stage)] });
+  stage.startJobAndWait({ name: "first", options, hold: ["until", gateOf(stage)] });
 
 describe.each(TRANSPORTS)("over %s, a waiter gets its turn", (transport) => {
   it.each([
     { queue: "lock", options: LOCK },
     { queue: "resource", options: LEASE },
   ])("in the queue of a $queue though history was compacted under it", async ({ options }) => {
-    const stage = await theatre.stage(transport);
-    const meddler = await stage.meddler();
+    const stage = await theatre.createTestNamespace(transport);
+    const meddler = await stage.interceptRequests();
     await first(stage, options);
-    const creation = meddler.catch(watchCreation(transport), "request");
-    const run = stage.run({ name: "run", options: [...options, "--ttl", "60s"], endpoint: meddler.endpoint });
+    const creation = meddler.interceptNext(matchWatchCreation(transport), "request");
+    const run = stage.startJob({
+      name: "run",
+      options: [...options, "--ttl", "60s"],
+      endpoint: meddler.endpoint,
+    });
     const watch = await creation;
     await compactAll(stage);
     watch.release();
@@ -42,14 +46,14 @@ describe.each(TRANSPORTS)("over %s, a waiter gets its turn", (transport) => {
 
   it.each([
     { fault: "is reset", ttl: 30, meddle: "reset" },
-    { fault: "falls silent", ttl: 6, meddle: "strand" },
+    { fault: "falls silent", ttl: 6, meddle: "silence" },
   ] as const)("though its watch $fault", async ({ ttl, meddle }) => {
-    const stage = await theatre.stage(transport);
-    const meddler = await stage.meddler();
+    const stage = await theatre.createTestNamespace(transport);
+    const meddler = await stage.interceptRequests();
     await first(stage, LOCK);
-    const creation = meddler.catch(watchCreation(transport), "request");
+    const creation = meddler.interceptNext(matchWatchCreation(transport), "request");
     const options = [...LOCK, "--ttl", `${ttl}s`, "--termination-timeout", "1s"];
-    const run = stage.run({ name: "run", options, endpoint: meddler.endpoint });
+    const run = stage.startJob({ name: "run", options, endpoint: meddler.endpoint });
     const watch = await creation;
     watch.release();
     await opened(stage);
@@ -63,7 +67,7 @@ describe.each(TRANSPORTS)("over %s, a waiter gets its turn", (transport) => {
 
 /** Waits until the waiter's watch stands, beside that of the holder, which watches its own ticket alone. */
 async function opened(stage: Stage): Promise<void> {
-  await until("the watches stand", async () => (await stage.metric(WATCHES)) >= 3);
+  await waitUntil("the watches stand", async () => (await stage.readMetric(WATCHES)) >= 3);
 }
 
 async function compactAll(stage: Stage): Promise<void> {
@@ -78,38 +82,38 @@ describe("a waiter killed in mid-queue delays those behind it by its TTL at most
     { queue: "lock", transport: "http", options: LOCK },
     { queue: "resource", transport: "grpc", options: LEASE },
   ] as const)("in the queue of a $queue, over $transport", async ({ transport, ...one }) => {
-    const stage = await theatre.stage(transport);
+    const stage = await theatre.createTestNamespace(transport);
     const ttl = 2_000;
     const times = ["--ttl", `${ttl / 1000}s`, "--termination-timeout", "300ms"];
     await first(stage, one.options);
-    const changes = await record(stage, stage.keys.getFullRange());
-    const victim = stage.run({ name: "victim", options: [...one.options, ...times] });
-    await stage.placed("victim", "waiting");
-    const next = stage.run({ name: "next", options: one.options });
-    await stage.placed("next", "waiting");
+    const changes = await recordChanges(stage, stage.keys.getFullRange());
+    const victim = stage.startJob({ name: "victim", options: [...one.options, ...times] });
+    await stage.waitForTickets("victim", "waiting");
+    const next = stage.startJob({ name: "next", options: one.options });
+    await stage.waitForTickets("next", "waiting");
     victim.child.kill("SIGKILL");
     const sinceKilled = startStopwatch();
     writeFileSync(gateOf(stage), "");
-    await stage.journal.seen("next", "start");
-    expect(sinceKilled(), stage.journal.timeline()).toBeLessThan(ttl + LATE);
+    await stage.journal.waitForLine("next", "start");
+    expect(sinceKilled(), stage.journal.formatTimeline()).toBeLessThan(ttl + LATE);
     expect(changes.filter(({ ticket }) => ticket?.label === "victim" && ticket.state !== "waiting")).toEqual(
       [],
     );
     expect(await next.ended).toMatchObject({ code: 0, stderr: "" });
-    expect(await stage.ghosts()).toEqual([]);
+    expect(await stage.listLeftovers()).toEqual([]);
   });
 });
 
 it("a hand-off among 20 waiters wakes one of them", async () => {
-  const stage = await theatre.stage("http");
+  const stage = await theatre.createTestNamespace("http");
   await first(stage, LOCK);
   const waiters = Array.from({ length: 20 }, (_, index) => `w${index}`);
-  const runs = waiters.map((name) => stage.run({ name, options: LOCK }));
-  await until("all wait", async () => (await stage.tickets()).length === 21);
-  const before = await stage.metric(EVENTS);
+  const runs = waiters.map((name) => stage.startJob({ name, options: LOCK }));
+  await waitUntil("all wait", async () => (await stage.listTickets()).length === 21);
+  const before = await stage.readMetric(EVENTS);
   writeFileSync(gateOf(stage), "");
   const codes = (await Promise.all(runs.map(({ ended }) => ended))).map(({ code }) => code);
   expect(codes).toEqual(waiters.map(() => 0));
   // The delete of the ticket ahead; and where it comes late, one's own grant.
-  expect(((await stage.metric(EVENTS)) - before) / waiters.length).toBeLessThanOrEqual(2);
+  expect(((await stage.readMetric(EVENTS)) - before) / waiters.length).toBeLessThanOrEqual(2);
 });

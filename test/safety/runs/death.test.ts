@@ -1,17 +1,17 @@
 /** Runners that are killed or frozen: their commands die with them, and before anyone else gets the lock. */
 import { describe, expect, test } from "vitest";
 import {
-  eventually,
   House,
   type Room,
-  type Run,
+  type TestProcess,
   TRANSPORTS,
   type Transport,
+  waitUntil,
 } from "../../../fixtures/cluster/test-cluster.ts";
 import { retryAfterStalls, startStopwatch } from "../../../fixtures/steady.ts";
-import { kill } from "../../process/helpers.ts";
-import { BEATS, Ledger } from "../support/token-log.ts";
-import { death } from "../support/wait-for-death.ts";
+import { killProcess } from "../../process/helpers.ts";
+import { TOKEN_WRITER, TokenLog } from "../support/token-log.ts";
+import { waitForDeath } from "../support/wait-for-death.ts";
 
 /** Runners killed, over both transports. */
 const KILLS = Number(process.env.SIGNALBOX_TEST_KILLS ?? 30);
@@ -24,7 +24,7 @@ const LATE = 3_000;
 const [HORIZON, LAG] = [2_000, 1_000];
 const ENV = { SIGNALBOX_TTL: "3s", SIGNALBOX_TERMINATION_TIMEOUT: "500ms" };
 
-const house = House.onEtcd();
+const house = House.startForFile();
 
 const spin = async (ms: number) => {
   for (const end = performance.now() + ms; performance.now() < end; ) await new Promise(setImmediate);
@@ -32,7 +32,7 @@ const spin = async (ms: number) => {
 const within = (ms: number) => spin(Math.random() * ms);
 
 /** Resolves with the event that grants a run the lock, as soon as etcd tells it. */
-async function granted(room: Room, run: Run): Promise<void> {
+async function granted(room: Room, run: TestProcess): Promise<void> {
   const stop = AbortSignal.timeout(60_000);
   try {
     for await (const { events } of room.store.watch(
@@ -43,39 +43,39 @@ async function granted(room: Room, run: Run): Promise<void> {
       if (tickets.some(({ pid, state }) => pid === run.pid && state === "held")) return;
     }
   } catch (cause) {
-    const queue = (await room.queue("job")).map(({ ticket }) => `${ticket?.pid} ${ticket?.state}`);
+    const queue = (await room.readQueue("job")).map(({ ticket }) => `${ticket?.pid} ${ticket?.state}`);
     const seen = JSON.stringify({ ...run.output, exit: run.child.exitCode, queue });
     throw new Error(`run ${run.pid} was not granted: ${seen}`, { cause });
   }
 }
 
 /** When a runner that has the lock, or waits for it, is killed: after an event and a random while. */
-const INSTANTS: ((room: Room, run: Run) => Promise<void>)[] = [
+const INSTANTS: ((room: Room, run: TestProcess) => Promise<void>)[] = [
   (room, run) => granted(room, run).then(() => within(8)), // around the spawn
   (_, run) => run.waitForOutput(/up/).then(() => within(200)),
 ];
 
 /** Kills a runner. @returns ms until nothing of it and of its command was left */
-async function killed(run: Run): Promise<number> {
-  kill(run.pid, "SIGKILL");
-  return await death(run.mark, 5_000);
+async function killed(run: TestProcess): Promise<number> {
+  killProcess(run.pid, "SIGKILL");
+  return await waitForDeath(run.mark, 5_000);
 }
 
 /** Kills a runner at any moment of its start, on a lock that is free. */
 async function killedAtStart(room: Room): Promise<number> {
-  const run = room.run([], [BEATS], { env: { OUT: "/dev/null" } });
+  const run = room.startRun([], [TOKEN_WRITER], { env: { OUT: "/dev/null" } });
   await within(300);
   return await killed(run);
 }
 
 /** Kills one holder of a lock after the other, the next one waiting already; the last one must have its turn in time. */
-async function killedInTurn(room: Room, ledger: Ledger, kills: number): Promise<number[]> {
+async function killedInTurn(room: Room, ledger: TokenLog, kills: number): Promise<number[]> {
   const queued = async () => {
-    const run = room.run(["--lock", "job", "--wait"], [BEATS], { env: ledger.env });
-    await eventually("its place", async () => {
+    const run = room.startRun(["--lock", "job", "--wait"], [TOKEN_WRITER], { env: ledger.env });
+    await waitUntil("its place", async () => {
       if (run.child.exitCode !== null)
         throw new Error(`ended without a place: ${JSON.stringify(run.output)}`);
-      return (await room.queue("job")).some((it) => it.ticket?.pid === run.pid);
+      return (await room.readQueue("job")).some((it) => it.ticket?.pid === run.pid);
     });
     return run;
   };
@@ -91,18 +91,18 @@ async function killedInTurn(room: Room, ledger: Ledger, kills: number): Promise<
   await granted(room, current);
   expect(sinceDeath(), "ms from the last death to the next grant").toBeLessThan(TTL + LATE);
   await current.waitForOutput(/up/);
-  kill(current.pid, "SIGTERM");
+  killProcess(current.pid, "SIGTERM");
   expect(await current.ended).toMatchObject({ code: 143 });
   return took;
 }
 
 /** A lane of kills: a third of them at the start. */
 async function lane(transport: Transport, kills: number): Promise<number[]> {
-  const room = house.room({ transport, env: ENV });
-  const ledger = new Ledger(house.file());
+  const room = house.createNamespace({ transport, env: ENV });
+  const ledger = new TokenLog(house.createPath());
   const early = Math.ceil(kills / 3);
   const took = await killedInTurn(room, ledger, kills - early);
-  expect(ledger.overlaps(), "lines of a command that was to be dead").toEqual([]);
+  expect(ledger.findOverlaps(), "lines of a command that was to be dead").toEqual([]);
   for (let number = 0; number < early; number++) took.push(await killedAtStart(room));
   return took;
 }
@@ -134,35 +134,35 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
 
   test("a runner frozen past its horizon: dead before the session expires, and it says 125", async () => {
     await retryAfterStalls(async () => {
-      const room = house.room({ transport, env: ENV });
-      const ledger = new Ledger(house.file());
+      const room = house.createNamespace({ transport, env: ENV });
+      const ledger = new TokenLog(house.createPath());
       const env = { ...ledger.env, BEAT: "deaf" }; // TERM alone would not do
-      const frozen = room.run(["--lock", "job"], [BEATS], { env });
+      const frozen = room.startRun(["--lock", "job"], [TOKEN_WRITER], { env });
       await frozen.waitForOutput(/up/);
-      const next = room.run(["--lock", "job", "--wait"], [BEATS], { env });
-      await room.standing(next, "waiting", "job");
-      kill(frozen.pid, "SIGSTOP");
-      const died = await death(frozen.mark, 10_000, frozen.pid);
+      const next = room.startRun(["--lock", "job", "--wait"], [TOKEN_WRITER], { env });
+      await room.waitForTicket(next, "waiting", "job");
+      killProcess(frozen.pid, "SIGSTOP");
+      const died = await waitForDeath(frozen.mark, 10_000, frozen.pid);
       expect(died, "ms from the freeze to the death of all").toBeLessThan(HORIZON + LAG);
       await next.waitForOutput(/up/);
-      kill(frozen.pid, "SIGCONT");
+      killProcess(frozen.pid, "SIGCONT");
       expect(await frozen.ended).toMatchObject({ code: 125, signal: null });
       expect(frozen.output.stderr).toMatch(/the claim was lost/);
-      await eventually("a beat of the next run", () => ledger.tokens().length === 2);
-      expect(ledger.overlaps()).toEqual([]);
-      kill(next.pid, "SIGTERM");
+      await waitUntil("a beat of the next run", () => ledger.readTokens().length === 2);
+      expect(ledger.findOverlaps()).toEqual([]);
+      killProcess(next.pid, "SIGTERM");
       await next.ended;
     });
   });
 
   test("a command that ignores TERM is killed after the termination timeout", async () => {
-    const room = house.room({ transport, env: { ...ENV, SIGNALBOX_TTL: "20s" } });
-    const ledger = new Ledger(house.file());
-    const deaf = room.run(["--lock", "job"], [BEATS], { env: { ...ledger.env, BEAT: "deaf" } });
+    const room = house.createNamespace({ transport, env: { ...ENV, SIGNALBOX_TTL: "20s" } });
+    const ledger = new TokenLog(house.createPath());
+    const deaf = room.startRun(["--lock", "job"], [TOKEN_WRITER], { env: { ...ledger.env, BEAT: "deaf" } });
     await deaf.waitForOutput(/up/);
-    kill(deaf.pid, "SIGTERM");
+    killProcess(deaf.pid, "SIGTERM");
     expect(await deaf.ended).toEqual({ code: 137, signal: null, stdout: "up\n", stderr: expect.any(String) });
-    await death(deaf.mark, 5_000);
-    expect(await room.queue("job"), "the lock is free at once").toEqual([]);
+    await waitForDeath(deaf.mark, 5_000);
+    expect(await room.readQueue("job"), "the lock is free at once").toEqual([]);
   });
 });

@@ -1,15 +1,21 @@
 /** Every run leaves word that its host is there, and pays nothing for it. */
 import { hostname } from "node:os";
 import { describe, expect, test } from "vitest";
-import { House, type Room, saying, silently, TRANSPORTS } from "../../../fixtures/cluster/test-cluster.ts";
+import {
+  House,
+  matchMessage,
+  matchSilentEnd,
+  type Room,
+  TRANSPORTS,
+} from "../../../fixtures/cluster/test-cluster.ts";
 import { retryAfterStalls } from "../../../fixtures/steady.ts";
 import { HOST_RECORD_INTERVAL, type HostRecord, parseHostRecord } from "../../../src/fleet/host-record.ts";
-import { barringHosts } from "../support/host-write-refuser.ts";
+import { refuseHostWrites } from "../support/host-write-refuser.ts";
 
 const HOST = "web1.example.com";
 const FOR_EVER = ["sh", "-c", "echo up; exec sleep 1000"];
 
-const house = House.onEtcd();
+const house = House.startForFile();
 
 /** What a host said last, and at which revision. */
 async function said(room: Room, host = HOST): Promise<(HostRecord & { revision: bigint }) | undefined> {
@@ -48,10 +54,10 @@ describe("what it costs", () => {
     ["a lease alone", ["--no-lock", "--lease", "db=1:2"], 4],
   ])("%s %j: %d proposals, the first time as ever after", (_, options, wanted) =>
     retryAfterStalls(async () => {
-      const room = house.room({ env: { SIGNALBOX_HOST: HOST } });
+      const room = house.createNamespace({ env: { SIGNALBOX_HOST: HOST } });
       const counts: number[] = [];
       for (let round = 0; round < 3; round += 1)
-        counts.push(await proposals(() => room.run(options, job).ended));
+        counts.push(await proposals(() => room.startRun(options, job).ended));
       expect(counts).toEqual([wanted, wanted, wanted]);
       expect(await said(room)).toBeDefined();
     }),
@@ -60,16 +66,16 @@ describe("what it costs", () => {
   test("a run that finds the lock taken: what it always did", () =>
     retryAfterStalls(() =>
       withinOneStep(async () => {
-        const room = house.room({ env: { SIGNALBOX_HOST: HOST, SIGNALBOX_TTL: "60s" } });
-        const holder = room.run(["--lock", "x"], FOR_EVER);
+        const room = house.createNamespace({ env: { SIGNALBOX_HOST: HOST, SIGNALBOX_TTL: "60s" } });
+        const holder = room.startRun(["--lock", "x"], FOR_EVER);
         await holder.waitForOutput(/up/);
-        const loser = () => room.run(["--lock", "x", "--host", "loser.example.com"], job).ended;
+        const loser = () => room.startRun(["--lock", "x", "--host", "loser.example.com"], job).ended;
         expect(await proposals(loser)).toBe(3);
         expect(await said(room, "loser.example.com")).toBeDefined();
         const looker = ["--lock", "x", "--lease", "db=1:2", "--host", "looker.example.com"];
         const counts: number[] = [];
         for (let round = 0; round < 3; round += 1)
-          counts.push(await proposals(() => room.run(looker, job).ended));
+          counts.push(await proposals(() => room.startRun(looker, job).ended));
         expect(counts, "who looks first claims nothing: the word is a call of its own, once").toEqual([
           3, 2, 2,
         ]);
@@ -83,9 +89,9 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
   const env = { SIGNALBOX_HOST: HOST };
 
   test("a granted run says what its host is", async () => {
-    const room = house.room({ transport, env });
+    const room = house.createNamespace({ transport, env });
     const since = Date.now();
-    expect(await room.run([], ["true"]).ended).toEqual(silently(0));
+    expect(await room.startRun([], ["true"]).ended).toEqual(matchSilentEnd(0));
     const record = await said(room);
     expect(record).toMatchObject({ cpu: expect.any(Number), memMb: expect.any(Number), macros: {} });
     expect(record?.version).toMatch(/^\d+\.\d+\.\d+/);
@@ -101,12 +107,12 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
     ["is of another group", ["--lock", "y", "-g", "others"], 75],
     ["knows no total", ["--lock", "y", "--lease", "unknown=1"], 78],
   ])("so does one that %s", async (_, options, code) => {
-    const room = house.room({ transport });
+    const room = house.createNamespace({ transport });
     await room.put(room.keys.drain("lock", "drained"), '{"by":"ann","at":1}');
     await room.put(room.keys.group("others"), '["web2.example.com"]');
-    const holder = room.run(["--lock", "x", "--host", "holder.example.com"], FOR_EVER);
+    const holder = room.startRun(["--lock", "x", "--host", "holder.example.com"], FOR_EVER);
     await holder.waitForOutput(/up/);
-    const run = room.run([...options, "--host", HOST], ["echo", "ran"]);
+    const run = room.startRun([...options, "--host", HOST], ["echo", "ran"]);
     expect(await run.ended).toMatchObject({ code, stdout: "" });
     expect(await said(room)).toMatchObject({ cpu: expect.any(Number) });
     holder.child.kill("SIGTERM");
@@ -114,11 +120,11 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
   });
 
   test("so does one that waits, while it waits", async () => {
-    const room = house.room({ transport });
-    const holder = room.run(["--lock", "x", "--host", "holder.example.com"], FOR_EVER);
+    const room = house.createNamespace({ transport });
+    const holder = room.startRun(["--lock", "x", "--host", "holder.example.com"], FOR_EVER);
     await holder.waitForOutput(/up/);
-    const waiter = room.run(["--lock", "x", "--wait", "--host", HOST], ["echo", "ran"]);
-    await room.standing(waiter, "waiting", "x");
+    const waiter = room.startRun(["--lock", "x", "--wait", "--host", HOST], ["echo", "ran"]);
+    await room.waitForTicket(waiter, "waiting", "x");
     expect(await said(room)).toMatchObject({ cpu: expect.any(Number) });
     holder.child.kill("SIGTERM");
     expect(await waiter.ended).toMatchObject({ code: 0, stdout: "ran\n" });
@@ -126,10 +132,10 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
 
   test("said once, it is not said again within the same five minutes, but whenever it has changed", () =>
     withinOneStep(async () => {
-      const room = house.room({ transport, env });
+      const room = house.createNamespace({ transport, env });
       const revisions: (bigint | undefined)[] = [];
       const ran = async (options: string[]) => {
-        await room.run(options, ["true"]).ended;
+        await room.startRun(options, ["true"]).ended;
         revisions.push((await said(room))?.revision);
       };
       await ran(["--lock", "x"]);
@@ -143,22 +149,22 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
     }));
 
   test("a preview says nothing", async () => {
-    const room = house.room({ transport, env });
-    expect(await room.run(["--dry-run"], ["true"]).ended).toMatchObject({ code: 0 });
+    const room = house.createNamespace({ transport, env });
+    expect(await room.startRun(["--dry-run"], ["true"]).ended).toMatchObject({ code: 0 });
     expect(await said(room)).toBeUndefined();
   });
 
   test("history stays where it is read: with the grant", async () => {
-    const room = house.room({ transport, env });
-    for (let round = 0; round < 3; round += 1) await room.run(["--lock", "x"], ["true"]).ended;
+    const room = house.createNamespace({ transport, env });
+    for (let round = 0; round < 3; round += 1) await room.startRun(["--lock", "x"], ["true"]).ended;
     const [history] = (await room.store.readRange({ key: room.keys.history("x") })).kvs;
     expect(JSON.parse(history?.value ?? "")).toMatchObject({ runs: [{}, {}, {}] });
   });
 });
 
 test("without a configured name, it is the kernel's", async () => {
-  const room = house.room();
-  await room.run([], ["true"]).ended;
+  const room = house.createNamespace();
+  await room.startRun([], ["true"]).ended;
   const { kvs } = await room.store.readRange(room.keys.hosts());
   const [host] = kvs.map(({ key }) => room.keys.parse(key));
   expect(host).toMatchObject({ kind: "host", name: expect.stringContaining(hostname().toLowerCase()) });
@@ -166,41 +172,47 @@ test("without a configured name, it is the kernel's", async () => {
 
 describe("a role that may not write hosts", () => {
   test("runs all the same, at the price of one call more, and says so to who asks", async () => {
-    const plain = house.room();
-    const { endpoint, refusals } = await barringHosts(house.etcd.clientUrl, plain.keys);
-    const room = house.room({ prefix: plain.prefix, endpoints: [endpoint], env: { SIGNALBOX_HOST: HOST } });
-    expect(await room.run(["--lock", "x"], ["echo", "ran"]).ended).toEqual({
-      ...silently(0),
+    const plain = house.createNamespace();
+    const { endpoint, refusals } = await refuseHostWrites(house.etcd.clientUrl, plain.keys);
+    const room = house.createNamespace({
+      prefix: plain.prefix,
+      endpoints: [endpoint],
+      env: { SIGNALBOX_HOST: HOST },
+    });
+    expect(await room.startRun(["--lock", "x"], ["echo", "ran"]).ended).toEqual({
+      ...matchSilentEnd(0),
       stdout: "ran\n",
     });
     expect(refusals()).toBe(1);
     const options = ["--lock", "x", "--lease", "db=1:2", "-v"];
-    const { code, stderr } = await room.run(options, ["true"]).ended;
+    const { code, stderr } = await room.startRun(options, ["true"]).ended;
     expect({ code, stderr }).toEqual({
       code: 0,
       stderr: expect.stringMatching(/may not write what this host says/),
     });
     expect(await said(room)).toBeUndefined();
-    expect(await room.queue("x")).toEqual([]);
+    expect(await room.readQueue("x")).toEqual([]);
   });
 
   test("is refused, waits and is drained as ever", async () => {
-    const plain = house.room();
-    const { endpoint } = await barringHosts(house.etcd.clientUrl, plain.keys);
-    const room = house.room({ prefix: plain.prefix, endpoints: [endpoint] });
-    const holder = room.run(["--lock", "x"], FOR_EVER);
+    const plain = house.createNamespace();
+    const { endpoint } = await refuseHostWrites(house.etcd.clientUrl, plain.keys);
+    const room = house.createNamespace({ prefix: plain.prefix, endpoints: [endpoint] });
+    const holder = room.startRun(["--lock", "x"], FOR_EVER);
     await holder.waitForOutput(/up/);
-    expect(await room.run(["--lock", "x"], ["true"]).ended).toEqual(silently(75));
-    expect(await room.run(["--lock", "x", "--lease", "db=1:2"], ["true"]).ended).toEqual(silently(75));
-    const waiter = room.run(["--lock", "x", "--wait"], ["echo", "ran"]);
-    await plain.standing(waiter, "waiting", "x");
+    expect(await room.startRun(["--lock", "x"], ["true"]).ended).toEqual(matchSilentEnd(75));
+    expect(await room.startRun(["--lock", "x", "--lease", "db=1:2"], ["true"]).ended).toEqual(
+      matchSilentEnd(75),
+    );
+    const waiter = room.startRun(["--lock", "x", "--wait"], ["echo", "ran"]);
+    await plain.waitForTicket(waiter, "waiting", "x");
     holder.child.kill("SIGTERM");
-    expect(await waiter.ended).toEqual({ ...silently(0), stdout: "ran\n" });
+    expect(await waiter.ended).toEqual({ ...matchSilentEnd(0), stdout: "ran\n" });
   });
 });
 
 test("a host's name that can be no key is refused before anything is asked of etcd", async () => {
-  const room = house.room({ env: { SIGNALBOX_HOST: "a\u0007b" } });
-  expect(await room.run([], ["true"]).ended).toEqual(saying(78, /host/));
+  const room = house.createNamespace({ env: { SIGNALBOX_HOST: "a\u0007b" } });
+  expect(await room.startRun([], ["true"]).ended).toEqual(matchMessage(78, /host/));
   expect((await room.store.readRange(room.keys.hosts())).kvs).toEqual([]);
 });

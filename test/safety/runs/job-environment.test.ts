@@ -2,11 +2,11 @@
 
 import { spawnSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
-import { eventually, House } from "../../../fixtures/cluster/test-cluster.ts";
+import { House, waitUntil } from "../../../fixtures/cluster/test-cluster.ts";
 import { BUNDLE } from "../../../fixtures/signalbox.ts";
 import { parseTicket } from "../../../src/protocol/ticket.ts";
 
-const house = House.onEtcd();
+const house = House.startForFile();
 
 /** Variables that only a shell can make: `env` takes them in any bytes. */
 const MAKE = `exec env "$(printf 'RAW_VALUE=a\\377b')" "$(printf 'RAW_\\376NAME=1')" RAW_TEXT=ü "$0" "$@"`;
@@ -21,7 +21,7 @@ function runWithBytes(words: readonly string[], env: Record<string, string>) {
 
 describe("bytes that are no UTF-8 in variables", () => {
   test("reach the command of `run` as they are", () => {
-    const room = house.room();
+    const room = house.createNamespace();
     const { stdout } = runWithBytes(["run", "--lock", "x", "--", ...SHOW], {
       ...room.env,
       SIGNALBOX_ENDPOINTS: house.endpoints.join(),
@@ -30,7 +30,7 @@ describe("bytes that are no UTF-8 in variables", () => {
   });
 
   test("reach the command of a front end", () => {
-    const room = house.room();
+    const room = house.createNamespace();
     const { stdout } = runWithBytes(["cronlock", ...SHOW], {
       ...room.env,
       SIGNALBOX_ENDPOINTS: house.endpoints.join(),
@@ -39,7 +39,7 @@ describe("bytes that are no UTF-8 in variables", () => {
   });
 
   test("also a value that is longer than a frame", () => {
-    const room = house.room();
+    const room = house.createNamespace();
     const script = `exec env "LONG=$(head -c 100000 /dev/zero | tr '\\0' '\\377')" "$0" "$@"`;
     const words = [
       "run",
@@ -59,12 +59,15 @@ describe("bytes that are no UTF-8 in variables", () => {
 });
 
 test("--record-args with a line that is longer than a ticket may be: the job runs, and the record is shortened", async () => {
-  const room = house.room();
+  const room = house.createNamespace();
   const long = ["x".repeat(100_000), ...Array.from({ length: 9 }, () => "y".repeat(100_000))];
-  const run = room.run(["--lock", "x", "--record-args"], ["sh", "-c", "echo up; exec sleep 60", ...long]);
+  const run = room.startRun(
+    ["--lock", "x", "--record-args"],
+    ["sh", "-c", "echo up; exec sleep 60", ...long],
+  );
   await run.waitForOutput(/up/);
-  const [place] = await eventually("its ticket", async () => {
-    const queue = await room.queue("x");
+  const [place] = await waitUntil("its ticket", async () => {
+    const queue = await room.readQueue("x");
     return queue.length === 1 && queue;
   });
   const { args = [] } = place?.ticket ?? {};

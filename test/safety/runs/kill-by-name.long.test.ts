@@ -2,39 +2,46 @@
 import { chmodSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { House, type Room, type Run } from "../../../fixtures/cluster/test-cluster.ts";
+import { House, type Room, type TestProcess } from "../../../fixtures/cluster/test-cluster.ts";
 import { retryAfterStalls } from "../../../fixtures/steady.ts";
-import { cmdlines, GUARDIAN, kill, marked, newSleeper, until } from "../../process/helpers.ts";
-import { death } from "../support/wait-for-death.ts";
+import {
+  createSleeper,
+  GUARDIAN,
+  killProcess,
+  listCommandLines,
+  listMarkedProcesses,
+  waitUntil,
+} from "../../process/helpers.ts";
+import { waitForDeath } from "../support/wait-for-death.ts";
 
-const house = House.onEtcd();
+const house = House.startForFile();
 
 /** A job whose children have other names, sessions of their own, and no word of it in their environment. */
 function newJob(children: string): { path: string; name: string } {
   const name = `nightly-${Math.random().toString(36).slice(2)}.sh`;
-  const path = join(dirname(house.file("")), name);
+  const path = join(dirname(house.createPath("")), name);
   writeFileSync(path, `#!/bin/sh\nsetsid env -i ${children} &\necho up\nwait\n`);
   chmodSync(path, 0o755);
   return { path, name };
 }
 
 /** As `pkill -9 -f PATTERN` and `pkill -9 PATTERN` do together, among the processes of one run. */
-function killAllNamed(run: Run, pattern: string): string[] {
-  const names = new Map(marked(run.mark).map(({ pid, name }) => [pid, name]));
+function killAllNamed(run: TestProcess, pattern: string): string[] {
+  const names = new Map(listMarkedProcesses(run.mark).map(({ pid, name }) => [pid, name]));
   const shows = (pid: number, cmdline: string) => `${names.get(pid)}\n${cmdline.replaceAll("\0", " ")}`;
-  const hit = cmdlines().filter(
+  const hit = listCommandLines().filter(
     ({ pid, cmdline }) => names.has(pid) && shows(pid, cmdline).includes(pattern),
   );
-  for (const { pid } of hit) kill(pid, "SIGKILL");
+  for (const { pid } of hit) killProcess(pid, "SIGKILL");
   return hit.map(({ cmdline }) => cmdline.replaceAll("\0", " "));
 }
 
 async function startJob(room: Room, words: (path: string) => string[]) {
-  const sleeper = newSleeper();
+  const sleeper = createSleeper();
   const { path, name } = newJob(sleeper.words);
-  const run = room.run(["--lock", "job"], words(path));
+  const run = room.startRun(["--lock", "job"], words(path));
   await run.waitForOutput(/up/);
-  await until("its child", sleeper.find);
+  await waitUntil("its child", sleeper.find);
   return { run, name, sleeper };
 }
 
@@ -48,15 +55,17 @@ const PATTERNS: [what: string, pattern: (name: string) => string][] = [
 
 /** Kills a job whose runner shows this, and waits until the next one has its lock. */
 async function killed(pattern: (name: string) => string): Promise<void> {
-  const room = house.room({ env: { SIGNALBOX_TTL: "6s", SIGNALBOX_TERMINATION_TIMEOUT: "500ms" } });
+  const room = house.createNamespace({
+    env: { SIGNALBOX_TTL: "6s", SIGNALBOX_TERMINATION_TIMEOUT: "500ms" },
+  });
   const { run, name, sleeper } = await startJob(room, (path) => [path, "--password=swordfish"]);
-  const next = room.run(["--lock", "job", "--wait"], ["sh", "-c", "echo up; exec sleep 60"]);
-  await room.standing(next, "waiting", "job");
+  const next = room.startRun(["--lock", "job", "--wait"], ["sh", "-c", "echo up; exec sleep 60"]);
+  await room.waitForTicket(next, "waiting", "job");
   expect(killAllNamed(run, pattern(name)).length, "the runner at least").toBeGreaterThan(0);
   await next.waitForOutput(/up/);
   expect(sleeper.find(), "what the job has started").toBeUndefined();
-  await death(run.mark, 5_000);
-  kill(next.pid, "SIGTERM");
+  await waitForDeath(run.mark, 5_000);
+  killProcess(next.pid, "SIGTERM");
   await next.ended;
 }
 
@@ -66,9 +75,9 @@ describe("SIGKILL of everything that shows", () => {
   );
 
   test("guardians show no word of the run, at no moment of their start", async () => {
-    const room = house.room();
+    const room = house.createNamespace();
     const name = `nightly-${Math.random().toString(36).slice(2)}`;
-    const run = room.run(["--lock", "job"], ["sh", "-c", "echo up; exec sleep 60", name]);
+    const run = room.startRun(["--lock", "job"], ["sh", "-c", "echo up; exec sleep 60", name]);
     const words = new Set<string>();
     const look = () => {
       for (const { pid, cmdline } of cmdlinesOf(run))
@@ -77,7 +86,7 @@ describe("SIGKILL of everything that shows", () => {
     const started = run.waitForOutput(/up/).then(() => true);
     while (!(await Promise.race([started, new Promise((next) => setImmediate(next, false))]))) look();
     look();
-    const runners = cmdlines()
+    const runners = listCommandLines()
       .find(({ pid }) => pid === run.pid)
       ?.cmdline.replaceAll("\0", " ")
       .trim();
@@ -86,35 +95,38 @@ describe("SIGKILL of everything that shows", () => {
       true,
     );
     expect([...words]).toContain(GUARDIAN);
-    kill(run.pid, "SIGTERM");
+    killProcess(run.pid, "SIGTERM");
     await run.ended;
   });
 });
 
-function cmdlinesOf(run: Run) {
-  const ours = new Set(marked(run.mark).map(({ pid }) => pid));
-  return cmdlines().filter(({ pid }) => ours.has(pid));
+function cmdlinesOf(run: TestProcess) {
+  const ours = new Set(listMarkedProcesses(run.mark).map(({ pid }) => pid));
+  return listCommandLines().filter(({ pid }) => ours.has(pid));
 }
 
 describe("guardians that are killed before the command starts", () => {
   test.each(["both", "the outer one", "the inner one"])(
     "%s: 125, nothing ran, the lock is free",
     async (which) => {
-      const room = house.room();
-      const holder = room.run(["--lock", "job"], ["sh", "-c", "echo up; exec sleep 60"]);
+      const room = house.createNamespace();
+      const holder = room.startRun(["--lock", "job"], ["sh", "-c", "echo up; exec sleep 60"]);
       await holder.waitForOutput(/up/);
-      const run = room.run(["--lock", "job", "--wait"], ["echo", "ran"]);
-      await room.standing(run, "waiting", "job");
-      const guards = await until("guardians", () => {
-        const all = marked(run.mark).filter(({ name }) => name === GUARDIAN);
+      const run = room.startRun(["--lock", "job", "--wait"], ["echo", "ran"]);
+      await room.waitForTicket(run, "waiting", "job");
+      const guards = await waitUntil("guardians", () => {
+        const all = listMarkedProcesses(run.mark).filter(({ name }) => name === GUARDIAN);
         return all.length === 2 && all;
       });
       const outer = guards.find(({ parent }) => parent === run.pid)?.pid ?? 0;
       const inner = guards.find(({ parent }) => parent === outer)?.pid ?? 0;
-      if (which !== "the inner one") kill(outer, "SIGKILL");
-      if (which !== "the outer one") kill(inner, "SIGKILL");
-      await until("no guardian", () => !marked(run.mark).some(({ name }) => name === GUARDIAN));
-      kill(holder.pid, "SIGTERM");
+      if (which !== "the inner one") killProcess(outer, "SIGKILL");
+      if (which !== "the outer one") killProcess(inner, "SIGKILL");
+      await waitUntil(
+        "no guardian",
+        () => !listMarkedProcesses(run.mark).some(({ name }) => name === GUARDIAN),
+      );
+      killProcess(holder.pid, "SIGTERM");
       await holder.ended;
       const { code, stdout, stderr } = await run.ended;
       expect({ code, stdout }).toEqual({ code: 125, stdout: "" });
@@ -122,7 +134,7 @@ describe("guardians that are killed before the command starts", () => {
         /was not started: its guardian was killed before; nothing of it is left, run it again/,
       );
       expect(stderr).not.toMatch(/defect/);
-      expect(await room.queue("job")).toEqual([]);
+      expect(await room.readQueue("job")).toEqual([]);
     },
   );
 });

@@ -1,21 +1,23 @@
 /** What a command leaves behind: on purpose, or because a signal to the run has ended it. */
 import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { eventually, House } from "../../../fixtures/cluster/test-cluster.ts";
-import { kill, newSleeper, until } from "../../process/helpers.ts";
-import { death } from "../support/wait-for-death.ts";
+import { House } from "../../../fixtures/cluster/test-cluster.ts";
+import { createSleeper, killProcess, waitUntil } from "../../process/helpers.ts";
+import { waitForDeath } from "../support/wait-for-death.ts";
 
-const house = House.onEtcd();
+const house = House.startForFile();
 
 test("on purpose, while etcd is away: it lives on, and the run says what it could not do", async () => {
   const { etcd } = house;
-  const room = house.room({ env: { SIGNALBOX_TTL: "6s", SIGNALBOX_TERMINATION_TIMEOUT: "500ms" } });
-  const daemon = newSleeper();
-  const go = house.file();
+  const room = house.createNamespace({
+    env: { SIGNALBOX_TTL: "6s", SIGNALBOX_TERMINATION_TIMEOUT: "500ms" },
+  });
+  const daemon = createSleeper();
+  const go = house.createPath();
   const job = `setsid ${daemon.words} >/dev/null 2>&1 & echo up; until [ -e ${go} ]; do sleep 0.02; done`;
-  const run = room.run(["--lock", "job"], ["sh", "-c", job]);
+  const run = room.startRun(["--lock", "job"], ["sh", "-c", job]);
   await run.waitForOutput(/up/);
-  const pid = await until("a daemon", daemon.find);
+  const pid = await waitUntil("a daemon", daemon.find);
   etcd.freeze();
   try {
     writeFileSync(go, "");
@@ -32,31 +34,31 @@ test("on purpose, while etcd is away: it lives on, and the run says what it coul
 test.each(["SIGHUP", "SIGQUIT", "SIGUSR1"] as const)(
   "when %s ends it: the lock is free only when all of it has ended",
   async (signal) => {
-    const room = house.room();
-    const child = newSleeper();
+    const room = house.createNamespace();
+    const child = createSleeper();
     const slow = `sh -c 'trap "" HUP QUIT; trap "sleep 0.5; exit" TERM; echo up; ${child.words} & wait; wait'`;
-    const run = room.run(["--lock", "job"], ["sh", "-c", `setsid ${slow} & wait`]);
+    const run = room.startRun(["--lock", "job"], ["sh", "-c", `setsid ${slow} & wait`]);
     await run.waitForOutput(/up/);
-    await until("a child", child.find);
-    kill(run.pid, signal);
-    await eventually("a free lock", async () => (await room.queue("job")).length === 0);
+    await waitUntil("a child", child.find);
+    killProcess(run.pid, signal);
+    await waitUntil("a free lock", async () => (await room.readQueue("job")).length === 0);
     expect(child.find(), "a child in a session of its own").toBeUndefined();
     await run.ended;
-    await death(run.mark, 5_000);
+    await waitForDeath(run.mark, 5_000);
   },
 );
 
 test("a command that takes HUP as an order, and later ends by itself, leaves behind what it wants", async () => {
-  const room = house.room();
-  const daemon = newSleeper();
-  const go = house.file();
+  const room = house.createNamespace();
+  const daemon = createSleeper();
+  const go = house.createPath();
   const job =
     `trap "echo again" HUP; setsid ${daemon.words} >/dev/null 2>&1 & echo up;` +
     ` until [ -e ${go} ]; do sleep 0.02; done; exit 0`;
-  const run = room.run(["--lock", "job"], ["sh", "-c", job]);
+  const run = room.startRun(["--lock", "job"], ["sh", "-c", job]);
   await run.waitForOutput(/up/);
-  await until("a daemon", daemon.find);
-  kill(run.pid, "SIGHUP");
+  await waitUntil("a daemon", daemon.find);
+  killProcess(run.pid, "SIGHUP");
   await run.waitForOutput(/again/);
   writeFileSync(go, "");
   expect(await run.ended).toMatchObject({ code: 0 });

@@ -22,7 +22,7 @@ function folder(): string {
 }
 
 /** Runs `signalbox schedule ARGS` to its end. */
-const schedule = (stage: Stage, ...args: string[]) => stage.command(["schedule", ...args]).ended;
+const schedule = (stage: Stage, ...args: string[]) => stage.start(["schedule", ...args]).ended;
 
 async function done(stage: Stage, ...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await schedule(stage, ...args);
@@ -61,7 +61,7 @@ const NIGHTLY = ["30 2 * * *", "--timezone", "Europe/Berlin", "--start", "2027-0
 
 describe("an operator's day", () => {
   it("adds, looks, changes, pauses, triggers and deletes, and all of it is on record", async () => {
-    const stage = await theatre.stage("grpc");
+    const stage = await theatre.createTestNamespace("grpc");
     const added = await done(stage, "add", "backup", ...NIGHTLY, "--retries", "2", "--", "dump", "a b");
     expect(added).toMatch(
       /^schedule backup added: .*runs dump 'a b'; next 2027-03-27 01:30:00 UTC\nnext: .*\nthen: /,
@@ -108,12 +108,12 @@ describe("an operator's day", () => {
   });
 
   it("sees what clock changes do", async () => {
-    const stage = await theatre.stage("http");
+    const stage = await theatre.createTestNamespace("http");
     await done(stage, "add", "backup", ...NIGHTLY, "--", "true");
     const next = await done(stage, "next", "backup", "--count", "3");
     expect(next.match(/2027-03-2\d 0\d:\d\d:00 UTC/g)).toHaveLength(3);
     expect(next).toMatch(/2027-03-28.*gap/);
-    const away = stage.command(
+    const away = stage.start(
       [
         "schedule",
         "next",
@@ -135,7 +135,7 @@ describe("an operator's day", () => {
   });
 
   it("is told in words, and of what may be wrong", async () => {
-    const stage = await theatre.stage("http");
+    const stage = await theatre.createTestNamespace("http");
     const options = ["--group", "web", "--lease", "db=1", "--catchup", "none"];
     const added = await schedule(stage, "add", "a", "x", "0 3 * * *", ...options);
     expect(added.stderr).toMatch(/note: there is no group "web": .*signalbox group set web HOST/);
@@ -156,7 +156,7 @@ describe("an operator's day", () => {
   });
 
   it("lists dead letters and runs one again", async () => {
-    const stage = await theatre.stage("http");
+    const stage = await theatre.createTestNamespace("http");
     await done(stage, "add", "a", "x", "@daily");
     const scheduled = Date.UTC(2026, 0, 1);
     const letter = {
@@ -182,7 +182,7 @@ describe("an operator's day", () => {
 
 describe("a mistake", () => {
   it("is refused with its reason, and writes nothing", async () => {
-    const stage = await theatre.stage("http");
+    const stage = await theatre.createTestNamespace("http");
     await done(stage, "add", "a", "@daily", "--", "true");
     const before = (await stage.store.readRange(stage.keys.getFullRange())).kvs;
     const cases: [string[], number, RegExp][] = [
@@ -212,9 +212,9 @@ describe("a mistake", () => {
   });
 
   it("is not possible where readOnly is set", async () => {
-    const stage = await theatre.stage("http");
+    const stage = await theatre.createTestNamespace("http");
     const env = { SIGNALBOX_READ_ONLY: "true" };
-    const ended = await stage.command(["schedule", "add", "a", "@daily", "--", "true"], { env }).ended;
+    const ended = await stage.start(["schedule", "add", "a", "@daily", "--", "true"], { env }).ended;
     expect(ended).toMatchObject({ code: 77, stderr: expect.stringContaining("readOnly") });
     expect((await stage.store.readRange(stage.keys.getFullRange())).kvs).toEqual([]);
   });
@@ -222,7 +222,7 @@ describe("a mistake", () => {
 
 describe("two operators", () => {
   it("at once: of two adds one wins, and edits of different fields both stand", async () => {
-    const stage = await theatre.stage("http");
+    const stage = await theatre.createTestNamespace("http");
     const adds = await Promise.all(
       ["1", "2"].map((note) => refused(stage, "add", "a", "@daily", "--note", note, "--", "x")),
     );
@@ -235,7 +235,7 @@ describe("two operators", () => {
   });
 
   it("acts on what it saw, or not at all; a worker's writes do not count", async () => {
-    const stage = await theatre.stage("http");
+    const stage = await theatre.createTestNamespace("http");
     await done(stage, "add", "a", "@daily", "--", "x");
     const seen = JSON.parse(await done(stage, "delete", "a", "--dry-run", "--json"));
     expect(seen).toMatchObject({ outcome: "dry-run", changes: [{ id: "a", kind: "deleted" }] });
@@ -251,9 +251,9 @@ describe("two operators", () => {
   });
 
   it("what changes while it is asked is not deleted", async () => {
-    const stage = await theatre.stage("http");
+    const stage = await theatre.createTestNamespace("http");
     await done(stage, "add", "a", "@daily", "--", "x");
-    const asked = stage.command(["schedule", "delete", "a"], { terminal: TERMINAL });
+    const asked = stage.start(["schedule", "delete", "a"], { terminal: TERMINAL });
     await asked.waitForOutput(/Delete schedule a\? \[y\/N\]/);
     await done(stage, "edit", "a", "--note", "mine");
     asked.child.stdin?.write("y\r");
@@ -273,14 +273,14 @@ describe("an edit in an editor", () => {
   }
 
   it("writes what was typed, and keeps it where it is wrong", async () => {
-    const stage = await theatre.stage("http");
+    const stage = await theatre.createTestNamespace("http");
     await done(stage, "add", "a", "@daily", "--", "x");
     const good = editor(`sed -i 's/@daily/@hourly/' "$1"`);
-    const ended = await stage.command(["schedule", "edit", "a", "--yes"], { env: good.env }).ended;
+    const ended = await stage.start(["schedule", "edit", "a", "--yes"], { env: good.env }).ended;
     expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('cron "@daily" -> "@hourly"') });
     expect(readdirSync(good.path)).toEqual(["editor"]);
     const bad = editor(`sed -i 's/@hourly/@sometimes/' "$1"`);
-    const wrong = await stage.command(["schedule", "edit", "a", "--yes"], { env: bad.env }).ended;
+    const wrong = await stage.start(["schedule", "edit", "a", "--yes"], { env: bad.env }).ended;
     expect(wrong).toMatchObject({ code: 78, stderr: expect.stringMatching(/@sometimes[\s\S]*is kept in/) });
     expect(readdirSync(bad.path)).toHaveLength(2);
     expect((await definition(stage, "a"))?.cron).toBe("@hourly");
@@ -291,7 +291,7 @@ describe("a crontab", () => {
   const IMPORT = ["crontab", ODD, "--timezone", "UTC"];
 
   it("is imported once, shown by diff, changed where it changed, and pruned", async () => {
-    const stage = await theatre.stage("grpc");
+    const stage = await theatre.createTestNamespace("grpc");
     await done(stage, "add", "mine", "@daily", "--", "x");
     expect(await schedule(stage, "diff", ...IMPORT)).toMatchObject({
       code: 1,
@@ -318,9 +318,9 @@ describe("a crontab", () => {
   });
 
   it("with bad lines is refused as a whole, every one told by its number", async () => {
-    const stage = await theatre.stage("http");
+    const stage = await theatre.createTestNamespace("http");
     const input = "0 1 * * * fine\n@3600 daemon\n99 * * * * x\n";
-    const ended = await stage.command(["schedule", "import", "crontab", "-", "--yes"], { input }).ended;
+    const ended = await stage.start(["schedule", "import", "crontab", "-", "--yes"], { input }).ended;
     expect(ended.code).toBe(78);
     expect(ended.stderr).toMatch(
       /standard input:2: .*3600[\s\S]*standard input:3: .*99[\s\S]*nothing was changed/,
@@ -329,11 +329,11 @@ describe("a crontab", () => {
   });
 
   it("leaves lines with locks and @reboot in the crontab, and warns of lines that each host needs", async () => {
-    const stage = await theatre.stage("http");
+    const stage = await theatre.createTestNamespace("http");
     const input =
       "17 * * * * root cd / && run-parts /etc/cron.hourly\n@reboot root daemon\n* * * * * root flock -n /x job\n0 1 * * * root report";
     const words = ["schedule", "import", "crontab", "-", "--worker-user", "root", "--yes"];
-    const ended = await stage.command(words, { input }).ended;
+    const ended = await stage.start(words, { input }).ended;
     expect(ended).toMatchObject({
       code: 0,
       stderr: expect.stringMatching(
@@ -344,9 +344,9 @@ describe("a crontab", () => {
   });
 
   it("of another file never touches what is there", async () => {
-    const stage = await theatre.stage("http");
+    const stage = await theatre.createTestNamespace("http");
     const take = (source: string) =>
-      stage.command(["schedule", "import", "crontab", "-", "--source", source, "--prune", "--yes"], {
+      stage.start(["schedule", "import", "crontab", "-", "--source", source, "--prune", "--yes"], {
         input: "0 1 * * * a\n",
       }).ended;
     expect((await take("one")).code).toBe(0);
@@ -357,7 +357,10 @@ describe("a crontab", () => {
   });
 
   it("exported as JSON is the same elsewhere", async () => {
-    const [stage, other] = [await theatre.stage("http"), await theatre.stage("grpc")];
+    const [stage, other] = [
+      await theatre.createTestNamespace("http"),
+      await theatre.createTestNamespace("grpc"),
+    ];
     await done(stage, "import", ...IMPORT, "--yes");
     await done(stage, "add", "mine", "report", "@daily", '{"a":[1]}', "--hook-late", "x 'y z'");
     const file = join(folder(), "schedules.json");
@@ -378,7 +381,7 @@ describe("a crontab", () => {
 });
 
 it("other people's words reach no terminal as they are", async () => {
-  const stage = await theatre.stage("http");
+  const stage = await theatre.createTestNamespace("http");
   const nasty = {
     cron: "@daily",
     timezone: "UTC",

@@ -2,76 +2,87 @@
 import { writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { House } from "../../../fixtures/cluster/test-cluster.ts";
-import { remains } from "../../process/helpers.ts";
-import { due, exists, HOLD, outcome, outcomes, sh } from "../support/due-schedules.ts";
-import { death } from "../support/wait-for-death.ts";
+import { listRemains } from "../../process/helpers.ts";
+import {
+  buildWaitingScript,
+  putDueSchedule,
+  readOutcomes,
+  runShell,
+  waitForFile,
+  waitForOutcomes,
+} from "../support/due-schedules.ts";
+import { waitForDeath } from "../support/wait-for-death.ts";
 
-const house = House.onEtcd();
+const house = House.startForFile();
 
 describe.concurrent("a worker", () => {
   test.each(["SIGTERM", "SIGINT", "SIGQUIT"] as const)(
     "lets what runs end at %s, and takes nothing more",
     async (name) => {
-      const room = house.room();
-      const [there, gate] = [house.file(), house.file()];
-      const worker = room.cli(["worker"]);
-      await due(room, "a", { command: sh(HOLD(there, gate)) });
-      await exists(there);
+      const room = house.createNamespace();
+      const [there, gate] = [house.createPath(), house.createPath()];
+      const worker = room.start(["worker"]);
+      await putDueSchedule(room, "a", { command: runShell(buildWaitingScript(there, gate)) });
+      await waitForFile(there);
       worker.child.kill(name);
       await worker.waitForOutput(/leaving when what runs has ended/);
-      await due(room, "b", { command: ["true"] });
+      await putDueSchedule(room, "b", { command: ["true"] });
       writeFileSync(gate, "");
       expect(await worker.ended).toMatchObject({ code: 0 });
-      expect(await outcomes(room, "a")).toMatchObject([{ result: "ok", tail: "let go" }]);
-      expect(await outcomes(room, "b")).toEqual([]);
+      expect(await readOutcomes(room, "a")).toMatchObject([{ result: "ok", tail: "let go" }]);
+      expect(await readOutcomes(room, "b")).toEqual([]);
       expect((await room.store.readRange(room.keys.workers())).kvs).toEqual([]);
     },
   );
 
   test("ends what runs at the second signal; another worker takes it at once", async () => {
-    const room = house.room();
-    const [there, gate] = [house.file(), house.file()];
-    const worker = room.cli(["worker"]);
-    await due(room, "a", { command: sh(HOLD(there, gate)) });
-    await exists(there);
+    const room = house.createNamespace();
+    const [there, gate] = [house.createPath(), house.createPath()];
+    const worker = room.start(["worker"]);
+    await putDueSchedule(room, "a", { command: runShell(buildWaitingScript(there, gate)) });
+    await waitForFile(there);
     worker.child.kill("SIGTERM");
     await worker.waitForOutput(/leaving when what runs has ended/);
     worker.child.kill("SIGTERM");
     expect(await worker.ended).toMatchObject({ code: 143 });
-    expect(remains(worker.mark)).toEqual([]);
+    expect(listRemains(worker.mark)).toEqual([]);
     writeFileSync(gate, "");
-    room.cli(["worker"]);
-    const [second, first] = await outcome(room, "a", 2);
+    room.start(["worker"]);
+    const [second, first] = await waitForOutcomes(room, "a", 2);
     expect([first, second]).toMatchObject([{ result: "released" }, { result: "ok" }]);
     expect(second?.scheduled).toBe(first?.scheduled);
   });
 
   test("killed, its commands die with it", async () => {
-    const room = house.room(); // no horizon is near
-    const there = house.file();
-    const worker = room.cli(["worker"]);
-    await due(room, "a", { command: sh(`trap '' TERM; setsid sleep 60 & touch ${there}; sleep 60`) });
-    await exists(there);
+    const room = house.createNamespace(); // no horizon is near
+    const there = house.createPath();
+    const worker = room.start(["worker"]);
+    await putDueSchedule(room, "a", {
+      command: runShell(`trap '' TERM; setsid sleep 60 & touch ${there}; sleep 60`),
+    });
+    await waitForFile(there);
     worker.child.kill("SIGKILL");
-    await death(worker.mark, 8_000);
+    await waitForDeath(worker.mark, 8_000);
     const [keys] = [await room.store.readRange(room.keys.runnings())];
     expect(keys.kvs.length, "the claim stood for longer than its command").toBe(1);
   });
 
   test("frozen, its command has ended before another worker takes the occurrence", async () => {
-    const room = house.room({ env: { SIGNALBOX_TTL: "3s", SIGNALBOX_TERMINATION_TIMEOUT: "300ms" } });
-    const there = house.file();
-    const frozen = room.cli(["worker"]);
+    const room = house.createNamespace({
+      env: { SIGNALBOX_TTL: "3s", SIGNALBOX_TERMINATION_TIMEOUT: "300ms" },
+    });
+    const there = house.createPath();
+    const frozen = room.start(["worker"]);
     const script = `[ -e ${there} ] && exit 0; trap '' TERM; touch ${there}; while :; do sleep 0.05; done`;
-    await due(room, "a", { command: sh(script) });
-    await exists(there);
+    await putDueSchedule(room, "a", { command: runShell(script) });
+    await waitForFile(there);
     frozen.child.kill("SIGSTOP");
-    await death(frozen.mark, 8_000, frozen.pid);
-    expect(await outcomes(room, "a"), "nobody else has had it yet").toEqual([]);
-    room.cli(["worker"]);
-    expect(await outcome(room, "a")).toMatchObject([{ result: "ok" }]);
+    await waitForDeath(frozen.mark, 8_000, frozen.pid);
+    expect(await readOutcomes(room, "a"), "nobody else has had it yet").toEqual([]);
+    room.start(["worker"]);
+    expect(await waitForOutcomes(room, "a")).toMatchObject([{ result: "ok" }]);
     frozen.child.kill("SIGCONT");
     await frozen.waitForOutput(/the worker has no session|a task was lost to others|did not finish well/);
-    expect(await outcomes(room, "a")).toHaveLength(1);
+    expect(await readOutcomes(room, "a")).toHaveLength(1);
   });
 });

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { House, type Room } from "../../../fixtures/cluster/test-cluster.ts";
 import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
-import { due, outcome, READY } from "../support/due-schedules.ts";
+import { putDueSchedule, WORKER_JOINED, waitForOutcomes } from "../support/due-schedules.ts";
 
 const PREFIX = "/jobs/";
 const LOGIN = { rootPassword: "r00t", user: "anybody", password: "x", prefix: PREFIX };
@@ -13,7 +13,7 @@ let house: House;
 beforeAll(async () => {
   etcd = await startEtcd({ auth: LOGIN });
   const root = { user: "root", password: LOGIN.rootPassword, allowPlaintextPassword: true };
-  house = await House.open(etcd.endpoints, root);
+  house = await House.connect(etcd.endpoints, root);
 });
 afterAll(async () => {
   await house?.close();
@@ -34,16 +34,16 @@ async function roomOf(user: string, rooms: readonly string[]): Promise<Room> {
     SIGNALBOX_PASSWORD: "secret",
     SIGNALBOX_ALLOW_PLAINTEXT_PASSWORD: "yes",
   };
-  return house.room({ prefix: PREFIX, env: login });
+  return house.createNamespace({ prefix: PREFIX, env: login });
 }
 
 test("runs what is due, with leases, and remembers it", async () => {
   const room = await roomOf("worker", ROOMS);
-  const worker = room.cli(["worker"]);
-  await worker.waitForOutput(READY);
-  await due(room, "job", { command: ["true"], leases: ["db=1:2"] });
-  expect(await outcome(room, "job")).toMatchObject([{ result: "ok", attempt: 1 }]);
-  const { code, stdout } = await room.ended(["schedule", "pause", "job", "--yes"]);
+  const worker = room.start(["worker"]);
+  await worker.waitForOutput(WORKER_JOINED);
+  await putDueSchedule(room, "job", { command: ["true"], leases: ["db=1:2"] });
+  expect(await waitForOutcomes(room, "job")).toMatchObject([{ result: "ok", attempt: 1 }]);
+  const { code, stdout } = await room.execute(["schedule", "pause", "job", "--yes"]);
   expect({ code, stdout }, "but it may not say what runs").toEqual({ code: 77, stdout: "" });
   worker.child.kill("SIGTERM");
   expect((await worker.ended).code).toBe(0);
@@ -51,6 +51,6 @@ test("runs what is due, with leases, and remembers it", async () => {
 
 test("without the right to say that it is there, it does not start, and names the reason", async () => {
   const room = await roomOf("stranger", ["due/", "running/", "outcomes/"]);
-  const { code, stderr } = await room.ended(["worker"]);
+  const { code, stderr } = await room.execute(["worker"]);
   expect({ code, stderr }).toEqual({ code: 77, stderr: expect.stringMatching(/permission/) });
 });

@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { House, type Room } from "../../../fixtures/cluster/test-cluster.ts";
 import { FaultProxy } from "../../../fixtures/proxy.ts";
-import { until } from "../../../fixtures/wait-until.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { type Definition, formatDefinition } from "../../../src/schedule/definition.ts";
 import { folder, receiver } from "../../work/worker/receiver.ts";
 
-const house = House.onEtcd();
+const house = House.startForFile();
 
 /** Puts a schedule that was due once, at the beginning of a minute, at least `late` ms ago. */
 async function due(room: Room, id: string, more: Partial<Definition>, late = 0): Promise<void> {
@@ -34,36 +34,36 @@ async function listener() {
 }
 
 /** Asks for a path until the answer has this. */
-async function scraped(worker: ReturnType<Room["cli"]>, path: string, wanted: RegExp): Promise<string> {
+async function scraped(worker: ReturnType<Room["start"]>, path: string, wanted: RegExp): Promise<string> {
   await worker.waitForOutput(/metrics are served at=\S+\n/);
   const [, address] = /metrics are served at=(\S+)\n/.exec(worker.output.stderr) ?? [];
-  return await until(`${path} has ${wanted}`, async () => {
+  return await waitUntil(`${path} has ${wanted}`, async () => {
     const text = await (await fetch(`http://${address}${path}`)).text();
     return wanted.test(text) && text;
   });
 }
 
 test("figures, hooks and systemd's words follow what a worker does", async () => {
-  const room = house.room();
+  const room = house.createNamespace();
   const { url, calls } = await listener();
   const socket = join(folder(), "notify");
   const { words } = await receiver(socket);
   const hooks = { missed: `${url}/worker/missed`, late: `${url}/worker/late` };
-  const file = house.file(JSON.stringify({ handlers: [], hooks, metrics: "0" }));
+  const file = house.createPath(JSON.stringify({ handlers: [], hooks, metrics: "0" }));
   const systemd = { NOTIFY_SOCKET: socket, WATCHDOG_USEC: "200000" };
-  const worker = room.cli(["worker", "--handlers", file, "--concurrency", "3"], { env: systemd });
-  await until("systemd knows that it is ready", () => words().includes("READY=1"));
+  const worker = room.start(["worker", "--handlers", file, "--concurrency", "3"], { env: systemd });
+  await waitUntil("systemd knows that it is ready", () => words().includes("READY=1"));
 
   const own = `${url}/own{event}`;
   const all = { start: own, success: own, failure: own };
   const [good, bad] = ["exit 0", 'test -z "$NOTIFY_SOCKET$WATCHDOG_USEC" && exit 3'];
   await due(room, "good", { type: "mail", command: ["sh", "-c", good ?? ""], hooks: all });
-  await until("its end is told", () => calls.some(({ path }) => path === "/own"));
+  await waitUntil("its end is told", () => calls.some(({ path }) => path === "/own"));
   await due(room, "bad", { type: "mail", command: ["sh", "-c", bad ?? ""], hooks: all }, 90_000);
   await due(room, "missed", { type: "sweep", command: ["true"], catchup: "none" }, 120_000);
   const told = ["/own/fail", "/worker/late", "/worker/missed"];
   const isTold = (path: string) => calls.some((call) => call.path === path);
-  await until("all is told", () => told.every(isTold), { tell: () => JSON.stringify(calls) });
+  await waitUntil("all is told", () => told.every(isTold), { tell: () => JSON.stringify(calls) });
   const paths = (id: string, of: string) =>
     calls
       .map(({ path = "", word }) => (word.schedule === id ? path : ""))
@@ -88,18 +88,18 @@ test("figures, hooks and systemd's words follow what a worker does", async () =>
   ])
     expect(text).toContain(`\nsignalbox_worker_${line}\n`);
   expect(await scraped(worker, "/healthz", /./)).toBe("ok\n");
-  await until("the watchdog is fed", () => words().includes("WATCHDOG=1"));
+  await waitUntil("the watchdog is fed", () => words().includes("WATCHDOG=1"));
 
   worker.child.kill("SIGHUP");
-  await until("it has read its file", () => words().filter((word) => word === "READY=1").length === 2);
+  await waitUntil("it has read its file", () => words().filter((word) => word === "READY=1").length === 2);
   expect(words().some((word) => /^RELOADING=1\nMONOTONIC_USEC=\d+$/.test(word))).toBe(true);
   worker.child.kill("SIGTERM");
   expect(await worker.ended).toMatchObject({ code: 0 });
-  await until("systemd knows that it stops", () => words().includes("STOPPING=1"));
+  await waitUntil("systemd knows that it stops", () => words().includes("STOPPING=1"));
 });
 
 test("a worker without a session is not healthy, and its watchdog is not fed", async () => {
-  const room = house.room();
+  const room = house.createNamespace();
   const proxy = await FaultProxy.start(house.etcd.clientUrl);
   onTestFinished(() => proxy.close());
   const socket = join(folder(), "notify");
@@ -109,8 +109,10 @@ test("a worker without a session is not healthy, and its watchdog is not fed", a
     WATCHDOG_USEC: "200000",
     SIGNALBOX_ENDPOINTS: `http://${proxy.address}`,
   };
-  const worker = room.cli(["worker", "--metrics", "0", "--ttl", "2s", "--termination-timeout", "0"], { env });
-  await until("the watchdog is fed", () => words().includes("WATCHDOG=1"));
+  const worker = room.start(["worker", "--metrics", "0", "--ttl", "2s", "--termination-timeout", "0"], {
+    env,
+  });
+  await waitUntil("the watchdog is fed", () => words().includes("WATCHDOG=1"));
   proxy.mode = "refuse";
   proxy.reset();
   await scraped(worker, "/healthz", /the worker has no session/);
@@ -121,8 +123,8 @@ test("a worker without a session is not healthy, and its watchdog is not fed", a
 });
 
 test("a port that is taken ends the worker before it has taken anything", async () => {
-  const room = house.room();
+  const room = house.createNamespace();
   const { url } = await listener();
-  const { code, stderr } = await room.ended(["worker", "--metrics", new URL(url).host]);
+  const { code, stderr } = await room.execute(["worker", "--metrics", new URL(url).host]);
   expect([code, stderr]).toEqual([78, expect.stringContaining("is taken by another program")]);
 });

@@ -1,26 +1,34 @@
 /** The worker as a process: what it runs, by which handler, with which leases. */
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { eventually, House } from "../../../fixtures/cluster/test-cluster.ts";
-import { due, exists, HOLD, outcome, outcomes, READY, sh } from "../support/due-schedules.ts";
+import { House, waitUntil } from "../../../fixtures/cluster/test-cluster.ts";
+import {
+  buildWaitingScript,
+  putDueSchedule,
+  readOutcomes,
+  runShell,
+  WORKER_JOINED,
+  waitForFile,
+  waitForOutcomes,
+} from "../support/due-schedules.ts";
 
-const house = House.onEtcd();
+const house = House.startForFile();
 
 describe.concurrent("a worker", () => {
   test("runs each schedule by its first handler, and leaves unknown types to others", async () => {
-    const room = house.room();
+    const room = house.createNamespace();
     const one = { type: "mail", command: ["echo", "one"] };
-    const two = { type: "/^mail|report/", command: sh("cat; exit 3") };
-    const module = house.file("export default (task) => { console.log(task.data.n + 1); };\n", 0o644);
+    const two = { type: "/^mail|report/", command: runShell("cat; exit 3") };
+    const module = house.createPath("export default (task) => { console.log(task.data.n + 1); };\n", 0o644);
     const files = [[one, two], [{ type: "count", module }]].map((handlers) =>
-      house.file(JSON.stringify({ handlers })),
+      house.createPath(JSON.stringify({ handlers })),
     );
-    const [a, b] = files.map((file) => room.cli(["worker", "--handlers", file, "--no-commands"]));
+    const [a, b] = files.map((file) => room.start(["worker", "--handlers", file, "--no-commands"]));
     const types = { mail: "mail", "report.a": undefined, c: "count", nobody: undefined };
     for (const [id, type] of Object.entries(types))
-      await due(room, id, { ...(type && { type }), data: { n: 41 } });
-    await due(room, "own", { command: ["true"] });
-    const all = await Promise.all(["mail", "report.a", "c"].map((id) => outcome(room, id)));
+      await putDueSchedule(room, id, { ...(type && { type }), data: { n: 41 } });
+    await putDueSchedule(room, "own", { command: ["true"] });
+    const all = await Promise.all(["mail", "report.a", "c"].map((id) => waitForOutcomes(room, id)));
     const [mail, report, count] = all.map(([last]) => last);
     expect(mail).toMatchObject({ result: "ok", tail: "one" });
     expect(report).toMatchObject({
@@ -30,69 +38,69 @@ describe.concurrent("a worker", () => {
     });
     expect(count).toMatchObject({ result: "ok", tail: "42" });
     await Promise.all([a?.waitForOutput(/type=nobody/), b?.waitForOutput(/type=nobody/)]);
-    for (const id of ["nobody", "own"]) expect(await outcomes(room, id)).toEqual([]);
+    for (const id of ["nobody", "own"]) expect(await readOutcomes(room, id)).toEqual([]);
     for (const worker of [a, b]) worker?.child.kill("SIGTERM");
     expect(await a?.ended).toMatchObject({ code: 0 });
     expect(await b?.ended).toMatchObject({ code: 0 });
   });
 
   test("reads its file again at HUP and USR1, and keeps the old one where the new one is wrong", async () => {
-    const room = house.room();
-    const file = house.file(JSON.stringify({ handlers: [{ type: "a", command: ["echo", "old"] }] }));
-    const worker = room.cli(["worker", "--handlers", file]);
-    await worker.waitForOutput(READY);
+    const room = house.createNamespace();
+    const file = house.createPath(JSON.stringify({ handlers: [{ type: "a", command: ["echo", "old"] }] }));
+    const worker = room.start(["worker", "--handlers", file]);
+    await worker.waitForOutput(WORKER_JOINED);
     writeFileSync(file, "handlers: [{ type: a }]");
     worker.child.kill("SIGHUP");
     await worker.waitForOutput(
       /error: the old handlers stay .*handlers\[0\]: it needs either a command or a module/,
     );
-    await due(room, "a.1");
-    expect(await outcome(room, "a.1")).toMatchObject([{ tail: "old" }]);
+    await putDueSchedule(room, "a.1");
+    expect(await waitForOutcomes(room, "a.1")).toMatchObject([{ tail: "old" }]);
     writeFileSync(file, "handlers: [{ type: a, command: echo new }]");
     worker.child.kill("SIGUSR1");
     await worker.waitForOutput(/read again/);
-    await due(room, "a.2");
-    expect(await outcome(room, "a.2")).toMatchObject([{ tail: "new" }]);
+    await putDueSchedule(room, "a.2");
+    expect(await waitForOutcomes(room, "a.2")).toMatchObject([{ tail: "new" }]);
     expect(worker.child.exitCode).toBeNull();
   });
 
   test("opens its log anew at USR2", async () => {
-    const room = house.room();
-    const [log, moved] = [house.file(), house.file()];
-    const worker = room.cli(["worker", "--log-file", log]);
-    await eventually("a log", () => existsSync(log) && READY.test(readFileSync(log, "utf8")));
+    const room = house.createNamespace();
+    const [log, moved] = [house.createPath(), house.createPath()];
+    const worker = room.start(["worker", "--log-file", log]);
+    await waitUntil("a log", () => existsSync(log) && WORKER_JOINED.test(readFileSync(log, "utf8")));
     renameSync(log, moved);
     worker.child.kill("SIGUSR2");
-    await exists(log);
+    await waitForFile(log);
     worker.child.kill("SIGTERM");
     expect(await worker.ended).toEqual({ code: 0, signal: null, stdout: "", stderr: "" });
     expect(readFileSync(log, "utf8")).toMatch(/leaving when/);
   });
 
   test("gives commands neither systemd's variables nor credentials", async () => {
-    const room = house.room({
+    const room = house.createNamespace({
       env: { NOTIFY_SOCKET: "/nowhere/socket", WATCHDOG_USEC: "1000000", KEPT: "1" },
     });
-    room.cli(["worker"]);
-    await due(room, "a", { command: sh("env | grep -E '^(NOTIFY|WATCHDOG|KEPT)'") });
-    expect(await outcome(room, "a")).toMatchObject([{ result: "ok", tail: "KEPT=1" }]);
+    room.start(["worker"]);
+    await putDueSchedule(room, "a", { command: runShell("env | grep -E '^(NOTIFY|WATCHDOG|KEPT)'") });
+    expect(await waitForOutcomes(room, "a")).toMatchObject([{ result: "ok", tail: "KEPT=1" }]);
   });
 
   test("counts what it does, and calls the hooks of its file", async () => {
-    const room = house.room();
-    const called = house.file();
+    const room = house.createNamespace();
+    const called = house.createPath();
     const hooks = { success: ["sh", "-c", `cat >${called}.new; mv ${called}.new ${called}`] };
-    const worker = room.cli([
+    const worker = room.start([
       "worker",
       "--handlers",
-      house.file(JSON.stringify({ hooks })),
+      house.createPath(JSON.stringify({ hooks })),
       "--metrics",
       "0",
     ]);
     await worker.waitForOutput(/metrics are served at=\S+/);
     const at = /metrics are served at=(\S+)/.exec(worker.output.stderr)?.[1];
-    await due(room, "a", { command: ["true"] });
-    await exists(called);
+    await putDueSchedule(room, "a", { command: ["true"] });
+    await waitForFile(called);
     expect(JSON.parse(readFileSync(called, "utf8"))).toMatchObject({ schedule: "a" });
     const metrics = await (await fetch(`http://${at}/metrics`)).text();
     expect(metrics).toMatch(/^signalbox_worker_fired_total\{type="a"\} 1$/m);
@@ -102,33 +110,40 @@ describe.concurrent("a worker", () => {
   });
 
   test("harms nobody by a handler that fails, floods, or never reads", async () => {
-    const room = house.room();
-    const worker = room.cli(["worker", "--concurrency", "2"]);
-    const commands = { flood: sh("yes | head -c 5000000"), crash: sh("kill -SEGV $$"), none: ["/no/such"] };
+    const room = house.createNamespace();
+    const worker = room.start(["worker", "--concurrency", "2"]);
+    const commands = {
+      flood: runShell("yes | head -c 5000000"),
+      crash: runShell("kill -SEGV $$"),
+      none: ["/no/such"],
+    };
     for (const [id, command] of Object.entries(commands))
-      await due(room, id, { command, data: "x".repeat(200_000) });
-    const all = await Promise.all(Object.keys(commands).map((id) => outcome(room, id)));
+      await putDueSchedule(room, id, { command, data: "x".repeat(200_000) });
+    const all = await Promise.all(Object.keys(commands).map((id) => waitForOutcomes(room, id)));
     expect(all.map(([last]) => `${last?.result} ${last?.code}`)).toEqual([
       "ok 0",
       "failed 139",
       "failed 127",
     ]);
     expect(worker.output.stderr.length).toBeLessThan(200_000);
-    await due(room, "after", { command: ["true"] });
-    expect(await outcome(room, "after")).toMatchObject([{ result: "ok" }]);
+    await putDueSchedule(room, "after", { command: ["true"] });
+    expect(await waitForOutcomes(room, "after")).toMatchObject([{ result: "ok" }]);
   });
 });
 
 describe.concurrent("leases of a schedule", () => {
   test("are held while it runs, seen by everybody, and freed then", async () => {
-    const room = house.room();
-    const [there, gate] = [house.file(), house.file()];
-    room.cli(["worker"]);
-    await due(room, "a", { command: sh(HOLD(there, gate)), leases: ["db=2:3"] });
-    await exists(there);
-    await due(room, "b", { command: ["true"], leases: ["db=2:3"] });
-    const queue = await eventually("a waiter", async () => {
-      const all = await room.queue("db", "resource");
+    const room = house.createNamespace();
+    const [there, gate] = [house.createPath(), house.createPath()];
+    room.start(["worker"]);
+    await putDueSchedule(room, "a", {
+      command: runShell(buildWaitingScript(there, gate)),
+      leases: ["db=2:3"],
+    });
+    await waitForFile(there);
+    await putDueSchedule(room, "b", { command: ["true"], leases: ["db=2:3"] });
+    const queue = await waitUntil("a waiter", async () => {
+      const all = await room.readQueue("db", "resource");
       return all.length === 2 && all;
     });
     expect(queue.map(({ ticket }) => [ticket?.label, ticket?.state, ticket?.count])).toEqual([
@@ -136,30 +151,33 @@ describe.concurrent("leases of a schedule", () => {
       ["schedule b", "waiting", 2],
     ]);
     writeFileSync(gate, "");
-    expect(await outcome(room, "a")).toMatchObject([{ result: "ok" }]);
-    expect(await outcome(room, "b")).toMatchObject([{ result: "ok" }]);
-    await eventually("free", async () => (await room.queue("db", "resource")).length === 0);
+    expect(await waitForOutcomes(room, "a")).toMatchObject([{ result: "ok" }]);
+    expect(await waitForOutcomes(room, "b")).toMatchObject([{ result: "ok" }]);
+    await waitUntil("free", async () => (await room.readQueue("db", "resource")).length === 0);
   });
 
   test("that are taken away end it", async () => {
-    const room = house.room();
-    const [there, gate] = [house.file(), house.file()];
-    const worker = room.cli(["worker"]);
-    await due(room, "a", { command: sh(HOLD(there, gate)), leases: ["db=1:1"] });
-    await exists(there);
-    const [held] = await room.queue("db", "resource");
+    const room = house.createNamespace();
+    const [there, gate] = [house.createPath(), house.createPath()];
+    const worker = room.start(["worker"]);
+    await putDueSchedule(room, "a", {
+      command: runShell(buildWaitingScript(there, gate)),
+      leases: ["db=1:1"],
+    });
+    await waitForFile(there);
+    const [held] = await room.readQueue("db", "resource");
     await room.delete(held?.key ?? "");
-    expect(await outcome(room, "a")).toMatchObject([
+    expect(await waitForOutcomes(room, "a")).toMatchObject([
       { result: "lost", reason: expect.stringMatching(/claim was lost/) },
     ]);
     expect(worker.child.exitCode).toBeNull();
   });
 
   test("that cannot be read make it fail", async () => {
-    const room = house.room();
-    room.cli(["worker"]);
-    await due(room, "a", { command: ["true"], leases: ["db=x"] });
-    expect(await outcome(room, "a")).toMatchObject([
+    const room = house.createNamespace();
+    room.start(["worker"]);
+    await putDueSchedule(room, "a", { command: ["true"], leases: ["db=x"] });
+    expect(await waitForOutcomes(room, "a")).toMatchObject([
       { result: "failed", reason: expect.stringMatching(/db=x/) },
     ]);
   });
@@ -170,16 +188,16 @@ describe.concurrent("a worker that cannot start", () => {
     ["a file that is wrong", "handlers: 5", 78, /line 1, column 1: handlers: "5" is not a list/],
     ["a key that is not known", "handler: []", 78, /did you mean handlers\?/],
   ])("says what is wrong: %s", async (_, text, code, message) => {
-    const ended = await house.room().ended(["worker", "--handlers", house.file(text)]);
+    const ended = await house.createNamespace().execute(["worker", "--handlers", house.createPath(text)]);
     expect(ended).toMatchObject({ code, stdout: "", stderr: expect.stringMatching(message) });
   });
 
   test("a file that is not there, a port that is none, no etcd", async () => {
-    const room = house.room({ env: { SIGNALBOX_CONNECT_TIMEOUT: "200ms" } });
-    expect(await room.ended(["worker", "--handlers", "/no/file"])).toMatchObject({ code: 78 });
-    expect(await room.ended(["worker", "--metrics", "x"])).toMatchObject({ code: 64 });
-    expect(await room.ended(["worker", "--concurrency", "0"])).toMatchObject({ code: 64 });
-    const away = await room.ended(["worker"], { endpoints: ["http://127.0.0.1:1"] });
+    const room = house.createNamespace({ env: { SIGNALBOX_CONNECT_TIMEOUT: "200ms" } });
+    expect(await room.execute(["worker", "--handlers", "/no/file"])).toMatchObject({ code: 78 });
+    expect(await room.execute(["worker", "--metrics", "x"])).toMatchObject({ code: 64 });
+    expect(await room.execute(["worker", "--concurrency", "0"])).toMatchObject({ code: 64 });
+    const away = await room.execute(["worker"], { endpoints: ["http://127.0.0.1:1"] });
     expect(away).toMatchObject({ code: 69, stderr: expect.stringMatching(/cannot reach etcd/) });
   });
 });

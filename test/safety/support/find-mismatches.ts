@@ -2,11 +2,12 @@
 import type { JsonSchema, RootSchema } from "../../../scripts/json-doc/schema.ts";
 
 /** What is wrong with a document, each with its path; empty where it fits. */
-export function misfits(root: RootSchema, schema: JsonSchema, value: unknown, path = "$"): string[] {
-  if (schema.$ref !== undefined) return misfits(root, resolved(root, schema.$ref), value, path);
+export function findMismatches(root: RootSchema, schema: JsonSchema, value: unknown, path = "$"): string[] {
+  if (schema.$ref !== undefined)
+    return findMismatches(root, resolveReference(root, schema.$ref), value, path);
   const wrong = (what: string) => [`${path}: ${JSON.stringify(value)?.slice(0, 80)} ${what}`];
   if (schema.oneOf !== undefined) {
-    const fitting = schema.oneOf.filter((one) => misfits(root, one, value, path).length === 0);
+    const fitting = schema.oneOf.filter((one) => findMismatches(root, one, value, path).length === 0);
     return fitting.length === 1 ? [] : wrong(`fits ${fitting.length} of ${schema.oneOf.length}`);
   }
   if (schema.const !== undefined && value !== schema.const) return wrong(`is not ${schema.const}`);
@@ -19,11 +20,11 @@ export function misfits(root: RootSchema, schema: JsonSchema, value: unknown, pa
   if (schema.minimum !== undefined && Number(value) < schema.minimum)
     return wrong(`is under ${schema.minimum}`);
   if (Array.isArray(value))
-    return value.flatMap((one, at) => misfits(root, schema.items ?? {}, one, `${path}[${at}]`));
-  return isRecord(value) ? misfitsOfFields(root, schema, value, path) : [];
+    return value.flatMap((one, at) => findMismatches(root, schema.items ?? {}, one, `${path}[${at}]`));
+  return isRecord(value) ? findFieldMismatches(root, schema, value, path) : [];
 }
 
-function misfitsOfFields(
+function findFieldMismatches(
   root: RootSchema,
   schema: JsonSchema,
   value: Record<string, unknown>,
@@ -34,12 +35,12 @@ function misfitsOfFields(
   const fields = Object.entries(value).flatMap(([name, field]) => {
     const known = properties[name] ?? additionalProperties;
     if (known === false) return [`${path}.${name}: nobody knows it`];
-    return known === undefined ? [] : misfits(root, known, field, `${path}.${name}`);
+    return known === undefined ? [] : findMismatches(root, known, field, `${path}.${name}`);
   });
   return [...missing.map((name) => `${path}.${name}: it is missing`), ...fields];
 }
 
-export function resolved(root: RootSchema, reference: string): JsonSchema {
+export function resolveReference(root: RootSchema, reference: string): JsonSchema {
   const schema = root.$defs[reference.slice("#/$defs/".length)];
   if (schema === undefined) throw new Error(`there is no ${reference}`);
   return schema;

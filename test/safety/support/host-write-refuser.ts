@@ -24,15 +24,15 @@ const REFUSAL = JSON.stringify({
 });
 
 /** Until the test is over. @returns where it listens, and how often it has refused */
-export async function barringHosts(
+export async function refuseHostWrites(
   target: string,
   keys: Keys,
 ): Promise<{ endpoint: string; refusals(): number }> {
   let refusals = 0;
   const server = createServer(async (asked, answer) => {
     const isTxn = asked.url === "/v3/kv/txn";
-    const body = isTxn ? await textOf(asked) : undefined;
-    if (body !== undefined && writesHosts(JSON.parse(body) as WireTxn, keys.hosts().key)) {
+    const body = isTxn ? await readText(asked) : undefined;
+    if (body !== undefined && isHostWrite(JSON.parse(body) as WireTxn, keys.hosts().key)) {
       refusals += 1;
       answer.writeHead(403).end(REFUSAL);
     } else forward(target, asked, answer, body);
@@ -66,14 +66,14 @@ function forward(
   else onward.end(body);
 }
 
-function writesHosts({ success = [], failure = [] }: WireTxn, prefix: string): boolean {
+function isHostWrite({ success = [], failure = [] }: WireTxn, prefix: string): boolean {
   return [...success, ...failure].some(({ request_put: put, request_txn: txn }) => {
-    if (txn !== undefined) return writesHosts(txn, prefix);
+    if (txn !== undefined) return isHostWrite(txn, prefix);
     return put !== undefined && Buffer.from(put.key, "base64").toString("latin1").startsWith(prefix);
   });
 }
 
-async function textOf(request: IncomingMessage): Promise<string> {
+async function readText(request: IncomingMessage): Promise<string> {
   let text = "";
   for await (const chunk of request) text += String(chunk);
   return text;

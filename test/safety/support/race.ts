@@ -1,7 +1,7 @@
 /** Many runs that race for one lock, and some runners that are killed in between. */
 import { expect } from "vitest";
-import { fallingTokens, overfull } from "../../../fixtures/cluster/job-journal.ts";
-import { complaints, crowd, type Doom, type Member } from "./parallel-runs.ts";
+import { findFallingTokens, findOveruse } from "../../../fixtures/cluster/job-journal.ts";
+import { findUnexpectedEnds, type KillTime, type ParallelRun, runInParallel } from "./parallel-runs.ts";
 import type { Stage } from "./theatre.ts";
 
 const LOCK = ["--lock", "nightly"];
@@ -15,31 +15,31 @@ export interface Race {
 }
 
 /** One holds the lock at a time, each with a larger token, and every run ends as it should. */
-export async function race(stage: Stage, { runs, workers, killed }: Race): Promise<void> {
-  const members = racers(runs, killed);
-  const ends = await crowd(stage, members, workers);
+export async function runRace(stage: Stage, { runs, workers, killed }: Race): Promise<void> {
+  const members = buildRuns(runs, killed);
+  const ends = await runInParallel(stage, members, workers);
   const { journal } = stage;
-  expect(overfull(journal.lines(), 1), journal.timeline()).toEqual([]);
-  expect(fallingTokens(journal.starts()), journal.timeline()).toEqual([]);
-  const codes = ({ options }: Member) => (options.includes("--wait") ? [0] : [0, 75]);
-  expect(complaints(members, ends, codes), journal.timeline()).toEqual([]);
+  expect(findOveruse(journal.readLines(), 1), journal.formatTimeline()).toEqual([]);
+  expect(findFallingTokens(journal.listStarts()), journal.formatTimeline()).toEqual([]);
+  const codes = ({ options }: ParallelRun) => (options.includes("--wait") ? [0] : [0, 75]);
+  expect(findUnexpectedEnds(members, ends, codes), journal.formatTimeline()).toEqual([]);
 }
 
 /** Every fifth gives up when the lock is taken, the others queue. Some are killed: of so many, so many at a time. */
-function racers(runs: number, killed: { of: number; together: number }): Member[] {
-  return Array.from({ length: runs }, (_, index): Member => {
+function buildRuns(runs: number, killed: { of: number; together: number }): ParallelRun[] {
+  return Array.from({ length: runs }, (_, index): ParallelRun => {
     const place = index % killed.of;
     return {
       name: `r${index}`,
       options: index % 5 === 4 ? LOCK : [...LOCK, "--wait"],
       hold: [1 + (index % 3)],
-      doom: place < killed.together ? doom(place === 0) : undefined,
+      killAt: place < killed.together ? pickKillTime(place === 0) : undefined,
     };
   });
 }
 
 /** A random instant: while its command runs, or in all of what a runner lives through. */
-function doom(isHolder: boolean): Doom {
+function pickKillTime(isHolder: boolean): KillTime {
   return isHolder
     ? { after: "start", ms: Math.random() * 30 }
     : { after: "spawn", ms: Math.random() * 1_500 };

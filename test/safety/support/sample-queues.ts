@@ -7,22 +7,22 @@ import type { Stage } from "./theatre.ts";
 export const TERMINAL = { terminal: { columns: 80, rows: 24 } };
 
 /** A lock that is held and waited for, units of a resource that are waited for. */
-export async function busy(stage: Stage): Promise<void> {
+export async function startSampleQueues(stage: Stage): Promise<void> {
   const stay = ["until", `${stage.journal.folder}/over`];
-  await stage.started({ name: "one", options: ["--lock", "x", "--lease", "db=2:3"], hold: stay });
-  stage.run({ name: "two", options: ["--lock", "x", "--wait"], hold: stay });
-  stage.run({ name: "three", options: ["--no-lock", "--lease", "db=2:3"], hold: stay });
-  await Promise.all([stage.placed("two", "waiting"), stage.placed("three", "waiting")]);
+  await stage.startJobAndWait({ name: "one", options: ["--lock", "x", "--lease", "db=2:3"], hold: stay });
+  stage.startJob({ name: "two", options: ["--lock", "x", "--wait"], hold: stay });
+  stage.startJob({ name: "three", options: ["--no-lock", "--lease", "db=2:3"], hold: stay });
+  await Promise.all([stage.waitForTickets("two", "waiting"), stage.waitForTickets("three", "waiting")]);
 }
 
 /** The last of a chain of processes: the program behind `script` and its shell. */
-export function innermost(pid: number): number {
+export function findInnermostProcess(pid: number): number {
   const [child] = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").filter(Boolean);
-  return child === undefined ? pid : innermost(Number(child));
+  return child === undefined ? pid : findInnermostProcess(Number(child));
 }
 
 /** Tickets of many runs, written by hand. */
-export async function crowd(stage: Stage, locks: number, waiters: number, label = ""): Promise<void> {
+export async function putTickets(stage: Stage, locks: number, waiters: number, label = ""): Promise<void> {
   const puts = Array.from({ length: locks * (1 + waiters) }, (_, index) => {
     const run = index.toString(36).padStart(16, "0");
     const state = index % (1 + waiters) === 0 ? "held" : "waiting";

@@ -7,7 +7,7 @@ import type { Stage } from "./theatre.ts";
 const HOUR = 3_600_000;
 
 /** Puts keys where the stage has its own, all at once. */
-export async function put(stage: Stage, kvs: readonly KeyValue[]): Promise<void> {
+export async function putKeys(stage: Stage, kvs: readonly KeyValue[]): Promise<void> {
   const success = kvs.map(({ key, value }) => ({
     op: "put" as const,
     key: stage.keys.prefix + key.slice(sampleKeys.prefix.length),
@@ -17,7 +17,7 @@ export async function put(stage: Stage, kvs: readonly KeyValue[]): Promise<void>
 }
 
 /** A worker that runs `backup`; `mail` failed and waits, `bill` has no worker, `old` should have run. */
-export async function planned(stage: Stage): Promise<void> {
+export async function putSampleSchedules(stage: Stage): Promise<void> {
   const now = Date.now();
   const times = {
     scheduled: now - HOUR,
@@ -28,7 +28,7 @@ export async function planned(stage: Stage): Promise<void> {
   const last = { ...times, run: "r1", result: "failed" } as const;
   const tail = "no \x1b]0;title\x07space\n";
   const letter = { ...last, host: "web1.example.com", code: 7, tail };
-  await put(stage, [
+  await putKeys(stage, [
     worker("w1", { running: 1 }),
     ...schedule("mail", { note: "to \x1b[31mall" }, { runAt: now + 2 * HOUR, last, dead: 1 }),
     ...schedule("bill", { type: "bill" }, { runAt: now + 3 * HOUR }),

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { BUNDLE } from "../../../fixtures/signalbox.ts";
-import { until } from "../../../fixtures/wait-until.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
 
 export const SHELLS = ["bash", "zsh", "fish"] as const;
 export type Shell = (typeof SHELLS)[number];
@@ -42,7 +42,7 @@ export function isInstalled(shell: string): boolean {
 }
 
 /** A place to type at: `signalbox` is on the PATH there, and only notes what it was called with. */
-export class Desk {
+export class ShellSession {
   readonly folder = mkdtempSync(join(tmpdir(), "signalbox-shell-"));
   readonly #notes = join(this.folder, "notes");
   readonly #env: Record<string, string>;
@@ -100,10 +100,10 @@ esac
       shown += text;
     });
     const tell = () => shown;
-    await until("the shell to be ready", () => shown.includes("ready> "), { tell });
+    await waitUntil("the shell to be ready", () => shown.includes("ready> "), { tell });
     for (const [index, line] of lines.entries()) {
       child.stdin?.write(`${line}\r`);
-      await until(`an answer to ${line}`, () => this.#called().length > before + index, { tell });
+      await waitUntil(`an answer to ${line}`, () => this.#called().length > before + index, { tell });
     }
   }
 

@@ -7,7 +7,7 @@ import type { Store } from "../../../src/etcd/store.ts";
 import { createRealClock } from "../../../src/process/clock.ts";
 
 export {
-  HOLD,
+  JOB_SCRIPT as HOLD,
   type Job,
   Stage,
   TRANSPORTS,
@@ -39,7 +39,7 @@ export class Theatre {
    * A prefix and a journal of its own for a test; its processes end with the test.
    * @param context  of a test that runs beside others, which must not count `sessions()`, nor look for `ghosts()`
    */
-  async stage(
+  async createTestNamespace(
     transport: Transport,
     { onTestFinished: onFinished }: Finishing = { onTestFinished },
   ): Promise<Stage> {

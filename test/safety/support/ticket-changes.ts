@@ -5,7 +5,7 @@ import type { Ticket } from "../../../src/protocol/ticket.ts";
 import type { Stage } from "./theatre.ts";
 
 /** A ticket as it became, or its end. */
-export interface Change {
+export interface TicketChange {
   key: string;
   revision: bigint;
   /** What has no such fields, such as a history, has none here. */
@@ -13,13 +13,13 @@ export interface Change {
 }
 
 /** Follows keys from now to the end of the test. The list grows. */
-export async function record(stage: Stage, range: KeyRange): Promise<Change[]> {
+export async function recordChanges(stage: Stage, range: KeyRange): Promise<TicketChange[]> {
   const stop = new AbortController();
-  const changes: Change[] = [];
+  const changes: TicketChange[] = [];
   const { revision } = await stage.store.readRange(range);
   const follow = async () => {
     for await (const { events } of stage.store.watch({ ranges: [range], from: revision + 1n }, stop.signal)) {
-      changes.push(...events.map(changeOf));
+      changes.push(...events.map(toChange));
     }
   };
   const following = follow().catch((error) => {
@@ -32,21 +32,21 @@ export async function record(stage: Stage, range: KeyRange): Promise<Change[]> {
   return changes;
 }
 
-function changeOf(event: WatchEvent): Change {
+function toChange(event: WatchEvent): TicketChange {
   if (event.type === "delete") return { key: event.key, revision: event.revision, ticket: undefined };
   const { key, modRevision, createRevision, value } = event.kv;
   const { state, count, label } = JSON.parse(value);
   return { key, revision: modRevision, ticket: { state, count, label, claimedAt: createRevision } };
 }
 
-type Standing = Map<string, NonNullable<Change["ticket"]>>;
+type StandingTickets = Map<string, NonNullable<TicketChange["ticket"]>>;
 
 /**
  * Grants that came out of turn. Whoever is granted must fit in beside all who claimed earlier, granted or not: so of two
  * whose turn has come either may be first, but nobody takes units that an earlier one waits for.
  */
-export function outOfTurn(changes: readonly Change[], total: number): string[] {
-  const standing: Standing = new Map();
+export function findOvertakingGrants(changes: readonly TicketChange[], total: number): string[] {
+  const standing: StandingTickets = new Map();
   return changes.flatMap(({ key, revision, ticket }) => {
     const isGrant = ticket?.state === "held" && standing.get(key)?.state !== "held";
     if (ticket === undefined) standing.delete(key);

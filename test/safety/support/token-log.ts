@@ -2,10 +2,10 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 
 /** A command that appends its token to $OUT, from processes that leave it by every door, for as long as any lives. */
-export const BEATS = resolve(import.meta.dirname, "write-tokens.sh");
+export const TOKEN_WRITER = resolve(import.meta.dirname, "write-tokens.sh");
 
 /** What commands wrote, line by line, to one file; the order of the lines is the order of the writes. */
-export class Ledger {
+export class TokenLog {
   readonly path: string;
   /** For the commands that write here. */
   readonly env: { OUT: string };
@@ -15,7 +15,7 @@ export class Ledger {
     this.env = { OUT: path };
   }
 
-  lines(): string[] {
+  readLines(): string[] {
     try {
       return readFileSync(this.path, "utf8").split("\n").filter(Boolean);
     } catch {
@@ -24,16 +24,16 @@ export class Ledger {
   }
 
   /** Every token in order of its first line. */
-  tokens(): number[] {
-    return [...new Set(this.lines().map(Number))];
+  readTokens(): number[] {
+    return [...new Set(this.readLines().map(Number))];
   }
 
   /**
    * Lines that came after a line with a larger token: a command wrote on after the next one had begun.
    * Tokens grow from holder to holder, so the ledger of a lock that never had two holders at once has none.
    */
-  overlaps(): string[] {
-    const lines = this.lines();
+  findOverlaps(): string[] {
+    const lines = this.readLines();
     let largest = 0;
     return lines.flatMap((line, index) => {
       const token = Number(line);

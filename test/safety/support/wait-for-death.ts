@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { startStopwatch } from "../../../fixtures/steady.ts";
-import { GUARDIAN, type Marked, marked } from "../../process/helpers.ts";
+import { GUARDIAN, listMarkedProcesses, type MarkedProcess } from "../../process/helpers.ts";
 
 /** Between two looks at all processes: looking costs, and what is measured must not suffer from being measured. */
 const LOOK_EVERY = 25;
@@ -13,22 +13,24 @@ const QUIET_LOOKS = 3;
  * @returns the ms until the first look that found nothing; those in which this process stood still do not count
  * @throws Error naming what is still alive after `limit` ms
  */
-export async function death(mark: string, limit: number, runner?: number): Promise<number> {
+export async function waitForDeath(mark: string, limit: number, runner?: number): Promise<number> {
   const waited = startStopwatch();
   let died = 0;
   for (let quiet = 0; quiet < QUIET_LOOKS; ) {
-    const alive = marked(mark).filter(({ pid, name }) => !stays(runner, pid, name));
+    const alive = listMarkedProcesses(mark).filter(({ pid, name }) => !isSpared(runner, pid, name));
     quiet = alive.length === 0 ? quiet + 1 : 0;
     const elapsed = waited();
     if (quiet === 1) died = elapsed;
-    if (elapsed > limit && quiet === 0) throw new Error(`still alive after ${limit} ms: ${described(alive)}`);
+    if (elapsed > limit && quiet === 0)
+      throw new Error(`still alive after ${limit} ms: ${describeProcesses(alive)}`);
     await pause(LOOK_EVERY);
   }
   return died;
 }
 
-function stays(runner: number | undefined, pid: number, name: string): boolean {
+function isSpared(runner: number | undefined, pid: number, name: string): boolean {
   return runner !== undefined && (pid === runner || name === GUARDIAN);
 }
 
-const described = (alive: readonly Marked[]) => alive.map(({ pid, name }) => `${name} (${pid})`).join(", ");
+const describeProcesses = (alive: readonly MarkedProcess[]) =>
+  alive.map(({ pid, name }) => `${name} (${pid})`).join(", ");

@@ -20,7 +20,7 @@ const isSilence = ({ kind }: { kind: string }) => kind === "silence";
 
 /** The leader last. */
 async function byRole(context: TestContext): Promise<[EtcdMember, EtcdMember, EtcdMember]> {
-  const { store } = await Observer.at(context, cluster.endpoints);
+  const { store } = await Observer.connect(context, cluster.endpoints);
   const all = await store.readMemberStatuses();
   const leader = cluster.members.find((_, at) => {
     const one = all[at];
@@ -37,7 +37,7 @@ describe("the heartbeat", () => {
     const since = performance.now();
     const { store, ports, beats } = await watching(context, cluster.endpoints);
     const { revision } = await store.readRange({ key: ports.keys.prefix });
-    expect(await beats.next(isAnswer)).toMatchObject({
+    expect(await beats.waitForNext(isAnswer)).toMatchObject({
       ...{ up: 3, total: 3, leader: `m${cluster.members.indexOf(leader) + 1}` },
       version: expect.stringMatching(/^\d+\.\d+\.\d+/),
     });
@@ -53,7 +53,9 @@ describe("the heartbeat", () => {
       const endpoints = [follower, other, leader].map(({ clientUrl }) => clientUrl);
       const { beats } = await watching(context, endpoints);
       follower.freeze();
-      expect(await beats.next((beat) => beat.kind === "answer" && beat.up === 2)).toMatchObject({ total: 3 });
+      expect(await beats.waitForNext((beat) => beat.kind === "answer" && beat.up === 2)).toMatchObject({
+        total: 3,
+      });
       expect(beats.list.filter(isSilence)).toEqual([]);
     }));
 
@@ -61,7 +63,7 @@ describe("the heartbeat", () => {
     const [follower, other, leader] = await byRole(context);
     const { beats } = await watching(context, [follower.clientUrl]);
     const start = Date.now();
-    const silence = beats.next(isSilence);
+    const silence = beats.waitForNext(isSilence);
     other.freeze();
     leader.freeze();
     const { ms, ...beat } = await silence;
@@ -71,18 +73,18 @@ describe("the heartbeat", () => {
     const body = JSON.stringify({ key: "AA==", serializable: true });
     const served = await fetch(`${follower.clientUrl}/v3/kv/range`, { method: "POST", body });
     expect(served.status).toBe(200);
-    const next = await beats.next(isSilence);
+    const next = await beats.waitForNext(isSilence);
     expect(next).toMatchObject({ since: beat.kind === "silence" && beat.since });
-    const answer = beats.next(isAnswer);
+    const answer = beats.waitForNext(isAnswer);
     for (const member of [other, leader]) member.thaw();
     await answer;
   });
 });
 
 async function watching(context: TestContext, endpoints: readonly string[]) {
-  const observer = await Observer.at(context, endpoints);
+  const observer = await Observer.connect(context, endpoints);
   const { store, ports } = observer;
   const beats = observer.beats();
-  await beats.next(isAnswer);
+  await beats.waitForNext(isAnswer);
   return { store, ports, beats };
 }

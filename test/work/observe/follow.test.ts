@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from "vitest";
 import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
 import { FaultProxy } from "../../../fixtures/proxy.ts";
-import { until } from "../../../fixtures/wait-until.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { TRANSPORTS } from "../../safety/support/theatre.ts";
 import { Observer } from "./observers.ts";
 
@@ -22,12 +22,12 @@ const isRead = ({ kind }: { kind: string }) => kind === "read";
 async function proxied(context: TestContext, transport: "http" | "grpc") {
   const proxy = await FaultProxy.start(etcd.clientUrl);
   context.onTestFinished(() => proxy.close());
-  const observer = await Observer.at(context, [proxy.url], { transport });
-  const writer = await Observer.at(context, [etcd.clientUrl]);
+  const observer = await Observer.connect(context, [proxy.url], { transport });
+  const writer = await Observer.connect(context, [etcd.clientUrl]);
   const group = async (name: string) => {
     const put = { op: "put" as const, key: writer.ports.keys.group(name), value: '["a"]' };
     await writer.store.commitTxn({ compare: [], success: [put], failure: [] });
-    await until(`group ${name} is seen`, () => observer.fold.getSnapshot().groups.has(name));
+    await waitUntil(`group ${name} is seen`, () => observer.fold.getSnapshot().groups.has(name));
   };
   const told = await observer.follow();
   await group(`first ${proxy.port}`);
@@ -37,11 +37,11 @@ async function proxied(context: TestContext, transport: "http" | "grpc") {
 describe.concurrent.each(TRANSPORTS)("over %s, who follows etcd", (transport) => {
   it("is told soon that it refuses connections, and reads again when it is back", async (context) => {
     const { proxy, told } = await proxied(context, transport);
-    const away = told.next(isAway);
+    const away = told.waitForNext(isAway);
     proxy.mode = "refuse";
     proxy.reset();
     context.expect((await away).ms).toBeLessThan(3_000);
-    const read = told.next(isRead);
+    const read = told.waitForNext(isRead);
     proxy.mode = "forward";
     await read;
   });
@@ -49,7 +49,7 @@ describe.concurrent.each(TRANSPORTS)("over %s, who follows etcd", (transport) =>
   it("is told nothing at once of a watch that broke: it may run again as soon", async (context) => {
     const { proxy, told } = await proxied(context, transport);
     const start = told.now;
-    const read = told.next(isRead);
+    const read = told.waitForNext(isRead);
     proxy.reset();
     await read;
     // Where reading takes longer, that is said.
@@ -58,10 +58,10 @@ describe.concurrent.each(TRANSPORTS)("over %s, who follows etcd", (transport) =>
 
   it("is told of connections that nothing comes through any more, old or new", async (context) => {
     const { proxy, told } = await proxied(context, transport);
-    const away = told.next(isAway);
+    const away = told.waitForNext(isAway);
     proxy.mode = "drop";
     context.expect((await away).ms).toBeLessThan(SOON);
-    const read = told.next(isRead);
+    const read = told.waitForNext(isRead);
     proxy.mode = "forward";
     await read;
   });
@@ -79,12 +79,12 @@ describe.concurrent("the heartbeat", () => {
   it("is silence where everything is swallowed on the way", async (context) => {
     const proxy = await FaultProxy.start(etcd.clientUrl);
     context.onTestFinished(() => proxy.close());
-    const beats = (await Observer.at(context, [proxy.url])).beats();
-    await beats.next(({ kind }) => kind === "answer");
-    const silence = beats.next(({ kind }) => kind === "silence");
+    const beats = (await Observer.connect(context, [proxy.url])).beats();
+    await beats.waitForNext(({ kind }) => kind === "answer");
+    const silence = beats.waitForNext(({ kind }) => kind === "silence");
     proxy.mode = "drop";
     context.expect((await silence).ms).toBeLessThan(SOON);
-    const answer = beats.next(({ kind }) => kind === "answer");
+    const answer = beats.waitForNext(({ kind }) => kind === "answer");
     proxy.mode = "forward";
     await answer;
   });
@@ -92,12 +92,12 @@ describe.concurrent("the heartbeat", () => {
 
 describe("who follows etcd", () => {
   it("is told that it is frozen, though connections stand", async (context) => {
-    const told = await (await Observer.at(context, [etcd.clientUrl])).follow();
-    const away = told.next(isAway);
+    const told = await (await Observer.connect(context, [etcd.clientUrl])).follow();
+    const away = told.waitForNext(isAway);
     etcd.freeze();
     context.onTestFinished(() => etcd.thaw());
     expect((await away).ms).toBeLessThan(SOON);
-    const read = told.next(isRead);
+    const read = told.waitForNext(isRead);
     etcd.thaw();
     await read;
   });

@@ -10,7 +10,7 @@ import {
   type ConfigUpdate,
 } from "../../../src/work/operate/configure.ts";
 import { keys } from "../../protocol/samples.ts";
-import { type Fate, TestDesk } from "./operator-fixture.ts";
+import { type Fate, OperatorFixture } from "./operator-fixture.ts";
 
 const added = (name: string, after: readonly string[] = []): ConfigChange => ({
   ...{ kind: "group", name, before: undefined, after },
@@ -23,7 +23,7 @@ const many = (count: number, word = "g") =>
   Array.from({ length: count }, (_, index) => added(`${word}${index}`, ["web1"]));
 
 /** What an operator sees now. */
-async function seen(desk: TestDesk): Promise<{ seen: bigint; keys: ConfigKeyRevision[] }> {
+async function seen(desk: OperatorFixture): Promise<{ seen: bigint; keys: ConfigKeyRevision[] }> {
   const { kvs, revision } = await desk.store.readRange(keys.getFullRange());
   const found = kvs.flatMap(({ key, modRevision }): ConfigKeyRevision[] => {
     const parsed = keys.parse(key);
@@ -34,7 +34,7 @@ async function seen(desk: TestDesk): Promise<{ seen: bigint; keys: ConfigKeyRevi
 }
 
 async function deed(
-  desk: TestDesk,
+  desk: OperatorFixture,
   changes: readonly ConfigChange[],
   guardsAll = true,
 ): Promise<ConfigUpdate> {
@@ -44,18 +44,18 @@ async function deed(
   };
 }
 
-async function does(desk: TestDesk, ...changes: ConfigChange[]): Promise<void> {
+async function does(desk: OperatorFixture, ...changes: ConfigChange[]): Promise<void> {
   expect((await applyConfigUpdate(desk.ports, await deed(desk, changes))).kind).toBe("done");
 }
 
-const put = (desk: TestDesk, key: string, value = "[]") =>
+const put = (desk: OperatorFixture, key: string, value = "[]") =>
   desk.store.commitTxn({ compare: [], success: [{ op: "put", key, value }], failure: [] });
-const remove = (desk: TestDesk, key: string) =>
+const remove = (desk: OperatorFixture, key: string) =>
   desk.store.commitTxn({ compare: [], success: [{ op: "delete", key }], failure: [] });
 
 describe("changes", () => {
   it("of groups and resources are made together, with one record", async () => {
-    const desk = new TestDesk();
+    const desk = new OperatorFixture();
     await does(desk, added("old"), added("web"));
     await does(desk, gone("old"), added("all", ["web"]), total("db", "10"));
     const { kvs } = await desk.store.readRange({
@@ -74,11 +74,11 @@ describe("changes", () => {
     "are made once when answers are %s, %s, %s, also those of many",
     async (...fates) => {
       for (const count of [1, 200]) {
-        const desk = new TestDesk();
+        const desk = new OperatorFixture();
         await does(desk, ...many(80, "before"));
         const order = await deed(desk, many(count));
         desk.store.fates.push(...fates.filter(Boolean));
-        const receipt = await desk.settled(applyConfigUpdate(desk.ports, order));
+        const receipt = await desk.advanceUntilSettled(applyConfigUpdate(desk.ports, order));
         expect(receipt.kind).toBe("done");
         const { kvs } = await desk.store.readRange(keys.groups());
         expect(kvs).toHaveLength(80 + count);
@@ -89,7 +89,7 @@ describe("changes", () => {
   );
 
   it(`are ${MAX_CHANGES} at most in one transaction, and it holds them`, async () => {
-    const desk = new TestDesk();
+    const desk = new OperatorFixture();
     await does(desk, ...many(MAX_CHANGES));
     expect((await desk.store.readRange(keys.groups())).count).toBe(MAX_CHANGES);
     const order = await deed(desk, many(MAX_CHANGES + 1, "h"));
@@ -102,7 +102,7 @@ describe("changes", () => {
 });
 
 describe("changes are refused", () => {
-  const meddling: [what: string, meddle: (desk: TestDesk) => Promise<unknown>][] = [
+  const meddling: [what: string, meddle: (desk: OperatorFixture) => Promise<unknown>][] = [
     ["a group changed", (desk) => put(desk, keys.group("before1"), '["other"]')],
     ["a group was written again as it was", (desk) => put(desk, keys.group("before1"), '["web1"]')],
     ["a group came", (desk) => put(desk, keys.group("new"))],
@@ -112,7 +112,7 @@ describe("changes are refused", () => {
 
   describe.each([10, 60, 61, 500])("of a configuration of %d", (count) => {
     it.each(meddling)("when %s", async (_, meddle) => {
-      const desk = new TestDesk();
+      const desk = new OperatorFixture();
       await does(desk, ...many(count, "before"));
       const order = await deed(desk, [added("web")]);
       await meddle(desk);
@@ -122,7 +122,7 @@ describe("changes are refused", () => {
   });
 
   it("when a group was deleted by hand, where there are few", async () => {
-    const desk = new TestDesk();
+    const desk = new OperatorFixture();
     await does(desk, ...many(60, "before"));
     const order = await deed(desk, [added("web")]);
     await remove(desk, keys.group("before1"));
@@ -130,7 +130,7 @@ describe("changes are refused", () => {
   });
 
   it("of one group only when that group moved", async () => {
-    const desk = new TestDesk();
+    const desk = new OperatorFixture();
     await does(desk, added("web"), added("db"));
     const order = await deed(desk, [{ kind: "group", name: "web", before: [], after: ["a"] }], false);
     await put(desk, keys.group("db"), '["other"]');
@@ -141,7 +141,7 @@ describe("changes are refused", () => {
 
 describe("who configured", () => {
   it("is told by the audit, newest first, and nothing of other actions or before", async () => {
-    const desk = new TestDesk();
+    const desk = new OperatorFixture();
     await does(desk, added("a"));
     const { revision } = await desk.store.readRange(keys.groups());
     for (const name of ["b", "c"]) {

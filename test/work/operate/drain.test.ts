@@ -3,16 +3,16 @@ import { describe, expect, it } from "vitest";
 import { type Drain, parseDrain, serializeDrain } from "../../../src/protocol/drain.ts";
 import { liftDrains, putDrain } from "../../../src/work/operate/drain.ts";
 import { keys } from "../../protocol/samples.ts";
-import { type Fate, TestDesk } from "./operator-fixture.ts";
+import { type Fate, OperatorFixture } from "./operator-fixture.ts";
 
 const target = { scope: "host", name: "web1.example.com" } as const;
 
-async function drains(desk: TestDesk): Promise<Drain[]> {
+async function drains(desk: OperatorFixture): Promise<Drain[]> {
   const { kvs } = await desk.store.readRange(keys.drains());
   return kvs.flatMap((kv) => parseDrain(keys, kv) ?? []);
 }
 
-async function putByHand(desk: TestDesk, ...names: string[]): Promise<void> {
+async function putByHand(desk: OperatorFixture, ...names: string[]): Promise<void> {
   const value = serializeDrain({ by: "ann", at: 1 });
   const success = names.map((name) => ({ op: "put" as const, key: keys.drain("host", name), value }));
   await desk.store.commitTxn({ compare: [], success, failure: [] });
@@ -24,10 +24,10 @@ describe("a drain", () => {
   it.each<Fate[]>([["fine"], ["lost"], ["refused", "lost", "lost"]])(
     "is told as it stands when its answers are %s, %s, %s",
     async (...fates) => {
-      const desk = new TestDesk();
+      const desk = new OperatorFixture();
       desk.store.fates.push(...fates.filter(Boolean));
       const put = putDrain(desk.ports, { ...wish([]), reason: "disks", until: 9 });
-      const { receipt, drain } = await desk.settled(put);
+      const { receipt, drain } = await desk.advanceUntilSettled(put);
       expect(receipt.kind).toBe("done");
       expect(await drains(desk)).toEqual([drain]);
       expect(drain).toMatchObject({ by: "ann@ops.example.com", why: "disks", until: 9 });
@@ -35,7 +35,7 @@ describe("a drain", () => {
   );
 
   it("takes the place of others of the same thing, however they are spelled, as long as they are as they were seen", async () => {
-    const desk = new TestDesk();
+    const desk = new OperatorFixture();
     await putByHand(desk, "WEB1.example.com", "web1.example.com.");
     const seen = await drains(desk);
     const { receipt } = await putDrain(desk.ports, wish(seen));
@@ -47,7 +47,7 @@ describe("a drain", () => {
   });
 
   it("does not take the place of one that was renewed, or lifted, since it was seen", async () => {
-    const desk = new TestDesk();
+    const desk = new OperatorFixture();
     await putByHand(desk, "web1.example.com");
     const seen = await drains(desk);
     await putByHand(desk, "web1.example.com");
@@ -58,7 +58,7 @@ describe("a drain", () => {
   });
 
   it("is not put when something else has moved that it rests on", async () => {
-    const desk = new TestDesk();
+    const desk = new OperatorFixture();
     await desk.store.commitTxn({
       compare: [],
       success: [{ op: "put", key: keys.group("web"), value: "[]" }],
@@ -75,11 +75,13 @@ describe("drains are lifted", () => {
   it.each<Fate[]>([["fine"], ["lost"], ["refused", "lost"]])(
     "once when the answers are %s, %s",
     async (...fates) => {
-      const desk = new TestDesk();
+      const desk = new OperatorFixture();
       await putByHand(desk, "web1.example.com");
       const seen = await drains(desk);
       desk.store.fates.push(...fates.filter(Boolean));
-      const receipt = await desk.settled(liftDrains(desk.ports, { target, drains: seen, seen: 1n }));
+      const receipt = await desk.advanceUntilSettled(
+        liftDrains(desk.ports, { target, drains: seen, seen: 1n }),
+      );
       expect(receipt?.kind).toBe("done");
       expect(await drains(desk)).toEqual([]);
       expect((await desk.store.readRange(keys.audits())).count).toBe(1);
@@ -87,7 +89,7 @@ describe("drains are lifted", () => {
   );
 
   it("not, when one of them was renewed; then none of its transaction is", async () => {
-    const desk = new TestDesk();
+    const desk = new OperatorFixture();
     await putByHand(desk, "WEB1.example.com", "web1.example.com");
     const seen = await drains(desk);
     await putByHand(desk, "web1.example.com");
@@ -96,7 +98,7 @@ describe("drains are lifted", () => {
   });
 
   it("however many there are; none is nothing", async () => {
-    const desk = new TestDesk();
+    const desk = new OperatorFixture();
     const many = Array.from({ length: 120 }, (_, index) => `web${index}`);
     await putByHand(desk, ...many);
     expect((await liftDrains(desk.ports, { target, drains: await drains(desk), seen: 1n }))?.kind).toBe(

@@ -13,7 +13,7 @@ import {
   updateAuditOutcome,
 } from "../../../src/work/operate/operator-action.ts";
 import { keys } from "../../protocol/samples.ts";
-import { type Fate, TestDesk } from "./operator-fixture.ts";
+import { type Fate, OperatorFixture } from "./operator-fixture.ts";
 
 const KEY = keys.drain("lock", "x");
 const deed = (seen: bigint): OperatorAction => ({
@@ -22,7 +22,7 @@ const deed = (seen: bigint): OperatorAction => ({
   ops: [{ op: "put", key: KEY, value: "{}" }],
 });
 
-async function records(desk: TestDesk) {
+async function records(desk: OperatorFixture) {
   const { kvs } = await desk.store.readRange(keys.audits());
   return kvs.map(({ key, value }) => parseAuditRecord(key.slice(keys.audits().key.length), value));
 }
@@ -31,9 +31,9 @@ describe("a deed", () => {
   it.each<Fate[]>([["fine"], ["lost"], ["refused", "lost"], ["lost", "lost", "fine"], ["refused", "fine"]])(
     "is done and recorded once when its answers are %s, %s, %s",
     async (...fates) => {
-      const desk = new TestDesk();
+      const desk = new OperatorFixture();
       desk.store.fates.push(...fates.filter(Boolean));
-      const receipt = await desk.settled(executeAction(desk.ports, deed(7n)));
+      const receipt = await desk.advanceUntilSettled(executeAction(desk.ports, deed(7n)));
       const { kvs } = await desk.store.readRange({ key: KEY });
       expect(receipt).toMatchObject({ kind: "done", revision: kvs[0]?.modRevision });
       expect(kvs[0]?.modRevision).toBe(kvs[0]?.createRevision); // written once
@@ -47,21 +47,21 @@ describe("a deed", () => {
   );
 
   it("that comes too late changes nothing, and is not recorded", async () => {
-    const desk = new TestDesk();
+    const desk = new OperatorFixture();
     await executeAction(desk.ports, deed(0n));
     expect((await executeAction(desk.ports, deed(0n))).kind).toBe("changed");
     expect(await records(desk)).toHaveLength(1);
   });
 
   it("is refused where the configuration is read-only", async () => {
-    const desk = new TestDesk();
+    const desk = new OperatorFixture();
     const ports = { ...desk.ports, settings: { ...desk.ports.settings, readOnly: true } };
     await expect(executeAction(ports, deed(0n))).rejects.toMatchObject({ exitCode: 77 });
     expect((await desk.store.readRange(keys.getFullRange())).count).toBe(0);
   });
 
   it("has its outcome written later, unless its record was pruned", async () => {
-    const desk = new TestDesk();
+    const desk = new OperatorFixture();
     const receipt = await executeAction(desk.ports, deed(0n));
     if (receipt.kind !== "done") throw new Error("not done");
     await updateAuditOutcome(desk.ports, receipt.record, "ended after 2s");

@@ -9,7 +9,7 @@ import { keys } from "../../protocol/samples.ts";
 /** `lost`: applied, the answer lost. `refused`: not applied, as if etcd were away. */
 export type Fate = "fine" | "lost" | "refused";
 
-class FatefulStore extends MemoryStore {
+class UnreliableStore extends MemoryStore {
   readonly fates: Fate[] = [];
 
   override async commitTxn(txn: Txn, signal?: AbortSignal): Promise<TxnResponse> {
@@ -21,9 +21,9 @@ class FatefulStore extends MemoryStore {
   }
 }
 
-export class TestDesk {
+export class OperatorFixture {
   readonly clock = new ManualClock();
-  readonly store = new FatefulStore(MemoryStore.create(this.clock).etcd);
+  readonly store = new UnreliableStore(MemoryStore.create(this.clock).etcd);
   readonly ports: OperatorPorts = {
     ...{ store: this.store, keys, clock: this.clock },
     random: { generateBytes: (n) => randomBytes(n), generateFraction: () => 0.5 },
@@ -32,7 +32,7 @@ export class TestDesk {
   };
 
   /** Moves time on until a promise is settled. */
-  async settled<T>(promise: Promise<T>): Promise<T> {
+  async advanceUntilSettled<T>(promise: Promise<T>): Promise<T> {
     let isOver = false;
     const over = promise.finally(() => {
       isOver = true;

@@ -3,12 +3,12 @@ import { describe, expect, it } from "vitest";
 import { generateAuditId, serializeAuditRecord } from "../../../src/protocol/audit.ts";
 import { prune, readPruneCandidates } from "../../../src/work/operate/prune.ts";
 import { keys } from "../../protocol/samples.ts";
-import { TestDesk } from "./operator-fixture.ts";
+import { OperatorFixture } from "./operator-fixture.ts";
 
 const DAY = 86_400_000;
 
-async function furnished(): Promise<TestDesk> {
-  const desk = new TestDesk();
+async function furnished(): Promise<OperatorFixture> {
+  const desk = new OperatorFixture();
   await desk.clock.advance(100 * DAY);
   for (const day of [1, 50, 99]) {
     const record = {
@@ -23,10 +23,10 @@ async function furnished(): Promise<TestDesk> {
   return desk;
 }
 
-const put = (desk: TestDesk, key: string, value: string) =>
+const put = (desk: OperatorFixture, key: string, value: string) =>
   desk.store.commitTxn({ compare: [], success: [{ op: "put", key, value }], failure: [] });
 
-const left = async (desk: TestDesk) =>
+const left = async (desk: OperatorFixture) =>
   (await desk.store.readRange(keys.getFullRange())).kvs.map(({ key }) => key.slice(keys.prefix.length));
 
 describe("pruning", () => {

@@ -17,28 +17,28 @@ import {
   triggerSchedule,
 } from "../../../src/work/schedules/schedule-operations.ts";
 import { keys } from "../../protocol/samples.ts";
-import { TestDesk } from "../operate/operator-fixture.ts";
+import { OperatorFixture } from "../operate/operator-fixture.ts";
 
 const HOUR = 3_600_000;
 const HOURLY: Definition = { cron: "0 * * * *", timezone: "UTC", command: ["true"] };
 
-async function valueAt(desk: TestDesk, key: string): Promise<string | undefined> {
+async function valueAt(desk: OperatorFixture, key: string): Promise<string | undefined> {
   return (await desk.store.readRange({ key })).kvs[0]?.value;
 }
 
-async function definitionOf(desk: TestDesk, id: string): Promise<Definition | undefined> {
+async function definitionOf(desk: OperatorFixture, id: string): Promise<Definition | undefined> {
   const text = await valueAt(desk, keys.schedule(id));
   const parsed = text === undefined ? undefined : parseDefinition(text);
   return parsed && "value" in parsed ? parsed.value : undefined;
 }
 
-async function dueOf(desk: TestDesk, id: string): Promise<DueState | undefined> {
+async function dueOf(desk: OperatorFixture, id: string): Promise<DueState | undefined> {
   const text = await valueAt(desk, keys.due(id));
   const parsed = text === undefined ? undefined : parseDue(text);
   return parsed && "value" in parsed ? parsed.value : undefined;
 }
 
-async function records(desk: TestDesk): Promise<string[]> {
+async function records(desk: OperatorFixture): Promise<string[]> {
   const { kvs } = await desk.store.readRange(keys.audits());
   return kvs.map(({ value }) => {
     const record = parseAuditRecord("x", value);
@@ -46,11 +46,11 @@ async function records(desk: TestDesk): Promise<string[]> {
   });
 }
 
-const put = (desk: TestDesk, key: string, value: string) =>
+const put = (desk: OperatorFixture, key: string, value: string) =>
   desk.store.commitTxn({ compare: [], success: [{ op: "put", key, value }], failure: [] });
 
-async function added(...ids: string[]): Promise<TestDesk> {
-  const desk = new TestDesk();
+async function added(...ids: string[]): Promise<OperatorFixture> {
+  const desk = new OperatorFixture();
   await desk.clock.advance(HOUR / 2); // nothing is due yet
   for (const id of ids) await addSchedule(desk.ports, id, HOURLY);
   return desk;
@@ -81,7 +81,7 @@ describe("add", () => {
     ["a zone", "a", { ...HOURLY, timezone: "Nowhere" }],
     ["a field", "a", { ...HOURLY, retries: -1 }],
   ])("refuses %s that cannot be used", async (_, id, definition) => {
-    const desk = new TestDesk();
+    const desk = new OperatorFixture();
     await expect((async () => addSchedule(desk.ports, id, definition))()).rejects.toThrow(
       /used|minute|zone|retries/,
     );
@@ -89,22 +89,22 @@ describe("add", () => {
   });
 
   it("is done once, though its answer was lost", async () => {
-    const desk = new TestDesk();
+    const desk = new OperatorFixture();
     desk.store.fates.push("fine", "lost"); // the look, the act
-    const done = await desk.settled(addSchedule(desk.ports, "a", HOURLY));
+    const done = await desk.advanceUntilSettled(addSchedule(desk.ports, "a", HOURLY));
     expect(done.kind).toBe("done");
     expect(await records(desk)).toHaveLength(1);
   });
 
   it("has start and at as PerfectSched has them", async () => {
-    const desk = new TestDesk();
+    const desk = new OperatorFixture();
     const start = Date.UTC(2030, 0, 1, 0, 30);
     await addSchedule(desk.ports, "a", HOURLY, { start, at: start - 5 });
     expect(await dueOf(desk, "a")).toEqual({ next: Date.UTC(2030, 0, 1, 1), runAt: start - 5, open: [] });
   });
 
   it("with readOnly is refused", async () => {
-    const desk = new TestDesk();
+    const desk = new OperatorFixture();
     const ports = { ...desk.ports, settings: { connectTimeout: 1_000, readOnly: true } };
     await expect(addSchedule(ports, "a", HOURLY)).rejects.toThrow(/readOnly/);
   });
@@ -263,7 +263,7 @@ describe("an import", () => {
   });
 
   it("keeps a pause, which is an operator's", async () => {
-    const desk = new TestDesk();
+    const desk = new OperatorFixture();
     await importSchedules(desk.ports, given(many(1)));
     await pauseSchedule(desk.ports, "s0");
     expect((await importSchedules(desk.ports, given(many(1)))).kind).toBe("nothing");
@@ -275,7 +275,7 @@ describe("an import", () => {
   });
 
   it("takes up where schedules stand elsewhere, and moves none back", async () => {
-    const desk = new TestDesk();
+    const desk = new OperatorFixture();
     const from = (next: number, cron = "0 * * * *") =>
       importSchedules(desk.ports, {
         ...given(many(1, cron)),
@@ -303,12 +303,12 @@ describe("an import", () => {
   });
 
   it("of more than a transaction holds is refused", async () => {
-    const desk = new TestDesk();
+    const desk = new OperatorFixture();
     await expect(importSchedules(desk.ports, given(many(1_900)))).rejects.toThrow(/import it in parts/);
   });
 
   it("of many is refused, decided anew, when somebody adds one meanwhile", async () => {
-    const desk = new TestDesk();
+    const desk = new OperatorFixture();
     const amendment = buildImportMutation(given(many(100)));
     let looks = 0;
     const done = await applyMutation(desk.ports, {

@@ -11,14 +11,14 @@ import { realRandom } from "../../../src/process/random.ts";
 import type { Definition } from "../../../src/schedule/definition.ts";
 import { type ScheduledTask, TaskLost } from "../../../src/work/worker/handler.ts";
 import type { HandlerPorts } from "../../../src/work/worker/handlers/handler-ports.ts";
-import { clock, newMark } from "../../process/helpers.ts";
+import { clock, createMark } from "../../process/helpers.ts";
 
-export interface Bench {
+export interface HandlerFixture {
   mark: string;
   ports: HandlerPorts;
   /** Lines that handlers logged as output. */
   lines: string[];
-  task(more?: Partial<Definition>): TestTask;
+  createTask(more?: Partial<Definition>): TestTask;
 }
 
 export interface TestTask extends ScheduledTask {
@@ -27,8 +27,8 @@ export interface TestTask extends ScheduledTask {
   extend(ms: number): void;
 }
 
-export function newBench(more: Partial<HandlerPorts> = {}): Bench {
-  const mark = newMark();
+export function createHandlerFixture(more: Partial<HandlerPorts> = {}): HandlerFixture {
+  const mark = createMark();
   const lines: string[] = [];
   const info = (_: string, { line }: LogFields = {}) => {
     if (line !== undefined) lines.push(String(line));
@@ -39,10 +39,10 @@ export function newBench(more: Partial<HandlerPorts> = {}): Bench {
     env: { PATH: process.env.PATH ?? "", TEST_MARK: mark },
     ...more,
   };
-  return { mark, ports, lines, task: newTask };
+  return { mark, ports, lines, createTask: createTask };
 }
 
-export function newTask(more: Partial<Definition> = {}): TestTask {
+export function createTask(more: Partial<Definition> = {}): TestTask {
   const ending = new AbortController();
   const listeners = new Set<() => void>();
   let horizon = clock.now() + 30_000;
@@ -65,7 +65,7 @@ export function newTask(more: Partial<Definition> = {}): TestTask {
 }
 
 /** A file in a folder of its own, which goes with the test. */
-export function newFile(name: string, text: string): string {
+export function writeTestFile(name: string, text: string): string {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-worker-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const path = join(folder, name);

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { until } from "../../../fixtures/wait-until.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
 
 /** Reads datagrams as systemd does; prints each between brackets. */
 const RECEIVER = `
@@ -20,7 +20,7 @@ export async function receiver(address: string): Promise<{ words(): string[] }> 
   child.stdout.setEncoding("utf8").on("data", (more: string) => {
     text += more;
   });
-  await until("the receiver listens", () => text.startsWith("ready\n"));
+  await waitUntil("the receiver listens", () => text.startsWith("ready\n"));
   return { words: () => [...text.matchAll(/\[([^\]]*)\]/g)].map(([, word = ""]) => word) };
 }
 

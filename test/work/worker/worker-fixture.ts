@@ -23,7 +23,7 @@ import type { HandlerRegistry, ScheduledTask, TaskResult } from "../../../src/wo
 import type { SchedulePorts } from "../../../src/work/worker/worker-ports.ts";
 
 /** A wall clock that the test sets, and that goes on from there; whoever sleeps wakes then. Monotonic time is the machine's. */
-export class HandClock implements Clock {
+export class SettableClock implements Clock {
   readonly #real = createRealClock();
   #wall: number;
   #since = this.now();
@@ -101,19 +101,19 @@ export class Bed {
 }
 
 /** Keys of one test. */
-export class Site {
+export class WorkerFixture {
   readonly store: Store;
   readonly keys: Keys;
-  readonly clock: HandClock;
-  readonly #workers: Hand[] = [];
+  readonly clock: SettableClock;
+  readonly #workers: TestWorker[] = [];
 
-  constructor(store: Store, clock = new HandClock(START), keys = createKeys(`/${randomUUID()}/`)) {
+  constructor(store: Store, clock = new SettableClock(START), keys = createKeys(`/${randomUUID()}/`)) {
     this.store = store;
     this.clock = clock;
     this.keys = keys;
   }
 
-  ports(clock: Clock = this.clock): SchedulePorts {
+  createPorts(clock: Clock = this.clock): SchedulePorts {
     const { store, keys } = this;
     return { store, keys, clock, random: realRandom, log: silentLog, settings: { connectTimeout: 5_000 } };
   }
@@ -146,18 +146,18 @@ export class Site {
     });
   }
 
-  async due(id: string): Promise<DueState> {
+  async readDue(id: string): Promise<DueState> {
     const { kvs } = await this.store.readRange({ key: this.keys.due(id) });
     const parsed = parseDue(kvs[0]?.value ?? "");
     if ("fault" in parsed) throw new Error(parsed.fault);
     return parsed.value;
   }
 
-  async outcomes(id: string): Promise<OutcomeHistory> {
+  async readOutcomes(id: string): Promise<OutcomeHistory> {
     return parseOutcomes((await this.store.readRange({ key: this.keys.outcomes(id) })).kvs[0]?.value);
   }
 
-  async running(): Promise<(RunningRecord & { key: string })[]> {
+  async listRunning(): Promise<(RunningRecord & { key: string })[]> {
     const { kvs } = await this.store.readRange(this.keys.runnings());
     return kvs.flatMap(({ key, value }) => {
       const parsed = parseRunning(value);
@@ -166,11 +166,11 @@ export class Site {
   }
 
   /** A worker with one handler for everything. */
-  worker(
+  startWorker(
     run: (task: ScheduledTask) => Promise<TaskResult>,
     options: Partial<ScheduleWorkerOptions> & { clock?: Clock } = {},
-  ): Hand {
-    const hand = new Hand(this, run, options);
+  ): TestWorker {
+    const hand = new TestWorker(this, run, options);
     this.#workers.push(hand);
     return hand;
   }
@@ -182,7 +182,7 @@ export class Site {
 }
 
 /** A worker in this process, with what it has told. */
-export class Hand {
+export class TestWorker {
   readonly engine: ScheduleWorker;
   readonly events: WorkerEvent[] = [];
   readonly ended: Promise<void>;
@@ -190,12 +190,12 @@ export class Hand {
   #told = Promise.withResolvers<void>();
 
   constructor(
-    site: Site,
+    site: WorkerFixture,
     run: (task: ScheduledTask) => Promise<TaskResult>,
     { clock, ...options }: Partial<ScheduleWorkerOptions> & { clock?: Clock },
   ) {
     const handlers: HandlerRegistry = { types: ["/.*/", "$command"], find: () => ({ run }) };
-    this.engine = new ScheduleWorker(site.ports(clock), {
+    this.engine = new ScheduleWorker(site.createPorts(clock), {
       ...{ host: "h1.example.com", pid: process.pid, version: "0", tags: [], ttl: 30, handlers },
       ...{ concurrency: 10, terminationTimeout: 1_000, listener: (event) => this.#hear(event) },
       clockOffset: () => 0, // a test that sets the clock lets time pass for all
@@ -206,7 +206,7 @@ export class Hand {
   }
 
   /** Waits until the events so far are what is wanted, and gives what that made of them. */
-  async saw<T>(look: (events: readonly WorkerEvent[]) => T | undefined | false): Promise<T> {
+  async waitForEvents<T>(look: (events: readonly WorkerEvent[]) => T | undefined | false): Promise<T> {
     for (;;) {
       const seen = look(this.events);
       if (seen !== undefined && seen !== false) return seen;
@@ -215,16 +215,16 @@ export class Hand {
   }
 
   /** Waits until so many starts have ended. @returns their outcomes */
-  async hasEnded(count: number): Promise<Extract<WorkerEvent, { kind: "ended" }>["outcome"][]> {
-    return await this.saw((events) => {
+  async waitForOutcomes(count: number): Promise<Extract<WorkerEvent, { kind: "ended" }>["outcome"][]> {
+    return await this.waitForEvents((events) => {
       const ended = events.flatMap((event) => (event.kind === "ended" ? [event.outcome] : []));
       return ended.length >= count && ended;
     });
   }
 
   /** Waits until it takes what is due. @returns its id */
-  async joined(times = 1): Promise<string> {
-    return await this.saw((events) => {
+  async waitUntilJoined(times = 1): Promise<string> {
+    return await this.waitForEvents((events) => {
       const joins = events.flatMap((event) => (event.kind === "joined" ? [event.worker] : []));
       return joins[times - 1];
     });
@@ -243,7 +243,7 @@ export class Hand {
 }
 
 /** A store of which some calls go another way; all else goes straight. */
-export function diverted(real: Store, calls: Partial<Store>): Store {
+export function divertCalls(real: Store, calls: Partial<Store>): Store {
   return new Proxy(real, {
     get: (target, name) => {
       if (Object.hasOwn(calls, name)) return Reflect.get(calls, name);
@@ -253,4 +253,4 @@ export function diverted(real: Store, calls: Partial<Store>): Store {
   });
 }
 
-export const ok = async (): Promise<TaskResult> => ({ result: "ok" });
+export const returnOk = async (): Promise<TaskResult> => ({ result: "ok" });

@@ -3,10 +3,10 @@ import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type Store, StoreError } from "../../../../src/etcd/store.ts";
 import type { ScheduledTask, TaskResult } from "../../../../src/work/worker/handler.ts";
-import { Bed, diverted, MINUTE, Site, START } from "../worker-fixture.ts";
+import { Bed, divertCalls, MINUTE, START, WorkerFixture } from "../worker-fixture.ts";
 
 const bed = new Bed({ quotaBytes: 32 * 2 ** 20 });
-let site: Site;
+let site: WorkerFixture;
 afterEach(() => site.close());
 
 /** Counts what is run. */
@@ -33,7 +33,7 @@ function losing(real: Store): Store {
     if (calls % 3 === 0) throw lost();
     return answer;
   };
-  return diverted(real, { commitTxn: txn });
+  return divertCalls(real, { commitTxn: txn });
 }
 
 /** The answers to what deletes a running key come so late, ms. */
@@ -44,7 +44,7 @@ function slowEnds(real: Store, ms: number): Store {
     if (isEnd) await pause(ms);
     return answer;
   };
-  return diverted(real, { commitTxn: txn });
+  return divertCalls(real, { commitTxn: txn });
 }
 
 /** The process stands still for so long, ms, between a claim's being applied and its answer. Frozen, it would be the same. */
@@ -58,7 +58,7 @@ function frozenAfterClaim(real: Store, ms: number): Store {
     while (performance.now() < until);
     return answer;
   };
-  return diverted(real, { commitTxn: txn });
+  return divertCalls(real, { commitTxn: txn });
 }
 
 /** From the first claim on, which is applied, transactions get no answer for so long, ms. Renewals do. */
@@ -72,97 +72,99 @@ function muteAfter(real: Store, ms: number): Store {
     until = performance.now() + ms;
     throw new StoreError("unavailable", "mute");
   };
-  return diverted(real, { commitTxn: txn });
+  return divertCalls(real, { commitTxn: txn });
 }
 
 const IDS = Array.from({ length: 8 }, (_, n) => `job${n}`);
 
 describe("each occurrence runs exactly once", () => {
   beforeEach(() => {
-    site = new Site(bed.store);
+    site = new WorkerFixture(bed.store);
   });
 
   test("though every third answer is lost, and every fifth call", async () => {
     for (const id of IDS) await site.add(id, { end: START + 3 * MINUTE });
-    const lossy = new Site(losing(bed.store), site.clock, site.keys);
+    const lossy = new WorkerFixture(losing(bed.store), site.clock, site.keys);
     const { runs, run } = counting();
-    const workers = [lossy.worker(run), lossy.worker(run)];
+    const workers = [lossy.startWorker(run), lossy.startWorker(run)];
     site.clock.advance(4 * MINUTE);
     const settled = () =>
       workers.flatMap(({ events }) => events.filter(({ kind }) => kind === "ended")).length === 32;
-    await Promise.race(workers.map((worker) => worker.saw(settled)));
+    await Promise.race(workers.map((worker) => worker.waitForEvents(settled)));
     await lossy.close();
     expect(runs.toSorted()).toEqual(everyOf(IDS, 4));
     for (const id of IDS) {
-      const { next, open, last } = await site.due(id);
+      const { next, open, last } = await site.readDue(id);
       expect({ next, open, result: last?.result }).toEqual({ next: undefined, open: [], result: "ok" });
-      const outcomes = (await site.outcomes(id)).runs.map(({ scheduled }) => (scheduled - START) / MINUTE);
+      const outcomes = (await site.readOutcomes(id)).runs.map(
+        ({ scheduled }) => (scheduled - START) / MINUTE,
+      );
       expect(outcomes, "remembered once each").toEqual([3, 2, 1, 0]);
     }
-    expect(await site.running()).toEqual([]);
+    expect(await site.listRunning()).toEqual([]);
   });
 
   test("though a claim was applied, and no answer comes for longer than its session was good for", async () => {
     await site.add("job", { end: START });
-    const deaf = new Site(muteAfter(bed.store, 2_600), site.clock, site.keys);
+    const deaf = new WorkerFixture(muteAfter(bed.store, 2_600), site.clock, site.keys);
     const { runs, run } = counting();
-    const worker = deaf.worker(run, { ttl: 3 });
-    await worker.hasEnded(1);
+    const worker = deaf.startWorker(run, { ttl: 3 });
+    await worker.waitForOutcomes(1);
     await deaf.close();
     expect(runs).toEqual(["job 0"]);
-    expect(await site.due("job")).toMatchObject({ open: [], last: { result: "ok" } });
+    expect(await site.readDue("job")).toMatchObject({ open: [], last: { result: "ok" } });
   });
 
   test("though the answer to its end comes when the next one runs already", async () => {
     await site.add("job", { end: START + 2 * MINUTE });
     site.clock.advance(3 * MINUTE);
-    const slow = new Site(slowEnds(bed.store, 300), site.clock, site.keys);
+    const slow = new WorkerFixture(slowEnds(bed.store, 300), site.clock, site.keys);
     const { runs, run } = counting();
-    const worker = slow.worker(async (task) => {
+    const worker = slow.startWorker(async (task) => {
       const verdict = await run(task);
       const until = performance.now() + 600;
       while (performance.now() < until && !task.signal.aborted) await pause(10);
       return task.signal.aborted ? { result: "lost" } : verdict;
     });
-    await worker.saw(
+    await worker.waitForEvents(
       (events) =>
         events.filter((event) => event.kind === "ended" && event.outcome.result === "ok").length === 3,
     );
     await slow.close();
     expect(runs).toEqual(["job 0", "job 1", "job 2"]);
-    expect((await site.outcomes("job")).runs.map(({ result }) => result)).toEqual(["ok", "ok", "ok"]);
+    expect((await site.readOutcomes("job")).runs.map(({ result }) => result)).toEqual(["ok", "ok", "ok"]);
   });
 
   test("though etcd restarts meanwhile", async () => {
     for (const id of IDS) await site.add(id, { end: START + 2 * MINUTE });
     const { runs, run } = counting();
     // The wall clock jumps by a minute while etcd is away: were that a pause of the machine, the session must outlive it.
-    const worker = site.worker(run, { ttl: 120 });
-    await worker.hasEnded(8);
+    const worker = site.startWorker(run, { ttl: 120 });
+    await worker.waitForOutcomes(8);
     const restarted = bed.etcd.restart();
     site.clock.advance(MINUTE);
     await restarted;
-    await worker.hasEnded(16);
+    await worker.waitForOutcomes(16);
     site.clock.advance(MINUTE);
-    await worker.hasEnded(24);
+    await worker.waitForOutcomes(24);
     expect(runs.toSorted()).toEqual(everyOf(IDS, 3));
     expect(worker.events.filter(({ kind }) => kind === "left")).toEqual([]);
   });
 });
 
 test("nothing is begun on a claim that may have expired while the process stood still", async () => {
-  site = new Site(bed.store);
+  site = new WorkerFixture(bed.store);
   await site.add("job", { end: START });
-  const stalled = new Site(frozenAfterClaim(bed.store, 1_300), site.clock, site.keys);
+  const stalled = new WorkerFixture(frozenAfterClaim(bed.store, 1_300), site.clock, site.keys);
   const attempts: number[] = [];
-  const worker = stalled.worker(
+  const worker = stalled.startWorker(
     async ({ attempt }) => {
       attempts.push(attempt);
       return { result: "ok" };
     },
     { ttl: 2, terminationTimeout: 100 },
   );
-  await worker.saw((events) =>
+  await worker.waitForEvents((events) =>
     events.some((event) => event.kind === "ended" && event.outcome.result === "ok"),
   );
   await stalled.close();
@@ -171,27 +173,27 @@ test("nothing is begun on a claim that may have expired while the process stood 
 });
 
 test("an etcd that is full holds up the end of a task; when there is room, it is settled, and nothing runs twice", async () => {
-  site = new Site(bed.store);
+  site = new WorkerFixture(bed.store);
   await site.add("job", { end: START });
   const { runs, run } = counting();
   const gate = Promise.withResolvers<void>();
-  const worker = site.worker(async (task) => {
+  const worker = site.startWorker(async (task) => {
     const verdict = await run(task);
     await gate.promise;
     return verdict;
   });
-  await worker.saw((events) => events.some(({ kind }) => kind === "started"));
+  await worker.waitForEvents((events) => events.some(({ kind }) => kind === "started"));
   const junk = await fill(site);
   gate.resolve();
   await bed.store.commitTxn({ compare: [], success: [{ op: "delete", ...junk }], failure: [] });
   await makeRoom();
-  await worker.hasEnded(1);
+  await worker.waitForOutcomes(1);
   expect(runs).toEqual(["job 0"]);
-  expect(await site.due("job")).toMatchObject({ open: [], last: { result: "ok" } });
+  expect(await site.readDue("job")).toMatchObject({ open: [], last: { result: "ok" } });
 });
 
 /** Puts until etcd takes no more. @returns the range to delete */
-async function fill({ keys }: Site): Promise<{ key: string; rangeEnd: string }> {
+async function fill({ keys }: WorkerFixture): Promise<{ key: string; rangeEnd: string }> {
   const value = "x".repeat(1_000_000);
   try {
     for (let n = 0; ; n += 1)

@@ -8,15 +8,23 @@ import { buildDefinitionChange } from "../../../../src/work/schedules/definition
 import type { WorkerEvent } from "../../../../src/work/worker/events.ts";
 import type { ScheduledTask, TaskResult } from "../../../../src/work/worker/handler.ts";
 import { Poller } from "../../../../src/work/worker/polling/poller.ts";
-import { Bed, diverted, type Hand, MINUTE, ok, Site, START } from "../worker-fixture.ts";
+import {
+  Bed,
+  divertCalls,
+  MINUTE,
+  returnOk,
+  START,
+  type TestWorker,
+  WorkerFixture,
+} from "../worker-fixture.ts";
 
 /** How long is waited for what comes by a watch, ms. */
 const PATIENCE = 30_000;
 
 const bed = new Bed();
-let site: Site;
+let site: WorkerFixture;
 beforeEach(() => {
-  site = new Site(bed.store);
+  site = new WorkerFixture(bed.store);
 });
 afterEach(() => site.close());
 
@@ -26,12 +34,12 @@ function watched(look: (txn: Txn) => Promise<void> | void): Store {
     await look(one);
     return await bed.store.commitTxn(one, signal);
   };
-  return diverted(bed.store, { commitTxn: txn });
+  return divertCalls(bed.store, { commitTxn: txn });
 }
 
 const deletes = ({ success }: Txn, key: string) => success.some((op) => op.op === "delete" && op.key === key);
-const started = (worker: Hand, count = 1) =>
-  worker.saw((events) => events.filter(({ kind }) => kind === "started").length >= count);
+const started = (worker: TestWorker, count = 1) =>
+  worker.waitForEvents((events) => events.filter(({ kind }) => kind === "started").length >= count);
 
 /** Handlers that wait for a word, the first `count` of them; the others are done at once. */
 function gated(count = 1) {
@@ -39,7 +47,7 @@ function gated(count = 1) {
   let calls = 0;
   const run = (_: ScheduledTask): Promise<TaskResult> => {
     calls += 1;
-    return calls > count ? ok() : gate.promise;
+    return calls > count ? returnOk() : gate.promise;
   };
   return { run, open: (verdict: TaskResult = { result: "ok" }) => gate.resolve(verdict) };
 }
@@ -48,14 +56,14 @@ describe("a running key never outlives its task", () => {
   test("though the state was made unreadable meanwhile", async () => {
     await site.add("job");
     const { run, open } = gated();
-    const worker = site.worker(run);
+    const worker = site.startWorker(run);
     await started(worker);
     await site.put(site.keys.due("job"), "?");
     open();
-    await worker.hasEnded(1);
-    expect(await site.running()).toEqual([]);
+    await worker.waitForOutcomes(1);
+    expect(await site.listRunning()).toEqual([]);
     await site.put(site.keys.due("job"), JSON.stringify({ next: START, runAt: START }));
-    await worker.hasEnded(2);
+    await worker.waitForOutcomes(2);
   });
 
   test("though it was deleted, and added again in the very moment", async () => {
@@ -69,12 +77,12 @@ describe("a running key never outlives its task", () => {
         await site.add("job");
       }
     });
-    const worker = new Site(again, site.clock, site.keys).worker(run);
+    const worker = new WorkerFixture(again, site.clock, site.keys).startWorker(run);
     await started(worker);
     await site.delete(site.keys.schedule("job"), site.keys.due("job"));
     open();
-    await worker.hasEnded(2);
-    expect(await site.due("job")).toMatchObject({ next: START + MINUTE, open: [] });
+    await worker.waitForOutcomes(2);
+    expect(await site.readDue("job")).toMatchObject({ next: START + MINUTE, open: [] });
     await worker.stop();
   });
 });
@@ -86,23 +94,23 @@ test("forbid made allow while one runs: the next waits for its end, and asks not
     if (success.some((op) => op.op === "put" && op.key === site.keys.due("job"))) claims += 1;
   });
   const { run, open } = gated();
-  const worker = new Site(counting, site.clock, site.keys).worker(run);
+  const worker = new WorkerFixture(counting, site.clock, site.keys).startWorker(run);
   await started(worker);
   await site.put(site.keys.schedule("job"), formatDefinition({ ...definition, overlap: "allow" }));
   await site.add("mark");
   await started(worker, 2); // by then the worker knows the new definition
   const before = claims;
   site.clock.advance(MINUTE);
-  await worker.saw(
+  await worker.waitForEvents(
     (events) => events.filter((event) => event.kind === "ended" && event.id === "mark").length >= 2,
   );
   site.clock.advance(MINUTE);
-  await worker.saw(
+  await worker.waitForEvents(
     (events) => events.filter((event) => event.kind === "ended" && event.id === "mark").length >= 3,
   );
   expect(claims - before).toBe(0);
   open();
-  await worker.saw(
+  await worker.waitForEvents(
     (events) => events.filter((event) => event.kind === "ended" && event.id === "job").length >= 3,
   );
   await worker.stop();
@@ -113,12 +121,12 @@ test("told to stop, a worker leaves though etcd refuses the end of a task; anoth
   const refusing = watched((txn) => {
     if (deletes(txn, site.keys.running("job"))) throw new StoreError("permission", "refused by the test");
   });
-  const worker = new Site(refusing, site.clock, site.keys).worker(ok);
+  const worker = new WorkerFixture(refusing, site.clock, site.keys).startWorker(returnOk);
   await started(worker);
   await worker.stop();
-  expect(await site.running()).toEqual([]);
-  const other = site.worker(ok);
-  expect(await other.hasEnded(1)).toMatchObject([{ scheduled: START, result: "ok", attempt: 2 }]);
+  expect(await site.listRunning()).toEqual([]);
+  const other = site.startWorker(returnOk);
+  expect(await other.waitForOutcomes(1)).toMatchObject([{ scheduled: START, result: "ok", attempt: 2 }]);
 });
 
 test("joining anew, it survives that its new session is gone before it was used", async () => {
@@ -129,11 +137,11 @@ test("joining anew, it survives that its new session is gone before it was used"
     joins += 1;
     if (joins === 2) throw new StoreError("noSession", "requested lease not found");
   });
-  const worker = new Site(unlucky, site.clock, site.keys).worker(ok, { ttl: 5 });
-  await worker.joined();
+  const worker = new WorkerFixture(unlucky, site.clock, site.keys).startWorker(returnOk, { ttl: 5 });
+  await worker.waitUntilJoined();
   const [record] = (await bed.store.readRange(site.keys.workers())).kvs;
   await bed.store.revoke(record?.session ?? 0n);
-  await worker.joined(2);
+  await worker.waitUntilJoined(2);
   await worker.stop();
 });
 
@@ -142,7 +150,7 @@ test("a listener that throws at every word harms nobody", async () => {
   site.clock.advance(5 * MINUTE);
   const told: WorkerEvent["kind"][] = [];
   const ended = Promise.withResolvers<void>();
-  const worker = site.worker(ok, {
+  const worker = site.startWorker(returnOk, {
     listener: ({ kind }) => {
       told.push(kind);
       if (kind === "ended") ended.resolve();
@@ -151,7 +159,7 @@ test("a listener that throws at every word harms nobody", async () => {
   });
   await ended.promise;
   expect(told).toContain("skipped");
-  expect(await site.running()).toEqual([]);
+  expect(await site.listRunning()).toEqual([]);
   await worker.stop();
 });
 
@@ -159,8 +167,8 @@ test.each([Number.NaN, Number.POSITIVE_INFINITY, -1e15, 1.5, 1e300])(
   "a handler that wants to wait %s ms leaves a state that can be read",
   async (wait) => {
     await site.add("job");
-    const worker = site.worker(async () => ({ result: "retry", wait }));
-    await worker.hasEnded(1);
+    const worker = site.startWorker(async () => ({ result: "retry", wait }));
+    await worker.waitForOutcomes(1);
     expect(
       parseDue((await bed.store.readRange({ key: site.keys.due("job") })).kvs[0]?.value ?? ""),
     ).toHaveProperty("value");
@@ -196,7 +204,7 @@ test("a poller goes on after a claim that etcd refused", async () => {
       throw new StoreError("noSpace", "from the test");
   });
   const options = { host: "h1.example.com", pid: 1, version: "0", ttl: 30 };
-  const ports = new Site(full, site.clock, site.keys).ports();
+  const ports = new WorkerFixture(full, site.clock, site.keys).createPorts();
   const poller = await Poller.open(ports, options, new AbortController().signal);
   await expect(poller.poll()).rejects.toMatchObject({ kind: "noSpace" });
   isFull = false;
@@ -220,11 +228,11 @@ test("a clock that goes back an hour holds up nothing but what is not due by it"
     refused.resolve();
     throw new StoreError("noSpace", "from the test");
   });
-  const worker = new Site(full, site.clock, site.keys).worker(ok);
+  const worker = new WorkerFixture(full, site.clock, site.keys).startWorker(returnOk);
   await refused.promise;
   await new Promise((resolve) => setImmediate(resolve));
   site.clock.set(START + 1_000);
-  await worker.hasEnded(1);
+  await worker.waitForOutcomes(1);
   await worker.stop();
 });
 
@@ -241,9 +249,9 @@ test("a poller that may not watch any more says so, and sees again when it may",
       yield next.value;
     }
   };
-  const withdrawn = diverted(bed.store, { watch });
+  const withdrawn = divertCalls(bed.store, { watch });
   const options = { host: "h1.example.com", pid: 1, version: "0", ttl: 30 };
-  const ports = new Site(withdrawn, site.clock, site.keys).ports();
+  const ports = new WorkerFixture(withdrawn, site.clock, site.keys).createPorts();
   const poller = await Poller.open(ports, options, new AbortController().signal);
   expect(await poller.poll()).toBeUndefined();
   isAllowed = false;
@@ -264,11 +272,11 @@ test("a poller that may not watch any more says so, and sees again when it may",
 test("given back, an occurrence whose starts were counted anew by hand leaves a state that can be read", async () => {
   await site.add("job");
   const { run, open } = gated();
-  const worker = site.worker(run);
+  const worker = site.startWorker(run);
   await started(worker);
-  const { open: opened, ...rest } = await site.due("job");
+  const { open: opened, ...rest } = await site.readDue("job");
   const anew = opened.map((one) => ({ ...one, attempt: 0 }));
   await site.put(site.keys.due("job"), JSON.stringify({ ...rest, open: anew }));
   open({ result: "released" });
-  await worker.hasEnded(2);
+  await worker.waitForOutcomes(2);
 });

@@ -1,12 +1,12 @@
 /** Workers on a real etcd, with a wall clock that the test sets. */
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { ScheduledTask, TaskResult } from "../../../../src/work/worker/handler.ts";
-import { Bed, MINUTE, ok, Site, START } from "../worker-fixture.ts";
+import { Bed, MINUTE, returnOk, START, WorkerFixture } from "../worker-fixture.ts";
 
 const bed = new Bed();
-let site: Site;
+let site: WorkerFixture;
 beforeEach(() => {
-  site = new Site(bed.store);
+  site = new WorkerFixture(bed.store);
 });
 afterEach(() => site.close());
 
@@ -40,25 +40,29 @@ describe("one worker", () => {
   test("fires what is due, not before, and the next follows from the scheduled time", async () => {
     site.clock.set(START - 30_000);
     await site.add("job");
-    const worker = site.worker(ok);
-    await worker.joined();
-    expect(await site.due("job")).toMatchObject({ next: START, open: [] });
+    const worker = site.startWorker(returnOk);
+    await worker.waitUntilJoined();
+    expect(await site.readDue("job")).toMatchObject({ next: START, open: [] });
     site.clock.set(START + 500);
-    const [first] = await worker.hasEnded(1);
+    const [first] = await worker.waitForOutcomes(1);
     expect(first).toMatchObject({ scheduled: START, result: "ok", attempt: 1 });
     expect(first?.late).toBe((first?.startedAt ?? 0) - START);
     expect(first?.late).toBeGreaterThanOrEqual(500);
-    expect(await site.due("job")).toMatchObject({ next: START + MINUTE, runAt: START + MINUTE, open: [] });
-    expect(await site.running()).toEqual([]);
+    expect(await site.readDue("job")).toMatchObject({
+      next: START + MINUTE,
+      runAt: START + MINUTE,
+      open: [],
+    });
+    expect(await site.listRunning()).toEqual([]);
     site.clock.set(START + 3 * MINUTE);
-    const ended = await worker.hasEnded(4);
+    const ended = await worker.waitForOutcomes(4);
     expect(ended.map(({ scheduled }) => scheduled)).toEqual([0, 1, 2, 3].map((n) => START + n * MINUTE));
   });
 
   test("what it runs is there to be seen, and its token grows", async () => {
     await site.add("job", { data: { table: "t1" } });
     const hand = held();
-    const worker = site.worker(hand.run);
+    const worker = site.startWorker(hand.run);
     const [task] = await hand.hasTaken(1);
     expect(task).toMatchObject({
       id: "job",
@@ -67,7 +71,7 @@ describe("one worker", () => {
       attempt: 1,
       definition: { data: { table: "t1" } },
     });
-    expect(await site.running()).toMatchObject([
+    expect(await site.listRunning()).toMatchObject([
       {
         key: site.keys.running("job"),
         worker: worker.engine.id,
@@ -81,8 +85,8 @@ describe("one worker", () => {
     await hand.hasTaken(2);
     expect(BigInt(hand.tasks[1]?.token ?? 0)).toBeGreaterThan(BigInt(task?.token ?? 0));
     hand.let(1);
-    await worker.hasEnded(2);
-    expect(await site.running()).toEqual([]);
+    await worker.waitForOutcomes(2);
+    expect(await site.listRunning()).toEqual([]);
   });
 
   test.each<[string, () => Promise<TaskResult>, object]>([
@@ -98,11 +102,11 @@ describe("one worker", () => {
     ],
   ])("%s harms nobody, and is a dead letter", async (_, run, expected) => {
     await site.add("job");
-    const worker = site.worker(run);
-    await worker.hasEnded(1);
+    const worker = site.startWorker(run);
+    await worker.waitForOutcomes(1);
     site.clock.advance(MINUTE);
-    await worker.hasEnded(2);
-    const { runs, dead } = await site.outcomes("job");
+    await worker.waitForOutcomes(2);
+    const { runs, dead } = await site.readOutcomes("job");
     expect(runs[0]).toMatchObject(expected);
     expect(runs[1]?.result).toBe("failed");
     expect(dead.map(({ scheduled }) => scheduled)).toEqual([START + MINUTE, START]);
@@ -110,27 +114,27 @@ describe("one worker", () => {
 
   test("retries after its back-off, and what follows waits", async () => {
     await site.add("job", { retries: 1, backoff: 10_000 });
-    const worker = site.worker(async ({ attempt }) => ({ result: attempt === 1 ? "failed" : "ok" }));
-    await worker.hasEnded(1);
-    const [open] = (await site.due("job")).open;
+    const worker = site.startWorker(async ({ attempt }) => ({ result: attempt === 1 ? "failed" : "ok" }));
+    await worker.waitForOutcomes(1);
+    const [open] = (await site.readDue("job")).open;
     expect(open).toMatchObject({ scheduled: START, failures: 1, attempt: 1 });
     site.clock.set((open?.runAt ?? 0) + 1);
-    const ended = await worker.hasEnded(2);
+    const ended = await worker.waitForOutcomes(2);
     expect(ended[1]).toMatchObject({ scheduled: START, attempt: 2, result: "ok" });
-    expect((await site.outcomes("job")).dead).toEqual([]);
+    expect((await site.readOutcomes("job")).dead).toEqual([]);
   });
 
   test("a schedule that was put by hand gets its first occurrence", async () => {
     await site.put(site.keys.schedule("byhand"), JSON.stringify({ cron: "* * * * *", timezone: "UTC" }));
-    const worker = site.worker(ok);
-    await worker.joined();
+    const worker = site.startWorker(returnOk);
+    await worker.waitUntilJoined();
     await vi.waitFor(
-      async () => expect(await site.due("byhand")).toMatchObject({ next: START + MINUTE }),
+      async () => expect(await site.readDue("byhand")).toMatchObject({ next: START + MINUTE }),
       30_000,
     );
     site.clock.advance(MINUTE);
-    await worker.hasEnded(1);
-    expect(await site.due("byhand")).toMatchObject({ next: START + 2 * MINUTE });
+    await worker.waitForOutcomes(1);
+    expect(await site.readDue("byhand")).toMatchObject({ next: START + 2 * MINUTE });
   });
 
   test("what is malformed is left alone, and stops nothing", async () => {
@@ -144,21 +148,21 @@ describe("one worker", () => {
     await site.put(site.keys.running("wrong"), "?", site.keys.worker("nobody"), "[]");
     await site.add("wrong");
     await site.add("job");
-    const worker = site.worker(ok);
-    const [ended] = await worker.hasEnded(1);
+    const worker = site.startWorker(returnOk);
+    const [ended] = await worker.waitForOutcomes(1);
     expect(ended).toMatchObject({ scheduled: START });
     await site.delete(site.keys.running("wrong"));
-    await worker.hasEnded(2);
+    await worker.waitForOutcomes(2);
   });
 
   test("deleted while it runs: its end leaves nothing behind", async () => {
     await site.add("job");
     const hand = held();
-    const worker = site.worker(hand.run);
+    const worker = site.startWorker(hand.run);
     await hand.hasTaken(1);
     await site.delete(site.keys.schedule("job"), site.keys.due("job"));
     hand.let(0);
-    await worker.hasEnded(1);
+    await worker.waitForOutcomes(1);
     const { kvs } = await bed.store.readRange({ ...site.keys.getFullRange() });
     expect(kvs.map(({ key }) => site.keys.parse(key).kind)).toEqual(["worker"]);
   });
@@ -166,9 +170,9 @@ describe("one worker", () => {
   test("edited, paused and triggered while it runs: the end keeps all that", async () => {
     const definition = await site.add("job");
     const hand = held();
-    const worker = site.worker(hand.run);
+    const worker = site.startWorker(hand.run);
     await hand.hasTaken(1);
-    const due = await site.due("job");
+    const due = await site.readDue("job");
     const trigger = {
       scheduled: START + 5,
       runAt: START + 5,
@@ -188,22 +192,22 @@ describe("one worker", () => {
     site.clock.advance(10 * MINUTE);
     await hand.hasTaken(2);
     hand.let(1);
-    const ended = await worker.hasEnded(2);
+    const ended = await worker.waitForOutcomes(2);
     expect(ended.map(({ scheduled }) => scheduled)).toEqual([START, START + 5]);
-    expect(await site.due("job")).toMatchObject({ next: START + MINUTE, open: [] });
+    expect(await site.readDue("job")).toMatchObject({ next: START + MINUTE, open: [] });
   });
 
   test("its running key deleted by hand: the task ends and is taken again", async () => {
     await site.add("job");
     const hand = held();
-    const worker = site.worker(hand.run);
+    const worker = site.startWorker(hand.run);
     const [task] = await hand.hasTaken(1);
     await site.delete(site.keys.running("job"));
     await hand.hasTaken(2);
     expect(task?.signal.reason).toMatchObject({ result: "lost", message: "its running key was deleted" });
     expect(hand.tasks[1]).toMatchObject({ scheduled: START, attempt: 2 });
     hand.let(1);
-    await worker.saw((events) =>
+    await worker.waitForEvents((events) =>
       events.some((event) => event.kind === "ended" && event.outcome.result === "ok"),
     );
   });
@@ -212,40 +216,40 @@ describe("one worker", () => {
     const drain = site.keys.drain("host", "H1.example.com");
     await site.put(drain, "{}");
     await site.add("job");
-    const worker = site.worker(ok);
-    await worker.joined();
-    expect((await site.due("job")).next).toBe(START);
+    const worker = site.startWorker(returnOk);
+    await worker.waitUntilJoined();
+    expect((await site.readDue("job")).next).toBe(START);
     await site.delete(drain);
-    await worker.hasEnded(1);
+    await worker.waitForOutcomes(1);
     await site.put(drain, "{}");
     site.clock.advance(MINUTE);
-    const other = site.worker(ok, { host: "h2.example.com" });
-    await other.hasEnded(1);
+    const other = site.startWorker(returnOk, { host: "h2.example.com" });
+    await other.waitForOutcomes(1);
     expect(worker.events.filter(({ kind }) => kind === "started")).toHaveLength(1);
   });
 
   test("takes only what is for its host, also when the group changes", async () => {
     await site.add("job", { group: "web" });
     await site.add("other");
-    const worker = site.worker(ok);
-    await worker.hasEnded(1);
-    expect((await site.due("job")).next).toBe(START);
+    const worker = site.startWorker(returnOk);
+    await worker.waitForOutcomes(1);
+    expect((await site.readDue("job")).next).toBe(START);
     await site.put(site.keys.group("web"), '["h1.example.com"]');
-    await worker.hasEnded(2);
-    expect((await site.due("job")).next).toBe(START + MINUTE);
+    await worker.waitForOutcomes(2);
+    expect((await site.readDue("job")).next).toBe(START + MINUTE);
   });
 
   test("no more at a time than it may", async () => {
     const hand = held();
     for (let n = 0; n < 5; n += 1) await site.add(`job${n}`);
-    const worker = site.worker(hand.run, { concurrency: 2 });
+    const worker = site.startWorker(hand.run, { concurrency: 2 });
     await hand.hasTaken(2);
-    expect(await site.running()).toHaveLength(2);
+    expect(await site.listRunning()).toHaveLength(2);
     for (let n = 0; n < 5; n += 1) {
       await hand.hasTaken(n + 1);
       hand.let(n);
     }
-    await worker.hasEnded(5);
+    await worker.waitForOutcomes(5);
     const most = Math.max(...worker.events.map((event) => (event.kind === "load" ? event.running : 0)));
     expect(most).toBe(2);
   });
@@ -254,7 +258,7 @@ describe("one worker", () => {
     await site.add("job");
     await site.add("late", { delay: 1_000 });
     const hand = held();
-    const worker = site.worker(hand.run);
+    const worker = site.startWorker(hand.run);
     await hand.hasTaken(1);
     worker.engine.drain();
     site.clock.advance(MINUTE);
@@ -262,19 +266,19 @@ describe("one worker", () => {
     await worker.ended;
     expect(hand.tasks).toHaveLength(1);
     expect((await bed.store.readRange(site.keys.workers())).kvs).toEqual([]);
-    expect(await site.due("job")).toMatchObject({ last: { result: "ok" } });
+    expect(await site.readDue("job")).toMatchObject({ last: { result: "ok" } });
   });
 
   test("stopped, it gives its tasks back at once", async () => {
     await site.add("job");
     const hand = held();
-    const worker = site.worker(hand.run);
+    const worker = site.startWorker(hand.run);
     await hand.hasTaken(1);
     await worker.stop();
-    expect(await site.due("job")).toMatchObject({ open: [{ scheduled: START, attempt: 0 }] });
-    expect(await site.running()).toEqual([]);
-    const next = site.worker(ok);
-    expect(await next.hasEnded(1)).toMatchObject([{ scheduled: START, result: "ok" }]);
+    expect(await site.readDue("job")).toMatchObject({ open: [{ scheduled: START, attempt: 0 }] });
+    expect(await site.listRunning()).toEqual([]);
+    const next = site.startWorker(returnOk);
+    expect(await next.waitForOutcomes(1)).toMatchObject([{ scheduled: START, result: "ok" }]);
   });
 });
 
@@ -282,7 +286,7 @@ describe("overlap", () => {
   test("forbid: the next waits", async () => {
     await site.add("job");
     const hand = held();
-    site.worker(hand.run);
+    site.startWorker(hand.run);
     await hand.hasTaken(1);
     await site.add("probe");
     site.clock.advance(5 * MINUTE);
@@ -296,34 +300,34 @@ describe("overlap", () => {
   test("allow: beside one another, and one that is lost does not stop the others", async () => {
     await site.add("job", { overlap: "allow" });
     const hand = held();
-    const worker = site.worker(hand.run);
+    const worker = site.startWorker(hand.run);
     await hand.hasTaken(1);
     site.clock.advance(2 * MINUTE);
     await hand.hasTaken(3);
-    expect((await site.running()).map(({ key }) => key)).toEqual(
+    expect((await site.listRunning()).map(({ key }) => key)).toEqual(
       [0, 1, 2].map((n) => site.keys.running("job", START + n * MINUTE)),
     );
     await site.delete(site.keys.running("job", START + MINUTE));
     await hand.hasTaken(4);
     expect(hand.tasks[3]).toMatchObject({ scheduled: START + MINUTE, attempt: 2 });
     for (const n of [0, 2, 3]) hand.let(n);
-    await worker.saw(
+    await worker.waitForEvents(
       (events) =>
         events.filter((event) => event.kind === "ended" && event.outcome.result === "ok").length === 3,
     );
-    expect(await site.due("job")).toMatchObject({ next: START + 3 * MINUTE, open: [] });
+    expect(await site.readDue("job")).toMatchObject({ next: START + 3 * MINUTE, open: [] });
   });
 
   test("replace: the next one ends it and runs", async () => {
     await site.add("job", { overlap: "replace" });
     const hand = held();
-    const worker = site.worker(hand.run);
+    const worker = site.startWorker(hand.run);
     const [first] = await hand.hasTaken(1);
     site.clock.advance(MINUTE);
     await hand.hasTaken(2);
     expect(first?.signal.reason).toMatchObject({ result: "replaced" });
     hand.let(1);
-    const ended = await worker.hasEnded(2);
+    const ended = await worker.waitForOutcomes(2);
     expect(ended.map(({ scheduled, result }) => [scheduled, result])).toEqual([
       [START, "replaced"],
       [START + MINUTE, "ok"],
@@ -340,10 +344,10 @@ describe("several workers", () => {
       runs.push(`${id} ${(scheduled - START) / MINUTE}`);
       return { result: "ok" };
     };
-    const workers = [1, 2, 3].map(() => site.worker(count, { concurrency: 4 }));
+    const workers = [1, 2, 3].map(() => site.startWorker(count, { concurrency: 4 }));
     for (let minute = 0; minute < 4; minute += 1) {
       while (runs.length < 30 * (minute + 1))
-        await Promise.race(workers.map((one) => one.saw(() => runs.length >= 30 * (minute + 1))));
+        await Promise.race(workers.map((one) => one.waitForEvents(() => runs.length >= 30 * (minute + 1))));
       site.clock.advance(MINUTE);
     }
     const expected = ids.flatMap((id) => [0, 1, 2, 3].map((minute) => `${id} ${minute}`));
@@ -355,26 +359,26 @@ describe("several workers", () => {
   test("the session of one is gone: another takes its task again, and the first one's end counts for nothing", async () => {
     await site.add("job");
     const hand = held();
-    const first = site.worker(hand.run);
+    const first = site.startWorker(hand.run);
     await hand.hasTaken(1);
-    const second = site.worker(ok);
+    const second = site.startWorker(returnOk);
     const { kvs } = await bed.store.readRange({ key: site.keys.running("job") });
     await bed.store.revoke(kvs[0]?.session ?? 0n);
-    const [again] = await second.hasEnded(1);
+    const [again] = await second.waitForOutcomes(1);
     expect(again).toMatchObject({ scheduled: START, attempt: 2, result: "ok" });
-    await first.hasEnded(1);
+    await first.waitForOutcomes(1);
     expect(hand.tasks[0]?.signal.aborted).toBe(true);
-    expect((await site.outcomes("job")).runs).toMatchObject([{ attempt: 2, result: "ok" }]);
-    expect(await site.due("job")).toMatchObject({ next: START + MINUTE, open: [] });
+    expect((await site.readOutcomes("job")).runs).toMatchObject([{ attempt: 2, result: "ok" }]);
+    expect(await site.readDue("job")).toMatchObject({ next: START + MINUTE, open: [] });
   });
 
   test("one that has lost its session joins anew", async () => {
-    const worker = site.worker(ok, { ttl: 5 }); // renews every 0.8 s
-    const before = await worker.joined();
+    const worker = site.startWorker(returnOk, { ttl: 5 }); // renews every 0.8 s
+    const before = await worker.waitUntilJoined();
     const { kvs } = await bed.store.readRange(site.keys.workers());
     await bed.store.revoke(kvs[0]?.session ?? 0n);
     await site.add("job");
-    await worker.hasEnded(1);
-    expect(await worker.joined(2)).not.toBe(before);
+    await worker.waitForOutcomes(1);
+    expect(await worker.waitUntilJoined(2)).not.toBe(before);
   });
 });

@@ -5,16 +5,16 @@ import {
   CommandHandler,
   type CommandHandlerOptions,
 } from "../../../../src/work/worker/handlers/command-handler.ts";
-import { remains, until } from "../../../process/helpers.ts";
-import { newBench, newFile } from "../handler-fixture.ts";
+import { listRemains, waitUntil } from "../../../process/helpers.ts";
+import { createHandlerFixture, writeTestFile } from "../handler-fixture.ts";
 
 const sh = (script: string) => ["sh", "-c", script];
 
 /** Runs a command for a task, and makes sure that nothing of it is left. */
 async function verdictOf(command: readonly string[], more: Partial<CommandHandlerOptions> = {}) {
-  const { mark, ports, task, lines } = newBench();
+  const { mark, ports, createTask: task, lines } = createHandlerFixture();
   const verdict = await new CommandHandler(ports, { command, ...more }).run(task());
-  expect(remains(mark)).toEqual([]);
+  expect(listRemains(mark)).toEqual([]);
   return { ...verdict, lines };
 }
 
@@ -39,7 +39,7 @@ test.each<[string, readonly string[], Partial<TaskResult>]>([
 });
 
 test("a file without permission to be executed", async () => {
-  const file = newFile("script", "#!/bin/sh\n");
+  const file = writeTestFile("script", "#!/bin/sh\n");
   chmodSync(file, 0o644);
   expect(await verdictOf([file])).toMatchObject({
     result: "failed",
@@ -57,7 +57,7 @@ test("how long it waits before another start is the handler's business", async (
 });
 
 test("the task is on standard input and in the environment", async () => {
-  const { ports, task } = newBench();
+  const { ports, createTask: task } = createHandlerFixture();
   const script = `cat; env | grep -E '^(SIGNALBOX_|OWN|MINE|THEIRS)' | sort`;
   const handler = new CommandHandler(ports, {
     command: sh(script),
@@ -79,7 +79,7 @@ test("the task is on standard input and in the environment", async () => {
 });
 
 test("data that nobody reads, more than a pipe holds, hangs nobody", async () => {
-  const { ports, task } = newBench();
+  const { ports, createTask: task } = createHandlerFixture();
   const verdict = await new CommandHandler(ports, { command: ["true"] }).run(task({ data: "x".repeat(1e6) }));
   expect(verdict).toEqual({ result: "ok", code: 0 });
 });
@@ -110,7 +110,7 @@ test("binary output and escape sequences become harmless", async () => {
 });
 
 test("the worker's own secrets are shown to nobody", async () => {
-  const { ports, task, lines } = newBench({ secrets: ["hunter2"] });
+  const { ports, createTask: task, lines } = createHandlerFixture({ secrets: ["hunter2"] });
   const { tail } = await new CommandHandler(ports, { command: ["echo", "my hunter2!"] }).run(task());
   expect([tail, ...lines]).toEqual(["my ***!", "my ***!"]);
 });
@@ -126,7 +126,7 @@ test.each([
 });
 
 test("a definition's timeout comes before the handler's", async () => {
-  const { ports, task } = newBench();
+  const { ports, createTask: task } = createHandlerFixture();
   const handler = new CommandHandler(ports, { command: ["sleep", "30"], timeout: 30_000 });
   expect(await handler.run(task({ timeout: 50 }))).toMatchObject({ result: "timeout" });
 });
@@ -134,18 +134,18 @@ test("a definition's timeout comes before the handler's", async () => {
 test.each(["lost", "replaced", "released"] as const)(
   "a task that was %s ends its command",
   async (result) => {
-    const { mark, ports, task, lines } = newBench();
+    const { mark, ports, createTask: task, lines } = createHandlerFixture();
     const given = task();
     const running = new CommandHandler(ports, { command: sh("echo there; sleep 30 & sleep 30") }).run(given);
-    await until("output", () => lines.includes("there"));
+    await waitUntil("output", () => lines.includes("there"));
     given.end(result);
     expect(await running).toMatchObject({ result, reason: `it was ${result}`, tail: "there" });
-    expect(remains(mark)).toEqual([]);
+    expect(listRemains(mark)).toEqual([]);
   },
 );
 
 test("a task that ended before starts nothing", async () => {
-  const { ports, task, lines } = newBench();
+  const { ports, createTask: task, lines } = createHandlerFixture();
   const given = task();
   given.end("replaced");
   expect(await new CommandHandler(ports, { command: ["echo", "x"] }).run(given)).toMatchObject({
@@ -155,18 +155,18 @@ test("a task that ended before starts nothing", async () => {
 });
 
 test("without renewals the command ends by the horizon; with one it lives on", async () => {
-  const { mark, ports, task, lines } = newBench();
+  const { mark, ports, createTask: task, lines } = createHandlerFixture();
   const given = task();
   given.extend(15_000);
   const running = new CommandHandler(ports, { command: sh("echo there; sleep 30") }).run(given);
-  await until("output", () => lines.includes("there"));
+  await waitUntil("output", () => lines.includes("there"));
   given.extend(400);
   expect(await running).toMatchObject({ result: "lost", reason: "the session could not be renewed in time" });
-  expect(remains(mark)).toEqual([]);
+  expect(listRemains(mark)).toEqual([]);
   const other = task();
   other.extend(15_000);
   const longer = new CommandHandler(ports, { command: sh("echo again; sleep 0.6") }).run(other);
-  await until("output", () => lines.includes("again"));
+  await waitUntil("output", () => lines.includes("again"));
   other.extend(400);
   other.extend(20_000);
   expect(await longer).toMatchObject({ result: "ok" });

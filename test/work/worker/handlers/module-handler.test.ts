@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { TaskResult } from "../../../../src/work/worker/handler.ts";
 import { ModuleHandler } from "../../../../src/work/worker/handlers/module-handler.ts";
-import { remains, until } from "../../../process/helpers.ts";
-import { newBench, newFile } from "../handler-fixture.ts";
+import { listRemains, waitUntil } from "../../../process/helpers.ts";
+import { createHandlerFixture, writeTestFile } from "../handler-fixture.ts";
 
 const failed = (reason: string | RegExp) => ({
   result: "failed" as const,
@@ -13,11 +13,11 @@ const failed = (reason: string | RegExp) => ({
 const body = (script: string) => `export default async (task) => { ${script} };\n`;
 
 async function verdictOf(text: string, more: { name?: string; export?: string; timeout?: number } = {}) {
-  const { mark, ports, task } = newBench();
+  const { mark, ports, createTask: task } = createHandlerFixture();
   const { name = "module.mjs", ...options } = more;
-  const handler = new ModuleHandler(ports, { module: newFile(name, text), ...options });
+  const handler = new ModuleHandler(ports, { module: writeTestFile(name, text), ...options });
   const verdict = await handler.run(task({ data: { n: 1 } }));
-  expect(remains(mark)).toEqual([]);
+  expect(listRemains(mark)).toEqual([]);
   return verdict;
 }
 
@@ -53,8 +53,8 @@ test.each<[string, string, Partial<TaskResult>]>([
 });
 
 test("what the host says of a module is not taken for output", async () => {
-  const { ports, task, lines } = newBench();
-  const module = newFile("module.mjs", body("console.log('said'); console.error('more')"));
+  const { ports, createTask: task, lines } = createHandlerFixture();
+  const module = writeTestFile("module.mjs", body("console.log('said'); console.error('more')"));
   const verdict = await new ModuleHandler(ports, { module }).run(task());
   expect(verdict.tail?.split("\n").toSorted()).toEqual(["more", "said"]);
   expect(lines.toSorted()).toEqual(["more", "said"]);
@@ -75,8 +75,8 @@ test("a module that blocks its process is ended by its timeout", async () => {
 });
 
 test("a module hears by its signal that it must end", async () => {
-  const { ports, task, lines } = newBench({ terminationTimeout: 5_000 });
-  const module = newFile(
+  const { ports, createTask: task, lines } = createHandlerFixture({ terminationTimeout: 5_000 });
+  const module = writeTestFile(
     "module.mjs",
     body(
       "console.log('there'); await new Promise((r) => { task.signal.onabort = () => { console.log('bye'); r(); }; setTimeout(r, 20000); })",
@@ -84,14 +84,14 @@ test("a module hears by its signal that it must end", async () => {
   );
   const given = task();
   const running = new ModuleHandler(ports, { module }).run(given);
-  await until("output", () => lines.includes("there"));
+  await waitUntil("output", () => lines.includes("there"));
   given.end("replaced");
   expect(await running).toMatchObject({ result: "replaced", tail: "there\nbye" });
 });
 
 test("secrets are not in what a module was ended by", async () => {
-  const { ports, task } = newBench({ secrets: ["hunter2"] });
-  const module = newFile("module.mjs", body("throw new Error('hunter2 is wrong')"));
+  const { ports, createTask: task } = createHandlerFixture({ secrets: ["hunter2"] });
+  const module = writeTestFile("module.mjs", body("throw new Error('hunter2 is wrong')"));
   expect(await new ModuleHandler(ports, { module }).run(task())).toMatchObject({
     reason: "Error: *** is wrong",
   });

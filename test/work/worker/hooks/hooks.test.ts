@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { until } from "../../../../fixtures/wait-until.ts";
+import { waitUntil } from "../../../../fixtures/wait-until.ts";
 import { createRealClock } from "../../../../src/process/clock.ts";
 import { createGuardianHost } from "../../../../src/process/host.ts";
 import { createHooks, type HookOptions } from "../../../../src/work/worker/hooks/hooks.ts";
@@ -112,7 +112,7 @@ test("the worker's hooks are called for every schedule, beside its own, and can 
   const { url, calls } = await server(status(204));
   const { hooks: made } = hooks({ hooks: { start: `${url}/worker` } });
   made.handleEvent(started({}, { hooks: { start: `${url}/own` } }));
-  await until("both are called", () => calls.length === 2);
+  await waitUntil("both are called", () => calls.length === 2);
   expect(calls.map(({ path }) => path).sort()).toEqual(["/own", "/worker"]);
   made.replace({ success: `${url}/new` });
   made.handleEvent(started());
@@ -131,7 +131,7 @@ test.each([
     const { url, calls } = await server(status(code));
     const { hooks: made, log, results } = hooks({ hooks: { start: `${url}/secret` } }, hasty);
     made.handleEvent(started());
-    await until("it is over", () => results.length > 0);
+    await waitUntil("it is over", () => results.length > 0);
     expect(calls).toHaveLength(tries);
     expect(results).toEqual(["failed"]);
     expect(log.list).toEqual([
@@ -144,7 +144,7 @@ test("an attempt that fails once is made up for by the second", async () => {
   const { url } = await server((response, calls) => status(calls.length === 1 ? 503 : 200)(response));
   const { hooks: made, log, results } = hooks({ hooks: { start: url } }, hasty);
   made.handleEvent(started());
-  await until("it is over", () => results.length > 0);
+  await waitUntil("it is over", () => results.length > 0);
   expect(results).toEqual(["ok"]);
   expect(log.list).toEqual([]);
 });
@@ -163,7 +163,7 @@ test("a redirect is not followed, and an answer without end is not read", async 
   const { hooks: made, log, results } = hooks({ hooks: { start: url, success: flood.url } });
   made.handleEvent(started());
   made.handleEvent(ended());
-  await until("both are over", () => results.length === 2);
+  await waitUntil("both are over", () => results.length === 2);
   expect(results).toEqual(["failed", "ok"]);
   expect(log.list[0]?.error).toBe(`it answered 307, to ${other.url.slice(7)}; write that address`);
   expect(other.calls).toEqual([]);
@@ -175,9 +175,9 @@ test("an address that hangs costs its schedule its turn, others nothing; what do
   const { hooks: made, log, results } = hooks({ within: 60_000 });
   for (let i = 0; i < 30; i += 1) made.handleEvent(started({}, { hooks: { start: hanging.url } }));
   made.handleEvent(started({ id: "other" }, { hooks: { start: url } }));
-  await until("the other is called", () => calls.length === 1);
+  await waitUntil("the other is called", () => calls.length === 1);
   expect(results).toEqual([...Array(9).fill("dropped"), "ok"]);
-  await until("the first hangs", () => hanging.calls.length === 1);
+  await waitUntil("the first hangs", () => hanging.calls.length === 1);
   await made.close(0);
   expect(results.slice(10)).toEqual(Array(21).fill("failed"));
   expect(log.list).toHaveLength(20); // the rest is counted, not told
@@ -190,7 +190,7 @@ test("an address that does not answer in time has failed", async () => {
   const { url } = await server(() => {});
   const { hooks: made, log } = hooks({ within: 30, hooks: { start: url } }, hasty);
   made.handleEvent(started());
-  await until("it is logged", () => log.list.length > 0);
+  await waitUntil("it is logged", () => log.list.length > 0);
   expect(log.list[0]?.error).toBe("no answer within 0.03 s");
 });
 
@@ -255,7 +255,7 @@ test("a command whose time is up is ended with all it has started, and so is one
   rmSync(path);
   const { hooks: made, results } = hooks({ hooks: { start: command } });
   made.handleEvent(started());
-  await until("it runs", () => existsSync(path) && readFileSync(path, "utf8").endsWith("\n"));
+  await waitUntil("it runs", () => existsSync(path) && readFileSync(path, "utf8").endsWith("\n"));
   await made.close(0);
   expect(results).toEqual(["failed"]);
   expect(existsSync(`/proc/${readFileSync(path, "utf8").trim()}`)).toBe(false);

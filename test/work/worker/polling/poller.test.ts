@@ -3,13 +3,13 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { AlreadyFinishedError, NotFoundError, PreemptedError } from "../../../../src/schedule/errors.ts";
 import type { PolledTask } from "../../../../src/work/worker/polling/polled-task.ts";
 import { Poller, type PollerOptions } from "../../../../src/work/worker/polling/poller.ts";
-import { Bed, MINUTE, Site, START } from "../worker-fixture.ts";
+import { Bed, MINUTE, START, WorkerFixture } from "../worker-fixture.ts";
 
 const bed = new Bed();
-let site: Site;
+let site: WorkerFixture;
 let pollers: Poller[];
 beforeEach(() => {
-  site = new Site(bed.store);
+  site = new WorkerFixture(bed.store);
   pollers = [];
 });
 afterEach(async () => {
@@ -18,7 +18,7 @@ afterEach(async () => {
 
 async function poller(options: Partial<PollerOptions> = {}): Promise<Poller> {
   const whole = { host: "h1", pid: 1, version: "0", ttl: 30, ...options };
-  const opened = await Poller.open(site.ports(), whole, new AbortController().signal);
+  const opened = await Poller.open(site.createPorts(), whole, new AbortController().signal);
   pollers.push(opened);
   return opened;
 }
@@ -132,7 +132,7 @@ describe("alive time", () => {
     await expect(first?.sendHeartbeat()).rejects.toThrow(PreemptedError);
     await expect(first?.finish()).rejects.toThrow(PreemptedError);
     await second.finish();
-    expect(await site.due("job")).toMatchObject({ next: START + MINUTE, open: [] });
+    expect(await site.readDue("job")).toMatchObject({ next: START + MINUTE, open: [] });
   });
 });
 
@@ -170,7 +170,7 @@ describe("finish, retry, release", () => {
     const again = await from.poll();
     expect(scheduledOf(again)).toBe(START);
     await again?.finish();
-    expect(await site.due("job")).toMatchObject({ next: START + MINUTE });
+    expect(await site.readDue("job")).toMatchObject({ next: START + MINUTE });
   });
 
   test("release: the same occurrence, at once, by anybody", async () => {
@@ -192,7 +192,7 @@ describe("finish, retry, release", () => {
     await site.delete(site.keys.schedule("job"), site.keys.due("job"));
     await expect(task?.finish()).rejects.toBeInstanceOf(NotFoundError);
     expect((await bed.store.readRange(site.keys.dues())).kvs).toEqual([]);
-    expect(await site.running()).toEqual([]);
+    expect(await site.listRunning()).toEqual([]);
   });
 
   test("closing gives back what is open", async () => {
@@ -201,7 +201,7 @@ describe("finish, retry, release", () => {
     await one.poll();
     await one.close();
     pollers.shift();
-    expect(await site.due("job")).toMatchObject({ open: [{ scheduled: START }] });
-    expect(await site.running()).toEqual([]);
+    expect(await site.readDue("job")).toMatchObject({ open: [{ scheduled: START }] });
+    expect(await site.listRunning()).toEqual([]);
   });
 });

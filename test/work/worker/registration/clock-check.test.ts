@@ -5,7 +5,7 @@ import { readMemberClocks } from "../../../../src/etcd/members/member-clocks.ts"
 import type { ScheduleWorkerOptions } from "../../../../src/work/worker/engine/schedule-worker.ts";
 import type { ScheduledTask, TaskResult } from "../../../../src/work/worker/handler.ts";
 import { CLOCK_LIMITS, ClockCheck } from "../../../../src/work/worker/registration/clock-check.ts";
-import { Bed, HandClock, MINUTE, Site, START } from "../worker-fixture.ts";
+import { Bed, MINUTE, SettableClock, START, WorkerFixture } from "../worker-fixture.ts";
 
 describe("what is heard", () => {
   const heard = (...offsets: number[][]) => {
@@ -50,16 +50,16 @@ describe("what is heard", () => {
 
 describe("three workers", () => {
   const bed = new Bed();
-  let site: Site;
+  let site: WorkerFixture;
   beforeEach(() => {
-    site = new Site(bed.store);
+    site = new WorkerFixture(bed.store);
   });
   afterEach(() => site.close());
 
   /** Starts two whose clocks agree and one that is `skew` ms ahead; fires 10 schedules for three minutes. */
   async function play(skew: number) {
     await site.close();
-    site = new Site(bed.store); // where it is played once more
+    site = new WorkerFixture(bed.store); // where it is played once more
     const ids = Array.from({ length: 10 }, (_, n) => `job${n}`);
     site.clock.set(START - 40_000);
     for (const id of ids) await site.add(id, { end: START + 2 * MINUTE });
@@ -68,18 +68,20 @@ describe("three workers", () => {
       runs.push(`${id} ${(scheduled - START) / MINUTE}`);
       return { result: "ok" };
     };
-    const wrong = new HandClock(site.clock.getWallTime() + skew);
-    const right = [site.worker(count), site.worker(count)];
-    await Promise.all(right.map((worker) => worker.joined()));
-    const off = site.worker(count, { clock: wrong });
-    await off.joined();
-    await off.saw((events) => events.find(({ kind }) => kind === "clock"));
+    const wrong = new SettableClock(site.clock.getWallTime() + skew);
+    const right = [site.startWorker(count), site.startWorker(count)];
+    await Promise.all(right.map((worker) => worker.waitUntilJoined()));
+    const off = site.startWorker(count, { clock: wrong });
+    await off.waitUntilJoined();
+    await off.waitForEvents((events) => events.find(({ kind }) => kind === "clock"));
     const early = [...runs];
     for (let minute = 0; minute < 3; minute += 1) {
       site.clock.set(START + minute * MINUTE);
       wrong.set(START + minute * MINUTE + skew);
       while (runs.length < 10 * (minute + 1))
-        await Promise.race([...right, off].map((one) => one.saw(() => runs.length >= 10 * (minute + 1))));
+        await Promise.race(
+          [...right, off].map((one) => one.waitForEvents(() => runs.length >= 10 * (minute + 1))),
+        );
     }
     const judged = off.events.flatMap((event) => (event.kind === "clock" ? [event] : []));
     const calm = right.flatMap(({ events }) => events.filter((event) => event.kind === "clock"));
@@ -110,16 +112,16 @@ describe("three workers", () => {
     }));
 
   test("its clock is set an hour forward while it works: it fires nothing from then on", async () => {
-    const own = new HandClock(site.clock.getWallTime());
+    const own = new SettableClock(site.clock.getWallTime());
     const run = async (): Promise<TaskResult> => ({ result: "ok" });
-    const right = [site.worker(run), site.worker(run)];
-    await Promise.all(right.map((worker) => worker.joined()));
-    const off = site.worker(run, { clock: own, clockOffset: () => own.getWallTime() - own.now() });
-    await off.joined();
+    const right = [site.startWorker(run), site.startWorker(run)];
+    await Promise.all(right.map((worker) => worker.waitUntilJoined()));
+    const off = site.startWorker(run, { clock: own, clockOffset: () => own.getWallTime() - own.now() });
+    await off.waitUntilJoined();
     await site.add("soon", {}, { start: START + 30 * MINUTE });
     own.advance(60 * MINUTE);
     // What was heard on a busy machine may have earned it a warning before.
-    const [judged] = await off.saw((events) => {
+    const [judged] = await off.waitForEvents((events) => {
       const found = events.flatMap((event) =>
         event.kind === "clock" && event.state === "refuses" ? [event] : [],
       );
@@ -127,38 +129,40 @@ describe("three workers", () => {
     });
     expect((judged?.skew ?? 0) / MINUTE).toBeCloseTo(60, 0);
     await site.add("now");
-    await Promise.race(right.map((worker) => worker.hasEnded(1)));
-    expect((await site.due("soon")).next).toBe(START + 30 * MINUTE);
+    await Promise.race(right.map((worker) => worker.waitForOutcomes(1)));
+    expect((await site.readDue("soon")).next).toBe(START + 30 * MINUTE);
     expect(off.events.filter(({ kind }) => kind === "started")).toEqual([]);
   });
 
   test("its clock is set right: it fires again", async () => {
-    const wrong = new HandClock(site.clock.getWallTime() + 60_000);
+    const wrong = new SettableClock(site.clock.getWallTime() + 60_000);
     const run = async (): Promise<TaskResult> => ({ result: "ok" });
-    const right = [site.worker(run), site.worker(run)];
-    await Promise.all(right.map((worker) => worker.joined()));
-    const off = site.worker(run, { clock: wrong });
-    await off.saw((events) => events.find((event) => event.kind === "clock" && event.state === "refuses"));
+    const right = [site.startWorker(run), site.startWorker(run)];
+    await Promise.all(right.map((worker) => worker.waitUntilJoined()));
+    const off = site.startWorker(run, { clock: wrong });
+    await off.waitForEvents((events) =>
+      events.find((event) => event.kind === "clock" && event.state === "refuses"),
+    );
     wrong.set(site.clock.getWallTime());
     await Promise.all(right.map((worker) => worker.stop()));
     await site.add("job");
-    expect(await off.hasEnded(1)).toMatchObject([{ result: "ok" }]);
+    expect(await off.waitForOutcomes(1)).toMatchObject([{ result: "ok" }]);
   });
 });
 
 describe("a lone worker whose clock is set forward", () => {
   const bed = new Bed();
-  let site: Site;
+  let site: WorkerFixture;
   beforeEach(() => {
-    site = new Site(bed.store);
+    site = new WorkerFixture(bed.store);
   });
   afterEach(() => site.close());
 
   /** A worker alone, a schedule half an hour away, and the clock set an hour forward. @param offsets  of etcd's members, ms */
   async function jump(offsets: () => readonly number[], more: Partial<ScheduleWorkerOptions> = {}) {
-    const own = new HandClock(START - 30 * MINUTE);
+    const own = new SettableClock(START - 30 * MINUTE);
     const asked: number[] = [];
-    const worker = site.worker(async (): Promise<TaskResult> => ({ result: "ok" }), {
+    const worker = site.startWorker(async (): Promise<TaskResult> => ({ result: "ok" }), {
       ...{ clock: own, clockOffset: () => own.getWallTime() - own.now() },
       readMemberClocks: async () => {
         asked.push(own.now());
@@ -166,10 +170,10 @@ describe("a lone worker whose clock is set forward", () => {
       },
       ...more,
     });
-    await worker.joined();
+    await worker.waitUntilJoined();
     await site.add("soon");
     own.advance(60 * MINUTE);
-    const [refused] = await worker.saw((events) => {
+    const [refused] = await worker.waitForEvents((events) => {
       const found = events.filter((event) => event.kind === "clock" && event.state === "refuses");
       return found.length > 0 && found;
     });
@@ -183,55 +187,59 @@ describe("a lone worker whose clock is set forward", () => {
   test("fires nothing while etcd's members disagree, and goes on when it is set right", async () => {
     let off = -60 * MINUTE;
     const { worker, own, asked } = await jump(() => [off, off, 5]);
-    await worker.saw(() => asked.length > 0);
+    await worker.waitForEvents(() => asked.length > 0);
     expect(started(worker.events)).toBe(0);
-    expect((await site.due("soon")).next).toBe(START);
+    expect((await site.readDue("soon")).next).toBe(START);
     off = 0;
     own.advance(-60 * MINUTE);
-    await worker.saw((events) => events.find((event) => event.kind === "clock" && event.state === "ok"));
+    await worker.waitForEvents((events) =>
+      events.find((event) => event.kind === "clock" && event.state === "ok"),
+    );
     expect(started(worker.events)).toBe(0); // it is half an hour away again
     own.advance(3_000); // no jump that has to be judged
     await site.add("now", {}, { start: own.getWallTime() - MINUTE });
-    await worker.hasEnded(1);
+    await worker.waitForOutcomes(1);
   });
 
   test("fires what is due when etcd's members agree: the clock was behind, or the machine was paused", async () => {
     const { worker } = await jump(() => [0, 40, -60 * MINUTE]);
-    const [ended] = await worker.hasEnded(1);
+    const [ended] = await worker.waitForOutcomes(1);
     expect(ended).toMatchObject({ result: "ok" });
   });
 
   test("goes on after a while where no member tells the time", async () => {
     const { worker } = await jump(() => [], { holdFor: 300 });
-    await worker.hasEnded(1);
+    await worker.waitForOutcomes(1);
   });
 
   test("lets other workers judge as soon as one is heard", async () => {
     const { worker, own } = await jump(() => []);
-    const other = site.worker(async (): Promise<TaskResult> => ({ result: "ok" }), {
-      clock: new HandClock(own.getWallTime()),
+    const other = site.startWorker(async (): Promise<TaskResult> => ({ result: "ok" }), {
+      clock: new SettableClock(own.getWallTime()),
     });
-    await other.joined();
-    await worker.saw((events) => events.find((event) => event.kind === "clock" && event.state !== "refuses"));
+    await other.waitUntilJoined();
+    await worker.waitForEvents((events) =>
+      events.find((event) => event.kind === "clock" && event.state !== "refuses"),
+    );
   });
 
   test("is not stopped by a small step, nor by one back", async () => {
-    const own = new HandClock(START);
+    const own = new SettableClock(START);
     let asked = 0;
-    const worker = site.worker(async (): Promise<TaskResult> => ({ result: "ok" }), {
+    const worker = site.startWorker(async (): Promise<TaskResult> => ({ result: "ok" }), {
       ...{ clock: own, clockOffset: () => own.getWallTime() - own.now() },
       readMemberClocks: async () => {
         asked += 1;
         return [];
       },
     });
-    await worker.joined();
+    await worker.waitUntilJoined();
     own.advance(4_000);
     await site.add("one", { end: START });
-    await worker.hasEnded(1);
+    await worker.waitForOutcomes(1);
     own.advance(-MINUTE);
     await site.add("two", { end: START - MINUTE }, { start: START - MINUTE });
-    await worker.hasEnded(2);
+    await worker.waitForOutcomes(2);
     expect(asked).toBe(0);
   });
 

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { until } from "../../../../fixtures/wait-until.ts";
+import { waitUntil } from "../../../../fixtures/wait-until.ts";
 import { createNotifier } from "../../../../src/work/worker/service/notifier.ts";
 import { Warnings } from "../events.ts";
 import { folder, receiver } from "../receiver.ts";
@@ -18,7 +18,7 @@ test.each(["path", "abstract"])(
     notifier.sendReloading();
     notifier.sendStopping();
     await notifier.close();
-    await until("all has come", () => words().length === 4, { tell: () => words().join(" | ") });
+    await waitUntil("all has come", () => words().length === 4, { tell: () => words().join(" | ") });
     const [status, ready, reloading, stopping] = words();
     expect(status).toBe("STATUS=running 0 of 4 READY=1");
     expect(ready).toBe("READY=1");
@@ -43,13 +43,13 @@ test("the watchdog is fed while the worker is alive, and not after", async () =>
       return isAlive;
     },
   });
-  await until("it is fed", () => words().filter((word) => word === "WATCHDOG=1").length >= 3);
+  await waitUntil("it is fed", () => words().filter((word) => word === "WATCHDOG=1").length >= 3);
   isAlive = false;
   const before = asked;
-  await until("it is asked for again", () => asked >= before + 5);
+  await waitUntil("it is asked for again", () => asked >= before + 5);
   notifier.sendStatus("end");
   await notifier.close();
-  await until("the end has come", () => words().includes("STATUS=end"));
+  await waitUntil("the end has come", () => words().includes("STATUS=end"));
   expect(words().filter((word) => word === "WATCHDOG=1").length).toBeLessThanOrEqual(before);
 });
 
@@ -66,7 +66,7 @@ test("a watchdog of another process is none of ours", async () => {
   await new Promise((resolve) => setTimeout(resolve, 20)); // ten times what its own would take
   notifier.sendReady();
   await notifier.close();
-  await until("it has come", () => words().length > 0);
+  await waitUntil("it has come", () => words().length > 0);
   expect(words()).toEqual(["READY=1"]);
   expect(asked).toBe(0);
 });
@@ -88,7 +88,7 @@ test.each([
   const notifier = createNotifier({ NOTIFY_SOCKET: address }, { log, isAlive: () => true, ...more });
   notifier.sendReady();
   await notifier.close();
-  await until("it is logged", () => log.list.length > 0);
+  await waitUntil("it is logged", () => log.list.length > 0);
   expect(log.list[0]).toMatchObject({
     message: "systemd cannot be told",
     error: expect.stringMatching(message),
