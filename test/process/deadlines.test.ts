@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
+import { listMarkedProcesses } from "../../fixtures/process/marked-processes.ts";
 import { retryAfterStalls, startStopwatch } from "../../fixtures/steady.ts";
+import { waitUntil } from "../../fixtures/wait-until.ts";
 import type { GuardedCommand } from "../../src/process/guarded-command/command.ts";
 import { createGuardianHost } from "../../src/process/host.ts";
 import {
@@ -7,12 +9,10 @@ import {
   createMark,
   createOutput,
   getFixturePath,
-  listMarkedProcesses,
   listRemains,
   prepareGuarded,
   startBrood,
   startGuarded,
-  waitUntil,
   waitUntilDead,
 } from "./helpers.ts";
 
@@ -133,7 +133,7 @@ test("what keeps forking is killed", async () => {
   await waitUntil(
     "generations",
     () => listMarkedProcesses(mark).some((link) => seen.add(link.pid).size > 20),
-    50_000,
+    { ms: 50_000 },
   );
   it.terminate(clock.now());
   await it.gone;

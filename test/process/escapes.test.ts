@@ -1,18 +1,19 @@
 /** Processes that leave the tree of their command. Each test has its command in a cgroup where one may be made, and then in none. */
+
 import { spawn } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { killProcess } from "../../fixtures/process/marked-processes.ts";
+import { waitUntil } from "../../fixtures/wait-until.ts";
 import {
   createMark,
   createOutput,
   createSleeper,
   findGuardians,
   isRoot,
-  killProcess,
   type Runner,
   startRunner,
   WAYS,
-  waitUntil,
 } from "./helpers.ts";
 
 /** Bytes that a process has read. */

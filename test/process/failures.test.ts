@@ -3,9 +3,10 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { waitUntil } from "../../fixtures/wait-until.ts";
 import { createGuardianHost } from "../../src/process/host.ts";
 import { locateGuardian } from "../../src/process/native/locate.ts";
-import { clock, createMark, createOutput, prepareGuarded, waitUntil } from "./helpers.ts";
+import { clock, createMark, createOutput, prepareGuarded } from "./helpers.ts";
 
 let folder = "";
 const file = (name: string, text: string, mode: number) => {

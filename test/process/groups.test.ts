@@ -1,4 +1,5 @@
 /** The cgroup that a command has where one may be made. These tests need root, and a cgroup v2 that can be written. */
+
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
@@ -13,6 +14,8 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { killProcess, listMarkedProcesses } from "../../fixtures/process/marked-processes.ts";
+import { waitUntil } from "../../fixtures/wait-until.ts";
 import { locateGuardian } from "../../src/process/native/locate.ts";
 import {
   canHideCgroups,
@@ -21,12 +24,9 @@ import {
   createSleeper,
   findGuardians,
   getFixturePath,
-  killProcess,
-  listMarkedProcesses,
   NO_CGROUPS,
   startRunner,
   WAIT,
-  waitUntil,
   waitUntilDead,
 } from "./helpers.ts";
 

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { killProcess } from "../../fixtures/process/marked-processes.ts";
 import {
   clock,
   createMark,
   findGuardians,
-  killProcess,
   listRemains,
   startBrood,
   startGuarded,

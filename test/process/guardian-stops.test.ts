@@ -1,6 +1,8 @@
 /** Guardians that stand still, as a debugger, a `kill -STOP` or the cgroup freezer make them. */
+
 import { chmodSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { killProcess, listMarkedProcesses } from "../../fixtures/process/marked-processes.ts";
 import { encodeFrame, GUARDIAN_EVENT, WIRE_VERSION } from "../../src/process/guarded-command/wire.ts";
 import { createGuardianHost } from "../../src/process/host.ts";
 import {
@@ -10,8 +12,6 @@ import {
   createSleeper,
   findGuardians,
   getFixturePath,
-  killProcess,
-  listMarkedProcesses,
   listRemains,
   startBrood,
   startRunner,

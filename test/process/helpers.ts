@@ -6,71 +6,25 @@ import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { onTestFinished } from "vitest";
+import {
+  GUARDIAN,
+  killProcess,
+  listMarkedProcesses,
+  type MarkedProcess,
+} from "../../fixtures/process/marked-processes.ts";
 import type { RunnerOptions } from "../../fixtures/process/runner.ts";
-import { PATIENCE, startStopwatch } from "../../fixtures/steady.ts";
+import { startStopwatch } from "../../fixtures/steady.ts";
+import { waitUntil } from "../../fixtures/wait-until.ts";
 import { createRealClock } from "../../src/process/clock.ts";
 import type { GuardedCommand } from "../../src/process/guarded-command/command.ts";
 import { createGuardianHost } from "../../src/process/host.ts";
 
 export const getFixturePath = (name: string) => resolve(import.meta.dirname, "../../fixtures/process", name);
 
-export interface MarkedProcess {
-  pid: number;
-  parent: number;
-  session: number;
-  name: string;
-}
-
-/**
- * What bears a mark in its environment and lives (a zombie does not), and the descendants of what bears it.
- * The mark is how a test finds all of its processes, wherever they went.
- */
-export function listMarkedProcesses(mark: string): MarkedProcess[] {
-  const all = readdirSync("/proc").flatMap((pid) =>
-    /^\d+$/.test(pid) ? (readMarkedProcess(pid, mark) ?? []) : [],
-  );
-  const ours = new Set(all.filter((it) => it.bears).map((it) => it.pid));
-  for (let size = 0; size < ours.size; ) {
-    size = ours.size;
-    for (const it of all) if (ours.has(it.parent)) ours.add(it.pid);
-  }
-  return all.filter((it) => ours.has(it.pid));
-}
-
-function readMarkedProcess(pid: string, mark: string): (MarkedProcess & { bears: boolean }) | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-    const name = stat.slice(stat.indexOf("(") + 1, stat.lastIndexOf(")"));
-    const [state, parent, , session] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    if (state === "Z" || state === "X") return undefined;
-    const bears = readFileSync(`/proc/${pid}/environ`, "latin1").includes(`TEST_MARK=${mark}\0`);
-    return { pid: Number(pid), parent: Number(parent), session: Number(session), name, bears };
-  } catch {
-    return undefined;
-  }
-}
-
-/** Polls until something holds. @throws Error naming it when it does not within `ms`, stalls of this process not counted */
-export async function waitUntil<T>(
-  what: string,
-  holds: () => T | undefined | false,
-  ms = PATIENCE,
-): Promise<T> {
-  const waited = startStopwatch();
-  for (;;) {
-    const value = holds();
-    if (value !== undefined && value !== false) return value;
-    if (waited() > ms) throw new Error(`not within ${ms} ms: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
-
 /** Names of what lives of a marked command; its guardians, who may just be leaving, are not of it. */
 export function listRemains(mark: string): string[] {
   return listMarkedProcesses(mark).flatMap(({ name }) => (name === GUARDIAN ? [] : [name]));
 }
-
-export const GUARDIAN = "sbxgd";
 
 /** Waits until nothing bears the mark, but what is excepted. @returns the milliseconds that took, stalls not counted */
 export async function waitUntilDead(mark: string, ms: number, except: number[] = []): Promise<number> {
@@ -81,7 +35,7 @@ export async function waitUntilDead(mark: string, ms: number, except: number[] =
     quiet = alive().length === 0 ? quiet + 1 : 0;
     return quiet === 3;
   };
-  await waitUntil("all dead", silent, ms).catch((cause) => {
+  await waitUntil("all dead", silent, { ms, every: 5 }).catch((cause) => {
     throw new Error(`still alive: ${JSON.stringify(alive())}`, { cause });
   });
   return waited();
@@ -97,15 +51,6 @@ export function createMark(): string {
     }
   });
   return mark;
-}
-
-export function killProcess(pid: number | undefined, signal: NodeJS.Signals): void {
-  if (!pid) throw new Error("no process to signal");
-  try {
-    process.kill(pid, signal);
-  } catch {
-    // it has just ended
-  }
 }
 
 /** A brood that is complete: eight sleepers in four sessions, one of them without the mark, and a stopped shell. */

@@ -1,15 +1,15 @@
 import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { listMarkedProcesses } from "../../fixtures/process/marked-processes.ts";
+import { waitUntil } from "../../fixtures/wait-until.ts";
 import {
   clock,
   createMark,
   createOutput,
   findGuardians,
-  listMarkedProcesses,
   listRemains,
   startGuarded,
   WAIT,
-  waitUntil,
 } from "./helpers.ts";
 
 const LEAVES_ONE: [string, ...string[]] = ["sh", "-c", "setsid sleep 30 & exit 5"];

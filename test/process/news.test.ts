@@ -1,15 +1,10 @@
 /** What the guardian told last arrives, though the runner sends it an order in the very moment in which it is done. */
+
 import { expect, test } from "vitest";
+import { GUARDIAN, listMarkedProcesses } from "../../fixtures/process/marked-processes.ts";
+import { waitUntil } from "../../fixtures/wait-until.ts";
 import { SignalboxError } from "../../src/base/errors.ts";
-import {
-  clock,
-  createMark,
-  findGuardians,
-  GUARDIAN,
-  listMarkedProcesses,
-  prepareGuarded,
-  waitUntil,
-} from "./helpers.ts";
+import { clock, createMark, findGuardians, prepareGuarded } from "./helpers.ts";
 
 /** Stands still, and reads nothing, until the command has ended and all is told. */
 function standStill(mark: string): void {

@@ -1,5 +1,6 @@
 import { uptime } from "node:os";
 import { expect, test } from "vitest";
+import { killProcess, listMarkedProcesses } from "../../fixtures/process/marked-processes.ts";
 import type { RunnerOptions } from "../../fixtures/process/runner.ts";
 import { retryAfterStalls } from "../../fixtures/steady.ts";
 import {
@@ -7,8 +8,6 @@ import {
   createOutput,
   findGuardians,
   getFixturePath,
-  killProcess,
-  listMarkedProcesses,
   startRunner,
   waitUntilDead,
 } from "./helpers.ts";

@@ -1,14 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import {
-  createMark,
-  createOutput,
-  killProcess,
-  startGuarded,
-  startRunner,
-  WAIT,
-  waitUntil,
-} from "./helpers.ts";
+import { killProcess } from "../../fixtures/process/marked-processes.ts";
+import { waitUntil } from "../../fixtures/wait-until.ts";
+import { createMark, createOutput, startGuarded, startRunner, WAIT } from "./helpers.ts";
 
 /** A first process and a child of it in its group; each writes which signals it gets. */
 const PAIR = `

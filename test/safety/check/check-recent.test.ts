@@ -1,20 +1,21 @@
 /** `signalbox check lock` and `check schedule` on real runs and a real worker. */
-import { describe, expect, it } from "vitest";
-import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { Theatre } from "../support/theatre.ts";
 
-const theatre = new Theatre();
+import { describe, expect, it } from "vitest";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
+
+const cluster = TestCluster.startForFile();
 
 describe("signalbox check lock", () => {
   it("knows a success, a failure since, and a lock that nobody remembers", async () => {
-    const stage = await theatre.createTestNamespace("http");
+    const namespace = await cluster.createTestNamespace("http");
     const run = (lock: string, code: number) =>
-      stage.start(["run", "--lock", lock, "--", "sh", "-c", `exit ${code}`]).ended;
+      namespace.start(["run", "--lock", lock, "--", "sh", "-c", `exit ${code}`]).ended;
     await run("good", 0);
     await run("worse", 0);
     await run("worse", 3);
     await run("bad", 4);
-    const check = (...words: string[]) => stage.start(["check", "lock", ...words]).ended;
+    const check = (...words: string[]) => namespace.start(["check", "lock", ...words]).ended;
     expect(await check("good")).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^ok +lock good: succeeded/),
@@ -38,11 +39,11 @@ describe("signalbox check lock", () => {
   });
 
   it("counts from the end of the success, and tells a run that is still going", async () => {
-    const stage = await theatre.createTestNamespace("http");
-    await stage.start(["run", "--lock", "x", "--", "true"]).ended;
-    const running = stage.start(["run", "--lock", "x", "--", "sh", "-c", "echo up; sleep 600"]);
+    const namespace = await cluster.createTestNamespace("http");
+    await namespace.start(["run", "--lock", "x", "--", "true"]).ended;
+    const running = namespace.start(["run", "--lock", "x", "--", "sh", "-c", "echo up; sleep 600"]);
     await running.waitForOutput(/up/);
-    const late = await stage.start(["check", "lock", "x", "--within", "0"]).ended;
+    const late = await namespace.start(["check", "lock", "x", "--within", "0"]).ended;
     expect(late.code).toBe(2);
     expect(late.stdout).toMatch(
       /no run succeeded within 0s; the last success was \d+s ago; a run has been going/,
@@ -52,13 +53,13 @@ describe("signalbox check lock", () => {
   });
 
   it("refuses what it cannot check", async () => {
-    const stage = await theatre.createTestNamespace("http");
-    expect(await stage.start(["check", "lock"]).ended).toMatchObject({ code: 64 });
-    expect(await stage.start(["check", "lock", "x", "--within", "soon"]).ended).toMatchObject({
+    const namespace = await cluster.createTestNamespace("http");
+    expect(await namespace.start(["check", "lock"]).ended).toMatchObject({ code: 64 });
+    expect(await namespace.start(["check", "lock", "x", "--within", "soon"]).ended).toMatchObject({
       code: 64,
       stderr: expect.stringContaining('"soon" is not a duration'),
     });
-    const away = await stage.start([
+    const away = await namespace.start([
       "check",
       "lock",
       "x",
@@ -74,14 +75,14 @@ describe("signalbox check lock", () => {
 
 describe("signalbox check schedule", () => {
   it("reads what the schedule remembers, and names what was probably meant", async () => {
-    const stage = await theatre.createTestNamespace("http");
-    const schedule = (...words: string[]) => stage.start(["schedule", ...words]).ended;
+    const namespace = await cluster.createTestNamespace("http");
+    const schedule = (...words: string[]) => namespace.start(["schedule", ...words]).ended;
     await schedule("add", "good", "0 0 1 1 *", "--yes", "--", "true");
     await schedule("add", "bad", "0 0 1 1 *", "--yes", "--", "false");
-    const worker = stage.start(["worker"]);
+    const worker = namespace.start(["worker"]);
     await schedule("trigger", "good", "--yes");
     await schedule("trigger", "bad", "--yes");
-    const check = (...words: string[]) => stage.start(["check", "schedule", ...words]).ended;
+    const check = (...words: string[]) => namespace.start(["check", "schedule", ...words]).ended;
     await waitUntil("the success is seen", async () => (await check("good")).code === 0);
     const bad = await waitUntil("the failure is seen", async () => {
       const ended = await check("bad");

@@ -1,13 +1,16 @@
 /** `signalbox check crontab` and `check hosts` on real files and a real house.etcd. */
+
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { House, type Room, TRANSPORTS, waitUntil } from "../../../fixtures/cluster/test-cluster.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import { BUNDLE, type ProcessResult } from "../../../fixtures/signalbox.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
 
-const house = House.startForFile();
+const cluster = TestCluster.startForFile();
 let folder: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "signalbox-check-"));
@@ -28,24 +31,24 @@ describe.concurrent("check crontab", () => {
     writeFileSync(path, text.map((line) => `${line}\n`).join(""));
     return path;
   };
-  /** A room with groups and resources. */
-  const furnished = async (transport: (typeof TRANSPORTS)[number] = "http"): Promise<Room> => {
-    const room = house.createNamespace({ transport });
-    await room.put(room.keys.group("web"), '["web1.example.com","web2.example.com"]');
-    await room.put(room.keys.resourceConfig("db"), '{"v":1,"total":"10"}');
+  /** A namespace with groups and resources. */
+  const furnished = async (transport: (typeof TRANSPORTS)[number] = "http"): Promise<TestNamespace> => {
+    const namespace = cluster.createNamespace({ transport });
+    await namespace.put(namespace.keys.group("web"), '["web1.example.com","web2.example.com"]');
+    await namespace.put(namespace.keys.resourceConfig("db"), '{"v":1,"total":"10"}');
     for (const [name, cpu] of [
       ["web1", 2],
       ["web2", 8],
     ] as const)
-      await room.put(
-        room.keys.host(`${name}.example.com`),
+      await namespace.put(
+        namespace.keys.host(`${name}.example.com`),
         JSON.stringify({ v: 1, cpu, memMb: 4000, seenAt: Date.now() }),
       );
-    return room;
+    return namespace;
   };
 
   test.each(TRANSPORTS)("holds lines against what is configured, over %s", async (transport) => {
-    const room = await furnished(transport);
+    const namespace = await furnished(transport);
     const path = file(
       `jobs-${transport}`,
       "* * * * * signalbox run -g web --lock a -- ./a.sh",
@@ -57,7 +60,7 @@ describe.concurrent("check crontab", () => {
       "* * * * * signalbox run --lock a -- ./other.sh",
       "* * * * * switchman -g nowhere -- ./g.sh",
     );
-    const ended = await room.execute([...TEXT, path]);
+    const ended = await namespace.execute([...TEXT, path]);
     expect(ended.code).toBe(2);
     expect(lines(ended)).toEqual([
       expect.stringMatching(/^FAILURE .*:2: there is no group "wbe"/),
@@ -74,27 +77,27 @@ describe.concurrent("check crontab", () => {
   });
 
   test("a folder, standard input, several files: one lock in two of them", async () => {
-    const room = await furnished();
+    const namespace = await furnished();
     const etc = mkdtempSync(join(folder, "cron.d-"));
     writeFileSync(join(etc, "one"), "* * * * * signalbox run --lock twice -- ./a.sh\n");
     writeFileSync(join(etc, "two"), "* * * * * signalbox run --lock twice -- ./b.sh\n");
     writeFileSync(join(etc, ".placeholder"), "not a crontab\n");
     const input = "* * * * * signalbox run --lock twice -- ./c.sh\n";
-    const ended = await room.execute([...TEXT, etc, "-"], { input });
+    const ended = await namespace.execute([...TEXT, etc, "-"], { input });
     expect(lines(ended)).toEqual([
       expect.stringMatching(/^warning .*two:1: lock "twice"/),
       expect.stringMatching(/^warning stdin:1: lock "twice"/),
       "2 warnings",
     ]);
     expect(ended.code).toBe(1);
-    const meant = await room.execute([...TEXT, etc, "-", "--shared", "twice"], { input });
+    const meant = await namespace.execute([...TEXT, etc, "-", "--shared", "twice"], { input });
     expect(meant).toMatchObject({ code: 0, stdout: "fine: 3 jobs in 3 crontabs\n" });
   });
 
   test("JSON and Nagios", async () => {
-    const room = await furnished();
+    const namespace = await furnished();
     const path = file("formats", "* * * * * signalbox run -g wbe -- ./a.sh");
-    const { code, stdout } = await room.execute([...TEXT, "--json", path]);
+    const { code, stdout } = await namespace.execute([...TEXT, "--json", path]);
     expect(code).toBe(2);
     expect(JSON.parse(stdout)).toMatchObject({
       ...{
@@ -105,7 +108,7 @@ describe.concurrent("check crontab", () => {
       },
       findings: [{ kind: "group", check: `${path}:1`, level: "failure" }],
     });
-    const nagios = await room.execute([...TEXT, "--nagios", path]);
+    const nagios = await namespace.execute([...TEXT, "--nagios", path]);
     expect(nagios).toMatchObject({
       code: 2,
       stdout: expect.stringMatching(/^SIGNALBOX CRITICAL - 1 failure: .*"wbe".* \| files=1 jobs=1\n$/),
@@ -113,7 +116,7 @@ describe.concurrent("check crontab", () => {
   });
 
   test("what passes it runs, what it refuses does not: the parser is that of run", async () => {
-    const room = await furnished();
+    const namespace = await furnished();
     for (const [words, isFine] of [
       [["--lease", "db=2:10"], true],
       [["--lease", "db=2:11"], false],
@@ -124,43 +127,43 @@ describe.concurrent("check crontab", () => {
     ] as const) {
       const line = `* * * * * signalbox run ${words.join(" ")} -- true\n`;
       const env = { SIGNALBOX_TTL: "", SIGNALBOX_TERMINATION_TIMEOUT: "" };
-      const checked = await room.execute([...TEXT, "-"], { input: line, env });
-      const ran = await room.start(["run", ...words, "--", "true"], { env }).ended;
+      const checked = await namespace.execute([...TEXT, "-"], { input: line, env });
+      const ran = await namespace.start(["run", ...words, "--", "true"], { env }).ended;
       expect([line, checked.code, ran.code === 0]).toEqual([line, isFine ? 0 : 2, isFine]);
     }
   });
 
   test("etcd is away: the text is checked, and that the rest was not is said", async () => {
-    const room = house.createNamespace({
+    const namespace = cluster.createNamespace({
       endpoints: ["http://127.0.0.1:1"],
       env: { SIGNALBOX_CONNECT_TIMEOUT: "100ms" },
     });
     const fine = file("away", "* * * * * signalbox run -g web -- ./a.sh");
     const bad = file("away-bad", "* * * * * signalbox run --lokc a -- ./a.sh");
-    expect(await room.execute([...TEXT, fine])).toMatchObject({
+    expect(await namespace.execute([...TEXT, fine])).toMatchObject({
       code: 69,
       stdout: expect.stringMatching(/^UNKNOWN etcd: /),
     });
-    expect((await room.execute([...TEXT, "--nagios", fine])).code).toBe(3);
-    expect((await room.execute([...TEXT, bad])).code).toBe(2);
-    expect(await room.execute(["check", "crontab", "--offline", fine])).toMatchObject({
+    expect((await namespace.execute([...TEXT, "--nagios", fine])).code).toBe(3);
+    expect((await namespace.execute([...TEXT, bad])).code).toBe(2);
+    expect(await namespace.execute(["check", "crontab", "--offline", fine])).toMatchObject({
       code: 0,
       stdout: "fine: 1 job in 1 crontab\n",
     });
   });
 
   test("the README's line, with the PATH that cron gives it and with the line that it needs", async () => {
-    const room = await furnished();
+    const namespace = await furnished();
     const bin = mkdtempSync(join(folder, "bin-"));
     symlinkSync(BUNDLE, join(bin, "signalbox"));
     symlinkSync(process.execPath, join(bin, "node"));
     const line = "* * * * * signalbox run -E 0 --lock invoices -- true";
     const check = (path: string) =>
-      room.execute(["check", "crontab", path], { env: { PATH: `${bin}:/bin` } });
+      namespace.execute(["check", "crontab", path], { env: { PATH: `${bin}:/bin` } });
     /** As Debian's cron starts it; `signalbox` is not in /usr/bin. */
     const start = (PATH: string) =>
       spawnSync("/bin/sh", ["-c", line.slice("* * * * * ".length)], {
-        env: { ...room.env, SIGNALBOX_ENDPOINTS: house.endpoints.join(","), PATH },
+        env: { ...namespace.env, SIGNALBOX_ENDPOINTS: cluster.endpoints.join(","), PATH },
       }).status;
 
     const bare = await check(file("bare-path", line, line));
@@ -178,31 +181,31 @@ describe.concurrent("check crontab", () => {
   });
 
   test("files that are none: 74; no file at all: 64", async () => {
-    expect(await house.createNamespace().execute(["check", "crontab", "/no/such"])).toMatchObject({
+    expect(await cluster.createNamespace().execute(["check", "crontab", "/no/such"])).toMatchObject({
       code: 74,
       stderr: expect.stringMatching(/"\/no\/such" cannot be read/),
     });
-    expect((await house.createNamespace().execute(["check", "crontab"])).code).toBe(64);
+    expect((await cluster.createNamespace().execute(["check", "crontab"])).code).toBe(64);
   });
 });
 
 describe.concurrent("check hosts", () => {
   const MINUTES = 60_000;
-  const seen = (room: Room, name: string, ago: number) =>
-    room.put(room.keys.host(name), JSON.stringify({ v: 1, seenAt: Date.now() - ago }));
+  const seen = (namespace: TestNamespace, name: string, ago: number) =>
+    namespace.put(namespace.keys.host(name), JSON.stringify({ v: 1, seenAt: Date.now() - ago }));
 
   test("a host is there when it runs, and its group is fine", async () => {
-    const room = house.createNamespace({ env: { SIGNALBOX_HOST: "web1.example.com" } });
-    await room.put(room.keys.group("web"), '["web1.example.com"]');
-    const never = await room.execute(["check", "hosts"]);
+    const namespace = cluster.createNamespace({ env: { SIGNALBOX_HOST: "web1.example.com" } });
+    await namespace.put(namespace.keys.group("web"), '["web1.example.com"]');
+    const never = await namespace.execute(["check", "hosts"]);
     expect(never).toMatchObject({
       code: 2,
       stdout: expect.stringMatching(
         /^FAILURE group web: none of its 1 host was seen within 1h: web1.example.com \(never\)/,
       ),
     });
-    expect((await room.startRun(["-g", "web"], ["true"]).ended).code).toBe(0);
-    expect(await room.execute(["check", "hosts"])).toMatchObject({
+    expect((await namespace.startRun(["-g", "web"], ["true"]).ended).code).toBe(0);
+    expect(await namespace.execute(["check", "hosts"])).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^ok {6}group web: 1 of 1 host is there\nfine: 1 group/),
     });
@@ -211,55 +214,55 @@ describe.concurrent("check hosts", () => {
   test.each(TRANSPORTS)(
     "one that was seen long ago, but has a run that lives, is there (over %s)",
     async (transport) => {
-      const room = house.createNamespace({ transport, env: { SIGNALBOX_HOST: "web1.example.com" } });
-      await room.put(room.keys.group("web"), '["web1.example.com","web2.example.com"]');
-      const run = room.startRun(["--lock", "long"], ["sleep", "60"]);
+      const namespace = cluster.createNamespace({ transport, env: { SIGNALBOX_HOST: "web1.example.com" } });
+      await namespace.put(namespace.keys.group("web"), '["web1.example.com","web2.example.com"]');
+      const run = namespace.startRun(["--lock", "long"], ["sleep", "60"]);
       await waitUntil(
         "the run holds its lock",
-        async () => (await room.readQueue("long"))[0]?.ticket?.state === "held",
+        async () => (await namespace.readQueue("long"))[0]?.ticket?.state === "held",
       );
-      await seen(room, "web1.example.com", 600 * MINUTES);
-      await seen(room, "web2.example.com", 600 * MINUTES);
-      const ended = await room.execute(["check", "hosts"]);
+      await seen(namespace, "web1.example.com", 600 * MINUTES);
+      await seen(namespace, "web2.example.com", 600 * MINUTES);
+      const ended = await namespace.execute(["check", "hosts"]);
       expect(lines(ended)).toEqual([
         "ok      group web: 1 of 2 hosts is there",
         expect.stringMatching(/^warning group web: not seen within 1h: web2.example.com \(10h ago\)/),
         "1 warning",
       ]);
-      expect((await room.execute(["check", "hosts", "--within", "11h"])).code).toBe(0);
+      expect((await namespace.execute(["check", "hosts", "--within", "11h"])).code).toBe(0);
       run.child.kill("SIGTERM");
       await run.ended;
-      expect((await room.execute(["check", "hosts"])).code).toBe(2);
+      expect((await namespace.execute(["check", "hosts"])).code).toBe(2);
     },
   );
 
   test("JSON, Nagios, groups by name", async () => {
-    const room = house.createNamespace();
-    await room.put(room.keys.group("web"), '["web1.example.com"]');
-    await room.put(room.keys.group("db"), "[]");
-    await seen(room, "web1.example.com", 10 * MINUTES);
-    expect(await room.execute(["check", "hosts", "--nagios"])).toMatchObject({
+    const namespace = cluster.createNamespace();
+    await namespace.put(namespace.keys.group("web"), '["web1.example.com"]');
+    await namespace.put(namespace.keys.group("db"), "[]");
+    await seen(namespace, "web1.example.com", 10 * MINUTES);
+    expect(await namespace.execute(["check", "hosts", "--nagios"])).toMatchObject({
       code: 2,
       stdout:
         "SIGNALBOX CRITICAL - 1 failure: group db: it has no hosts: nothing can run in it | groups=2 groups_without_host=1;;0 hosts_missing=0\n",
     });
-    expect(await room.execute(["check", "hosts", "web", "--nagios"])).toMatchObject({
+    expect(await namespace.execute(["check", "hosts", "web", "--nagios"])).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^SIGNALBOX OK - 1 group/),
     });
-    const { findings, state } = JSON.parse((await room.execute(["check", "hosts", "--json"])).stdout);
+    const { findings, state } = JSON.parse((await namespace.execute(["check", "hosts", "--json"])).stdout);
     expect([state, findings.length]).toEqual(["critical", 2]);
-    expect((await room.execute(["check", "hosts", "nope"])).code).toBe(2);
-    expect((await room.execute(["check", "hosts", "--within", "soon"])).code).toBe(64);
+    expect((await namespace.execute(["check", "hosts", "nope"])).code).toBe(2);
+    expect((await namespace.execute(["check", "hosts", "--within", "soon"])).code).toBe(64);
   });
 
   test("etcd is away: 69, for Nagios 3", async () => {
-    const room = house.createNamespace({
+    const namespace = cluster.createNamespace({
       endpoints: ["http://127.0.0.1:1"],
       env: { SIGNALBOX_CONNECT_TIMEOUT: "100ms" },
     });
-    expect((await room.execute(["check", "hosts"])).code).toBe(69);
-    expect(await room.execute(["check", "hosts", "--nagios"])).toMatchObject({
+    expect((await namespace.execute(["check", "hosts"])).code).toBe(69);
+    expect(await namespace.execute(["check", "hosts", "--nagios"])).toMatchObject({
       code: 3,
       stdout: expect.stringMatching(/^SIGNALBOX UNKNOWN - /),
     });

@@ -1,6 +1,8 @@
 /** `signalbox doctor` on etcds with every illness that can be given to one. */
+
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { House, type Room, TRANSPORTS } from "../../../fixtures/cluster/test-cluster.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import {
   type EtcdMember,
   type RunningEtcd,
@@ -28,33 +30,33 @@ function found({ stdout }: ProcessResult, kind: string): string[] {
 }
 
 async function doctor(
-  room: Room,
+  namespace: TestNamespace,
   ...flags: string[]
 ): Promise<ProcessResult & { found(kind: string): string[] }> {
-  const ended = await room.execute(["doctor", "--json", ...flags]);
+  const ended = await namespace.execute(["doctor", "--json", ...flags]);
   expect(ended.stderr).toBe("");
   return { ...ended, found: (kind) => found(ended, kind) };
 }
 
 describe("a single member", () => {
   let etcd: EtcdMember;
-  let house: House;
+  let cluster: TestCluster;
   beforeAll(async () => {
     etcd = await startEtcd();
-    house = await House.connect(etcd.endpoints);
+    cluster = await TestCluster.connect(etcd.endpoints);
   });
   afterAll(async () => {
-    await house?.close();
+    await cluster?.close();
     await etcd?.stop();
   });
 
   test.each(TRANSPORTS)("that is well, over %s: what there is, and nothing is written", async (transport) => {
-    const room = house.createNamespace({ transport });
-    expect((await room.startRun(["--lock", "a"], ["true"]).ended).code).toBe(0);
-    const before = (await house.store.readRange({ key: "a" })).revision;
-    const { code, found: of, stdout } = await doctor(room);
-    expect((await house.store.readRange({ key: "a" })).revision).toBe(before);
-    const [status] = await house.store.readMemberStatuses();
+    const namespace = cluster.createNamespace({ transport });
+    expect((await namespace.startRun(["--lock", "a"], ["true"]).ended).code).toBe(0);
+    const before = (await cluster.store.readRange({ key: "a" })).revision;
+    const { code, found: of, stdout } = await doctor(namespace);
+    expect((await cluster.store.readRange({ key: "a" })).revision).toBe(before);
+    const [status] = await cluster.store.readMemberStatuses();
     const version = status?.ok ? status.version : "";
     const isOld = isUnsound(version);
     expect(code).toBe(1); // it has no users
@@ -80,7 +82,7 @@ describe("a single member", () => {
       expect.stringMatching(/^ok: runs/),
       expect.stringMatching(/^ok: operators/),
     ]);
-    expect(of("keys")).toEqual([`ok: 2 under ${room.prefix}, 0 of them tickets`]);
+    expect(of("keys")).toEqual([`ok: 2 under ${namespace.prefix}, 0 of them tickets`]);
     expect(of("clock")).toEqual([expect.stringMatching(/^ok: within 5s/), expect.stringMatching(/^ok/)]);
     expect(JSON.parse(stdout)).toMatchObject({
       ...{ version: 1, revision: String(before), state: "warning" },
@@ -89,32 +91,32 @@ describe("a single member", () => {
   });
 
   test("warnings that are known do not count", async () => {
-    const room = house.createNamespace();
+    const namespace = cluster.createNamespace();
     const known = ["--accept", "authentication", "--accept", "member-version"];
-    const nagios = await room.execute(["doctor", "--nagios", ...known]);
+    const nagios = await namespace.execute(["doctor", "--nagios", ...known]);
     expect(nagios).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^SIGNALBOX OK - .* \(accepted: .*authentication.*\) \|/),
     });
-    const { findings } = JSON.parse((await room.execute(["doctor", "--json", ...known])).stdout);
+    const { findings } = JSON.parse((await namespace.execute(["doctor", "--json", ...known])).stdout);
     expect(findings).toContainEqual(
       expect.objectContaining({ id: "authentication", level: "warning", accepted: true }),
     );
-    const one = await room.execute(["doctor", ...known.slice(0, 2), "--accept", "authentification"]);
+    const one = await namespace.execute(["doctor", ...known.slice(0, 2), "--accept", "authentification"]);
     expect(one.stdout).toMatch(/^known {3}authentication: /m);
     expect(one.stdout).toMatch(/^hint {4}--accept authentification: there is no such warning now$/m);
-    expect((await room.execute(["init"])).stdout).toMatch(/^warning authentication: /m);
-    await room.put(room.keys.resourceConfig("db"), "[]"); // a failure counts, whatever was accepted
-    expect((await room.execute(["doctor", ...known, "--accept", "malformed"])).code).toBe(2);
+    expect((await namespace.execute(["init"])).stdout).toMatch(/^warning authentication: /m);
+    await namespace.put(namespace.keys.resourceConfig("db"), "[]"); // a failure counts, whatever was accepted
+    expect((await namespace.execute(["doctor", ...known, "--accept", "malformed"])).code).toBe(2);
   });
 
   test("for people and for Nagios", async () => {
-    const room = house.createNamespace();
-    const plain = await room.execute(["doctor"]);
+    const namespace = cluster.createNamespace();
+    const plain = await namespace.execute(["doctor"]);
     expect(plain.stdout).toMatch(
       /^ok {6}transport: .*\n(?:.*\n)*ok {6}keys: 0 under .*\n(?:.*\n)*(\d+ warning|fine: )/,
     );
-    const { code, stdout } = await room.execute(["doctor", "--nagios"]);
+    const { code, stdout } = await namespace.execute(["doctor", "--nagios"]);
     expect(code).toBe(plain.code);
     expect(stdout).toMatch(
       /^SIGNALBOX (OK|WARNING) - [^|\n]* \| members=1 members_answering=1 db_size=\d+B latency=\d+ms keys=0 tickets=0\n$/,
@@ -122,11 +124,11 @@ describe("a single member", () => {
   });
 
   test("keys that are wrong: each is named, with what to do", async () => {
-    const room = house.createNamespace();
-    const { keys } = room;
+    const namespace = cluster.createNamespace();
+    const { keys } = namespace;
     const grace = ticketWith({ run: RUN, state: "grace", until: 1 });
     for (const [key, value] of [
-      [`${room.prefix}else`, "1"],
+      [`${namespace.prefix}else`, "1"],
       [keys.lock("torn", RUN), "no ticket"],
       [
         keys.lock("stuck", RUN),
@@ -137,8 +139,8 @@ describe("a single member", () => {
       [keys.resourceConfig("db"), "[]"],
       [keys.group("web"), '["never.example.com"]'],
     ] as const)
-      await room.put(key, value);
-    const { code, found: of } = await doctor(room);
+      await namespace.put(key, value);
+    const { code, found: of } = await doctor(namespace);
     expect(code).toBe(2);
     expect(of("malformed")).toEqual([
       "warning: not a key of signalbox",
@@ -154,37 +156,37 @@ describe("a single member", () => {
   });
 
   test("clocks: a host that is ahead, and the others' are not", async () => {
-    const room = house.createNamespace();
-    await room.put(
-      room.keys.host("fast.example.com"),
+    const namespace = cluster.createNamespace();
+    await namespace.put(
+      namespace.keys.host("fast.example.com"),
       JSON.stringify({ v: 1, seenAt: Date.now() + 3_700_000 }),
     );
-    expect((await doctor(room)).found("clock")).toContainEqual(
+    expect((await doctor(namespace)).found("clock")).toContainEqual(
       expect.stringMatching(/^warning: it is 1h1m or more ahead of this host's/),
     );
   });
 
   test("many keys are read in pages", async () => {
-    const room = house.createNamespace();
+    const namespace = cluster.createNamespace();
     const ops = Array.from({ length: 2_000 }, (_, index) => {
       const run = index.toString(36).padStart(16, "0");
       return {
         op: "put" as const,
-        key: room.keys.resource("db", run),
+        key: namespace.keys.resource("db", run),
         value: serializeTicket(ticketWith({ run, total: 9 })),
       };
     });
     for (let from = 0; from < ops.length; from += 100)
-      await house.store.commitTxn({ compare: [], success: ops.slice(from, from + 100), failure: [] });
-    const { found: of } = await doctor(room);
+      await cluster.store.commitTxn({ compare: [], success: ops.slice(from, from + 100), failure: [] });
+    const { found: of } = await doctor(namespace);
     expect(of("orphan")).toHaveLength(6);
     expect(of("orphan")).toContainEqual("failure: 1995 more of this kind");
   });
 
   test("settings that leave no room, and a quota of one's own", async () => {
-    const room = house.createNamespace();
+    const namespace = cluster.createNamespace();
     const { code, found: of } = await doctor(
-      room,
+      namespace,
       "--ttl",
       "3s",
       "--termination-timeout",
@@ -198,40 +200,40 @@ describe("a single member", () => {
   });
 
   test("mistakes: 64 for the command line, 78 for the configuration", async () => {
-    const room = house.createNamespace();
-    expect(await room.execute(["doctor", "--quota", "much"])).toMatchObject({ code: 64, stdout: "" });
-    expect(await room.execute(["doctor", "--role", "king"])).toMatchObject({ code: 64, stdout: "" });
+    const namespace = cluster.createNamespace();
+    expect(await namespace.execute(["doctor", "--quota", "much"])).toMatchObject({ code: 64, stdout: "" });
+    expect(await namespace.execute(["doctor", "--role", "king"])).toMatchObject({ code: 64, stdout: "" });
     const env = { SIGNALBOX_TERMINATION_TIMEOUT: "1h" };
-    expect(await room.execute(["doctor"], { env })).toMatchObject({ code: 78, stdout: "" });
-    expect(await room.execute(["doctor", "--nagios"], { env })).toMatchObject({
+    expect(await namespace.execute(["doctor"], { env })).toMatchObject({ code: 78, stdout: "" });
+    expect(await namespace.execute(["doctor", "--nagios"], { env })).toMatchObject({
       ...{ code: 3, stdout: expect.stringMatching(/^SIGNALBOX UNKNOWN - terminationTimeout/) },
     });
   });
 });
 
 describe("three members", () => {
-  let cluster: RunningEtcd;
-  let house: House;
+  let etcd: RunningEtcd;
+  let cluster: TestCluster;
   beforeAll(async () => {
-    cluster = await startCluster(3);
-    house = await House.connect(cluster.endpoints);
+    etcd = await startCluster(3);
+    cluster = await TestCluster.connect(etcd.endpoints);
   });
   afterAll(async () => {
-    await house?.close();
-    await cluster?.stop();
+    await cluster?.close();
+    await etcd?.stop();
   });
   const [first, second, third] = [0, 1, 2] as const;
   const member = (index: number): EtcdMember => {
-    const one = cluster.members[index];
+    const one = etcd.members[index];
     if (one === undefined) throw new Error("no such member");
     return one;
   };
 
   test.each(TRANSPORTS)("all are there; one address alone is worth a hint (over %s)", async (transport) => {
-    const { found: of } = await doctor(house.createNamespace({ transport }));
+    const { found: of } = await doctor(cluster.createNamespace({ transport }));
     expect(of("quorum")).toEqual(["ok: 3 of 3 members answered, 2 are a majority"]);
     expect(of("endpoints")).toEqual([]);
-    const one = await doctor(house.createNamespace({ transport, endpoints: [member(first).clientUrl] }));
+    const one = await doctor(cluster.createNamespace({ transport, endpoints: [member(first).clientUrl] }));
     expect(one.found("endpoints")).toEqual([
       expect.stringMatching(/^hint: only one address is configured, of a cluster of 3/),
     ]);
@@ -242,7 +244,7 @@ describe("three members", () => {
     async (transport) => {
       member(third).freeze();
       onTestFinished(() => member(third).thaw());
-      const { code, found: of } = await doctor(house.createNamespace({ transport }));
+      const { code, found: of } = await doctor(cluster.createNamespace({ transport }));
       expect(code).toBe(1);
       expect(of("member").filter((one) => /no answer within/.test(one))).toHaveLength(1);
       expect(of("quorum")).toEqual([
@@ -257,10 +259,10 @@ describe("three members", () => {
     await member(third).kill();
     onTestFinished(async () => {
       await Promise.all([member(second).start(), member(third).start()]);
-      await Promise.all(cluster.members.map((one) => one.waitUntilReady()));
+      await Promise.all(etcd.members.map((one) => one.waitUntilReady()));
     });
-    const room = house.createNamespace({ env: { SIGNALBOX_CONNECT_TIMEOUT: "2s" } });
-    const { code, found: of } = await doctor(room);
+    const namespace = cluster.createNamespace({ env: { SIGNALBOX_CONNECT_TIMEOUT: "2s" } });
+    const { code, found: of } = await doctor(namespace);
     expect(code).toBe(2);
     expect(of("quorum")).toEqual([
       expect.stringMatching(/^failure: 1 of 3 members answered, 2 are a majority/),
@@ -274,19 +276,19 @@ describe("three members", () => {
 
 describe("no etcd at all", () => {
   const endpoints = ["http://127.0.0.1:1", "http://127.0.0.1:2"];
-  let house: House;
+  let cluster: TestCluster;
   beforeAll(async () => {
-    house = await House.connect(endpoints);
+    cluster = await TestCluster.connect(endpoints);
   });
-  afterAll(() => house?.close());
+  afterAll(() => cluster?.close());
 
   test("is critical, and said in a line", async () => {
-    const room = house.createNamespace();
-    const { code, found: of } = await doctor(room);
+    const namespace = cluster.createNamespace();
+    const { code, found: of } = await doctor(namespace);
     expect(code).toBe(2);
     expect(of("etcd")).toEqual([expect.stringMatching(/^failure: none of the 2 members answers/)]);
     expect(of("member")).toHaveLength(2);
-    expect(await room.execute(["doctor", "--nagios"])).toMatchObject({
+    expect(await namespace.execute(["doctor", "--nagios"])).toMatchObject({
       ...{
         code: 2,
         stdout: expect.stringMatching(
@@ -299,44 +301,46 @@ describe("no etcd at all", () => {
 
 describe("the gateway is off", () => {
   let etcd: EtcdMember;
-  let house: House;
+  let cluster: TestCluster;
   beforeAll(async () => {
     etcd = await startEtcd({ gateway: false });
-    house = await House.connect(etcd.endpoints, { transport: "grpc" });
+    cluster = await TestCluster.connect(etcd.endpoints, { transport: "grpc" });
   });
   afterAll(async () => {
-    await house?.close();
+    await cluster?.close();
     await etcd?.stop();
   });
 
   test("auto fails, gRPC works, and all the rest is examined over that", async () => {
-    const { code, found: of } = await doctor(house.createNamespace({ env: { SIGNALBOX_TRANSPORT: "auto" } }));
+    const { code, found: of } = await doctor(
+      cluster.createNamespace({ env: { SIGNALBOX_TRANSPORT: "auto" } }),
+    );
     expect(code).toBe(2);
     expect(of("transport")).toEqual([
       expect.stringMatching(/^failure: http \(auto\) does not work, grpc does: .*gateway is off/),
     ]);
     expect(of("keys")).toHaveLength(1);
-    const grpc = await doctor(house.createNamespace({ transport: "grpc" }));
+    const grpc = await doctor(cluster.createNamespace({ transport: "grpc" }));
     expect(grpc.found("transport")).toEqual([expect.stringMatching(/^ok: grpc works; http does not/)]);
   });
 });
 
 describe("over TLS", () => {
   let etcd: EtcdMember;
-  let house: House;
+  let cluster: TestCluster;
   beforeAll(async () => {
     etcd = await startEtcd({ tls: {}, quotaBytes: 3 * 1024 ** 3 });
     if (!etcd.certificates) throw new Error("no certificates");
-    house = await House.connect(etcd.endpoints, { tls: await readClientTls(etcd.certificates) });
+    cluster = await TestCluster.connect(etcd.endpoints, { tls: await readClientTls(etcd.certificates) });
   });
   afterAll(async () => {
-    await house?.close();
+    await cluster?.close();
     await etcd?.stop();
   });
 
   test("quota and clock are read as well", async () => {
     const { found: of } = await doctor(
-      house.createNamespace({ env: { SIGNALBOX_CACERT: etcd.certificates?.ca ?? "" } }),
+      cluster.createNamespace({ env: { SIGNALBOX_CACERT: etcd.certificates?.ca ?? "" } }),
     );
     expect(of("transport")).toEqual(["ok: http works; grpc works too"]);
     expect(of("space")).toEqual([expect.stringMatching(/^ok: .* of 3.0 GiB,/)]);
@@ -344,7 +348,7 @@ describe("over TLS", () => {
   });
 
   test("certificates that nobody here knows: no member answers, and why", async () => {
-    const { code, found: of } = await doctor(house.createNamespace());
+    const { code, found: of } = await doctor(cluster.createNamespace());
     expect(code).toBe(2);
     expect(of("member")).toEqual([expect.stringMatching(/^warning: .*certificate/)]);
   });
@@ -352,19 +356,19 @@ describe("over TLS", () => {
 
 describe("a database that is full", () => {
   let etcd: EtcdMember;
-  let house: House;
+  let cluster: TestCluster;
   beforeAll(async () => {
     etcd = await startEtcd({ quotaBytes: 2_000_000 });
-    house = await House.connect(etcd.endpoints);
-    await expect(fill(house)).rejects.toMatchObject({ kind: "noSpace" });
+    cluster = await TestCluster.connect(etcd.endpoints);
+    await expect(fill(cluster)).rejects.toMatchObject({ kind: "noSpace" });
   });
   afterAll(async () => {
-    await house?.close();
+    await cluster?.close();
     await etcd?.stop();
   });
 
   test("the alarm, the size against the real quota, and all the rest", async () => {
-    const { code, found: of } = await doctor(house.createNamespace());
+    const { code, found: of } = await doctor(cluster.createNamespace());
     expect(code).toBe(2);
     expect(of("alarm")).toEqual([expect.stringMatching(/^failure: .*NOSPACE: the database is full/)]);
     expect(of("space")).toEqual([expect.stringMatching(/^failure: .* of 1.9 MiB/)]);
@@ -373,17 +377,17 @@ describe("a database that is full", () => {
   });
 
   test("init says so too, and that nothing can run", async () => {
-    const { code, stdout } = await house.createNamespace().execute(["init"]);
+    const { code, stdout } = await cluster.createNamespace().execute(["init"]);
     expect(code).toBe(78);
     expect(stdout).toMatch(/^FAILURE alarms: .*NOSPACE/m);
   });
 });
 
 /** Writes until nothing fits any more. @throws StoreError noSpace */
-async function fill(house: House): Promise<never> {
+async function fill(cluster: TestCluster): Promise<never> {
   for (let index = 0; ; index += 1) {
     const put = { op: "put" as const, key: `fill/${index}`, value: "x".repeat(200_000) };
-    await house.store.commitTxn({ compare: [], success: [put], failure: [] });
+    await cluster.store.commitTxn({ compare: [], success: [put], failure: [] });
     if (index > 100) throw new StoreError("invalid", "etcd takes more than its quota");
   }
 }
@@ -391,9 +395,9 @@ async function fill(house: House): Promise<never> {
 describe("users with too small a role", () => {
   const LOGIN = { rootPassword: "r00t", user: "nobody", password: "x", prefix: "/jobs/" };
   let etcd: EtcdMember;
-  let house: House;
+  let cluster: TestCluster;
   const as = (user: string) =>
-    house.createNamespace({
+    cluster.createNamespace({
       prefix: "/jobs/",
       env: { SIGNALBOX_ALLOW_PLAINTEXT_PASSWORD: "yes", SIGNALBOX_USER: user, SIGNALBOX_PASSWORD: "secret" },
     });
@@ -406,10 +410,10 @@ describe("users with too small a role", () => {
     await makeUser(etcd, "stranger", undefined);
     await makeUser(etcd, "operator", [""]);
     const root = { user: "root", password: LOGIN.rootPassword, allowPlaintextPassword: true };
-    house = await House.connect(etcd.endpoints, root);
+    cluster = await TestCluster.connect(etcd.endpoints, root);
   });
   afterAll(async () => {
-    await house?.close();
+    await cluster?.close();
     await etcd?.stop();
   });
 
@@ -449,15 +453,15 @@ describe("users with too small a role", () => {
   });
 
   test.each(TRANSPORTS)("over %s: who may write schedules may run commands on workers", async (transport) => {
-    const room = (user: string) => {
+    const createFor = (user: string) => {
       const { env } = as(user);
-      return house.createNamespace({ prefix: "/jobs/", transport, env });
+      return cluster.createNamespace({ prefix: "/jobs/", transport, env });
     };
-    const runner = await doctor(room("runner"));
+    const runner = await doctor(createFor("runner"));
     expect(runner.found("authentication")).toEqual(["ok: etcd asks who it is, and checks roles"]);
     expect(runner.found("role")).toEqual([]);
     const wide = /this user may write \/jobs\/schedules\/: it may have every worker run any command/;
-    const found = async (...flags: string[]) => (await doctor(room("operator"), ...flags)).found("role");
+    const found = async (...flags: string[]) => (await doctor(createFor("operator"), ...flags)).found("role");
     expect(await found()).toEqual([expect.stringMatching(new RegExp(`^hint: ${wide.source}`))]);
     expect(await found("--role", "operator")).toEqual([
       expect.stringMatching(new RegExp(`^ok: ${wide.source}`)),
@@ -471,7 +475,7 @@ describe("users with too small a role", () => {
   });
 });
 
-/** @param writes  rooms that the user may write; undefined: it may not even read */
+/** @param writes  collections that the user may write; undefined: it may not even read */
 async function makeUser(
   etcd: EtcdMember,
   user: string,
@@ -482,7 +486,7 @@ async function makeUser(
     asRoot("role", "grant-permission", "--prefix=true", `role-${user}`, kind, `/jobs/${prefix}`);
   await asRoot("role", "add", `role-${user}`);
   if (writes !== undefined) await grant("read", "");
-  for (const room of writes ?? []) await grant("readwrite", room);
+  for (const collection of writes ?? []) await grant("readwrite", collection);
   await asRoot("user", "add", `${user}:secret`);
   await asRoot("user", "grant-role", user, `role-${user}`);
 }

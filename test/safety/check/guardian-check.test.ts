@@ -1,4 +1,5 @@
 /** `signalbox init` and `doctor` start the guardian once, and say why one cannot start: a fault that `run` would meet at night. */
+
 import { spawnSync } from "node:child_process";
 import {
   chmodSync,
@@ -13,10 +14,10 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { House } from "../../../fixtures/cluster/test-cluster.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { BUNDLE } from "../../../fixtures/signalbox.ts";
 
-const house = House.startForFile();
+const cluster = TestCluster.startForFile();
 let root = "";
 beforeAll(() => {
   root = mkdtempSync(join(tmpdir(), "signalbox-guardian-"));
@@ -28,14 +29,14 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 function install(
   spoil: (guardian: string) => void,
   parent = root,
-  { endpoints = house.endpoints.join(","), ...more }: Record<string, string> = {},
+  { endpoints = cluster.endpoints.join(","), ...more }: Record<string, string> = {},
 ) {
   const dist = mkdtempSync(join(parent, "dist-"));
   cpSync(dirname(BUNDLE), dist, { recursive: true });
   spoil(join(dist, "guardian"));
-  const room = house.createNamespace();
+  const namespace = cluster.createNamespace();
   return (...args: string[]) => {
-    const env = { ...room.env, PATH: process.env.PATH, SIGNALBOX_ENDPOINTS: endpoints, ...more };
+    const env = { ...namespace.env, PATH: process.env.PATH, SIGNALBOX_ENDPOINTS: endpoints, ...more };
     const { status, stdout, stderr } = spawnSync(process.execPath, [join(dist, "signalbox.cjs"), ...args], {
       ...{ env, encoding: "utf8" },
     });
@@ -59,10 +60,10 @@ const OTHER = process.arch === "arm64" ? "x86-64 \\(ELF machine 62\\)" : "AArch6
 
 describe.concurrent("a guardian", () => {
   test("that starts: init and doctor say so", async () => {
-    const room = house.createNamespace();
-    expect((await room.execute(["init"])).stdout).toMatch(/^ok {6}guardian: it starts/);
-    expect((await room.execute(["doctor"])).stdout).toMatch(/^ok {6}guardian: it starts/m);
-    const { findings } = JSON.parse((await room.execute(["init", "--json"])).stdout);
+    const namespace = cluster.createNamespace();
+    expect((await namespace.execute(["init"])).stdout).toMatch(/^ok {6}guardian: it starts/);
+    expect((await namespace.execute(["doctor"])).stdout).toMatch(/^ok {6}guardian: it starts/m);
+    const { findings } = JSON.parse((await namespace.execute(["init", "--json"])).stdout);
     expect(findings).toContainEqual(
       expect.objectContaining({ kind: "guardian", id: "guardian", level: "ok" }),
     );

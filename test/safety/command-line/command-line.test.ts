@@ -1,15 +1,17 @@
 /** The command line, as people mistype it, and what it prints for people and for programs. */
+
 import { describe, expect, test } from "vitest";
-import { House, matchMessage, matchSilentEnd } from "../../../fixtures/cluster/test-cluster.ts";
+import { matchMessage, matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { ALL_COMMANDS } from "../../../src/bin/commands.ts";
 
-const house = House.startForFile();
+const cluster = TestCluster.startForFile();
 
 describe.concurrent("help", () => {
   const HELP = [["--help"], ["help"], [], ...ALL_COMMANDS.map(({ id }) => [...id.split(" "), "--help"])];
 
   test.each(HELP)("signalbox %s %s %s: fits 100 columns, exit 0", async (...words) => {
-    const { code, stdout, stderr } = await house.createNamespace().execute(words.filter(Boolean));
+    const { code, stdout, stderr } = await cluster.createNamespace().execute(words.filter(Boolean));
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toMatch(/^signalbox.*\n\nUsage: signalbox/);
     expect(stdout.split("\n").filter((line) => line.length > 100 || / $/.test(line))).toEqual([]);
@@ -17,10 +19,10 @@ describe.concurrent("help", () => {
   });
 
   test("every command stands in the overview, and --version prints one line", async () => {
-    const { stdout } = await house.createNamespace().execute(["--help"]);
+    const { stdout } = await cluster.createNamespace().execute(["--help"]);
     for (const { id, brief } of ALL_COMMANDS)
       expect(stdout).toMatch(new RegExp(`^  ${id} +${brief.replaceAll(" ", "\\s+")}$`, "m"));
-    expect((await house.createNamespace().execute(["--version"])).stdout).toMatch(
+    expect((await cluster.createNamespace().execute(["--version"])).stdout).toMatch(
       /^signalbox \d+\.\d+\.\d+\n$/,
     );
   });
@@ -71,7 +73,7 @@ describe.concurrent("mistakes: exit 64, one line that says what to do", () => {
     ],
   ];
   test.each(cases)("signalbox %j", async (line, message) => {
-    const end = await house.createNamespace().execute(line);
+    const end = await cluster.createNamespace().execute(line);
     expect(end).toEqual(matchMessage(64, message));
     expect(end.stderr).toMatch(/^signalbox: [^\n]+\n$/);
   });
@@ -79,29 +81,36 @@ describe.concurrent("mistakes: exit 64, one line that says what to do", () => {
 
 describe.concurrent("settings", () => {
   test("--wait=DURATION has a value; --wait before -- has none, and waits for ever", async () => {
-    const room = house.createNamespace();
-    const holder = room.startRun(["--lock", "job"], ["sh", "-c", "echo up; exec sleep 1000"]);
+    const namespace = cluster.createNamespace();
+    const holder = namespace.startRun(["--lock", "job"], ["sh", "-c", "echo up; exec sleep 1000"]);
     await holder.waitForOutput(/up/);
-    expect(await room.startRun(["--wait=200ms", "--lock", "job"], ["true"]).ended).toEqual(
+    expect(await namespace.startRun(["--wait=200ms", "--lock", "job"], ["true"]).ended).toEqual(
       matchSilentEnd(75),
     );
-    const waiter = room.startRun(["--lock", "job", "--wait"], ["echo", "ran"]);
-    await room.waitForTicket(waiter, "waiting", "job");
+    const waiter = namespace.startRun(["--lock", "job", "--wait"], ["echo", "ran"]);
+    await namespace.waitForTicket(waiter, "waiting", "job");
     holder.child.kill("SIGTERM");
     expect(await waiter.ended).toEqual({ ...matchSilentEnd(0), stdout: "ran\n" });
   });
 
   test("config prints each value with its source, as text and as JSON", async () => {
-    const room = house.createNamespace({ env: { SIGNALBOX_GROUP: "web", SIGNALBOX_TTLL: "1" } });
-    const file = house.createPath(
+    const namespace = cluster.createNamespace({ env: { SIGNALBOX_GROUP: "web", SIGNALBOX_TTLL: "1" } });
+    const file = cluster.createPath(
       JSON.stringify({
         label: "nightly",
         user: "me",
-        passwordFile: house.createPath("s3cret"),
+        passwordFile: cluster.createPath("s3cret"),
         allowPlaintextPassword: true,
       }),
     );
-    const { code, stdout, stderr } = await room.execute(["config", "--json", "-c", file, "--ttl", "20s"]);
+    const { code, stdout, stderr } = await namespace.execute([
+      "config",
+      "--json",
+      "-c",
+      file,
+      "--ttl",
+      "20s",
+    ]);
     expect({ code, stderr }).toEqual({
       code: 0,
       stderr: "signalbox: note: SIGNALBOX_TTLL is no setting; did you mean SIGNALBOX_TTL?\n",
@@ -116,7 +125,7 @@ describe.concurrent("settings", () => {
       password: ["***", expect.stringMatching(/^file /)],
       grace: ["-", "default"],
     });
-    const text = await room.execute(["config", "-c", file]);
+    const text = await namespace.execute(["config", "-c", file]);
     expect(text.stdout).toMatch(/^SETTING +VALUE +SOURCE\n/);
     expect(text.stdout + stdout).not.toContain("s3cret");
   });
@@ -129,9 +138,11 @@ describe.concurrent("settings", () => {
     ['{"ttl": "5s", "terminationTimeout": "5s"}', /terminationTimeout 5s .*does not fit into ttl 5s/],
   ];
   test.each(FILES)("a file with %s: 78, naming file, key and value", async (text, message) => {
-    const file = house.createPath(text);
-    const room = house.createNamespace({ env: { SIGNALBOX_TTL: "", SIGNALBOX_TERMINATION_TIMEOUT: "" } });
-    const end = await room.startRun(["-c", file], ["true"]).ended;
+    const file = cluster.createPath(text);
+    const namespace = cluster.createNamespace({
+      env: { SIGNALBOX_TTL: "", SIGNALBOX_TERMINATION_TIMEOUT: "" },
+    });
+    const end = await namespace.startRun(["-c", file], ["true"]).ended;
     expect(end).toEqual(matchMessage(78, message));
     expect(end.stderr).toContain(file);
   });
@@ -139,9 +150,9 @@ describe.concurrent("settings", () => {
 
 describe.concurrent("--dry-run", () => {
   test("prints the claim and what stands in its way; 0 if it would run or wait, else 75; writes nothing", async () => {
-    const room = house.createNamespace();
+    const namespace = cluster.createNamespace();
     const options = ["--lock", "job", "--lease", "db=1+1:5", "--host", "web1.example.com", "--dry-run"];
-    const free = await room.startRun(options, ["true"]).ended;
+    const free = await namespace.startRun(options, ["true"]).ended;
     expect(free).toEqual({
       ...matchSilentEnd(0),
       stdout: [
@@ -152,20 +163,20 @@ describe.concurrent("--dry-run", () => {
         "",
       ].join("\n"),
     });
-    expect(await room.listKeys(), "what it wrote").toEqual([]);
-    const holder = room.startRun(
+    expect(await namespace.listKeys(), "what it wrote").toEqual([]);
+    const holder = namespace.startRun(
       ["--lock", "job", "--lease", "db=4:5"],
       ["sh", "-c", "echo up; exec sleep 1000"],
     );
     await holder.waitForOutput(/up/);
-    const busy = await room.startRun(options, ["true"]).ended;
+    const busy = await namespace.startRun(options, ["true"]).ended;
     expect(busy).toMatchObject({ code: 75, stderr: "" });
     expect(busy.stdout).toMatch(/now +would give up\nbecause +lock "job" is held by .* pid \d+/);
     expect(busy.stdout).toMatch(/because +resource "db": 2 asked for, 1 of 5 free/);
-    expect(await room.startRun([...options, "-E", "3"], ["true"]).ended).toMatchObject({ code: 3 });
-    const waits = await room.startRun([...options, "--wait"], ["true"]).ended;
+    expect(await namespace.startRun([...options, "-E", "3"], ["true"]).ended).toMatchObject({ code: 3 });
+    const waits = await namespace.startRun([...options, "--wait"], ["true"]).ended;
     expect(waits).toMatchObject({ code: 0, stdout: expect.stringMatching(/now +would wait/) });
-    const json = await room.startRun([...options, "--json"], ["true"]).ended;
+    const json = await namespace.startRun([...options, "--json"], ["true"]).ended;
     expect(JSON.parse(json.stdout)).toMatchObject({
       ...{ version: 1, lock: "job", verdict: "refused", host: "web1.example.com" },
       leases: [{ resource: "db", count: 2, total: 5, free: 1 }],
@@ -175,21 +186,24 @@ describe.concurrent("--dry-run", () => {
   });
 
   test("of a run outside of its group, under a drain, and with a claim that can never be granted", async () => {
-    const room = house.createNamespace();
-    await room.execute(["group", "set", "web", "web2"]);
-    const outside = await room.startRun(["-g", "web", "--host", "web1", "--dry-run"], ["true"]).ended;
+    const namespace = cluster.createNamespace();
+    await namespace.execute(["group", "set", "web", "web2"]);
+    const outside = await namespace.startRun(["-g", "web", "--host", "web1", "--dry-run"], ["true"]).ended;
     expect(outside).toMatchObject({
       code: 75,
       stdout: expect.stringMatching(/host "web1" is not in group "web"/),
     });
-    await room.put(room.keys.drain("all", "all"), JSON.stringify({ v: 1, by: "ops", at: 1, why: "upgrade" }));
-    const drained = await room.startRun(["--dry-run"], ["true"]).ended;
+    await namespace.put(
+      namespace.keys.drain("all", "all"),
+      JSON.stringify({ v: 1, by: "ops", at: 1, why: "upgrade" }),
+    );
+    const drained = await namespace.startRun(["--dry-run"], ["true"]).ended;
     expect(drained).toMatchObject({
       code: 75,
       stdout: expect.stringMatching(/everything is drained by "ops": "upgrade"/),
     });
-    await room.execute(["resource", "set", "db", "2"]);
-    const never = await room.startRun(["--lease", "db=3", "--dry-run"], ["true"]).ended;
+    await namespace.execute(["resource", "set", "db", "2"]);
+    const never = await namespace.startRun(["--lease", "db=3", "--dry-run"], ["true"]).ended;
     expect(never).toEqual(matchMessage(78, /3 units of resource "db" are asked for, but there are only 2/));
   });
 });

@@ -1,23 +1,25 @@
 /** Completions in real shells, against a real etcd. */
+
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { startEtcd } from "../../../fixtures/etcd/index.ts";
 import { startSignalbox } from "../../../fixtures/signalbox.ts";
 import { startStopwatch } from "../../../fixtures/steady.ts";
 import { serializeTicket } from "../../../src/protocol/ticket.ts";
 import { ticketWith } from "../../protocol/samples.ts";
 import { isInstalled, SHELLS, ShellSession } from "../support/shell-session.ts";
-import { type Stage, Theatre } from "../support/theatre.ts";
 
-const theatre = new Theatre();
+const cluster = TestCluster.startForFile();
 
 /** With a ticket in the queue of each of these locks, and a few things beside. */
-async function furnished(...locks: string[]): Promise<Stage> {
-  const stage = await theatre.createTestNamespace("http");
-  const { keys } = stage;
+async function furnished(...locks: string[]): Promise<TestNamespace> {
+  const namespace = await cluster.createTestNamespace("http");
+  const { keys } = namespace;
   const ticket = ticketWith({ state: "held" });
   const values = [
     ...locks.map((name) => [keys.lock(name, ticket.run), serializeTicket(ticket)] as const),
@@ -26,13 +28,13 @@ async function furnished(...locks: string[]): Promise<Stage> {
     [keys.drain("host", "web1.example.com"), "{}"] as const,
   ];
   const success = values.map(([key, value]) => ({ op: "put" as const, key, value }));
-  await stage.store.commitTxn({ compare: [], success, failure: [] });
-  return stage;
+  await namespace.store.commitTxn({ compare: [], success, failure: [] });
+  return namespace;
 }
 
-const envOf = (stage: Stage) => ({
-  SIGNALBOX_ENDPOINTS: stage.etcd.clientUrl,
-  SIGNALBOX_PREFIX: stage.keys.prefix,
+const envOf = (namespace: TestNamespace) => ({
+  SIGNALBOX_ENDPOINTS: namespace.etcd.clientUrl,
+  SIGNALBOX_PREFIX: namespace.keys.prefix,
 });
 
 function deskFor(env: Record<string, string>): ShellSession {
@@ -51,8 +53,8 @@ describe.each(SHELLS.map((shell) => ({ shell, isThere: shell === "bash" || isIns
   "somebody who types in $shell",
   ({ shell, isThere }) => {
     it.skipIf(!isThere)("gets commands, flags, choices, files, and names from etcd", async () => {
-      const stage = await furnished("invoices", "my lock", "it's", "a:b:c", "root@db", "größe");
-      const desk = deskFor(envOf(stage));
+      const namespace = await furnished("invoices", "my lock", "it's", "a:b:c", "root@db", "größe");
+      const desk = deskFor(envOf(namespace));
       writeFileSync(join(desk.home, "settings.json"), "{}");
       const typed = {
         "signalbox rel\t-n": ["release", "-n"],
@@ -87,8 +89,8 @@ describe.each(SHELLS.map((shell) => ({ shell, isThere: shell === "bash" || isIns
         "7*?[x]{a,b}~#",
         "8|touch pwned",
       ];
-      const stage = await furnished(...evil, "9hidden\u202e\u200b", ":files", "--yes");
-      const desk = deskFor(envOf(stage));
+      const namespace = await furnished(...evil, "9hidden\u202e\u200b", ":files", "--yes");
+      const desk = deskFor(envOf(namespace));
       const plain = evil.map((_, index) => `signalbox reset lock ${index + 1}\t`);
       // In double quotes zsh cannot be kept from recalling lines at `!`: nobody is hurt, but the name is another.
       const within = evil.flatMap((name, index) =>

@@ -1,17 +1,19 @@
 /** Names that nobody should have given: a clear error, or a name like any other; never a crash, never a wrong key. */
+
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
-import { House, matchMessage, matchSilentEnd } from "../../../fixtures/cluster/test-cluster.ts";
+import { matchMessage, matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { BUNDLE } from "../../../fixtures/signalbox.ts";
 
-const house = House.startForFile();
+const cluster = TestCluster.startForFile();
 
 const OSC_52 = "\x1b]52;c;cm0gLXJmIH4K\x07";
 const LONG = "x".repeat(10_000);
 
-/** What the prefix of a room looks like. */
-const IN_A_ROOM = /^\/[0-9a-f-]{36}\//;
+/** The prefix of a namespace. */
+const PREFIX = /^\/test\d+\//;
 
 const STRANGE_NAMES = [
   "a/b",
@@ -38,25 +40,25 @@ const REFUSED_NAMES: [what: string, name: string][] = [
 
 describe.concurrent("names", () => {
   test.each(STRANGE_NAMES)("%j is a name like any other, as a lock and as a resource", async (name) => {
-    const room = house.createNamespace();
-    const resource = await room.startRun(
+    const namespace = cluster.createNamespace();
+    const resource = await namespace.startRun(
       ["--no-lock", `--lease=${name}=1:1`],
       ["printenv", "SIGNALBOX_LEASES"],
     ).ended;
     expect(resource).toMatchObject({ code: 0, stdout: `${JSON.stringify({ [name]: 1 })}\n`, stderr: "" });
-    const lock = await room.startRun([`--lock=${name}`], ["printenv", "SIGNALBOX_LOCK_KEY"]).ended;
+    const lock = await namespace.startRun([`--lock=${name}`], ["printenv", "SIGNALBOX_LOCK_KEY"]).ended;
     expect(lock).toMatchObject({ code: 0, stderr: "" });
-    expect(room.keys.parse(lock.stdout.trim())).toMatchObject({ kind: "lock", name });
-    expect((await room.listKeys()).map(({ key }) => room.keys.parse(key))).toEqual([
+    expect(namespace.keys.parse(lock.stdout.trim())).toMatchObject({ kind: "lock", name });
+    expect((await namespace.listKeys()).map(({ key }) => namespace.keys.parse(key))).toEqual([
       { kind: "history", name },
     ]);
     if (!name.startsWith("-")) {
-      expect(await room.execute(["group", "set", name]), "as a group").toMatchObject({ code: 0 });
-      expect((await room.execute(["group", "list"])).stdout).toContain(name);
+      expect(await namespace.execute(["group", "set", name]), "as a group").toMatchObject({ code: 0 });
+      expect((await namespace.execute(["group", "list"])).stdout).toContain(name);
     }
-    const all = (await room.store.readRange({ key: "\0", rangeEnd: "\0" })).kvs.map(({ key }) => key);
+    const all = (await namespace.store.readRange({ key: "\0", rangeEnd: "\0" })).kvs.map(({ key }) => key);
     expect(
-      all.filter((key) => !IN_A_ROOM.test(key)),
+      all.filter((key) => !PREFIX.test(key)),
       "keys outside of every prefix",
     ).toEqual([]);
   });
@@ -64,7 +66,7 @@ describe.concurrent("names", () => {
   test.each(REFUSED_NAMES)(
     "%s is refused as a lock, a resource, a group, a host and a label",
     async (_, name) => {
-      const room = house.createNamespace();
+      const namespace = cluster.createNamespace();
       const lines = [
         ["run", "--lock", name, "--", "true"],
         ["run", "--no-lock", "--lease", `${name}=1:1`, "--", "true"],
@@ -76,18 +78,18 @@ describe.concurrent("names", () => {
         ["resource", "set", name, "1"],
       ];
       for (const line of lines) {
-        const end = await room.execute(line);
+        const end = await namespace.execute(line);
         expect(end, line[1]).toEqual(
           matchMessage(64, /^signalbox: [^\x00-\x09\x0b-\x1f\x7f-\x9f]{1,400}\n$/),
         );
       }
-      expect(await room.listKeys()).toEqual([]);
+      expect(await namespace.listKeys()).toEqual([]);
     },
   );
 
   test("bytes that are no UTF-8 are refused: they would become another name, and another argument", async () => {
-    const room = house.createNamespace();
-    const env = { ...process.env, ...room.env, SIGNALBOX_ENDPOINTS: house.etcd.clientUrl };
+    const namespace = cluster.createNamespace();
+    const env = { ...process.env, ...namespace.env, SIGNALBOX_ENDPOINTS: cluster.etcd.clientUrl };
     for (const args of [
       "--lock $'a\\xff' -- true",
       "-g $'\\xc3(' -- true",
@@ -103,13 +105,13 @@ describe.concurrent("names", () => {
         stderr: expect.stringMatching(/not valid UTF-8/),
       });
     }
-    const honest = await room.startRun(["--lock", "a\ufffd"], ["printf", "%s", "\ufffd"]).ended;
+    const honest = await namespace.startRun(["--lock", "a\ufffd"], ["printf", "%s", "\ufffd"]).ended;
     expect(honest).toEqual({ ...matchSilentEnd(0), stdout: "\ufffd" });
   });
 
   test("NUL can come only from a file: 78, which names it", async () => {
-    const file = house.createPath(JSON.stringify({ label: "a\0b" }));
-    expect(await house.createNamespace().startRun(["-c", file], ["true"]).ended).toEqual(
+    const file = cluster.createPath(JSON.stringify({ label: "a\0b" }));
+    expect(await cluster.createNamespace().startRun(["-c", file], ["true"]).ended).toEqual(
       matchMessage(78, /label: "a\\u0000b" cannot be used/),
     );
   });

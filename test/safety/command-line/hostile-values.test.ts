@@ -1,8 +1,11 @@
 /** Keys and values put by hand: they block where they must, are shown as what they are, and crash nobody. */
-import { describe, expect, test } from "vitest";
-import { House, matchMessage, matchSilentEnd, type Room } from "../../../fixtures/cluster/test-cluster.ts";
 
-const house = House.startForFile();
+import { describe, expect, test } from "vitest";
+import { matchMessage, matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+
+const cluster = TestCluster.startForFile();
 
 const OSC_52 = "\x1b]52;c;cm0gLXJmIH4K\x07";
 const RUN_ID = "abcdefghijklmnop";
@@ -25,8 +28,8 @@ function ticket(more: object = {}) {
   };
 }
 
-async function rows(room: Room): Promise<string[]> {
-  const { code, stdout, stderr } = await room.execute(["ls"]);
+async function rows(namespace: TestNamespace): Promise<string[]> {
+  const { code, stdout, stderr } = await namespace.execute(["ls"]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(stdout, "what a terminal is shown").not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f]/);
   return stdout.split("\n").slice(1, -1);
@@ -34,54 +37,57 @@ async function rows(room: Room): Promise<string[]> {
 
 describe.concurrent("tickets put by hand", () => {
   test.each(MALFORMED)("%s: it blocks, is shown as malformed, and can be deleted", async (_, value) => {
-    const room = house.createNamespace();
-    const keys = [room.keys.lock("job", RUN_ID), room.keys.resource("db", RUN_ID)];
-    for (const key of keys) await room.put(key, value);
-    expect(await rows(room)).toEqual([
+    const namespace = cluster.createNamespace();
+    const keys = [namespace.keys.lock("job", RUN_ID), namespace.keys.resource("db", RUN_ID)];
+    for (const key of keys) await namespace.put(key, value);
+    expect(await rows(namespace)).toEqual([
       expect.stringMatching(/^lock +job +malformed/),
       expect.stringMatching(/^resource +db +malformed/),
     ]);
     const lease = ["--no-lock", "--lease", "db=1:2", "--lease-timeout", "300ms"];
-    expect(await room.startRun(["--lock", "job"], ["echo", "ran"]).ended).toEqual(matchSilentEnd(75));
-    expect(await room.startRun(["--lock", "job", "--wait=300ms"], ["echo", "ran"]).ended).toEqual(
+    expect(await namespace.startRun(["--lock", "job"], ["echo", "ran"]).ended).toEqual(matchSilentEnd(75));
+    expect(await namespace.startRun(["--lock", "job", "--wait=300ms"], ["echo", "ran"]).ended).toEqual(
       matchSilentEnd(75),
     );
-    expect(await room.startRun(lease, ["echo", "ran"]).ended).toEqual(matchSilentEnd(75));
-    const preview = await room.startRun(["--lock", "job", "--lease", "db=1:2", "--dry-run"], ["true"]).ended;
+    expect(await namespace.startRun(lease, ["echo", "ran"]).ended).toEqual(matchSilentEnd(75));
+    const preview = await namespace.startRun(["--lock", "job", "--lease", "db=1:2", "--dry-run"], ["true"])
+      .ended;
     expect(preview).toMatchObject({ code: 75, stderr: "" });
     expect(preview.stdout).toMatch(/malformed ticket/);
-    for (const key of keys) await room.delete(key);
-    expect(await room.startRun(["--lock", "job", ...lease.slice(1)], ["echo", "ran"]).ended).toMatchObject({
+    for (const key of keys) await namespace.delete(key);
+    expect(
+      await namespace.startRun(["--lock", "job", ...lease.slice(1)], ["echo", "ran"]).ended,
+    ).toMatchObject({
       code: 0,
     });
   });
 
   test("an escape sequence in a host, a user, a label: shown without it", async () => {
-    const room = house.createNamespace();
+    const namespace = cluster.createNamespace();
     const nasty = `${OSC_52}web1\x9b31m\u202e`;
-    await room.put(
-      room.keys.lock("job", RUN_ID),
+    await namespace.put(
+      namespace.keys.lock("job", RUN_ID),
       JSON.stringify(ticket({ host: nasty, user: nasty, label: nasty, command: nasty })),
     );
-    expect(await rows(room)).toEqual([expect.stringMatching(/^lock +job +held +web1:7/)]);
-    const { stdout } = await room.execute(["ls", "--json"]);
+    expect(await rows(namespace)).toEqual([expect.stringMatching(/^lock +job +held +web1:7/)]);
+    const { stdout } = await namespace.execute(["ls", "--json"]);
     expect(stdout).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f]/);
     expect(JSON.parse(stdout)).toMatchObject({ version: 1, rows: [{ name: "job" }] });
-    const busy = await room.startRun(["--lock", "job", "-v"], ["echo", "ran"]).ended;
+    const busy = await namespace.startRun(["--lock", "job", "-v"], ["echo", "ran"]).ended;
     expect(busy).toEqual(matchMessage(75, /^[^\x00-\x09\x0b-\x1f\x7f-\x9f]*$/));
   });
 
   test("one whose run id is none: it blocks, and is shown as malformed too", async () => {
-    const room = house.createNamespace();
-    await room.put(`${room.prefix}locks/job/by hand`, "x");
-    expect(await room.startRun(["--lock", "job"], ["echo", "ran"]).ended).toEqual(matchSilentEnd(75));
-    expect(await rows(room)).toEqual([expect.stringMatching(/^lock +job +malformed/)]);
+    const namespace = cluster.createNamespace();
+    await namespace.put(`${namespace.prefix}locks/job/by hand`, "x");
+    expect(await namespace.startRun(["--lock", "job"], ["echo", "ran"]).ended).toEqual(matchSilentEnd(75));
+    expect(await rows(namespace)).toEqual([expect.stringMatching(/^lock +job +malformed/)]);
   });
 });
 
 describe.concurrent("other keys put by hand", () => {
   test("under the prefix, with names that are none: they are in nobody's way, and init tells of them", async () => {
-    const room = house.createNamespace();
+    const namespace = cluster.createNamespace();
     const strange = [
       "",
       "x",
@@ -93,17 +99,17 @@ describe.concurrent("other keys put by hand", () => {
       "\xff\xfe",
       OSC_52,
     ];
-    for (const name of strange) await room.put(room.prefix + name, "{");
-    expect(await room.startRun(["--lock", "job", "--lease", "db=1:2"], ["echo", "ran"]).ended).toEqual({
+    for (const name of strange) await namespace.put(namespace.prefix + name, "{");
+    expect(await namespace.startRun(["--lock", "job", "--lease", "db=1:2"], ["echo", "ran"]).ended).toEqual({
       ...matchSilentEnd(0),
       stdout: "ran\n",
     });
-    const init = await room.execute(["init"]);
+    const init = await namespace.execute(["init"]);
     expect(init).toMatchObject({ code: 0, stderr: "" });
     expect(init.stdout).toMatch(/warning .*keys are none of ours/);
     expect(init.stdout).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f]/);
     for (const list of [["ls"], ["group", "list"], ["resource", "list"]]) {
-      const { code, stderr } = await room.execute(list);
+      const { code, stderr } = await namespace.execute(list);
       expect({ code, stderr }).toEqual({
         code: 0,
         stderr: expect.stringMatching(/^(Nothing is held .*\n)?$/),
@@ -112,36 +118,36 @@ describe.concurrent("other keys put by hand", () => {
   });
 
   test("1 MB of anything as a group or a total: said in a line", async () => {
-    const room = house.createNamespace();
+    const namespace = cluster.createNamespace();
     const megabyte = "9".repeat(1_000_000);
-    await room.put(room.keys.resourceConfig("db"), megabyte);
-    await room.put(room.keys.group("web"), megabyte);
-    const lease = await room.startRun(["--lease", "db=1"], ["echo", "ran"]).ended;
+    await namespace.put(namespace.keys.resourceConfig("db"), megabyte);
+    await namespace.put(namespace.keys.group("web"), megabyte);
+    const lease = await namespace.startRun(["--lease", "db=1"], ["echo", "ran"]).ended;
     expect(lease).toEqual(matchMessage(78, /^signalbox: .{1,300}\n$/));
-    const group = await room.startRun(["-g", "web"], ["echo", "ran"]).ended;
+    const group = await namespace.startRun(["-g", "web"], ["echo", "ran"]).ended;
     expect(group, "a malformed group has no members").toEqual(matchSilentEnd(75));
     for (const list of [
       ["group", "list"],
       ["resource", "list"],
     ]) {
-      const { code, stdout } = await room.execute(list);
+      const { code, stdout } = await namespace.execute(list);
       expect({ code, short: stdout.length < 2_000 }).toEqual({ code: 0, short: true });
     }
   });
 
   test("a drain that cannot be read still drains", async () => {
-    const room = house.createNamespace();
-    await room.put(room.keys.drain("lock", "job"), `{${OSC_52}`);
-    expect(await room.startRun(["--lock", "job", "-v"], ["echo", "ran"]).ended).toEqual(
+    const namespace = cluster.createNamespace();
+    await namespace.put(namespace.keys.drain("lock", "job"), `{${OSC_52}`);
+    expect(await namespace.startRun(["--lock", "job", "-v"], ["echo", "ran"]).ended).toEqual(
       matchMessage(75, /drained by "unknown"/),
     );
   });
 
   test("a history that is none is replaced", async () => {
-    const room = house.createNamespace();
-    await room.put(room.keys.history("job"), "[".repeat(1_000));
-    expect(await room.startRun(["--lock", "job"], ["true"]).ended).toEqual(matchSilentEnd(0));
-    const [history] = await room.listKeys();
+    const namespace = cluster.createNamespace();
+    await namespace.put(namespace.keys.history("job"), "[".repeat(1_000));
+    expect(await namespace.startRun(["--lock", "job"], ["true"]).ended).toEqual(matchSilentEnd(0));
+    const [history] = await namespace.listKeys();
     expect(JSON.parse(history?.value ?? "")).toMatchObject({ runs: [{ exit: 0 }] });
   });
 });

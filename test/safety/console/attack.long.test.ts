@@ -1,30 +1,36 @@
 /** A console under attack: by its terminal, its user's haste, the machine it runs on, and what others have put into etcd. */
+
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { describe, expect, it, onTestFinished, type TestContext } from "vitest";
 import { openConsole, pressUntil } from "../../../fixtures/cluster/open-console.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { openTerminal, type Terminal } from "../../../fixtures/console.ts";
 import { startEtcd } from "../../../fixtures/etcd/index.ts";
 import { FaultProxy } from "../../../fixtures/proxy.ts";
 import { serializeTicket } from "../../../src/protocol/ticket.ts";
 import { ticketWith } from "../../protocol/samples.ts";
-import { type Stage, Theatre } from "../support/theatre.ts";
 
-const theatre = new Theatre();
+const cluster = TestCluster.startForFile();
 
 /** Puts a ticket as a run would, without one. */
-async function put(stage: Stage, lock: string, more: Partial<Parameters<typeof ticketWith>[0]> = {}) {
+async function put(
+  namespace: TestNamespace,
+  lock: string,
+  more: Partial<Parameters<typeof ticketWith>[0]> = {},
+) {
   const run = Buffer.from(lock).toString("hex").padEnd(16, "0").slice(0, 16);
   const value = serializeTicket(ticketWith({ run, state: "held", ...more }));
-  await stage.store.commitTxn({
-    ...{ compare: [], success: [{ op: "put", key: stage.keys.lock(lock, run), value }], failure: [] },
+  await namespace.store.commitTxn({
+    ...{ compare: [], success: [{ op: "put", key: namespace.keys.lock(lock, run), value }], failure: [] },
   });
 }
 
-async function drains(stage: Stage): Promise<number> {
-  return (await stage.store.readRange(stage.keys.drains())).kvs.length;
+async function drains(namespace: TestNamespace): Promise<number> {
+  return (await namespace.store.readRange(namespace.keys.drains())).kvs.length;
 }
 
 /** Resolves when a process is no more, or only its exit code is: its terminal may tell nothing of it. */
@@ -67,9 +73,9 @@ describe("a key too many", () => {
   it("does nothing: what will happen must have been on the screen for a moment, and a held key never has its way", async ({
     skip,
   }) => {
-    const stage = await theatre.createTestNamespace("http");
-    await put(stage, "invoices");
-    const console = await openConsole(stage);
+    const namespace = await cluster.createTestNamespace("http");
+    await put(namespace, "invoices");
+    const console = await openConsole(namespace);
     await console.waitFor(/invoices .*held/);
     console.press("D", "enter", "enter");
     await console.waitFor("drain lock invoices --wait");
@@ -80,17 +86,17 @@ describe("a key too many", () => {
     const pause = finger.lift();
     if (pause > 200)
       skip(`the machine was so busy that the key was let go for ${pause} ms: a press of its own`);
-    expect(await drains(stage)).toBe(0);
+    expect(await drains(namespace)).toBe(0);
     await console.waitFor("Enter drain");
     expect(console.getScreen().join("\n")).not.toContain("read it, then press Enter");
     await pressUntil(console, "enter", /invoices .*drained/);
-    expect(await drains(stage)).toBe(1);
+    expect(await drains(namespace)).toBe(1);
   });
 
   it("acts on nothing that its user does not look at: from the explorer it leads to the row first", async () => {
-    const stage = await theatre.createTestNamespace("http");
-    for (const lock of ["alpha", "beta", "gamma"]) await put(stage, lock);
-    const console = await openConsole(stage);
+    const namespace = await cluster.createTestNamespace("http");
+    for (const lock of ["alpha", "beta", "gamma"]) await put(namespace, lock);
+    const console = await openConsole(namespace);
     await console.waitFor(/gamma .*held/);
     console.press("1", "down", "down", "D");
     await console.waitFor("this is its row");
@@ -104,9 +110,9 @@ describe("a key too many", () => {
   });
 
   it("does not end a job that is under way with the console", async () => {
-    const stage = await theatre.createTestNamespace("http");
-    await put(stage, "invoices");
-    const console = await openConsole(stage);
+    const namespace = await cluster.createTestNamespace("http");
+    await put(namespace, "invoices");
+    const console = await openConsole(namespace);
     await console.waitFor(/invoices .*held/);
     console.press("D");
     await console.waitFor("Enter drain");
@@ -122,11 +128,11 @@ describe("a key too many", () => {
 
 describe.concurrent("a console that was stopped for a while", () => {
   it("does not show what it knew then as live, until etcd has answered again", async (context) => {
-    const stage = await theatre.createTestNamespace("http", context);
-    await put(stage, "before");
-    const proxy = await FaultProxy.start(stage.etcd.clientUrl);
+    const namespace = await cluster.createTestNamespace("http", context);
+    await put(namespace, "before");
+    const proxy = await FaultProxy.start(namespace.etcd.clientUrl);
     context.onTestFinished(() => proxy.close());
-    const console = await openConsole(stage, { endpoint: proxy.url });
+    const console = await openConsole(namespace, { endpoint: proxy.url });
     await console.waitFor("before");
     console.kill("SIGSTOP");
     proxy.mode = "drop";
@@ -149,8 +155,8 @@ describe.concurrent("a console that was stopped for a while", () => {
 
 describe.concurrent("a terminal", () => {
   it("that has no shell behind it is not left by Ctrl+Z, where nobody could come back", async (context) => {
-    const stage = await theatre.createTestNamespace("http", context);
-    const console = await openConsole(stage);
+    const namespace = await cluster.createTestNamespace("http", context);
+    const console = await openConsole(namespace);
     console.press("ctrl+z");
     await console.waitFor("there is no shell behind this console");
     expect(console.isAlternate).toBe(true);
@@ -159,14 +165,14 @@ describe.concurrent("a terminal", () => {
   });
 
   it("that takes nothing more holds up neither signals nor what the console knows", async (context) => {
-    const stage = await theatre.createTestNamespace("http", context);
-    const console = await openConsole(stage);
+    const namespace = await cluster.createTestNamespace("http", context);
+    const console = await openConsole(namespace);
     console.hold();
     for (let turn = 0; turn < 60; turn += 1) {
       console.press("ctrl+l");
       await setTimeout(10); // each a frame of its own: more than the line holds
     }
-    await put(stage, "meanwhile");
+    await put(namespace, "meanwhile");
     console.release();
     await console.waitFor(/meanwhile .*held/);
     console.hold();
@@ -180,8 +186,8 @@ describe.concurrent("a terminal", () => {
   });
 
   it("of little room cuts no frame open", async (context) => {
-    const stage = await theatre.createTestNamespace("http", context);
-    const console = await openConsole(stage, { columns: 80, rows: 24 });
+    const namespace = await cluster.createTestNamespace("http", context);
+    const console = await openConsole(namespace, { columns: 80, rows: 24 });
     console.press("?", "G");
     await console.waitFor("can be rebound");
     const open = () => console.getScreen().filter((row) => row.startsWith(" │") && !/^ │ .* │.?$/.test(row));
@@ -195,9 +201,9 @@ describe.concurrent("a terminal", () => {
   });
 
   it("with no room for all tabs, and counts in the panel's titles, takes clicks for what stands there", async (context) => {
-    const stage = await theatre.createTestNamespace("http", context);
-    await put(stage, "invoices"); // on no session: a problem
-    const console = await openConsole(stage, { columns: 80, rows: 30 });
+    const namespace = await cluster.createTestNamespace("http", context);
+    await put(namespace, "invoices"); // on no session: a problem
+    const console = await openConsole(namespace, { columns: 80, rows: 30 });
     await console.waitFor("PROBLEMS 1");
     console.press(...Array.from({ length: 8 }, () => "]"));
     await console.waitFor(/^… .*Audit/m);
@@ -213,9 +219,9 @@ describe.concurrent("a terminal", () => {
   });
 
   it("too small for a detail shows it alone", async (context) => {
-    const stage = await theatre.createTestNamespace("http", context);
-    await put(stage, "invoices");
-    const console = await openConsole(stage, { columns: 60, rows: 12 });
+    const namespace = await cluster.createTestNamespace("http", context);
+    await put(namespace, "invoices");
+    const console = await openConsole(namespace, { columns: 60, rows: 12 });
     await console.waitFor(/invoices .*held/);
     console.press("enter");
     await console.waitFor("lock invoices: held");
@@ -227,8 +233,8 @@ describe.concurrent("a terminal", () => {
 describe.concurrent("a folder for what is remembered", () => {
   /** The console started with it, used, and quit. */
   async function quitWith(context: TestContext, env: Record<string, string>): Promise<Terminal> {
-    const stage = await theatre.createTestNamespace("http", context);
-    const console = await openConsole(stage, { env });
+    const namespace = await cluster.createTestNamespace("http", context);
+    const console = await openConsole(namespace, { env });
     console.press("q");
     expect(await console.ended).toEqual({ code: 0, signal: undefined });
     expect(console.leftBehind).toEqual([]);
@@ -294,10 +300,14 @@ describe.concurrent("while nothing was read yet", () => {
   });
 
   it("and nothing ever ran there: the first page says how to begin", async (context) => {
-    const stage = await theatre.createTestNamespace("http", context);
-    const console = await openConsole(stage);
+    const namespace = await cluster.createTestNamespace("http", context);
+    const console = await openConsole(namespace);
     await console.waitFor("signalbox run --lock hello -- sleep 60");
-    await stage.startJobAndWait({ name: "run", options: ["--lock", "x"], hold: ["until", "/nonexistent"] });
+    await namespace.jobs.startAndWait({
+      name: "run",
+      options: ["--lock", "x"],
+      hold: ["until", "/nonexistent"],
+    });
     await console.waitFor(/x +● held/);
   });
 });

@@ -1,29 +1,31 @@
 /** What an operator's hands do in the console beside changing things: find, filter, sort, copy, click. */
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { openConsole } from "../../../fixtures/cluster/open-console.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import type { Terminal } from "../../../fixtures/console.ts";
 import { serializeTicket } from "../../../src/protocol/ticket.ts";
 import { ticketWith } from "../../protocol/samples.ts";
-import { type Stage, Theatre } from "../support/theatre.ts";
 
-const theatre = new Theatre();
+const cluster = TestCluster.startForFile();
 
 /** Locks that are held on hosts, without runs. */
-async function scene(locks: Readonly<Record<string, string>>): Promise<Stage> {
-  const stage = await theatre.createTestNamespace("http");
-  for (const [lock, host] of Object.entries(locks)) await hold(stage, lock, host);
-  return stage;
+async function scene(locks: Readonly<Record<string, string>>): Promise<TestNamespace> {
+  const namespace = await cluster.createTestNamespace("http");
+  for (const [lock, host] of Object.entries(locks)) await hold(namespace, lock, host);
+  return namespace;
 }
 
-async function hold(stage: Stage, lock: string, host: string): Promise<void> {
+async function hold(namespace: TestNamespace, lock: string, host: string): Promise<void> {
   const run = lock.replaceAll(/\W/g, "").padEnd(16, "0").slice(0, 16);
   const value = serializeTicket(ticketWith({ run, host, state: "held" }));
-  await stage.store.commitTxn({
+  await namespace.store.commitTxn({
     compare: [],
-    success: [{ op: "put", key: stage.keys.lock(lock, run), value }],
+    success: [{ op: "put", key: namespace.keys.lock(lock, run), value }],
     failure: [],
   });
 }
@@ -86,16 +88,16 @@ it("filters by host, state and holder, says so, and takes it back with Escape", 
 });
 
 it("keeps the selection on its row while rows come and go", async () => {
-  const stage = await scene(SITE);
-  const console = await openConsole(stage);
+  const namespace = await scene(SITE);
+  const console = await openConsole(namespace);
   await console.waitFor(/gamma +● held/);
   console.type("jjj"); // in one read
   await console.waitFor((it) => selected(it).includes("gamma"));
-  await hold(stage, "aardvark", "web1.example.com");
+  await hold(namespace, "aardvark", "web1.example.com");
   await console.waitFor(/aardvark +● held/);
   await console.waitFor((it) => selected(it).includes("gamma"));
-  const { key } = stage.keys.getQueueRange("lock", "gamma");
-  await stage.store.commitTxn({
+  const { key } = namespace.keys.getQueueRange("lock", "gamma");
+  await namespace.store.commitTxn({
     compare: [],
     success: [{ op: "delete", key, rangeEnd: `${key}~` }],
     failure: [],
@@ -107,9 +109,9 @@ it("keeps the selection on its row while rows come and go", async () => {
 it("sorts by another column and the other way round, and remembers that for the next time", async () => {
   const home = mkdtempSync(join(tmpdir(), "signalbox-state-"));
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
-  const stage = await scene(SITE);
+  const namespace = await scene(SITE);
   const env = { XDG_STATE_HOME: home };
-  const console = await openConsole(stage, { env });
+  const console = await openConsole(namespace, { env });
   await console.waitFor(/NAME ▲/);
   console.press("S");
   await console.waitFor(/NAME ▼/);
@@ -122,7 +124,7 @@ it("sorts by another column and the other way round, and remembers that for the 
   await console.waitFor((it) => !it.getScreen().some((row) => row.includes("EXPLORER")));
   console.press("q");
   await console.ended;
-  const next = await openConsole(stage, { env });
+  const next = await openConsole(namespace, { env });
   await next.waitFor("No units are held");
   expect(next.getScreen().join("\n")).not.toContain("EXPLORER");
   next.press("[");

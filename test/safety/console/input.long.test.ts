@@ -1,9 +1,10 @@
 /** What a terminal can send that no operator meant: nothing of it does anything. And keys that an operator wants otherwise. */
+
 import { describe, expect, it } from "vitest";
 import { openConsole } from "../../../fixtures/cluster/open-console.ts";
-import { Theatre } from "../support/theatre.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 
-const theatre = new Theatre();
+const cluster = TestCluster.startForFile();
 /** Until it is ended. */
 const HELD = ["until", "/nonexistent"];
 
@@ -26,9 +27,9 @@ const HOSTILE = [
 
 describe("input that nobody meant", () => {
   it("does nothing, in one read and in many", async () => {
-    const stage = await theatre.createTestNamespace("http");
-    await stage.startJobAndWait({ name: "run", options: ["--lock", "invoices"], hold: HELD });
-    const console = await openConsole(stage);
+    const namespace = await cluster.createTestNamespace("http");
+    await namespace.jobs.startAndWait({ name: "run", options: ["--lock", "invoices"], hold: HELD });
+    const console = await openConsole(namespace);
     await console.waitFor(/invoices .*held/);
     console.type(HOSTILE.join(""));
     for (const character of HOSTILE.join("")) console.type(character);
@@ -38,7 +39,7 @@ describe("input that nobody meant", () => {
     await console.waitFor(/^(?![\s\S]*give the pane)[\s\S]*invoices .*held/);
     const screen = console.getScreen().join("\n");
     expect(screen).not.toContain("to confirm");
-    const { kvs } = await stage.store.readRange(stage.keys.audits());
+    const { kvs } = await namespace.store.readRange(namespace.keys.audits());
     expect(kvs).toEqual([]);
     console.press("ctrl+c");
     expect(await console.ended).toEqual({ code: 0, signal: undefined });
@@ -47,10 +48,10 @@ describe("input that nobody meant", () => {
 
 describe("keys that an operator wants otherwise", () => {
   it("hold, and what cannot be is said", async () => {
-    const stage = await theatre.createTestNamespace("http");
-    await stage.startJobAndWait({ name: "run", options: ["--lock", "invoices"], hold: HELD });
+    const namespace = await cluster.createTestNamespace("http");
+    await namespace.jobs.startAndWait({ name: "run", options: ["--lock", "invoices"], hold: HELD });
     const wishes = { reset: "F5", help: "X", drain: "Ctrl+D" };
-    const console = await openConsole(stage, { env: { SIGNALBOX_KEY_BINDINGS: JSON.stringify(wishes) } });
+    const console = await openConsole(namespace, { env: { SIGNALBOX_KEY_BINDINGS: JSON.stringify(wishes) } });
     await console.waitFor("drain: Ctrl+D is refused");
     await console.waitFor(/invoices .*held/);
     console.press("X");

@@ -1,20 +1,22 @@
 /** The console on all sorts of terminals, and on none: nothing lost, nothing that a terminal cannot show. */
+
 import { describe, expect, it } from "vitest";
 import { openConsole } from "../../../fixtures/cluster/open-console.ts";
-import { type Stage, Theatre } from "../support/theatre.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 
-const theatre = new Theatre();
+const cluster = TestCluster.startForFile();
 const HELD = ["until", "/nonexistent"];
 
 /** A lock that is held, one that is waited for and drained, one that is free. */
-async function scene(): Promise<Stage> {
-  const stage = await theatre.createTestNamespace("http");
-  await stage.start(["run", "--lock", "free-one", "--", "true"]).ended;
-  await stage.startJobAndWait({ name: "a", options: ["--lock", "held-one"], hold: HELD });
-  stage.startJob({ name: "b", options: ["--lock", "held-one", "--wait"], hold: HELD });
-  await stage.waitForTickets("b", "waiting");
-  await stage.start(["drain", "lock", "held-one", "--reason", "a test", "--yes"]).ended;
-  return stage;
+async function scene(): Promise<TestNamespace> {
+  const namespace = await cluster.createTestNamespace("http");
+  await namespace.start(["run", "--lock", "free-one", "--", "true"]).ended;
+  await namespace.jobs.startAndWait({ name: "a", options: ["--lock", "held-one"], hold: HELD });
+  namespace.jobs.start({ name: "b", options: ["--lock", "held-one", "--wait"], hold: HELD });
+  await namespace.jobs.waitForTickets("b", "waiting");
+  await namespace.start(["drain", "lock", "held-one", "--reason", "a test", "--yes"]).ended;
+  return namespace;
 }
 
 describe("where there are no colours", () => {
@@ -22,8 +24,8 @@ describe("where there are no colours", () => {
     ["NO_COLOR", { NO_COLOR: "1" }],
     ["a terminal without any", { TERM: "vt220" }],
   ])("for %s, the same is said in words and signs", async (_what, env) => {
-    const stage = await scene();
-    const console = await openConsole(stage, { env });
+    const namespace = await scene();
+    const console = await openConsole(namespace, { env });
     await console.waitFor(/held-one +● held, drained/);
     await console.waitFor(/free-one +○ free/);
     const cells = console.getCells().flat();
@@ -44,8 +46,8 @@ it.each<[what: string, args: string[], env: Record<string, string>]>([
   ["--ascii", ["--ascii"], {}],
   ["a locale without UTF-8", [], { LANG: "C", LC_ALL: "C" }],
 ])("with %s there is nothing but ASCII, dialogs and help too", async (_what, args, env) => {
-  const stage = await scene();
-  const console = await openConsole(stage, { args, env });
+  const namespace = await scene();
+  const console = await openConsole(namespace, { args, env });
   await console.waitFor(/held-one +\* held, drained/);
   const isAscii = () => expect(console.getScreen().join("\n")).toMatch(/^[ -~\n]*$/);
   isAscii();
@@ -61,8 +63,8 @@ it.each<[what: string, args: string[], env: Record<string, string>]>([
 
 describe("on a small terminal", () => {
   it("of 80x24 everything can be done", async () => {
-    const stage = await scene();
-    const console = await openConsole(stage, { columns: 80, rows: 24 });
+    const namespace = await scene();
+    const console = await openConsole(namespace, { columns: 80, rows: 24 });
     await console.waitFor(/held-one +● held, drained/);
     console.press("1");
     await console.waitFor("▾ Locks");
@@ -71,12 +73,12 @@ describe("on a small terminal", () => {
     console.type("held-one");
     console.press("enter");
     await console.waitFor("reset lock held-one: ");
-    expect((await stage.listTickets()).length).toBeLessThan(2);
+    expect((await namespace.listTickets()).length).toBeLessThan(2);
   });
 
   it("of 40x10 the rows and the state of things are there", async () => {
-    const stage = await scene();
-    const console = await openConsole(stage, { columns: 40, rows: 10 });
+    const namespace = await scene();
+    const console = await openConsole(namespace, { columns: 40, rows: 10 });
     await console.waitFor(/held-one +● held/);
     expect(console.getScreen().every((row) => row.length <= 40)).toBe(true);
   });
@@ -84,8 +86,8 @@ describe("on a small terminal", () => {
 
 describe("--plain", () => {
   it("tells where one is in lines, and moves nothing", async () => {
-    const stage = await scene();
-    const console = await openConsole(stage, { args: ["--plain"] });
+    const namespace = await scene();
+    const console = await openConsole(namespace, { args: ["--plain"] });
     await console.waitFor(/Locks, row 1 of 2: name free-one, state free/);
     console.press("j");
     await console.waitFor(/Locks, row 2 of 2: name held-one, state held, drained/);
@@ -105,8 +107,9 @@ describe("--once", () => {
     ["queues", "80x24"],
     ["drains", "100x30"],
   ])("prints %s at %s as text, and ends", async (view, size) => {
-    const stage = await scene();
-    const { code, stdout } = await stage.start(["console", "--once", "--view", view, "--size", size]).ended;
+    const namespace = await scene();
+    const { code, stdout } = await namespace.start(["console", "--once", "--view", view, "--size", size])
+      .ended;
     const rows = stdout.split("\n").slice(0, -1);
     expect({ code, rows: rows.length }).toEqual({ code: 0, rows: Number(size.split("x")[1]) });
     expect(stdout).toContain("held-one");
@@ -115,17 +118,17 @@ describe("--once", () => {
   });
 
   it("says by its code that etcd is not there", async () => {
-    const stage = await theatre.createTestNamespace("http");
+    const namespace = await cluster.createTestNamespace("http");
     const args = ["console", "--once", "--size", "80x24", "--connect-timeout", "500ms"];
-    const { code, stdout } = await stage.start(args, { endpoint: "http://127.0.0.1:1" }).ended;
+    const { code, stdout } = await namespace.start(args, { endpoints: ["http://127.0.0.1:1"] }).ended;
     expect(code).toBe(69);
     expect(stdout).toMatch(/connecting for|etcd is away/);
   });
 });
 
 it("without a terminal says what does without one", async () => {
-  const stage = await theatre.createTestNamespace("http");
-  const { code, stderr } = await stage.start(["console"]).ended;
+  const namespace = await cluster.createTestNamespace("http");
+  const { code, stderr } = await namespace.start(["console"]).ended;
   expect(code).toBe(64);
   expect(stderr).toMatch(/needs a terminal.*signalbox ls --watch/);
 });

@@ -1,30 +1,32 @@
 /** Schedules in the console: seen as they are, and operated from their rows. */
+
 import { describe, expect, it } from "vitest";
 import { openConsole } from "../../../fixtures/cluster/open-console.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { parseAuditRecord } from "../../../src/protocol/audit.ts";
 import { parseDefinition } from "../../../src/schedule/definition.ts";
 import { parseDue } from "../../../src/schedule/state/due.ts";
 import { memory, schedule } from "../../model/schedules.ts";
 import { putKeys, putSampleSchedules } from "../support/sample-schedules.ts";
-import { type Stage, Theatre } from "../support/theatre.ts";
 
-const theatre = new Theatre();
+const cluster = TestCluster.startForFile();
 const VIEW = { args: ["--view", "schedules"] };
 
-async function textAt(stage: Stage, key: string): Promise<string> {
-  return (await stage.store.readRange({ key })).kvs[0]?.value ?? "";
+async function textAt(namespace: TestNamespace, key: string): Promise<string> {
+  return (await namespace.store.readRange({ key })).kvs[0]?.value ?? "";
 }
 /** What operators keep of a schedule, and where it is. */
-async function kept(stage: Stage, id: string) {
-  const definition = parseDefinition(await textAt(stage, stage.keys.schedule(id)));
-  const due = parseDue(await textAt(stage, stage.keys.due(id)));
+async function kept(namespace: TestNamespace, id: string) {
+  const definition = parseDefinition(await textAt(namespace, namespace.keys.schedule(id)));
+  const due = parseDue(await textAt(namespace, namespace.keys.due(id)));
   return {
     definition: "value" in definition ? definition.value : undefined,
     due: "value" in due ? due.value : undefined,
   };
 }
-async function audit(stage: Stage): Promise<string[]> {
-  const { kvs } = await stage.store.readRange(stage.keys.audits());
+async function audit(namespace: TestNamespace): Promise<string[]> {
+  const { kvs } = await namespace.store.readRange(namespace.keys.audits());
   return kvs.map(({ value }) => {
     const { action, target } = parseAuditRecord("", value) ?? {};
     return `${action} ${target}`;
@@ -33,9 +35,9 @@ async function audit(stage: Stage): Promise<string[]> {
 
 describe("the tab of schedules", () => {
   it("has what runs next first, who runs it and what is wrong, and can be filtered", async () => {
-    const stage = await theatre.createTestNamespace("http");
-    await putSampleSchedules(stage);
-    const console = await openConsole(stage, VIEW);
+    const namespace = await cluster.createTestNamespace("http");
+    await putSampleSchedules(namespace);
+    const console = await openConsole(namespace, VIEW);
     await console.waitFor(/Schedules 4/);
     await console.waitFor(
       /old +▲ late [\s\S]*backup +● running .* web1 [\s\S]*mail +▲ failed [\s\S]*bill +▲ no-worker /,
@@ -47,9 +49,9 @@ describe("the tab of schedules", () => {
   });
 
   it("shows what a schedule remembers once it is looked at, and again when a run has ended", async () => {
-    const stage = await theatre.createTestNamespace("http");
-    await putSampleSchedules(stage);
-    const console = await openConsole(stage, { ...VIEW, columns: 120, rows: 60 });
+    const namespace = await cluster.createTestNamespace("http");
+    await putSampleSchedules(namespace);
+    const console = await openConsole(namespace, { ...VIEW, columns: 120, rows: 60 });
     await console.waitFor(/mail +▲ failed/);
     console.press("2", "down", "down", "3", "z");
     await console.waitFor(/schedule mail: failed, waiting/);
@@ -58,7 +60,7 @@ describe("the tab of schedules", () => {
     const now = Date.now();
     const last = { scheduled: now - 5_000, startedAt: now - 4_000, endedAt: now, late: 1_000 };
     const tail = "all is well";
-    await putKeys(stage, [
+    await putKeys(namespace, [
       memory("mail", { runs: [{ ...last, result: "ok", run: "r2", tail }] }),
       ...schedule("mail", {}, { runAt: now + 9e6, last: { ...last, result: "ok", run: "r2" } }).slice(1),
     ]);
@@ -69,9 +71,9 @@ describe("the tab of schedules", () => {
 
 describe("evidence first", () => {
   it("the output of the last run stands directly under its state", async () => {
-    const stage = await theatre.createTestNamespace("http");
-    await putSampleSchedules(stage);
-    const console = await openConsole(stage, { ...VIEW, columns: 80, rows: 24 });
+    const namespace = await cluster.createTestNamespace("http");
+    await putSampleSchedules(namespace);
+    const console = await openConsole(namespace, { ...VIEW, columns: 80, rows: 24 });
     await console.waitFor(/mail +▲ failed/);
     console.press("2", "down", "down");
     await console.waitFor(
@@ -80,9 +82,9 @@ describe("evidence first", () => {
   });
 
   it("a dead letter is a row: Enter runs it again after a look; a run shows its output", async () => {
-    const stage = await theatre.createTestNamespace("http");
-    await putSampleSchedules(stage);
-    const console = await openConsole(stage, { ...VIEW, columns: 120, rows: 60 });
+    const namespace = await cluster.createTestNamespace("http");
+    await putSampleSchedules(namespace);
+    const console = await openConsole(namespace, { ...VIEW, columns: 120, rows: 60 });
     await console.waitFor(/mail +▲ failed/);
     console.press("2", "down", "down", "enter", "z");
     await console.waitFor(/dead letters/);
@@ -96,13 +98,13 @@ describe("evidence first", () => {
     await console.waitFor("Enter schedule trigger");
     console.press("enter");
     await console.waitFor(/to be started/);
-    expect((await kept(stage, "mail")).due?.open).toMatchObject([{ kind: "trigger" }]);
+    expect((await kept(namespace, "mail")).due?.open).toMatchObject([{ kind: "trigger" }]);
   });
 
   it("a problem leads to what it is about", async () => {
-    const stage = await theatre.createTestNamespace("http");
-    await putSampleSchedules(stage);
-    const console = await openConsole(stage, { args: ["--view", "problems"] });
+    const namespace = await cluster.createTestNamespace("http");
+    await putSampleSchedules(namespace);
+    const console = await openConsole(namespace, { args: ["--view", "problems"] });
     await console.waitFor(/dead letter/);
     console.type("/dead");
     console.press("enter");
@@ -114,9 +116,9 @@ describe("evidence first", () => {
 
 describe("from its row, a schedule", () => {
   it("is paused, resumed, and run now, each after a preview, and all is on record", async () => {
-    const stage = await theatre.createTestNamespace("http");
-    await putSampleSchedules(stage);
-    const console = await openConsole(stage, VIEW);
+    const namespace = await cluster.createTestNamespace("http");
+    await putSampleSchedules(namespace);
+    const console = await openConsole(namespace, VIEW);
     await console.waitFor(/mail +▲ failed/);
     console.press("2", "down", "down");
     await console.waitFor(/schedule mail: failed/);
@@ -125,29 +127,29 @@ describe("from its row, a schedule", () => {
     console.press("P");
     await console.waitFor("Enter schedule pause");
     expect(console.getScreen().join("\n")).toContain("signalbox schedule pause mail");
-    expect((await kept(stage, "mail")).definition?.pause).toBeUndefined();
+    expect((await kept(namespace, "mail")).definition?.pause).toBeUndefined();
     console.press("enter");
     await console.waitFor(/done .*schedule pause mail/);
     await console.waitFor(/mail +paused/);
-    expect((await kept(stage, "mail")).definition?.pause?.by).toMatch(/@/);
+    expect((await kept(namespace, "mail")).definition?.pause?.by).toMatch(/@/);
     console.press("2", "C");
     await console.waitFor("Enter schedule resume");
     console.press("enter");
     await console.waitFor(/done .*schedule resume mail/);
-    expect((await kept(stage, "mail")).definition?.pause).toBeUndefined();
+    expect((await kept(namespace, "mail")).definition?.pause).toBeUndefined();
     console.press("2", "N");
     await console.waitFor("Enter schedule trigger");
     console.press("enter");
     await console.waitFor(/done .*schedule trigger mail/);
     await console.waitFor(/mail +◌ due/);
-    expect((await kept(stage, "mail")).due?.open).toMatchObject([{ kind: "trigger", attempt: 0 }]);
-    expect(await audit(stage)).toEqual(Array.from({ length: 3 }, () => "schedule schedule mail"));
+    expect((await kept(namespace, "mail")).due?.open).toMatchObject([{ kind: "trigger", attempt: 0 }]);
+    expect(await audit(namespace)).toEqual(Array.from({ length: 3 }, () => "schedule schedule mail"));
   });
 
   it("is edited beginning with what it is, and deleted with others that are marked", async () => {
-    const stage = await theatre.createTestNamespace("http");
-    await putSampleSchedules(stage);
-    const console = await openConsole(stage, VIEW);
+    const namespace = await cluster.createTestNamespace("http");
+    await putSampleSchedules(namespace);
+    const console = await openConsole(namespace, VIEW);
     await console.waitFor(/bill +▲ no-worker/);
     console.press("2", "G", "e");
     await console.waitFor("signalbox schedule edit bill --cron '0 * * * *' --timezone UTC");
@@ -157,7 +159,7 @@ describe("from its row, a schedule", () => {
     await console.waitFor("Enter schedule edit");
     console.press("enter");
     await console.waitFor(/done .*schedule edit bill/);
-    expect((await kept(stage, "bill")).definition?.cron).toBe("30 4 * * *");
+    expect((await kept(namespace, "bill")).definition?.cron).toBe("30 4 * * *");
     console.press("2", "g", "space");
     await console.waitFor((it) => it.getScreen().filter((row) => row.includes("✓")).length === 1);
     console.press("down", "space");
@@ -171,26 +173,26 @@ describe("from its row, a schedule", () => {
   });
 
   it("whose preview is outdated is left as it is", async () => {
-    const stage = await theatre.createTestNamespace("http");
-    await putSampleSchedules(stage);
-    const console = await openConsole(stage, VIEW);
+    const namespace = await cluster.createTestNamespace("http");
+    await putSampleSchedules(namespace);
+    const console = await openConsole(namespace, VIEW);
     await console.waitFor(/bill +▲ no-worker/);
     console.press("2", "G", "P");
     await console.waitFor("Enter schedule pause");
-    const other = await stage.start(["schedule", "edit", "bill", "--note", "mine", "--yes"]).ended;
+    const other = await namespace.start(["schedule", "edit", "bill", "--note", "mine", "--yes"]).ended;
     expect(other).toMatchObject({ code: 0 });
     console.press("enter");
     await console.waitFor(/nothing was done|note: mine|has changed/);
-    expect((await kept(stage, "bill")).definition).toMatchObject({ note: "mine" });
+    expect((await kept(namespace, "bill")).definition).toMatchObject({ note: "mine" });
   });
 
   it("can only be looked at where nothing can be changed", async () => {
-    const stage = await theatre.createTestNamespace("http");
-    await putSampleSchedules(stage);
-    const console = await openConsole(stage, { args: [...VIEW.args, "--read-only"] });
+    const namespace = await cluster.createTestNamespace("http");
+    await putSampleSchedules(namespace);
+    const console = await openConsole(namespace, { args: [...VIEW.args, "--read-only"] });
     await console.waitFor(/bill +▲ no-worker/);
     console.press("2", "G", "P");
     await console.waitFor(/read-only/);
-    expect((await kept(stage, "bill")).definition?.pause).toBeUndefined();
+    expect((await kept(namespace, "bill")).definition?.pause).toBeUndefined();
   });
 });

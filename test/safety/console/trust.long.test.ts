@@ -1,25 +1,27 @@
 /** A console in bad hours: it never shows a picture as live that is not, and leaves the terminal as it found it. */
+
 import { writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, type TestContext } from "vitest";
 import { openConsole, pressUntil } from "../../../fixtures/cluster/open-console.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { openTerminal, type Terminal } from "../../../fixtures/console.ts";
 import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
 import { FaultProxy } from "../../../fixtures/proxy.ts";
 import { BUNDLE } from "../../../fixtures/signalbox.ts";
 import { serializeTicket } from "../../../src/protocol/ticket.ts";
 import { ticketWith } from "../../protocol/samples.ts";
-import { type Stage, Theatre } from "../support/theatre.ts";
 
-const theatre = new Theatre();
+const cluster = TestCluster.startForFile();
 
 /** Puts a ticket as a run would, without one. */
-async function put(stage: Stage, lock: string, host = "web1.example.com"): Promise<void> {
+async function put(namespace: TestNamespace, lock: string, host = "web1.example.com"): Promise<void> {
   const run = `${lock.replaceAll(/\W/g, "")}0000000000000000`.slice(0, 16);
   const value = serializeTicket(ticketWith({ run, host, state: "held" }));
-  const key = stage.keys.lock(lock, run);
-  await stage.store.commitTxn({ compare: [], success: [{ op: "put", key, value }], failure: [] });
+  const key = namespace.keys.lock(lock, run);
+  await namespace.store.commitTxn({ compare: [], success: [{ op: "put", key, value }], failure: [] });
 }
 
 /** An etcd of its own, which may be hurt. */
@@ -95,21 +97,21 @@ describe.concurrent("while etcd is away", () => {
   });
 
   it("and forgets what has happened meanwhile, it reads everything again", async (context) => {
-    const stage = await theatre.createTestNamespace("http", context);
-    const proxy = await FaultProxy.start(stage.etcd.clientUrl);
+    const namespace = await cluster.createTestNamespace("http", context);
+    const proxy = await FaultProxy.start(namespace.etcd.clientUrl);
     context.onTestFinished(() => proxy.close());
-    await put(stage, "gone");
-    const console = await openConsole(stage, { endpoint: `http://${proxy.address}` });
+    await put(namespace, "gone");
+    const console = await openConsole(namespace, { endpoint: `http://${proxy.address}` });
     await console.waitFor("gone");
     proxy.mode = "refuse";
     proxy.reset();
     await console.waitFor(/etcd is away/);
-    const { rangeEnd } = stage.keys.locks();
-    const removal = { op: "delete", key: stage.keys.locks().key, rangeEnd } as const;
-    await stage.store.commitTxn({ compare: [], success: [removal], failure: [] });
-    await put(stage, "fresh");
-    const { revision } = await stage.store.readRange(stage.keys.locks());
-    await stage.etcd.runEtcdctl("compact", String(revision));
+    const { rangeEnd } = namespace.keys.locks();
+    const removal = { op: "delete", key: namespace.keys.locks().key, rangeEnd } as const;
+    await namespace.store.commitTxn({ compare: [], success: [removal], failure: [] });
+    await put(namespace, "fresh");
+    const { revision } = await namespace.store.readRange(namespace.keys.locks());
+    await namespace.etcd.runEtcdctl("compact", String(revision));
     proxy.mode = "forward";
     await console.waitFor(/live rev \d+/);
     await console.waitFor((it) => {
@@ -119,10 +121,10 @@ describe.concurrent("while etcd is away", () => {
   });
 
   it("or swallows every byte in silence, it is not taken for live", async (context) => {
-    const stage = await theatre.createTestNamespace("http", context);
-    const proxy = await FaultProxy.start(stage.etcd.clientUrl);
+    const namespace = await cluster.createTestNamespace("http", context);
+    const proxy = await FaultProxy.start(namespace.etcd.clientUrl);
     context.onTestFinished(() => proxy.close());
-    const console = await openConsole(stage, { endpoint: `http://${proxy.address}` });
+    const console = await openConsole(namespace, { endpoint: `http://${proxy.address}` });
     proxy.mode = "drop";
     await console.waitFor(/etcd is away/);
     proxy.mode = "forward";
@@ -202,8 +204,8 @@ describe("the terminal", () => {
     ["SIGTERM", 143],
     ["SIGHUP", 129],
   ] as const)("is given back on %s", async (signal, code) => {
-    const stage = await theatre.createTestNamespace("http");
-    const console = await openConsole(stage);
+    const namespace = await cluster.createTestNamespace("http");
+    const console = await openConsole(namespace);
     expect(console.isAlternate).toBe(true);
     console.kill(signal);
     expect(await console.ended).toEqual({ code, signal: undefined });
@@ -211,10 +213,10 @@ describe("the terminal", () => {
   });
 
   it("is given back on a defect, which is then told on it", async () => {
-    const stage = await theatre.createTestNamespace("http");
+    const namespace = await cluster.createTestNamespace("http");
     const script = join(tmpdir(), `signalbox-defect-${process.pid}.cjs`);
     writeFileSync(script, 'process.on("SIGUSR2", () => { throw new Error("a defect for a test"); });');
-    const console = await openConsole(stage, { env: { NODE_OPTIONS: `--require ${script}` } });
+    const console = await openConsole(namespace, { env: { NODE_OPTIONS: `--require ${script}` } });
     console.kill("SIGUSR2");
     expect(await console.ended).toEqual({ code: 70, signal: undefined });
     expect(console.leftBehind).toEqual([]);
@@ -222,10 +224,14 @@ describe("the terminal", () => {
   });
 
   it("is given to the shell by Ctrl+Z, and taken again by fg", async () => {
-    const stage = await theatre.createTestNamespace("http");
+    const namespace = await cluster.createTestNamespace("http");
     const shell = openTerminal({
       command: ["bash", "--norc", "-i"],
-      env: { PS1: "ready$ ", SIGNALBOX_PREFIX: stage.keys.prefix, SIGNALBOX_ENDPOINTS: stage.etcd.clientUrl },
+      env: {
+        PS1: "ready$ ",
+        SIGNALBOX_PREFIX: namespace.keys.prefix,
+        SIGNALBOX_ENDPOINTS: namespace.etcd.clientUrl,
+      },
     });
     onTestFinished(() => shell.close());
     await shell.waitFor("ready$");
@@ -245,9 +251,9 @@ describe("the terminal", () => {
   });
 
   it("is redrawn cleanly at whatever size it gets", async () => {
-    const stage = await theatre.createTestNamespace("http");
-    await put(stage, "invoices");
-    const console = await openConsole(stage);
+    const namespace = await cluster.createTestNamespace("http");
+    await put(namespace, "invoices");
+    const console = await openConsole(namespace);
     for (let turn = 0; turn < 50; turn += 1) console.resize(20 + ((turn * 37) % 180), 5 + ((turn * 13) % 55));
     console.resize(38, 9);
     await console.waitFor("too small: 38x9; 40x10 at least");
@@ -261,9 +267,9 @@ describe("the terminal", () => {
 
 describe("what comes from etcd", () => {
   it("never reaches the terminal as commands, whatever is in it", async () => {
-    const stage = await theatre.createTestNamespace("http");
-    await put(stage, "nasty", "web\x1b]52;c;aGFja2Vk\x07.example.com");
-    const console = await openConsole(stage);
+    const namespace = await cluster.createTestNamespace("http");
+    await put(namespace, "nasty", "web\x1b]52;c;aGFja2Vk\x07.example.com");
+    const console = await openConsole(namespace);
     await console.waitFor(/nasty .*held/);
     console.press("enter", "3", "Y");
     await console.waitFor("copied");
@@ -272,17 +278,17 @@ describe("what comes from etcd", () => {
   });
 
   it("is folded as fast as it comes, and keys are answered meanwhile", async () => {
-    const stage = await theatre.createTestNamespace("http");
-    const console = await openConsole(stage);
+    const namespace = await cluster.createTestNamespace("http");
+    const console = await openConsole(namespace);
     const flood = Array.from({ length: 40 }, async (_, worker) => {
-      for (let round = 0; round < 10; round += 1) await burst(stage, worker, round);
+      for (let round = 0; round < 10; round += 1) await burst(namespace, worker, round);
     });
     for (let turn = 0; turn < 10; turn += 1) {
       console.press("]");
       await console.waitFor(/live rev \d+/);
     }
     await Promise.all(flood);
-    const { revision, kvs } = await stage.store.readRange(stage.keys.locks());
+    const { revision, kvs } = await namespace.store.readRange(namespace.keys.locks());
     console.press("[", "]");
     await console.waitFor(new RegExp(`Locks ${kvs.length}\\b`));
     await console.waitFor(
@@ -292,11 +298,11 @@ describe("what comes from etcd", () => {
 });
 
 /** Ten tickets, each changed at once. */
-async function burst(stage: Stage, worker: number, round: number): Promise<void> {
+async function burst(namespace: TestNamespace, worker: number, round: number): Promise<void> {
   const ops = Array.from({ length: 10 }, (_, at) => {
     const run = `${worker}x${at}`.padEnd(16, "0");
     const value = serializeTicket(ticketWith({ run, state: "held", pid: round }));
-    return { op: "put" as const, key: stage.keys.lock(`lock-${worker}-${at}`, run), value };
+    return { op: "put" as const, key: namespace.keys.lock(`lock-${worker}-${at}`, run), value };
   });
-  await stage.store.commitTxn({ compare: [], success: ops, failure: [] });
+  await namespace.store.commitTxn({ compare: [], success: ops, failure: [] });
 }

@@ -1,14 +1,11 @@
 /** What logins cost etcd, and what happens to those who log in: at etcd's default price of a password, and when it changes. */
+
 import { writeFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  House,
-  matchMessage,
-  matchSilentEnd,
-  TRANSPORTS,
-  type Transport,
-} from "../../../fixtures/cluster/test-cluster.ts";
+import { matchMessage, matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { TRANSPORTS, type Transport } from "../../../fixtures/cluster/test-namespace.ts";
 import {
   countLogins,
   type EtcdMember,
@@ -30,28 +27,28 @@ const RUNS = 24;
 
 describe.each([1, 3])("at etcd's default bcrypt cost, on %i members", (size) => {
   let etcd: RunningEtcd;
-  let house: House;
+  let cluster: TestCluster;
   beforeAll(async () => {
     etcd = await startCluster(size, { auth: LOGIN, bcryptCost: 10 });
     const root = { user: "root", password: LOGIN.rootPassword, allowPlaintextPassword: true };
-    house = await House.connect(etcd.endpoints, root);
-    await house.store.readRange({ key: "logged in" });
+    cluster = await TestCluster.connect(etcd.endpoints, root);
+    await cluster.store.readRange({ key: "logged in" });
   });
   afterAll(async () => {
-    await house?.close();
+    await cluster?.close();
     await etcd?.stop();
   });
 
   test.each(TRANSPORTS)(
     `${RUNS} runs that start together over %s all run, with one login each`,
     async (transport) => {
-      const room = house.createNamespace({
+      const namespace = cluster.createNamespace({
         ...{ transport, prefix: PREFIX },
-        env: { ...ENV, SIGNALBOX_PASSWORD_FILE: house.createPath(`${PASSWORD}\n`) },
+        env: { ...ENV, SIGNALBOX_PASSWORD_FILE: cluster.createPath(`${PASSWORD}\n`) },
       });
       const before = await countLogins(etcd.members);
       const runs = Array.from({ length: RUNS }, (_, i) => {
-        return room.startRun(["--lock", `${transport}-${i}`], ["echo", "ran"]).ended;
+        return namespace.startRun(["--lock", `${transport}-${i}`], ["echo", "ran"]).ended;
       });
       const ends = await Promise.all(runs);
       expect(ends).toEqual(ends.map(() => ({ ...matchSilentEnd(0), stdout: "ran\n" })));
@@ -62,16 +59,16 @@ describe.each([1, 3])("at etcd's default bcrypt cost, on %i members", (size) => 
 
 describe("a password that is changed", () => {
   let etcd: EtcdMember;
-  let house: House;
+  let cluster: TestCluster;
   /** Users with a password of their own, so that tests beside each other do not meet. */
   let users = 0;
   beforeAll(async () => {
     etcd = await startEtcd({ auth: LOGIN });
     const options = { user: "root", password: LOGIN.rootPassword, allowPlaintextPassword: true };
-    house = await House.connect(etcd.endpoints, options);
+    cluster = await TestCluster.connect(etcd.endpoints, options);
   });
   afterAll(async () => {
-    await house?.close();
+    await cluster?.close();
     await etcd?.stop();
   });
 
@@ -93,19 +90,19 @@ describe("a password that is changed", () => {
     const name = `user${++users}`;
     await asRoot("user/add", { name, password: "first" });
     await asRoot("user/grant", { user: name, role: "limited" });
-    const path = house.createPath("first\n");
+    const path = cluster.createPath("first\n");
     const env = { ...ENV, SIGNALBOX_USER: name, SIGNALBOX_PASSWORD_FILE: path, SIGNALBOX_TTL: ttl };
     const change = async (where: "etcd" | "file") => {
       if (where === "file") writeFileSync(path, "second\n");
       else await asRoot("user/changepw", { name, password: "second" });
     };
-    return { change, room: house.createNamespace({ transport, prefix: `${PREFIX}${name}/`, env }) };
+    return { change, namespace: cluster.createNamespace({ transport, prefix: `${PREFIX}${name}/`, env }) };
   }
 
   /** Resolves when a session was renewed twice since now: the second time, what the first was proved with was read. */
   async function renewed(session: bigint): Promise<void> {
     for (let rises = 0, before = Number.POSITIVE_INFINITY; rises < 2; ) {
-      const { left } = (await house.store.readTimeToLive(session)) ?? { left: Number.NaN };
+      const { left } = (await cluster.store.readTimeToLive(session)) ?? { left: Number.NaN };
       expect(left, "seconds left of the session").toBeGreaterThan(0);
       if (left > before) rises += 1;
       before = left;
@@ -118,13 +115,13 @@ describe("a password that is changed", () => {
       ["etcd", "file"],
       ["file", "etcd"],
     ] as const)("in %s before %s: who holds goes on, who waits is next", async (first, second) => {
-      const { change, room } = await enter(transport, "20s");
+      const { change, namespace } = await enter(transport, "20s");
       const lock = `${transport} ${first}`;
-      const holder = room.startRun(["--lock", lock], ["sh", "-c", "echo up; exec sleep 600"]);
+      const holder = namespace.startRun(["--lock", lock], ["sh", "-c", "echo up; exec sleep 600"]);
       await holder.waitForOutput(/up/);
-      const waiter = room.startRun(["--lock", lock, "--wait"], ["echo", "next"]);
-      await room.waitForTicket(waiter, "waiting", lock);
-      const [held] = await room.readQueue(lock);
+      const waiter = namespace.startRun(["--lock", lock, "--wait"], ["echo", "next"]);
+      await namespace.waitForTicket(waiter, "waiting", lock);
+      const [held] = await namespace.readQueue(lock);
       await change(first);
       await pause(2_000); // an operator is quicker than the horizon, but not at once
       await change(second);
@@ -135,17 +132,17 @@ describe("a password that is changed", () => {
     });
 
     test("a worker works on, a watch shows what comes", async () => {
-      const { change, room } = await enter(transport, "20s");
-      const worker = room.start(["worker"]);
-      const watch = room.start(["ls", "locks", "--watch", "--json"]);
+      const { change, namespace } = await enter(transport, "20s");
+      const worker = namespace.start(["worker"]);
+      const watch = namespace.start(["ls", "locks", "--watch", "--json"]);
       await Promise.all([worker.waitForOutput(WORKER_JOINED), watch.waitForOutput(/"event":"ready"/)]);
       await change("etcd");
       await pause(2_000);
       await change("file");
       const id = `after-${transport}`;
-      await putDueSchedule(room, id, { command: ["echo", "worked"] });
-      expect(await waitForOutcomes(room, id)).toMatchObject([{ tail: "worked" }]);
-      const run = room.startRun(["--lock", id], ["sleep", "600"]);
+      await putDueSchedule(namespace, id, { command: ["echo", "worked"] });
+      expect(await waitForOutcomes(namespace, id)).toMatchObject([{ tail: "worked" }]);
+      const run = namespace.startRun(["--lock", id], ["sleep", "600"]);
       await watch.waitForOutput(new RegExp(id));
       run.child.kill("SIGTERM");
       worker.child.kill("SIGTERM");
@@ -155,9 +152,9 @@ describe("a password that is changed", () => {
     });
 
     test("while only etcd has it, a new run ends at once", async () => {
-      const { change, room } = await enter(transport, "20s");
+      const { change, namespace } = await enter(transport, "20s");
       await change("etcd");
-      expect(await room.startRun([], ["echo", "ran"]).ended).toEqual(
+      expect(await namespace.startRun([], ["echo", "ran"]).ended).toEqual(
         matchMessage(77, /etcd refused the credentials/),
       );
     });

@@ -1,6 +1,8 @@
 /** Who may run jobs but not operate: nothing is changed, and what is missing is named. */
+
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { House, type Room } from "../../../fixtures/cluster/test-cluster.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
 import { serializeTicket } from "../../../src/protocol/ticket.ts";
 import { ticketWith } from "../../protocol/samples.ts";
@@ -11,34 +13,37 @@ const RUN = "0123456789abcdef";
 
 describe("a runner's role", () => {
   let etcd: EtcdMember;
-  let house: House;
-  let room: Room;
+  let cluster: TestCluster;
+  let namespace: TestNamespace;
 
   beforeAll(async () => {
     etcd = await startEtcd({ auth: LOGIN });
     await makeRunner(etcd);
     const root = { user: "root", password: LOGIN.rootPassword, allowPlaintextPassword: true };
-    house = await House.connect(etcd.endpoints, root);
+    cluster = await TestCluster.connect(etcd.endpoints, root);
     const env = {
       SIGNALBOX_ALLOW_PLAINTEXT_PASSWORD: "yes",
       SIGNALBOX_USER: "runner",
       SIGNALBOX_PASSWORD: "secret",
     };
-    room = house.createNamespace({ prefix: PREFIX, env });
-    await house.store.commitTxn({
+    namespace = cluster.createNamespace({ prefix: PREFIX, env });
+    await cluster.store.commitTxn({
       compare: [],
       success: [
-        { key: room.keys.lock("x", RUN), value: serializeTicket(ticketWith({ run: RUN, state: "held" })) },
-        { key: room.keys.lock("y", RUN), value: serializeTicket(ticketWith({ run: RUN })) },
-        { key: room.keys.drain("lock", "x"), value: '{"v":1,"by":"ann","at":1}' },
-        { key: room.keys.group("web"), value: '["web1.example.com"]' },
-        { key: room.keys.resourceConfig("db"), value: '{"v":1,"total":"10"}' },
+        {
+          key: namespace.keys.lock("x", RUN),
+          value: serializeTicket(ticketWith({ run: RUN, state: "held" })),
+        },
+        { key: namespace.keys.lock("y", RUN), value: serializeTicket(ticketWith({ run: RUN })) },
+        { key: namespace.keys.drain("lock", "x"), value: '{"v":1,"by":"ann","at":1}' },
+        { key: namespace.keys.group("web"), value: '["web1.example.com"]' },
+        { key: namespace.keys.resourceConfig("db"), value: '{"v":1,"total":"10"}' },
       ].map((kv) => ({ op: "put", ...kv })),
       failure: [],
     });
   });
   afterAll(async () => {
-    await house?.close();
+    await cluster?.close();
     await etcd?.stop();
   });
 
@@ -53,15 +58,15 @@ describe("a runner's role", () => {
     ["resource", "set", "db", "11", "--yes"],
     ["resource", "delete", "db", "--yes"],
   ])("is not enough for %s %s %s %s %s", async (...args) => {
-    const before = await house.store.readRange(room.keys.getFullRange());
-    const { code, stderr } = await room.execute(args.filter(Boolean));
+    const before = await cluster.store.readRange(namespace.keys.getFullRange());
+    const { code, stderr } = await namespace.execute(args.filter(Boolean));
     expect({ code, stderr }).toEqual({
       code: 77,
       stderr: expect.stringMatching(
         /etcd refused the permission, nothing was changed: this needs readwrite on .*\/jobs\/audit\/.*signalbox-operator/,
       ),
     });
-    const after = await house.store.readRange(room.keys.getFullRange());
+    const after = await cluster.store.readRange(namespace.keys.getFullRange());
     expect(after.kvs).toEqual(before.kvs);
   });
 });

@@ -1,24 +1,26 @@
 /** What docs/etcd.md says that the role of a runner can do to others, and what it cannot. */
+
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { House, type Room } from "../../../fixtures/cluster/test-cluster.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
 
 const PREFIX = "/jobs/";
 const LOGIN = { rootPassword: "r00t", user: "anybody", password: "x", prefix: PREFIX };
 
 let etcd: EtcdMember;
-let house: House;
-let room: Room;
+let cluster: TestCluster;
+let namespace: TestNamespace;
 beforeAll(async () => {
   etcd = await startEtcd({ auth: LOGIN });
   const root = { user: "root", password: LOGIN.rootPassword, allowPlaintextPassword: true };
-  house = await House.connect(etcd.endpoints, root);
+  cluster = await TestCluster.connect(etcd.endpoints, root);
   await makeRole("signalbox-runner");
   for (const user of ["victim", "attacker"]) await makeUser(user, "signalbox-runner");
-  room = house.createNamespace({ prefix: PREFIX, env: loginOf("victim") });
+  namespace = cluster.createNamespace({ prefix: PREFIX, env: loginOf("victim") });
 });
 afterAll(async () => {
-  await house?.close();
+  await cluster?.close();
   await etcd?.stop();
 });
 
@@ -47,9 +49,9 @@ async function makeUser(user: string, role: string): Promise<void> {
 
 /** A command of the victim that holds a lock, and the key of its ticket. */
 async function startVictim(lock: string) {
-  const run = room.startRun(["--lock", lock], ["sh", "-c", "echo up; exec sleep 600"]);
+  const run = namespace.startRun(["--lock", lock], ["sh", "-c", "echo up; exec sleep 600"]);
   await run.waitForOutput(/up/);
-  const { kvs } = await house.store.readRange(room.keys.getFullRange());
+  const { kvs } = await cluster.store.readRange(namespace.keys.getFullRange());
   const ticket = kvs.find(({ key }) => key.startsWith(`${PREFIX}locks/${lock}/`));
   if (ticket === undefined) throw new Error("the victim has no ticket");
   return { run, ticket };
@@ -74,7 +76,7 @@ test("it forges history and hosts, and takes a lock that no session ends", async
   await attack("put", `${PREFIX}history/deleted`, "forged");
   await attack("put", `${PREFIX}hosts/web1.example.com`, "forged");
   await attack("put", `${PREFIX}locks/taken/000000000000`, "forged");
-  expect((await room.startRun(["--lock", "taken"], ["echo", "ran"]).ended).stdout).toBe("");
+  expect((await namespace.startRun(["--lock", "taken"], ["echo", "ran"]).ended).stdout).toBe("");
 });
 
 test.each(["drains/all", "config/groups/web", "schedules/job", "audit/1"])(

@@ -1,14 +1,10 @@
 /** TLS, certificates, passwords and roles, as a user of the command line meets them. */
+
 import { chmodSync, copyFileSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  House,
-  matchMessage,
-  matchSilentEnd,
-  type Room,
-  TRANSPORTS,
-  type Transport,
-} from "../../../fixtures/cluster/test-cluster.ts";
+import { matchMessage, matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { type TestNamespace, TRANSPORTS, type Transport } from "../../../fixtures/cluster/test-namespace.ts";
 import { type EtcdMember, readClientTls, startEtcd } from "../../../fixtures/etcd/index.ts";
 
 const PREFIX = "/jobs/";
@@ -16,67 +12,70 @@ const PASSWORD = "s3cret-of-the-runner";
 const LOGIN = { rootPassword: "r00t", user: "runner", password: PASSWORD, prefix: PREFIX };
 
 /** What every run must be able to do: run, list, and say that all is well. */
-async function works(room: Room): Promise<void> {
+async function works(namespace: TestNamespace): Promise<void> {
   const lock = crypto.randomUUID();
-  expect(await room.startRun(["--lock", lock], ["echo", "ran"]).ended).toEqual({
+  expect(await namespace.startRun(["--lock", lock], ["echo", "ran"]).ended).toEqual({
     ...matchSilentEnd(0),
     stdout: "ran\n",
   });
-  const run = room.startRun(["--lock", lock, "--lease", "db=1:9"], ["sh", "-c", "echo up; exec sleep 1000"]);
+  const run = namespace.startRun(
+    ["--lock", lock, "--lease", "db=1:9"],
+    ["sh", "-c", "echo up; exec sleep 1000"],
+  );
   await run.waitForOutput(/up/);
-  expect(await room.startRun(["--lock", lock], ["true"]).ended).toEqual(matchSilentEnd(75));
-  const { stdout, code } = await room.execute(["ls"]);
+  expect(await namespace.startRun(["--lock", lock], ["true"]).ended).toEqual(matchSilentEnd(75));
+  const { stdout, code } = await namespace.execute(["ls"]);
   expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(`lock +${lock} +held`) });
-  const waiter = room.startRun(["--lock", lock, "--wait", "-v"], ["echo", "ran"]);
+  const waiter = namespace.startRun(["--lock", lock, "--wait", "-v"], ["echo", "ran"]);
   await waiter.waitForOutput(/waiting/);
   run.child.kill("SIGTERM");
   expect(await waiter.ended).toMatchObject({ code: 0, stdout: "ran\n" });
-  const init = await room.execute(["init"]);
+  const init = await namespace.execute(["init"]);
   expect(init).toMatchObject({ code: 0, stderr: "", stdout: expect.stringMatching(/ok +permissions/) });
 }
 
 describe.concurrent("TLS with client certificates", () => {
   let etcd: EtcdMember;
-  let house: House;
+  let cluster: TestCluster;
   let env: Record<string, string>;
   beforeAll(async () => {
     etcd = await startEtcd({ tls: { clientCertAuth: true } });
     if (!etcd.certificates) throw new Error("no certificates");
     const { cert, key } = await etcd.certificates.issueClient("someone");
-    house = await House.connect(etcd.endpoints, {
+    cluster = await TestCluster.connect(etcd.endpoints, {
       tls: await readClientTls(etcd.certificates, { cert, key }),
     });
     env = { SIGNALBOX_CACERT: etcd.certificates.ca, SIGNALBOX_CERT: cert, SIGNALBOX_KEY: key };
   });
   afterAll(async () => {
-    await house?.close();
+    await cluster?.close();
     await etcd?.stop();
   });
 
   test.each(TRANSPORTS)("over %s: run, ls and init work", async (transport) => {
-    await works(house.createNamespace({ transport, env }));
+    await works(cluster.createNamespace({ transport, env }));
   });
 
   test.each(TRANSPORTS)("over %s: etcd without users is told, certificates or not", async (transport) => {
-    const { stdout } = await house.createNamespace({ transport, env }).execute(["init"]);
+    const { stdout } = await cluster.createNamespace({ transport, env }).execute(["init"]);
     expect(stdout).toMatch(
       /^warning authentication: etcd knows no users: everybody with a certificate that it trusts/m,
     );
   });
 
   test("the certificate's files are not told to the command", async () => {
-    const { stdout } = await house.createNamespace({ env }).startRun([], ["env"]).ended;
+    const { stdout } = await cluster.createNamespace({ env }).startRun([], ["env"]).ended;
     expect(stdout).toContain("SIGNALBOX_TOKEN=");
     expect(stdout).not.toMatch(/SIGNALBOX_(CERT|KEY)=/);
   });
 
   test.each(TRANSPORTS)("over %s: without a certificate, nothing is started", async (transport) => {
     const { SIGNALBOX_CACERT = "" } = env;
-    const room = house.createNamespace({
+    const namespace = cluster.createNamespace({
       transport,
       env: { SIGNALBOX_CACERT, SIGNALBOX_CONNECT_TIMEOUT: "500ms" },
     });
-    const end = await room.startRun([], ["echo", "ran"]).ended;
+    const end = await namespace.startRun([], ["echo", "ran"]).ended;
     expect([69, 77]).toContain(end.code);
     expect(end).toMatchObject({
       stdout: "",
@@ -86,24 +85,24 @@ describe.concurrent("TLS with client certificates", () => {
 
   test("an authority that is not etcd's: 69, and the certificate is named as the reason", async () => {
     const { SIGNALBOX_CACERT: _, ...others } = env;
-    const room = house.createNamespace({ env: { ...others, SIGNALBOX_CONNECT_TIMEOUT: "500ms" } });
-    expect(await room.startRun([], ["echo", "ran"]).ended).toEqual(
+    const namespace = cluster.createNamespace({ env: { ...others, SIGNALBOX_CONNECT_TIMEOUT: "500ms" } });
+    expect(await namespace.startRun([], ["echo", "ran"]).ended).toEqual(
       matchMessage(69, /cannot reach etcd.*certificate/),
     );
   });
 
   test("a key that everybody can read, half of a certificate, a file that is none: 78", async () => {
-    const open = house.createPath();
+    const open = cluster.createPath();
     copyFileSync(env.SIGNALBOX_KEY ?? "", open);
     chmodSync(open, 0o604);
     const cases: [Record<string, string>, RegExp][] = [
       [{ ...env, SIGNALBOX_KEY: open }, /can be read by everybody; run: chmod/],
       [{ ...env, SIGNALBOX_KEY: "" }, /cert is set .*, but key is not/],
       [{ ...env, SIGNALBOX_CACERT: "/no/such/file" }, /cacert: .*\/no\/such\/file/],
-      [{ ...env, SIGNALBOX_CERT: house.createPath("no PEM") }, /cert/],
+      [{ ...env, SIGNALBOX_CERT: cluster.createPath("no PEM") }, /cert/],
     ];
     for (const [settings, message] of cases) {
-      expect(await house.createNamespace({ env: settings }).startRun([], ["echo", "ran"]).ended).toEqual(
+      expect(await cluster.createNamespace({ env: settings }).startRun([], ["echo", "ran"]).ended).toEqual(
         matchMessage(78, message),
       );
     }
@@ -112,23 +111,23 @@ describe.concurrent("TLS with client certificates", () => {
 
 describe.concurrent("user and password, with a role limited to the prefix", () => {
   let etcd: EtcdMember;
-  let house: House;
+  let cluster: TestCluster;
   beforeAll(async () => {
     etcd = await startEtcd({ auth: LOGIN });
     const root = { user: "root", password: LOGIN.rootPassword, allowPlaintextPassword: true };
-    house = await House.connect(etcd.endpoints, root);
+    cluster = await TestCluster.connect(etcd.endpoints, root);
   });
   afterAll(async () => {
-    await house?.close();
+    await cluster?.close();
     await etcd?.stop();
   });
   const ALLOWED = { SIGNALBOX_ALLOW_PLAINTEXT_PASSWORD: "yes", SIGNALBOX_USER: "runner" };
   const enter = (transport: Transport, env: Record<string, string>, prefix = PREFIX) =>
-    house.createNamespace({ transport, prefix, env: { ...ALLOWED, ...env } });
+    cluster.createNamespace({ transport, prefix, env: { ...ALLOWED, ...env } });
 
   describe.each(TRANSPORTS)("over %s", (transport) => {
     test("run, ls and init work with a password file", async () => {
-      await works(enter(transport, { SIGNALBOX_PASSWORD_FILE: house.createPath(`${PASSWORD}\n`) }));
+      await works(enter(transport, { SIGNALBOX_PASSWORD_FILE: cluster.createPath(`${PASSWORD}\n`) }));
     });
 
     test.each([
@@ -144,11 +143,11 @@ describe.concurrent("user and password, with a role limited to the prefix", () =
         /etcd refused the credentials.*set user and passwordFile \(SIGNALBOX_USER, SIGNALBOX_PASSWORD_FILE\)/,
       ],
     ])("%s: 77, and nothing is started", async (_, env, message) => {
-      const room = enter(transport, env);
+      const namespace = enter(transport, env);
       for (const end of [
-        room.startRun([], ["echo", "ran"]).ended,
-        room.execute(["ls"]),
-        room.execute(["init"]),
+        namespace.startRun([], ["echo", "ran"]).ended,
+        namespace.execute(["ls"]),
+        namespace.execute(["init"]),
       ]) {
         expect(await end).toEqual(matchMessage(77, message));
         expect((await end).stderr).not.toContain("guess");
@@ -156,15 +155,15 @@ describe.concurrent("user and password, with a role limited to the prefix", () =
     });
 
     test("keys that the role does not allow: 77, and init says what to grant", async () => {
-      const room = enter(transport, { SIGNALBOX_PASSWORD: PASSWORD }, "/other/");
+      const namespace = enter(transport, { SIGNALBOX_PASSWORD: PASSWORD }, "/other/");
       const denied =
         /lock "echo": the command was not started: etcd refused the permission: .*user "runner" needs a role with .* on \/other\/locks\/echo\/\w+.* and \d+ more keys/;
-      expect(await room.startRun([], ["echo", "ran"]).ended).toEqual(matchMessage(77, denied));
-      expect(await room.startRun(["--lease", "db=1:2"], ["echo", "ran"]).ended).toEqual(
+      expect(await namespace.startRun([], ["echo", "ran"]).ended).toEqual(matchMessage(77, denied));
+      expect(await namespace.startRun(["--lease", "db=1:2"], ["echo", "ran"]).ended).toEqual(
         matchMessage(77, /etcd refused the permission/),
       );
-      expect(await room.execute(["ls"])).toEqual(matchMessage(77, /etcd refused the permission/));
-      const init = await room.execute(["init"]);
+      expect(await namespace.execute(["ls"])).toEqual(matchMessage(77, /etcd refused the permission/));
+      const init = await namespace.execute(["init"]);
       expect(init).toMatchObject({
         code: 77,
         stdout: expect.stringMatching(/FAILURE permissions.*\n.*grant the role/),
@@ -188,7 +187,7 @@ describe.concurrent("user and password, with a role limited to the prefix", () =
   test("what is refused before etcd is asked: 78, without the password", async () => {
     const cases: [Record<string, string>, RegExp][] = [
       [
-        { SIGNALBOX_PASSWORD_FILE: house.createPath(PASSWORD, 0o644) },
+        { SIGNALBOX_PASSWORD_FILE: cluster.createPath(PASSWORD, 0o644) },
         /others can get at it \(mode 0644\); run: chmod 600/,
       ],
       [{ SIGNALBOX_PASSWORD_FILE: "/no/such/file" }, /\/no\/such\/file does not exist/],
@@ -206,13 +205,13 @@ describe.concurrent("user and password, with a role limited to the prefix", () =
   });
 
   test("a password on the command line: 64, and it is not repeated", async () => {
-    const room = enter("http", { SIGNALBOX_USER: "" });
+    const namespace = enter("http", { SIGNALBOX_USER: "" });
     for (const options of [
       ["--user", `runner:${PASSWORD}`],
       ["--password", PASSWORD],
       [`--password=${PASSWORD}`],
     ]) {
-      const end = await room.startRun(options, ["echo", "ran"]).ended;
+      const end = await namespace.startRun(options, ["echo", "ran"]).ended;
       expect(end).toEqual(matchMessage(64, /^signalbox: /));
       expect(end.stderr).not.toContain(PASSWORD);
     }
@@ -234,20 +233,20 @@ async function makeRunner(etcd: EtcdMember, user: string, without?: string): Pro
 
 describe.concurrent("the role that the documentation gives a runner", () => {
   let etcd: EtcdMember;
-  let house: House;
+  let cluster: TestCluster;
   beforeAll(async () => {
     etcd = await startEtcd({ auth: { ...LOGIN, user: "somebody" } });
     await makeRunner(etcd, "runner");
     await makeRunner(etcd, "older", "hosts/");
     const root = { user: "root", password: LOGIN.rootPassword, allowPlaintextPassword: true };
-    house = await House.connect(etcd.endpoints, root);
+    cluster = await TestCluster.connect(etcd.endpoints, root);
   });
   afterAll(async () => {
-    await house?.close();
+    await cluster?.close();
     await etcd?.stop();
   });
   const enter = (transport: Transport, user: string) =>
-    house.createNamespace({
+    cluster.createNamespace({
       ...{ transport, prefix: PREFIX },
       env: {
         ...{ SIGNALBOX_ALLOW_PLAINTEXT_PASSWORD: "yes", SIGNALBOX_USER: user },
@@ -256,21 +255,23 @@ describe.concurrent("the role that the documentation gives a runner", () => {
     });
 
   test.each(TRANSPORTS)("is enough, over %s, and lets hosts be seen", async (transport) => {
-    const room = enter(transport, "runner");
-    await works(room);
-    const { count } = await room.store.readRange({ key: room.keys.host(`runner.${transport}.example.com`) });
+    const namespace = enter(transport, "runner");
+    await works(namespace);
+    const { count } = await namespace.store.readRange({
+      key: namespace.keys.host(`runner.${transport}.example.com`),
+    });
     expect(count).toBe(1);
   });
 
   test.each(TRANSPORTS)(
     "over %s, runs work without hosts/, and init says what to grant",
     async (transport) => {
-      const room = enter(transport, "older");
-      expect(await room.startRun(["--lock", "older"], ["echo", "ran"]).ended).toEqual({
+      const namespace = enter(transport, "older");
+      expect(await namespace.startRun(["--lock", "older"], ["echo", "ran"]).ended).toEqual({
         ...matchSilentEnd(0),
         stdout: "ran\n",
       });
-      const { stdout } = await room.execute(["init"]);
+      const { stdout } = await namespace.execute(["init"]);
       expect(stdout).toMatch(/permissions.*\n.*grant the role.*\/jobs\/hosts\//);
     },
   );
@@ -278,15 +279,15 @@ describe.concurrent("the role that the documentation gives a runner", () => {
 
 describe("the identity in a client's certificate", () => {
   let etcd: EtcdMember;
-  let house: House;
+  let cluster: TestCluster;
   beforeAll(async () => {
     etcd = await startEtcd({ tls: { clientCertAuth: true }, auth: LOGIN });
     if (!etcd.certificates) throw new Error("no certificates");
     const root = await readClientTls(etcd.certificates, await etcd.certificates.issueClient("root"));
-    house = await House.connect(etcd.endpoints, { tls: root, transport: "grpc" });
+    cluster = await TestCluster.connect(etcd.endpoints, { tls: root, transport: "grpc" });
   });
   afterAll(async () => {
-    await house?.close();
+    await cluster?.close();
     await etcd?.stop();
   });
 
@@ -296,13 +297,14 @@ describe("the identity in a client's certificate", () => {
     const { cert, key } = await certificates.issueClient("runner");
     const env = { SIGNALBOX_CACERT: certificates.ca, SIGNALBOX_CERT: cert, SIGNALBOX_KEY: key };
     const auto = { ...env, SIGNALBOX_TRANSPORT: "auto" };
-    await works(house.createNamespace({ env: auto, prefix: PREFIX }));
-    const init = await house.createNamespace({ env: auto, prefix: PREFIX }).execute(["init"]);
+    await works(cluster.createNamespace({ env: auto, prefix: PREFIX }));
+    const init = await cluster.createNamespace({ env: auto, prefix: PREFIX }).execute(["init"]);
     expect(init.stdout).toMatch(/^ok {6}authentication: etcd asks who it is/m);
-    const other = await house.createNamespace({ env: auto, prefix: "/other/" }).startRun([], ["echo", "ran"])
-      .ended;
+    const other = await cluster
+      .createNamespace({ env: auto, prefix: "/other/" })
+      .startRun([], ["echo", "ran"]).ended;
     expect(other).toEqual(matchMessage(77, /etcd refused the permission/));
-    const http = house.createNamespace({
+    const http = cluster.createNamespace({
       env: { ...env, SIGNALBOX_CONNECT_TIMEOUT: "500ms" },
       prefix: PREFIX,
     });

@@ -1,14 +1,17 @@
 /** What a user is told whose address leads elsewhere than to etcd: never that signalbox has a defect. 78 where another program has answered for certain, 69 where it may be etcd that is ill. */
+
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { createServer as createHttp } from "node:http";
 import { createServer as createHttp2 } from "node:http2";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { House, matchMessage, matchSilentEnd, TRANSPORTS } from "../../../fixtures/cluster/test-cluster.ts";
+import { matchMessage, matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
 
-const house = House.startForFile();
+const cluster = TestCluster.startForFile();
 const servers: Server[] = [];
 let secure: EtcdMember;
 beforeAll(async () => {
@@ -60,8 +63,8 @@ const HASTY = { SIGNALBOX_CONNECT_TIMEOUT: "4s" };
 describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
   test.each(ELSEWHERE)("%s: nothing is started, and the address is named", async (_, http, grpc, start) => {
     const address = await start();
-    const room = house.createNamespace({ transport, env: HASTY, endpoints: [address] });
-    const { code, stdout, stderr } = await room.startRun([], ["echo", "ran"]).ended;
+    const namespace = cluster.createNamespace({ transport, env: HASTY, endpoints: [address] });
+    const { code, stdout, stderr } = await namespace.startRun([], ["echo", "ran"]).ended;
     expect({ code, stdout }).toEqual({ code: transport === "http" ? http : grpc, stdout: "" });
     expect(stderr).toContain(`http://${address}`);
     expect(stderr).not.toMatch(/defect/);
@@ -69,12 +72,12 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
 
   test("plaintext to TLS and TLS to plaintext: 69, and what to write instead", async () => {
     const plain = { SIGNALBOX_ENDPOINTS: secure.clientUrl.replace("https", "http") };
-    const toTls = await house
+    const toTls = await cluster
       .createNamespace({ transport, env: { ...HASTY, ...plain } })
       .startRun([], ["echo", "ran"]).ended;
     expect(toTls).toEqual(matchMessage(69, transport === "http" ? /https/ : /http:/));
-    const tls = { SIGNALBOX_ENDPOINTS: house.etcd.clientUrl.replace("http", "https") };
-    const toPlain = await house
+    const tls = { SIGNALBOX_ENDPOINTS: cluster.etcd.clientUrl.replace("http", "https") };
+    const toPlain = await cluster
       .createNamespace({ transport, env: { ...HASTY, ...tls } })
       .startRun([], ["echo", "ran"]).ended;
     expect(toPlain).toEqual(matchMessage(69, /https:/));
@@ -82,14 +85,14 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
 
   test("an authority that only the system knows is believed; one that nobody knows: 69, and --cacert", async () => {
     const { ca } = secure.certificates ?? { ca: "" };
-    const system = house.createPath(`# what others put there\n${readFileSync(ca, "utf8")}`, 0o644);
+    const system = cluster.createPath(`# what others put there\n${readFileSync(ca, "utf8")}`, 0o644);
     const endpoints = { SIGNALBOX_ENDPOINTS: secure.clientUrl };
-    const known = house.createNamespace({ transport, env: { ...endpoints, SSL_CERT_FILE: system } });
+    const known = cluster.createNamespace({ transport, env: { ...endpoints, SSL_CERT_FILE: system } });
     expect(await known.startRun([], ["echo", "ran"]).ended).toEqual({
       ...matchSilentEnd(0),
       stdout: "ran\n",
     });
-    const unknown = house.createNamespace({
+    const unknown = cluster.createNamespace({
       transport,
       env: { ...endpoints, SIGNALBOX_CONNECT_TIMEOUT: "10s" },
     });
@@ -99,11 +102,11 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
   });
 
   test.each(["CACERT", "CERT", "KEY"])("%s beside an address without TLS: 78, naming both", async (name) => {
-    const file = house.createPath("any");
+    const file = cluster.createPath("any");
     const variable = `SIGNALBOX_${name}`;
-    const room = house.createNamespace({ transport, env: { [variable]: file } });
-    const end = await room.startRun([], ["echo", "ran"]).ended;
-    expect(end).toEqual(matchMessage(78, new RegExp(`${variable}.*${house.etcd.clientUrl}.*without TLS`)));
+    const namespace = cluster.createNamespace({ transport, env: { [variable]: file } });
+    const end = await namespace.startRun([], ["echo", "ran"]).ended;
+    expect(end).toEqual(matchMessage(78, new RegExp(`${variable}.*${cluster.etcd.clientUrl}.*without TLS`)));
   });
 
   test("proxies of the web are left aside", async () => {
@@ -116,8 +119,14 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
     );
     const names = ["http_proxy", "https_proxy", "grpc_proxy", "HTTP_PROXY", "HTTPS_PROXY", "all_proxy"];
     const env = Object.fromEntries(names.map((name) => [name, `http://${proxy}`]));
-    const room = house.createNamespace({ transport, env: { ...env, no_proxy: "", no_grpc_proxy: "" } });
-    expect(await room.startRun([], ["echo", "ran"]).ended).toEqual({ ...matchSilentEnd(0), stdout: "ran\n" });
+    const namespace = cluster.createNamespace({
+      transport,
+      env: { ...env, no_proxy: "", no_grpc_proxy: "" },
+    });
+    expect(await namespace.startRun([], ["echo", "ran"]).ended).toEqual({
+      ...matchSilentEnd(0),
+      stdout: "ran\n",
+    });
     expect(asked).toBe(0);
   });
 });

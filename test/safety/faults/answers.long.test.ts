@@ -1,20 +1,22 @@
 /** The network loses the answer to a call that etcd has applied: the run finds out, and goes on. */
+
 import { writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { parsePastRuns } from "../../../src/protocol/history.ts";
 import { matchRenewal, matchSessionEnd, matchSessionGrant, matchText } from "../support/request-patterns.ts";
-import { type Stage, Theatre, TRANSPORTS } from "../support/theatre.ts";
 import { recordChanges, type TicketChange } from "../support/ticket-changes.ts";
 
 const TTL = 7;
-const theatre = new Theatre();
+const cluster = TestCluster.startForFile();
 
 /** What shows that etcd has applied a call, even when the run has gone on since: in some way, it does after a while. */
-type Applied = (stage: Stage, changes: readonly TicketChange[]) => boolean | Promise<boolean>;
+type Applied = (namespace: TestNamespace, changes: readonly TicketChange[]) => boolean | Promise<boolean>;
 
-const granted: Applied = async (stage, changes) =>
-  changes.length > 0 || (await stage.listNewSessions()).length > 0;
+const granted: Applied = async (namespace, changes) =>
+  changes.length > 0 || (await namespace.listNewSessions()).length > 0;
 const freed: Applied = (_, changes) => own(changes, "held").some((key) => isGone(key, changes));
 const became =
   (state: string, count = 1): Applied =>
@@ -88,68 +90,72 @@ const CASES: readonly Case[] = [
 
 describe.each(TRANSPORTS)("over %s, the lost answer to", (transport) => {
   it.each(CASES)("$lost", async ({ options, behind, request, applied, isDrained }) => {
-    const stage = await theatre.createTestNamespace(transport);
-    const meddler = await stage.interceptRequests();
-    const changes = await recordChanges(stage, stage.keys.getFullRange());
-    const gate = `${stage.journal.folder}/gate`;
+    const namespace = await cluster.createTestNamespace(transport);
+    const meddler = await namespace.interceptRequests();
+    const changes = await recordChanges(namespace, namespace.keys.getFullRange());
+    const gate = `${namespace.jobs.journal.folder}/gate`;
     const isLocking = options.includes("--lock");
     const ahead = isLocking ? LOCK : NO_LOCK.slice(0, 3);
-    if (behind) await stage.startJobAndWait({ name: "first", options: ahead, hold: ["until", gate] });
+    if (behind) await namespace.jobs.startAndWait({ name: "first", options: ahead, hold: ["until", gate] });
     const early = behind !== "until waiting" && meddler.interceptNext(request(transport), "answers");
     const times = ["--ttl", `${TTL}s`, "--termination-timeout", "1s"];
-    const run = stage.startJob({ name: "run", options: [...options, ...times], endpoint: meddler.endpoint });
-    if (!early) await stage.waitForTickets("run", "waiting");
+    const run = namespace.jobs.start({
+      name: "run",
+      options: [...options, ...times],
+      endpoint: meddler.endpoint,
+    });
+    if (!early) await namespace.jobs.waitForTickets("run", "waiting");
     const answer = early || meddler.interceptNext(request(transport), "answers");
     if (!early) writeFileSync(gate, "");
     const call = await answer;
-    await waitUntil("the call is applied", () => applied(stage, changes));
-    const drain = stage.keys.drain("lock", "x");
-    if (isDrained) await stage.etcd.runEtcdctl("put", drain, "{}");
+    await waitUntil("the call is applied", () => applied(namespace, changes));
+    const drain = namespace.keys.drain("lock", "x");
+    if (isDrained) await namespace.etcd.runEtcdctl("put", drain, "{}");
     call.reset();
     writeFileSync(gate, "");
     expect(await run.ended).toEqual({ code: 0, signal: null, stdout: "", stderr: "" });
-    await stage.waitForProcesses();
-    await stage.etcd.runEtcdctl("del", drain);
-    await expectNoGhosts(stage);
-    const ran = stage.journal.listStarts().filter(({ name }) => name === "run");
-    expect(ran, stage.journal.formatTimeline()).toHaveLength(1);
-    if (isLocking && !options.includes("--no-history")) await expectHistory(stage, behind ? 2 : 1);
+    await namespace.waitForProcesses();
+    await namespace.etcd.runEtcdctl("del", drain);
+    await expectNoGhosts(namespace);
+    const ran = namespace.jobs.journal.listStarts().filter(({ name }) => name === "run");
+    expect(ran, namespace.jobs.journal.formatTimeline()).toHaveLength(1);
+    if (isLocking && !options.includes("--no-history")) await expectHistory(namespace, behind ? 2 : 1);
   });
 });
 
 describe.each(TRANSPORTS)("over %s", (transport) => {
   it("says nothing of a renewal whose proof is under way when the command ends", async () => {
-    const stage = await theatre.createTestNamespace(transport);
-    const meddler = await stage.interceptRequests();
-    const gate = `${stage.journal.folder}/gate`;
+    const namespace = await cluster.createTestNamespace(transport);
+    const meddler = await namespace.interceptRequests();
+    const gate = `${namespace.jobs.journal.folder}/gate`;
     const [options, hold] = [
       [...LOCK, "--ttl", "9s", "--termination-timeout", "500ms"],
       ["until", gate],
     ];
     const renewed = meddler.interceptNext(matchRenewal(transport), "answers");
-    const run = stage.startJob({ name: "run", options, hold, endpoint: meddler.endpoint });
+    const run = namespace.jobs.start({ name: "run", options, hold, endpoint: meddler.endpoint });
     const answer = await renewed;
     const proving = meddler.interceptNext(/[\s\S]/, "answers");
     answer.release();
     await proving;
     writeFileSync(gate, "");
     expect(await run.ended).toEqual({ code: 0, signal: null, stdout: "", stderr: "" });
-    await expectNoGhosts(stage);
+    await expectNoGhosts(namespace);
   });
 });
 
 /** Nothing stays behind, and who comes next need not wait. */
-async function expectNoGhosts(stage: Stage): Promise<void> {
-  expect(await stage.listLeftovers()).toEqual([]);
-  const next = stage.startJob({ name: "next", options: [...LOCK, ...LEASES, "--lease-timeout", "5s"] });
+async function expectNoGhosts(namespace: TestNamespace): Promise<void> {
+  expect(await namespace.listLeftovers()).toEqual([]);
+  const next = namespace.jobs.start({ name: "next", options: [...LOCK, ...LEASES, "--lease-timeout", "5s"] });
   expect(await next.ended).toMatchObject({ code: 0 });
 }
 
 /** @param runs  how many, beside the one that came after to look for ghosts */
-async function expectHistory(stage: Stage, runs: number): Promise<void> {
-  const { kvs } = await stage.store.readRange({ key: stage.keys.history("x") });
+async function expectHistory(namespace: TestNamespace, runs: number): Promise<void> {
+  const { kvs } = await namespace.store.readRange({ key: namespace.keys.history("x") });
   const [, last, ...before] = parsePastRuns(kvs[0]?.value);
-  const started = stage.journal.findLine("run", "start");
+  const started = namespace.jobs.journal.findLine("run", "start");
   expect(last).toMatchObject({ label: "run", exit: 0, token: String(started?.token) });
   expect(before).toHaveLength(runs - 1);
 }

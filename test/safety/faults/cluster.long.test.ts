@@ -1,15 +1,13 @@
 /** Members of etcd that die, freeze or restart under a lock that is held: the command does not notice. */
+
 import { writeFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  House,
-  type Room,
-  type TestProcess,
-  TRANSPORTS,
-  waitUntil,
-} from "../../../fixtures/cluster/test-cluster.ts";
+import type { TestProcess } from "../../../fixtures/cluster/process-group.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import { type EtcdMember, type RunningEtcd, startCluster, startEtcd } from "../../../fixtures/etcd/index.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
 
 /** Long enough for a leader to be chosen on a busy machine, or a member to restart on a busy disk. */
 const TTL = "20s";
@@ -19,25 +17,25 @@ const ONLY_WARNINGS =
   /^(signalbox: warn: (etcd does not answer, the session was not renewed|the claim was not freed, it ends with its session) .*\n)*$/;
 
 interface Held {
-  room: Room;
+  namespace: TestNamespace;
   run: TestProcess;
   go: string;
 }
 
 /** Two runs on each transport, so that some talk to any member, holding locks, their commands waiting for a word. */
-async function heldOnBoth(house: House): Promise<Held[]> {
+async function heldOnBoth(cluster: TestCluster): Promise<Held[]> {
   const started = async (transport: (typeof TRANSPORTS)[number]) => {
-    const room = house.createNamespace({ transport, env: { SIGNALBOX_TTL: TTL } });
-    const go = house.createPath();
-    const run = room.startRun(["--lock", "job"], WAITS_FOR_GO, { env: { GO: go } });
+    const namespace = cluster.createNamespace({ transport, env: { SIGNALBOX_TTL: TTL } });
+    const go = cluster.createPath();
+    const run = namespace.startRun(["--lock", "job"], WAITS_FOR_GO, { env: { GO: go } });
     await run.waitForOutput(/up/);
-    return { room, run, go };
+    return { namespace, run, go };
   };
   return await Promise.all([...TRANSPORTS, ...TRANSPORTS].map(started));
 }
 
 /** Resolves when a session has been renewed: what is left of it, whole seconds, has grown. A new leader lets all grow, once. */
-async function renewed({ store }: House, session: bigint): Promise<void> {
+async function renewed({ store }: TestCluster, session: bigint): Promise<void> {
   let rises = 0;
   let last = Number.POSITIVE_INFINITY;
   while (rises < 2) {
@@ -50,11 +48,11 @@ async function renewed({ store }: House, session: bigint): Promise<void> {
 }
 
 /** What must be true of runs that a fault has not touched, once they have renewed their sessions after it. */
-async function undisturbed(house: House, held: Held[], fault: () => Promise<void>): Promise<void> {
-  const tickets = () => Promise.all(held.map(async ({ room }) => (await room.readQueue("job"))[0]));
+async function undisturbed(cluster: TestCluster, held: Held[], fault: () => Promise<void>): Promise<void> {
+  const tickets = () => Promise.all(held.map(async ({ namespace }) => (await namespace.readQueue("job"))[0]));
   const before = await tickets();
   await fault();
-  await Promise.all(before.map((place) => place && renewed(house, place.session)));
+  await Promise.all(before.map((place) => place && renewed(cluster, place.session)));
   expect(await tickets(), "the tickets after the fault").toEqual(before);
   for (const { go } of held) writeFileSync(go, "");
   const ends = await Promise.all(held.map(({ run }) => run.ended));
@@ -65,28 +63,28 @@ async function undisturbed(house: House, held: Held[], fault: () => Promise<void
     });
   }
   await waitUntil("the locks are free", async () => {
-    const queues = await Promise.all(held.map(({ room }) => room.readQueue("job")));
+    const queues = await Promise.all(held.map(({ namespace }) => namespace.readQueue("job")));
     return queues.flat().length === 0;
   });
 }
 
 describe.concurrent("a cluster of three", () => {
-  let cluster: RunningEtcd;
-  let house: House;
+  let etcd: RunningEtcd;
+  let cluster: TestCluster;
   beforeAll(async () => {
-    cluster = await startCluster(3);
-    house = await House.connect(cluster.endpoints);
+    etcd = await startCluster(3);
+    cluster = await TestCluster.connect(etcd.endpoints);
   });
   afterAll(async () => {
-    await house?.close();
-    await cluster?.stop();
+    await cluster?.close();
+    await etcd?.stop();
   });
 
   /** The leader first. */
   async function ranked(): Promise<EtcdMember[]> {
-    const states = (await house.store.readMemberStatuses()).flatMap((state) => (state.ok ? [state] : []));
+    const states = (await cluster.store.readMemberStatuses()).flatMap((state) => (state.ok ? [state] : []));
     const isLeader = (url: string) => states.some((it) => it.endpoint === url && it.memberId === it.leaderId);
-    return cluster.members.toSorted((a, b) => Number(isLeader(b.clientUrl)) - Number(isLeader(a.clientUrl)));
+    return etcd.members.toSorted((a, b) => Number(isLeader(b.clientUrl)) - Number(isLeader(a.clientUrl)));
   }
 
   const FAULTS: Record<string, (ranked: EtcdMember[]) => Promise<() => Promise<void>>> = {
@@ -105,29 +103,29 @@ describe.concurrent("a cluster of three", () => {
   };
 
   test.each(Object.entries(FAULTS))("%s: held locks survive", { concurrent: false }, async (_, fault) => {
-    const held = await heldOnBoth(house);
+    const held = await heldOnBoth(cluster);
     let mend = async () => {};
-    await undisturbed(house, held, async () => {
+    await undisturbed(cluster, held, async () => {
       mend = await fault(await ranked());
     });
     await mend();
-    await Promise.all(cluster.members.map((member) => member.waitUntilReady()));
+    await Promise.all(etcd.members.map((member) => member.waitUntilReady()));
   });
 });
 
 describe.concurrent("a single member", () => {
   let etcd: EtcdMember;
-  let house: House;
+  let cluster: TestCluster;
   beforeAll(async () => {
     etcd = await startEtcd();
-    house = await House.connect([etcd.clientUrl]);
+    cluster = await TestCluster.connect([etcd.clientUrl]);
   });
   afterAll(async () => {
-    await house?.close();
+    await cluster?.close();
     await etcd?.stop();
   });
 
   test("restarted: held locks survive", async () => {
-    await undisturbed(house, await heldOnBoth(house), () => etcd.restart());
+    await undisturbed(cluster, await heldOnBoth(cluster), () => etcd.restart());
   });
 });

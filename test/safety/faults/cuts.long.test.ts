@@ -1,22 +1,19 @@
 /** The way to etcd is cut while a command runs: it is dead by the horizon; a short cut is not noticed. */
+
 import { writeFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, describe, expect, test } from "vitest";
-import {
-  House,
-  matchSilentEnd,
-  type Room,
-  TRANSPORTS,
-  type Transport,
-  waitUntil,
-} from "../../../fixtures/cluster/test-cluster.ts";
+import { matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { type TestNamespace, TRANSPORTS, type Transport } from "../../../fixtures/cluster/test-namespace.ts";
+import { killProcess } from "../../../fixtures/process/marked-processes.ts";
 import { FaultProxy } from "../../../fixtures/proxy.ts";
 import { retryAfterStalls, startStopwatch } from "../../../fixtures/steady.ts";
-import { killProcess } from "../../process/helpers.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { TOKEN_WRITER, TokenLog } from "../support/token-log.ts";
 import { waitForDeath } from "../support/wait-for-death.ts";
 
-const house = House.startForFile();
+const cluster = TestCluster.startForFile();
 const proxies: FaultProxy[] = [];
 /** What a busy machine may be late in seeing a death, ms. */
 const LAG = 1_000;
@@ -33,11 +30,11 @@ afterAll(async () => {
 
 /** Two rooms with the same keys: one behind a proxy, one with a straight way to house.etcd. */
 async function behindProxy(transport: Transport, ttl: number) {
-  const proxy = await FaultProxy.start(house.etcd.clientUrl);
+  const proxy = await FaultProxy.start(cluster.etcd.clientUrl);
   proxies.push(proxy);
   const env = { SIGNALBOX_TTL: `${ttl}s` };
-  const far = house.createNamespace({ transport, env, endpoints: [proxy.url] });
-  const near = house.createNamespace({ transport, env, prefix: far.prefix });
+  const far = cluster.createNamespace({ transport, env, endpoints: [proxy.url] });
+  const near = cluster.createNamespace({ transport, env, prefix: far.prefix });
   return { proxy, far, near };
 }
 
@@ -54,8 +51,8 @@ const CUTS: Record<string, (proxy: FaultProxy) => void> = {
   },
 };
 
-async function ticketOf(room: Room) {
-  const [place] = await room.readQueue("job");
+async function ticketOf(namespace: TestNamespace) {
+  const [place] = await namespace.readQueue("job");
   return place;
 }
 
@@ -65,7 +62,7 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
     (_, cut) =>
       retryAfterStalls(async () => {
         const { proxy, far, near } = await behindProxy(transport, CUT_TTL);
-        const ledger = new TokenLog(house.createPath());
+        const ledger = new TokenLog(cluster.createPath());
         const run = far.startRun(["--lock", "job"], [TOKEN_WRITER], { env: { ...ledger.env, BEAT: "deaf" } });
         await run.waitForOutput(/up/);
         const next = near.startRun(["--lock", "job", "--wait"], [TOKEN_WRITER], { env: ledger.env });
@@ -88,7 +85,7 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
   test.each(Object.entries(CUTS))("cut %s for a moment: nothing happens", async (_, cut) => {
     await retryAfterStalls(async () => {
       const { proxy, far, near } = await behindProxy(transport, TTL);
-      const go = house.createPath();
+      const go = cluster.createPath();
       const run = far.startRun(["--lock", "job"], WAITS_FOR_GO, { env: { GO: go } });
       await run.waitForOutput(/up/);
       const before = await ticketOf(near);

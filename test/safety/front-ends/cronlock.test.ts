@@ -1,4 +1,5 @@
 /** cronlock and golock, as `signalbox cronlock …` and as links: exit codes, what they say, what they hold. */
+
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -6,19 +7,15 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  House,
-  matchMessage,
-  matchSilentEnd,
-  type NamespaceOptions,
-  type Room,
-  waitUntil,
-} from "../../../fixtures/cluster/test-cluster.ts";
+import { matchMessage, matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import type { NamespaceOptions, TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
 import { BUNDLE, createCleanEnv, type ProcessResult } from "../../../fixtures/signalbox.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { computeArgumentsHash } from "../../../src/compat/cronlock/settings/lock-name.ts";
 
-const house = House.startForFile();
+const cluster = TestCluster.startForFile();
 /** Links with the tools' names, as somebody would put where the tools were. */
 let bin: string;
 beforeAll(async () => {
@@ -39,21 +36,21 @@ const SLOG = String.raw`\d{4}/\d\d/\d\d \d\d:\d\d:\d\d`;
 /** Nothing listens there, and that is noticed at once. */
 const AWAY = { CRONLOCK_HOST: "127.0.0.1", CRONLOCK_REDIS_TIMEOUT: "0", CRONLOCK_RECONNECT_BACKOFF: "0" };
 
-const enter = (options: NamespaceOptions = {}) => house.createNamespace(options);
-const start = (room: Room, tool: Tool, words: readonly string[], env: Env = {}) =>
-  room.start([tool, ...words], { env });
-const end = (room: Room, tool: Tool, words: readonly string[], env: Env = {}) =>
-  start(room, tool, words, env).ended;
+const enter = (options: NamespaceOptions = {}) => cluster.createNamespace(options);
+const start = (namespace: TestNamespace, tool: Tool, words: readonly string[], env: Env = {}) =>
+  namespace.start([tool, ...words], { env });
+const end = (namespace: TestNamespace, tool: Tool, words: readonly string[], env: Env = {}) =>
+  start(namespace, tool, words, env).ended;
 
 /** A line as a crontab has it: a link is called. */
 async function linked(
-  room: Room,
+  namespace: TestNamespace,
   program: string,
   words: readonly string[],
   env: Env = {},
 ): Promise<ProcessResult> {
   const child = spawn(process.execPath, [program, ...words], {
-    env: { ...createCleanEnv(), SIGNALBOX_ENDPOINTS: house.endpoints.join(","), ...room.env, ...env },
+    env: { ...createCleanEnv(), SIGNALBOX_ENDPOINTS: cluster.endpoints.join(","), ...namespace.env, ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const [stdout, stderr] = [text(child.stdout), text(child.stderr)];
@@ -65,19 +62,22 @@ describe.concurrent.each(TOOLS)("%s", (tool) => {
   const nameOf = (words: readonly string[]) => `cronlock.${computeArgumentsHash(tool, words)}`;
 
   test("called by a link: it runs, under the name that the tool computes; a second one gets 200", async () => {
-    const room = enter();
+    const namespace = enter();
     const program = join(bin, tool);
-    const first = start(room, tool, HOLD);
+    const first = start(namespace, tool, HOLD);
     await first.waitForOutput(/up/);
-    await room.waitForTicket(first, "held", nameOf(HOLD));
-    expect(await linked(room, program, HOLD)).toEqual(matchSilentEnd(200));
-    expect(await linked(room, program, ["echo", "a  b", "c"], { ...NOW, CRONLOCK_NTPDATE: "yes" })).toEqual({
+    await namespace.waitForTicket(first, "held", nameOf(HOLD));
+    expect(await linked(namespace, program, HOLD)).toEqual(matchSilentEnd(200));
+    expect(
+      await linked(namespace, program, ["echo", "a  b", "c"], { ...NOW, CRONLOCK_NTPDATE: "yes" }),
+    ).toEqual({
       ...matchSilentEnd(0),
       stdout: "a  b c\n",
     });
-    expect(await room.startRun(["--lock", nameOf(HOLD)], ["echo", "ran"]).ended, "signalbox run").toEqual(
-      matchSilentEnd(75),
-    );
+    expect(
+      await namespace.startRun(["--lock", nameOf(HOLD)], ["echo", "ran"]).ended,
+      "signalbox run",
+    ).toEqual(matchSilentEnd(75));
     first.child.kill("SIGTERM");
     expect(await first.ended).toMatchObject({ code: 143, stdout: "up\n", stderr: "" });
   });
@@ -87,44 +87,47 @@ describe.concurrent.each(TOOLS)("%s", (tool) => {
   });
 
   test("killed by a signal, not found, not executable", async () => {
-    const room = enter();
-    expect(await end(room, tool, ["sh", "-c", "kill -KILL $$"])).toEqual(matchSilentEnd(137));
-    expect(await end(room, tool, ["no-such-command"])).toEqual(
+    const namespace = enter();
+    expect(await end(namespace, tool, ["sh", "-c", "kill -KILL $$"])).toEqual(matchSilentEnd(137));
+    expect(await end(namespace, tool, ["no-such-command"])).toEqual(
       matchMessage(127, /"no-such-command" was not found/),
     );
-    expect(await end(room, tool, ["/etc/passwd"])).toEqual(matchMessage(126, /cannot be executed/));
+    expect(await end(namespace, tool, ["/etc/passwd"])).toEqual(matchMessage(126, /cannot be executed/));
   });
 
   test("the grace counts from the start, in whole seconds and one more: 40 by default", async () => {
-    const room = enter();
+    const namespace = enter();
     const key = { CRONLOCK_KEY: "job" };
     const since = Date.now();
-    expect(await end(room, tool, ["echo", "ran"], key)).toEqual({ ...matchSilentEnd(0), stdout: "ran\n" });
-    const [place] = await room.readQueue("cronlock.job");
+    expect(await end(namespace, tool, ["echo", "ran"], key)).toEqual({
+      ...matchSilentEnd(0),
+      stdout: "ran\n",
+    });
+    const [place] = await namespace.readQueue("cronlock.job");
     const until = place?.ticket?.until ?? 0;
     expect(place?.ticket?.state).toBe("grace");
     expect(until % 1000).toBe(0);
     expect(until - since, "ms from before its start").toBeGreaterThan(40_000);
     expect(until, "and not from the grant").toBeLessThanOrEqual((place?.ticket?.grantedAt ?? 0) + 41_000);
-    expect(await end(room, tool, ["echo", "ran"], key)).toEqual(matchSilentEnd(200));
-    const verbose = await end(room, tool, ["echo", "ran"], { ...key, CRONLOCK_VERBOSE: "yes" });
+    expect(await end(namespace, tool, ["echo", "ran"], key)).toEqual(matchSilentEnd(200));
+    const verbose = await end(namespace, tool, ["echo", "ran"], { ...key, CRONLOCK_VERBOSE: "yes" });
     expect(verbose).toEqual(
       matchMessage(200, /(was already acquired|by another process) \(expires in \d+s\)\n$/),
     );
   });
 
   test("CRONLOCK_TIMEOUT: killed at once, 202, and said so; the grace stays", async () => {
-    const room = enter();
+    const namespace = enter();
     const deaf = ["sh", "-c", "trap '' TERM; echo up; sleep 60 & wait; wait"];
     const said = `emergency: had to kill ${tool === "golock" ? `[${deaf.join(" ")}]` : `'${deaf.join(" ")}'`} after 1s timeout`;
-    const ended = await end(room, tool, deaf, { CRONLOCK_TIMEOUT: "1" });
+    const ended = await end(namespace, tool, deaf, { CRONLOCK_TIMEOUT: "1" });
     if (tool === "cronlock") expect(ended).toEqual({ ...matchSilentEnd(202), stdout: `up\n${said}\n` });
     else {
       expect(ended).toMatchObject({ code: 202, stdout: "up\n" });
       expect(ended.stderr).toMatch(new RegExp(`^${SLOG} ERROR `));
       expect(ended.stderr.endsWith(` ERROR ${said}\n`), ended.stderr).toBe(true);
     }
-    expect((await room.readQueue(nameOf(deaf)))[0]?.ticket?.state).toBe("grace");
+    expect((await namespace.readQueue(nameOf(deaf)))[0]?.ticket?.state).toBe("grace");
   });
 
   test("CRONLOCK_TIMEOUT leaves a command that gets a TERM its time to end itself", async () => {
@@ -136,19 +139,19 @@ describe.concurrent.each(TOOLS)("%s", (tool) => {
   });
 
   test("CRONLOCK_RELEASE: the command is terminated when the lock is free, 202", async () => {
-    const room = enter();
-    const ended = await end(room, tool, HOLD, { CRONLOCK_RELEASE: "1", CRONLOCK_TIMEOUT: "50", ...NOW });
+    const namespace = enter();
+    const ended = await end(namespace, tool, HOLD, { CRONLOCK_RELEASE: "1", CRONLOCK_TIMEOUT: "50", ...NOW });
     expect(ended.code).toBe(202);
     expect(ended.stdout + ended.stderr).toMatch(/emergency: had to kill .* after 1s: .*CRONLOCK_RELEASE/);
     expect(ended.stdout.startsWith("up\n")).toBe(true);
   });
 
   test("CRONLOCK_RESET: ends who holds the lock, takes away a grace, and finds nothing: 200 and silence", async () => {
-    const room = enter();
+    const namespace = enter();
     const key = { CRONLOCK_KEY: "job" };
-    const reset = () => end(room, tool, ["any"], { ...key, CRONLOCK_RESET: "yes" });
+    const reset = () => end(namespace, tool, ["any"], { ...key, CRONLOCK_RESET: "yes" });
     expect(await reset(), "nobody").toEqual(matchSilentEnd(200));
-    const holder = start(room, tool, HOLD, key);
+    const holder = start(namespace, tool, HOLD, key);
     await holder.waitForOutput(/up/);
     expect(await reset(), "a holder").toEqual(matchSilentEnd(200));
     expect(await holder.ended).toMatchObject({
@@ -156,24 +159,24 @@ describe.concurrent.each(TOOLS)("%s", (tool) => {
       stdout: "up\n",
       stderr: expect.stringMatching(/the lock was lost/),
     });
-    expect(await end(room, tool, ["true"], key)).toEqual(matchSilentEnd(0));
-    expect((await room.readQueue("cronlock.job"))[0]?.ticket?.state).toBe("grace");
+    expect(await end(namespace, tool, ["true"], key)).toEqual(matchSilentEnd(0));
+    expect((await namespace.readQueue("cronlock.job"))[0]?.ticket?.state).toBe("grace");
     const verbose = { ...key, CRONLOCK_RESET: "yes", CRONLOCK_VERBOSE: "yes" };
-    expect(await end(room, tool, [], verbose), "a grace").toEqual(
+    expect(await end(namespace, tool, [], verbose), "a grace").toEqual(
       matchMessage(200, /Removing cronlock\.job key/),
     );
-    expect(await room.readQueue("cronlock.job")).toEqual([]);
+    expect(await namespace.readQueue("cronlock.job")).toEqual([]);
   });
 
   test("CRONLOCK_VERBOSE: what it does, on standard error", async () => {
-    const room = enter();
+    const namespace = enter();
     const env = {
       CRONLOCK_VERBOSE: "yes",
       CRONLOCK_KEY: "job",
       CRONLOCK_NTPDATE: "yes",
       CRONLOCK_PREFIX: "x.",
     };
-    const { code, stdout, stderr } = await end(room, tool, ["echo", "ran"], env);
+    const { code, stdout, stderr } = await end(namespace, tool, ["echo", "ran"], env);
     expect({ code, stdout }).toEqual({ code: 0, stdout: "ran\n" });
     const [note, connecting, acquired, ...rest] = stderr.split("\n");
     expect(note).toContain("CRONLOCK_NTPDATE is ignored");
@@ -187,22 +190,25 @@ describe.concurrent.each(TOOLS)("%s", (tool) => {
   });
 
   test("drained, or not in the group: 200 in silence; only VERBOSE says why", async () => {
-    const room = enter({ env: { SIGNALBOX_HOST: "web1.example.com" } });
-    await room.put(room.keys.group("web"), JSON.stringify(["web2.example.com"]));
-    expect(await end(room, tool, ["true"], { SIGNALBOX_GROUP: "web" })).toEqual(matchSilentEnd(200));
-    await room.put(room.keys.drain("all", "all"), JSON.stringify({ v: 1, by: "ops", at: Date.now() }));
-    expect(await end(room, tool, ["true"])).toEqual(matchSilentEnd(200));
-    expect(await end(room, tool, ["true"], { CRONLOCK_VERBOSE: "yes" })).toEqual(
+    const namespace = enter({ env: { SIGNALBOX_HOST: "web1.example.com" } });
+    await namespace.put(namespace.keys.group("web"), JSON.stringify(["web2.example.com"]));
+    expect(await end(namespace, tool, ["true"], { SIGNALBOX_GROUP: "web" })).toEqual(matchSilentEnd(200));
+    await namespace.put(
+      namespace.keys.drain("all", "all"),
+      JSON.stringify({ v: 1, by: "ops", at: Date.now() }),
+    );
+    expect(await end(namespace, tool, ["true"])).toEqual(matchSilentEnd(200));
+    expect(await end(namespace, tool, ["true"], { CRONLOCK_VERBOSE: "yes" })).toEqual(
       matchMessage(200, /drained by an operator\n$/),
     );
   });
 
   test("the lock is lost: the command is ended, 201", async () => {
-    const room = enter();
-    const run = start(room, tool, HOLD, { CRONLOCK_KEY: "job" });
+    const namespace = enter();
+    const run = start(namespace, tool, HOLD, { CRONLOCK_KEY: "job" });
     await run.waitForOutput(/up/);
-    const [place] = await room.readQueue("cronlock.job");
-    await room.delete(place?.key ?? "");
+    const [place] = await namespace.readQueue("cronlock.job");
+    await namespace.delete(place?.key ?? "");
     expect(await run.ended).toMatchObject({
       code: 201,
       stdout: "up\n",
@@ -211,24 +217,24 @@ describe.concurrent.each(TOOLS)("%s", (tool) => {
   });
 
   test("CRONLOCK_DB keeps locks apart, under the prefix", async () => {
-    const room = enter();
-    const held = start(room, tool, HOLD, { CRONLOCK_DB: "0" });
+    const namespace = enter();
+    const held = start(namespace, tool, HOLD, { CRONLOCK_DB: "0" });
     await held.waitForOutput(/up/);
-    expect(await end(room, tool, HOLD), "0 is the usual place").toEqual(matchSilentEnd(200));
-    const other = start(room, tool, HOLD, { CRONLOCK_DB: "3" });
+    expect(await end(namespace, tool, HOLD), "0 is the usual place").toEqual(matchSilentEnd(200));
+    const other = start(namespace, tool, HOLD, { CRONLOCK_DB: "3" });
     await other.waitForOutput(/up/);
-    const keys = (await room.listKeys()).map(({ key }) => key.slice(room.prefix.length));
+    const keys = (await namespace.listKeys()).map(({ key }) => key.slice(namespace.prefix.length));
     expect(keys.filter((key) => key.startsWith("db3/") && key.includes(nameOf(HOLD)))).toHaveLength(1);
-    const { stdout } = await room.execute(["init"]);
+    const { stdout } = await namespace.execute(["init"]);
     expect(stdout, "nobody is to take them for rubbish").not.toMatch(/none of ours|not a key/);
     for (const run of [held, other]) run.child.kill("SIGTERM");
     await Promise.all([held.ended, other.ended]);
   });
 
   test("the same line on two hosts at once: one runs it", async () => {
-    const room = enter();
+    const namespace = enter();
     const hosts = ["web1.example.com", "web2.example.com"].map((host) =>
-      end(room, tool, ["sh", "-c", "echo $SIGNALBOX_HOST"], { SIGNALBOX_HOST: host }),
+      end(namespace, tool, ["sh", "-c", "echo $SIGNALBOX_HOST"], { SIGNALBOX_HOST: host }),
     );
     const ends = await Promise.all(hosts);
     expect(ends.map(({ code }) => code).sort()).toEqual([0, 200]);
@@ -307,33 +313,35 @@ describe.concurrent("errors: 201, in the tool's words", () => {
 
 describe.concurrent("the tools beside each other", () => {
   test("one key, one lock: cronlock, golock and signalbox run keep each other out", async () => {
-    const room = enter();
+    const namespace = enter();
     const key = { CRONLOCK_KEY: "mail" };
-    const run = start(room, "cronlock", HOLD, key);
+    const run = start(namespace, "cronlock", HOLD, key);
     await run.waitForOutput(/up/);
-    expect(await end(room, "golock", ["echo", "ran"], key)).toEqual(matchSilentEnd(200));
-    expect(await room.startRun(["--lock", "cronlock.mail"], ["echo", "ran"]).ended).toEqual(
+    expect(await end(namespace, "golock", ["echo", "ran"], key)).toEqual(matchSilentEnd(200));
+    expect(await namespace.startRun(["--lock", "cronlock.mail"], ["echo", "ran"]).ended).toEqual(
       matchSilentEnd(75),
     );
     run.child.kill("SIGTERM");
     await run.ended;
-    expect(await end(room, "golock", ["echo", "ran"], key), "cronlock's grace").toEqual(matchSilentEnd(200));
+    expect(await end(namespace, "golock", ["echo", "ran"], key), "cronlock's grace").toEqual(
+      matchSilentEnd(200),
+    );
   });
 
   test("without a key, their names differ", async () => {
-    const room = enter();
-    expect(await end(room, "cronlock", ["echo", "ran"])).toMatchObject({ code: 0 });
-    expect(await end(room, "golock", ["echo", "ran"])).toMatchObject({ code: 0 });
+    const namespace = enter();
+    expect(await end(namespace, "cronlock", ["echo", "ran"])).toMatchObject({ code: 0 });
+    expect(await end(namespace, "golock", ["echo", "ran"])).toMatchObject({ code: 0 });
   });
 
   test("bytes that are no text: 201, as any error", async () => {
-    const room = enter();
+    const namespace = enter();
     const script = `exec "$0" "$1" echo "$(printf '\\377')"`;
-    const env = { ...createCleanEnv(), SIGNALBOX_ENDPOINTS: house.endpoints.join(","), ...room.env };
+    const env = { ...createCleanEnv(), SIGNALBOX_ENDPOINTS: cluster.endpoints.join(","), ...namespace.env };
     const child = spawn("sh", ["-c", script, process.execPath, join(bin, "cronlock")], { env });
     const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, "close")]);
     expect({ code, stderr }).toEqual({ code: 201, stderr: expect.stringMatching(/not valid UTF-8/) });
-    expect(await room.listKeys()).toEqual([]);
+    expect(await namespace.listKeys()).toEqual([]);
   });
 
   test("--help alone is ours, and names every variable", async () => {
@@ -345,7 +353,7 @@ describe.concurrent("the tools beside each other", () => {
 
 describe.concurrent("cronlock's configuration file", () => {
   test("beside the link; it wins over the environment, and what it exports reaches the command", async () => {
-    const room = enter();
+    const namespace = enter();
     const program = join(mkdtempSync(join(bin, "folder-")), "cronlock");
     symlinkSync(BUNDLE, program);
     const lines = [
@@ -358,45 +366,45 @@ describe.concurrent("cronlock's configuration file", () => {
     writeFileSync(`${program}.conf`, lines.join("\n"));
     const words = ["sh", "-c", "echo $GREETING,$SILENT,$TEST_SEEN"];
     const env = { CRONLOCK_KEY: "from environment", TEST_SEEN: "old", CRONLOCK_VERBOSE: "yes" };
-    const ended = await linked(room, program, words, env);
+    const ended = await linked(namespace, program, words, env);
     expect(ended).toMatchObject({ code: 0, stdout: "hello,,new\n" });
     expect(ended.stderr).toContain(`Including config from ${program}.conf\n`);
     expect(ended.stderr).toContain("Cronlock cronlock.from file acquired by me\n");
-    const named = house.createPath("CRONLOCK_KEY=named");
-    expect((await linked(room, program, ["true"], { ...env, CRONLOCK_CONFIG: named })).stderr).toContain(
+    const named = cluster.createPath("CRONLOCK_KEY=named");
+    expect((await linked(namespace, program, ["true"], { ...env, CRONLOCK_CONFIG: named })).stderr).toContain(
       "cronlock.named",
     );
   });
 
   test("a link to a link: where cronlock would have looked", async () => {
-    const room = enter();
+    const namespace = enter();
     const place = mkdtempSync(join(bin, "place-"));
     mkdirSync(join(place, "opt"));
     symlinkSync(BUNDLE, join(place, "opt/cronlock"));
     symlinkSync("opt/cronlock", join(place, "cronlock"));
     writeFileSync(join(place, "opt/cronlock.conf"), "CRONLOCK_KEY=there");
-    const ended = await linked(room, join(place, "cronlock"), ["true"], { CRONLOCK_VERBOSE: "yes" });
+    const ended = await linked(namespace, join(place, "cronlock"), ["true"], { CRONLOCK_VERBOSE: "yes" });
     expect(ended.stderr).toContain("Cronlock cronlock.there acquired by me\n");
   });
 
   test("never run: a command in it is an error, and nothing comes of it", async () => {
-    const room = enter();
-    const trap = house.createPath();
-    const file = house.createPath(`CRONLOCK_GRACE=0\nCRONLOCK_KEY=$(touch ${trap})\n`);
-    const ended = await end(room, "cronlock", ["echo", "ran"], { CRONLOCK_CONFIG: file });
+    const namespace = enter();
+    const trap = cluster.createPath();
+    const file = cluster.createPath(`CRONLOCK_GRACE=0\nCRONLOCK_KEY=$(touch ${trap})\n`);
+    const ended = await end(namespace, "cronlock", ["echo", "ran"], { CRONLOCK_CONFIG: file });
     expect(ended).toEqual(matchMessage(201, new RegExp(`^cronlock: ${file}:2: of "\\$" only`)));
     expect(() => readFileSync(trap)).toThrow(/ENOENT/);
-    expect(await room.listKeys()).toEqual([]);
+    expect(await namespace.listKeys()).toEqual([]);
   });
 
   test("golock looks for none, but reads what is named", async () => {
-    const room = enter();
+    const namespace = enter();
     const program = join(mkdtempSync(join(bin, "folder-")), "golock");
     symlinkSync(BUNDLE, program);
     writeFileSync(join(dirname(program), "cronlock.conf"), "CRONLOCK_GRACE=x");
-    expect(await linked(room, program, ["true"])).toEqual(matchSilentEnd(0));
+    expect(await linked(namespace, program, ["true"])).toEqual(matchSilentEnd(0));
     const env = { CRONLOCK_CONFIG: join(dirname(program), "cronlock.conf") };
-    expect(await linked(room, program, ["true"], env)).toEqual(
+    expect(await linked(namespace, program, ["true"], env)).toEqual(
       matchMessage(201, /cronlock\.conf: CRONLOCK_GRACE: "x"/),
     );
   });

@@ -1,4 +1,5 @@
 /** `perfectsched` on a real etcd: its commands, options, exit codes and messages, and its table moved here. */
+
 import { execFile } from "node:child_process";
 import {
   existsSync,
@@ -13,12 +14,15 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { House, matchMessage, type Room, waitUntil } from "../../../fixtures/cluster/test-cluster.ts";
+import { matchMessage } from "../../../fixtures/cluster/result-matchers.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { BUNDLE } from "../../../fixtures/signalbox.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { parseDefinition } from "../../../src/schedule/definition.ts";
 import { formatDue, parseDue } from "../../../src/schedule/state/due.ts";
 
-const house = House.startForFile();
+const cluster = TestCluster.startForFile();
 const folders: string[] = [];
 afterAll(async () => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
@@ -26,12 +30,12 @@ afterAll(async () => {
 
 /** A folder with a configuration whose environments stand under one prefix; only the file says where etcd is. */
 function site(more = "") {
-  const room = house.createNamespace();
+  const namespace = cluster.createNamespace();
   const folder = mkdtempSync(join(tmpdir(), "signalbox-perfectsched-"));
   folders.push(folder);
   mkdirSync(join(folder, "config"));
   const config = join(folder, "config/perfectsched.yml");
-  const etcdAt = JSON.stringify(house.endpoints);
+  const etcdAt = JSON.stringify(cluster.endpoints);
   writeFileSync(
     config,
     `
@@ -39,15 +43,15 @@ defaults: &defaults { type: rdb_compat, url: "mysql://ann:secret@db/jobs", table
 development:
   <<: *defaults
   endpoints: ${etcdAt}
-  prefix: ${room.prefix}
+  prefix: ${namespace.prefix}
 ${more}
-production: { <<: *defaults, endpoints: ${etcdAt}, prefix: "${room.prefix}", timezone: Asia/Tokyo }
+production: { <<: *defaults, endpoints: ${etcdAt}, prefix: "${namespace.prefix}", timezone: Asia/Tokyo }
 database: *defaults
 `,
     { mode: 0o600 },
   );
   const start = (args: readonly string[], env: Record<string, string> = {}) =>
-    room.start(["perfectsched", ...args], {
+    namespace.start(["perfectsched", ...args], {
       cwd: folder,
       endpoints: [],
       env: { SIGNALBOX_PREFIX: "", ...env },
@@ -56,12 +60,12 @@ database: *defaults
     const { code, stdout, stderr } = await start(args, env).ended;
     return [code, stdout, stderr] as const;
   };
-  return { room, folder, config, start, run };
+  return { namespace, folder, config, start, run };
 }
 
-async function stored(room: Room, id: string) {
-  const [definition] = (await room.store.readRange({ key: room.keys.schedule(id) })).kvs;
-  const [due] = (await room.store.readRange({ key: room.keys.due(id) })).kvs;
+async function stored(namespace: TestNamespace, id: string) {
+  const [definition] = (await namespace.store.readRange({ key: namespace.keys.schedule(id) })).kvs;
+  const [due] = (await namespace.store.readRange({ key: namespace.keys.due(id) })).kvs;
   const read = definition && parseDefinition(definition.value);
   const state = due && parseDue(due.value);
   return {
@@ -111,7 +115,7 @@ describe.concurrent("perfectsched", () => {
   });
 
   test("what add writes, option by option", async () => {
-    const { room, run } = site();
+    const { namespace, run } = site();
     const next = Math.ceil(FAR / HOUR) * HOUR;
     const cases: [string, string[], object, object][] = [
       ["plain", [], { timezone: "UTC" }, { next, runAt: next }],
@@ -129,31 +133,35 @@ describe.concurrent("perfectsched", () => {
         const line = ["add", id, "type", "0 * * * *", '{"x":[1]}', "-s", String(FAR), ...options];
         expect(await run(line)).toEqual([0, "", ""]);
         const inMs = Object.fromEntries(Object.entries(due).map(([key, at]) => [key, at * 1000]));
-        expect(await stored(room, id)).toEqual({
+        expect(await stored(namespace, id)).toEqual({
           definition: { cron: "0 * * * *", type: "type", data: { x: [1] }, ...definition },
           due: { ...inMs, open: [] },
         });
       }),
     );
     expect(await run(["add", "a.b", "@daily", "{}"])).toEqual([0, "", ""]);
-    expect((await stored(room, "a.b")).definition).toEqual({ cron: "@daily", timezone: "UTC", data: {} });
+    expect((await stored(namespace, "a.b")).definition).toEqual({
+      cron: "@daily",
+      timezone: "UTC",
+      data: {},
+    });
   });
 
   test("environments: -e, RAILS_ENV, development; a link of its name", async () => {
-    const { room, folder, run } = site();
+    const { namespace, folder, run } = site();
     const [code, , stderr] = await run(["add", "tokyo", "t", "0 0 * * *", "{}"], { RAILS_ENV: "production" });
     expect([code, stderr]).toEqual([
       0,
       expect.stringMatching(/^perfectsched: note: the time zone is the configuration's, Asia\/Tokyo; .*\n$/),
     ]);
-    expect((await stored(room, "tokyo")).definition?.timezone).toBe("Asia/Tokyo");
+    expect((await stored(namespace, "tokyo")).definition?.timezone).toBe("Asia/Tokyo");
     const link = join(folder, "perfectsched");
     symlinkSync(BUNDLE, link);
     const linked = await new Promise<string>((resolve, reject) =>
       execFile(
         process.execPath,
         [link, "list", "-e", "production"],
-        { cwd: folder, env: room.env },
+        { cwd: folder, env: namespace.env },
         (error, stdout) => (error ? reject(error) : resolve(stdout)),
       ),
     );
@@ -180,7 +188,7 @@ describe.concurrent("perfectsched", () => {
   });
 
   test("bad values: 1, and what is wrong with them", async () => {
-    const { room, folder, run } = site();
+    const { namespace, folder, run } = site();
     const add = (...more: string[]) => run(["add", "bad", "t", "* * * * *", "{}", ...more]);
     const away = join(folder, "away.yml");
     writeFileSync(away, 'development: { endpoints: "http://127.0.0.1:1" }');
@@ -212,7 +220,7 @@ describe.concurrent("perfectsched", () => {
     for (const [ended, message] of cases)
       expect(await ended).toEqual([1, "", expect.stringMatching(message)]);
     expect((await run(["-c", away, "init"], soon))[0]).toBe(1);
-    expect((await room.listKeys()).length, "nothing was written").toBe(0);
+    expect((await namespace.listKeys()).length, "nothing was written").toBe(0);
   });
 
   test("init checks that etcd can be used", async () => {
@@ -222,7 +230,7 @@ describe.concurrent("perfectsched", () => {
 
   test("a database in the file, etcd in our own configuration: a note", async () => {
     const { run } = site();
-    const ours = { SIGNALBOX_ENDPOINTS: house.endpoints.join(",") };
+    const ours = { SIGNALBOX_ENDPOINTS: cluster.endpoints.join(",") };
     const [code, stdout, stderr] = await run(["-e", "database", "list"], ours);
     expect([code, stdout.startsWith(HEAD)]).toEqual([0, true]);
     expect(stderr).toMatch(
@@ -231,7 +239,7 @@ describe.concurrent("perfectsched", () => {
   });
 
   test("run: handlers do the work of a class, for what was added and what was moved here; TERM, USR2", async () => {
-    const { room, folder, run, start } = site(`
+    const { namespace, folder, run, start } = site(`
   log: worker.log
   retry_wait: 0
   handlers: [{ type: user_task, command: [sh, -c, 'cat >> tasks; echo >> tries; test "$(wc -l < tries)" -ge 2 || exit 75'] }]`);
@@ -242,7 +250,7 @@ describe.concurrent("perfectsched", () => {
     const add = ["add", "s1", "user_task", cron, '{"x":1}', "-s", String(due - 60), "-a", String(due + 1)];
     expect((await run(add))[0]).toBe(0);
     const row = { id: "s2", timeout: due, next_time: due, cron, delay: 0, data: '{"type":"user_task"}' };
-    const moved = await room.execute(["import", "perfectsched", "-", "--yes"], {
+    const moved = await namespace.execute(["import", "perfectsched", "-", "--yes"], {
       input: JSON.stringify(row),
     });
     expect(moved.code).toBe(0);
@@ -277,12 +285,12 @@ describe.concurrent("import perfectsched", () => {
   const csv = (...rows: string[]) => `id,timeout,next_time,cron,delay,data,timezone\n${rows.join("\n")}\n`;
   const A = `a,${FAR + 30},${FAR},0 * * * *,30,"{""type"":""mail"",""to"":""ops""}",Asia/Tokyo`;
   const B = `b,${FAR},${FAR},@daily,0,{},\\N`;
-  const at = (room: Room, text: string | Buffer, ...flags: string[]) =>
-    room.execute(["import", "perfectsched", "-", ...flags], { input: text });
+  const at = (namespace: TestNamespace, text: string | Buffer, ...flags: string[]) =>
+    namespace.execute(["import", "perfectsched", "-", ...flags], { input: text });
 
   test("shows, asks, writes in one transaction, and is idempotent", async () => {
-    const room = house.createNamespace();
-    const dry = await at(room, csv(A, B), "--dry-run");
+    const namespace = cluster.createNamespace();
+    const dry = await at(namespace, csv(A, B), "--dry-run");
     expect(dry).toMatchObject({
       code: 0,
       stderr: "",
@@ -290,13 +298,13 @@ describe.concurrent("import perfectsched", () => {
         /^schedule a added: "0 \* \* \* \*" Asia\/Tokyo, type mail; next 2033-05-18 03:33:20 UTC, run at 2033-05-18 03:33:50 UTC\n/,
       ),
     });
-    expect(await at(room, csv(A, B))).toMatchObject({
+    expect(await at(namespace, csv(A, B))).toMatchObject({
       code: 64,
       stderr: expect.stringMatching(/nobody can be asked here/),
     });
-    expect(await room.listKeys()).toEqual([]);
-    expect((await at(room, csv(A, B), "--yes")).code).toBe(0);
-    expect(await stored(room, "a")).toEqual({
+    expect(await namespace.listKeys()).toEqual([]);
+    expect((await at(namespace, csv(A, B), "--yes")).code).toBe(0);
+    expect(await stored(namespace, "a")).toEqual({
       definition: {
         cron: "0 * * * *",
         timezone: "Asia/Tokyo",
@@ -307,28 +315,28 @@ describe.concurrent("import perfectsched", () => {
       },
       due: { next: FAR * 1000, runAt: (FAR + 30) * 1000, open: [] },
     });
-    const keys = (await room.store.readRange(room.keys.schedules())).kvs.concat(
-      (await room.store.readRange(room.keys.dues())).kvs,
+    const keys = (await namespace.store.readRange(namespace.keys.schedules())).kvs.concat(
+      (await namespace.store.readRange(namespace.keys.dues())).kvs,
     );
     expect(new Set(keys.map(({ modRevision }) => modRevision)).size, "revisions").toBe(1);
-    expect(await at(room, csv(A, B), "--yes")).toMatchObject({
+    expect(await at(namespace, csv(A, B), "--yes")).toMatchObject({
       code: 0,
       stdout: "the schedules are so already: nothing to change\n",
     });
   });
 
   test("moves no schedule back, and on where the table went further", async () => {
-    const room = house.createNamespace();
-    expect((await at(room, csv(A), "--yes")).code).toBe(0);
+    const namespace = cluster.createNamespace();
+    expect((await at(namespace, csv(A), "--yes")).code).toBe(0);
     const later = { next: (FAR + HOUR) * 1000, runAt: (FAR + HOUR) * 1000, open: [] };
-    await room.put(room.keys.due("a"), formatDue(later)); // as a worker does that has run it
-    expect(await at(room, csv(A), "--yes")).toMatchObject({
+    await namespace.put(namespace.keys.due("a"), formatDue(later)); // as a worker does that has run it
+    expect(await at(namespace, csv(A), "--yes")).toMatchObject({
       stdout: "the schedules are so already: nothing to change\n",
     });
-    expect((await stored(room, "a")).due).toEqual(later);
+    expect((await stored(namespace, "a")).due).toEqual(later);
     const further = `a,${FAR + 2 * HOUR + 30},${FAR + 2 * HOUR},0 * * * *,30,"{""type"":""mail"",""to"":""ops""}",Asia/Tokyo`;
-    expect((await at(room, csv(further), "--yes")).code).toBe(0);
-    expect((await stored(room, "a")).due).toEqual({
+    expect((await at(namespace, csv(further), "--yes")).code).toBe(0);
+    expect((await stored(namespace, "a")).due).toEqual({
       next: (FAR + 2 * HOUR) * 1000,
       runAt: (FAR + 2 * HOUR + 30) * 1000,
       open: [],
@@ -336,24 +344,24 @@ describe.concurrent("import perfectsched", () => {
   });
 
   test("--prune deletes what is gone from it, and nothing of others", async () => {
-    const room = house.createNamespace();
-    expect((await room.execute(["schedule", "add", "own", "t", "@daily"])).code).toBe(0);
-    expect((await at(room, csv(A, B), "--yes")).code).toBe(0);
-    expect(await at(room, csv(A), "--yes", "--prune", "--json")).toMatchObject({
+    const namespace = cluster.createNamespace();
+    expect((await namespace.execute(["schedule", "add", "own", "t", "@daily"])).code).toBe(0);
+    expect((await at(namespace, csv(A, B), "--yes")).code).toBe(0);
+    expect(await at(namespace, csv(A), "--yes", "--prune", "--json")).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/"outcome":"done","changes":\[\{"id":"b","kind":"deleted"/),
     });
-    expect((await stored(room, "own")).definition).toBeDefined();
-    expect(await at(room, csv("own,1,1,@daily,0,{},UTC"), "--yes")).toMatchObject({
+    expect((await stored(namespace, "own")).definition).toBeDefined();
+    expect(await at(namespace, csv("own,1,1,@daily,0,{},UTC"), "--yes")).toMatchObject({
       code: 78,
       stderr: expect.stringMatching(/"own" is there already, and was not imported/),
     });
   });
 
   test("a bad row: every fault with its line, 78, nothing written", async () => {
-    const room = house.createNamespace();
+    const namespace = cluster.createNamespace();
     const bad = await at(
-      room,
+      namespace,
       csv(A, "c,1,x,@daily,0,{},UTC", 'd,1,1,"\u001b[31m61 * * * *",0,{},UTC'),
       "--yes",
     );
@@ -363,10 +371,10 @@ describe.concurrent("import perfectsched", () => {
     );
     expect(bad.stderr).not.toContain("\u001b");
     const latin1 = Buffer.from(csv(A, `caf\u00e9,${FAR},${FAR},@daily,0,{},UTC`), "latin1");
-    expect(await at(room, latin1, "--yes")).toEqual(
+    expect(await at(namespace, latin1, "--yes")).toEqual(
       matchMessage(74, /standard input .*: line 3 is not UTF-8/),
     );
-    expect(await room.listKeys()).toEqual([]);
-    expect((await room.execute(["import", "perfectsched", "/no/such/file"])).code).toBe(74);
+    expect(await namespace.listKeys()).toEqual([]);
+    expect((await namespace.execute(["import", "perfectsched", "/no/such/file"])).code).toBe(74);
   });
 });

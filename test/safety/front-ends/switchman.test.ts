@@ -1,16 +1,14 @@
 /** `signalbox switchman` against a real etcd: what it runs, says and ends with; and `signalbox import switchman`. */
+
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import {
-  House,
-  matchMessage,
-  matchSilentEnd,
-  type Room,
-  waitUntil,
-} from "../../../fixtures/cluster/test-cluster.ts";
+import { matchMessage, matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
 
-const house = House.startForFile();
+const cluster = TestCluster.startForFile();
 
 const LEAST = { prefix: "/myproject/switchman", zkhosts: "zk1:2181,zk2:2181" };
 const W1 = "web1.example.com";
@@ -22,28 +20,29 @@ const ran = { ...matchSilentEnd(0), stdout: "ran\n" };
 const logged = (message: string) =>
   new RegExp(`^\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d\\t\\[\\d+\\]\\t${message}\n$`);
 
-/** A room, and a file that says where its etcd is. */
+/** A namespace, and a file that says where its etcd is. */
 function enter(more: object = {}) {
-  const room = house.createNamespace();
-  const conf = house.createPath(JSON.stringify({ ...LEAST, etcdhosts: house.endpoints, ...more }));
+  const namespace = cluster.createNamespace();
+  const conf = cluster.createPath(JSON.stringify({ ...LEAST, etcdhosts: cluster.endpoints, ...more }));
   const start = (words: readonly string[], env: Record<string, string> = {}) =>
-    room.start(["switchman", "-c", conf, ...words], { env: { SIGNALBOX_ENDPOINTS: "", ...env } });
-  return { room, conf, start, ended: (...words: string[]) => start(words).ended };
+    namespace.start(["switchman", "-c", conf, ...words], { env: { SIGNALBOX_ENDPOINTS: "", ...env } });
+  return { namespace, conf, start, ended: (...words: string[]) => start(words).ended };
 }
 
-const group = (room: Room, name: string, members: string[]) =>
-  room.put(room.keys.group(name), JSON.stringify(members));
-const resource = (room: Room, name: string) => room.put(room.keys.resourceConfig(name), '{"v":1,"order":1}');
+const group = (namespace: TestNamespace, name: string, members: string[]) =>
+  namespace.put(namespace.keys.group(name), JSON.stringify(members));
+const resource = (namespace: TestNamespace, name: string) =>
+  namespace.put(namespace.keys.resourceConfig(name), '{"v":1,"order":1}');
 
 describe.concurrent("the command", () => {
   test("runs with the lock of its base name, which is free again at its end", async () => {
-    const { room, start, ended } = enter();
+    const { namespace, start, ended } = enter();
     const run = start(["--", ...FOR_EVER]);
     await run.waitForOutput(/up/);
-    expect((await room.readQueue("sh"))[0]?.ticket).toMatchObject({ state: "held", pid: run.pid });
+    expect((await namespace.readQueue("sh"))[0]?.ticket).toMatchObject({ state: "held", pid: run.pid });
     run.child.kill("SIGTERM");
     await run.ended;
-    expect(await room.readQueue("sh")).toEqual([]);
+    expect(await namespace.readQueue("sh")).toEqual([]);
     expect(await ended("--", "echo", "ran")).toEqual(ran);
   });
 
@@ -84,7 +83,7 @@ describe.concurrent("the command", () => {
   });
 
   test("is terminated when its lock is gone, though it would not end", async () => {
-    const { room, start } = enter({ termination_timeout: 0 });
+    const { namespace, start } = enter({ termination_timeout: 0 });
     const run = start([
       "--lockname",
       "l",
@@ -94,7 +93,7 @@ describe.concurrent("the command", () => {
       "trap '' TERM; echo up; while :; do sleep 0.1; done",
     ]);
     await run.waitForOutput(/up/);
-    await room.delete((await room.readQueue("l"))[0]?.key ?? "");
+    await namespace.delete((await namespace.readQueue("l"))[0]?.key ?? "");
     expect(await run.ended).toMatchObject({
       code: 0,
       stderr: expect.stringMatching(/\tIt's not secure to proceed, .*\n$/),
@@ -104,11 +103,11 @@ describe.concurrent("the command", () => {
 
 describe.concurrent("the lock", () => {
   test("is taken: 0 in silence; it is the lock of signalbox run too", async () => {
-    const { room, start, ended } = enter();
+    const { namespace, start, ended } = enter();
     const run = start(["--lockname", "job", "--", ...FOR_EVER]);
     await run.waitForOutput(/up/);
     expect(await ended("--lockname", "job", "--", "echo", "ran")).toEqual(matchSilentEnd(0));
-    expect(await room.startRun(["--lock", "job"], ["echo", "ran"]).ended).toEqual(matchSilentEnd(75));
+    expect(await namespace.startRun(["--lock", "job"], ["echo", "ran"]).ended).toEqual(matchSilentEnd(75));
     const busy = await start(["--lockname", "job", "--", "echo", "ran"], { DEBUG: "1" }).ended;
     expect(busy).toMatchObject({ code: 0, stdout: "" });
     expect(busy.stderr).toMatch(
@@ -119,21 +118,24 @@ describe.concurrent("the lock", () => {
   });
 
   test("etcdprefix keeps two projects apart", async () => {
-    const room = house.createNamespace();
+    const namespace = cluster.createNamespace();
     const conf = (etcdprefix: string) =>
-      house.createPath(JSON.stringify({ ...LEAST, etcdhosts: house.endpoints, etcdprefix }));
-    const [one, other] = [conf(`${room.prefix}one/`), conf(`${room.prefix}other`)];
-    const run = room.start(["switchman", "-c", one, "--lockname", "job", "--", ...FOR_EVER]);
+      cluster.createPath(JSON.stringify({ ...LEAST, etcdhosts: cluster.endpoints, etcdprefix }));
+    const [one, other] = [conf(`${namespace.prefix}one/`), conf(`${namespace.prefix}other`)];
+    const run = namespace.start(["switchman", "-c", one, "--lockname", "job", "--", ...FOR_EVER]);
     await run.waitForOutput(/up/);
     const next = (file: string) =>
-      room.execute(["switchman", "-c", file, "--lockname", "job", "--", "echo", "ran"]);
+      namespace.execute(["switchman", "-c", file, "--lockname", "job", "--", "echo", "ran"]);
     expect(await next(one)).toEqual(matchSilentEnd(0));
     expect(await next(other)).toEqual(ran);
   });
 
   test("a drain: 0 in silence", async () => {
-    const { room, ended, start } = enter();
-    await room.put(room.keys.drain("all", "all"), JSON.stringify({ v: 1, by: "ops", at: Date.now() }));
+    const { namespace, ended, start } = enter();
+    await namespace.put(
+      namespace.keys.drain("all", "all"),
+      JSON.stringify({ v: 1, by: "ops", at: Date.now() }),
+    );
     expect(await ended("--", "echo", "ran")).toEqual(matchSilentEnd(0));
     const told = await start(["--", "echo", "ran"], { DEBUG: "1" }).ended;
     expect(told.stderr).toMatch(/\]\tDrained by ops\n$/);
@@ -142,9 +144,9 @@ describe.concurrent("the lock", () => {
 
 describe.concurrent("the group", () => {
   test("holds the host or not, and counts while the command runs", async () => {
-    const { room, start } = enter();
-    await group(room, "web", ["inner", W2]);
-    await group(room, "inner", [W1]);
+    const { namespace, start } = enter();
+    await group(namespace, "web", ["inner", W2]);
+    await group(namespace, "inner", [W1]);
     const on = (host: string, ...words: string[]) => start(["-g", "web", ...words], { SIGNALBOX_HOST: host });
     expect(await on(W1, "--", "echo", "ran").ended).toEqual(ran);
     expect(await on("web3.example.com", "--", "echo", "ran").ended).toEqual(matchSilentEnd(0));
@@ -152,7 +154,7 @@ describe.concurrent("the group", () => {
     expect(await on("web3.example.com", "--no-lock", "--", "echo", "ran").ended).toEqual(matchSilentEnd(0));
     const run = on(W1, "--no-lock", "--", ...FOR_EVER);
     await run.waitForOutput(/up/);
-    await group(room, "inner", []);
+    await group(namespace, "inner", []);
     expect(await run.ended).toMatchObject({ code: 0, stdout: "up\n" });
     expect(run.output.stderr).toMatch(/It's not secure to proceed, the host is no longer in group/);
   });
@@ -165,18 +167,18 @@ describe.concurrent("the group", () => {
 
 describe.concurrent("leases", () => {
   test("of a resource that nobody has configured: 255", async () => {
-    const { room, ended } = enter();
+    const { namespace, ended } = enter();
     const lease = ["--lease", "db=1:2", "--lockname", "a"];
     expect(await ended(...lease, "--", "echo", "ran")).toEqual(
       matchMessage(255, logged('resource "db" is none that is configured.*')),
     );
-    await resource(room, "db");
+    await resource(namespace, "db");
     expect(await ended(...lease, "--", "echo", "ran")).toEqual(ran);
   });
 
   test("with macros, of a resource that is configured with them; and more than there is", async () => {
-    const { room, ended } = enter();
-    await resource(room, "FQDN_mem");
+    const { namespace, ended } = enter();
+    await resource(namespace, "FQDN_mem");
     expect(await ended("--lease", "FQDN_mem=1:int(MEMMB/2)+CPU", "--", "echo", "ran")).toEqual(ran);
     expect(await ended("--lease", "FQDN_mem=3:2", "--", "x")).toEqual(
       matchMessage(255, /3 units of resource ".*_mem"/),
@@ -185,9 +187,9 @@ describe.concurrent("leases", () => {
   });
 
   test("of 0 units are no lease: the command runs, with or without a lock", async () => {
-    const { room, ended } = enter();
-    await resource(room, "FQDN_cpu");
-    await resource(room, "db");
+    const { namespace, ended } = enter();
+    await resource(namespace, "FQDN_cpu");
+    await resource(namespace, "db");
     const zero = ["--lease", "FQDN_cpu=int(CPU/100000):CPU"];
     expect(await ended(...zero, "--", "echo", "ran")).toEqual(ran);
     expect(await ended(...zero, "--no-lock", "--", "echo", "ran")).toEqual(ran);
@@ -198,12 +200,12 @@ describe.concurrent("leases", () => {
   });
 
   test("are waited for once a lock: a second run of the same name ends with 0 meanwhile", async () => {
-    const { room, start, ended } = enter();
-    await resource(room, "db");
+    const { namespace, start, ended } = enter();
+    await resource(namespace, "db");
     const holder = start(["--lease", "db=2:2", "--lockname", "a", "--", ...FOR_EVER]);
     await holder.waitForOutput(/up/);
     const waiter = start(["--lease", "db=1:2", "--lockname", "b", "--", "echo", "ran"]);
-    await room.waitForTicket(waiter, "waiting", "db", "resource");
+    await namespace.waitForTicket(waiter, "waiting", "db", "resource");
     expect(await ended("--lease", "db=1:2", "--lockname", "b", "--", "echo", "no")).toEqual(
       matchSilentEnd(0),
     );
@@ -212,13 +214,13 @@ describe.concurrent("leases", () => {
   });
 
   test("without a lock too: one of a name waits, others end with 0", async () => {
-    const { room, start } = enter();
-    await resource(room, "db");
+    const { namespace, start } = enter();
+    await resource(namespace, "db");
     const lease = ["--no-lock", "--lease", "db=1:1", "--lockname", "b", "--"];
     const holder = start([...lease, ...FOR_EVER]);
     await holder.waitForOutput(/up/);
     const waiter = start([...lease, "echo", "ran"]);
-    await room.waitForTicket(waiter, "waiting", "db", "resource");
+    await namespace.waitForTicket(waiter, "waiting", "db", "resource");
     const next = await start([...lease, "echo", "no"], { DEBUG: "1" }).ended;
     expect(next).toMatchObject({ code: 0, stdout: "" });
     expect(next.stderr).toMatch(/Task <b> is already queued up for one of <db=1:1>\n$/);
@@ -227,8 +229,8 @@ describe.concurrent("leases", () => {
   });
 
   test("that are not granted in time: 255", async () => {
-    const { room, start, ended } = enter({ resources_wait_timeout: 1 });
-    await resource(room, "db");
+    const { namespace, start, ended } = enter({ resources_wait_timeout: 1 });
+    await resource(namespace, "db");
     const holder = start(["--lease", "db=2:2", "--lockname", "a", "--", ...FOR_EVER]);
     await holder.waitForOutput(/up/);
     const end = await ended("--lease", "db=1:2", "--lockname", "b", "--", "echo", "ran");
@@ -236,12 +238,12 @@ describe.concurrent("leases", () => {
   });
 
   test("a signal ends the waiting", async () => {
-    const { room, start } = enter();
-    await resource(room, "db");
+    const { namespace, start } = enter();
+    await resource(namespace, "db");
     const holder = start(["--lease", "db=2:2", "--lockname", "a", "--", ...FOR_EVER]);
     await holder.waitForOutput(/up/);
     const waiter = start(["--lease", "db=1:2", "--lockname", "b", "--", "echo", "ran"]);
-    await room.waitForTicket(waiter, "waiting", "db", "resource");
+    await namespace.waitForTicket(waiter, "waiting", "db", "resource");
     waiter.child.kill("SIGTERM");
     expect(await waiter.ended).toEqual(matchSilentEnd(143));
   });
@@ -249,7 +251,7 @@ describe.concurrent("leases", () => {
 
 describe.concurrent("the log", () => {
   test("goes to the file from loglevel on, in one form; warnings to standard error as well", async () => {
-    const logfile = house.createPath();
+    const logfile = cluster.createPath();
     const { ended } = enter({ logfile });
     expect(await ended("--lockname", "l", "--", "sh", "-c", "exit 3")).toMatchObject({ code: 3 });
     const lines = readFileSync(logfile, "utf8").split("\n");
@@ -267,7 +269,7 @@ describe.concurrent("the log", () => {
     const bad = await enter({ logfile: "/no/such/log" }).ended("--", "echo", "ran");
     expect(bad).toEqual(matchMessage(255, /^switchman: Cannot write to the logfile: ENOENT/));
     expect(await enter({ logfile: "/dev/full" }).ended("--", "echo", "ran")).toEqual(ran);
-    const pipe = house.createPath();
+    const pipe = cluster.createPath();
     execFileSync("mkfifo", [pipe]);
     expect(await enter({ logfile: pipe }).ended("--", "echo", "ran"), "a pipe that nobody reads").toEqual(
       matchMessage(255, /^switchman: Cannot write to the logfile: ENXIO/),
@@ -308,14 +310,14 @@ describe.concurrent("bad lines and files, and no etcd: 255", () => {
     ],
     ["no etcd that is asked for", {}, ["--endpoints", "127.0.0.1:9", "--", "x"], /cannot reach etcd/],
   ])("%s", async (_, more, words, end) => {
-    const { start, room } = enter(more);
+    const { start, namespace } = enter(more);
     expect(await start(words, { SIGNALBOX_CONNECT_TIMEOUT: "200ms" }).ended).toEqual(matchMessage(255, end));
-    expect(await room.listKeys()).toEqual([]);
+    expect(await namespace.listKeys()).toEqual([]);
   });
 
   test("a file that is not there, cannot be read, or holds no JSON", async () => {
-    const room = house.createNamespace();
-    const end = (file: string) => room.execute(["switchman", "-c", file, "--", "x"]);
+    const namespace = cluster.createNamespace();
+    const end = (file: string) => namespace.execute(["switchman", "-c", file, "--", "x"]);
     expect(await end("/no/such")).toEqual(
       matchMessage(255, /^switchman: Failed to open <\/no\/such>: it does not exist/),
     );
@@ -323,9 +325,9 @@ describe.concurrent("bad lines and files, and no etcd: 255", () => {
     expect(await end("/dev/zero")).toEqual(
       matchMessage(255, /^switchman: Failed to open <\/dev\/zero>: it is no file/),
     );
-    expect(await end(house.createPath("{\n'"))).toEqual(matchMessage(255, /is not JSON: line 2, column 1/));
+    expect(await end(cluster.createPath("{\n'"))).toEqual(matchMessage(255, /is not JSON: line 2, column 1/));
     if (existsSync("/etc/switchman.conf")) return;
-    const none = await room.execute(["switchman", "--", "x"]);
+    const none = await namespace.execute(["switchman", "--", "x"]);
     expect(none).toEqual(
       matchMessage(255, /^switchman: \/etc\/switchman\.conf is absent and --config is missing/),
     );
@@ -333,7 +335,7 @@ describe.concurrent("bad lines and files, and no etcd: 255", () => {
 
   test("only zkhosts, where signalbox itself is configured: that will do", async () => {
     const { start } = enter({ etcdhosts: "" });
-    const env = { SIGNALBOX_ENDPOINTS: house.endpoints.join() };
+    const env = { SIGNALBOX_ENDPOINTS: cluster.endpoints.join() };
     expect(await start(["--", "echo", "ran"], env).ended).toEqual(ran);
   });
 
@@ -355,13 +357,13 @@ describe.concurrent("bad lines and files, and no etcd: 255", () => {
 
 describe.concurrent("import switchman", () => {
   const DOCUMENT = `{"groups":{"web":["${W1}","db1"],"one":"${W2}"},"resources":["FQDN_mem","db"]}`;
-  const take = (room: Room, input: string, ...flags: string[]) =>
-    room.execute(["import", "switchman", "-", ...flags], { input });
+  const take = (namespace: TestNamespace, input: string, ...flags: string[]) =>
+    namespace.execute(["import", "switchman", "-", ...flags], { input });
 
   test("takes what ZooKeeper's shell prints, and says what it makes of it", async () => {
-    const room = house.createNamespace();
+    const namespace = cluster.createNamespace();
     const printed = `Connecting to zk1\n\nWATCHER::\n${DOCUMENT}\ncZxid = 0x2\n`;
-    const end = await take(room, printed, "--yes");
+    const end = await take(namespace, printed, "--yes");
     expect(end).toMatchObject({ code: 0 });
     expect(end.stderr.split("\n").slice(0, 2)).toEqual([
       "signalbox: stdin: passed over, for it is no part of the data: lines 1, 3, 5",
@@ -369,7 +371,7 @@ describe.concurrent("import switchman", () => {
         /^signalbox: stdin: group "web": "db1" is no group here, and as a host it has no domain/,
       ),
     ]);
-    const listed = await room.execute(["export"]);
+    const listed = await namespace.execute(["export"]);
     expect(JSON.parse(listed.stdout)).toMatchObject({
       groups: { web: [W1, "db1"].sort(), one: [W2] },
       resources: [
@@ -378,41 +380,45 @@ describe.concurrent("import switchman", () => {
       ],
     });
     const lease = ["--lease", "db=1:2", "-g", "one", "--host", W2];
-    expect(await room.startRun(lease, ["echo", "ran"]).ended).toEqual(ran);
+    expect(await namespace.startRun(lease, ["echo", "ran"]).ended).toEqual(ran);
   });
 
   test("tells faults with their places, and changes nothing", async () => {
-    const room = house.createNamespace();
-    expect(await take(room, `WATCHER::\n{"groups":{"web":[1]}}\n`, "--yes")).toEqual(
+    const namespace = cluster.createNamespace();
+    expect(await take(namespace, `WATCHER::\n{"groups":{"web":[1]}}\n`, "--yes")).toEqual(
       matchMessage(78, /stdin:2:19: group "web": a member is a host or a group/),
     );
-    expect(await take(room, "WATCHER::\ncZxid = 0x2\n", "--yes")).toEqual(matchMessage(78, /stdin:1:1: /));
-    expect(await take(room, " \n", "--yes")).toEqual(matchMessage(78, /is empty: the znode keeps neither/));
-    expect(await room.execute(["import", "switchman", "/no/such"])).toEqual(
+    expect(await take(namespace, "WATCHER::\ncZxid = 0x2\n", "--yes")).toEqual(
+      matchMessage(78, /stdin:1:1: /),
+    );
+    expect(await take(namespace, " \n", "--yes")).toEqual(
+      matchMessage(78, /is empty: the znode keeps neither/),
+    );
+    expect(await namespace.execute(["import", "switchman", "/no/such"])).toEqual(
       matchMessage(74, /cannot be read/),
     );
-    expect(await room.listKeys()).toEqual([]);
+    expect(await namespace.listKeys()).toEqual([]);
   });
 
   test("--dry-run only shows", async () => {
-    const room = house.createNamespace();
-    expect(await take(room, DOCUMENT, "--dry-run", "-q")).toMatchObject({
+    const namespace = cluster.createNamespace();
+    expect(await take(namespace, DOCUMENT, "--dry-run", "-q")).toMatchObject({
       code: 0,
       stderr: "",
       stdout: expect.stringMatching(/\+ group web: .*web1/),
     });
-    expect(await room.listKeys()).toEqual([]);
+    expect(await namespace.listKeys()).toEqual([]);
   });
 });
 
 test("the same crontab line on two hosts: one runs, the other ends with 0", async () => {
-  const { room, start } = enter();
+  const { namespace, start } = enter();
   const line = ["--lockname", "nightly", "--", "sh", "-c", "echo $SIGNALBOX_HOST; exec sleep 1000"];
   const runs = [W1, W2].map((host) => start(line, { SIGNALBOX_HOST: host }));
   const loser = await Promise.race(runs.map(async (run) => ({ run, end: await run.ended })));
   expect(loser.end).toEqual(matchSilentEnd(0));
   const [winner] = runs.filter((run) => run !== loser.run);
   await winner?.waitForOutput(/web\d\.example\.com/);
-  const holder = await waitUntil("a holder", async () => (await room.readQueue("nightly"))[0]?.ticket);
+  const holder = await waitUntil("a holder", async () => (await namespace.readQueue("nightly"))[0]?.ticket);
   expect(winner?.output.stdout).toBe(`${holder.host}\n`);
 });

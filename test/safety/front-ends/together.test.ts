@@ -2,20 +2,23 @@
  * Front ends beside each other: the same lines on two hosts, several tools on one lock, links with the tools' names, and
  * what `migrate crontab` makes of the same lines.
  */
+
 import { execFile } from "node:child_process";
 import { chmodSync, existsSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { House, type Room, waitUntil } from "../../../fixtures/cluster/test-cluster.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { BUNDLE, createCleanEnv, type ProcessResult } from "../../../fixtures/signalbox.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { quoteShellWord } from "../../../src/base/shell.ts";
 import { migrateCrontab } from "../../../src/compat/migrate/migrate-crontab.ts";
 
 /** Links of these names lead to the program, as a site would have them. */
 const LINKS = ["cronlock", "golock", "switchman", "zoo-locked", "perfectsched", "signalbox"];
 
-const house = House.startForFile();
+const cluster = TestCluster.startForFile();
 let folder: string;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "signalbox-front-"));
@@ -79,25 +82,27 @@ const BY_THEMSELVES: readonly Tool[] = ON_JOB.map((tool) => ({
 const SWITCHMAN = JSON.stringify({ prefix: "/switchman", zkhosts: "zk1:2181" });
 
 function hosts(): string {
-  return house.etcd.endpoints.map((one) => one.replace(/^https?:\/\//, "")).join(",");
+  return cluster.etcd.endpoints.map((one) => one.replace(/^https?:\/\//, "")).join(",");
 }
 
 const path = (script: string) => join(folder, script);
 
 /** It has the lock until it is told to end. */
-async function holding(room: Room, { name, words, env }: Tool, host: string) {
-  const run = room.start([name, ...words(hosts()), path("hold")], { env: { ...env, SIGNALBOX_HOST: host } });
+async function holding(namespace: TestNamespace, { name, words, env }: Tool, host: string) {
+  const run = namespace.start([name, ...words(hosts()), path("hold")], {
+    env: { ...env, SIGNALBOX_HOST: host },
+  });
   await run.waitForOutput(/up/);
   return run;
 }
 
 /** A line as cron gives it to the shell, by the tools' names alone. */
-function shell(room: Room, line: string, env: Record<string, string>): Promise<ProcessResult> {
+function shell(namespace: TestNamespace, line: string, env: Record<string, string>): Promise<ProcessResult> {
   const { PATH = "" } = process.env;
   const own = {
     ...createCleanEnv(),
-    SIGNALBOX_ENDPOINTS: house.etcd.endpoints.join(","),
-    ...room.env,
+    SIGNALBOX_ENDPOINTS: cluster.etcd.endpoints.join(","),
+    ...namespace.env,
     ...env,
   };
   const bin = [folder, dirname(process.execPath), PATH].join(delimiter);
@@ -120,9 +125,12 @@ const named = (tools: readonly Tool[]) => tools.map((tool) => [tool.name, tool] 
 
 describe.concurrent("the same line on two hosts", () => {
   test.each(named(BY_THEMSELVES))("%s: one runs it, the other ends as the tool does", async (_name, tool) => {
-    const room = house.createNamespace();
-    const first = await holding(room, tool, "web1.example.com");
-    const busy = await shell(room, lineOf(tool, "hold"), { ...tool.env, SIGNALBOX_HOST: "web2.example.com" });
+    const namespace = cluster.createNamespace();
+    const first = await holding(namespace, tool, "web1.example.com");
+    const busy = await shell(namespace, lineOf(tool, "hold"), {
+      ...tool.env,
+      SIGNALBOX_HOST: "web2.example.com",
+    });
     expect(busy).toMatchObject(tool.busy);
     first.child.kill("SIGTERM");
     await first.ended;
@@ -133,13 +141,15 @@ describe.concurrent("several tools on one lock", () => {
   test.each(named(ON_JOB))(
     "while %s holds it, every other is refused; then they run",
     async (name, holder) => {
-      const room = house.createNamespace();
-      const run = await holding(room, holder, "web1.example.com");
-      expect((await room.readQueue("job")).map(({ ticket }) => ticket?.host)).toEqual(["web1.example.com"]);
+      const namespace = cluster.createNamespace();
+      const run = await holding(namespace, holder, "web1.example.com");
+      expect((await namespace.readQueue("job")).map(({ ticket }) => ticket?.host)).toEqual([
+        "web1.example.com",
+      ]);
       const others = ON_JOB.filter((tool) => tool.name !== name);
       const refused = others.map(async (tool) => [
         tool.name,
-        await shell(room, lineOf(tool, "work"), tool.env),
+        await shell(namespace, lineOf(tool, "work"), tool.env),
       ]);
       expect(Object.fromEntries(await Promise.all(refused))).toMatchObject(
         Object.fromEntries(others.map((tool) => [tool.name, tool.busy])),
@@ -147,7 +157,10 @@ describe.concurrent("several tools on one lock", () => {
       run.child.kill("SIGTERM");
       await run.ended;
       const next = others[0] ?? holder;
-      expect(await shell(room, lineOf(next, "work"), next.env)).toMatchObject({ code: 0, stdout: "ran\n" });
+      expect(await shell(namespace, lineOf(next, "work"), next.env)).toMatchObject({
+        code: 0,
+        stdout: "ran\n",
+      });
     },
   );
 });
@@ -166,11 +179,11 @@ describe.concurrent("signalbox migrate crontab makes the same of a line", () => 
 
   const translated = BY_THEMSELVES.filter(({ name }) => name !== "run");
   test.each(named(translated))("%s: it is refused while the tool holds the lock", async (_name, tool) => {
-    const room = house.createNamespace();
-    const run = await holding(room, tool, "web1.example.com");
+    const namespace = cluster.createNamespace();
+    const run = await holding(namespace, tool, "web1.example.com");
     const line = migrated(tool);
     expect(line).toMatch(/^signalbox run /);
-    expect(await shell(room, line, {})).toMatchObject(silent(tool.busy.code ?? -1));
+    expect(await shell(namespace, line, {})).toMatchObject(silent(tool.busy.code ?? -1));
     run.child.kill("SIGTERM");
     await run.ended;
   });
@@ -198,16 +211,19 @@ describe.concurrent("changing over with migrate crontab --around: no step lets a
     ["around", "new"],
     ["new", "around"],
   ])("%s, then %s", async (first, second) => {
-    const room = house.createNamespace();
-    const file = house.createPath("");
+    const namespace = cluster.createNamespace();
+    const file = cluster.createPath("");
     const holder = lines("until", file)[first];
     const gate = `${file}.gate`;
-    const running = shell(room, holder, { GATE: gate, UP: `${file}.up` });
+    const running = shell(namespace, holder, { GATE: gate, UP: `${file}.up` });
     await waitUntil("the first runs", () => existsSync(`${file}.up`));
-    expect(await shell(room, lines("work", file)[second], {}), "refused").toMatchObject(silent(1));
+    expect(await shell(namespace, lines("work", file)[second], {}), "refused").toMatchObject(silent(1));
     writeFileSync(gate, "");
     expect(await running).toMatchObject({ code: 0 });
-    expect(await shell(room, lines("work", file)[second], {})).toMatchObject({ code: 0, stdout: "ran\n" });
+    expect(await shell(namespace, lines("work", file)[second], {})).toMatchObject({
+      code: 0,
+      stdout: "ran\n",
+    });
   });
 });
 
@@ -218,12 +234,12 @@ test.each([
   "what %s leaves behind goes on without the lock, so migrate crontab leaves such a line of flock",
   async (name, command) => {
     const [UP, GATE] = [path(`up-${name}`), path(`gate-${name}`)];
-    const room = house.createNamespace();
+    const namespace = cluster.createNamespace();
     try {
       const line = `cd ${folder} && signalbox run --lock job -- ${command} >/dev/null 2>&1`;
-      expect(await shell(room, line, { UP, GATE })).toMatchObject({ code: 0 });
+      expect(await shell(namespace, line, { UP, GATE })).toMatchObject({ code: 0 });
       await waitUntil("it has begun", async () => existsSync(UP));
-      expect(await shell(room, "signalbox run --lock job -- work", {})).toMatchObject({
+      expect(await shell(namespace, "signalbox run --lock job -- work", {})).toMatchObject({
         code: 0,
         stdout: "ran\n",
       });
@@ -240,9 +256,9 @@ test.each([
 );
 
 test("a link named perfectsched is perfectsched", async () => {
-  const room = house.createNamespace();
-  const linked = await shell(room, "perfectsched --help", {});
-  expect(linked).toEqual(await shell(room, "signalbox perfectsched --help", {}));
+  const namespace = cluster.createNamespace();
+  const linked = await shell(namespace, "perfectsched --help", {});
+  expect(linked).toEqual(await shell(namespace, "signalbox perfectsched --help", {}));
   expect(linked).toMatchObject({ code: 0, stdout: expect.stringMatching(/perfectsched/i) });
 });
 
@@ -253,8 +269,8 @@ test.each([
   ["zoo-locked a:2379 /job job", 22],
   ["signalbox run -- job", 78],
 ])("%s, by a link under a Node that is too old, as cron may find it: %i", async (line, code) => {
-  const old = `${house.createPath()}.cjs`;
+  const old = `${cluster.createPath()}.cjs`;
   writeFileSync(old, "Object.defineProperty(process.versions, 'node', { value: '20.1.0' });");
-  const ended = await shell(house.createNamespace(), line, { NODE_OPTIONS: `--require=${old}` });
+  const ended = await shell(cluster.createNamespace(), line, { NODE_OPTIONS: `--require=${old}` });
   expect(ended).toMatchObject({ code, stdout: "", stderr: expect.stringMatching(/Node\.js 22 or later/) });
 });

@@ -1,19 +1,23 @@
 /** `signalbox zoo-locked` against a real etcd: what it runs, prints and ends with. */
-import { describe, expect, test } from "vitest";
-import { House, matchMessage, matchSilentEnd } from "../../../fixtures/cluster/test-cluster.ts";
 
-const house = House.startForFile();
+import { describe, expect, test } from "vitest";
+import { matchMessage, matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+
+const cluster = TestCluster.startForFile();
 
 const FOR_EVER = "echo up; exec sleep 1000";
 const ran = { ...matchSilentEnd(0), stdout: "ran\n" };
 const W1 = "web1.example.com";
 
 function enter() {
-  const room = house.createNamespace();
-  const hosts = house.endpoints.join();
+  const namespace = cluster.createNamespace();
+  const hosts = cluster.endpoints.join();
   const start = (words: readonly string[], env: Record<string, string> = {}) =>
-    room.start(["zoo-locked", ...words], { env: { SIGNALBOX_ENDPOINTS: "", SIGNALBOX_HOST: W1, ...env } });
-  return { room, hosts, start, ended: (...words: string[]) => start([hosts, ...words]).ended };
+    namespace.start(["zoo-locked", ...words], {
+      env: { SIGNALBOX_ENDPOINTS: "", SIGNALBOX_HOST: W1, ...env },
+    });
+  return { namespace, hosts, start, ended: (...words: string[]) => start([hosts, ...words]).ended };
 }
 
 describe.concurrent("the command", () => {
@@ -47,9 +51,9 @@ describe.concurrent("the command", () => {
       },
     ],
   ])("%s", async (_, words, end) => {
-    const { room, ended } = enter();
+    const { namespace, ended } = enter();
     expect(await ended("/locks/a", ...words)).toEqual(end);
-    expect(await room.readQueue("locks/a"), "the lock is free").toEqual([]);
+    expect(await namespace.readQueue("locks/a"), "the lock is free").toEqual([]);
   });
 
   test("is ended by a signal to the runner, which ends as if by it", async () => {
@@ -61,27 +65,27 @@ describe.concurrent("the command", () => {
   });
 
   test("is terminated when its lock is gone: 125", async () => {
-    const { room, hosts, start } = enter();
+    const { namespace, hosts, start } = enter();
     const run = start([hosts, "/a", FOR_EVER]);
     await run.waitForOutput(/up/);
-    await room.delete((await room.readQueue("a"))[0]?.key ?? "");
+    await namespace.delete((await namespace.readQueue("a"))[0]?.key ?? "");
     expect(await run.ended).toMatchObject({ code: 125, stderr: expect.stringMatching(/the claim was lost/) });
   });
 });
 
 describe.concurrent("the lock", () => {
   test("is taken: LOCKED by whom, and 0; the same lock as that of signalbox run and of switchman", async () => {
-    const { room, hosts, start, ended } = enter();
+    const { namespace, hosts, start, ended } = enter();
     const run = start([hosts, "/job", FOR_EVER]);
     await run.waitForOutput(/up/);
-    const ticket = (await room.readQueue("job"))[0];
+    const ticket = (await namespace.readQueue("job"))[0];
     const locked = { ...matchSilentEnd(0), stdout: `LOCKED by ${W1} pid ${run.pid} (run ${ticket?.run})\n` };
     expect(await ended("/job", "echo ran")).toEqual(locked);
-    expect(await room.startRun(["--lock", "job"], ["echo", "ran"]).ended).toEqual(matchSilentEnd(75));
-    const conf = house.createPath('{"prefix":"/p","zkhosts":"zk1:2181"}');
-    expect(await room.execute(["switchman", "-c", conf, "--lockname", "job", "--", "echo", "ran"])).toEqual(
-      matchSilentEnd(0),
-    );
+    expect(await namespace.startRun(["--lock", "job"], ["echo", "ran"]).ended).toEqual(matchSilentEnd(75));
+    const conf = cluster.createPath('{"prefix":"/p","zkhosts":"zk1:2181"}');
+    expect(
+      await namespace.execute(["switchman", "-c", conf, "--lockname", "job", "--", "echo", "ran"]),
+    ).toEqual(matchSilentEnd(0));
     expect(await ended("/jobs/job", "echo ran"), "another path").toEqual(ran);
     run.child.kill("SIGTERM");
     await run.ended;
@@ -89,8 +93,8 @@ describe.concurrent("the lock", () => {
   });
 
   test("whose holder nobody can read, or with words for the terminal in it", async () => {
-    const { room, ended } = enter();
-    await room.put(room.keys.lock("job", "aaaaaaaaaaaaaaaa"), "?");
+    const { namespace, ended } = enter();
+    await namespace.put(namespace.keys.lock("job", "aaaaaaaaaaaaaaaa"), "?");
     expect(await ended("/job", "echo ran")).toEqual({
       ...matchSilentEnd(0),
       stdout: "LOCKED by run aaaaaaaaaaaaaaaa\n",
@@ -107,18 +111,21 @@ describe.concurrent("the lock", () => {
       command: "c",
       enqueuedAt: 1,
     };
-    await room.put(room.keys.lock("other", "bbbbbbbbbbbbbbbb"), JSON.stringify(ticket));
+    await namespace.put(namespace.keys.lock("other", "bbbbbbbbbbbbbbbb"), JSON.stringify(ticket));
     expect((await ended("/other", "echo ran")).stdout).toBe("LOCKED by a b pid 1 (run bbbbbbbbbbbbbbbb)\n");
   });
 
   test("is drained, or the host is outside of the group that our configuration names: the same", async () => {
-    const { room, hosts, start, ended } = enter();
-    await room.put(room.keys.group("web"), '["web2.example.com"]');
+    const { namespace, hosts, start, ended } = enter();
+    await namespace.put(namespace.keys.group("web"), '["web2.example.com"]');
     expect(await start([hosts, "/a", "echo ran"], { SIGNALBOX_GROUP: "web" }).ended).toEqual({
       ...matchSilentEnd(0),
       stdout: "LOCKED by group web, which does not hold this host\n",
     });
-    await room.put(room.keys.drain("all", "all"), JSON.stringify({ v: 1, by: "ops", at: Date.now() }));
+    await namespace.put(
+      namespace.keys.drain("all", "all"),
+      JSON.stringify({ v: 1, by: "ops", at: Date.now() }),
+    );
     expect(await ended("/a", "echo ran")).toEqual({
       ...matchSilentEnd(0),
       stdout: "LOCKED by a drain of all all (by ops)\n",
@@ -133,16 +140,16 @@ describe.concurrent("hosts", () => {
     expect(await start(words).ended).toEqual(
       matchMessage(22, /^zoo-locked: HOSTS .* are ZooKeeper's \(port 2181\); name etcd's/),
     );
-    expect(await start(words, { SIGNALBOX_ENDPOINTS: house.endpoints.join() }).ended).toEqual(ran);
+    expect(await start(words, { SIGNALBOX_ENDPOINTS: cluster.endpoints.join() }).ended).toEqual(ran);
   });
 
   test("nobody there: 0, as in the source, but not in silence", async () => {
-    const { room, start } = enter();
+    const { namespace, start } = enter();
     const end = await start(["127.0.0.1:9", "/a", "echo ran"], { SIGNALBOX_CONNECT_TIMEOUT: "200ms" }).ended;
     expect(end).toEqual(
       matchMessage(0, /^zoo-locked: lock "a": the command was not started: cannot reach etcd: /),
     );
-    expect(await room.listKeys()).toEqual([]);
+    expect(await namespace.listKeys()).toEqual([]);
   });
 
   test("that do not resolve: 2, as the source has it, and not in silence", async () => {

@@ -1,8 +1,11 @@
 /** Locks and leases of the library, against each other, the command line, and an etcd that fails. */
+
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { House, type Room, waitUntil } from "../../../fixtures/cluster/test-cluster.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
 import {
   type AcquireOptions,
   BusyError,
@@ -15,19 +18,19 @@ import {
 } from "../../../src/library/index.ts";
 
 let etcd: EtcdMember;
-let house: House;
+let cluster: TestCluster;
 const open: Signalbox[] = [];
 beforeAll(async () => {
   etcd = await startEtcd();
-  house = await House.connect(etcd.endpoints);
+  cluster = await TestCluster.connect(etcd.endpoints);
 });
 afterAll(async () => {
   await Promise.all(open.map((one) => one.close()));
-  await house?.close();
+  await cluster?.close();
   await etcd?.stop();
 });
 
-async function box({ prefix, env }: Room, options: ConnectOptions = {}): Promise<Signalbox> {
+async function box({ prefix, env }: TestNamespace, options: ConnectOptions = {}): Promise<Signalbox> {
   const one = await connect({ endpoints: etcd.endpoints, prefix, env, ...options });
   open.push(one);
   return one;
@@ -42,8 +45,8 @@ const aborted = (signal: AbortSignal) =>
 
 describe.concurrent("a lock of the library", () => {
   test("is held by one of two connections at a time, with tokens that grow", async () => {
-    const room = house.createNamespace();
-    const boxes = [await box(room), await box(room, { transport: "grpc" })];
+    const namespace = cluster.createNamespace();
+    const boxes = [await box(namespace), await box(namespace, { transport: "grpc" })];
     let inside = 0;
     const tokens: bigint[] = [];
     const work = async ({ token }: { token: string }) => {
@@ -59,15 +62,15 @@ describe.concurrent("a lock of the library", () => {
     await Promise.all(turns);
     expect(tokens).toEqual([...tokens].sort((a, b) => Number(a - b)));
     expect(new Set(tokens).size).toBe(20);
-    expect(await room.readQueue("x")).toEqual([]);
+    expect(await namespace.readQueue("x")).toEqual([]);
   });
 
   test("excludes runs, and is excluded by them", async () => {
-    const room = house.createNamespace();
-    const one = await box(room);
-    const ended = await one.withLock("x", () => room.startRun(["--lock", "x"], ["true"]).ended);
+    const namespace = cluster.createNamespace();
+    const one = await box(namespace);
+    const ended = await one.withLock("x", () => namespace.startRun(["--lock", "x"], ["true"]).ended);
     expect(ended).toMatchObject({ code: 75, stdout: "" });
-    const run = room.startRun(["--lock", "x"], ["sh", "-c", "echo up; exec sleep 1000"]);
+    const run = namespace.startRun(["--lock", "x"], ["sh", "-c", "echo up; exec sleep 1000"]);
     await run.waitForOutput(/up/);
     const refusal = await one.withLock("x", () => "ran").catch((error) => error);
     expect(refusal).toBeInstanceOf(BusyError);
@@ -81,19 +84,19 @@ describe.concurrent("a lock of the library", () => {
   });
 
   test("is in the listing and in the history, with how it went", async () => {
-    const room = house.createNamespace();
-    const one = await box(room, { label: "nightly" });
-    const { stdout } = await one.withLock("x", () => room.execute(["ls"]));
+    const namespace = cluster.createNamespace();
+    const one = await box(namespace, { label: "nightly" });
+    const { stdout } = await one.withLock("x", () => namespace.execute(["ls"]));
     expect(stdout).toMatch(/lock +x +held.*nightly/);
     const failure = new Error("no");
     await expect(one.withLock("x", () => Promise.reject(failure))).rejects.toBe(failure);
-    const { stdout: json } = await room.execute(["history", "x", "--json"]);
+    const { stdout: json } = await namespace.execute(["history", "x", "--json"]);
     expect(JSON.parse(json).runs.map(({ exit }: { exit: number }) => exit)).toEqual([1, 0]);
   });
 
   test("fires its signal on a reset, and stays until its work has ended", async () => {
-    const room = house.createNamespace();
-    const one = await box(room);
+    const namespace = cluster.createNamespace();
+    const one = await box(namespace);
     const gate = Promise.withResolvers<void>();
     const fired = Promise.withResolvers<unknown>();
     const working = one.withLock("x", async ({ signal }) => {
@@ -102,87 +105,92 @@ describe.concurrent("a lock of the library", () => {
       await gate.promise;
     });
     working.catch(() => {});
-    await waitUntil("the lock", async () => (await room.readQueue("x")).length === 1);
-    const reset = room.start(["reset", "lock", "x", "--yes", "--reason", "stuck", "--no-wait"]);
+    await waitUntil("the lock", async () => (await namespace.readQueue("x")).length === 1);
+    const reset = namespace.start(["reset", "lock", "x", "--yes", "--reason", "stuck", "--no-wait"]);
     expect(await fired.promise).toMatchObject({
       kind: "asked",
       message: expect.stringMatching(/reset by.*stuck/),
     });
-    expect(await room.readQueue("x")).toHaveLength(1);
+    expect(await namespace.readQueue("x")).toHaveLength(1);
     gate.resolve();
     await expect(working).rejects.toBeInstanceOf(ClaimLostError);
-    expect(await room.readQueue("x")).toEqual([]);
+    expect(await namespace.readQueue("x")).toEqual([]);
     await reset.ended;
   });
 
   test("that is taken away rejects although its work does not listen", async () => {
-    const room = house.createNamespace();
-    const one = await box(room, { terminationTimeout: 100, ttl: "5s" });
+    const namespace = cluster.createNamespace();
+    const one = await box(namespace, { terminationTimeout: 100, ttl: "5s" });
     const working = one.withLock("x", never);
     working.catch(() => {});
     const [place] = await waitUntil("the lock", async () => {
-      const queue = await room.readQueue("x");
+      const queue = await namespace.readQueue("x");
       return queue.length === 1 && queue;
     });
-    await room.delete(place?.key ?? "");
+    await namespace.delete(place?.key ?? "");
     await expect(working).rejects.toMatchObject({ code: "CLAIM_LOST", kind: "gone" });
   });
 
   test("is left by whoever stops waiting, without a ticket", async () => {
-    const room = house.createNamespace();
-    const [one, other] = [await box(room), await box(room)];
+    const namespace = cluster.createNamespace();
+    const [one, other] = [await box(namespace), await box(namespace)];
     const held = await one.acquire({ lock: "x" });
     const leaving = new AbortController();
     const waiting = other.acquire({ lock: "x", wait: true, signal: leaving.signal });
     waiting.catch(() => {});
-    await waitUntil("a waiter", async () => (await room.readQueue("x")).length === 2);
+    await waitUntil("a waiter", async () => (await namespace.readQueue("x")).length === 2);
     const why = new Error("no patience");
     leaving.abort(why);
     await expect(waiting).rejects.toBe(why);
-    expect(await room.readQueue("x")).toHaveLength(1);
+    expect(await namespace.readQueue("x")).toHaveLength(1);
     await Promise.all([held.release(), held.release()]);
     expect(held.signal.aborted).toBe(false);
-    expect(await room.listKeys()).toEqual([expect.objectContaining({ key: room.keys.history("x") })]);
+    expect(await namespace.listKeys()).toEqual([
+      expect.objectContaining({ key: namespace.keys.history("x") }),
+    ]);
     const gone = AbortSignal.abort(why);
     await expect(other.acquire({ lock: "x", signal: gone })).rejects.toBe(why);
   });
 
   test("is freed when the connection is closed: held, worked under, or waited for", async () => {
-    const room = house.createNamespace();
-    const [one, other] = [await box(room), await box(room, { terminationTimeout: 100 })];
+    const namespace = cluster.createNamespace();
+    const [one, other] = [await box(namespace), await box(namespace, { terminationTimeout: 100 })];
     await one.acquire({ lock: "held" });
     const heard = one.withLock("worked", ({ signal }) => aborted(signal));
     const deaf = other.withLock("deaf", never);
     await waitUntil("all three", async () => {
-      const queues = await Promise.all(["held", "worked", "deaf"].map((name) => room.readQueue(name)));
+      const queues = await Promise.all(["held", "worked", "deaf"].map((name) => namespace.readQueue(name)));
       return queues.every(({ length }) => length === 1);
     });
     const waiting = one.acquire({ lock: "deaf", wait: true });
-    await waitUntil("a waiter", async () => (await room.readQueue("deaf")).length === 2);
+    await waitUntil("a waiter", async () => (await namespace.readQueue("deaf")).length === 2);
     const ends = Promise.allSettled([heard, deaf, waiting]);
     await Promise.all([one.close(), one.close(), other.close()]);
     const lost = { status: "rejected", reason: expect.objectContaining({ kind: "closed" }) };
     const closed = { status: "rejected", reason: expect.any(ClosedError) };
     expect(await ends).toEqual([lost, lost, closed]);
-    for (const name of ["held", "worked", "deaf"]) expect(await room.readQueue(name)).toEqual([]);
+    for (const name of ["held", "worked", "deaf"]) expect(await namespace.readQueue(name)).toEqual([]);
     await expect(one.withLock("x", () => {})).rejects.toBeInstanceOf(ClosedError);
   });
 });
 
 describe.concurrent("leases of the library", () => {
   test("never pass the total, beside a run", async () => {
-    const room = house.createNamespace();
-    const one = await box(room);
-    const run = room.startRun(["--no-lock", "--lease", "db=2:3"], ["sh", "-c", "echo up; exec sleep 1000"]);
+    const namespace = cluster.createNamespace();
+    const one = await box(namespace);
+    const run = namespace.startRun(
+      ["--no-lock", "--lease", "db=2:3"],
+      ["sh", "-c", "echo up; exec sleep 1000"],
+    );
     await run.waitForOutput(/up/);
     expect(await one.withLeases(["db=1:3"], () => "fits")).toBe("fits");
     await expect(one.withLeases(["db=2:3"], { wait: false }, () => {})).rejects.toMatchObject({
       kind: "timeout",
     });
     await expect(one.withLeases(["db=2:3"], { wait: 50 }, () => {})).rejects.toBeInstanceOf(BusyError);
-    expect(await room.readQueue("db", "resource")).toHaveLength(1);
+    expect(await namespace.readQueue("db", "resource")).toHaveLength(1);
     const waiting = one.withLeases(["db=2:3"], () => "granted");
-    await waitUntil("a waiter", async () => (await room.readQueue("db", "resource")).length === 2);
+    await waitUntil("a waiter", async () => (await namespace.readQueue("db", "resource")).length === 2);
     run.child.kill("SIGTERM");
     expect(await waiting).toBe("granted");
   });
@@ -201,7 +209,7 @@ describe.concurrent("connecting", () => {
   });
 
   test("says what is wrong with a claim", async () => {
-    const one = await box(house.createNamespace());
+    const one = await box(cluster.createNamespace());
     const wrong = (options: AcquireOptions) => one.acquire(options).catch(String);
     expect(await wrong({})).toMatch(/^UsageError: there is nothing to claim/);
     expect(await wrong({ lock: "" })).toMatch(/^UsageError: lock name ""/);

@@ -1,21 +1,28 @@
 /** Each file of examples/ does what it says, as a program of its own that imports the built package. */
+
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { House, type Room, waitUntil } from "../../../fixtures/cluster/test-cluster.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
 
 const EXAMPLES = resolve(import.meta.dirname, "../../../examples");
 
-const house = House.startForFile();
+const cluster = TestCluster.startForFile();
 const children: ChildProcess[] = [];
 afterAll(async () => {
   for (const child of children) child.kill("SIGKILL");
 });
 
-function program(room: Room, args: readonly string[]) {
-  const env = { ...room.env, PATH: process.env.PATH, SIGNALBOX_ENDPOINTS: house.etcd.endpoints.join(",") };
+function program(namespace: TestNamespace, args: readonly string[]) {
+  const env = {
+    ...namespace.env,
+    PATH: process.env.PATH,
+    SIGNALBOX_ENDPOINTS: cluster.etcd.endpoints.join(","),
+  };
   const child = spawn(process.execPath, args, { env, cwd: EXAMPLES });
   children.push(child);
   const output = { text: "" };
@@ -27,7 +34,7 @@ function program(room: Room, args: readonly string[]) {
   return { child, output, ended };
 }
 
-const example = (room: Room, name: string) => program(room, [join(EXAMPLES, name)]);
+const example = (namespace: TestNamespace, name: string) => program(namespace, [join(EXAMPLES, name)]);
 
 describe.concurrent("the examples", () => {
   const said: Record<string, RegExp> = {
@@ -39,23 +46,24 @@ describe.concurrent("the examples", () => {
   };
 
   test.each(Object.entries(said))("%s", async (name, text) => {
-    expect(await example(house.createNamespace(), name).ended).toEqual({
+    expect(await example(cluster.createNamespace(), name).ended).toEqual({
       code: 0,
       text: expect.stringMatching(text),
     });
   });
 
   test("worker.mjs", async () => {
-    const room = house.createNamespace();
+    const namespace = cluster.createNamespace();
     const add = ["schedule", "add", "mail.digest", "mail.digest", "@yearly", '{"to":"you"}', "--yes"];
-    expect(await room.execute(add)).toMatchObject({ code: 0 });
+    expect(await namespace.execute(add)).toMatchObject({ code: 0 });
     expect(
-      await room.execute(["schedule", "add", "backup.db", "backup.db", "@yearly", "--yes"]),
+      await namespace.execute(["schedule", "add", "backup.db", "backup.db", "@yearly", "--yes"]),
     ).toMatchObject({
       code: 0,
     });
-    const { child, output, ended } = example(room, "worker.mjs");
-    for (const id of ["mail.digest", "backup.db"]) await room.execute(["schedule", "trigger", id, "--yes"]);
+    const { child, output, ended } = example(namespace, "worker.mjs");
+    for (const id of ["mail.digest", "backup.db"])
+      await namespace.execute(["schedule", "trigger", id, "--yes"]);
     await waitUntil("both tasks", () => output.text.split("\n").length > 2);
     child.kill("SIGTERM");
     const { code, text } = await ended;
@@ -77,6 +85,6 @@ test("a connection that is idle does not keep its process alive", async () => {
       const signalbox = await connect({ transport });
       await signalbox.withLock("x", () => console.log(transport));
     }`;
-  const { ended } = program(house.createNamespace(), ["--input-type=module", "-e", text]);
+  const { ended } = program(cluster.createNamespace(), ["--input-type=module", "-e", text]);
   expect(await ended).toEqual({ code: 0, text: "http\ngrpc\n" });
 });

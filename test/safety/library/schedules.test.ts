@@ -1,7 +1,10 @@
 /** Schedules of the library: PerfectSched's calls and its distinctions between errors. */
+
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, describe, expect, test } from "vitest";
-import { House, type Room, waitUntil } from "../../../fixtures/cluster/test-cluster.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
 import {
   AlreadyExistsError,
   AlreadyFinishedError,
@@ -18,21 +21,21 @@ import {
   type WorkerOptions,
 } from "../../../src/library/index.ts";
 
-const house = House.startForFile();
+const cluster = TestCluster.startForFile();
 const open: Signalbox[] = [];
 afterAll(async () => {
   await Promise.all(open.map((one) => one.close()));
 });
 
-async function box({ prefix, env } = house.createNamespace()): Promise<Signalbox> {
-  const one = await connect({ endpoints: house.etcd.endpoints, prefix, env });
+async function box({ prefix, env } = cluster.createNamespace()): Promise<Signalbox> {
+  const one = await connect({ endpoints: cluster.etcd.endpoints, prefix, env });
   open.push(one);
   return one;
 }
 
 /** An hourly schedule whose first four occurrences are due, and its first task. */
-async function due(room: Room): Promise<{ one: Signalbox; task: Task; start: number }> {
-  const one = await box(room);
+async function due(namespace: TestNamespace): Promise<{ one: Signalbox; task: Task; start: number }> {
+  const one = await box(namespace);
   const hour = 3_600_000;
   const start = Math.floor(Date.now() / hour - 3) * hour;
   await one.schedules.add("a.b", { cron: "@hourly", start, data: { n: 1 } });
@@ -98,7 +101,7 @@ describe.concurrent("schedules of the library", () => {
   });
 
   test("are polled in the order of their times, and go on from the scheduled time", async () => {
-    const { one, task, start } = await due(house.createNamespace());
+    const { one, task, start } = await due(cluster.createNamespace());
     expect(task).toMatchObject({ id: "a.b", type: "a", data: { n: 1 }, attempt: 1 });
     expect(task.scheduledTime.getTime()).toBe(start);
     expect(await one.schedules.poll()).toBeUndefined();
@@ -114,27 +117,27 @@ describe.concurrent("schedules of the library", () => {
   });
 
   test("a task is finished once, and not by whoever has lost it", async () => {
-    const room = house.createNamespace();
-    const { one, task } = await due(room);
+    const namespace = cluster.createNamespace();
+    const { one, task } = await due(namespace);
     await task.finish();
     await expect(task.finish()).rejects.toBeInstanceOf(AlreadyFinishedError);
     await expect(task.retry()).rejects.toMatchObject({ code: "ALREADY_FINISHED" });
     const second = await polled(one);
-    await room.delete(room.keys.running("a.b"));
+    await namespace.delete(namespace.keys.running("a.b"));
     await expect(second.heartbeat()).rejects.toBeInstanceOf(PreemptedError);
     await expect(second.finish()).rejects.toMatchObject({ code: "PREEMPTED" });
   });
 
   test("a task whose schedule was deleted cannot be finished, nor kept alive", async () => {
-    const room = house.createNamespace();
-    const { one, task } = await due(room);
+    const namespace = cluster.createNamespace();
+    const { one, task } = await due(namespace);
     await one.schedules.delete("a.b");
     await expect(task.heartbeat()).rejects.toBeInstanceOf(NotFoundError);
     await expect(task.finish()).rejects.toMatchObject({
       code: "NOT_FOUND",
       message: expect.stringContaining('"a.b" was deleted'),
     });
-    const left = (await room.listKeys()).map(({ key }) => room.keys.parse(key).kind);
+    const left = (await namespace.listKeys()).map(({ key }) => namespace.keys.parse(key).kind);
     expect(left.filter((kind) => kind !== "audit" && kind !== "worker")).toEqual([]);
   });
 
@@ -156,21 +159,21 @@ describe.concurrent("schedules of the library", () => {
   });
 
   test("a polled task that was finished does not see its signal aborted", async () => {
-    const room = house.createNamespace();
-    const { one, task } = await due(room);
+    const namespace = cluster.createNamespace();
+    const { one, task } = await due(namespace);
     await task.finish();
     const other = await polled(one);
-    await room.delete(room.keys.running("a.b"));
+    await namespace.delete(namespace.keys.running("a.b"));
     await one.close();
     expect(task.signal.aborted).toBe(false);
     expect(other.signal.aborted).toBe(false); // it was given back in good order, not lost
   });
 
   test("a task without a heartbeat is another's after its time, one with heartbeats is not", async () => {
-    const room = house.createNamespace();
-    const { task } = await due(room);
+    const namespace = cluster.createNamespace();
+    const { task } = await due(namespace);
     await task.release();
-    const source = await (await box(room)).schedules.open({ aliveTime: "1s" });
+    const source = await (await box(namespace)).schedules.open({ aliveTime: "1s" });
     const kept = await waitUntil("a task", () => source.poll());
     for (let beat = 0; beat < 3; beat += 1) {
       await pause(400);
@@ -193,25 +196,25 @@ describe.concurrent("schedules of the library", () => {
   });
 
   test("what is polled and not finished is given back when the connection closes", async () => {
-    const room = house.createNamespace();
-    const { one, task } = await due(room);
+    const namespace = cluster.createNamespace();
+    const { one, task } = await due(namespace);
     await one.close();
-    expect((await polled(await box(room))).scheduledTime).toEqual(task.scheduledTime);
+    expect((await polled(await box(namespace))).scheduledTime).toEqual(task.scheduledTime);
   });
 });
 
 describe.concurrent("a worker of the library", () => {
-  async function worked(room: Room, options: WorkerOptions) {
-    const one = await box(room);
+  async function worked(namespace: TestNamespace, options: WorkerOptions) {
+    const one = await box(namespace);
     const worker = new Worker(one, { ttl: "5s", terminationTimeout: 100, ...options });
     const running = worker.run();
     return { one, worker, running };
   }
 
   test("runs handlers by type, and survives those that fail", async () => {
-    const room = house.createNamespace();
+    const namespace = cluster.createNamespace();
     const seen: string[] = [];
-    const { one, worker, running } = await worked(room, {
+    const { one, worker, running } = await worked(namespace, {
       handlers: {
         bad: () => {
           throw new TypeError("no");
@@ -237,10 +240,10 @@ describe.concurrent("a worker of the library", () => {
   });
 
   test("lets its tasks end when it is stopped, and gives them back when its connection closes", async () => {
-    const room = house.createNamespace();
+    const namespace = cluster.createNamespace();
     const gate = Promise.withResolvers<void>();
     const started = { slow: Promise.withResolvers<void>(), heard: Promise.withResolvers<void>() };
-    const first = await worked(room, {
+    const first = await worked(namespace, {
       handlers: {
         slow: () => {
           started.slow.resolve();
@@ -256,7 +259,7 @@ describe.concurrent("a worker of the library", () => {
     gate.resolve();
     await Promise.all([stopped, first.running]);
     expect((await schedules.get("slow")).last).toMatchObject({ result: "ok" });
-    const second = await worked(room, {
+    const second = await worked(namespace, {
       handlers: {
         heard: ({ signal }) => {
           started.heard.resolve();
@@ -272,9 +275,9 @@ describe.concurrent("a worker of the library", () => {
   });
 
   test("a task that ended well does not see its signal aborted, whatever comes after it", async () => {
-    const room = house.createNamespace();
+    const namespace = cluster.createNamespace();
     const signals: AbortSignal[] = [];
-    const { one, worker, running } = await worked(room, {
+    const { one, worker, running } = await worked(namespace, {
       handlers: { well: ({ signal }) => void signals.push(signal) },
     });
     await one.schedules.add("well", { cron: "@yearly" });

@@ -1,13 +1,14 @@
 /** `signalbox exporter` on a real etcd. */
+
 import { describe, expect, it } from "vitest";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { FaultProxy } from "../../../fixtures/proxy.ts";
 import type { RunningProcess } from "../../../fixtures/signalbox.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { serializeDrain } from "../../../src/protocol/drain.ts";
 import { putTickets } from "../support/sample-queues.ts";
-import { Theatre } from "../support/theatre.ts";
 
-const theatre = new Theatre();
+const cluster = TestCluster.startForFile();
 
 /** Asks for a path until the answer has a line. */
 async function scraped(exporter: RunningProcess, path: string, line: RegExp): Promise<string> {
@@ -21,18 +22,18 @@ async function scraped(exporter: RunningProcess, path: string, line: RegExp): Pr
 
 describe("signalbox exporter", () => {
   it("serves what there is to see, as it changes, and ends by TERM without a fault", async () => {
-    const stage = await theatre.createTestNamespace("http");
-    await putTickets(stage, 3, 2);
-    const exporter = stage.start(["exporter", "--listen", "0"]);
+    const namespace = await cluster.createTestNamespace("http");
+    await putTickets(namespace, 3, 2);
+    const exporter = namespace.start(["exporter", "--listen", "0"]);
     const before = await scraped(exporter, "/metrics", /^signalbox_up 1$/m);
     expect(before).toMatch(/^signalbox_holders\{kind="lock"\} 3$/m);
     expect(before).toMatch(/^signalbox_drains\{scope="lock"\} 0$/m);
     expect(before).toMatch(/^process_resident_memory_bytes \d+$/m);
     const gauges = [...before.matchAll(/^# TYPE (\S+) gauge$/gm)].map(([, name]) => name);
     expect(gauges.filter((name) => name?.endsWith("_total"))).toEqual([]); // as `promtool check metrics` demands
-    const key = stage.keys.drain("lock", "x");
+    const key = namespace.keys.drain("lock", "x");
     const value = serializeDrain({ by: "op", at: Date.now() });
-    await stage.store.commitTxn({ compare: [], success: [{ op: "put", key, value }], failure: [] });
+    await namespace.store.commitTxn({ compare: [], success: [{ op: "put", key, value }], failure: [] });
     await scraped(exporter, "/metrics", /^signalbox_drains\{scope="lock"\} 1$/m);
     expect(await scraped(exporter, "/healthz", /./)).toBe("ok\n");
     exporter.child.kill("SIGTERM");
@@ -40,19 +41,21 @@ describe("signalbox exporter", () => {
   });
 
   it("says that etcd is away, shows nothing old meanwhile, and comes back; also where it was away at the start", async () => {
-    const stage = await theatre.createTestNamespace("http");
-    await putTickets(stage, 1, 0);
-    const proxy = await FaultProxy.start(stage.etcd.clientUrl);
+    const namespace = await cluster.createTestNamespace("http");
+    await putTickets(namespace, 1, 0);
+    const proxy = await FaultProxy.start(namespace.etcd.clientUrl);
     try {
-      const exporter = stage.start(["exporter", "--listen", "0"], { endpoint: `http://${proxy.address}` });
+      const exporter = namespace.start(["exporter", "--listen", "0"], {
+        endpoints: [`http://${proxy.address}`],
+      });
       await scraped(exporter, "/metrics", /^signalbox_up 1\n[\s\S]*signalbox_holders/m);
       proxy.mode = "refuse";
       proxy.reset();
       const away = await scraped(exporter, "/metrics", /^signalbox_up 0$/m);
       expect(away).not.toContain("signalbox_holders");
       expect(await scraped(exporter, "/healthz", /./)).toBe("etcd is away\n");
-      const late = stage.start(["exporter", "--listen", "0", "--connect-timeout", "200ms"], {
-        endpoint: `http://${proxy.address}`,
+      const late = namespace.start(["exporter", "--listen", "0", "--connect-timeout", "200ms"], {
+        endpoints: [`http://${proxy.address}`],
       });
       await scraped(late, "/metrics", /^signalbox_up 0$/m);
       proxy.mode = "forward";
@@ -64,13 +67,13 @@ describe("signalbox exporter", () => {
   });
 
   it("refuses a port that is taken, and an address that is none", async () => {
-    const stage = await theatre.createTestNamespace("http");
-    const first = stage.start(["exporter", "--listen", "0"]);
+    const namespace = await cluster.createTestNamespace("http");
+    const first = namespace.start(["exporter", "--listen", "0"]);
     await first.waitForOutput(/served on/);
     const [, address = ""] = /served on (\S+)/.exec(first.output.stderr) ?? [];
-    const second = await stage.start(["exporter", "--listen", address]).ended;
+    const second = await namespace.start(["exporter", "--listen", address]).ended;
     expect(second).toMatchObject({ code: 78, stderr: expect.stringContaining(`${address} is taken`) });
-    const third = await stage.start(["exporter", "--listen", "web1"]).ended;
+    const third = await namespace.start(["exporter", "--listen", "web1"]).ended;
     expect(third).toMatchObject({ code: 64, stderr: expect.stringContaining('"web1" is no address') });
   });
 });

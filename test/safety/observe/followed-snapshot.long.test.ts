@@ -1,5 +1,7 @@
 /** The picture never lies: at every revision that it states, it is what a fresh read at that revision says. */
+
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
 import { FaultProxy } from "../../../fixtures/proxy.ts";
 import { PATIENCE } from "../../../fixtures/steady.ts";
@@ -18,7 +20,6 @@ import type { ObserverPorts } from "../../../src/work/observe/ports.ts";
 import { load } from "../../../src/work/observe/read.ts";
 import { runningOf } from "../../model/schedules.ts";
 import { ticketWith } from "../../protocol/samples.ts";
-import { TRANSPORTS } from "../support/theatre.ts";
 
 const clock = createRealClock();
 let etcd: EtcdMember;
@@ -36,7 +37,7 @@ afterAll(async () => {
 const pick = <T>(things: readonly T[]): T => things[Math.floor(Math.random() * things.length)] as T;
 const number = (below: number) => Math.floor(Math.random() * below);
 
-/** A change of any room, sensible or not. */
+/** A change of any collection, sensible or not. */
 function anyOp(keys: Keys): Op {
   const run = String(number(12)).padStart(16, "0");
   const ticket = serializeTicket(
@@ -69,9 +70,9 @@ function anyTxn(keys: Keys): Op[] {
 }
 
 /** What a picture says, so that two can be compared. */
-function told({ revision, ...rooms }: Snapshot): string {
-  const sorted = Object.entries(rooms).map(([room, things]) => [
-    room,
+function told({ revision, ...collections }: Snapshot): string {
+  const sorted = Object.entries(collections).map(([collection, things]) => [
+    collection,
     [...things].sort(([a], [b]) => (a < b ? -1 : 1)),
   ]);
   return JSON.stringify(
@@ -155,7 +156,7 @@ describe.each(TRANSPORTS)("over %s, a picture", (transport) => {
     const enough = waitUntil(
       "enough was seen",
       () => seen.revisions.size >= 50 && seen.away >= 3 && seen.reads >= 4 && seen.compactions >= 10,
-      { ms: 2 * PATIENCE, tell: () => JSON.stringify({ ...seen, revisions: seen.revisions.size }) },
+      { ms: 2 * PATIENCE, describe: () => JSON.stringify({ ...seen, revisions: seen.revisions.size }) },
     );
     try {
       await Promise.race([enough, failed]);

@@ -1,6 +1,9 @@
 /** What `signalbox ls --json` prints is what docs/json.md and docs/ls.schema.json say. */
+
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { FaultProxy } from "../../../fixtures/proxy.ts";
 import { buildRowSchema, EVENTS, LISTINGS } from "../../../scripts/json-doc/listings.ts";
 import { buildDocuments } from "../../../scripts/json-doc.ts";
@@ -13,28 +16,30 @@ import { pastRun } from "../../model/pictures.ts";
 import { running, schedule, worker } from "../../model/schedules.ts";
 import { keys as sampleKeys, ticketWith } from "../../protocol/samples.ts";
 import { findMismatches, resolveReference } from "../support/find-mismatches.ts";
-import { type Stage, Theatre } from "../support/theatre.ts";
 
-const theatre = new Theatre();
+const cluster = TestCluster.startForFile();
 
 /** Something of everything: what real commands leave, and what only happens now and then, put by hand. */
-async function crowded(stage: Stage): Promise<void> {
-  const { keys, store } = stage;
-  const stay = ["until", `${stage.journal.folder}/over`];
-  await stage.startJobAndWait({
+async function crowded(namespace: TestNamespace): Promise<void> {
+  const { keys, store } = namespace;
+  const stay = ["until", `${namespace.jobs.journal.folder}/over`];
+  await namespace.jobs.startAndWait({
     name: "one",
     options: ["--lock", "x", "--lease", "db=2:3", "--record-args"],
     hold: stay,
   });
-  stage.startJob({ name: "two", options: ["--lock", "x", "--wait"], hold: stay });
-  stage.startJob({ name: "three", options: ["--no-lock", "--lease", "db=2:3"], hold: stay });
-  await Promise.all([stage.waitForTickets("two", "waiting"), stage.waitForTickets("three", "waiting")]);
+  namespace.jobs.start({ name: "two", options: ["--lock", "x", "--wait"], hold: stay });
+  namespace.jobs.start({ name: "three", options: ["--no-lock", "--lease", "db=2:3"], hold: stay });
+  await Promise.all([
+    namespace.jobs.waitForTickets("two", "waiting"),
+    namespace.jobs.waitForTickets("three", "waiting"),
+  ]);
   for (const args of [
     ["drain", "lock", "quiet", "--for", "1h", "--reason", "upgrade", "--yes"],
     ["resource", "set", "disk", "4", "--order", "1", "--note", "spare", "--yes"],
     ["group", "set", "web", "web1.example.com", "web2.example.com", "--yes"],
   ]) {
-    const { code, stderr } = await stage.start(args).ended;
+    const { code, stderr } = await namespace.start(args).ended;
     expect({ args, code, stderr }).toMatchObject({ code: 0 });
   }
   const by = { by: "ann@ops", at: 1, why: "stuck" };
@@ -72,7 +77,7 @@ async function crowded(stage: Stage): Promise<void> {
 }
 
 /** Schedules in every state in which a field is there, and workers. */
-async function scheduled({ store, keys }: Stage): Promise<void> {
+async function scheduled({ store, keys }: TestNamespace): Promise<void> {
   const open = { scheduled: 1, runAt: 2, attempt: 1, failures: 1, kind: "due" } as const;
   const last = { scheduled: 1, startedAt: 1, endedAt: 2, late: 0, result: "ok", run: "r1" } as const;
   const kvs = [
@@ -98,11 +103,11 @@ function present(rows: readonly object[]): Set<string> {
 
 describe("ls --json", () => {
   it("is as its schema says in every view, and every field that it speaks of is there", async () => {
-    const stage = await theatre.createTestNamespace("http");
-    await crowded(stage);
-    await scheduled(stage);
+    const namespace = await cluster.createTestNamespace("http");
+    await crowded(namespace);
+    await scheduled(namespace);
     for (const view of VIEWS) {
-      const { code, stdout } = await stage.start(["ls", view, "--json", "--all"]).ended;
+      const { code, stdout } = await namespace.start(["ls", view, "--json", "--all"]).ended;
       const document = JSON.parse(stdout) as { rows: object[] };
       const wrong = findMismatches(LISTINGS, LISTINGS, document);
       const bad = document.rows.flatMap((row) => findMismatches(LISTINGS, buildRowSchema(view), row));
@@ -122,16 +127,16 @@ describe("ls --json", () => {
   });
 
   it("tells lines that are as the schema says", async () => {
-    const stage = await theatre.createTestNamespace("http");
-    await crowded(stage);
-    const proxy = await FaultProxy.start(stage.etcd.clientUrl);
+    const namespace = await cluster.createTestNamespace("http");
+    await crowded(namespace);
+    const proxy = await FaultProxy.start(namespace.etcd.clientUrl);
     try {
-      const watch = stage.start(["ls", "--watch"], { endpoint: proxy.url });
+      const watch = namespace.start(["ls", "--watch"], { endpoints: [proxy.url] });
       await watch.waitForOutput(/"event":"ready"/);
       const remove = (lock: string) =>
-        stage.store.commitTxn({
+        namespace.store.commitTxn({
           compare: [],
-          success: [{ op: "delete", ...stage.keys.getQueueRange("lock", lock) }],
+          success: [{ op: "delete", ...namespace.keys.getQueueRange("lock", lock) }],
           failure: [],
         });
       await remove("turn");

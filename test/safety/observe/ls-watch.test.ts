@@ -1,33 +1,34 @@
 /** `signalbox ls --watch`, on a terminal and on a pipe. */
+
 import { execFileSync } from "node:child_process";
 import { readlinkSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { FaultProxy } from "../../../fixtures/proxy.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { serializeDrain } from "../../../src/protocol/drain.ts";
 import { serializeTicket } from "../../../src/protocol/ticket.ts";
 import { ticketWith } from "../../protocol/samples.ts";
 import { findInnermostProcess, putTickets, TERMINAL } from "../support/sample-queues.ts";
-import { Theatre } from "../support/theatre.ts";
 
-const theatre = new Theatre();
+const cluster = TestCluster.startForFile();
 
 describe.concurrent("ls --watch", () => {
   it("tells a pipe every row, then what changes, and that etcd was away", async (context) => {
-    const stage = await theatre.createTestNamespace("http", context);
-    await putTickets(stage, 2, 1);
-    const proxy = await FaultProxy.start(stage.etcd.clientUrl);
+    const namespace = await cluster.createTestNamespace("http", context);
+    await putTickets(namespace, 2, 1);
+    const proxy = await FaultProxy.start(namespace.etcd.clientUrl);
     try {
-      const watch = stage.start(["ls", "locks", "--watch"], { endpoint: `http://${proxy.address}` });
+      const watch = namespace.start(["ls", "locks", "--watch"], { endpoints: [`http://${proxy.address}`] });
       await watch.waitForOutput(/"event":"ready"/);
-      const key = stage.keys.lock("lock 0", "0".repeat(16));
-      await stage.store.commitTxn({ compare: [], success: [{ op: "delete", key }], failure: [] });
+      const key = namespace.keys.lock("lock 0", "0".repeat(16));
+      await namespace.store.commitTxn({ compare: [], success: [{ op: "delete", key }], failure: [] });
       await watch.waitForOutput(/"name":"lock 0","state":"waiting"/);
       proxy.mode = "refuse";
       proxy.reset();
       await watch.waitForOutput(/"event":"away"/);
-      const gone = { op: "delete" as const, ...stage.keys.getQueueRange("lock", "lock 1") };
-      await stage.store.commitTxn({ compare: [], success: [gone], failure: [] });
+      const gone = { op: "delete" as const, ...namespace.keys.getQueueRange("lock", "lock 1") };
+      await namespace.store.commitTxn({ compare: [], success: [gone], failure: [] });
       proxy.mode = "forward";
       await watch.waitForOutput(/"event":"back"/);
       await watch.waitForOutput(/"event":"gone".*"key":"lock\/lock 1"/);
@@ -40,10 +41,10 @@ describe.concurrent("ls --watch", () => {
   });
 
   it("repaints a terminal in place, and leaves it as it was", async (context) => {
-    const stage = await theatre.createTestNamespace("http", context);
-    const watch = stage.start(["ls", "locks", "--watch"], TERMINAL);
+    const namespace = await cluster.createTestNamespace("http", context);
+    const watch = namespace.start(["ls", "locks", "--watch"], TERMINAL);
     await watch.waitForOutput(/\x1b\[\?1049h[\s\S]*No lock is held/);
-    await putTickets(stage, 40, 0);
+    await putTickets(namespace, 40, 0);
     await watch.waitForOutput(/and 20 more/);
     watch.child.stdin?.write("\x03");
     const { code, stdout } = await watch.ended;
@@ -53,14 +54,14 @@ describe.concurrent("ls --watch", () => {
   });
 
   it("writes to a terminal only what changed", async (context) => {
-    const stage = await theatre.createTestNamespace("http", context);
-    await putTickets(stage, 12, 0);
-    const watch = stage.start(["ls", "locks", "--watch", "--columns", "name,holder"], TERMINAL);
+    const namespace = await cluster.createTestNamespace("http", context);
+    await putTickets(namespace, 12, 0);
+    const watch = namespace.start(["ls", "locks", "--watch", "--columns", "name,holder"], TERMINAL);
     await watch.waitForOutput(/lock 11/);
     const before = watch.output.stdout.length;
-    const key = stage.keys.lock("lock 5", "5".padStart(16, "0"));
+    const key = namespace.keys.lock("lock 5", "5".padStart(16, "0"));
     const value = serializeTicket(ticketWith({ state: "held", host: "web9.example.com" }));
-    await stage.store.commitTxn({ compare: [], success: [{ op: "put", key, value }], failure: [] });
+    await namespace.store.commitTxn({ compare: [], success: [{ op: "put", key, value }], failure: [] });
     await watch.waitForOutput(/web9/);
     const written = watch.output.stdout.slice(before);
     expect(written).toMatch(/lock 5 +web9/);
@@ -68,11 +69,11 @@ describe.concurrent("ls --watch", () => {
   });
 
   it("says on a terminal that etcd is away, keeps the last picture, and leaves the screen when it is ended", async (context) => {
-    const stage = await theatre.createTestNamespace("http", context);
-    await putTickets(stage, 2, 0);
-    const proxy = await FaultProxy.start(stage.etcd.clientUrl);
+    const namespace = await cluster.createTestNamespace("http", context);
+    await putTickets(namespace, 2, 0);
+    const proxy = await FaultProxy.start(namespace.etcd.clientUrl);
     try {
-      const watch = stage.start(["ls", "locks", "--watch"], { ...TERMINAL, endpoint: proxy.url });
+      const watch = namespace.start(["ls", "locks", "--watch"], { ...TERMINAL, endpoints: [proxy.url] });
       await watch.waitForOutput(/live[\s\S]*lock 1/);
       proxy.mode = "refuse";
       proxy.reset();
@@ -94,20 +95,20 @@ describe.concurrent("ls --watch", () => {
   });
 
   it("lets nobody's words act on the terminal", async (context) => {
-    const stage = await theatre.createTestNamespace("http", context);
+    const namespace = await cluster.createTestNamespace("http", context);
     const evil = "a\x1b]52;c;eA==\x07\x9b2J\u202e\nb";
     const ticket = ticketWith({ state: "held", host: evil, command: evil, label: evil, user: evil });
     const put = (key: string, value: string) => ({ op: "put" as const, key, value });
-    await stage.store.commitTxn({
+    await namespace.store.commitTxn({
       compare: [],
       success: [
-        put(stage.keys.lock("x", ticket.run), serializeTicket(ticket)),
-        put(stage.keys.drain("host", "h"), serializeDrain({ by: evil, at: 1, why: evil })),
+        put(namespace.keys.lock("x", ticket.run), serializeTicket(ticket)),
+        put(namespace.keys.drain("host", "h"), serializeDrain({ by: evil, at: 1, why: evil })),
       ],
       failure: [],
     });
     for (const view of ["overview", "queues", "runs", "problems", "drains"]) {
-      const watch = stage.start(["ls", view, "--watch"], { terminal: { columns: 200, rows: 24 } });
+      const watch = namespace.start(["ls", view, "--watch"], { terminal: { columns: 200, rows: 24 } });
       await watch.waitForOutput(/live/);
       watch.child.stdin?.write("\x03");
       const { stdout } = await watch.ended;
@@ -123,9 +124,9 @@ describe.concurrent("ls --watch", () => {
   });
 
   it("follows a terminal whose size changes", async (context) => {
-    const stage = await theatre.createTestNamespace("http", context);
-    await putTickets(stage, 40, 0);
-    const watch = stage.start(["ls", "locks", "--watch"], TERMINAL);
+    const namespace = await cluster.createTestNamespace("http", context);
+    await putTickets(namespace, 40, 0);
+    const watch = namespace.start(["ls", "locks", "--watch"], TERMINAL);
     await watch.waitForOutput(/and 20 more/);
     const terminal = readlinkSync(`/proc/${findInnermostProcess(watch.pid)}/fd/1`);
     execFileSync("stty", ["-F", terminal, "cols", "40", "rows", "12"]);
@@ -135,11 +136,11 @@ describe.concurrent("ls --watch", () => {
   });
 
   it("ends when nobody reads any more", async (context) => {
-    const stage = await theatre.createTestNamespace("http", context);
-    const watch = stage.start(["ls", "--watch"]);
+    const namespace = await cluster.createTestNamespace("http", context);
+    const watch = namespace.start(["ls", "--watch"]);
     await watch.waitForOutput(/"event":"ready"/);
     watch.child.stdout?.destroy();
-    await putTickets(stage, 1, 0);
+    await putTickets(namespace, 1, 0);
     expect((await watch.ended).code).toBe(0);
   });
 });

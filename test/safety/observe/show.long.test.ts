@@ -1,28 +1,32 @@
 /** `signalbox show` and `signalbox why`, on real runs. */
+
 import { describe, expect, it } from "vitest";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { realRandom } from "../../../src/process/random.ts";
 import { generateAuditId } from "../../../src/protocol/audit.ts";
 import { serializeTicket } from "../../../src/protocol/ticket.ts";
 import { ticketWith } from "../../protocol/samples.ts";
-import { type Stage, Theatre, TRANSPORTS } from "../support/theatre.ts";
 
-const theatre = new Theatre();
-const stay = (stage: Stage) => ["until", `${stage.journal.folder}/over`];
-const said = async (stage: Stage, ...args: string[]) => (await stage.start(args).ended).stdout;
+const cluster = TestCluster.startForFile();
+const stay = (namespace: TestNamespace) => ["until", `${namespace.jobs.journal.folder}/over`];
+const said = async (namespace: TestNamespace, ...args: string[]) =>
+  (await namespace.start(args).ended).stdout;
 
-const parsed = async (stage: Stage, ...args: string[]) => JSON.parse(await said(stage, ...args, "--json"));
+const parsed = async (namespace: TestNamespace, ...args: string[]) =>
+  JSON.parse(await said(namespace, ...args, "--json"));
 
 describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
   it("a lock: its holder, whether that is alive, who waits and why", async (context) => {
-    const stage = await theatre.createTestNamespace(transport, context);
+    const namespace = await cluster.createTestNamespace(transport, context);
     const options = ["--lock", "x", "--ttl", "20s", "--termination-timeout", "500ms"];
-    const one = await stage.startJobAndWait({ name: "one", options, hold: stay(stage) });
-    stage.startJob({ name: "two", options: ["--lock", "x", "--wait"], hold: [1] });
-    const [two] = await stage.waitForTickets("two", "waiting");
-    stage.startJob({ name: "three", options: ["--lock", "x", "--wait"], hold: [1] });
-    await stage.waitForTickets("three", "waiting");
-    const shown = await said(stage, "show", "lock", "x");
+    const one = await namespace.jobs.startAndWait({ name: "one", options, hold: stay(namespace) });
+    namespace.jobs.start({ name: "two", options: ["--lock", "x", "--wait"], hold: [1] });
+    const [two] = await namespace.jobs.waitForTickets("two", "waiting");
+    namespace.jobs.start({ name: "three", options: ["--lock", "x", "--wait"], hold: [1] });
+    await namespace.jobs.waitForTickets("three", "waiting");
+    const shown = await said(namespace, "show", "lock", "x");
     expect(shown).toMatch(
       /^lock x: held\n +holder +\S+ \(sh\), user .*\n +label +one\n +run +\S+\n +token +\d+\n/,
     );
@@ -30,11 +34,11 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
     expect(shown).toMatch(
       /queue\n +PLACE.*\n +2 +\S+ +waiting .* alive .* two\n +3 +\S+ +waiting .* three\n/,
     );
-    expect(await said(stage, "why", "x")).toMatch(
+    expect(await said(namespace, "why", "x")).toMatch(
       /^\S+ \(sh, two\) has waited \S+ for lock x: \S+ has held it for \S+\n/,
     );
-    expect(await said(stage, "why", two?.run ?? "")).toContain("lock x: place 2");
-    const { version, explanations } = await parsed(stage, "why", "x");
+    expect(await said(namespace, "why", two?.run ?? "")).toContain("lock x: place 2");
+    const { version, explanations } = await parsed(namespace, "why", "x");
     expect({ version, explanations }).toMatchObject({
       version: 1,
       explanations: [
@@ -48,15 +52,15 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
     });
     one.child.kill("SIGSTOP");
     const quiet = await waitUntil("the holder is quiet", async () => {
-      const text = await said(stage, "why", "x");
+      const text = await said(namespace, "why", "x");
       return /^.* has held it for \S+; its session was not renewed for \d+s, and ends in/.test(text) && text;
     });
     expect(quiet).toContain("(sh, two) has waited");
     // It is the runner and not the host: others of it renew.
-    expect(await said(stage, "show", "lock", "x")).toMatch(
+    expect(await said(namespace, "show", "lock", "x")).toMatch(
       /runner +quiet: .*\n +host +\S+ is there: 2 of 2 other/,
     );
-    expect(await parsed(stage, "show", "lock", "x")).toMatchObject({
+    expect(await parsed(namespace, "show", "lock", "x")).toMatchObject({
       ...{ version: 1, kind: "lock", row: { name: "x", state: "held" }, host: { verdict: "alive" } },
       runners: [{ verdict: "quiet", ttl: 20 }, { verdict: "alive" }, { verdict: "alive" }],
     });
@@ -66,30 +70,32 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
 
 describe.concurrent("show and why", () => {
   it("a resource whose first waiter is too large for now, and one that waits in two queues", async (context) => {
-    const stage = await theatre.createTestNamespace("http", context);
-    await stage.startJobAndWait({
+    const namespace = await cluster.createTestNamespace("http", context);
+    await namespace.jobs.startAndWait({
       name: "one",
       options: ["--no-lock", "--lease", "db=2:10"],
-      hold: stay(stage),
+      hold: stay(namespace),
     });
-    stage.startJob({ name: "large", options: ["--no-lock", "--lease", "db=9:10"], hold: [1] });
-    await stage.waitForTickets("large", "waiting");
-    stage.startJob({ name: "both", options: ["--lock", "y", "--lease", "db=1:10"], hold: [1] });
+    namespace.jobs.start({ name: "large", options: ["--no-lock", "--lease", "db=9:10"], hold: [1] });
+    await namespace.jobs.waitForTickets("large", "waiting");
+    namespace.jobs.start({ name: "both", options: ["--lock", "y", "--lease", "db=1:10"], hold: [1] });
     await waitUntil("both stands in two queues", async () => {
-      const own = (await stage.listTickets()).filter(({ ticket }) => ticket?.label === "both");
+      const own = (await namespace.listTickets()).filter(({ ticket }) => ticket?.label === "both");
       return own.length === 2 && own[0]?.ticket?.state === "admitted";
     });
-    stage.startJob({ name: "behind", options: ["--lock", "y", "--wait"], hold: [1] });
-    await stage.waitForTickets("behind", "waiting");
-    expect(await said(stage, "show", "resource", "db")).toMatch(/^resource db: held, 2 of 10 units held\n/);
-    const why = await said(stage, "why", "db");
+    namespace.jobs.start({ name: "behind", options: ["--lock", "y", "--wait"], hold: [1] });
+    await namespace.jobs.waitForTickets("behind", "waiting");
+    expect(await said(namespace, "show", "resource", "db")).toMatch(
+      /^resource db: held, 2 of 10 units held\n/,
+    );
+    const why = await said(namespace, "why", "db");
     expect(why).toMatch(/large\) .*: it asks for 9, 8 of 10 are free: 1 missing\n/);
     expect(why).toMatch(
       /both\) .* for 1 of db: it asks for 1, 8 of 10 are free, and 1 before it asks for 9: 2 /,
     );
     expect(why).toContain("lock y: place 1, where its turn has come");
-    expect(await said(stage, "why", "y")).toMatch(/behind\) .*: \S+ is first, and waits for 1 of db\n/);
-    const { explanations } = await parsed(stage, "why", "y");
+    expect(await said(namespace, "why", "y")).toMatch(/behind\) .*: \S+ is first, and waits for 1 of db\n/);
+    const { explanations } = await parsed(namespace, "why", "y");
     expect(explanations.map(({ label, first }: Record<string, unknown>) => [label, first])).toMatchObject([
       ["both", undefined],
       ["behind", { verdict: "waits" }],
@@ -97,103 +103,108 @@ describe.concurrent("show and why", () => {
   });
 
   it("a history that tells how long it may take", async (context) => {
-    const stage = await theatre.createTestNamespace("http", context);
-    for (let count = 0; count < 3; count += 1) await stage.start(["run", "--lock", "x", "--", "true"]).ended;
-    await stage.startJobAndWait({ name: "one", options: ["--lock", "x"], hold: stay(stage) });
-    stage.startJob({ name: "two", options: ["--lock", "x", "--wait"], hold: [1] });
-    await stage.waitForTickets("two", "waiting");
+    const namespace = await cluster.createTestNamespace("http", context);
+    for (let count = 0; count < 3; count += 1)
+      await namespace.start(["run", "--lock", "x", "--", "true"]).ended;
+    await namespace.jobs.startAndWait({ name: "one", options: ["--lock", "x"], hold: stay(namespace) });
+    namespace.jobs.start({ name: "two", options: ["--lock", "x", "--wait"], hold: [1] });
+    await namespace.jobs.waitForTickets("two", "waiting");
     const overdue = await waitUntil("it takes longer than any run before", async () => {
-      const text = await said(stage, "why", "x");
+      const text = await said(namespace, "why", "x");
       return text.includes("no estimate") && text;
     });
     expect(overdue).toMatch(/the holder has held it longer than any of the last 3 runs \(at most \S+\)/);
-    expect(await parsed(stage, "why", "x")).toMatchObject({
+    expect(await parsed(namespace, "why", "x")).toMatchObject({
       explanations: [{ estimate: { kind: "overdue" } }],
     });
   });
 
   it("what is drained, by whom and why; what was asked of a run; what operators did", async (context) => {
-    const stage = await theatre.createTestNamespace("http", context);
-    await stage.startJobAndWait({ name: "one", options: ["--lock", "x"], hold: stay(stage) });
-    stage.startJob({ name: "two", options: ["--lock", "x", "--wait"], hold: [1] });
-    const [place] = await stage.waitForTickets("two", "waiting");
+    const namespace = await cluster.createTestNamespace("http", context);
+    await namespace.jobs.startAndWait({ name: "one", options: ["--lock", "x"], hold: stay(namespace) });
+    namespace.jobs.start({ name: "two", options: ["--lock", "x", "--wait"], hold: [1] });
+    const [place] = await namespace.jobs.waitForTickets("two", "waiting");
     const host = place?.ticket?.host ?? "";
-    await stage.start(["group", "set", "web", host]).ended;
-    await stage.start(["drain", "lock", "x", "--yes", "--reason", "new disks", "--for", "2h"]).ended;
-    expect(await said(stage, "why", "x")).toMatch(
+    await namespace.start(["group", "set", "web", host]).ended;
+    await namespace.start(["drain", "lock", "x", "--yes", "--reason", "new disks", "--for", "2h"]).ended;
+    expect(await said(namespace, "why", "x")).toMatch(
       /it may not start: lock x was drained by \S+ \S+ ago: new disks; that ends in 1h59m/,
     );
-    expect(await said(stage, "show", "lock", "x")).toMatch(
+    expect(await said(namespace, "show", "lock", "x")).toMatch(
       /^lock x: held, drained\n[\s\S]*drain +lock x is drained by .*\n[\s\S]*operators\n.*\n.* drain /,
     );
-    await stage.start(["drain", "group", "web", "--yes"]).ended;
-    expect(await said(stage, "show", "host", host)).toMatch(/^host \S+: busy, drained\n[\s\S]*groups +web\n/);
-    expect(await said(stage, "show", "group", "web")).toMatch(/^group web: 1 host, drained\n/);
-    expect(await parsed(stage, "show", "host", host)).toMatchObject({
+    await namespace.start(["drain", "group", "web", "--yes"]).ended;
+    expect(await said(namespace, "show", "host", host)).toMatch(
+      /^host \S+: busy, drained\n[\s\S]*groups +web\n/,
+    );
+    expect(await said(namespace, "show", "group", "web")).toMatch(/^group web: 1 host, drained\n/);
+    expect(await parsed(namespace, "show", "host", host)).toMatchObject({
       ...{ version: 1, kind: "host", alive: { verdict: "alive" }, row: { host, holds: 1 } },
       runners: expect.arrayContaining([expect.objectContaining({ verdict: "alive" })]),
     });
-    expect(await parsed(stage, "show", "group", "web")).toMatchObject({
+    expect(await parsed(namespace, "show", "group", "web")).toMatchObject({
       ...{ version: 1, kind: "group", row: { group: "web" }, drains: [{ scope: "group" }] },
       hosts: [{ host, verdict: "alive" }],
     });
   });
 
   it("a free lock is free; another thing that nobody knows is an error that says what was meant", async (context) => {
-    const stage = await theatre.createTestNamespace("http", context);
-    expect(await stage.start(["show", "lock", "free"]).ended).toMatchObject({
+    const namespace = await cluster.createTestNamespace("http", context);
+    expect(await namespace.start(["show", "lock", "free"]).ended).toMatchObject({
       code: 0,
       stdout: "lock free: free\n",
     });
-    await stage.start(["group", "set", "web", "w1.example.com"]).ended;
-    expect(await stage.start(["show", "group", "wep"]).ended).toMatchObject({
+    await namespace.start(["group", "set", "web", "w1.example.com"]).ended;
+    expect(await namespace.start(["show", "group", "wep"]).ended).toMatchObject({
       ...{ code: 1, stdout: "" },
       stderr: expect.stringContaining('did you mean "web"?'),
     });
-    expect((await stage.start(["show", "run", "nobody"]).ended).code).toBe(1);
-    expect((await stage.start(["show", "host", "w2"]).ended).code).toBe(1);
-    expect(await said(stage, "show", "host", "W1.example.com")).toContain("never");
-    expect((await stage.start(["show", "thing", "x"]).ended).code).toBe(64);
+    expect((await namespace.start(["show", "run", "nobody"]).ended).code).toBe(1);
+    expect((await namespace.start(["show", "host", "w2"]).ended).code).toBe(1);
+    expect(await said(namespace, "show", "host", "W1.example.com")).toContain("never");
+    expect((await namespace.start(["show", "thing", "x"]).ended).code).toBe(64);
   });
 
   it("why of what nobody waits for: held, free, or unknown", async (context) => {
-    const stage = await theatre.createTestNamespace("http", context);
-    expect((await stage.start(["why", "nothing"]).ended).code).toBe(1);
-    await stage.start(["run", "--lock", "x", "--", "true"]).ended;
-    expect(await stage.start(["why", "x"]).ended).toMatchObject({
+    const namespace = await cluster.createTestNamespace("http", context);
+    expect((await namespace.start(["why", "nothing"]).ended).code).toBe(1);
+    await namespace.start(["run", "--lock", "x", "--", "true"]).ended;
+    expect(await namespace.start(["why", "x"]).ended).toMatchObject({
       ...{ code: 0, stdout: 'nobody waits for lock "x", and nobody holds it\n' },
     });
-    await stage.startJobAndWait({ name: "one", options: ["--lock", "x"], hold: stay(stage) });
-    expect(await said(stage, "why", "x")).toMatch(/^nobody waits for lock "x"; it is held by \S+:\d+\n$/);
-    const [place] = await stage.listTickets();
-    expect(await said(stage, "why", `${place?.ticket?.host}:${place?.ticket?.pid}`)).toMatch(
+    await namespace.jobs.startAndWait({ name: "one", options: ["--lock", "x"], hold: stay(namespace) });
+    expect(await said(namespace, "why", "x")).toMatch(/^nobody waits for lock "x"; it is held by \S+:\d+\n$/);
+    const [place] = await namespace.listTickets();
+    expect(await said(namespace, "why", `${place?.ticket?.host}:${place?.ticket?.pid}`)).toMatch(
       /^\S+ \(sh, one\) has held lock x for \S+: it waits for nothing\n$/,
     );
-    await stage.start(["drain", "resource", "db", "--yes"]).ended;
-    expect(await said(stage, "why", "db")).toMatch(/resource "db", and nobody holds it; it is drained by /);
+    await namespace.start(["drain", "resource", "db", "--yes"]).ended;
+    expect(await said(namespace, "why", "db")).toMatch(
+      /resource "db", and nobody holds it; it is drained by /,
+    );
   });
 
   it("fits a terminal of 80 columns, however long the names are", async (context) => {
-    const stage = await theatre.createTestNamespace("http", context);
+    const namespace = await cluster.createTestNamespace("http", context);
     const long = { host: `${"w".repeat(40)}.example.com`, command: "c".repeat(60), label: "l ".repeat(60) };
-    await stage.store.grant(31n, 600);
+    await namespace.store.grant(31n, 600);
     for (const [run, state] of [
       ["1".repeat(16), "held"],
       ["2".repeat(16), "waiting"],
     ] as const) {
       const value = serializeTicket(ticketWith({ run, state, ...long }));
-      const put = { op: "put" as const, key: stage.keys.lock("x", run), value, session: 31n };
-      await stage.store.commitTxn({ compare: [], success: [put], failure: [] });
+      const put = { op: "put" as const, key: namespace.keys.lock("x", run), value, session: 31n };
+      await namespace.store.commitTxn({ compare: [], success: [put], failure: [] });
     }
     const why = "the great move to another data centre, which takes all of the weekend and some of Monday";
-    await stage.start(["drain", "lock", "x", "--yes", "--reason", why]).ended;
+    await namespace.start(["drain", "lock", "x", "--yes", "--reason", why]).ended;
     for (const args of [
       ["show", "lock", "x"],
       ["why", "x"],
       ["show", "run", "2".repeat(16)],
       ["show", "host", long.host],
     ]) {
-      const { code, stdout } = await stage.start(args, { terminal: { columns: 80, rows: 24 } }).ended;
+      const { code, stdout } = await namespace.start(args, { terminal: { columns: 80, rows: 24 } }).ended;
       const lines = stdout.replace(/\x1b\[[0-9;]*m/g, "").split(/\r?\n/);
       expect({ args, code, long: lines.filter((line) => line.length > 80) }).toEqual({
         args,
@@ -205,13 +216,13 @@ describe.concurrent("show and why", () => {
   });
 
   it("lets nothing in etcd act on the terminal", async (context) => {
-    const stage = await theatre.createTestNamespace("http", context);
+    const namespace = await cluster.createTestNamespace("http", context);
     const evil = "a\x1b]52;c;eA==\x07\x9b2J\u202e\nb";
     const put = async (key: string, value: object) => {
       const op = { op: "put" as const, key, value: JSON.stringify({ v: 1, ...value }) };
-      await stage.store.commitTxn({ compare: [], success: [op], failure: [] });
+      await namespace.store.commitTxn({ compare: [], success: [op], failure: [] });
     };
-    const { keys } = stage;
+    const { keys } = namespace;
     const words = { command: evil, label: evil, user: evil };
     const reset = { by: evil, at: 1, why: evil };
     for (const [run, state, host] of [
@@ -252,7 +263,7 @@ describe.concurrent("show and why", () => {
       ["reset", "lock", "x", "--dry-run"],
     ])
       for (const more of [[], ["--json"]]) {
-        const { code, stdout, stderr } = await stage.start([...args, ...more]).ended;
+        const { code, stdout, stderr } = await namespace.start([...args, ...more]).ended;
         const acts = /[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]/.test(stdout + stderr);
         expect({ args, code, acts }).toEqual({ args, code: 0, acts: false });
       }

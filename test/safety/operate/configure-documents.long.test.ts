@@ -1,4 +1,5 @@
 /** `signalbox export`, `import` and `edit`: all of the configuration at once, or nothing. */
+
 import {
   chmodSync,
   existsSync,
@@ -12,14 +13,14 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { House, type Room } from "../../../fixtures/cluster/test-cluster.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { parseAuditRecord } from "../../../src/protocol/audit.ts";
 import { matchText } from "../support/request-patterns.ts";
-import { type Stage, Theatre, TRANSPORTS } from "../support/theatre.ts";
 
-const theatre = new Theatre();
+const cluster = TestCluster.startForFile();
 const W1 = "web1.example.com";
 const W2 = "web2.example.com";
 const TERMINAL = { columns: 100, rows: 24 };
@@ -31,38 +32,38 @@ function folder(): string {
   return path;
 }
 
-async function audits(stage: Stage) {
-  const { kvs } = await stage.store.readRange(stage.keys.audits());
+async function audits(namespace: TestNamespace) {
+  const { kvs } = await namespace.store.readRange(namespace.keys.audits());
   return kvs.map(({ value }) => parseAuditRecord("x", value));
 }
 
 /** Everything that is configured, and every record. */
-async function everything(stage: Stage) {
-  return (await stage.store.readRange(stage.keys.getFullRange())).kvs;
+async function everything(namespace: TestNamespace) {
+  return (await namespace.store.readRange(namespace.keys.getFullRange())).kvs;
 }
 
-async function done(stage: Stage, args: readonly string[], input = ""): Promise<string> {
-  const { code, stdout, stderr } = await stage.start(args, { input }).ended;
+async function done(namespace: TestNamespace, args: readonly string[], input = ""): Promise<string> {
+  const { code, stdout, stderr } = await namespace.start(args, { input }).ended;
   expect({ args, code, stderr: code === 0 ? "" : stderr }).toEqual({ args, code: 0, stderr: "" });
   return stdout;
 }
 
-const take = (stage: Stage, document: object, ...flags: string[]) =>
-  stage.start(["import", "-", ...flags], { input: JSON.stringify(document) }).ended;
+const take = (namespace: TestNamespace, document: object, ...flags: string[]) =>
+  namespace.start(["import", "-", ...flags], { input: JSON.stringify(document) }).ended;
 
 const groups = (members: Record<string, string[]>) => ({ groups: members });
 
 describe("an export", () => {
   it("imported elsewhere is the same configuration, and exported again the same text", async () => {
-    const [stage, other] = [
-      await theatre.createTestNamespace("http"),
-      await theatre.createTestNamespace("grpc"),
+    const [namespace, other] = [
+      await cluster.createTestNamespace("http"),
+      await cluster.createTestNamespace("grpc"),
     ];
-    await done(stage, ["group", "set", "web", W2, W1]);
-    await done(stage, ["group", "set", "all", "web", "日本 %2F"]);
-    await done(stage, ["resource", "set", "FQDN_cpu", "CPU", "--order", "2"]);
-    await done(stage, ["resource", "set", "db", "10", "--note", 'a "note"']);
-    const text = await done(stage, ["export"]);
+    await done(namespace, ["group", "set", "web", W2, W1]);
+    await done(namespace, ["group", "set", "all", "web", "日本 %2F"]);
+    await done(namespace, ["resource", "set", "FQDN_cpu", "CPU", "--order", "2"]);
+    await done(namespace, ["resource", "set", "db", "10", "--note", 'a "note"']);
+    const text = await done(namespace, ["export"]);
     await done(other, ["import", "-", "--yes"], text);
     const timeless = (one: string) => ({ ...JSON.parse(one), revision: "" });
     expect(timeless(await done(other, ["export", "-"]))).toEqual(timeless(text));
@@ -72,35 +73,35 @@ describe("an export", () => {
   });
 
   it("replaces a file whole, keeps its mode, and leaves alone one that says the same", async () => {
-    const stage = await theatre.createTestNamespace("http");
+    const namespace = await cluster.createTestNamespace("http");
     const file = join(folder(), "signalbox.json");
     writeFileSync(file, "old");
     chmodSync(file, 0o640);
-    await done(stage, ["group", "set", "web", W1]);
-    await done(stage, ["export", file]);
+    await done(namespace, ["group", "set", "web", W1]);
+    await done(namespace, ["export", file]);
     expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ version: 1, groups: { web: [W1] } });
     expect(statSync(file).mode & 0o777).toBe(0o640);
     const { ino } = statSync(file);
-    await stage.store.commitTxn({
+    await namespace.store.commitTxn({
       compare: [],
-      success: [{ op: "put", key: stage.keys.history("x"), value: "{}" }],
+      success: [{ op: "put", key: namespace.keys.history("x"), value: "{}" }],
       failure: [],
     });
-    await done(stage, ["export", file]);
+    await done(namespace, ["export", file]);
     expect(statSync(file).ino, "the same file").toBe(ino);
-    await done(stage, ["group", "add", "web", W2]);
-    await done(stage, ["export", file]);
+    await done(namespace, ["group", "add", "web", W2]);
+    await done(namespace, ["export", file]);
     expect(statSync(file).ino, "another one").not.toBe(ino);
     expect(readdirSync(dirname(file))).toEqual(["signalbox.json"]);
   });
 
   it("that cannot be written leaves nothing behind", async () => {
-    const stage = await theatre.createTestNamespace("http");
+    const namespace = await cluster.createTestNamespace("http");
     const path = folder();
-    const missing = await stage.start(["export", join(path, "none", "x.json")]).ended;
+    const missing = await namespace.start(["export", join(path, "none", "x.json")]).ended;
     expect(missing).toMatchObject({ code: 74, stderr: expect.stringContaining("nothing was written") });
     const silent = { endpoint: "http://127.0.0.1:1", env: { SIGNALBOX_CONNECT_TIMEOUT: "200ms" } };
-    const away = await stage.start(["export", join(path, "x.json")], silent).ended;
+    const away = await namespace.start(["export", join(path, "x.json")], silent).ended;
     expect(away.code).toBe(69);
     expect(readdirSync(path)).toEqual([]);
   });
@@ -108,13 +109,13 @@ describe("an export", () => {
 
 describe("an import", () => {
   it("with faults tells them all, and changes nothing", async () => {
-    const stage = await theatre.createTestNamespace("http");
+    const namespace = await cluster.createTestNamespace("http");
     const file = join(folder(), "c.json");
     writeFileSync(
       file,
       '{\n  "groups": {"web": [1, ""]},\n  "resources": [{"name": "db", "total": "-1"}]\n}',
     );
-    const { code, stderr } = await stage.start(["import", file, "--yes"]).ended;
+    const { code, stderr } = await namespace.start(["import", file, "--yes"]).ended;
     expect({ code, lines: stderr.split("\n") }).toEqual({
       code: 78,
       lines: [
@@ -125,79 +126,84 @@ describe("an import", () => {
         "",
       ],
     });
-    const json = await take(stage, { groups: 1 }, "--json");
+    const json = await take(namespace, { groups: 1 }, "--json");
     expect(JSON.parse(json.stdout)).toMatchObject({ version: 1, outcome: "faulty", faults: [{ line: 1 }] });
-    expect((await stage.start(["import", "/none"]).ended).code).toBe(74);
-    expect(await everything(stage)).toEqual([]);
+    expect((await namespace.start(["import", "/none"]).ended).code).toBe(74);
+    expect(await everything(namespace)).toEqual([]);
   });
 
   it("takes switchman's document as it is: its groups run jobs, its resources are leased", async () => {
-    const stage = await theatre.createTestNamespace("http");
+    const namespace = await cluster.createTestNamespace("http");
     const document =
       '{"groups":{"g1":["host1","g3"],"g2":"host1","g3":"host2"},"resources":["FQDN_mem","db"]}';
-    await done(stage, ["resource", "set", "db", "3"]);
-    await done(stage, ["import", "-", "--yes"], document);
+    await done(namespace, ["resource", "set", "db", "3"]);
+    await done(namespace, ["import", "-", "--yes"], document);
     const run = (host: string, group: string, lease: string) =>
-      stage.startJob({ name: host, options: ["--host", host, "-g", group, "--lease", lease], hold: [1] })
-        .ended;
+      namespace.jobs.start({
+        name: host,
+        options: ["--host", host, "-g", group, "--lease", lease],
+        hold: [1],
+      }).ended;
     expect((await run("host2", "g1", "FQDN_mem=1:8")).code).toBe(0);
     expect((await run("host2", "g2", "FQDN_mem=1:8")).code).toBe(75);
     expect((await run("host1", "g2", "db=1")).code).toBe(0);
     expect((await run("host1", "g2", "db=4")).code).toBe(78);
-    expect(await done(stage, ["resource", "list"])).toMatch(/^FQDN_mem +- +1 .*\ndb +3 +2 /m);
+    expect(await done(namespace, ["resource", "list"])).toMatch(/^FQDN_mem +- +1 .*\ndb +3 +2 /m);
   });
 
   it("asks in any case, and says whom it hits; --replace deletes what the document does not have", async () => {
-    const stage = await theatre.createTestNamespace("http");
-    await done(stage, ["group", "set", "web", W1]);
-    await done(stage, ["group", "set", "old", W1]);
-    await done(stage, ["resource", "set", "db", "3"]);
+    const namespace = await cluster.createTestNamespace("http");
+    await done(namespace, ["group", "set", "web", W1]);
+    await done(namespace, ["group", "set", "old", W1]);
+    await done(namespace, ["resource", "set", "db", "3"]);
     const options = ["--lock", "a", "-g", "old", "--host", W1];
-    const run = await stage.startJobAndWait({ name: "run", options, hold: [100_000] });
+    const run = await namespace.jobs.startAndWait({ name: "run", options, hold: [100_000] });
     const document = groups({ web: [W1, W2] });
-    const refused = await take(stage, document, "--replace");
+    const refused = await take(namespace, document, "--replace");
     expect(refused).toMatchObject({ code: 64, stderr: expect.stringContaining("add --yes") });
     expect(refused.stderr).toContain(`- group old (${W1})`);
     expect(refused.stderr).toMatch(new RegExp(`ends +${W1}:${run.pid} .*group "old" is gone`));
-    expect((await take(stage, document)).code).toBe(64);
-    const dry = await take(stage, document, "--dry-run");
+    expect((await take(namespace, document)).code).toBe(64);
+    const dry = await take(namespace, document, "--dry-run");
     expect(dry.stdout).toMatch(
       /^~ group web: \+ web2.example.com\ndo it with: --expect-revision \d+ --yes\n$/,
     );
-    expect((await take(stage, document, "--replace", "--yes")).stdout).toContain("ends 1 running command");
+    expect((await take(namespace, document, "--replace", "--yes")).stdout).toContain(
+      "ends 1 running command",
+    );
     expect((await run.ended).code).toBe(125);
-    expect(JSON.parse(await done(stage, ["export"]))).toMatchObject({
+    expect(JSON.parse(await done(namespace, ["export"]))).toMatchObject({
       ...document,
       resources: [{ name: "db", total: 3 }], // not mentioned
     });
   });
 
   it.each(TRANSPORTS)("of 500 groups and 500 resources over %s is one transaction", async (transport) => {
-    const stage = await theatre.createTestNamespace(transport);
+    const namespace = await cluster.createTestNamespace(transport);
     const range = Array.from({ length: 500 }, (_, index) => index);
     const document = {
       groups: Object.fromEntries(range.map((n) => [`g${n}`, [`g${n + 1}`, `h${n}.example.com`, W1]])),
       resources: range.map((n) => ({ name: `FQDN_r${n}`, total: n + 1, note: "made by a test" })),
     };
-    const { code, stdout } = await take(stage, document, "--yes");
+    const { code, stdout } = await take(namespace, document, "--yes");
     expect({ code, stdout }).toEqual({ code: 0, stdout: "done: 500 groups and 500 resources set\n" });
-    const kvs = await everything(stage);
+    const kvs = await everything(namespace);
     expect(kvs).toHaveLength(1001);
     expect(new Set(kvs.map(({ modRevision }) => modRevision)).size, "revisions").toBe(1);
-    const replaced = await take(stage, { groups: {}, resources: [] }, "--replace", "--yes");
+    const replaced = await take(namespace, { groups: {}, resources: [] }, "--replace", "--yes");
     expect(replaced.stdout).toBe("done: 500 groups and 500 resources deleted\n");
-    expect(await everything(stage)).toHaveLength(2);
+    expect(await everything(namespace)).toHaveLength(2);
   });
 
   it.each([3, 100])("of a configuration of %d is refused when it moves meanwhile", async (count) => {
-    const stage = await theatre.createTestNamespace("http");
+    const namespace = await cluster.createTestNamespace("http");
     const before = Object.fromEntries(Array.from({ length: count }, (_, n) => [`g${n}`, [W1]]));
-    await take(stage, groups(before), "--yes");
+    await take(namespace, groups(before), "--yes");
     const file = join(folder(), "c.json");
     writeFileSync(file, JSON.stringify(groups({ web: [W2] })));
-    const asked = stage.start(["import", file], { terminal: TERMINAL });
+    const asked = namespace.start(["import", file], { terminal: TERMINAL });
     await asked.waitForOutput(/Change 1 group set\? \[y\/N\]/);
-    await done(stage, ["group", "delete", "g1", "--yes"]);
+    await done(namespace, ["group", "delete", "g1", "--yes"]);
     asked.child.stdin?.write("y\r");
     const { code, stdout } = await asked.ended;
     expect({ code, stdout }).toEqual({
@@ -205,38 +211,38 @@ describe("an import", () => {
       stdout: expect.stringMatching(/moved:[\s\S]*- group g1 \(/),
     });
     expect(stdout).toMatch(/ did this: group, group g1: - group g1/);
-    expect(JSON.parse(await done(stage, ["export"])).groups).not.toHaveProperty("web");
+    expect(JSON.parse(await done(namespace, ["export"])).groups).not.toHaveProperty("web");
   });
 
   it("goes on when others act on something else meanwhile", async () => {
-    const stage = await theatre.createTestNamespace("http");
+    const namespace = await cluster.createTestNamespace("http");
     await take(
-      stage,
+      namespace,
       groups(Object.fromEntries(Array.from({ length: 80 }, (_, n) => [`g${n}`, [W1]]))),
       "--yes",
     );
     const file = join(folder(), "c.json");
     writeFileSync(file, JSON.stringify(groups({ web: [W2] })));
-    const asked = stage.start(["import", file], { terminal: TERMINAL });
+    const asked = namespace.start(["import", file], { terminal: TERMINAL });
     await asked.waitForOutput(/\[y\/N\]/);
-    await done(stage, ["drain", "lock", "x", "--yes"]);
+    await done(namespace, ["drain", "lock", "x", "--yes"]);
     asked.child.stdin?.write("y\r");
     expect(await asked.ended).toMatchObject({ code: 0 });
   });
 
   it.each(TRANSPORTS)("whose answer is lost over %s is made once", async (transport) => {
-    const stage = await theatre.createTestNamespace(transport);
-    const meddler = await stage.interceptRequests();
+    const namespace = await cluster.createTestNamespace(transport);
+    const meddler = await namespace.interceptRequests();
     const caught = meddler.interceptNext(matchText('"action":"import"'), "answers");
-    const taken = stage.start(["import", "-", "--yes"], {
+    const taken = namespace.start(["import", "-", "--yes"], {
       input: JSON.stringify(groups({ web: [W1], db: [W2] })),
-      endpoint: meddler.endpoint,
+      endpoints: [meddler.endpoint],
     });
     const answer = await caught;
-    await waitUntil("it is applied", async () => (await everything(stage)).length === 3);
+    await waitUntil("it is applied", async () => (await everything(namespace)).length === 3);
     answer.reset();
     expect(await taken.ended).toMatchObject({ code: 0 });
-    const kvs = await everything(stage);
+    const kvs = await everything(namespace);
     expect(kvs).toHaveLength(3);
     for (const { createRevision, modRevision } of kvs) expect(modRevision).toBe(createRevision);
   });
@@ -262,26 +268,26 @@ function kept(path: string): string[] {
 
 describe("an edit", () => {
   it("opens a private file, shows what changes, asks, does it, and leaves no file", async () => {
-    const stage = await theatre.createTestNamespace("http");
-    await done(stage, ["group", "set", "web", W1]);
+    const namespace = await cluster.createTestNamespace("http");
+    await done(namespace, ["group", "set", "web", W1]);
     const { env, seen, path } = editor(`sed -i 's/${W1}/${W2}/' "$1"`);
-    const edit = stage.start(["edit", "--reason", "moved"], { env, terminal: TERMINAL });
+    const edit = namespace.start(["edit", "--reason", "moved"], { env, terminal: TERMINAL });
     await edit.waitForOutput(/~ group web: \+ web2.example.com, - web1.example.com/);
     await edit.waitForOutput(/Change 1 group set\? \[y\/N\]/);
     edit.child.stdin?.write("y\r");
     expect((await edit.ended).code).toBe(0);
     expect(readFileSync(seen, "utf8")).toMatch(/^600 .*\.json\n700 .*\n$/);
     expect(kept(path)).toEqual([]);
-    expect(JSON.parse(await done(stage, ["export"])).groups).toEqual({ web: [W2] });
-    expect((await audits(stage)).at(-1)).toMatchObject({ action: "edit", reason: "moved" });
+    expect(JSON.parse(await done(namespace, ["export"])).groups).toEqual({ web: [W2] });
+    expect((await audits(namespace)).at(-1)).toMatchObject({ action: "edit", reason: "moved" });
   });
 
   it("with faults shows them and opens the same text again", async () => {
-    const stage = await theatre.createTestNamespace("http");
+    const namespace = await cluster.createTestNamespace("http");
     const { env, path } = editor(
       `if grep -q oops "$1"; then sed -i 's/oops/["a"]/' "$1"; else sed -i 's/"groups": {/&"web": oops/' "$1"; fi`,
     );
-    const edit = stage.start(["edit"], { env, terminal: TERMINAL });
+    const edit = namespace.start(["edit"], { env, terminal: TERMINAL });
     await edit.waitForOutput(
       /signalbox.json:4:21: "o" stands where a value is wanted[\s\S]*Edit again\? \[Y\/n\]/,
     );
@@ -298,11 +304,11 @@ describe("an edit", () => {
     ["comes from an editor that fails", `echo oops >>"$1"; exit 3`, undefined, 1],
     ["comes from an editor that is killed", `echo oops >>"$1"; kill -9 $$`, undefined, 1],
   ])("whose text %s changes nothing, and keeps the text", async (_, script, answer, code) => {
-    const stage = await theatre.createTestNamespace("http");
-    await done(stage, ["group", "set", "web", W1]);
-    const before = await everything(stage);
+    const namespace = await cluster.createTestNamespace("http");
+    await done(namespace, ["group", "set", "web", W1]);
+    const before = await everything(namespace);
     const { env, path } = editor(script);
-    const edit = stage.start(["edit"], { env, terminal: TERMINAL });
+    const edit = namespace.start(["edit"], { env, terminal: TERMINAL });
     if (answer !== undefined) {
       await edit.waitForOutput(/\[(y\/N|Y\/n)\]/);
       edit.child.stdin?.write(answer);
@@ -312,7 +318,7 @@ describe("an edit", () => {
     const [, file = ""] = /what you typed is kept in (\S+)/.exec(end.stdout) ?? [];
     expect([readFileSync(file, "utf8")]).toEqual(kept(path));
     expect(readFileSync(file, "utf8")).toMatch(code === 1 && answer ? W2 : /oops/);
-    expect(await everything(stage)).toEqual(before);
+    expect(await everything(namespace)).toEqual(before);
   });
 
   it.each([
@@ -321,28 +327,28 @@ describe("an edit", () => {
     ["the editor fails before anything is typed", "exit 3", 1],
     ["the file is deleted", 'rm "$1"', 0],
   ])("in which %s changes nothing, and leaves no file", async (_, script, code) => {
-    const stage = await theatre.createTestNamespace("http");
-    await done(stage, ["group", "set", "web", W1]);
-    const before = await everything(stage);
+    const namespace = await cluster.createTestNamespace("http");
+    await done(namespace, ["group", "set", "web", W1]);
+    const before = await everything(namespace);
     const { env, path } = editor(script);
-    const end = await stage.start(["edit"], { env, terminal: TERMINAL }).ended;
+    const end = await namespace.start(["edit"], { env, terminal: TERMINAL }).ended;
     expect({ code: end.code, kept: kept(path) }).toEqual({ code, kept: [] });
-    expect(await everything(stage)).toEqual(before);
+    expect(await everything(namespace)).toEqual(before);
   });
 
   it("that others overtook is refused, keeps the text, and says how to go on", async () => {
-    const stage = await theatre.createTestNamespace("http");
-    await done(stage, ["group", "set", "web", W1]);
+    const namespace = await cluster.createTestNamespace("http");
+    await done(namespace, ["group", "set", "web", W1]);
     const { env, path } = editor(
       'sed -i \'s/"groups": {/&"mine": [],/\' "$1"; touch "$1.open"; while [ -e "$1.open" ]; do sleep 0.02; done',
     );
-    const edit = stage.start(["edit", "--yes"], { env });
+    const edit = namespace.start(["edit", "--yes"], { env });
     const open = () =>
       readdirSync(path)
         .map((name) => join(path, name, "signalbox.json.open"))
         .find((file) => existsSync(file));
     const file = await waitUntil("the editor has typed", open);
-    await done(stage, ["group", "add", "web", W2]);
+    await done(namespace, ["group", "add", "web", W2]);
     rmSync(file);
     const { code, stderr } = await edit.ended;
     expect({ code, stderr }).toEqual({
@@ -351,14 +357,14 @@ describe("an edit", () => {
     });
     const [, text = ""] = /kept in (\S+)\n/.exec(stderr) ?? [];
     expect(stderr).toContain(`signalbox import --replace --dry-run ${text}`);
-    const { stdout } = await stage.start(["import", "--replace", "--dry-run", text]).ended;
+    const { stdout } = await namespace.start(["import", "--replace", "--dry-run", text]).ended;
     expect(stdout).toMatch(/^\+ group mine: empty\n~ group web: - web2.example.com\n/);
   });
 
   it("that is ended by a signal keeps what was typed", async () => {
-    const stage = await theatre.createTestNamespace("http");
+    const namespace = await cluster.createTestNamespace("http");
     const { env, path } = editor('echo typed >>"$1"; touch "$1.open"; exec sleep 1000');
-    const edit = stage.start(["edit", "--yes"], { env });
+    const edit = namespace.start(["edit", "--yes"], { env });
     await waitUntil("the editor has typed", () =>
       readdirSync(path).some((name) => existsSync(join(path, name, "signalbox.json.open"))),
     );
@@ -372,12 +378,12 @@ describe("an edit", () => {
   });
 
   it("needs a terminal, unless a script is the editor and says --yes; and an editor that is there", async () => {
-    const stage = await theatre.createTestNamespace("http");
+    const namespace = await cluster.createTestNamespace("http");
     const { env } = editor('sed -i \'s/"groups": {/&"mine": []/\' "$1"');
-    const refused = await stage.start(["edit"], { env }).ended;
+    const refused = await namespace.start(["edit"], { env }).ended;
     expect(refused).toMatchObject({ code: 64, stderr: expect.stringContaining("edit needs a terminal") });
-    expect((await stage.start(["edit", "--yes"], { env }).ended).code).toBe(0);
-    const none = await stage.start(["edit", "--yes"], { env: { EDITOR: "/none/such --wait" } }).ended;
+    expect((await namespace.start(["edit", "--yes"], { env }).ended).code).toBe(0);
+    const none = await namespace.start(["edit", "--yes"], { env: { EDITOR: "/none/such --wait" } }).ended;
     expect(none).toMatchObject({ code: 1, stderr: expect.stringContaining("cannot be started") });
   });
 });
@@ -385,8 +391,8 @@ describe("an edit", () => {
 describe("a role that may not configure", () => {
   const LOGIN = { rootPassword: "r00t", user: "anybody", password: "x", prefix: "/jobs/" };
   let etcd: EtcdMember;
-  let house: House;
-  let room: Room;
+  let cluster: TestCluster;
+  let namespace: TestNamespace;
 
   beforeAll(async () => {
     etcd = await startEtcd({ auth: LOGIN });
@@ -398,39 +404,39 @@ describe("a role that may not configure", () => {
     await grant("readwrite", `${LOGIN.prefix}audit/`);
     await asRoot("user", "add", "auditor:secret");
     await asRoot("user", "grant-role", "auditor", "auditor");
-    house = await House.connect(etcd.endpoints, {
+    cluster = await TestCluster.connect(etcd.endpoints, {
       ...{ user: "root", password: LOGIN.rootPassword, allowPlaintextPassword: true },
     });
-    room = house.createNamespace({
+    namespace = cluster.createNamespace({
       prefix: LOGIN.prefix,
       env: {
         ...{ SIGNALBOX_ALLOW_PLAINTEXT_PASSWORD: "yes", SIGNALBOX_USER: "auditor" },
         SIGNALBOX_PASSWORD: "secret",
       },
     });
-    await room.put(room.keys.group("web"), '["web1.example.com"]');
+    await namespace.put(namespace.keys.group("web"), '["web1.example.com"]');
   });
   afterAll(async () => {
-    await house?.close();
+    await cluster?.close();
     await etcd?.stop();
   });
 
   it.each([2, 200])("is told what is missing, and %d changes are not made", async (count) => {
     const many = Array.from({ length: count }, (_, n) => [`g${n}`, []]);
     const document = { groups: Object.fromEntries(many), resources: ["db"] };
-    const end = await room.execute(["import", "-", "--yes"], { input: JSON.stringify(document) });
+    const end = await namespace.execute(["import", "-", "--yes"], { input: JSON.stringify(document) });
     expect(end).toMatchObject({
       code: 77,
       stderr: expect.stringMatching(
         /nothing was changed.*readwrite on .*\/jobs\/config\/groups\/.*config\/resources/,
       ),
     });
-    expect((await room.listKeys()).map(({ key }) => key)).toEqual(["/jobs/config/groups/web"]);
+    expect((await namespace.listKeys()).map(({ key }) => key)).toEqual(["/jobs/config/groups/web"]);
   });
 
   it("keeps what was typed into an editor", async () => {
     const { env, path } = editor('sed -i s/web1/web2/ "$1"');
-    const end = await room.execute(["edit", "--yes"], { env });
+    const end = await namespace.execute(["edit", "--yes"], { env });
     expect(end).toMatchObject({ code: 77, stderr: expect.stringContaining("what you typed is kept in") });
     expect(kept(path).join("")).toContain("web2");
   });

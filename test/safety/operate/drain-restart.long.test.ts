@@ -1,7 +1,10 @@
 /** `drain --wait` through the loss of etcd itself: it goes on when etcd is back, and says so. */
+
 import { writeFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { House, type Room, type TestProcess } from "../../../fixtures/cluster/test-cluster.ts";
+import type { TestProcess } from "../../../fixtures/cluster/process-group.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
 
 const TIMES = ["--ttl", "60s", "--termination-timeout", "500ms"];
@@ -9,29 +12,29 @@ const DRAIN = ["drain", "all", "--wait", "--yes", "--connect-timeout", "1s"];
 
 describe("a drain that waits, while etcd is stopped and started again", () => {
   let etcd: EtcdMember;
-  let house: House;
-  let room: Room;
+  let cluster: TestCluster;
+  let namespace: TestNamespace;
   let run: TestProcess;
   let over: string;
 
   beforeEach(async () => {
     etcd = await startEtcd();
-    house = await House.connect(etcd.endpoints);
-    room = house.createNamespace();
-    over = house.createPath();
-    run = room.startRun(
+    cluster = await TestCluster.connect(etcd.endpoints);
+    namespace = cluster.createNamespace();
+    over = cluster.createPath();
+    run = namespace.startRun(
       ["--lock", "x", ...TIMES],
       ["sh", "-c", `until [ -e '${over}' ]; do sleep 0.05; done`],
     );
-    await room.waitForTicket(run, "held", "x");
+    await namespace.waitForTicket(run, "held", "x");
   });
   afterEach(async () => {
-    await house?.close();
+    await cluster?.close();
     await etcd?.stop();
   });
 
   it("returns when the holder has ended", async () => {
-    const drain = room.start(DRAIN);
+    const drain = namespace.start(DRAIN);
     await drain.waitForOutput(/waiting for .*/);
     await etcd.kill();
     await drain.waitForOutput(/etcd is away/);
@@ -49,7 +52,7 @@ describe("a drain that waits, while etcd is stopped and started again", () => {
   });
 
   it("says who held at last, when its time is up before etcd is back", async () => {
-    const drain = room.start([...DRAIN, "--timeout", "2s"]);
+    const drain = namespace.start([...DRAIN, "--timeout", "2s"]);
     await drain.waitForOutput(/waiting for .*/);
     await etcd.kill();
     expect(await drain.ended).toMatchObject({
@@ -59,7 +62,7 @@ describe("a drain that waits, while etcd is stopped and started again", () => {
   });
 
   it("ends those who remain when etcd is back, where --reset says so", async () => {
-    const drain = room.start([...DRAIN, "--timeout", "3s", "--reset"]);
+    const drain = namespace.start([...DRAIN, "--timeout", "3s", "--reset"]);
     await drain.waitForOutput(/waiting for .*/);
     await etcd.kill();
     await drain.waitForOutput(/are ended when it is back/);

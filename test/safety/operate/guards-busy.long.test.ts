@@ -1,143 +1,152 @@
 /** Guards on a busy cluster: runs that come and go stop nobody; nothing is ended that was not shown. */
+
 import { describe, expect, it, onTestFinished } from "vitest";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { parseDrain } from "../../../src/protocol/drain.ts";
 import { serializeTicket, type Ticket } from "../../../src/protocol/ticket.ts";
 import { ticketWith } from "../../protocol/samples.ts";
-import { type Stage, Theatre } from "../support/theatre.ts";
 
-const theatre = new Theatre();
+const cluster = TestCluster.startForFile();
 /** Pause between two arrivals, ms: five waiters a second. */
 const EVERY = 200;
 
 let count = 0;
 
 /** A ticket without a runner. @returns its run */
-async function queueUp(stage: Stage, name: string, change: Partial<Ticket> = {}): Promise<string> {
+async function queueUp(
+  namespace: TestNamespace,
+  name: string,
+  change: Partial<Ticket> = {},
+): Promise<string> {
   count += 1;
   const run = `r${String(count).padStart(15, "0")}`;
   const value = serializeTicket(ticketWith({ run, pid: 10_000 + count, ...change }));
-  const key = stage.keys.lock(name, run);
-  await stage.store.commitTxn({ compare: [], success: [{ op: "put", key, value }], failure: [] });
+  const key = namespace.keys.lock(name, run);
+  await namespace.store.commitTxn({ compare: [], success: [{ op: "put", key, value }], failure: [] });
   return run;
 }
 
-const hold = (stage: Stage, name: string) => queueUp(stage, name, { state: "held", grantedAt: Date.now() });
+const hold = (namespace: TestNamespace, name: string) =>
+  queueUp(namespace, name, { state: "held", grantedAt: Date.now() });
 
-async function leave(stage: Stage, name: string, run: string): Promise<void> {
-  const key = stage.keys.lock(name, run);
-  await stage.store.commitTxn({ compare: [], success: [{ op: "delete", key }], failure: [] });
+async function leave(namespace: TestNamespace, name: string, run: string): Promise<void> {
+  const key = namespace.keys.lock(name, run);
+  await namespace.store.commitTxn({ compare: [], success: [{ op: "delete", key }], failure: [] });
 }
 
 /** A queue grows by five waiters a second until the test ends. */
-function grow(stage: Stage, name: string): void {
-  const timer = setInterval(() => void queueUp(stage, name).catch(() => {}), EVERY);
+function grow(namespace: TestNamespace, name: string): void {
+  const timer = setInterval(() => void queueUp(namespace, name).catch(() => {}), EVERY);
   onTestFinished(() => clearInterval(timer));
 }
 
 /** What a preview states, once more waiters have come since. */
-async function shownAt(stage: Stage, ...args: string[]): Promise<string> {
-  const { stdout } = await stage.start([...args, "--dry-run", "--json"]).ended;
-  const before = (await stage.listTickets()).length;
-  await waitUntil("more waiters came", async () => (await stage.listTickets()).length > before + 2);
+async function shownAt(namespace: TestNamespace, ...args: string[]): Promise<string> {
+  const { stdout } = await namespace.start([...args, "--dry-run", "--json"]).ended;
+  const before = (await namespace.listTickets()).length;
+  await waitUntil("more waiters came", async () => (await namespace.listTickets()).length > before + 2);
   return JSON.parse(stdout).revision;
 }
 
-async function asked(stage: Stage): Promise<string[]> {
-  return (await stage.listTickets()).flatMap(({ run, ticket }) => (ticket?.reset === undefined ? [] : [run]));
+async function asked(namespace: TestNamespace): Promise<string[]> {
+  return (await namespace.listTickets()).flatMap(({ run, ticket }) =>
+    ticket?.reset === undefined ? [] : [run],
+  );
 }
 
-async function drains(stage: Stage): Promise<string[]> {
-  const { kvs } = await stage.store.readRange(stage.keys.drains());
-  return kvs.flatMap((kv) => parseDrain(stage.keys, kv)?.name ?? []);
+async function drains(namespace: TestNamespace): Promise<string[]> {
+  const { kvs } = await namespace.store.readRange(namespace.keys.drains());
+  return kvs.flatMap((kv) => parseDrain(namespace.keys, kv)?.name ?? []);
 }
 
 describe("while a queue grows by 5 waiters a second", () => {
   it.each([["lock x"], ["host web1.example.com"], ["group web"], ["all"]])(
     "a drain of %s that was previewed is put",
     async (words) => {
-      const stage = await theatre.createTestNamespace("http");
-      await stage.start(["group", "set", "web", "web1.example.com", "--yes"]).ended;
-      await hold(stage, "x");
-      grow(stage, "x");
+      const namespace = await cluster.createTestNamespace("http");
+      await namespace.start(["group", "set", "web", "web1.example.com", "--yes"]).ended;
+      await hold(namespace, "x");
+      grow(namespace, "x");
       const scope = words.split(" ");
-      const revision = await shownAt(stage, "drain", ...scope);
-      const drain = await stage.start(["drain", ...scope, "--yes", "--expect-revision", revision]).ended;
+      const revision = await shownAt(namespace, "drain", ...scope);
+      const drain = await namespace.start(["drain", ...scope, "--yes", "--expect-revision", revision]).ended;
       expect(drain).toMatchObject({ code: 0 });
-      expect(await drains(stage)).toHaveLength(1);
+      expect(await drains(namespace)).toHaveLength(1);
     },
   );
 
   it("a reset that was previewed ends the holder, and tells how many came meanwhile", async () => {
-    const stage = await theatre.createTestNamespace("http");
-    const holder = await hold(stage, "x");
-    grow(stage, "x");
-    const revision = await shownAt(stage, "reset", "lock", "x");
+    const namespace = await cluster.createTestNamespace("http");
+    const holder = await hold(namespace, "x");
+    grow(namespace, "x");
+    const revision = await shownAt(namespace, "reset", "lock", "x");
     const words = ["reset", "lock", "x", "--yes", "--no-wait", "--expect-revision", revision];
-    const reset = await stage.start(words).ended;
+    const reset = await namespace.start(words).ended;
     expect(reset).toMatchObject({ code: 0, stderr: expect.stringMatching(/: \d+ came, 0 left; this ends/) });
-    expect(await asked(stage)).toEqual([holder]);
+    expect(await asked(namespace)).toEqual([holder]);
   });
 
   it("a waiter that was previewed is released, and nobody else", async () => {
-    const stage = await theatre.createTestNamespace("http");
-    await hold(stage, "x");
-    const waiter = await queueUp(stage, "x");
-    grow(stage, "x");
-    const revision = await shownAt(stage, "release", waiter);
+    const namespace = await cluster.createTestNamespace("http");
+    await hold(namespace, "x");
+    const waiter = await queueUp(namespace, "x");
+    grow(namespace, "x");
+    const revision = await shownAt(namespace, "release", waiter);
     const words = ["release", waiter, "--yes", "--no-wait", "--expect-revision", revision];
-    expect(await stage.start(words).ended).toMatchObject({ code: 0 });
-    expect(await asked(stage)).toEqual([waiter]);
+    expect(await namespace.start(words).ended).toMatchObject({ code: 0 });
+    expect(await asked(namespace)).toEqual([waiter]);
   });
 });
 
 describe("what was not shown is not ended", () => {
   it("a reset refuses once another run holds the lock", async () => {
-    const stage = await theatre.createTestNamespace("http");
-    const first = await hold(stage, "x");
-    const { stdout } = await stage.start(["reset", "lock", "x", "--dry-run", "--json"]).ended;
-    await leave(stage, "x", first);
-    await hold(stage, "x");
+    const namespace = await cluster.createTestNamespace("http");
+    const first = await hold(namespace, "x");
+    const { stdout } = await namespace.start(["reset", "lock", "x", "--dry-run", "--json"]).ended;
+    await leave(namespace, "x", first);
+    await hold(namespace, "x");
     const words = ["reset", "lock", "x", "--yes", "--expect-revision", JSON.parse(stdout).revision];
-    const reset = await stage.start(words).ended;
+    const reset = await namespace.start(words).ended;
     expect(reset).toMatchObject({
       code: 75,
       stderr: expect.stringMatching(/has gone .*\n.*has come \(held\)/),
     });
-    expect(await asked(stage)).toEqual([]);
+    expect(await asked(namespace)).toEqual([]);
   });
 
   it("a reset refuses when the run that was shown as next is next no more", async () => {
-    const stage = await theatre.createTestNamespace("http");
-    await hold(stage, "x");
-    const [next] = [await queueUp(stage, "x"), await queueUp(stage, "x")];
-    const { stdout } = await stage.start(["reset", "lock", "x", "--dry-run", "--json"]).ended;
-    await leave(stage, "x", next);
+    const namespace = await cluster.createTestNamespace("http");
+    await hold(namespace, "x");
+    const [next] = [await queueUp(namespace, "x"), await queueUp(namespace, "x")];
+    const { stdout } = await namespace.start(["reset", "lock", "x", "--dry-run", "--json"]).ended;
+    await leave(namespace, "x", next);
     const words = ["reset", "lock", "x", "--yes", "--expect-revision", JSON.parse(stdout).revision];
-    const reset = await stage.start(words).ended;
+    const reset = await namespace.start(words).ended;
     expect(reset).toMatchObject({
       code: 75,
       stderr: expect.stringMatching(/was next and no longer is: web1/),
     });
-    expect(await asked(stage)).toEqual([]);
+    expect(await asked(namespace)).toEqual([]);
   });
 
   it("a drain that resets spares a run that was granted after the preview, and says so", async () => {
-    const stage = await theatre.createTestNamespace("http");
-    const shown = await hold(stage, "x");
-    const { stdout } = await stage.start(["drain", "all", "--dry-run", "--json"]).ended;
-    const later = await hold(stage, "y");
+    const namespace = await cluster.createTestNamespace("http");
+    const shown = await hold(namespace, "x");
+    const { stdout } = await namespace.start(["drain", "all", "--dry-run", "--json"]).ended;
+    const later = await hold(namespace, "y");
     const { revision } = JSON.parse(stdout);
     const waits = ["--wait", "--timeout", "200ms", "--reset", "--yes", "--expect-revision", revision];
-    const drain = stage.start(["drain", "all", ...waits]);
-    await waitUntil("the shown run was asked", async () => (await asked(stage)).includes(shown));
-    await leave(stage, "x", shown);
+    const drain = namespace.start(["drain", "all", ...waits]);
+    await waitUntil("the shown run was asked", async () => (await asked(namespace)).includes(shown));
+    await leave(namespace, "x", shown);
     const { code, stderr } = await drain.ended;
     expect({ code, stderr }).toEqual({
       code: 124,
       stderr: expect.stringMatching(/not ended, since not shown/),
     });
-    expect(await asked(stage)).toEqual([]);
-    expect((await stage.listTickets()).map(({ run }) => run)).toEqual([later]);
+    expect(await asked(namespace)).toEqual([]);
+    expect((await namespace.listTickets()).map(({ run }) => run)).toEqual([later]);
   });
 });

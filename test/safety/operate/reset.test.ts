@@ -1,39 +1,45 @@
 /** `signalbox reset` and `signalbox release`: the job is dead before the command returns, and nobody else is hit. */
+
 import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import { FaultProxy } from "../../../fixtures/proxy.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { parseAuditRecord } from "../../../src/protocol/audit.ts";
 import { serializeTicket } from "../../../src/protocol/ticket.ts";
 import { ticketWith } from "../../protocol/samples.ts";
-import { type Stage, Theatre, TRANSPORTS } from "../support/theatre.ts";
 
-const theatre = new Theatre();
+const cluster = TestCluster.startForFile();
 const LOCK = ["--lock", "x", "--wait"];
 const TIMES = ["--ttl", "30s", "--termination-timeout", "400ms"];
 const RESET = ["reset", "lock", "x", "--yes"];
 
 /** Outcomes in the audit, oldest first. */
-async function outcomes(stage: Stage): Promise<string[]> {
-  const { kvs } = await stage.store.readRange(stage.keys.audits());
+async function outcomes(namespace: TestNamespace): Promise<string[]> {
+  const { kvs } = await namespace.store.readRange(namespace.keys.audits());
   return kvs.map(({ value }) => parseAuditRecord("", value)?.outcome ?? "unreadable");
 }
 
 /** A ticket on a session that nobody renews: its runner and its host are gone. */
 async function ghost(
-  stage: Stage,
+  namespace: TestNamespace,
   ttl: number,
   { state = "held", session = newSession() }: { state?: "held" | "grace"; session?: bigint } = {},
 ): Promise<string> {
   const run = "ghost00000000000";
-  await stage.store.grant(session, ttl).catch((error) => {
+  await namespace.store.grant(session, ttl).catch((error) => {
     if (!/lease already exists/.test(String(error))) throw error; // the answer was late, and the call was sent again
   });
-  const key = stage.keys.lock("x", run);
+  const key = namespace.keys.lock("x", run);
   const value = serializeTicket(
     ticketWith({ run, state, ...(state === "grace" && { until: Date.now() + 9e6 }) }),
   );
-  await stage.store.commitTxn({ compare: [], success: [{ op: "put", key, value, session }], failure: [] });
+  await namespace.store.commitTxn({
+    compare: [],
+    success: [{ op: "put", key, value, session }],
+    failure: [],
+  });
   return key;
 }
 
@@ -41,35 +47,35 @@ const newSession = () => BigInt(Math.floor(Math.random() * 2 ** 52));
 
 describe.concurrent.each(TRANSPORTS)("over %s, a reset", (transport) => {
   it("of a job that ignores TERM returns when it is dead, and the next may start", async (context) => {
-    const stage = await theatre.createTestNamespace(transport, context);
-    const run = await stage.startJobAndWait({
+    const namespace = await cluster.createTestNamespace(transport, context);
+    const run = await namespace.jobs.startAndWait({
       name: "run",
       options: [...LOCK, ...TIMES],
       hold: ["stubborn"],
     });
-    const next = stage.startJob({ name: "next", options: LOCK, hold: [5] });
-    await stage.waitForTickets("next", "waiting");
-    const { pid } = await stage.journal.waitForLine("run", "start");
-    const { code, stdout } = await stage.start([...RESET, "--reason", "stuck"]).ended;
+    const next = namespace.jobs.start({ name: "next", options: LOCK, hold: [5] });
+    await namespace.jobs.waitForTickets("next", "waiting");
+    const { pid } = await namespace.jobs.journal.waitForLine("run", "start");
+    const { code, stdout } = await namespace.start([...RESET, "--reason", "stuck"]).ended;
     expect({ code, alive: existsSync(`/proc/${pid}`) }).toEqual({ code: 0, alive: false });
     expect(stdout).toMatch(/has ended, after .*\nlock x is (now held by|free, (next is|nobody waits)) ?/);
     expect((await run.ended).stderr).toContain("stuck");
     expect([(await run.ended).code, (await next.ended).code]).toEqual([125, 0]);
-    expect(await outcomes(stage)).toEqual([expect.stringMatching(/^ended after/)]);
+    expect(await outcomes(namespace)).toEqual([expect.stringMatching(/^ended after/)]);
   });
 
   it("outlasts the loss of etcd while it waits, and says so", async (context) => {
-    const stage = await theatre.createTestNamespace(transport, context);
-    const key = await ghost(stage, 600);
-    const proxy = await FaultProxy.start(stage.etcd.clientUrl);
+    const namespace = await cluster.createTestNamespace(transport, context);
+    const key = await ghost(namespace, 600);
+    const proxy = await FaultProxy.start(namespace.etcd.clientUrl);
     try {
       const endpoint = `http://${proxy.address}`;
-      const reset = stage.start(RESET, { endpoint });
+      const reset = namespace.start(RESET, { endpoints: [endpoint] });
       await reset.waitForOutput(/asked .* to end/);
       proxy.mode = "refuse";
       proxy.reset();
       await reset.waitForOutput(/etcd is away/);
-      await stage.store.commitTxn({ compare: [], success: [{ op: "delete", key }], failure: [] });
+      await namespace.store.commitTxn({ compare: [], success: [{ op: "delete", key }], failure: [] });
       proxy.mode = "forward";
       const { code, stderr } = await reset.ended;
       expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining("etcd is back") });
@@ -81,13 +87,13 @@ describe.concurrent.each(TRANSPORTS)("over %s, a reset", (transport) => {
 
 describe.concurrent("a reset", () => {
   it("of a frozen runner returns when its guardian has killed the job and its session is over", async (context) => {
-    const stage = await theatre.createTestNamespace("http", context);
+    const namespace = await cluster.createTestNamespace("http", context);
     const options = ["--lock", "x", "--ttl", "15s", "--termination-timeout", "100ms"];
-    const run = await stage.startJobAndWait({ name: "run", options, hold: ["stubborn"] });
-    const { pid } = await stage.journal.waitForLine("run", "start");
+    const run = await namespace.jobs.startAndWait({ name: "run", options, hold: ["stubborn"] });
+    const { pid } = await namespace.jobs.journal.waitForLine("run", "start");
     run.child.kill("SIGSTOP");
-    const { code } = await stage.start(RESET).ended;
-    expect({ code, alive: existsSync(`/proc/${pid}`) }, stage.journal.formatTimeline()).toEqual({
+    const { code } = await namespace.start(RESET).ended;
+    expect({ code, alive: existsSync(`/proc/${pid}`) }, namespace.jobs.journal.formatTimeline()).toEqual({
       code: 0,
       alive: false,
     });
@@ -96,29 +102,29 @@ describe.concurrent("a reset", () => {
   });
 
   it("of one whose host is gone waits for its session, or with --force for nothing", async (context) => {
-    const stage = await theatre.createTestNamespace("http", context);
+    const namespace = await cluster.createTestNamespace("http", context);
     const session = newSession();
-    await ghost(stage, 600, { session });
-    const reset = stage.start(RESET);
+    await ghost(namespace, 600, { session });
+    const reset = namespace.start(RESET);
     await reset.waitForOutput(/asked .* to end/);
-    await stage.store.revoke(session); // as when it lapses: etcd deletes its keys
+    await namespace.store.revoke(session); // as when it lapses: etcd deletes its keys
     expect(await reset.ended).toMatchObject({ code: 0 });
-    const key = await ghost(stage, 600);
-    const late = await stage.start([...RESET, "--timeout", "300ms"]).ended;
+    const key = await ghost(namespace, 600);
+    const late = await namespace.start([...RESET, "--timeout", "300ms"]).ended;
     expect(late).toMatchObject({ code: 124, stderr: expect.stringContaining("--force") });
-    expect((await stage.store.readRange({ key })).count).toBe(1);
-    expect(await stage.start([...RESET, "--force"]).ended).toMatchObject({ code: 0 });
-    expect((await stage.store.readRange({ key })).count).toBe(0);
+    expect((await namespace.store.readRange({ key })).count).toBe(1);
+    expect(await namespace.start([...RESET, "--force"]).ended).toMatchObject({ code: 0 });
+    expect((await namespace.store.readRange({ key })).count).toBe(0);
   });
 
   it("hits nobody but whom it saw, however close to a hand-over", async (context) => {
-    const stage = await theatre.createTestNamespace("http", context);
+    const namespace = await cluster.createTestNamespace("http", context);
     const rounds = 12;
     for (let round = 0; round < rounds; round += 1) {
       const first = `first${round}`;
-      await stage.startJobAndWait({ name: first, options: LOCK, hold: [1 + (round % 5)] });
-      const next = stage.startJob({ name: `next${round}`, options: LOCK, hold: [2] });
-      const reset = await stage.start(RESET).ended;
+      await namespace.jobs.startAndWait({ name: first, options: LOCK, hold: [1 + (round % 5)] });
+      const next = namespace.jobs.start({ name: `next${round}`, options: LOCK, hold: [2] });
+      const reset = await namespace.start(RESET).ended;
       const { code } = await next.ended;
       const hit = reset.stdout.includes(`:${next.pid} has ended`);
       expect([0, 75], reset.stderr).toContain(reset.code);
@@ -128,10 +134,10 @@ describe.concurrent("a reset", () => {
   });
 
   it("of what another operator resets at the same time is refused, and told by whom", async (context) => {
-    const stage = await theatre.createTestNamespace("http", context);
-    await ghost(stage, 600);
-    const both = await Promise.all([1, 2, 3, 4].map(() => stage.start([...RESET, "--no-wait"]).ended));
-    const requests = (await outcomes(stage)).length;
+    const namespace = await cluster.createTestNamespace("http", context);
+    await ghost(namespace, 600);
+    const both = await Promise.all([1, 2, 3, 4].map(() => namespace.start([...RESET, "--no-wait"]).ended));
+    const requests = (await outcomes(namespace)).length;
     const refused = both.filter(({ code }) => code === 75);
     expect(both.every(({ code }) => code === 0 || code === 75)).toBe(true);
     expect(requests).toBe(1);
@@ -139,39 +145,39 @@ describe.concurrent("a reset", () => {
   });
 
   it("refuses when what it ends has changed since --expect-revision, and shows what", async (context) => {
-    const stage = await theatre.createTestNamespace("http", context);
-    const key = await ghost(stage, 600);
-    const { stdout } = await stage.start(["reset", "lock", "x", "--dry-run", "--json"]).ended;
+    const namespace = await cluster.createTestNamespace("http", context);
+    const key = await ghost(namespace, 600);
+    const { stdout } = await namespace.start(["reset", "lock", "x", "--dry-run", "--json"]).ended;
     const { revision } = JSON.parse(stdout);
-    await stage.store.commitTxn({ compare: [], success: [{ op: "delete", key }], failure: [] });
-    await stage.startJobAndWait({ name: "other", options: LOCK, hold: ["until", "/nonexistent"] });
-    const refused = await stage.start([...RESET, "--expect-revision", revision]).ended;
+    await namespace.store.commitTxn({ compare: [], success: [{ op: "delete", key }], failure: [] });
+    await namespace.jobs.startAndWait({ name: "other", options: LOCK, hold: ["until", "/nonexistent"] });
+    const refused = await namespace.start([...RESET, "--expect-revision", revision]).ended;
     expect(refused).toMatchObject({ code: 75, stderr: expect.stringMatching(/has come \(held\)/) });
-    expect(await outcomes(stage)).toEqual([]);
-    const ahead = await stage.start([...RESET, "--expect-revision", "999999999"]).ended;
+    expect(await outcomes(namespace)).toEqual([]);
+    const ahead = await namespace.start([...RESET, "--expect-revision", "999999999"]).ended;
     expect(ahead).toMatchObject({ code: 64, stderr: expect.stringContaining("still to come") });
   });
 
   it("changes nothing in a dry run, without consent, or with a read-only configuration", async (context) => {
-    const stage = await theatre.createTestNamespace("http", context);
-    await ghost(stage, 600);
-    const dry = await stage.start(["reset", "lock", "x", "--dry-run"]).ended;
+    const namespace = await cluster.createTestNamespace("http", context);
+    await ghost(namespace, 600);
+    const dry = await namespace.start(["reset", "lock", "x", "--dry-run"]).ended;
     expect(dry.stdout).toMatch(
       /^ends +web1.example.com:4711 .*\n(.*\n)*do it with: signalbox reset lock x --expect-/,
     );
-    expect((await stage.start(["reset", "lock", "x"]).ended).code).toBe(64);
+    expect((await namespace.start(["reset", "lock", "x"]).ended).code).toBe(64);
     const env = { SIGNALBOX_READ_ONLY: "true" };
-    expect(await stage.start(RESET, { env }).ended).toMatchObject({
+    expect(await namespace.start(RESET, { env }).ended).toMatchObject({
       code: 77,
       stderr: expect.stringContaining("readOnly"),
     });
-    expect(await outcomes(stage)).toEqual([]);
-    expect((await stage.listTickets())[0]?.ticket?.reset).toBeUndefined();
+    expect(await outcomes(namespace)).toEqual([]);
+    expect((await namespace.listTickets())[0]?.ticket?.reset).toBeUndefined();
   });
 
   it("asks at a terminal, and takes nothing but yes for a yes", async (context) => {
-    const stage = await theatre.createTestNamespace("http", context);
-    await ghost(stage, 600);
+    const namespace = await cluster.createTestNamespace("http", context);
+    await ghost(namespace, 600);
     for (const [answer, code] of [
       ["n", 1],
       ["", 1],
@@ -179,62 +185,62 @@ describe.concurrent("a reset", () => {
       ["\x04", 1],
       ["y", 0],
     ] as const) {
-      const asked = stage.start(["reset", "lock", "x", "--no-wait"], {
+      const asked = namespace.start(["reset", "lock", "x", "--no-wait"], {
         terminal: { columns: 80, rows: 24 },
       });
       await asked.waitForOutput(/Reset lock x\? \[y\/N\]/);
       asked.child.stdin?.write(`${answer}\r`);
       expect({ answer, code: (await asked.ended).code }).toEqual({ answer, code });
-      expect(await outcomes(stage)).toHaveLength(code === 0 ? 1 : 0);
+      expect(await outcomes(namespace)).toHaveLength(code === 0 ? 1 : 0);
     }
   });
 
   it("that is no longer waited for stands all the same", async (context) => {
-    const stage = await theatre.createTestNamespace("http", context);
-    const key = await ghost(stage, 600);
-    const reset = stage.start(RESET, { terminal: { columns: 80, rows: 24 } });
+    const namespace = await cluster.createTestNamespace("http", context);
+    const key = await ghost(namespace, 600);
+    const reset = namespace.start(RESET, { terminal: { columns: 80, rows: 24 } });
     await reset.waitForOutput(/asked web1.example.com:4711 to end/);
     reset.child.stdin?.write("\x03");
     expect(await reset.ended).toMatchObject({ code: 130, stdout: expect.stringContaining("stands") });
-    expect((await stage.store.readRange({ key })).kvs[0]?.value).toContain('"reset"');
+    expect((await namespace.store.readRange({ key })).kvs[0]?.value).toContain('"reset"');
   });
 
   it("of nobody is no error, unless it is to be strict", async (context) => {
-    const stage = await theatre.createTestNamespace("http", context);
-    expect(await stage.start(RESET).ended).toMatchObject({
+    const namespace = await cluster.createTestNamespace("http", context);
+    expect(await namespace.start(RESET).ended).toMatchObject({
       code: 0,
       stdout: 'nobody holds lock "x", nor waits for it\n',
     });
-    expect((await stage.start([...RESET, "--strict"]).ended).code).toBe(1);
+    expect((await namespace.start([...RESET, "--strict"]).ended).code).toBe(1);
   });
 
   it("deletes a ticket in grace at once, and one that cannot be read only by force", async (context) => {
-    const stage = await theatre.createTestNamespace("http", context);
-    await ghost(stage, 600, { state: "grace" });
-    expect((await stage.start(RESET).ended).code).toBe(0);
-    const key = stage.keys.lock("x", "ghost00000000000");
-    await stage.store.commitTxn({ compare: [], success: [{ op: "put", key, value: "{" }], failure: [] });
-    expect(await stage.start(RESET).ended).toMatchObject({
+    const namespace = await cluster.createTestNamespace("http", context);
+    await ghost(namespace, 600, { state: "grace" });
+    expect((await namespace.start(RESET).ended).code).toBe(0);
+    const key = namespace.keys.lock("x", "ghost00000000000");
+    await namespace.store.commitTxn({ compare: [], success: [{ op: "put", key, value: "{" }], failure: [] });
+    expect(await namespace.start(RESET).ended).toMatchObject({
       code: 1,
       stderr: expect.stringContaining("--force"),
     });
-    expect((await stage.start([...RESET, "--force"]).ended).code).toBe(0);
-    expect(await stage.listTickets()).toEqual([]);
+    expect((await namespace.start([...RESET, "--force"]).ended).code).toBe(0);
+    expect(await namespace.listTickets()).toEqual([]);
   });
 
   it("of a resource ends all its holders, or the one that is named; the others go on", async (context) => {
-    const stage = await theatre.createTestNamespace("http", context);
+    const namespace = await cluster.createTestNamespace("http", context);
     const options = ["--no-lock", "--lease", "db=1:3", ...TIMES];
     const runs = await Promise.all(
-      ["a", "b", "c"].map((name) => stage.startJobAndWait({ name, options, hold: ["stubborn"] })),
+      ["a", "b", "c"].map((name) => namespace.jobs.startAndWait({ name, options, hold: ["stubborn"] })),
     );
-    const [first] = await stage.waitForTickets("a", "held");
+    const [first] = await namespace.jobs.waitForTickets("a", "held");
     const one = ["reset", "resource", "db", "--run", first?.run.slice(0, 8) ?? "", "--yes"];
-    expect(await stage.start(one).ended).toMatchObject({ code: 0 });
+    expect(await namespace.start(one).ended).toMatchObject({ code: 0 });
     expect((await runs[0]?.ended)?.code).toBe(125);
-    expect((await stage.listTickets()).map(({ ticket }) => ticket?.label).sort()).toEqual(["b", "c"]);
-    expect(await stage.start(["reset", "resource", "db", "--yes"]).ended).toMatchObject({ code: 0 });
-    expect(await stage.listTickets()).toEqual([]);
+    expect((await namespace.listTickets()).map(({ ticket }) => ticket?.label).sort()).toEqual(["b", "c"]);
+    expect(await namespace.start(["reset", "resource", "db", "--yes"]).ended).toMatchObject({ code: 0 });
+    expect(await namespace.listTickets()).toEqual([]);
     expect((await Promise.all(runs.map(({ ended }) => ended))).map(({ code }) => code)).toEqual([
       125, 125, 125,
     ]);
@@ -243,24 +249,28 @@ describe.concurrent("a reset", () => {
 
 describe.concurrent("a release", () => {
   it("throws a waiter out of its queue with 75, and the queue goes on", async (context) => {
-    const stage = await theatre.createTestNamespace("http", context);
-    const file = `${stage.journal.folder}/over`;
-    const holder = await stage.startJobAndWait({ name: "holder", options: LOCK, hold: ["until", file] });
-    const waiter = stage.startJob({ name: "waiter", options: LOCK });
-    const [place] = await stage.waitForTickets("waiter", "waiting");
-    const last = stage.startJob({ name: "last", options: LOCK, hold: [1] });
-    await stage.waitForTickets("last", "waiting");
+    const namespace = await cluster.createTestNamespace("http", context);
+    const file = `${namespace.jobs.journal.folder}/over`;
+    const holder = await namespace.jobs.startAndWait({
+      name: "holder",
+      options: LOCK,
+      hold: ["until", file],
+    });
+    const waiter = namespace.jobs.start({ name: "waiter", options: LOCK });
+    const [place] = await namespace.jobs.waitForTickets("waiter", "waiting");
+    const last = namespace.jobs.start({ name: "last", options: LOCK, hold: [1] });
+    await namespace.jobs.waitForTickets("last", "waiting");
     const run = place?.run ?? "";
-    expect(await stage.start(["release", run.slice(0, 6), "--yes"]).ended).toMatchObject({ code: 0 });
+    expect(await namespace.start(["release", run.slice(0, 6), "--yes"]).ended).toMatchObject({ code: 0 });
     expect((await waiter.ended).code).toBe(75);
-    const held = (await stage.waitForTickets("holder", "held"))[0]?.run ?? "";
-    expect(await stage.start(["release", held, "--yes"]).ended).toMatchObject({
+    const held = (await namespace.jobs.waitForTickets("holder", "held"))[0]?.run ?? "";
+    expect(await namespace.start(["release", held, "--yes"]).ended).toMatchObject({
       code: 75,
       stderr: expect.stringContaining(`signalbox reset lock x --run ${held}`),
     });
     holder.child.kill("SIGTERM");
     await waitUntil("the last one ran", async () => (await last.ended).code === 0);
-    expect((await stage.start(["release", run, "--yes"]).ended).code).toBe(0);
-    expect((await stage.start(["release", run, "--yes", "--strict"]).ended).code).toBe(1);
+    expect((await namespace.start(["release", run, "--yes"]).ended).code).toBe(0);
+    expect((await namespace.start(["release", run, "--yes", "--strict"]).ended).code).toBe(1);
   });
 });

@@ -1,15 +1,12 @@
 /** Runners that are killed or frozen: their commands die with them, and before anyone else gets the lock. */
+
 import { describe, expect, test } from "vitest";
-import {
-  House,
-  type Room,
-  type TestProcess,
-  TRANSPORTS,
-  type Transport,
-  waitUntil,
-} from "../../../fixtures/cluster/test-cluster.ts";
+import type { TestProcess } from "../../../fixtures/cluster/process-group.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { type TestNamespace, TRANSPORTS, type Transport } from "../../../fixtures/cluster/test-namespace.ts";
+import { killProcess } from "../../../fixtures/process/marked-processes.ts";
 import { retryAfterStalls, startStopwatch } from "../../../fixtures/steady.ts";
-import { killProcess } from "../../process/helpers.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { TOKEN_WRITER, TokenLog } from "../support/token-log.ts";
 import { waitForDeath } from "../support/wait-for-death.ts";
 
@@ -24,7 +21,7 @@ const LATE = 3_000;
 const [HORIZON, LAG] = [2_000, 1_000];
 const ENV = { SIGNALBOX_TTL: "3s", SIGNALBOX_TERMINATION_TIMEOUT: "500ms" };
 
-const house = House.startForFile();
+const cluster = TestCluster.startForFile();
 
 const spin = async (ms: number) => {
   for (const end = performance.now() + ms; performance.now() < end; ) await new Promise(setImmediate);
@@ -32,26 +29,26 @@ const spin = async (ms: number) => {
 const within = (ms: number) => spin(Math.random() * ms);
 
 /** Resolves with the event that grants a run the lock, as soon as etcd tells it. */
-async function granted(room: Room, run: TestProcess): Promise<void> {
+async function granted(namespace: TestNamespace, run: TestProcess): Promise<void> {
   const stop = AbortSignal.timeout(60_000);
   try {
-    for await (const { events } of room.store.watch(
-      { ranges: [room.keys.getQueueRange("lock", "job")], from: 1n },
+    for await (const { events } of namespace.store.watch(
+      { ranges: [namespace.keys.getQueueRange("lock", "job")], from: 1n },
       stop,
     )) {
       const tickets = events.map((event) => (event.type === "put" ? JSON.parse(event.kv.value) : {}));
       if (tickets.some(({ pid, state }) => pid === run.pid && state === "held")) return;
     }
   } catch (cause) {
-    const queue = (await room.readQueue("job")).map(({ ticket }) => `${ticket?.pid} ${ticket?.state}`);
+    const queue = (await namespace.readQueue("job")).map(({ ticket }) => `${ticket?.pid} ${ticket?.state}`);
     const seen = JSON.stringify({ ...run.output, exit: run.child.exitCode, queue });
     throw new Error(`run ${run.pid} was not granted: ${seen}`, { cause });
   }
 }
 
 /** When a runner that has the lock, or waits for it, is killed: after an event and a random while. */
-const INSTANTS: ((room: Room, run: TestProcess) => Promise<void>)[] = [
-  (room, run) => granted(room, run).then(() => within(8)), // around the spawn
+const INSTANTS: ((namespace: TestNamespace, run: TestProcess) => Promise<void>)[] = [
+  (namespace, run) => granted(namespace, run).then(() => within(8)), // around the spawn
   (_, run) => run.waitForOutput(/up/).then(() => within(200)),
 ];
 
@@ -62,20 +59,20 @@ async function killed(run: TestProcess): Promise<number> {
 }
 
 /** Kills a runner at any moment of its start, on a lock that is free. */
-async function killedAtStart(room: Room): Promise<number> {
-  const run = room.startRun([], [TOKEN_WRITER], { env: { OUT: "/dev/null" } });
+async function killedAtStart(namespace: TestNamespace): Promise<number> {
+  const run = namespace.startRun([], [TOKEN_WRITER], { env: { OUT: "/dev/null" } });
   await within(300);
   return await killed(run);
 }
 
 /** Kills one holder of a lock after the other, the next one waiting already; the last one must have its turn in time. */
-async function killedInTurn(room: Room, ledger: TokenLog, kills: number): Promise<number[]> {
+async function killedInTurn(namespace: TestNamespace, ledger: TokenLog, kills: number): Promise<number[]> {
   const queued = async () => {
-    const run = room.startRun(["--lock", "job", "--wait"], [TOKEN_WRITER], { env: ledger.env });
+    const run = namespace.startRun(["--lock", "job", "--wait"], [TOKEN_WRITER], { env: ledger.env });
     await waitUntil("its place", async () => {
       if (run.child.exitCode !== null)
         throw new Error(`ended without a place: ${JSON.stringify(run.output)}`);
-      return (await room.readQueue("job")).some((it) => it.ticket?.pid === run.pid);
+      return (await namespace.readQueue("job")).some((it) => it.ticket?.pid === run.pid);
     });
     return run;
   };
@@ -83,12 +80,12 @@ async function killedInTurn(room: Room, ledger: TokenLog, kills: number): Promis
   let current = await queued();
   for (let number = 0; number < kills; number++) {
     const next = await queued();
-    await INSTANTS[number % INSTANTS.length]?.(room, current);
+    await INSTANTS[number % INSTANTS.length]?.(namespace, current);
     took.push(await killed(current));
     current = next;
   }
   const sinceDeath = startStopwatch();
-  await granted(room, current);
+  await granted(namespace, current);
   expect(sinceDeath(), "ms from the last death to the next grant").toBeLessThan(TTL + LATE);
   await current.waitForOutput(/up/);
   killProcess(current.pid, "SIGTERM");
@@ -98,12 +95,12 @@ async function killedInTurn(room: Room, ledger: TokenLog, kills: number): Promis
 
 /** A lane of kills: a third of them at the start. */
 async function lane(transport: Transport, kills: number): Promise<number[]> {
-  const room = house.createNamespace({ transport, env: ENV });
-  const ledger = new TokenLog(house.createPath());
+  const namespace = cluster.createNamespace({ transport, env: ENV });
+  const ledger = new TokenLog(cluster.createPath());
   const early = Math.ceil(kills / 3);
-  const took = await killedInTurn(room, ledger, kills - early);
+  const took = await killedInTurn(namespace, ledger, kills - early);
   expect(ledger.findOverlaps(), "lines of a command that was to be dead").toEqual([]);
-  for (let number = 0; number < early; number++) took.push(await killedAtStart(room));
+  for (let number = 0; number < early; number++) took.push(await killedAtStart(namespace));
   return took;
 }
 
@@ -134,13 +131,13 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
 
   test("a runner frozen past its horizon: dead before the session expires, and it says 125", async () => {
     await retryAfterStalls(async () => {
-      const room = house.createNamespace({ transport, env: ENV });
-      const ledger = new TokenLog(house.createPath());
+      const namespace = cluster.createNamespace({ transport, env: ENV });
+      const ledger = new TokenLog(cluster.createPath());
       const env = { ...ledger.env, BEAT: "deaf" }; // TERM alone would not do
-      const frozen = room.startRun(["--lock", "job"], [TOKEN_WRITER], { env });
+      const frozen = namespace.startRun(["--lock", "job"], [TOKEN_WRITER], { env });
       await frozen.waitForOutput(/up/);
-      const next = room.startRun(["--lock", "job", "--wait"], [TOKEN_WRITER], { env });
-      await room.waitForTicket(next, "waiting", "job");
+      const next = namespace.startRun(["--lock", "job", "--wait"], [TOKEN_WRITER], { env });
+      await namespace.waitForTicket(next, "waiting", "job");
       killProcess(frozen.pid, "SIGSTOP");
       const died = await waitForDeath(frozen.mark, 10_000, frozen.pid);
       expect(died, "ms from the freeze to the death of all").toBeLessThan(HORIZON + LAG);
@@ -156,13 +153,15 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
   });
 
   test("a command that ignores TERM is killed after the termination timeout", async () => {
-    const room = house.createNamespace({ transport, env: { ...ENV, SIGNALBOX_TTL: "20s" } });
-    const ledger = new TokenLog(house.createPath());
-    const deaf = room.startRun(["--lock", "job"], [TOKEN_WRITER], { env: { ...ledger.env, BEAT: "deaf" } });
+    const namespace = cluster.createNamespace({ transport, env: { ...ENV, SIGNALBOX_TTL: "20s" } });
+    const ledger = new TokenLog(cluster.createPath());
+    const deaf = namespace.startRun(["--lock", "job"], [TOKEN_WRITER], {
+      env: { ...ledger.env, BEAT: "deaf" },
+    });
     await deaf.waitForOutput(/up/);
     killProcess(deaf.pid, "SIGTERM");
     expect(await deaf.ended).toEqual({ code: 137, signal: null, stdout: "up\n", stderr: expect.any(String) });
     await waitForDeath(deaf.mark, 5_000);
-    expect(await room.readQueue("job"), "the lock is free at once").toEqual([]);
+    expect(await namespace.readQueue("job"), "the lock is free at once").toEqual([]);
   });
 });

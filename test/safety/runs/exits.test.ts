@@ -1,72 +1,69 @@
 /** How runs end: exit codes, what is said, and what is not said. */
-import { describe, expect, test } from "vitest";
-import {
-  House,
-  matchMessage,
-  matchSilentEnd,
-  type Room,
-  TRANSPORTS,
-  waitUntil,
-} from "../../../fixtures/cluster/test-cluster.ts";
-import { retryAfterStalls } from "../../../fixtures/steady.ts";
 
-const house = House.startForFile();
+import { describe, expect, test } from "vitest";
+import { matchMessage, matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
+import { retryAfterStalls } from "../../../fixtures/steady.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
+
+const cluster = TestCluster.startForFile();
 
 const FOR_EVER = ["sh", "-c", "echo up; exec sleep 1000"];
 
 /** A run that holds the lock `job` until it is told to end. */
-async function holder(room: Room, options: string[] = []) {
-  const run = room.startRun(["--lock", "job", ...options], FOR_EVER);
+async function holder(namespace: TestNamespace, options: string[] = []) {
+  const run = namespace.startRun(["--lock", "job", ...options], FOR_EVER);
   await run.waitForOutput(/up/);
   return { run, end: () => run.child.kill("SIGTERM") };
 }
 
 describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
-  const enter = () => house.createNamespace({ transport });
+  const enter = () => cluster.createNamespace({ transport });
 
   test("busy: 75 at once and in silence, or what -E says", async () => {
-    const room = enter();
-    const { run, end } = await holder(room);
-    expect(await room.startRun(["--lock", "job"], ["echo", "ran"]).ended).toEqual(matchSilentEnd(75));
-    expect(await room.startRun(["--lock", "job", "-E", "0"], ["echo", "ran"]).ended).toEqual(
+    const namespace = enter();
+    const { run, end } = await holder(namespace);
+    expect(await namespace.startRun(["--lock", "job"], ["echo", "ran"]).ended).toEqual(matchSilentEnd(75));
+    expect(await namespace.startRun(["--lock", "job", "-E", "0"], ["echo", "ran"]).ended).toEqual(
       matchSilentEnd(0),
     );
-    expect(await room.startRun(["--lock", "job", "--wait=300ms"], ["echo", "ran"]).ended).toEqual(
+    expect(await namespace.startRun(["--lock", "job", "--wait=300ms"], ["echo", "ran"]).ended).toEqual(
       matchSilentEnd(75),
     );
-    expect((await room.readQueue("job")).length, "those who gave up left the queue").toBe(1);
+    expect((await namespace.readQueue("job")).length, "those who gave up left the queue").toBe(1);
     end();
     expect(await run.ended).toMatchObject({ code: 143, stderr: "" });
   });
 
   test("a run waits in silence, and runs when the lock is free", async () => {
-    const room = enter();
-    const { run, end } = await holder(room);
-    const next = room.startRun(["--lock", "job", "--wait"], ["echo", "ran"]);
-    await room.waitForTicket(next, "waiting", "job");
+    const namespace = enter();
+    const { run, end } = await holder(namespace);
+    const next = namespace.startRun(["--lock", "job", "--wait"], ["echo", "ran"]);
+    await namespace.waitForTicket(next, "waiting", "job");
     end();
     await run.ended;
     expect(await next.ended).toEqual({ ...matchSilentEnd(0), stdout: "ran\n" });
   });
 
   test("leases that are not granted in time: 75, in silence", async () => {
-    const room = enter();
-    const all = room.startRun(["--no-lock", "--lease", "db=2:2"], FOR_EVER);
+    const namespace = enter();
+    const all = namespace.startRun(["--no-lock", "--lease", "db=2:2"], FOR_EVER);
     await all.waitForOutput(/up/);
     const late = ["--no-lock", "--lease", "db=1:2", "--lease-timeout", "300ms"];
-    expect(await room.startRun(late, ["echo", "ran"]).ended).toEqual(matchSilentEnd(75));
-    expect((await room.readQueue("db", "resource")).length).toBe(1);
+    expect(await namespace.startRun(late, ["echo", "ran"]).ended).toEqual(matchSilentEnd(75));
+    expect((await namespace.readQueue("db", "resource")).length).toBe(1);
     all.child.kill("SIGTERM");
     await all.ended;
   });
 
   test("--grace: busy on after the runner is gone, a waiter starts when it has passed", async () => {
-    const room = enter();
+    const namespace = enter();
     const since = Date.now();
-    const run = room.startRun(["--lock", "job", "--grace", "20s"], ["date", "+%s%3N"]);
+    const run = namespace.startRun(["--lock", "job", "--grace", "20s"], ["date", "+%s%3N"]);
     // Long enough for a slow machine to see it before it has passed.
     const ticket = await waitUntil("a ticket in grace", async () => {
-      const found = (await room.readQueue("job"))[0]?.ticket;
+      const found = (await namespace.readQueue("job"))[0]?.ticket;
       return found?.state === "grace" && found;
     });
     const { code, stdout, stderr } = await run.ended;
@@ -77,29 +74,31 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
       until - Number(stdout),
       "ms from the command's start: it counts from the grant",
     ).toBeLessThanOrEqual(20_000);
-    const busy = await room.startRun(["--lock", "job"], ["echo", "ran"]).ended;
+    const busy = await namespace.startRun(["--lock", "job"], ["echo", "ran"]).ended;
     if (Date.now() < until) expect(busy).toEqual(matchSilentEnd(75));
-    const waiter = await room.startRun(["--lock", "job", "--wait"], ["date", "+%s%3N"]).ended;
+    const waiter = await namespace.startRun(["--lock", "job", "--wait"], ["date", "+%s%3N"]).ended;
     expect(waiter).toMatchObject({ code: 0, stderr: "" });
     expect(Number(waiter.stdout), "when the waiter's command ran").toBeGreaterThanOrEqual(until);
   });
 
   test("the host is not in the group: 75 in silence; taken out of it while running: 125", async () => {
-    const room = enter();
-    const group = room.keys.group("web");
+    const namespace = enter();
+    const group = namespace.keys.group("web");
     const options = ["--lock", "job", "-g", "web", "--host", "web1.example.com"];
-    expect(await room.startRun(options, ["echo", "ran"]).ended).toEqual(
+    expect(await namespace.startRun(options, ["echo", "ran"]).ended).toEqual(
       matchMessage(78, /there is no group "web"/),
     );
-    await room.put(group, JSON.stringify(["web2.example.com"]));
-    expect(await room.startRun(options, ["echo", "ran"]).ended, "others in it").toEqual(matchSilentEnd(75));
-    await room.execute(["group", "set", "web", "web1.example.com", "web2.example.com"]);
-    const run = room.startRun(options, FOR_EVER);
+    await namespace.put(group, JSON.stringify(["web2.example.com"]));
+    expect(await namespace.startRun(options, ["echo", "ran"]).ended, "others in it").toEqual(
+      matchSilentEnd(75),
+    );
+    await namespace.execute(["group", "set", "web", "web1.example.com", "web2.example.com"]);
+    const run = namespace.startRun(options, FOR_EVER);
     await run.waitForOutput(/up/);
-    await room.execute(["group", "set", "web", "web2.example.com", "--yes"]);
+    await namespace.execute(["group", "set", "web", "web2.example.com", "--yes"]);
     expect(await run.ended).toMatchObject({ code: 125, stdout: "up\n" });
     expect(run.output.stderr).toMatch(/the claim was lost.*the host is no longer in group .*web/);
-    expect(await room.readQueue("job"), "the lock is free").toEqual([]);
+    expect(await namespace.readQueue("job"), "the lock is free").toEqual([]);
   });
 
   test.each([
@@ -107,11 +106,11 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
     ["--max-hold", "it has held its claim too long"],
   ])("%s: the command is terminated, 124", async (flag, why) => {
     await retryAfterStalls(async () => {
-      const room = enter();
-      const run = room.startRun(["--lock", "job", flag, "1s"], FOR_EVER);
+      const namespace = enter();
+      const run = namespace.startRun(["--lock", "job", flag, "1s"], FOR_EVER);
       expect(await run.ended).toMatchObject({ code: 124, stdout: "up\n" });
       expect(run.output.stderr).toContain(why);
-      expect(await room.readQueue("job"), "the lock is free").toEqual([]);
+      expect(await namespace.readQueue("job"), "the lock is free").toEqual([]);
     });
   });
 });
@@ -132,17 +131,17 @@ describe.concurrent("drained", () => {
   test.each(DRAINS)(
     "%s: 75 in silence; with --wait it starts once the drain is lifted",
     async (scope, name) => {
-      const room = house.createNamespace();
-      await room.put(room.keys.group("web"), JSON.stringify(["web1.example.com"]));
-      await room.put(room.keys.drain(scope, name), value());
-      expect(await room.startRun(OPTIONS, ["echo", "ran"]).ended).toEqual(matchSilentEnd(75));
-      expect(await room.startRun([...OPTIONS, "--wait=300ms"], ["echo", "ran"]).ended).toEqual(
+      const namespace = cluster.createNamespace();
+      await namespace.put(namespace.keys.group("web"), JSON.stringify(["web1.example.com"]));
+      await namespace.put(namespace.keys.drain(scope, name), value());
+      expect(await namespace.startRun(OPTIONS, ["echo", "ran"]).ended).toEqual(matchSilentEnd(75));
+      expect(await namespace.startRun([...OPTIONS, "--wait=300ms"], ["echo", "ran"]).ended).toEqual(
         matchSilentEnd(75),
       );
-      const waiter = room.startRun([...OPTIONS, "--wait", "-v"], ["echo", "ran"]);
+      const waiter = namespace.startRun([...OPTIONS, "--wait", "-v"], ["echo", "ran"]);
       await waiter.waitForOutput(/drained/);
       expect(waiter.output.stdout).toBe("");
-      await room.delete(room.keys.drain(scope, name));
+      await namespace.delete(namespace.keys.drain(scope, name));
       expect(await waiter.ended).toMatchObject({ code: 0, stdout: "ran\n" });
     },
   );
@@ -150,11 +149,11 @@ describe.concurrent("drained", () => {
   test.each(DRAINS)(
     "%s: a drain whose time has passed does not count, one of others neither",
     async (scope, name) => {
-      const room = house.createNamespace();
-      await room.put(room.keys.group("web"), JSON.stringify(["web1.example.com"]));
-      await room.put(room.keys.drain(scope, name), value({ until: Date.now() - 1 }));
-      if (scope !== "all") await room.put(room.keys.drain(scope, "other"), value());
-      expect(await room.startRun(OPTIONS, ["echo", "ran"]).ended).toEqual({
+      const namespace = cluster.createNamespace();
+      await namespace.put(namespace.keys.group("web"), JSON.stringify(["web1.example.com"]));
+      await namespace.put(namespace.keys.drain(scope, name), value({ until: Date.now() - 1 }));
+      if (scope !== "all") await namespace.put(namespace.keys.drain(scope, "other"), value());
+      expect(await namespace.startRun(OPTIONS, ["echo", "ran"]).ended).toEqual({
         ...matchSilentEnd(0),
         stdout: "ran\n",
       });
@@ -162,9 +161,9 @@ describe.concurrent("drained", () => {
   );
 
   test("a drain that says when it ends lets a waiter start then", async () => {
-    const room = house.createNamespace();
-    await room.put(room.keys.drain("all", "all"), value({ until: Date.now() + 1_000 }));
-    expect(await room.startRun([...OPTIONS, "--wait"], ["echo", "ran"]).ended).toEqual({
+    const namespace = cluster.createNamespace();
+    await namespace.put(namespace.keys.drain("all", "all"), value({ until: Date.now() + 1_000 }));
+    expect(await namespace.startRun([...OPTIONS, "--wait"], ["echo", "ran"]).ended).toEqual({
       ...matchSilentEnd(0),
       stdout: "ran\n",
     });
@@ -208,9 +207,9 @@ describe.concurrent("commands that do not run, or end by themselves", () => {
   test.each(TRANSPORTS)(
     "etcd is out of reach over %s: that takes no longer than --connect-timeout",
     async (transport) => {
-      const room = house.createNamespace({ transport });
+      const namespace = cluster.createNamespace({ transport });
       const away = (timeout: string) =>
-        room.startRun(["--endpoints", "http://127.0.0.1:9", "--connect-timeout", timeout], ["true"]);
+        namespace.startRun(["--endpoints", "http://127.0.0.1:9", "--connect-timeout", timeout], ["true"]);
       const patient = away("10m");
       // On a slow machine a second may pass before the first refusal is there to be named.
       expect(await away("1s").ended).toEqual(matchMessage(69, /127\.0\.0\.1:9: /));
@@ -220,17 +219,19 @@ describe.concurrent("commands that do not run, or end by themselves", () => {
   );
 
   test.each(cases)("%s", async (_, options, command, ended) => {
-    const room = house.createNamespace();
-    expect(await room.startRun(options, command).ended).toEqual(ended);
-    const left = (await room.listKeys()).filter(({ key }) => !key.startsWith(`${room.prefix}history/`));
+    const namespace = cluster.createNamespace();
+    expect(await namespace.startRun(options, command).ended).toEqual(ended);
+    const left = (await namespace.listKeys()).filter(
+      ({ key }) => !key.startsWith(`${namespace.prefix}history/`),
+    );
     expect(left, "the lock is free at once").toEqual([]);
   });
 });
 
 describe.concurrent("what a run says", () => {
   test("lines in JSON carry the lock, the run and the host", async () => {
-    const room = house.createNamespace({ env: { SIGNALBOX_HOST: "web7.example.com" } });
-    const run = room.startRun(
+    const namespace = cluster.createNamespace({ env: { SIGNALBOX_HOST: "web7.example.com" } });
+    const run = namespace.startRun(
       ["-v", "--log-format", "json", "--lock", "x"],
       ["sh", "-c", "echo $SIGNALBOX_RUN"],
     );
@@ -245,8 +246,8 @@ describe.concurrent("what a run says", () => {
   });
 
   test("a misspelled variable is told, once, and the command runs", async () => {
-    const room = house.createNamespace({ env: { SIGNALBOX_TLL: "5s", SIGNALBOX_OF_MY_OWN: "1" } });
-    const { code, stderr } = await room.startRun([], ["true"]).ended;
+    const namespace = cluster.createNamespace({ env: { SIGNALBOX_TLL: "5s", SIGNALBOX_OF_MY_OWN: "1" } });
+    const { code, stderr } = await namespace.startRun([], ["true"]).ended;
     expect(code).toBe(0);
     expect(stderr).toBe('signalbox: warn: unknown variable "SIGNALBOX_TLL"; did you mean SIGNALBOX_TTL?\n');
   });

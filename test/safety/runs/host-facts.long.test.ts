@@ -1,13 +1,10 @@
 /** Every run leaves word that its host is there, and pays nothing for it. */
+
 import { hostname } from "node:os";
 import { describe, expect, test } from "vitest";
-import {
-  House,
-  matchMessage,
-  matchSilentEnd,
-  type Room,
-  TRANSPORTS,
-} from "../../../fixtures/cluster/test-cluster.ts";
+import { matchMessage, matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import { retryAfterStalls } from "../../../fixtures/steady.ts";
 import { HOST_RECORD_INTERVAL, type HostRecord, parseHostRecord } from "../../../src/fleet/host-record.ts";
 import { refuseHostWrites } from "../support/host-write-refuser.ts";
@@ -15,18 +12,21 @@ import { refuseHostWrites } from "../support/host-write-refuser.ts";
 const HOST = "web1.example.com";
 const FOR_EVER = ["sh", "-c", "echo up; exec sleep 1000"];
 
-const house = House.startForFile();
+const cluster = TestCluster.startForFile();
 
 /** What a host said last, and at which revision. */
-async function said(room: Room, host = HOST): Promise<(HostRecord & { revision: bigint }) | undefined> {
-  const [kv] = (await room.store.readRange({ key: room.keys.host(host) })).kvs;
+async function said(
+  namespace: TestNamespace,
+  host = HOST,
+): Promise<(HostRecord & { revision: bigint }) | undefined> {
+  const [kv] = (await namespace.store.readRange({ key: namespace.keys.host(host) })).kvs;
   return kv && { ...parseHostRecord(host, kv.value), revision: kv.modRevision };
 }
 
 /** Entries of etcd's log that some work costs. */
 async function proposals(work: () => Promise<unknown>): Promise<number> {
   const index = async () => {
-    const [status] = await house.store.readMemberStatuses();
+    const [status] = await cluster.store.readMemberStatuses();
     if (!status?.ok) throw new Error("etcd does not tell its status");
     return Number(status.raftIndex);
   };
@@ -54,28 +54,28 @@ describe("what it costs", () => {
     ["a lease alone", ["--no-lock", "--lease", "db=1:2"], 4],
   ])("%s %j: %d proposals, the first time as ever after", (_, options, wanted) =>
     retryAfterStalls(async () => {
-      const room = house.createNamespace({ env: { SIGNALBOX_HOST: HOST } });
+      const namespace = cluster.createNamespace({ env: { SIGNALBOX_HOST: HOST } });
       const counts: number[] = [];
       for (let round = 0; round < 3; round += 1)
-        counts.push(await proposals(() => room.startRun(options, job).ended));
+        counts.push(await proposals(() => namespace.startRun(options, job).ended));
       expect(counts).toEqual([wanted, wanted, wanted]);
-      expect(await said(room)).toBeDefined();
+      expect(await said(namespace)).toBeDefined();
     }),
   );
 
   test("a run that finds the lock taken: what it always did", () =>
     retryAfterStalls(() =>
       withinOneStep(async () => {
-        const room = house.createNamespace({ env: { SIGNALBOX_HOST: HOST, SIGNALBOX_TTL: "60s" } });
-        const holder = room.startRun(["--lock", "x"], FOR_EVER);
+        const namespace = cluster.createNamespace({ env: { SIGNALBOX_HOST: HOST, SIGNALBOX_TTL: "60s" } });
+        const holder = namespace.startRun(["--lock", "x"], FOR_EVER);
         await holder.waitForOutput(/up/);
-        const loser = () => room.startRun(["--lock", "x", "--host", "loser.example.com"], job).ended;
+        const loser = () => namespace.startRun(["--lock", "x", "--host", "loser.example.com"], job).ended;
         expect(await proposals(loser)).toBe(3);
-        expect(await said(room, "loser.example.com")).toBeDefined();
+        expect(await said(namespace, "loser.example.com")).toBeDefined();
         const looker = ["--lock", "x", "--lease", "db=1:2", "--host", "looker.example.com"];
         const counts: number[] = [];
         for (let round = 0; round < 3; round += 1)
-          counts.push(await proposals(() => room.startRun(looker, job).ended));
+          counts.push(await proposals(() => namespace.startRun(looker, job).ended));
         expect(counts, "who looks first claims nothing: the word is a call of its own, once").toEqual([
           3, 2, 2,
         ]);
@@ -89,10 +89,10 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
   const env = { SIGNALBOX_HOST: HOST };
 
   test("a granted run says what its host is", async () => {
-    const room = house.createNamespace({ transport, env });
+    const namespace = cluster.createNamespace({ transport, env });
     const since = Date.now();
-    expect(await room.startRun([], ["true"]).ended).toEqual(matchSilentEnd(0));
-    const record = await said(room);
+    expect(await namespace.startRun([], ["true"]).ended).toEqual(matchSilentEnd(0));
+    const record = await said(namespace);
     expect(record).toMatchObject({ cpu: expect.any(Number), memMb: expect.any(Number), macros: {} });
     expect(record?.version).toMatch(/^\d+\.\d+\.\d+/);
     expect(record?.seenAt).toBeGreaterThan(since - HOST_RECORD_INTERVAL);
@@ -107,104 +107,104 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
     ["is of another group", ["--lock", "y", "-g", "others"], 75],
     ["knows no total", ["--lock", "y", "--lease", "unknown=1"], 78],
   ])("so does one that %s", async (_, options, code) => {
-    const room = house.createNamespace({ transport });
-    await room.put(room.keys.drain("lock", "drained"), '{"by":"ann","at":1}');
-    await room.put(room.keys.group("others"), '["web2.example.com"]');
-    const holder = room.startRun(["--lock", "x", "--host", "holder.example.com"], FOR_EVER);
+    const namespace = cluster.createNamespace({ transport });
+    await namespace.put(namespace.keys.drain("lock", "drained"), '{"by":"ann","at":1}');
+    await namespace.put(namespace.keys.group("others"), '["web2.example.com"]');
+    const holder = namespace.startRun(["--lock", "x", "--host", "holder.example.com"], FOR_EVER);
     await holder.waitForOutput(/up/);
-    const run = room.startRun([...options, "--host", HOST], ["echo", "ran"]);
+    const run = namespace.startRun([...options, "--host", HOST], ["echo", "ran"]);
     expect(await run.ended).toMatchObject({ code, stdout: "" });
-    expect(await said(room)).toMatchObject({ cpu: expect.any(Number) });
+    expect(await said(namespace)).toMatchObject({ cpu: expect.any(Number) });
     holder.child.kill("SIGTERM");
     await holder.ended;
   });
 
   test("so does one that waits, while it waits", async () => {
-    const room = house.createNamespace({ transport });
-    const holder = room.startRun(["--lock", "x", "--host", "holder.example.com"], FOR_EVER);
+    const namespace = cluster.createNamespace({ transport });
+    const holder = namespace.startRun(["--lock", "x", "--host", "holder.example.com"], FOR_EVER);
     await holder.waitForOutput(/up/);
-    const waiter = room.startRun(["--lock", "x", "--wait", "--host", HOST], ["echo", "ran"]);
-    await room.waitForTicket(waiter, "waiting", "x");
-    expect(await said(room)).toMatchObject({ cpu: expect.any(Number) });
+    const waiter = namespace.startRun(["--lock", "x", "--wait", "--host", HOST], ["echo", "ran"]);
+    await namespace.waitForTicket(waiter, "waiting", "x");
+    expect(await said(namespace)).toMatchObject({ cpu: expect.any(Number) });
     holder.child.kill("SIGTERM");
     expect(await waiter.ended).toMatchObject({ code: 0, stdout: "ran\n" });
   });
 
   test("said once, it is not said again within the same five minutes, but whenever it has changed", () =>
     withinOneStep(async () => {
-      const room = house.createNamespace({ transport, env });
+      const namespace = cluster.createNamespace({ transport, env });
       const revisions: (bigint | undefined)[] = [];
       const ran = async (options: string[]) => {
-        await room.startRun(options, ["true"]).ended;
-        revisions.push((await said(room))?.revision);
+        await namespace.startRun(options, ["true"]).ended;
+        revisions.push((await said(namespace))?.revision);
       };
       await ran(["--lock", "x"]);
       await ran(["--lock", "y"]);
       await ran(["--no-lock", "--lease", "db=1:2"]);
       expect(revisions).toEqual([revisions[0], revisions[0], revisions[0]]);
       const older = '{"v":1,"cpu":1,"seenAt":1}';
-      await room.put(room.keys.host(HOST), older);
+      await namespace.put(namespace.keys.host(HOST), older);
       await ran(["--lock", "x"]);
-      expect(await said(room)).toMatchObject({ version: expect.any(String) });
+      expect(await said(namespace)).toMatchObject({ version: expect.any(String) });
     }));
 
   test("a preview says nothing", async () => {
-    const room = house.createNamespace({ transport, env });
-    expect(await room.startRun(["--dry-run"], ["true"]).ended).toMatchObject({ code: 0 });
-    expect(await said(room)).toBeUndefined();
+    const namespace = cluster.createNamespace({ transport, env });
+    expect(await namespace.startRun(["--dry-run"], ["true"]).ended).toMatchObject({ code: 0 });
+    expect(await said(namespace)).toBeUndefined();
   });
 
   test("history stays where it is read: with the grant", async () => {
-    const room = house.createNamespace({ transport, env });
-    for (let round = 0; round < 3; round += 1) await room.startRun(["--lock", "x"], ["true"]).ended;
-    const [history] = (await room.store.readRange({ key: room.keys.history("x") })).kvs;
+    const namespace = cluster.createNamespace({ transport, env });
+    for (let round = 0; round < 3; round += 1) await namespace.startRun(["--lock", "x"], ["true"]).ended;
+    const [history] = (await namespace.store.readRange({ key: namespace.keys.history("x") })).kvs;
     expect(JSON.parse(history?.value ?? "")).toMatchObject({ runs: [{}, {}, {}] });
   });
 });
 
 test("without a configured name, it is the kernel's", async () => {
-  const room = house.createNamespace();
-  await room.startRun([], ["true"]).ended;
-  const { kvs } = await room.store.readRange(room.keys.hosts());
-  const [host] = kvs.map(({ key }) => room.keys.parse(key));
+  const namespace = cluster.createNamespace();
+  await namespace.startRun([], ["true"]).ended;
+  const { kvs } = await namespace.store.readRange(namespace.keys.hosts());
+  const [host] = kvs.map(({ key }) => namespace.keys.parse(key));
   expect(host).toMatchObject({ kind: "host", name: expect.stringContaining(hostname().toLowerCase()) });
 });
 
 describe("a role that may not write hosts", () => {
   test("runs all the same, at the price of one call more, and says so to who asks", async () => {
-    const plain = house.createNamespace();
-    const { endpoint, refusals } = await refuseHostWrites(house.etcd.clientUrl, plain.keys);
-    const room = house.createNamespace({
+    const plain = cluster.createNamespace();
+    const { endpoint, refusals } = await refuseHostWrites(cluster.etcd.clientUrl, plain.keys);
+    const namespace = cluster.createNamespace({
       prefix: plain.prefix,
       endpoints: [endpoint],
       env: { SIGNALBOX_HOST: HOST },
     });
-    expect(await room.startRun(["--lock", "x"], ["echo", "ran"]).ended).toEqual({
+    expect(await namespace.startRun(["--lock", "x"], ["echo", "ran"]).ended).toEqual({
       ...matchSilentEnd(0),
       stdout: "ran\n",
     });
     expect(refusals()).toBe(1);
     const options = ["--lock", "x", "--lease", "db=1:2", "-v"];
-    const { code, stderr } = await room.startRun(options, ["true"]).ended;
+    const { code, stderr } = await namespace.startRun(options, ["true"]).ended;
     expect({ code, stderr }).toEqual({
       code: 0,
       stderr: expect.stringMatching(/may not write what this host says/),
     });
-    expect(await said(room)).toBeUndefined();
-    expect(await room.readQueue("x")).toEqual([]);
+    expect(await said(namespace)).toBeUndefined();
+    expect(await namespace.readQueue("x")).toEqual([]);
   });
 
   test("is refused, waits and is drained as ever", async () => {
-    const plain = house.createNamespace();
-    const { endpoint } = await refuseHostWrites(house.etcd.clientUrl, plain.keys);
-    const room = house.createNamespace({ prefix: plain.prefix, endpoints: [endpoint] });
-    const holder = room.startRun(["--lock", "x"], FOR_EVER);
+    const plain = cluster.createNamespace();
+    const { endpoint } = await refuseHostWrites(cluster.etcd.clientUrl, plain.keys);
+    const namespace = cluster.createNamespace({ prefix: plain.prefix, endpoints: [endpoint] });
+    const holder = namespace.startRun(["--lock", "x"], FOR_EVER);
     await holder.waitForOutput(/up/);
-    expect(await room.startRun(["--lock", "x"], ["true"]).ended).toEqual(matchSilentEnd(75));
-    expect(await room.startRun(["--lock", "x", "--lease", "db=1:2"], ["true"]).ended).toEqual(
+    expect(await namespace.startRun(["--lock", "x"], ["true"]).ended).toEqual(matchSilentEnd(75));
+    expect(await namespace.startRun(["--lock", "x", "--lease", "db=1:2"], ["true"]).ended).toEqual(
       matchSilentEnd(75),
     );
-    const waiter = room.startRun(["--lock", "x", "--wait"], ["echo", "ran"]);
+    const waiter = namespace.startRun(["--lock", "x", "--wait"], ["echo", "ran"]);
     await plain.waitForTicket(waiter, "waiting", "x");
     holder.child.kill("SIGTERM");
     expect(await waiter.ended).toEqual({ ...matchSilentEnd(0), stdout: "ran\n" });
@@ -212,7 +212,7 @@ describe("a role that may not write hosts", () => {
 });
 
 test("a host's name that can be no key is refused before anything is asked of etcd", async () => {
-  const room = house.createNamespace({ env: { SIGNALBOX_HOST: "a\u0007b" } });
-  expect(await room.startRun([], ["true"]).ended).toEqual(matchMessage(78, /host/));
-  expect((await room.store.readRange(room.keys.hosts())).kvs).toEqual([]);
+  const namespace = cluster.createNamespace({ env: { SIGNALBOX_HOST: "a\u0007b" } });
+  expect(await namespace.startRun([], ["true"]).ended).toEqual(matchMessage(78, /host/));
+  expect((await namespace.store.readRange(namespace.keys.hosts())).kvs).toEqual([]);
 });

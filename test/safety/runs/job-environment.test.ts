@@ -2,11 +2,12 @@
 
 import { spawnSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
-import { House, waitUntil } from "../../../fixtures/cluster/test-cluster.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { BUNDLE } from "../../../fixtures/signalbox.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { parseTicket } from "../../../src/protocol/ticket.ts";
 
-const house = House.startForFile();
+const cluster = TestCluster.startForFile();
 
 /** Variables that only a shell can make: `env` takes them in any bytes. */
 const MAKE = `exec env "$(printf 'RAW_VALUE=a\\377b')" "$(printf 'RAW_\\376NAME=1')" RAW_TEXT=ü "$0" "$@"`;
@@ -21,25 +22,25 @@ function runWithBytes(words: readonly string[], env: Record<string, string>) {
 
 describe("bytes that are no UTF-8 in variables", () => {
   test("reach the command of `run` as they are", () => {
-    const room = house.createNamespace();
+    const namespace = cluster.createNamespace();
     const { stdout } = runWithBytes(["run", "--lock", "x", "--", ...SHOW], {
-      ...room.env,
-      SIGNALBOX_ENDPOINTS: house.endpoints.join(),
+      ...namespace.env,
+      SIGNALBOX_ENDPOINTS: cluster.endpoints.join(),
     });
     expect(stdout.toString("latin1")).toBe(EXPECTED.toString("latin1"));
   });
 
   test("reach the command of a front end", () => {
-    const room = house.createNamespace();
+    const namespace = cluster.createNamespace();
     const { stdout } = runWithBytes(["cronlock", ...SHOW], {
-      ...room.env,
-      SIGNALBOX_ENDPOINTS: house.endpoints.join(),
+      ...namespace.env,
+      SIGNALBOX_ENDPOINTS: cluster.endpoints.join(),
     });
     expect(stdout.toString("latin1")).toBe(EXPECTED.toString("latin1"));
   });
 
   test("also a value that is longer than a frame", () => {
-    const room = house.createNamespace();
+    const namespace = cluster.createNamespace();
     const script = `exec env "LONG=$(head -c 100000 /dev/zero | tr '\\0' '\\377')" "$0" "$@"`;
     const words = [
       "run",
@@ -51,7 +52,7 @@ describe("bytes that are no UTF-8 in variables", () => {
       'printf %s "$LONG" | wc -c; printf %s "$LONG" | tr -d \'\\377\' | wc -c',
     ];
     const { stdout, stderr } = spawnSync("sh", ["-c", script, process.execPath, BUNDLE, ...words], {
-      env: { PATH: process.env.PATH ?? "", ...room.env, SIGNALBOX_ENDPOINTS: house.endpoints.join() },
+      env: { PATH: process.env.PATH ?? "", ...namespace.env, SIGNALBOX_ENDPOINTS: cluster.endpoints.join() },
     });
     expect(stderr.toString()).toBe("");
     expect(stdout.toString().split(/\s+/)).toEqual(["100000", "0", ""]);
@@ -59,15 +60,15 @@ describe("bytes that are no UTF-8 in variables", () => {
 });
 
 test("--record-args with a line that is longer than a ticket may be: the job runs, and the record is shortened", async () => {
-  const room = house.createNamespace();
+  const namespace = cluster.createNamespace();
   const long = ["x".repeat(100_000), ...Array.from({ length: 9 }, () => "y".repeat(100_000))];
-  const run = room.startRun(
+  const run = namespace.startRun(
     ["--lock", "x", "--record-args"],
     ["sh", "-c", "echo up; exec sleep 60", ...long],
   );
   await run.waitForOutput(/up/);
   const [place] = await waitUntil("its ticket", async () => {
-    const queue = await room.readQueue("x");
+    const queue = await namespace.readQueue("x");
     return queue.length === 1 && queue;
   });
   const { args = [] } = place?.ticket ?? {};

@@ -1,25 +1,23 @@
 /** Who kills a job by its name, or all of signalbox, ends its runner: whatever the job has started ends with it. */
+
 import { chmodSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { House, type Room, type TestProcess } from "../../../fixtures/cluster/test-cluster.ts";
+import type { TestProcess } from "../../../fixtures/cluster/process-group.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { GUARDIAN, killProcess, listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
 import { retryAfterStalls } from "../../../fixtures/steady.ts";
-import {
-  createSleeper,
-  GUARDIAN,
-  killProcess,
-  listCommandLines,
-  listMarkedProcesses,
-  waitUntil,
-} from "../../process/helpers.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { createSleeper, listCommandLines } from "../../process/helpers.ts";
 import { waitForDeath } from "../support/wait-for-death.ts";
 
-const house = House.startForFile();
+const cluster = TestCluster.startForFile();
 
 /** A job whose children have other names, sessions of their own, and no word of it in their environment. */
 function newJob(children: string): { path: string; name: string } {
   const name = `nightly-${Math.random().toString(36).slice(2)}.sh`;
-  const path = join(dirname(house.createPath("")), name);
+  const path = join(dirname(cluster.createPath("")), name);
   writeFileSync(path, `#!/bin/sh\nsetsid env -i ${children} &\necho up\nwait\n`);
   chmodSync(path, 0o755);
   return { path, name };
@@ -36,10 +34,10 @@ function killAllNamed(run: TestProcess, pattern: string): string[] {
   return hit.map(({ cmdline }) => cmdline.replaceAll("\0", " "));
 }
 
-async function startJob(room: Room, words: (path: string) => string[]) {
+async function startJob(namespace: TestNamespace, words: (path: string) => string[]) {
   const sleeper = createSleeper();
   const { path, name } = newJob(sleeper.words);
-  const run = room.startRun(["--lock", "job"], words(path));
+  const run = namespace.startRun(["--lock", "job"], words(path));
   await run.waitForOutput(/up/);
   await waitUntil("its child", sleeper.find);
   return { run, name, sleeper };
@@ -55,12 +53,12 @@ const PATTERNS: [what: string, pattern: (name: string) => string][] = [
 
 /** Kills a job whose runner shows this, and waits until the next one has its lock. */
 async function killed(pattern: (name: string) => string): Promise<void> {
-  const room = house.createNamespace({
+  const namespace = cluster.createNamespace({
     env: { SIGNALBOX_TTL: "6s", SIGNALBOX_TERMINATION_TIMEOUT: "500ms" },
   });
-  const { run, name, sleeper } = await startJob(room, (path) => [path, "--password=swordfish"]);
-  const next = room.startRun(["--lock", "job", "--wait"], ["sh", "-c", "echo up; exec sleep 60"]);
-  await room.waitForTicket(next, "waiting", "job");
+  const { run, name, sleeper } = await startJob(namespace, (path) => [path, "--password=swordfish"]);
+  const next = namespace.startRun(["--lock", "job", "--wait"], ["sh", "-c", "echo up; exec sleep 60"]);
+  await namespace.waitForTicket(next, "waiting", "job");
   expect(killAllNamed(run, pattern(name)).length, "the runner at least").toBeGreaterThan(0);
   await next.waitForOutput(/up/);
   expect(sleeper.find(), "what the job has started").toBeUndefined();
@@ -75,9 +73,9 @@ describe("SIGKILL of everything that shows", () => {
   );
 
   test("guardians show no word of the run, at no moment of their start", async () => {
-    const room = house.createNamespace();
+    const namespace = cluster.createNamespace();
     const name = `nightly-${Math.random().toString(36).slice(2)}`;
-    const run = room.startRun(["--lock", "job"], ["sh", "-c", "echo up; exec sleep 60", name]);
+    const run = namespace.startRun(["--lock", "job"], ["sh", "-c", "echo up; exec sleep 60", name]);
     const words = new Set<string>();
     const look = () => {
       for (const { pid, cmdline } of cmdlinesOf(run))
@@ -109,11 +107,11 @@ describe("guardians that are killed before the command starts", () => {
   test.each(["both", "the outer one", "the inner one"])(
     "%s: 125, nothing ran, the lock is free",
     async (which) => {
-      const room = house.createNamespace();
-      const holder = room.startRun(["--lock", "job"], ["sh", "-c", "echo up; exec sleep 60"]);
+      const namespace = cluster.createNamespace();
+      const holder = namespace.startRun(["--lock", "job"], ["sh", "-c", "echo up; exec sleep 60"]);
       await holder.waitForOutput(/up/);
-      const run = room.startRun(["--lock", "job", "--wait"], ["echo", "ran"]);
-      await room.waitForTicket(run, "waiting", "job");
+      const run = namespace.startRun(["--lock", "job", "--wait"], ["echo", "ran"]);
+      await namespace.waitForTicket(run, "waiting", "job");
       const guards = await waitUntil("guardians", () => {
         const all = listMarkedProcesses(run.mark).filter(({ name }) => name === GUARDIAN);
         return all.length === 2 && all;
@@ -134,7 +132,7 @@ describe("guardians that are killed before the command starts", () => {
         /was not started: its guardian was killed before; nothing of it is left, run it again/,
       );
       expect(stderr).not.toMatch(/defect/);
-      expect(await room.readQueue("job")).toEqual([]);
+      expect(await namespace.readQueue("job")).toEqual([]);
     },
   );
 });

@@ -1,19 +1,22 @@
 /** Streams, signals and the log of a run. */
+
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { House, matchSilentEnd, waitUntil } from "../../../fixtures/cluster/test-cluster.ts";
+import { matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { BUNDLE } from "../../../fixtures/signalbox.ts";
 import { startStopwatch } from "../../../fixtures/steady.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
 
-const house = House.startForFile();
+const cluster = TestCluster.startForFile();
 
 /** Runs a pipeline of the shell in which "$@" is `signalbox run` with its options. @returns its exit code */
 async function pipeline(text: string, options: string[] = []): Promise<number | null> {
-  const room = house.createNamespace();
-  const env = { ...process.env, ...room.env, SIGNALBOX_ENDPOINTS: house.etcd.clientUrl };
+  const namespace = cluster.createNamespace();
+  const env = { ...process.env, ...namespace.env, SIGNALBOX_ENDPOINTS: cluster.etcd.clientUrl };
   const args = ["-c", text, "sh", process.execPath, BUNDLE, "run", ...options];
   const [code] = await once(spawn("bash", args, { env, stdio: "inherit" }), "exit");
   return code;
@@ -22,7 +25,7 @@ async function pipeline(text: string, options: string[] = []): Promise<number | 
 describe.concurrent("streams", () => {
   test("standard input, output and error pass byte for byte", async () => {
     const bytes = randomBytes(1_000_000);
-    const [input, output, errors] = [house.createPath(), house.createPath(), house.createPath()];
+    const [input, output, errors] = [cluster.createPath(), cluster.createPath(), cluster.createPath()];
     writeFileSync(input, bytes);
     const code = await pipeline(`"$@" -- sh -c 'tee /dev/fd/2; exit 3' <${input} >${output} 2>${errors}`);
     expect(code).toBe(3);
@@ -37,7 +40,7 @@ describe.concurrent("streams", () => {
 
   test("1,000 lines to a reader that closes early: the command ends as it would without us", async () => {
     const lines = "i=0; while [ $i -lt 1000 ]; do echo line $i || exit 9; i=$((i+1)); done";
-    const count = house.createPath();
+    const count = cluster.createPath();
     // The pipe holds no more than a page or so before its reader has gone: the writer waits for that.
     const wait = `until [ -e ${count} ]; do sleep 0.02; done`;
     const script = `"$@" -- sh -c 'echo first; ${wait}; ${lines}' | { read line; exec 0<&-; echo "$line" >${count}; }; exit \${PIPESTATUS[0]}`;
@@ -50,8 +53,8 @@ describe.concurrent("streams", () => {
   });
 
   test("what stands on the terminal's side is not ours: nothing of our own goes to standard output", async () => {
-    const room = house.createNamespace();
-    expect(await room.startRun(["-vv"], ["printf", "x"]).ended).toMatchObject({ code: 0, stdout: "x" });
+    const namespace = cluster.createNamespace();
+    expect(await namespace.startRun(["-vv"], ["printf", "x"]).ended).toMatchObject({ code: 0, stdout: "x" });
   });
 });
 
@@ -67,7 +70,7 @@ const LISTENER = [
 
 describe.concurrent("signals", () => {
   test.each(FORWARDED)("%s is forwarded, and the command's own code counts", async (name) => {
-    const run = house.createNamespace().startRun([], LISTENER);
+    const run = cluster.createNamespace().startRun([], LISTENER);
     await run.waitForOutput(/up/);
     run.child.kill(name);
     // The whole process group gets it; the shell may say on standard error what became of its sleep.
@@ -75,23 +78,23 @@ describe.concurrent("signals", () => {
   });
 
   test.each(FORWARDED)("%s ends a command that does not listen for it: 128 + its number", async (name) => {
-    const run = house.createNamespace().startRun([], ["sh", "-c", "ulimit -c 0; echo up; exec sleep 1000"]);
+    const run = cluster.createNamespace().startRun([], ["sh", "-c", "ulimit -c 0; echo up; exec sleep 1000"]);
     await run.waitForOutput(/up/);
     run.child.kill(name);
     expect(await run.ended).toEqual({ ...matchSilentEnd(128 + NUMBERS[name]), stdout: "up\n" });
   });
 
   test.each(FORWARDED)("%s makes a waiting run leave its queues at once", async (name) => {
-    const room = house.createNamespace();
-    const holder = room.startRun(["--lock", "job"], ["sh", "-c", "echo up; exec sleep 1000"]);
+    const namespace = cluster.createNamespace();
+    const holder = namespace.startRun(["--lock", "job"], ["sh", "-c", "echo up; exec sleep 1000"]);
     await holder.waitForOutput(/up/);
-    const waiter = room.startRun(["--lock", "job", "--wait"], ["echo", "ran"]);
-    await room.waitForTicket(waiter, "waiting", "job");
+    const waiter = namespace.startRun(["--lock", "job", "--wait"], ["echo", "ran"]);
+    await namespace.waitForTicket(waiter, "waiting", "job");
     waiter.child.kill(name);
     const elapsed = startStopwatch();
     expect(await waiter.ended).toEqual(matchSilentEnd(128 + NUMBERS[name]));
     expect(elapsed(), "ms until it has left, long before its session of 20 s").toBeLessThan(10_000);
-    expect((await room.readQueue("job")).map(({ ticket }) => ticket?.pid)).toEqual([holder.pid]);
+    expect((await namespace.readQueue("job")).map(({ ticket }) => ticket?.pid)).toEqual([holder.pid]);
     holder.child.kill("SIGTERM");
     await holder.ended;
   });
@@ -101,9 +104,9 @@ describe.concurrent("the log", () => {
   const lines = (path: string) => readFileSync(path, "utf8").split("\n").filter(Boolean);
 
   test("as JSON, every line parses and has its time, level and message", async () => {
-    const file = house.createPath();
+    const file = cluster.createPath();
     const options = ["--lock", "a\u2028b", "--log-format", "json", "--log-file", file, "-vv"];
-    expect(await house.createNamespace().startRun(options, ["true"]).ended).toEqual(matchSilentEnd(0));
+    expect(await cluster.createNamespace().startRun(options, ["true"]).ended).toEqual(matchSilentEnd(0));
     const entries = lines(file).map((line) => JSON.parse(line));
     expect(entries.length).toBeGreaterThan(2);
     for (const entry of entries) {
@@ -115,11 +118,11 @@ describe.concurrent("the log", () => {
   });
 
   test("moved away and told so by USR2: the rest goes to a new file, and a waiting run waits on", async () => {
-    const room = house.createNamespace();
-    const file = house.createPath();
-    const holder = room.startRun(["--lock", "job"], ["sh", "-c", "echo up; exec sleep 1000"]);
+    const namespace = cluster.createNamespace();
+    const file = cluster.createPath();
+    const holder = namespace.startRun(["--lock", "job"], ["sh", "-c", "echo up; exec sleep 1000"]);
     await holder.waitForOutput(/up/);
-    const run = room.startRun(["--lock", "job", "--wait", "-v", "--log-file", file], ["true"]);
+    const run = namespace.startRun(["--lock", "job", "--wait", "-v", "--log-file", file], ["true"]);
     await waitUntil("that it waits, in the log", () => existsSync(file) && /waiting/.test(`${lines(file)}`));
     renameSync(file, `${file}.1`);
     run.child.kill("SIGUSR2");
@@ -131,7 +134,7 @@ describe.concurrent("the log", () => {
   });
 
   test("a log file that cannot be opened: 78 before anything is started", async () => {
-    const run = house.createNamespace().startRun(["--log-file", "/no/such/folder/log"], ["echo", "ran"]);
+    const run = cluster.createNamespace().startRun(["--log-file", "/no/such/folder/log"], ["echo", "ran"]);
     expect(await run.ended).toMatchObject({ code: 78, stdout: "" });
     expect(run.output.stderr).toMatch(/log file cannot be opened.*\/no\/such\/folder\/log/);
   });

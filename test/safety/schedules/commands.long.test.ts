@@ -1,15 +1,17 @@
 /** `signalbox schedule …` on a real etcd: what operators write, and that two of them never undo one another. */
+
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { parseAuditRecord } from "../../../src/protocol/audit.ts";
 import { formatDefinition, parseDefinition } from "../../../src/schedule/definition.ts";
 import { formatDue, parseDue } from "../../../src/schedule/state/due.ts";
 import { formatOutcomes } from "../../../src/schedule/state/outcome.ts";
-import { type Stage, Theatre } from "../support/theatre.ts";
 
-const theatre = new Theatre();
+const cluster = TestCluster.startForFile();
 const ODD = join(import.meta.dirname, "../../commands/schedule/fixtures/odd.crontab");
 const TERMINAL = { columns: 120, rows: 24 };
 /** Escape sequences, a bidi control and a line break. */
@@ -22,52 +24,53 @@ function folder(): string {
 }
 
 /** Runs `signalbox schedule ARGS` to its end. */
-const schedule = (stage: Stage, ...args: string[]) => stage.start(["schedule", ...args]).ended;
+const schedule = (namespace: TestNamespace, ...args: string[]) =>
+  namespace.start(["schedule", ...args]).ended;
 
-async function done(stage: Stage, ...args: string[]): Promise<string> {
-  const { code, stdout, stderr } = await schedule(stage, ...args);
+async function done(namespace: TestNamespace, ...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await schedule(namespace, ...args);
   expect({ args, code, stderr: code === 0 ? "" : stderr }).toEqual({ args, code: 0, stderr: "" });
   return stdout;
 }
 
-async function refused(stage: Stage, ...args: string[]): Promise<[number | null, string]> {
-  const { code, stderr } = await schedule(stage, ...args);
+async function refused(namespace: TestNamespace, ...args: string[]): Promise<[number | null, string]> {
+  const { code, stderr } = await schedule(namespace, ...args);
   return [code, stderr];
 }
 
-async function definition(stage: Stage, id: string) {
-  const [kv] = (await stage.store.readRange({ key: stage.keys.schedule(id) })).kvs;
+async function definition(namespace: TestNamespace, id: string) {
+  const [kv] = (await namespace.store.readRange({ key: namespace.keys.schedule(id) })).kvs;
   const parsed = kv === undefined ? undefined : parseDefinition(kv.value);
   return parsed && "value" in parsed ? parsed.value : undefined;
 }
 
-async function due(stage: Stage, id: string) {
-  const [kv] = (await stage.store.readRange({ key: stage.keys.due(id) })).kvs;
+async function due(namespace: TestNamespace, id: string) {
+  const [kv] = (await namespace.store.readRange({ key: namespace.keys.due(id) })).kvs;
   const parsed = kv === undefined ? undefined : parseDue(kv.value);
   return parsed && "value" in parsed ? parsed.value : undefined;
 }
 
-async function audits(stage: Stage): Promise<string[]> {
-  const { kvs } = await stage.store.readRange(stage.keys.audits());
+async function audits(namespace: TestNamespace): Promise<string[]> {
+  const { kvs } = await namespace.store.readRange(namespace.keys.audits());
   return kvs.map(
     ({ value }) => `${parseAuditRecord("x", value)?.target}: ${parseAuditRecord("x", value)?.outcome}`,
   );
 }
 
-const put = (stage: Stage, key: string, value: string) =>
-  stage.store.commitTxn({ compare: [], success: [{ op: "put", key, value }], failure: [] });
+const put = (namespace: TestNamespace, key: string, value: string) =>
+  namespace.store.commitTxn({ compare: [], success: [{ op: "put", key, value }], failure: [] });
 
 const NIGHTLY = ["30 2 * * *", "--timezone", "Europe/Berlin", "--start", "2027-03-27"];
 
 describe("an operator's day", () => {
   it("adds, looks, changes, pauses, triggers and deletes, and all of it is on record", async () => {
-    const stage = await theatre.createTestNamespace("grpc");
-    const added = await done(stage, "add", "backup", ...NIGHTLY, "--retries", "2", "--", "dump", "a b");
+    const namespace = await cluster.createTestNamespace("grpc");
+    const added = await done(namespace, "add", "backup", ...NIGHTLY, "--retries", "2", "--", "dump", "a b");
     expect(added).toMatch(
       /^schedule backup added: .*runs dump 'a b'; next 2027-03-27 01:30:00 UTC\nnext: .*\nthen: /,
     );
     await done(
-      stage,
+      namespace,
       "add",
       "report.weekly",
       "report",
@@ -78,7 +81,7 @@ describe("an operator's day", () => {
       "--start",
       "2027-01-01",
     );
-    expect(await done(stage, "list")).toBe(
+    expect(await done(namespace, "list")).toBe(
       [
         "key            type    cron        delay  timezone       next_time                next_run_time            data",
         "backup         -       30 2 * * *  0      Europe/Berlin  2027-03-27 01:30:00 UTC  2027-03-27 01:30:00 UTC  dump 'a b'",
@@ -86,19 +89,19 @@ describe("an operator's day", () => {
         "2 entries.\n",
       ].join("\n"),
     );
-    expect(await done(stage, "edit", "backup", "--retries", "", "--timeout", "1h")).toBe(
+    expect(await done(namespace, "edit", "backup", "--retries", "", "--timeout", "1h")).toBe(
       "schedule backup changed: retries 2 -> none, timeout none -> 1h\n",
     );
-    expect(await done(stage, "pause", "backup", "report.weekly", "--reason", "disk full")).toMatch(
+    expect(await done(namespace, "pause", "backup", "report.weekly", "--reason", "disk full")).toMatch(
       /\(disk full\)\n.*\(disk full\)\n$/,
     );
-    expect((await definition(stage, "backup"))?.pause?.why).toBe("disk full");
-    await done(stage, "resume", "backup");
-    await done(stage, "trigger", "backup");
-    expect((await due(stage, "backup"))?.open).toMatchObject([{ kind: "trigger" }]);
-    await done(stage, "delete", "backup", "report.weekly", "--yes");
-    expect(await done(stage, "list")).toBe("0 entries.\n");
-    const records = (await audits(stage)).map((record) => record.replace(/^schedules? /, ""));
+    expect((await definition(namespace, "backup"))?.pause?.why).toBe("disk full");
+    await done(namespace, "resume", "backup");
+    await done(namespace, "trigger", "backup");
+    expect((await due(namespace, "backup"))?.open).toMatchObject([{ kind: "trigger" }]);
+    await done(namespace, "delete", "backup", "report.weekly", "--yes");
+    expect(await done(namespace, "list")).toBe("0 entries.\n");
+    const records = (await audits(namespace)).map((record) => record.replace(/^schedules? /, ""));
     expect(records.sort()).toEqual(
       [
         ...["backup: added", "report.weekly: added", "backup: changed", "backup, report.weekly: paused: 2"],
@@ -108,12 +111,12 @@ describe("an operator's day", () => {
   });
 
   it("sees what clock changes do", async () => {
-    const stage = await theatre.createTestNamespace("http");
-    await done(stage, "add", "backup", ...NIGHTLY, "--", "true");
-    const next = await done(stage, "next", "backup", "--count", "3");
+    const namespace = await cluster.createTestNamespace("http");
+    await done(namespace, "add", "backup", ...NIGHTLY, "--", "true");
+    const next = await done(namespace, "next", "backup", "--count", "3");
     expect(next.match(/2027-03-2\d 0\d:\d\d:00 UTC/g)).toHaveLength(3);
     expect(next).toMatch(/2027-03-28.*gap/);
-    const away = stage.start(
+    const away = namespace.start(
       [
         "schedule",
         "next",
@@ -126,7 +129,7 @@ describe("an operator's day", () => {
         "--json",
       ],
       {
-        endpoint: "http://127.0.0.1:9",
+        endpoints: ["http://127.0.0.1:9"],
       },
     );
     const { code, stdout } = await away.ended; // etcd is not asked
@@ -135,29 +138,29 @@ describe("an operator's day", () => {
   });
 
   it("is told in words, and of what may be wrong", async () => {
-    const stage = await theatre.createTestNamespace("http");
+    const namespace = await cluster.createTestNamespace("http");
     const options = ["--group", "web", "--lease", "db=1", "--catchup", "none"];
-    const added = await schedule(stage, "add", "a", "x", "0 3 * * *", ...options);
+    const added = await schedule(namespace, "add", "a", "x", "0 3 * * *", ...options);
     expect(added.stderr).toMatch(/note: there is no group "web": .*signalbox group set web HOST/);
-    expect((await schedule(stage, "edit", "a", "--note", "x")).stderr, "it is told once").toBe("");
-    expect(await done(stage, "explain", "a")).toMatch(/type "x", on hosts of group web, holding db=1\n/);
-    expect((await schedule(stage, "lint", "a")).code).toBe(0);
-    await put(stage, stage.keys.schedule("bad"), '{"cron":"61 * * * *","timezone":"UTC"}');
-    const lint = await schedule(stage, "lint");
+    expect((await schedule(namespace, "edit", "a", "--note", "x")).stderr, "it is told once").toBe("");
+    expect(await done(namespace, "explain", "a")).toMatch(/type "x", on hosts of group web, holding db=1\n/);
+    expect((await schedule(namespace, "lint", "a")).code).toBe(0);
+    await put(namespace, namespace.keys.schedule("bad"), '{"cron":"61 * * * *","timezone":"UTC"}');
+    const lint = await schedule(namespace, "lint");
     expect(lint).toMatchObject({
       code: 1,
       stdout: expect.stringMatching(/^bad: error: definition: .*minute/m),
     });
-    expect(await refused(stage, "edit", "bad", "--note", "x")).toEqual([
+    expect(await refused(namespace, "edit", "bad", "--note", "x")).toEqual([
       78,
       expect.stringMatching(/cannot be read/),
     ]);
-    expect((await schedule(stage, "lint", "--cron", "0 0 30 2 *")).code).toBe(1);
+    expect((await schedule(namespace, "lint", "--cron", "0 0 30 2 *")).code).toBe(1);
   });
 
   it("lists dead letters and runs one again", async () => {
-    const stage = await theatre.createTestNamespace("http");
-    await done(stage, "add", "a", "x", "@daily");
+    const namespace = await cluster.createTestNamespace("http");
+    await done(namespace, "add", "a", "x", "@daily");
     const scheduled = Date.UTC(2026, 0, 1);
     const letter = {
       scheduled,
@@ -167,13 +170,13 @@ describe("an operator's day", () => {
       attempt: 1,
       reason: HOSTILE,
     };
-    await put(stage, stage.keys.outcomes("a"), formatOutcomes({ runs: [letter], dead: [letter] }));
-    const dead = await done(stage, "dead");
+    await put(namespace, namespace.keys.outcomes("a"), formatOutcomes({ runs: [letter], dead: [letter] }));
+    const dead = await done(namespace, "dead");
     expect(dead).toMatch(/^a +2026-01-01 00:00:00 UTC +failed +3 +1 +.*aredb c$/m);
-    await done(stage, "trigger", "a", "--dead", "2026-01-01T00:00Z");
-    expect((await due(stage, "a"))?.open).toMatchObject([{ scheduled, kind: "trigger" }]);
-    expect(await done(stage, "dead", "a")).toBe("no dead letters\n");
-    expect(await refused(stage, "trigger", "a", "--dead", "2026-01-01T00:00Z")).toEqual([
+    await done(namespace, "trigger", "a", "--dead", "2026-01-01T00:00Z");
+    expect((await due(namespace, "a"))?.open).toMatchObject([{ scheduled, kind: "trigger" }]);
+    expect(await done(namespace, "dead", "a")).toBe("no dead letters\n");
+    expect(await refused(namespace, "trigger", "a", "--dead", "2026-01-01T00:00Z")).toEqual([
       1,
       expect.stringMatching(/no dead letter/),
     ]);
@@ -182,9 +185,9 @@ describe("an operator's day", () => {
 
 describe("a mistake", () => {
   it("is refused with its reason, and writes nothing", async () => {
-    const stage = await theatre.createTestNamespace("http");
-    await done(stage, "add", "a", "@daily", "--", "true");
-    const before = (await stage.store.readRange(stage.keys.getFullRange())).kvs;
+    const namespace = await cluster.createTestNamespace("http");
+    await done(namespace, "add", "a", "@daily", "--", "true");
+    const before = (await namespace.store.readRange(namespace.keys.getFullRange())).kvs;
     const cases: [string[], number, RegExp][] = [
       [["add", "a", "@daily", "--", "true"], 1, /"a" already/],
       [["add", "b", "@daily"], 64, /CRON is missing/],
@@ -205,60 +208,60 @@ describe("a mistake", () => {
       [["add", "a", "x", "@daily", "--hook-failure", "https://"], 64, /"https:\/\/" is no URL/],
       [["resume", "a", "--strict"], 1, /^$/],
     ];
-    const answers = await Promise.all(cases.map(([args]) => refused(stage, ...args)));
+    const answers = await Promise.all(cases.map(([args]) => refused(namespace, ...args)));
     for (const [index, [args, code, why]] of cases.entries())
       expect([args, ...(answers[index] ?? [])]).toEqual([args, code, expect.stringMatching(why)]);
-    expect((await stage.store.readRange(stage.keys.getFullRange())).kvs).toEqual(before);
+    expect((await namespace.store.readRange(namespace.keys.getFullRange())).kvs).toEqual(before);
   });
 
   it("is not possible where readOnly is set", async () => {
-    const stage = await theatre.createTestNamespace("http");
+    const namespace = await cluster.createTestNamespace("http");
     const env = { SIGNALBOX_READ_ONLY: "true" };
-    const ended = await stage.start(["schedule", "add", "a", "@daily", "--", "true"], { env }).ended;
+    const ended = await namespace.start(["schedule", "add", "a", "@daily", "--", "true"], { env }).ended;
     expect(ended).toMatchObject({ code: 77, stderr: expect.stringContaining("readOnly") });
-    expect((await stage.store.readRange(stage.keys.getFullRange())).kvs).toEqual([]);
+    expect((await namespace.store.readRange(namespace.keys.getFullRange())).kvs).toEqual([]);
   });
 });
 
 describe("two operators", () => {
   it("at once: of two adds one wins, and edits of different fields both stand", async () => {
-    const stage = await theatre.createTestNamespace("http");
+    const namespace = await cluster.createTestNamespace("http");
     const adds = await Promise.all(
-      ["1", "2"].map((note) => refused(stage, "add", "a", "@daily", "--note", note, "--", "x")),
+      ["1", "2"].map((note) => refused(namespace, "add", "a", "@daily", "--note", note, "--", "x")),
     );
     expect(adds.map(([code]) => code).sort()).toEqual([0, 1]);
     await Promise.all([
-      done(stage, "edit", "a", "--timeout", "1m"),
-      done(stage, "edit", "a", "--retries", "3"),
+      done(namespace, "edit", "a", "--timeout", "1m"),
+      done(namespace, "edit", "a", "--retries", "3"),
     ]);
-    expect(await definition(stage, "a")).toMatchObject({ timeout: 60_000, retries: 3 });
+    expect(await definition(namespace, "a")).toMatchObject({ timeout: 60_000, retries: 3 });
   });
 
   it("acts on what it saw, or not at all; a worker's writes do not count", async () => {
-    const stage = await theatre.createTestNamespace("http");
-    await done(stage, "add", "a", "@daily", "--", "x");
-    const seen = JSON.parse(await done(stage, "delete", "a", "--dry-run", "--json"));
+    const namespace = await cluster.createTestNamespace("http");
+    await done(namespace, "add", "a", "@daily", "--", "x");
+    const seen = JSON.parse(await done(namespace, "delete", "a", "--dry-run", "--json"));
     expect(seen).toMatchObject({ outcome: "dry-run", changes: [{ id: "a", kind: "deleted" }] });
-    await put(stage, stage.keys.due("a"), formatDue({ next: 9e12, runAt: 9e12, open: [] }));
-    await done(stage, "pause", "a", "--expect-revision", seen.revision);
-    const [code, why] = await refused(stage, "delete", "a", "--expect-revision", seen.revision, "--yes");
+    await put(namespace, namespace.keys.due("a"), formatDue({ next: 9e12, runAt: 9e12, open: [] }));
+    await done(namespace, "pause", "a", "--expect-revision", seen.revision);
+    const [code, why] = await refused(namespace, "delete", "a", "--expect-revision", seen.revision, "--yes");
     expect([code, why]).toEqual([75, expect.stringMatching(/written since:[\s\S]*schedule a was written/)]);
-    expect(await refused(stage, "pause", "a", "--expect-revision", "999999")).toEqual([
+    expect(await refused(namespace, "pause", "a", "--expect-revision", "999999")).toEqual([
       64,
       expect.stringMatching(/still to come/),
     ]);
-    expect(await definition(stage, "a")).toBeDefined();
+    expect(await definition(namespace, "a")).toBeDefined();
   });
 
   it("what changes while it is asked is not deleted", async () => {
-    const stage = await theatre.createTestNamespace("http");
-    await done(stage, "add", "a", "@daily", "--", "x");
-    const asked = stage.start(["schedule", "delete", "a"], { terminal: TERMINAL });
+    const namespace = await cluster.createTestNamespace("http");
+    await done(namespace, "add", "a", "@daily", "--", "x");
+    const asked = namespace.start(["schedule", "delete", "a"], { terminal: TERMINAL });
     await asked.waitForOutput(/Delete schedule a\? \[y\/N\]/);
-    await done(stage, "edit", "a", "--note", "mine");
+    await done(namespace, "edit", "a", "--note", "mine");
     asked.child.stdin?.write("y\r");
     expect(await asked.ended).toMatchObject({ code: 75 });
-    expect((await definition(stage, "a"))?.note).toBe("mine");
+    expect((await definition(namespace, "a"))?.note).toBe("mine");
   });
 });
 
@@ -273,17 +276,17 @@ describe("an edit in an editor", () => {
   }
 
   it("writes what was typed, and keeps it where it is wrong", async () => {
-    const stage = await theatre.createTestNamespace("http");
-    await done(stage, "add", "a", "@daily", "--", "x");
+    const namespace = await cluster.createTestNamespace("http");
+    await done(namespace, "add", "a", "@daily", "--", "x");
     const good = editor(`sed -i 's/@daily/@hourly/' "$1"`);
-    const ended = await stage.start(["schedule", "edit", "a", "--yes"], { env: good.env }).ended;
+    const ended = await namespace.start(["schedule", "edit", "a", "--yes"], { env: good.env }).ended;
     expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('cron "@daily" -> "@hourly"') });
     expect(readdirSync(good.path)).toEqual(["editor"]);
     const bad = editor(`sed -i 's/@hourly/@sometimes/' "$1"`);
-    const wrong = await stage.start(["schedule", "edit", "a", "--yes"], { env: bad.env }).ended;
+    const wrong = await namespace.start(["schedule", "edit", "a", "--yes"], { env: bad.env }).ended;
     expect(wrong).toMatchObject({ code: 78, stderr: expect.stringMatching(/@sometimes[\s\S]*is kept in/) });
     expect(readdirSync(bad.path)).toHaveLength(2);
-    expect((await definition(stage, "a"))?.cron).toBe("@hourly");
+    expect((await definition(namespace, "a"))?.cron).toBe("@hourly");
   });
 });
 
@@ -291,62 +294,62 @@ describe("a crontab", () => {
   const IMPORT = ["crontab", ODD, "--timezone", "UTC"];
 
   it("is imported once, shown by diff, changed where it changed, and pruned", async () => {
-    const stage = await theatre.createTestNamespace("grpc");
-    await done(stage, "add", "mine", "@daily", "--", "x");
-    expect(await schedule(stage, "diff", ...IMPORT)).toMatchObject({
+    const namespace = await cluster.createTestNamespace("grpc");
+    await done(namespace, "add", "mine", "@daily", "--", "x");
+    expect(await schedule(namespace, "diff", ...IMPORT)).toMatchObject({
       code: 1,
       stdout: expect.stringMatching(/\n9 added\n$/),
     });
-    await done(stage, "import", ...IMPORT, "--yes");
-    expect(await done(stage, "import", ...IMPORT, "--yes")).toBe(
+    await done(namespace, "import", ...IMPORT, "--yes");
+    expect(await done(namespace, "import", ...IMPORT, "--yes")).toBe(
       "the schedules are so already: nothing to change\n",
     );
-    expect(await done(stage, "diff", ...IMPORT)).toBe("nothing changed\n");
+    expect(await done(namespace, "diff", ...IMPORT)).toBe("nothing changed\n");
     const text = readFileSync(ODD, "utf8")
       .replace("30 2 * * *", "40 2 * * *")
       .replace(/^.*leap\n/m, "");
     const file = join(folder(), "odd.crontab");
     writeFileSync(file, text);
     const again = ["crontab", file, "--timezone", "UTC"];
-    const changed = await schedule(stage, "diff", ...again, "--prune");
+    const changed = await schedule(namespace, "diff", ...again, "--prune");
     expect(changed.stdout).toMatch(/db-dump-\w{7} changed: cron "30 2 \* \* \*" -> "40 2 \* \* \*"; next/);
     expect(changed.stdout).toMatch(/leap-\w{7} deleted[\s\S]*\n1 changed, 1 deleted\n$/);
-    await done(stage, "import", ...again, "--prune", "--yes");
-    expect((await stage.store.readRange(stage.keys.schedules())).kvs).toHaveLength(9);
-    expect(await definition(stage, "mine")).toBeDefined();
-    expect(await audits(stage)).toContain("crontab odd.crontab: 1 changed, 1 deleted");
+    await done(namespace, "import", ...again, "--prune", "--yes");
+    expect((await namespace.store.readRange(namespace.keys.schedules())).kvs).toHaveLength(9);
+    expect(await definition(namespace, "mine")).toBeDefined();
+    expect(await audits(namespace)).toContain("crontab odd.crontab: 1 changed, 1 deleted");
   });
 
   it("with bad lines is refused as a whole, every one told by its number", async () => {
-    const stage = await theatre.createTestNamespace("http");
+    const namespace = await cluster.createTestNamespace("http");
     const input = "0 1 * * * fine\n@3600 daemon\n99 * * * * x\n";
-    const ended = await stage.start(["schedule", "import", "crontab", "-", "--yes"], { input }).ended;
+    const ended = await namespace.start(["schedule", "import", "crontab", "-", "--yes"], { input }).ended;
     expect(ended.code).toBe(78);
     expect(ended.stderr).toMatch(
       /standard input:2: .*3600[\s\S]*standard input:3: .*99[\s\S]*nothing was changed/,
     );
-    expect((await stage.store.readRange(stage.keys.getFullRange())).kvs).toEqual([]);
+    expect((await namespace.store.readRange(namespace.keys.getFullRange())).kvs).toEqual([]);
   });
 
   it("leaves lines with locks and @reboot in the crontab, and warns of lines that each host needs", async () => {
-    const stage = await theatre.createTestNamespace("http");
+    const namespace = await cluster.createTestNamespace("http");
     const input =
       "17 * * * * root cd / && run-parts /etc/cron.hourly\n@reboot root daemon\n* * * * * root flock -n /x job\n0 1 * * * root report";
     const words = ["schedule", "import", "crontab", "-", "--worker-user", "root", "--yes"];
-    const ended = await stage.start(words, { input }).ended;
+    const ended = await namespace.start(words, { input }).ended;
     expect(ended).toMatchObject({
       code: 0,
       stderr: expect.stringMatching(
         /input:1: .*\(run-parts\)[\s\S]*input:2: @reboot[\s\S]*input:3: .*by flock[\s\S]*input:4: .*newline/,
       ),
     });
-    expect((await stage.store.readRange(stage.keys.schedules())).kvs).toHaveLength(2);
+    expect((await namespace.store.readRange(namespace.keys.schedules())).kvs).toHaveLength(2);
   });
 
   it("of another file never touches what is there", async () => {
-    const stage = await theatre.createTestNamespace("http");
+    const namespace = await cluster.createTestNamespace("http");
     const take = (source: string) =>
-      stage.start(["schedule", "import", "crontab", "-", "--source", source, "--prune", "--yes"], {
+      namespace.start(["schedule", "import", "crontab", "-", "--source", source, "--prune", "--yes"], {
         input: "0 1 * * * a\n",
       }).ended;
     expect((await take("one")).code).toBe(0);
@@ -357,14 +360,14 @@ describe("a crontab", () => {
   });
 
   it("exported as JSON is the same elsewhere", async () => {
-    const [stage, other] = [
-      await theatre.createTestNamespace("http"),
-      await theatre.createTestNamespace("grpc"),
+    const [namespace, other] = [
+      await cluster.createTestNamespace("http"),
+      await cluster.createTestNamespace("grpc"),
     ];
-    await done(stage, "import", ...IMPORT, "--yes");
-    await done(stage, "add", "mine", "report", "@daily", '{"a":[1]}', "--hook-late", "x 'y z'");
+    await done(namespace, "import", ...IMPORT, "--yes");
+    await done(namespace, "add", "mine", "report", "@daily", '{"a":[1]}', "--hook-late", "x 'y z'");
     const file = join(folder(), "schedules.json");
-    await done(stage, "export", file);
+    await done(namespace, "export", file);
     await done(other, "import", "json", file, "--yes");
     expect(await done(other, "export")).toBe(readFileSync(file, "utf8"));
     expect(await done(other, "diff", "json", file, "--prune")).toBe("nothing changed\n");
@@ -381,7 +384,7 @@ describe("a crontab", () => {
 });
 
 it("other people's words reach no terminal as they are", async () => {
-  const stage = await theatre.createTestNamespace("http");
+  const namespace = await cluster.createTestNamespace("http");
   const nasty = {
     cron: "@daily",
     timezone: "UTC",
@@ -390,11 +393,11 @@ it("other people's words reach no terminal as they are", async () => {
     data: HOSTILE,
     source: HOSTILE,
   };
-  await put(stage, stage.keys.schedule(`x${"é"}`), formatDefinition(nasty));
-  await put(stage, stage.keys.due(`x${"é"}`), formatDue({ next: 9e11, runAt: 9e11, open: [] }));
-  await put(stage, stage.keys.schedule("y"), HOSTILE);
+  await put(namespace, namespace.keys.schedule(`x${"é"}`), formatDefinition(nasty));
+  await put(namespace, namespace.keys.due(`x${"é"}`), formatDue({ next: 9e11, runAt: 9e11, open: [] }));
+  await put(namespace, namespace.keys.schedule("y"), HOSTILE);
   const runs = { ...nasty, command: ["sh", "-c", HOSTILE], env: { A: HOSTILE } };
-  await put(stage, stage.keys.schedule("z"), formatDefinition(runs));
+  await put(namespace, namespace.keys.schedule("z"), formatDefinition(runs));
   const commands = [
     ["list"],
     ["show", "xé"],
@@ -412,7 +415,7 @@ it("other people's words reach no terminal as they are", async () => {
       ["edit", "xé", "--type", "b", "--note", "", "--dry-run"],
       ["delete", "xé", "--dry-run"],
       ["list", "--json"],
-    ].map((args) => schedule(stage, ...args)),
+    ].map((args) => schedule(namespace, ...args)),
   );
   const harm = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/;
   for (const { stdout, stderr } of ended) expect(stdout + stderr).not.toMatch(harm);

@@ -1,32 +1,34 @@
 /** A worker with no more than the role of docs/etcd.md. */
+
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { House, type Room } from "../../../fixtures/cluster/test-cluster.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
 import { putDueSchedule, WORKER_JOINED, waitForOutcomes } from "../support/due-schedules.ts";
 
 const PREFIX = "/jobs/";
 const LOGIN = { rootPassword: "r00t", user: "anybody", password: "x", prefix: PREFIX };
-const ROOMS = ["due/", "running/", "outcomes/", "workers/", "resources/", "hosts/"];
+const COLLECTIONS = ["due/", "running/", "outcomes/", "workers/", "resources/", "hosts/"];
 
 let etcd: EtcdMember;
-let house: House;
+let cluster: TestCluster;
 beforeAll(async () => {
   etcd = await startEtcd({ auth: LOGIN });
   const root = { user: "root", password: LOGIN.rootPassword, allowPlaintextPassword: true };
-  house = await House.connect(etcd.endpoints, root);
+  cluster = await TestCluster.connect(etcd.endpoints, root);
 });
 afterAll(async () => {
-  await house?.close();
+  await cluster?.close();
   await etcd?.stop();
 });
 
-async function roomOf(user: string, rooms: readonly string[]): Promise<Room> {
+async function createNamespaceOf(user: string, collections: readonly string[]): Promise<TestNamespace> {
   const asRoot = (...args: string[]) => etcd.runEtcdctl("--user", `root:${LOGIN.rootPassword}`, ...args);
   const grant = (kind: string, prefix: string) =>
     asRoot("role", "grant-permission", "--prefix=true", user, kind, prefix);
   await asRoot("role", "add", user);
   await grant("read", PREFIX);
-  for (const room of rooms) await grant("readwrite", PREFIX + room);
+  for (const collection of collections) await grant("readwrite", PREFIX + collection);
   await asRoot("user", "add", `${user}:secret`);
   await asRoot("user", "grant-role", user, user);
   const login = {
@@ -34,23 +36,23 @@ async function roomOf(user: string, rooms: readonly string[]): Promise<Room> {
     SIGNALBOX_PASSWORD: "secret",
     SIGNALBOX_ALLOW_PLAINTEXT_PASSWORD: "yes",
   };
-  return house.createNamespace({ prefix: PREFIX, env: login });
+  return cluster.createNamespace({ prefix: PREFIX, env: login });
 }
 
 test("runs what is due, with leases, and remembers it", async () => {
-  const room = await roomOf("worker", ROOMS);
-  const worker = room.start(["worker"]);
+  const namespace = await createNamespaceOf("worker", COLLECTIONS);
+  const worker = namespace.start(["worker"]);
   await worker.waitForOutput(WORKER_JOINED);
-  await putDueSchedule(room, "job", { command: ["true"], leases: ["db=1:2"] });
-  expect(await waitForOutcomes(room, "job")).toMatchObject([{ result: "ok", attempt: 1 }]);
-  const { code, stdout } = await room.execute(["schedule", "pause", "job", "--yes"]);
+  await putDueSchedule(namespace, "job", { command: ["true"], leases: ["db=1:2"] });
+  expect(await waitForOutcomes(namespace, "job")).toMatchObject([{ result: "ok", attempt: 1 }]);
+  const { code, stdout } = await namespace.execute(["schedule", "pause", "job", "--yes"]);
   expect({ code, stdout }, "but it may not say what runs").toEqual({ code: 77, stdout: "" });
   worker.child.kill("SIGTERM");
   expect((await worker.ended).code).toBe(0);
 });
 
 test("without the right to say that it is there, it does not start, and names the reason", async () => {
-  const room = await roomOf("stranger", ["due/", "running/", "outcomes/"]);
-  const { code, stderr } = await room.execute(["worker"]);
+  const namespace = await createNamespaceOf("stranger", ["due/", "running/", "outcomes/"]);
+  const { code, stderr } = await namespace.execute(["worker"]);
   expect({ code, stderr }).toEqual({ code: 77, stderr: expect.stringMatching(/permission/) });
 });

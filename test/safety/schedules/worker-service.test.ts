@@ -1,22 +1,27 @@
 /** A worker as a service: what it tells Prometheus, hooks and systemd. */
+
 import http from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { House, type Room } from "../../../fixtures/cluster/test-cluster.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { FaultProxy } from "../../../fixtures/proxy.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { type Definition, formatDefinition } from "../../../src/schedule/definition.ts";
 import { folder, receiver } from "../../work/worker/receiver.ts";
 
-const house = House.startForFile();
+const cluster = TestCluster.startForFile();
 
 /** Puts a schedule that was due once, at the beginning of a minute, at least `late` ms ago. */
-async function due(room: Room, id: string, more: Partial<Definition>, late = 0): Promise<void> {
+async function due(namespace: TestNamespace, id: string, more: Partial<Definition>, late = 0): Promise<void> {
   const at = new Date(Math.floor((Date.now() - late) / 60_000) * 60_000);
   const cron = `${at.getUTCMinutes()} ${at.getUTCHours()} ${at.getUTCDate()} ${at.getUTCMonth() + 1} *`;
-  await room.put(room.keys.due(id), JSON.stringify({ v: 1, next: at.getTime(), runAt: at.getTime() }));
-  await room.put(room.keys.schedule(id), formatDefinition({ cron, timezone: "UTC", ...more }));
+  await namespace.put(
+    namespace.keys.due(id),
+    JSON.stringify({ v: 1, next: at.getTime(), runAt: at.getTime() }),
+  );
+  await namespace.put(namespace.keys.schedule(id), formatDefinition({ cron, timezone: "UTC", ...more }));
 }
 
 /** Keeps the paths that are posted to, with what was said. */
@@ -34,7 +39,11 @@ async function listener() {
 }
 
 /** Asks for a path until the answer has this. */
-async function scraped(worker: ReturnType<Room["start"]>, path: string, wanted: RegExp): Promise<string> {
+async function scraped(
+  worker: ReturnType<TestNamespace["start"]>,
+  path: string,
+  wanted: RegExp,
+): Promise<string> {
   await worker.waitForOutput(/metrics are served at=\S+\n/);
   const [, address] = /metrics are served at=(\S+)\n/.exec(worker.output.stderr) ?? [];
   return await waitUntil(`${path} has ${wanted}`, async () => {
@@ -44,26 +53,26 @@ async function scraped(worker: ReturnType<Room["start"]>, path: string, wanted: 
 }
 
 test("figures, hooks and systemd's words follow what a worker does", async () => {
-  const room = house.createNamespace();
+  const namespace = cluster.createNamespace();
   const { url, calls } = await listener();
   const socket = join(folder(), "notify");
   const { words } = await receiver(socket);
   const hooks = { missed: `${url}/worker/missed`, late: `${url}/worker/late` };
-  const file = house.createPath(JSON.stringify({ handlers: [], hooks, metrics: "0" }));
+  const file = cluster.createPath(JSON.stringify({ handlers: [], hooks, metrics: "0" }));
   const systemd = { NOTIFY_SOCKET: socket, WATCHDOG_USEC: "200000" };
-  const worker = room.start(["worker", "--handlers", file, "--concurrency", "3"], { env: systemd });
+  const worker = namespace.start(["worker", "--handlers", file, "--concurrency", "3"], { env: systemd });
   await waitUntil("systemd knows that it is ready", () => words().includes("READY=1"));
 
   const own = `${url}/own{event}`;
   const all = { start: own, success: own, failure: own };
   const [good, bad] = ["exit 0", 'test -z "$NOTIFY_SOCKET$WATCHDOG_USEC" && exit 3'];
-  await due(room, "good", { type: "mail", command: ["sh", "-c", good ?? ""], hooks: all });
+  await due(namespace, "good", { type: "mail", command: ["sh", "-c", good ?? ""], hooks: all });
   await waitUntil("its end is told", () => calls.some(({ path }) => path === "/own"));
-  await due(room, "bad", { type: "mail", command: ["sh", "-c", bad ?? ""], hooks: all }, 90_000);
-  await due(room, "missed", { type: "sweep", command: ["true"], catchup: "none" }, 120_000);
+  await due(namespace, "bad", { type: "mail", command: ["sh", "-c", bad ?? ""], hooks: all }, 90_000);
+  await due(namespace, "missed", { type: "sweep", command: ["true"], catchup: "none" }, 120_000);
   const told = ["/own/fail", "/worker/late", "/worker/missed"];
   const isTold = (path: string) => calls.some((call) => call.path === path);
-  await waitUntil("all is told", () => told.every(isTold), { tell: () => JSON.stringify(calls) });
+  await waitUntil("all is told", () => told.every(isTold), { describe: () => JSON.stringify(calls) });
   const paths = (id: string, of: string) =>
     calls
       .map(({ path = "", word }) => (word.schedule === id ? path : ""))
@@ -99,8 +108,8 @@ test("figures, hooks and systemd's words follow what a worker does", async () =>
 });
 
 test("a worker without a session is not healthy, and its watchdog is not fed", async () => {
-  const room = house.createNamespace();
-  const proxy = await FaultProxy.start(house.etcd.clientUrl);
+  const namespace = cluster.createNamespace();
+  const proxy = await FaultProxy.start(cluster.etcd.clientUrl);
   onTestFinished(() => proxy.close());
   const socket = join(folder(), "notify");
   const { words } = await receiver(socket);
@@ -109,7 +118,7 @@ test("a worker without a session is not healthy, and its watchdog is not fed", a
     WATCHDOG_USEC: "200000",
     SIGNALBOX_ENDPOINTS: `http://${proxy.address}`,
   };
-  const worker = room.start(["worker", "--metrics", "0", "--ttl", "2s", "--termination-timeout", "0"], {
+  const worker = namespace.start(["worker", "--metrics", "0", "--ttl", "2s", "--termination-timeout", "0"], {
     env,
   });
   await waitUntil("the watchdog is fed", () => words().includes("WATCHDOG=1"));
@@ -123,8 +132,8 @@ test("a worker without a session is not healthy, and its watchdog is not fed", a
 });
 
 test("a port that is taken ends the worker before it has taken anything", async () => {
-  const room = house.createNamespace();
+  const namespace = cluster.createNamespace();
   const { url } = await listener();
-  const { code, stderr } = await room.execute(["worker", "--metrics", new URL(url).host]);
+  const { code, stderr } = await namespace.execute(["worker", "--metrics", new URL(url).host]);
   expect([code, stderr]).toEqual([78, expect.stringContaining("is taken by another program")]);
 });

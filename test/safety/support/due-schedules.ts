@@ -1,27 +1,36 @@
 /** Schedules that are due, for tests of workers. */
+
 import { existsSync } from "node:fs";
-import { type Room, waitUntil } from "../../../fixtures/cluster/test-cluster.ts";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { type Definition, formatDefinition } from "../../../src/schedule/definition.ts";
 import { type OccurrenceOutcome, parseOutcomes } from "../../../src/schedule/state/outcome.ts";
 
 /** Puts a schedule that was due a moment ago, once. */
-export async function putDueSchedule(room: Room, id: string, more: Partial<Definition> = {}): Promise<void> {
+export async function putDueSchedule(
+  namespace: TestNamespace,
+  id: string,
+  more: Partial<Definition> = {},
+): Promise<void> {
   const now = Date.now();
   const definition: Definition = { cron: "0 0 1 1 *", timezone: "UTC", ...more };
-  await room.put(room.keys.due(id), JSON.stringify({ v: 1, next: now - 50, runAt: now - 50 }));
-  await room.put(room.keys.schedule(id), formatDefinition(definition));
+  await namespace.put(namespace.keys.due(id), JSON.stringify({ v: 1, next: now - 50, runAt: now - 50 }));
+  await namespace.put(namespace.keys.schedule(id), formatDefinition(definition));
 }
 
 /** What a schedule remembers now, newest first. */
-export async function readOutcomes(room: Room, id: string): Promise<readonly OccurrenceOutcome[]> {
-  const { kvs } = await room.store.readRange({ key: room.keys.outcomes(id) });
+export async function readOutcomes(
+  namespace: TestNamespace,
+  id: string,
+): Promise<readonly OccurrenceOutcome[]> {
+  const { kvs } = await namespace.store.readRange({ key: namespace.keys.outcomes(id) });
   return parseOutcomes(kvs[0]?.value).runs;
 }
 
 /** What it remembers, newest first, as soon as that is so much. */
-export const waitForOutcomes = (room: Room, id: string, count = 1) =>
+export const waitForOutcomes = (namespace: TestNamespace, id: string, count = 1) =>
   waitUntil(`outcome of ${id}`, async () => {
-    const runs = await readOutcomes(room, id);
+    const runs = await readOutcomes(namespace, id);
     return runs.length >= count && runs;
   });
 

@@ -1,8 +1,10 @@
 /** Many runs from workers side by side, some of which are killed. */
+
 import { setTimeout as pause } from "node:timers/promises";
+import type { Job } from "../../../fixtures/cluster/test-jobs.ts";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import type { ProcessResult } from "../../../fixtures/signalbox.ts";
 import { countStalls } from "../../../fixtures/steady.ts";
-import type { Job, Stage } from "./theatre.ts";
 
 /** When a runner gets SIGKILL: a while after it was spawned, or after its command has started. Milliseconds. */
 export type KillTime = { after: "spawn" | "start"; ms: number };
@@ -21,7 +23,7 @@ export type RunResults = ReadonlyMap<string, ProcessResult>;
 
 /** Runs all members, so many at a time. */
 export async function runInParallel(
-  stage: Stage,
+  namespace: TestNamespace,
   members: readonly ParallelRun[],
   workers: number,
 ): Promise<RunResults> {
@@ -29,22 +31,22 @@ export async function runInParallel(
   const ends = new Map<string, ProcessResult>();
   const worker = async () => {
     for (let member = left.shift(); member !== undefined; member = left.shift()) {
-      ends.set(member.name, await executeRun(stage, member));
+      ends.set(member.name, await executeRun(namespace, member));
     }
   };
   await Promise.all(Array.from({ length: workers }, worker));
   return ends;
 }
 
-async function executeRun(stage: Stage, member: ParallelRun): Promise<ProcessResult> {
+async function executeRun(namespace: TestNamespace, member: ParallelRun): Promise<ProcessResult> {
   const { killAt: doom, options } = member;
   const before = countStalls();
   const ttl = doom === undefined ? LONG_SESSION : SHORT_SESSION;
-  const running = stage.startJob({ ...member, options: [...ttl, ...options] });
+  const running = namespace.jobs.start({ ...member, options: [...ttl, ...options] });
   if (doom !== undefined) {
     const over = new AbortController();
     void running.ended.then(() => over.abort());
-    await waitForKillTime(stage, member, doom, over.signal);
+    await waitForKillTime(namespace, member, doom, over.signal);
     running.child.kill("SIGKILL");
   }
   const ended = await running.ended;
@@ -57,12 +59,13 @@ const UNANSWERED =
 
 /** Waits for the instant of a doom, or until there is nobody left to be killed. */
 async function waitForKillTime(
-  stage: Stage,
+  namespace: TestNamespace,
   { name }: ParallelRun,
   doom: KillTime,
   over: AbortSignal,
 ): Promise<void> {
-  while (doom.after === "start" && !over.aborted && !stage.journal.findLine(name, "start")) await pause(10);
+  while (doom.after === "start" && !over.aborted && !namespace.jobs.journal.findLine(name, "start"))
+    await pause(10);
   await pause(doom.ms, undefined, { signal: over }).catch(() => {});
 }
 

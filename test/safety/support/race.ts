@@ -1,8 +1,9 @@
 /** Many runs that race for one lock, and some runners that are killed in between. */
+
 import { expect } from "vitest";
 import { findFallingTokens, findOveruse } from "../../../fixtures/cluster/job-journal.ts";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { findUnexpectedEnds, type KillTime, type ParallelRun, runInParallel } from "./parallel-runs.ts";
-import type { Stage } from "./theatre.ts";
 
 const LOCK = ["--lock", "nightly"];
 
@@ -15,10 +16,10 @@ export interface Race {
 }
 
 /** One holds the lock at a time, each with a larger token, and every run ends as it should. */
-export async function runRace(stage: Stage, { runs, workers, killed }: Race): Promise<void> {
+export async function runRace(namespace: TestNamespace, { runs, workers, killed }: Race): Promise<void> {
   const members = buildRuns(runs, killed);
-  const ends = await runInParallel(stage, members, workers);
-  const { journal } = stage;
+  const ends = await runInParallel(namespace, members, workers);
+  const { journal } = namespace.jobs;
   expect(findOveruse(journal.readLines(), 1), journal.formatTimeline()).toEqual([]);
   expect(findFallingTokens(journal.listStarts()), journal.formatTimeline()).toEqual([]);
   const codes = ({ options }: ParallelRun) => (options.includes("--wait") ? [0] : [0, 75]);

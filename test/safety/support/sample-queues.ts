@@ -1,18 +1,26 @@
 /** Much or little to list. */
+
 import { readFileSync } from "node:fs";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import { serializeTicket } from "../../../src/protocol/ticket.ts";
 import { ticketWith } from "../../protocol/samples.ts";
-import type { Stage } from "./theatre.ts";
 
 export const TERMINAL = { terminal: { columns: 80, rows: 24 } };
 
 /** A lock that is held and waited for, units of a resource that are waited for. */
-export async function startSampleQueues(stage: Stage): Promise<void> {
-  const stay = ["until", `${stage.journal.folder}/over`];
-  await stage.startJobAndWait({ name: "one", options: ["--lock", "x", "--lease", "db=2:3"], hold: stay });
-  stage.startJob({ name: "two", options: ["--lock", "x", "--wait"], hold: stay });
-  stage.startJob({ name: "three", options: ["--no-lock", "--lease", "db=2:3"], hold: stay });
-  await Promise.all([stage.waitForTickets("two", "waiting"), stage.waitForTickets("three", "waiting")]);
+export async function startSampleQueues(namespace: TestNamespace): Promise<void> {
+  const stay = ["until", `${namespace.jobs.journal.folder}/over`];
+  await namespace.jobs.startAndWait({
+    name: "one",
+    options: ["--lock", "x", "--lease", "db=2:3"],
+    hold: stay,
+  });
+  namespace.jobs.start({ name: "two", options: ["--lock", "x", "--wait"], hold: stay });
+  namespace.jobs.start({ name: "three", options: ["--no-lock", "--lease", "db=2:3"], hold: stay });
+  await Promise.all([
+    namespace.jobs.waitForTickets("two", "waiting"),
+    namespace.jobs.waitForTickets("three", "waiting"),
+  ]);
 }
 
 /** The last of a chain of processes: the program behind `script` and its shell. */
@@ -22,11 +30,16 @@ export function findInnermostProcess(pid: number): number {
 }
 
 /** Tickets of many runs, written by hand. */
-export async function putTickets(stage: Stage, locks: number, waiters: number, label = ""): Promise<void> {
+export async function putTickets(
+  namespace: TestNamespace,
+  locks: number,
+  waiters: number,
+  label = "",
+): Promise<void> {
   const puts = Array.from({ length: locks * (1 + waiters) }, (_, index) => {
     const run = index.toString(36).padStart(16, "0");
     const state = index % (1 + waiters) === 0 ? "held" : "waiting";
-    const key = stage.keys.lock(`lock ${Math.floor(index / (1 + waiters))}`, run);
+    const key = namespace.keys.lock(`lock ${Math.floor(index / (1 + waiters))}`, run);
     return {
       op: "put" as const,
       key,
@@ -38,7 +51,7 @@ export async function putTickets(stage: Stage, locks: number, waiters: number, l
   );
   const worker = async () => {
     for (let batch = batches.shift(); batch !== undefined; batch = batches.shift())
-      await stage.store.commitTxn({ compare: [], success: batch, failure: [] });
+      await namespace.store.commitTxn({ compare: [], success: batch, failure: [] });
   };
   await Promise.all(Array.from({ length: 8 }, worker));
 }

@@ -1,23 +1,23 @@
 /** Keys of schedules on a stage, as workers and operators write them. */
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import type { KeyValue } from "../../../src/protocol/txn.ts";
 import { memory, running, schedule, worker } from "../../model/schedules.ts";
 import { keys as sampleKeys } from "../../protocol/samples.ts";
-import type { Stage } from "./theatre.ts";
 
 const HOUR = 3_600_000;
 
 /** Puts keys where the stage has its own, all at once. */
-export async function putKeys(stage: Stage, kvs: readonly KeyValue[]): Promise<void> {
+export async function putKeys(namespace: TestNamespace, kvs: readonly KeyValue[]): Promise<void> {
   const success = kvs.map(({ key, value }) => ({
     op: "put" as const,
-    key: stage.keys.prefix + key.slice(sampleKeys.prefix.length),
+    key: namespace.keys.prefix + key.slice(sampleKeys.prefix.length),
     value,
   }));
-  await stage.store.commitTxn({ compare: [], success, failure: [] });
+  await namespace.store.commitTxn({ compare: [], success, failure: [] });
 }
 
 /** A worker that runs `backup`; `mail` failed and waits, `bill` has no worker, `old` should have run. */
-export async function putSampleSchedules(stage: Stage): Promise<void> {
+export async function putSampleSchedules(namespace: TestNamespace): Promise<void> {
   const now = Date.now();
   const times = {
     scheduled: now - HOUR,
@@ -28,7 +28,7 @@ export async function putSampleSchedules(stage: Stage): Promise<void> {
   const last = { ...times, run: "r1", result: "failed" } as const;
   const tail = "no \x1b]0;title\x07space\n";
   const letter = { ...last, host: "web1.example.com", code: 7, tail };
-  await putKeys(stage, [
+  await putKeys(namespace, [
     worker("w1", { running: 1 }),
     ...schedule("mail", { note: "to \x1b[31mall" }, { runAt: now + 2 * HOUR, last, dead: 1 }),
     ...schedule("bill", { type: "bill" }, { runAt: now + 3 * HOUR }),

@@ -1,4 +1,5 @@
 /** People who type at real, interactive shells in a terminal, and press the tabulator. */
+
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
@@ -100,10 +101,12 @@ esac
       shown += text;
     });
     const tell = () => shown;
-    await waitUntil("the shell to be ready", () => shown.includes("ready> "), { tell });
+    await waitUntil("the shell to be ready", () => shown.includes("ready> "), { describe: tell });
     for (const [index, line] of lines.entries()) {
       child.stdin?.write(`${line}\r`);
-      await waitUntil(`an answer to ${line}`, () => this.#called().length > before + index, { tell });
+      await waitUntil(`an answer to ${line}`, () => this.#called().length > before + index, {
+        describe: tell,
+      });
     }
   }
 

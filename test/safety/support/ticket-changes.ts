@@ -1,8 +1,9 @@
 /** Every change of queues, as etcd tells it, and what it says about the order of grants. */
+
 import { onTestFinished } from "vitest";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import type { KeyRange, WatchEvent } from "../../../src/etcd/store.ts";
 import type { Ticket } from "../../../src/protocol/ticket.ts";
-import type { Stage } from "./theatre.ts";
 
 /** A ticket as it became, or its end. */
 export interface TicketChange {
@@ -13,12 +14,15 @@ export interface TicketChange {
 }
 
 /** Follows keys from now to the end of the test. The list grows. */
-export async function recordChanges(stage: Stage, range: KeyRange): Promise<TicketChange[]> {
+export async function recordChanges(namespace: TestNamespace, range: KeyRange): Promise<TicketChange[]> {
   const stop = new AbortController();
   const changes: TicketChange[] = [];
-  const { revision } = await stage.store.readRange(range);
+  const { revision } = await namespace.store.readRange(range);
   const follow = async () => {
-    for await (const { events } of stage.store.watch({ ranges: [range], from: revision + 1n }, stop.signal)) {
+    for await (const { events } of namespace.store.watch(
+      { ranges: [range], from: revision + 1n },
+      stop.signal,
+    )) {
       changes.push(...events.map(toChange));
     }
   };

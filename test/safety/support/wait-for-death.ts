@@ -1,6 +1,10 @@
 import { setTimeout as pause } from "node:timers/promises";
+import {
+  GUARDIAN,
+  listMarkedProcesses,
+  type MarkedProcess,
+} from "../../../fixtures/process/marked-processes.ts";
 import { startStopwatch } from "../../../fixtures/steady.ts";
-import { GUARDIAN, listMarkedProcesses, type MarkedProcess } from "../../process/helpers.ts";
 
 /** Between two looks at all processes: looking costs, and what is measured must not suffer from being measured. */
 const LOOK_EVERY = 25;

@@ -1,9 +1,10 @@
 /** How soon it is known that a picture is not kept up to date any more. Faults have a proxy of their own each. */
+
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from "vitest";
+import { TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
 import { FaultProxy } from "../../../fixtures/proxy.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
-import { TRANSPORTS } from "../../safety/support/theatre.ts";
 import { Observer } from "./observers.ts";
 
 let etcd: EtcdMember;

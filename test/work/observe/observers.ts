@@ -1,4 +1,5 @@
 /** Somebody who looks at a real etcd, and what was told. */
+
 import type { TestContext } from "vitest";
 import { startStopwatch } from "../../../fixtures/steady.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
@@ -36,7 +37,7 @@ export class EventLog<T extends { kind: string }> {
     const [before, since] = [this.list.length, this.now];
     const tell = () =>
       JSON.stringify(this.list.slice(-10).map(({ kind, after }) => [kind, Math.round(after)]));
-    const found = await waitUntil("it is told", () => this.list.slice(before).find(is), { tell });
+    const found = await waitUntil("it is told", () => this.list.slice(before).find(is), { describe: tell });
     return { ...found, ms: found.after - since };
   }
 }

@@ -1,4 +1,5 @@
 /** Somebody who listens as systemd does. */
+
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

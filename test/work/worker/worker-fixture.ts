@@ -1,10 +1,7 @@
 /** A real etcd with schedules on it, and workers in this process whose wall clock the test sets. */
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll } from "vitest";
-import { type EtcdMember, type EtcdOptions, startEtcd } from "../../../fixtures/etcd/index.ts";
 import type { Clock } from "../../../src/base/clock.ts";
 import { silentLog } from "../../../src/base/log.ts";
-import { openStore } from "../../../src/etcd/open/open.ts";
 import type { Store } from "../../../src/etcd/store.ts";
 import { createRealClock } from "../../../src/process/clock.ts";
 import { realRandom } from "../../../src/process/random.ts";
@@ -69,36 +66,6 @@ export class SettableClock implements Clock {
 /** 10:00 on a Monday. */
 export const START = Date.parse("2026-03-02T10:00:00Z");
 export const MINUTE = 60_000;
-
-/** An etcd of its own, and a store on it, from the first test of the file (or of the `describe`) to the last. */
-export class Bed {
-  #etcd: EtcdMember | undefined;
-  #store: Store | undefined;
-
-  constructor(options: EtcdOptions = {}) {
-    beforeAll(async () => {
-      this.#etcd = await startEtcd(options);
-      this.#store = await openStore(
-        { endpoints: [this.#etcd.clientUrl], timeouts: { total: 30_000 } },
-        { clock: createRealClock() },
-      );
-    });
-    afterAll(async () => {
-      this.#store?.close();
-      await this.#etcd?.stop();
-    });
-  }
-
-  get etcd(): EtcdMember {
-    if (this.#etcd === undefined) throw new Error("the etcd is there from the first test on");
-    return this.#etcd;
-  }
-
-  get store(): Store {
-    if (this.#store === undefined) throw new Error("the store is open from the first test on");
-    return this.#store;
-  }
-}
 
 /** Keys of one test. */
 export class WorkerFixture {

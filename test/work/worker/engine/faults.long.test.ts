@@ -1,11 +1,13 @@
 /** Answers that are lost, calls that never arrive, an etcd that restarts or is full, under workers. */
+
 import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { TestCluster } from "../../../../fixtures/cluster/test-cluster.ts";
 import { type Store, StoreError } from "../../../../src/etcd/store.ts";
 import type { ScheduledTask, TaskResult } from "../../../../src/work/worker/handler.ts";
-import { Bed, divertCalls, MINUTE, START, WorkerFixture } from "../worker-fixture.ts";
+import { divertCalls, MINUTE, START, WorkerFixture } from "../worker-fixture.ts";
 
-const bed = new Bed({ quotaBytes: 32 * 2 ** 20 });
+const cluster = TestCluster.startForFile({ quotaBytes: 32 * 2 ** 20 });
 let site: WorkerFixture;
 afterEach(() => site.close());
 
@@ -79,12 +81,12 @@ const IDS = Array.from({ length: 8 }, (_, n) => `job${n}`);
 
 describe("each occurrence runs exactly once", () => {
   beforeEach(() => {
-    site = new WorkerFixture(bed.store);
+    site = new WorkerFixture(cluster.store);
   });
 
   test("though every third answer is lost, and every fifth call", async () => {
     for (const id of IDS) await site.add(id, { end: START + 3 * MINUTE });
-    const lossy = new WorkerFixture(losing(bed.store), site.clock, site.keys);
+    const lossy = new WorkerFixture(losing(cluster.store), site.clock, site.keys);
     const { runs, run } = counting();
     const workers = [lossy.startWorker(run), lossy.startWorker(run)];
     site.clock.advance(4 * MINUTE);
@@ -106,7 +108,7 @@ describe("each occurrence runs exactly once", () => {
 
   test("though a claim was applied, and no answer comes for longer than its session was good for", async () => {
     await site.add("job", { end: START });
-    const deaf = new WorkerFixture(muteAfter(bed.store, 2_600), site.clock, site.keys);
+    const deaf = new WorkerFixture(muteAfter(cluster.store, 2_600), site.clock, site.keys);
     const { runs, run } = counting();
     const worker = deaf.startWorker(run, { ttl: 3 });
     await worker.waitForOutcomes(1);
@@ -118,7 +120,7 @@ describe("each occurrence runs exactly once", () => {
   test("though the answer to its end comes when the next one runs already", async () => {
     await site.add("job", { end: START + 2 * MINUTE });
     site.clock.advance(3 * MINUTE);
-    const slow = new WorkerFixture(slowEnds(bed.store, 300), site.clock, site.keys);
+    const slow = new WorkerFixture(slowEnds(cluster.store, 300), site.clock, site.keys);
     const { runs, run } = counting();
     const worker = slow.startWorker(async (task) => {
       const verdict = await run(task);
@@ -141,7 +143,7 @@ describe("each occurrence runs exactly once", () => {
     // The wall clock jumps by a minute while etcd is away: were that a pause of the machine, the session must outlive it.
     const worker = site.startWorker(run, { ttl: 120 });
     await worker.waitForOutcomes(8);
-    const restarted = bed.etcd.restart();
+    const restarted = cluster.etcd.restart();
     site.clock.advance(MINUTE);
     await restarted;
     await worker.waitForOutcomes(16);
@@ -153,9 +155,9 @@ describe("each occurrence runs exactly once", () => {
 });
 
 test("nothing is begun on a claim that may have expired while the process stood still", async () => {
-  site = new WorkerFixture(bed.store);
+  site = new WorkerFixture(cluster.store);
   await site.add("job", { end: START });
-  const stalled = new WorkerFixture(frozenAfterClaim(bed.store, 1_300), site.clock, site.keys);
+  const stalled = new WorkerFixture(frozenAfterClaim(cluster.store, 1_300), site.clock, site.keys);
   const attempts: number[] = [];
   const worker = stalled.startWorker(
     async ({ attempt }) => {
@@ -173,7 +175,7 @@ test("nothing is begun on a claim that may have expired while the process stood 
 });
 
 test("an etcd that is full holds up the end of a task; when there is room, it is settled, and nothing runs twice", async () => {
-  site = new WorkerFixture(bed.store);
+  site = new WorkerFixture(cluster.store);
   await site.add("job", { end: START });
   const { runs, run } = counting();
   const gate = Promise.withResolvers<void>();
@@ -185,7 +187,7 @@ test("an etcd that is full holds up the end of a task; when there is room, it is
   await worker.waitForEvents((events) => events.some(({ kind }) => kind === "started"));
   const junk = await fill(site);
   gate.resolve();
-  await bed.store.commitTxn({ compare: [], success: [{ op: "delete", ...junk }], failure: [] });
+  await cluster.store.commitTxn({ compare: [], success: [{ op: "delete", ...junk }], failure: [] });
   await makeRoom();
   await worker.waitForOutcomes(1);
   expect(runs).toEqual(["job 0"]);
@@ -197,7 +199,7 @@ async function fill({ keys }: WorkerFixture): Promise<{ key: string; rangeEnd: s
   const value = "x".repeat(1_000_000);
   try {
     for (let n = 0; ; n += 1)
-      await bed.store.commitTxn({
+      await cluster.store.commitTxn({
         compare: [],
         success: [{ op: "put", key: `${keys.prefix}zz/${n}`, value }],
         failure: [],
@@ -210,9 +212,9 @@ async function fill({ keys }: WorkerFixture): Promise<{ key: string; rangeEnd: s
 
 /** What an operator does: compact, defragment, disarm. */
 async function makeRoom(): Promise<void> {
-  const [status] = await bed.store.readMemberStatuses();
+  const [status] = await cluster.store.readMemberStatuses();
   const revision = status?.ok ? status.revision : 0n;
-  await bed.etcd.runEtcdctl("compact", "--physical", String(revision));
-  await bed.etcd.runEtcdctl("defrag");
-  await bed.etcd.runEtcdctl("alarm", "disarm");
+  await cluster.etcd.runEtcdctl("compact", "--physical", String(revision));
+  await cluster.etcd.runEtcdctl("defrag");
+  await cluster.etcd.runEtcdctl("alarm", "disarm");
 }

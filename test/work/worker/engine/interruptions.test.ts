@@ -1,5 +1,7 @@
 /** What must hold a schedule up for no longer than it lasts: refusals, odd values, edits under what runs, listeners that throw. */
+
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { TestCluster } from "../../../../fixtures/cluster/test-cluster.ts";
 import { type Store, StoreError } from "../../../../src/etcd/store.ts";
 import type { Txn } from "../../../../src/protocol/txn.ts";
 import { formatDefinition, parseDefinition } from "../../../../src/schedule/definition.ts";
@@ -8,23 +10,15 @@ import { buildDefinitionChange } from "../../../../src/work/schedules/definition
 import type { WorkerEvent } from "../../../../src/work/worker/events.ts";
 import type { ScheduledTask, TaskResult } from "../../../../src/work/worker/handler.ts";
 import { Poller } from "../../../../src/work/worker/polling/poller.ts";
-import {
-  Bed,
-  divertCalls,
-  MINUTE,
-  returnOk,
-  START,
-  type TestWorker,
-  WorkerFixture,
-} from "../worker-fixture.ts";
+import { divertCalls, MINUTE, returnOk, START, type TestWorker, WorkerFixture } from "../worker-fixture.ts";
 
 /** How long is waited for what comes by a watch, ms. */
 const PATIENCE = 30_000;
 
-const bed = new Bed();
+const cluster = TestCluster.startForFile();
 let site: WorkerFixture;
 beforeEach(() => {
-  site = new WorkerFixture(bed.store);
+  site = new WorkerFixture(cluster.store);
 });
 afterEach(() => site.close());
 
@@ -32,9 +26,9 @@ afterEach(() => site.close());
 function watched(look: (txn: Txn) => Promise<void> | void): Store {
   const txn: Store["commitTxn"] = async (one, signal) => {
     await look(one);
-    return await bed.store.commitTxn(one, signal);
+    return await cluster.store.commitTxn(one, signal);
   };
-  return divertCalls(bed.store, { commitTxn: txn });
+  return divertCalls(cluster.store, { commitTxn: txn });
 }
 
 const deletes = ({ success }: Txn, key: string) => success.some((op) => op.op === "delete" && op.key === key);
@@ -139,8 +133,8 @@ test("joining anew, it survives that its new session is gone before it was used"
   });
   const worker = new WorkerFixture(unlucky, site.clock, site.keys).startWorker(returnOk, { ttl: 5 });
   await worker.waitUntilJoined();
-  const [record] = (await bed.store.readRange(site.keys.workers())).kvs;
-  await bed.store.revoke(record?.session ?? 0n);
+  const [record] = (await cluster.store.readRange(site.keys.workers())).kvs;
+  await cluster.store.revoke(record?.session ?? 0n);
   await worker.waitUntilJoined(2);
   await worker.stop();
 });
@@ -170,7 +164,7 @@ test.each([Number.NaN, Number.POSITIVE_INFINITY, -1e15, 1.5, 1e300])(
     const worker = site.startWorker(async () => ({ result: "retry", wait }));
     await worker.waitForOutcomes(1);
     expect(
-      parseDue((await bed.store.readRange({ key: site.keys.due("job") })).kvs[0]?.value ?? ""),
+      parseDue((await cluster.store.readRange({ key: site.keys.due("job") })).kvs[0]?.value ?? ""),
     ).toHaveProperty("value");
   },
 );
@@ -241,7 +235,7 @@ test("a poller that may not watch any more says so, and sees again when it may",
   let stop = Promise.withResolvers<undefined>();
   const watch: Store["watch"] = async function* (request, signal) {
     if (!isAllowed) throw new StoreError("permission", "from the test");
-    const real = bed.store.watch(request, signal)[Symbol.asyncIterator]();
+    const real = cluster.store.watch(request, signal)[Symbol.asyncIterator]();
     for (;;) {
       const next = await Promise.race([real.next(), stop.promise]);
       if (!isAllowed || next === undefined) throw new StoreError("permission", "from the test");
@@ -249,7 +243,7 @@ test("a poller that may not watch any more says so, and sees again when it may",
       yield next.value;
     }
   };
-  const withdrawn = divertCalls(bed.store, { watch });
+  const withdrawn = divertCalls(cluster.store, { watch });
   const options = { host: "h1.example.com", pid: 1, version: "0", ttl: 30 };
   const ports = new WorkerFixture(withdrawn, site.clock, site.keys).createPorts();
   const poller = await Poller.open(ports, options, new AbortController().signal);

@@ -1,12 +1,14 @@
 /** Workers on a real etcd, with a wall clock that the test sets. */
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import type { ScheduledTask, TaskResult } from "../../../../src/work/worker/handler.ts";
-import { Bed, MINUTE, returnOk, START, WorkerFixture } from "../worker-fixture.ts";
 
-const bed = new Bed();
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { TestCluster } from "../../../../fixtures/cluster/test-cluster.ts";
+import type { ScheduledTask, TaskResult } from "../../../../src/work/worker/handler.ts";
+import { MINUTE, returnOk, START, WorkerFixture } from "../worker-fixture.ts";
+
+const cluster = TestCluster.startForFile();
 let site: WorkerFixture;
 beforeEach(() => {
-  site = new WorkerFixture(bed.store);
+  site = new WorkerFixture(cluster.store);
 });
 afterEach(() => site.close());
 
@@ -163,7 +165,7 @@ describe("one worker", () => {
     await site.delete(site.keys.schedule("job"), site.keys.due("job"));
     hand.let(0);
     await worker.waitForOutcomes(1);
-    const { kvs } = await bed.store.readRange({ ...site.keys.getFullRange() });
+    const { kvs } = await cluster.store.readRange({ ...site.keys.getFullRange() });
     expect(kvs.map(({ key }) => site.keys.parse(key).kind)).toEqual(["worker"]);
   });
 
@@ -265,7 +267,7 @@ describe("one worker", () => {
     hand.let(0);
     await worker.ended;
     expect(hand.tasks).toHaveLength(1);
-    expect((await bed.store.readRange(site.keys.workers())).kvs).toEqual([]);
+    expect((await cluster.store.readRange(site.keys.workers())).kvs).toEqual([]);
     expect(await site.readDue("job")).toMatchObject({ last: { result: "ok" } });
   });
 
@@ -362,8 +364,8 @@ describe("several workers", () => {
     const first = site.startWorker(hand.run);
     await hand.hasTaken(1);
     const second = site.startWorker(returnOk);
-    const { kvs } = await bed.store.readRange({ key: site.keys.running("job") });
-    await bed.store.revoke(kvs[0]?.session ?? 0n);
+    const { kvs } = await cluster.store.readRange({ key: site.keys.running("job") });
+    await cluster.store.revoke(kvs[0]?.session ?? 0n);
     const [again] = await second.waitForOutcomes(1);
     expect(again).toMatchObject({ scheduled: START, attempt: 2, result: "ok" });
     await first.waitForOutcomes(1);
@@ -375,8 +377,8 @@ describe("several workers", () => {
   test("one that has lost its session joins anew", async () => {
     const worker = site.startWorker(returnOk, { ttl: 5 }); // renews every 0.8 s
     const before = await worker.waitUntilJoined();
-    const { kvs } = await bed.store.readRange(site.keys.workers());
-    await bed.store.revoke(kvs[0]?.session ?? 0n);
+    const { kvs } = await cluster.store.readRange(site.keys.workers());
+    await cluster.store.revoke(kvs[0]?.session ?? 0n);
     await site.add("job");
     await worker.waitForOutcomes(1);
     expect(await worker.waitUntilJoined(2)).not.toBe(before);

@@ -1,11 +1,12 @@
 import { chmodSync } from "node:fs";
 import { expect, test } from "vitest";
+import { waitUntil } from "../../../../fixtures/wait-until.ts";
 import type { TaskResult } from "../../../../src/work/worker/handler.ts";
 import {
   CommandHandler,
   type CommandHandlerOptions,
 } from "../../../../src/work/worker/handlers/command-handler.ts";
-import { listRemains, waitUntil } from "../../../process/helpers.ts";
+import { listRemains } from "../../../process/helpers.ts";
 import { createHandlerFixture, writeTestFile } from "../handler-fixture.ts";
 
 const sh = (script: string) => ["sh", "-c", script];

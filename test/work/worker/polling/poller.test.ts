@@ -1,15 +1,17 @@
 /** PerfectSched's meaning, case by case, on a real etcd with a wall clock that the test sets. */
+
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { TestCluster } from "../../../../fixtures/cluster/test-cluster.ts";
 import { AlreadyFinishedError, NotFoundError, PreemptedError } from "../../../../src/schedule/errors.ts";
 import type { PolledTask } from "../../../../src/work/worker/polling/polled-task.ts";
 import { Poller, type PollerOptions } from "../../../../src/work/worker/polling/poller.ts";
-import { Bed, MINUTE, START, WorkerFixture } from "../worker-fixture.ts";
+import { MINUTE, START, WorkerFixture } from "../worker-fixture.ts";
 
-const bed = new Bed();
+const cluster = TestCluster.startForFile();
 let site: WorkerFixture;
 let pollers: Poller[];
 beforeEach(() => {
-  site = new WorkerFixture(bed.store);
+  site = new WorkerFixture(cluster.store);
   pollers = [];
 });
 afterEach(async () => {
@@ -124,8 +126,8 @@ describe("alive time", () => {
     await site.add("job");
     const [one, two] = [await poller(), await poller()];
     const first = await one.poll();
-    const { kvs } = await bed.store.readRange({ key: site.keys.running("job") });
-    await bed.store.revoke(kvs[0]?.session ?? 0n);
+    const { kvs } = await cluster.store.readRange({ key: site.keys.running("job") });
+    await cluster.store.revoke(kvs[0]?.session ?? 0n);
     const second = await eventually(two);
     expect(scheduledOf(second)).toBe(START);
     expect(BigInt(second.claimed.token)).toBeGreaterThan(first?.claimed.token ?? 0n);
@@ -191,7 +193,7 @@ describe("finish, retry, release", () => {
     const task = await (await poller()).poll();
     await site.delete(site.keys.schedule("job"), site.keys.due("job"));
     await expect(task?.finish()).rejects.toBeInstanceOf(NotFoundError);
-    expect((await bed.store.readRange(site.keys.dues())).kvs).toEqual([]);
+    expect((await cluster.store.readRange(site.keys.dues())).kvs).toEqual([]);
     expect(await site.listRunning()).toEqual([]);
   });
 

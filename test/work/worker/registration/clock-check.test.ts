@@ -1,11 +1,13 @@
 /** Clocks of workers that differ. */
+
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { TestCluster } from "../../../../fixtures/cluster/test-cluster.ts";
 import { retryAfterStalls } from "../../../../fixtures/steady.ts";
 import { readMemberClocks } from "../../../../src/etcd/members/member-clocks.ts";
 import type { ScheduleWorkerOptions } from "../../../../src/work/worker/engine/schedule-worker.ts";
 import type { ScheduledTask, TaskResult } from "../../../../src/work/worker/handler.ts";
 import { CLOCK_LIMITS, ClockCheck } from "../../../../src/work/worker/registration/clock-check.ts";
-import { Bed, MINUTE, SettableClock, START, WorkerFixture } from "../worker-fixture.ts";
+import { MINUTE, SettableClock, START, WorkerFixture } from "../worker-fixture.ts";
 
 describe("what is heard", () => {
   const heard = (...offsets: number[][]) => {
@@ -49,17 +51,17 @@ describe("what is heard", () => {
 });
 
 describe("three workers", () => {
-  const bed = new Bed();
+  const cluster = TestCluster.startForFile();
   let site: WorkerFixture;
   beforeEach(() => {
-    site = new WorkerFixture(bed.store);
+    site = new WorkerFixture(cluster.store);
   });
   afterEach(() => site.close());
 
   /** Starts two whose clocks agree and one that is `skew` ms ahead; fires 10 schedules for three minutes. */
   async function play(skew: number) {
     await site.close();
-    site = new WorkerFixture(bed.store); // where it is played once more
+    site = new WorkerFixture(cluster.store); // where it is played once more
     const ids = Array.from({ length: 10 }, (_, n) => `job${n}`);
     site.clock.set(START - 40_000);
     for (const id of ids) await site.add(id, { end: START + 2 * MINUTE });
@@ -107,7 +109,7 @@ describe("three workers", () => {
       expect(judged[0]).toMatchObject({ state: "refuses" });
       expect(off.events.filter(({ kind }) => kind === "started")).toEqual([]);
       expect(calm).toEqual([]);
-      const { kvs } = await bed.store.readRange(site.keys.workers());
+      const { kvs } = await cluster.store.readRange(site.keys.workers());
       expect(kvs.filter(({ value }) => JSON.parse(value).clock === "refuses")).toHaveLength(1);
     }));
 
@@ -151,10 +153,10 @@ describe("three workers", () => {
 });
 
 describe("a lone worker whose clock is set forward", () => {
-  const bed = new Bed();
+  const cluster = TestCluster.startForFile();
   let site: WorkerFixture;
   beforeEach(() => {
-    site = new WorkerFixture(bed.store);
+    site = new WorkerFixture(cluster.store);
   });
   afterEach(() => site.close());
 
@@ -246,11 +248,11 @@ describe("a lone worker whose clock is set forward", () => {
   test("a real member's clock is read over HTTP", async () => {
     const ahead = () => Date.now() + 60 * MINUTE;
     const [clock] = await readMemberClocks(
-      { endpoints: bed.etcd.endpoints },
+      { endpoints: cluster.etcd.endpoints },
       ahead,
       new AbortController().signal,
     );
-    expect(clock?.endpoint).toBe(bed.etcd.clientUrl);
+    expect(clock?.endpoint).toBe(cluster.etcd.clientUrl);
     expect((clock?.least ?? 0) / MINUTE).toBeCloseTo(-60, 0);
     expect(
       await readMemberClocks({ endpoints: ["http://127.0.0.1:1"] }, ahead, new AbortController().signal),

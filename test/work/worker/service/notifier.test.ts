@@ -18,7 +18,7 @@ test.each(["path", "abstract"])(
     notifier.sendReloading();
     notifier.sendStopping();
     await notifier.close();
-    await waitUntil("all has come", () => words().length === 4, { tell: () => words().join(" | ") });
+    await waitUntil("all has come", () => words().length === 4, { describe: () => words().join(" | ") });
     const [status, ready, reloading, stopping] = words();
     expect(status).toBe("STATUS=running 0 of 4 READY=1");
     expect(ready).toBe("READY=1");
