@@ -1,4 +1,4 @@
-import { overTls, withPasswords } from "./secured.ts";
+import { testPasswords, testTls } from "./secured.ts";
 
-overTls("http");
-withPasswords("http");
+testTls("http");
+testPasswords("http");

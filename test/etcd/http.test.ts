@@ -1,4 +1,4 @@
 import { storeContract } from "./contract/index.ts";
-import { servedSubject } from "./served.ts";
+import { createServedSubject } from "./served.ts";
 
-storeContract("the http transport", () => servedSubject("http"));
+storeContract("the http transport", () => createServedSubject("http"));

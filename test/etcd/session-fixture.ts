@@ -89,7 +89,7 @@ export class SessionFixture {
   }
 
   /** Applied, and answered so much later. */
-  slow(ms: number): Fate {
+  delayAnswer(ms: number): Fate {
     return async (call) => {
       const answer = await call();
       await this.clock.sleep(ms);
@@ -98,15 +98,15 @@ export class SessionFixture {
   }
 
   /** Applied, but the answer is lost, which is known so much later. */
-  lost(ms: number): Fate {
+  loseAnswer(ms: number): Fate {
     return async (call) => {
       await call();
-      return this.unanswered(ms)(call);
+      return this.loseRequest(ms)(call);
     };
   }
 
   /** Not applied, and not answered either, which is known so much later. */
-  unanswered(ms = 0): Fate {
+  loseRequest(ms = 0): Fate {
     return async () => {
       if (ms > 0) await this.clock.sleep(ms);
       throw new StoreError("unavailable", "no answer");
@@ -114,7 +114,7 @@ export class SessionFixture {
   }
 
   /** A new leader first. */
-  elects(): Fate {
+  electLeaderFirst(): Fate {
     return async (call) => {
       this.etcd.electLeader();
       return call();
@@ -122,38 +122,38 @@ export class SessionFixture {
   }
 
   /** Refused with this error. */
-  refused(kind: StoreError["kind"]): Fate {
+  refuse(kind: StoreError["kind"]): Fate {
     return () => Promise.reject(new StoreError(kind, "refused"));
   }
 }
 
 class ScriptedStore extends MemoryStore {
-  readonly #bed: SessionFixture;
+  readonly #fixture: SessionFixture;
 
-  constructor(etcd: MemoryEtcd, bed: SessionFixture) {
+  constructor(etcd: MemoryEtcd, fixture: SessionFixture) {
     super(etcd);
-    this.#bed = bed;
+    this.#fixture = fixture;
   }
 
   override grant(...args: Parameters<MemoryStore["grant"]>) {
-    return this.#bed.call("grant", () => super.grant(...args));
+    return this.#fixture.call("grant", () => super.grant(...args));
   }
 
   override renew(...args: Parameters<MemoryStore["renew"]>) {
     const renew = async () => {
       const answer = await super.renew(...args);
-      const { stated, terms } = this.#bed;
+      const { stated, terms } = this.#fixture;
       return { ...answer, ttl: stated.shift() ?? answer.ttl, raftTerm: terms.shift() ?? answer.raftTerm };
     };
-    return this.#bed.call("renew", renew);
+    return this.#fixture.call("renew", renew);
   }
 
   override revoke(...args: Parameters<MemoryStore["revoke"]>) {
-    return this.#bed.call("revoke", () => super.revoke(...args));
+    return this.#fixture.call("revoke", () => super.revoke(...args));
   }
 }
 
 /** The kind of a session's loss; undefined while it is not lost. */
-export function lossOf(session: Session): string | undefined {
+export function getLossKind(session: Session): string | undefined {
   return session.signal.aborted ? session.signal.reason.kind : undefined;
 }

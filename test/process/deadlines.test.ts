@@ -20,18 +20,18 @@ import {
 const SOON = 4_000;
 
 /** A deadline so many ms from now. @returns how late it is, ms, stalls not counted */
-function lateness(ms: number): () => number {
+function startLatenessCheck(ms: number): () => number {
   const passed = startStopwatch();
   return () => passed() - ms;
 }
 
-const sh = (script: string): [string, ...string[]] => ["sh", "-c", script];
+const buildShellCommand = (script: string): [string, ...string[]] => ["sh", "-c", script];
 
 /** A command that ignores SIGTERM already. */
-async function deaf(): Promise<GuardedCommand> {
+async function startDeafCommand(): Promise<GuardedCommand> {
   const out = createOutput();
   const script = `trap "" TERM; echo up >>$OUT; while :; do sleep 0.05; done`;
-  const { it } = await startGuarded(createMark(), sh(script), { OUT: out.path });
+  const { it } = await startGuarded(createMark(), buildShellCommand(script), { OUT: out.path });
   await waitUntil("a command that is deaf", () => out.lines().length > 0);
   return it;
 }
@@ -39,7 +39,7 @@ async function deaf(): Promise<GuardedCommand> {
 test("at termAt a command gets SIGTERM, and may clean up", async () => {
   const out = createOutput();
   const script = `trap 'echo bye >>$OUT; exit 3' TERM; echo up >>$OUT; sleep 30 & wait`;
-  const { it } = await startGuarded(createMark(), sh(script), { OUT: out.path });
+  const { it } = await startGuarded(createMark(), buildShellCommand(script), { OUT: out.path });
   await waitUntil("a command that listens", () => out.lines().length > 0);
   it.arm({ termAt: clock.now() + 100, killAt: clock.now() + 15_000 });
   expect(await it.exited).toMatchObject({ code: 3, terminated: true });
@@ -47,12 +47,12 @@ test("at termAt a command gets SIGTERM, and may clean up", async () => {
   expect(out.lines()).toEqual(["up", "bye"]);
 });
 
-test("at killAt a command that ignores SIGTERM is killed", () => retryAfterStalls(killed));
+test("at killAt a command that ignores SIGTERM is killed", () => retryAfterStalls(testKill));
 
-async function killed(): Promise<void> {
-  const it = await deaf();
+async function testKill(): Promise<void> {
+  const it = await startDeafCommand();
   const killAt = clock.now() + 400;
-  const late = lateness(400);
+  const late = startLatenessCheck(400);
   it.arm({ termAt: clock.now() + 100, killAt });
   expect(await it.exited).toMatchObject({ signal: 9, terminated: true });
   await it.gone;
@@ -64,14 +64,14 @@ test("descendants that ignore SIGTERM, in sessions of their own, are killed afte
   const mark = createMark();
   const { it } = await startGuarded(
     mark,
-    sh(`(trap "" TERM; setsid sleep 30 & setsid sleep 30 &); exec sleep 30`),
+    buildShellCommand(`(trap "" TERM; setsid sleep 30 & setsid sleep 30 &); exec sleep 30`),
   );
   await waitUntil(
     "descendants",
     () => listMarkedProcesses(mark).filter(({ name }) => name === "sleep").length === 3,
   );
   const killAt = clock.now() + 800;
-  const late = lateness(800);
+  const late = startLatenessCheck(800);
   it.terminate(killAt);
   expect(await it.exited).toMatchObject({ signal: 15, leftovers: true, terminated: true });
   expect(late()).toBeLessThan(0);
@@ -82,7 +82,7 @@ test("descendants that ignore SIGTERM, in sessions of their own, are killed afte
 
 test("renewed deadlines keep a command alive", async () => {
   await retryAfterStalls(async () => {
-    const { it } = await startGuarded(createMark(), sh("sleep 0.5; exit 4"));
+    const { it } = await startGuarded(createMark(), buildShellCommand("sleep 0.5; exit 4"));
     for (let i = 0; i < 8; i++) {
       it.arm({ termAt: clock.now() + 200, killAt: clock.now() + 300 });
       await clock.sleep(50);
@@ -94,15 +94,15 @@ test("renewed deadlines keep a command alive", async () => {
 });
 
 test("a termination that has begun is not undone by a renewal, and heeds the earlier of its limits", async () => {
-  const it = await deaf();
-  const late = lateness(300);
+  const it = await startDeafCommand();
+  const late = startLatenessCheck(300);
   it.arm({ termAt: clock.now() + 100, killAt: clock.now() + 300 });
   it.terminate(clock.now() + 20_000);
   await it.gone;
   expect(late()).toBeLessThan(SOON);
 
-  const other = await deaf();
-  const later = lateness(300);
+  const other = await startDeafCommand();
+  const later = startLatenessCheck(300);
   other.terminate(clock.now() + 300);
   other.arm({ termAt: clock.now() + 20_000, killAt: clock.now() + 20_000 });
   await other.gone;

@@ -17,33 +17,33 @@ import {
 } from "./helpers.ts";
 
 /** Bytes that a process has read. */
-function bytesRead(pid: number): number {
+function readByteCount(pid: number): number {
   return Number(/^rchar: (\d+)/m.exec(readFileSync(`/proc/${pid}/io`, "utf8"))?.[1]);
 }
 
 /** Waits until a guardian has read the list of all processes, which it does again and again where there is no cgroup. */
-async function scanned(inner: number): Promise<void> {
+async function waitForScan(inner: number): Promise<void> {
   const listed = readdirSync("/proc").filter((name) => /^\d+$/.test(name)).length * 50;
   for (const _ of ["one that may have begun before", "one that has not"]) {
-    const before = bytesRead(inner);
-    await waitUntil("a look at all processes", () => bytesRead(inner) > before + listed);
+    const before = readByteCount(inner);
+    await waitUntil("a look at all processes", () => readByteCount(inner) > before + listed);
   }
 }
 
 /** A pid namespace that is no descendant of any command. @returns its first process */
-async function otherNamespace(): Promise<number> {
+async function startOtherNamespace(): Promise<number> {
   const outside = createSleeper();
   const holder = spawn("unshare", ["-pf", "--kill-child", ...outside.words.split(" ")], { stdio: "ignore" });
   onTestFinished(() => void holder.kill("SIGKILL"));
-  const first = (pid: number) => readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1").trim();
-  return waitUntil("a namespace", () => Number(first(holder.pid ?? 0)) || undefined);
+  const readFirstChild = (pid: number) => readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1").trim();
+  return waitUntil("a namespace", () => Number(readFirstChild(holder.pid ?? 0)) || undefined);
 }
 
 /** Waits until a process that left would be found: at once in a cgroup, else once it was seen. */
-async function known(run: Runner, inner: number): Promise<void> {
+async function waitUntilFindable(run: Runner, inner: number): Promise<void> {
   const { pid = 0 } = await run.waitForEvent("started");
-  const cgroup = (of: number) => readFileSync(`/proc/${of}/cgroup`, "latin1");
-  if (cgroup(pid) === cgroup(run.pid)) await scanned(inner);
+  const readCgroup = (of: number) => readFileSync(`/proc/${of}/cgroup`, "latin1");
+  if (readCgroup(pid) === readCgroup(run.pid)) await waitForScan(inner);
 }
 
 describe.each(WAYS)("$name", ({ before }) => {
@@ -55,7 +55,7 @@ describe.each(WAYS)("$name", ({ before }) => {
     await run.waitForEvent("started");
     const pid = await waitUntil("a daemon", daemon.find);
     const { outer, inner } = findGuardians(mark, run.pid);
-    await known(run, inner.pid);
+    await waitUntilFindable(run, inner.pid);
     killProcess(outer.pid, "SIGSTOP"); // so that neither has time to act for the other
     killProcess(inner.pid, "SIGSTOP");
     killProcess(inner.pid, "SIGKILL");
@@ -73,7 +73,7 @@ describe.each(WAYS)("$name", ({ before }) => {
     const out = createOutput();
     const stray = createSleeper();
     const inside = `setsid env -i ${stray.words} & until [ -e $OUT ]; do sleep 0.02; done`;
-    const enter = `nsenter -p -t ${await otherNamespace()} sh -c '${inside}'`;
+    const enter = `nsenter -p -t ${await startOtherNamespace()} sh -c '${inside}'`;
     const run = startRunner(
       mark,
       { command: ["sh", "-c", `${enter}; echo back; sleep 60`] },
@@ -83,7 +83,7 @@ describe.each(WAYS)("$name", ({ before }) => {
     await run.waitForEvent("started");
     const pid = await waitUntil("a stray", stray.find);
     const { outer, inner } = findGuardians(mark, run.pid);
-    await known(run, inner.pid);
+    await waitUntilFindable(run, inner.pid);
     const back = new Promise((resolve) => run.process.stdout?.once("data", resolve));
     writeFileSync(out.path, "");
     await back;

@@ -9,16 +9,16 @@ import { locateGuardian } from "../../src/process/native/locate.ts";
 import { clock, createMark, createOutput, prepareGuarded } from "./helpers.ts";
 
 let folder = "";
-const file = (name: string, text: string, mode: number) => {
+const writeTestFile = (name: string, text: string, mode: number) => {
   writeFileSync(join(folder, name), text);
   chmodSync(join(folder, name), mode);
 };
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "signalbox-failures-"));
-  file("plain", "text", 0o644);
-  file("orphan", "#!/no/such/interpreter\n", 0o755);
-  file("bare", "exit 9\n", 0o755);
+  writeTestFile("plain", "text", 0o644);
+  writeTestFile("orphan", "#!/no/such/interpreter\n", 0o755);
+  writeTestFile("bare", "exit 9\n", 0o755);
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -101,7 +101,7 @@ test("without a guardian nothing is run, and the remedy is named", async () => {
 
 test("a guardian of another version is turned away, and ends", async () => {
   const hello = "\\101\\0\\0\\0\\0\\0\\0\\0\\1\\0\\0\\0\\0\\0\\0\\0\\11\\0\\0\\0\\0\\0\\0\\0"; // version 9
-  file("stale", `#!/bin/sh\nprintf '${hello}' >&3\ncat <&3 >"$OUT"; echo ended >"$OUT"\n`, 0o755);
+  writeTestFile("stale", `#!/bin/sh\nprintf '${hello}' >&3\ncat <&3 >"$OUT"; echo ended >"$OUT"\n`, 0o755);
   const out = createOutput();
   const spec = { file: "true", args: [], env: { ...process.env, OUT: out.path } };
   const stale = createGuardianHost(clock, join(folder, "stale")).prepare(spec);
@@ -110,7 +110,7 @@ test("a guardian of another version is turned away, and ends", async () => {
 });
 
 test("a guardian that cannot guard here is a matter of configuration", async () => {
-  file("helpless", "#!/bin/sh\nexit 5\n", 0o755);
+  writeTestFile("helpless", "#!/bin/sh\nexit 5\n", 0o755);
   const spec = { file: "true", args: [], env: process.env };
   const helpless = createGuardianHost(clock, join(folder, "helpless")).prepare(spec);
   await expect(helpless).rejects.toMatchObject({ exitCode: 78, message: expect.stringContaining("/proc") });

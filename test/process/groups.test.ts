@@ -32,11 +32,11 @@ import {
 
 const MOUNT =
   ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"].find((path) => existsSync(`${path}/cgroup.procs`)) ?? "";
-const home = pathOf("self");
+const home = readCgroupPath("self");
 const NOBODY = 65_534;
 const isPossible = process.getuid?.() === 0 && MOUNT !== "" && isWritable();
 
-function pathOf(pid: number | "self"): string {
+function readCgroupPath(pid: number | "self"): string {
   const line = readFileSync(`/proc/${pid}/cgroup`, "latin1")
     .split("\n")
     .find((it) => it.startsWith("0::"));
@@ -55,39 +55,43 @@ function isWritable(): boolean {
 }
 
 /** A cgroup for a test's runners alone, so that others' do not sweep it. */
-function newHome(): { path: string; before: string[]; groups: () => string[] } {
+function createHome(): { path: string; before: string[]; groups: () => string[] } {
   const path = join(home, `test-${Math.random().toString(36).slice(2)}`);
   mkdirSync(path);
-  const groups = () => readdirSync(path).filter((name) => name.startsWith("signalbox-"));
+  const listGroups = () => readdirSync(path).filter((name) => name.startsWith("signalbox-"));
   onTestFinished(async () => {
     writeFileSync(join(path, "cgroup.kill"), "1");
     await waitUntil("an empty cgroup", () =>
       readFileSync(join(path, "cgroup.events"), "latin1").includes("populated 0"),
     );
-    for (const name of groups()) rmdirSync(join(path, name));
+    for (const name of listGroups()) rmdirSync(join(path, name));
     rmdirSync(path);
   });
-  return { path, before: ["sh", "-c", `echo $$ >${path}/cgroup.procs && exec "$@"`, "sh"], groups };
+  return {
+    path,
+    before: ["sh", "-c", `echo $$ >${path}/cgroup.procs && exec "$@"`, "sh"],
+    groups: listGroups,
+  };
 }
 
 describe.runIf(isPossible)("a command's cgroup", () => {
   test("is below the runner's own, holds the command and nobody else, and goes with it", async () => {
-    const { path, before, groups } = newHome();
+    const { path, before, groups } = createHome();
     const mark = createMark();
     const out = createOutput();
     const run = startRunner(mark, { command: ["sh", "-c", WAIT] }, { OUT: out.path }, before);
     const { pid = 0 } = await run.waitForEvent("started");
     const [group = ""] = groups();
-    expect(pathOf(pid)).toBe(join(path, group));
+    expect(readCgroupPath(pid)).toBe(join(path, group));
     const { outer, inner } = findGuardians(mark, run.pid);
-    expect([run.pid, outer.pid, inner.pid].map(pathOf)).toEqual([path, path, path]);
+    expect([run.pid, outer.pid, inner.pid].map(readCgroupPath)).toEqual([path, path, path]);
     writeFileSync(out.path, "");
     expect((await run.ended).code).toBe(0);
     expect(groups()).toEqual([]);
   });
 
   test("gives back what is left behind on purpose", async () => {
-    const { path, before, groups } = newHome();
+    const { path, before, groups } = createHome();
     const daemon = createSleeper();
     const run = startRunner(
       createMark(),
@@ -96,12 +100,12 @@ describe.runIf(isPossible)("a command's cgroup", () => {
       before,
     );
     expect((await run.ended).code).toBe(0);
-    expect(pathOf(await waitUntil("the daemon", daemon.find))).toBe(path);
+    expect(readCgroupPath(await waitUntil("the daemon", daemon.find))).toBe(path);
     expect(groups()).toEqual([]);
   });
 
   test("all three killed at the same instant: the next guardian there ends what is left", async () => {
-    const { before, groups } = newHome();
+    const { before, groups } = createHome();
     const mark = createMark();
     const daemon = createSleeper();
     const command = `setsid env -i ${daemon.words} >/dev/null 2>&1 & sleep 60`;
@@ -121,7 +125,7 @@ describe.runIf(isPossible)("a command's cgroup", () => {
   });
 
   test("what others guard is left alone by the next guardian", async () => {
-    const { before, groups } = newHome();
+    const { before, groups } = createHome();
     const mark = createMark();
     const out = createOutput();
     const run = startRunner(mark, { command: ["sh", "-c", `${WAIT}; exit 4`] }, { OUT: out.path }, before);
@@ -134,7 +138,7 @@ describe.runIf(isPossible)("a command's cgroup", () => {
   });
 
   test("of a run inside a run is below that one's, and ends with it", async () => {
-    const { before, groups } = newHome();
+    const { before, groups } = createHome();
     const deep = createSleeper();
     const mark = createMark();
     const inside = {
@@ -150,7 +154,7 @@ describe.runIf(isPossible)("a command's cgroup", () => {
       before,
     );
     const pid = await waitUntil("the deep one", deep.find);
-    await waitUntil("its cgroup", () => pathOf(pid).split("/signalbox-").length === 3);
+    await waitUntil("its cgroup", () => readCgroupPath(pid).split("/signalbox-").length === 3);
     killProcess(run.pid, "SIGUSR1");
     await run.ended;
     expect(deep.find()).toBeUndefined();
@@ -160,7 +164,7 @@ describe.runIf(isPossible)("a command's cgroup", () => {
   });
 
   test("is made by an ordinary user too, where the cgroup is delegated; others' processes in it are ended as well", async () => {
-    const { path, before, groups } = newHome();
+    const { path, before, groups } = createHome();
     const guardian = createOutput().path;
     execFileSync("cp", [locateGuardian(), guardian]);
     chmodSync(dirname(guardian), 0o755);
@@ -169,10 +173,10 @@ describe.runIf(isPossible)("a command's cgroup", () => {
     const user = [...before, "setpriv", `--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups"];
     const run = startRunner(createMark(), { command: ["sleep", "60"], guardian }, {}, user);
     const { pid = 0 } = await run.waitForEvent("started");
-    expect(pathOf(pid)).toBe(join(path, groups()[0] ?? "no cgroup"));
+    expect(readCgroupPath(pid)).toBe(join(path, groups()[0] ?? "no cgroup"));
     const others = spawn("sleep", ["60"]);
     const ended = once(others, "exit");
-    writeFileSync(join(pathOf(pid), "cgroup.procs"), `${others.pid}`);
+    writeFileSync(join(readCgroupPath(pid), "cgroup.procs"), `${others.pid}`);
     killProcess(run.pid, "SIGUSR1");
     expect((await run.ended).code).toBe(143);
     expect(await ended).toEqual([null, "SIGKILL"]);

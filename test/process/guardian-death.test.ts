@@ -11,15 +11,15 @@ import {
   waitUntilDead,
 } from "./helpers.ts";
 
-async function family() {
+async function startFamily() {
   const mark = createMark();
   return { mark, ...(await startBrood(mark)), ...findGuardians(mark) };
 }
 
-const living = (pids: number[]) => pids.filter((pid) => existsSync(`/proc/${pid}/exe`)); // a zombie has none to follow
+const listLiving = (pids: number[]) => pids.filter((pid) => existsSync(`/proc/${pid}/exe`)); // a zombie has none to follow
 
 test("the outer guardian killed: all dead, and the runner is told", async () => {
-  const { mark, it, outer } = await family();
+  const { mark, it, outer } = await startFamily();
   killProcess(outer.pid, "SIGKILL");
   await it.gone;
   expect(listRemains(mark)).toEqual([]);
@@ -27,7 +27,7 @@ test("the outer guardian killed: all dead, and the runner is told", async () => 
 });
 
 test("the inner guardian killed: all dead, and the runner is told", async () => {
-  const { mark, it, inner } = await family();
+  const { mark, it, inner } = await startFamily();
   killProcess(inner.pid, "SIGKILL");
   await it.gone;
   expect(listRemains(mark)).toEqual([]);
@@ -35,19 +35,19 @@ test("the inner guardian killed: all dead, and the runner is told", async () => 
 });
 
 test("both guardians killed at once: all dead, by the runner's hand", async () => {
-  const { mark, it, outer, inner, pids } = await family();
+  const { mark, it, outer, inner, pids } = await startFamily();
   killProcess(outer.pid, "SIGSTOP"); // so that neither has time to act for the other
   killProcess(inner.pid, "SIGSTOP");
   killProcess(inner.pid, "SIGKILL");
   killProcess(outer.pid, "SIGKILL");
   await it.gone;
   expect(listRemains(mark)).toEqual([]);
-  expect(living(pids)).toEqual([]); // the one without a mark was found by its session
+  expect(listLiving(pids)).toEqual([]); // the one without a mark was found by its session
   expect(await it.exited).toMatchObject({ signal: 9 });
 });
 
 test("a stopped inner guardian is woken, and keeps its deadlines", async () => {
-  const { mark, it, inner } = await family();
+  const { mark, it, inner } = await startFamily();
   killProcess(inner.pid, "SIGSTOP");
   it.arm({ termAt: clock.now() + 100, killAt: clock.now() + 300 });
   await it.gone;
@@ -55,7 +55,7 @@ test("a stopped inner guardian is woken, and keeps its deadlines", async () => {
 });
 
 test("a stopped outer guardian whose inner one is killed is woken by the runner", async () => {
-  const { mark, it, outer, inner } = await family();
+  const { mark, it, outer, inner } = await startFamily();
   killProcess(outer.pid, "SIGSTOP");
   killProcess(inner.pid, "SIGKILL");
   await it.gone;

@@ -19,7 +19,7 @@ import {
 } from "./helpers.ts";
 
 /** A runner's command, and its guardians. */
-async function kept() {
+async function startBroodRunner() {
   const mark = createMark();
   const run = startRunner(mark, { command: [getFixturePath("brood.sh")] });
   await run.waitForEvent("started");
@@ -32,14 +32,14 @@ function stop(...pids: number[]): void {
 }
 
 test("both stopped, then the runner killed: all dead", async () => {
-  const { mark, run, outer, inner } = await kept();
+  const { mark, run, outer, inner } = await startBroodRunner();
   stop(outer, inner);
   killProcess(run.pid, "SIGKILL");
   await waitUntilDead(mark, 10_000);
 });
 
 test("the inner one stopped, the outer one killed, then the runner killed: all dead", async () => {
-  const { mark, run, outer, inner } = await kept();
+  const { mark, run, outer, inner } = await startBroodRunner();
   stop(inner);
   killProcess(outer, "SIGKILL");
   killProcess(run.pid, "SIGKILL");
@@ -80,11 +80,11 @@ test("a guardian that does not answer at the horizon is killed, and the runner e
   const mark = createMark();
   const out = createOutput();
   const sleeper = createSleeper();
-  const bytes = (frame: Buffer) =>
+  const formatBytes = (frame: Buffer) =>
     [...frame].map((byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("");
   const news =
-    bytes(encodeFrame(GUARDIAN_EVENT.hello, 0n, WIRE_VERSION)) +
-    bytes(encodeFrame(GUARDIAN_EVENT.started, 7n));
+    formatBytes(encodeFrame(GUARDIAN_EVENT.hello, 0n, WIRE_VERSION)) +
+    formatBytes(encodeFrame(GUARDIAN_EVENT.started, 7n));
   const deaf = `#!/bin/sh\nprintf '${news}' >&3\n${sleeper.words} 3>&- &\ntrap '' TERM\nwait\n`;
   writeFileSync(out.path, deaf);
   chmodSync(out.path, 0o755);

@@ -29,14 +29,14 @@ export function listRemains(mark: string): string[] {
 /** Waits until nothing bears the mark, but what is excepted. @returns the milliseconds that took, stalls not counted */
 export async function waitUntilDead(mark: string, ms: number, except: number[] = []): Promise<number> {
   const waited = startStopwatch();
-  const alive = () => listMarkedProcesses(mark).filter(({ pid }) => !except.includes(pid));
+  const listAlive = () => listMarkedProcesses(mark).filter(({ pid }) => !except.includes(pid));
   let quiet = 0; // a process in the middle of its exec shows no environment: look more than once
-  const silent = () => {
-    quiet = alive().length === 0 ? quiet + 1 : 0;
+  const isSilent = () => {
+    quiet = listAlive().length === 0 ? quiet + 1 : 0;
     return quiet === 3;
   };
-  await waitUntil("all dead", silent, { ms, every: 5 }).catch((cause) => {
-    throw new Error(`still alive: ${JSON.stringify(alive())}`, { cause });
+  await waitUntil("all dead", isSilent, { ms, every: 5 }).catch((cause) => {
+    throw new Error(`still alive: ${JSON.stringify(listAlive())}`, { cause });
   });
   return waited();
 }

@@ -13,14 +13,14 @@ function standStill(mark: string): void {
   for (const end = performance.now() + 100; performance.now() < end; );
 }
 
-const later = () => ({ termAt: clock.now() + 30_000, killAt: clock.now() + 31_000 });
+const createLaterDeadlines = () => ({ termAt: clock.now() + 30_000, killAt: clock.now() + 31_000 });
 
 test.each([1, 2, 3, 4, 5])("a deadline that moves as the command ends (%i)", async () => {
   const mark = createMark();
   const it = await prepareGuarded(mark, ["sh", "-c", "sleep 0.05; exit 3"]);
   await it.start({ SIGNALBOX_RUN: mark });
   standStill(mark);
-  it.arm(later());
+  it.arm(createLaterDeadlines());
   it.signal("SIGUSR1");
   expect(await it.exited).toEqual({ code: 3, signal: undefined, terminated: false, leftovers: false });
   await it.gone;
@@ -32,7 +32,7 @@ test("a deadline that moves as the command turns out not to be executable", asyn
   const it = await prepareGuarded(mark, ["/no/such/command"]);
   const starting = it.start({ SIGNALBOX_RUN: mark }).catch((error) => error);
   standStill(mark);
-  it.arm(later());
+  it.arm(createLaterDeadlines());
   const error = await starting;
   expect(error).toBeInstanceOf(SignalboxError);
   expect(error.exitCode).toBe(127);

@@ -6,9 +6,9 @@ import { expect, test } from "vitest";
 import { clock, createMark, findGuardians, getFixturePath, startGuarded, startRunner } from "./helpers.ts";
 
 const run = promisify(execFile);
-const sh = (script: string): [string, ...string[]] => ["sh", "-c", script];
+const buildShellCommand = (script: string): [string, ...string[]] => ["sh", "-c", script];
 
-async function outcome(command: [string, ...string[]], input: Buffer | string = "") {
+async function runToEnd(command: [string, ...string[]], input: Buffer | string = "") {
   const { process, ended } = startRunner(createMark(), { command });
   process.stdin?.on("error", () => {}).end(input);
   return ended;
@@ -23,7 +23,7 @@ test.each([
   ["kill -KILL $$", 137],
   ["kill -SEGV $$", 139],
 ])("`%s` ends the runner with %i, and nothing is said", async (script, code) => {
-  const { stdout, stderr, ...rest } = await outcome(sh(script));
+  const { stdout, stderr, ...rest } = await runToEnd(buildShellCommand(script));
   expect({ ...rest, out: stdout.toString(), err: stderr.toString() }).toEqual({
     code,
     signal: null,
@@ -34,13 +34,13 @@ test.each([
 
 test.each(["cat", "cat >&2"])("a mebibyte passes byte for byte through `%s`", async (script) => {
   const bytes = randomBytes(1024 * 1024);
-  const { code, stdout, stderr } = await outcome(sh(script), bytes);
+  const { code, stdout, stderr } = await runToEnd(buildShellCommand(script), bytes);
   expect(code).toBe(0);
   expect((script === "cat" ? stdout : stderr).equals(bytes)).toBe(true);
 });
 
 test("1,000 lines come out in order", async () => {
-  const { stdout } = await outcome(["seq", "1000"]);
+  const { stdout } = await runToEnd(["seq", "1000"]);
   expect(stdout.toString().trim().split("\n").map(Number)).toEqual(
     Array.from({ length: 1000 }, (_, i) => i + 1),
   );
@@ -69,28 +69,28 @@ test("no guardian holds the command's output open", async () => {
 });
 
 test("the command has no descriptor but 0, 1 and 2", async () => {
-  const { stdout } = await outcome(sh("exec ls /proc/self/fd"));
+  const { stdout } = await runToEnd(buildShellCommand("exec ls /proc/self/fd"));
   expect(stdout.toString().trim().split("\n")).toEqual(["0", "1", "2", "3"]); // 3 is the folder that ls reads
 });
 
 test("signals are at their defaults, and none is blocked", async () => {
-  const { stdout } = await outcome(["cat", "/proc/self/status"]);
+  const { stdout } = await runToEnd(["cat", "/proc/self/status"]);
   expect(stdout.toString()).toMatch(/^SigBlk:\t0+\nSigIgn:\t0+\nSigCgt:\t0+$/m);
 });
 
 test("a pipeline inside the command dies quietly of its closed pipe", async () => {
-  const { code, stdout, stderr } = await outcome(sh("yes | head -n 1"));
+  const { code, stdout, stderr } = await runToEnd(buildShellCommand("yes | head -n 1"));
   expect({ code, out: stdout.toString(), err: stderr.toString() }).toEqual({ code: 0, out: "y\n", err: "" });
 });
 
 test("folder, environment and what was added to it arrive", async () => {
-  const { stdout } = await outcome(sh('pwd; echo "$SIGNALBOX_TOKEN $HOME"'));
+  const { stdout } = await runToEnd(buildShellCommand('pwd; echo "$SIGNALBOX_TOKEN $HOME"'));
   expect(stdout.toString()).toBe(`${process.cwd()}\n7 ${process.env.HOME}\n`);
 });
 
 test("the command leads a process group of its own, in the guardian's session", async () => {
-  const { stdout } = await outcome(
-    sh("read a b c parent group session rest </proc/$$/stat; echo $$ $group $session"),
+  const { stdout } = await runToEnd(
+    buildShellCommand("read a b c parent group session rest </proc/$$/stat; echo $$ $group $session"),
   );
   const [pid, group, session] = stdout.toString().trim().split(" ");
   expect(group).toBe(pid);
@@ -98,7 +98,7 @@ test("the command leads a process group of its own, in the guardian's session", 
 });
 
 test("what guardians allow themselves, the command does not inherit", async () => {
-  const { stdout } = await outcome(sh("nice; cat /proc/self/oom_score_adj"));
+  const { stdout } = await runToEnd(buildShellCommand("nice; cat /proc/self/oom_score_adj"));
   const own = execFileSync("sh", ["-c", "nice; cat /proc/self/oom_score_adj"]);
   expect(stdout.toString()).toBe(own.toString());
 });

@@ -13,17 +13,17 @@ import {
 } from "./helpers.ts";
 
 /** Runs `one` for every item, three at a time. */
-async function inLanes<T, R>(items: T[], one: (item: T) => Promise<R>): Promise<R[]> {
+async function runInLanes<T, R>(items: T[], one: (item: T) => Promise<R>): Promise<R[]> {
   const todo = items.entries();
   const results: R[] = [];
-  const lane = async () => {
+  const runLane = async () => {
     for (const [at, item] of todo) results[at] = await one(item);
   };
-  await Promise.all([lane(), lane(), lane()]);
+  await Promise.all([runLane(), runLane(), runLane()]);
   return results;
 }
 
-const spin = async (ms: number) => {
+const spinFor = async (ms: number) => {
   for (const end = performance.now() + ms; performance.now() < end; ) await new Promise(setImmediate);
 };
 
@@ -31,24 +31,24 @@ const spin = async (ms: number) => {
 const SOON = 5_000;
 
 /** SIGKILLs a runner some milliseconds after it began to spawn. @returns the milliseconds until all was dead */
-async function killedAfter(ms: number): Promise<number> {
+async function measureKill(ms: number): Promise<number> {
   const mark = createMark();
   const run = startRunner(mark, { command: [getFixturePath("brood.sh")] });
   await run.waitForEvent("spawning");
-  await spin(ms);
+  await spinFor(ms);
   killProcess(run.pid, "SIGKILL");
   return waitUntilDead(mark, SOON);
 }
 
 test("a runner SIGKILLed at any instant takes everything with it within a second", async () => {
   const instants = Array.from({ length: 30 }, (_, i) => (i < 15 ? i * 0.5 : 8 + Math.random() * 60));
-  const took = await inLanes(instants, killedAfter);
+  const took = await runInLanes(instants, measureKill);
   expect(took.toSorted((a, b) => a - b)[took.length >> 1], "ms, the median").toBeLessThan(1000);
 });
 
 test("so does one that dies at a step of the start", async () => {
   const steps = ["spawned", "prepared", "ordered", "started"] satisfies RunnerOptions["dieAt"][];
-  await inLanes([...steps, ...steps], async (dieAt) => {
+  await runInLanes([...steps, ...steps], async (dieAt) => {
     const mark = createMark();
     await startRunner(mark, { command: [getFixturePath("brood.sh")], dieAt }).ended.catch(() => {});
     await waitUntilDead(mark, SOON);
@@ -59,20 +59,20 @@ test("so does one that dies at a step of the start", async () => {
 const METRONOME = `trap "" TERM; while :; do read up idle </proc/uptime; echo $up >>$OUT; sleep 0.01; done`;
 
 /** How long a metronome ran after an instant, s; of a beat that is late, it stood still, no more than 50 ms count. */
-function ranAfter(instant: number, beats: readonly number[]): number {
+function measureRanAfter(instant: number, beats: readonly number[]): number {
   const steps = beats.map((beat, at) => Math.min(beat - Math.max(beats[at - 1] ?? beat, instant), 0.05));
   return steps.reduce((sum, step) => sum + Math.max(step, 0), 0);
 }
 
 /** A runner and its guardians, who stay until it has heard how the command ended. */
-function keepers(mark: string, runner: number): number[] {
+function listGuardianPids(mark: string, runner: number): number[] {
   const { outer, inner } = findGuardians(mark, runner);
   return [runner, outer.pid, inner.pid];
 }
 
-test("a frozen runner's command is dead by its deadline", () => retryAfterStalls(frozen));
+test("a frozen runner's command is dead by its deadline", () => retryAfterStalls(testFrozen));
 
-async function frozen(): Promise<void> {
+async function testFrozen(): Promise<void> {
   const mark = createMark();
   const out = createOutput();
   const order = {
@@ -82,11 +82,11 @@ async function frozen(): Promise<void> {
   };
   const run = startRunner(mark, order, { OUT: out.path });
   const { killAtUptime = 0 } = await run.waitForEvent("started");
-  const guards = keepers(mark, run.pid);
+  const guards = listGuardianPids(mark, run.pid);
   killProcess(run.pid, "SIGSTOP");
   await waitUntilDead(mark, SOON, guards);
   expect(uptime(), "when all were dead").toBeGreaterThan(killAtUptime - 0.3);
-  expect(ranAfter(killAtUptime, out.lines().map(Number)), "seconds").toBeLessThanOrEqual(0.1);
+  expect(measureRanAfter(killAtUptime, out.lines().map(Number)), "seconds").toBeLessThanOrEqual(0.1);
   killProcess(run.pid, "SIGCONT");
   expect((await run.ended).code).toBe(137);
 }
@@ -109,7 +109,7 @@ test("an unfrozen runner hears how its command ended", async () => {
   const mark = createMark();
   const run = startRunner(mark, { command: ["sleep", "30"], termIn: 400, killIn: 600 });
   await run.waitForEvent("started");
-  const guards = keepers(mark, run.pid);
+  const guards = listGuardianPids(mark, run.pid);
   killProcess(run.pid, "SIGSTOP");
   await waitUntilDead(mark, SOON, guards);
   expect(listMarkedProcesses(mark).map(({ pid }) => pid)).toEqual(guards);

@@ -1,4 +1,4 @@
-/** The scripts of scripts/maintenance as real processes, on a stage of real runs. */
+/** The scripts of scripts/maintenance as real processes, in a namespace with real runs. */
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -19,7 +19,7 @@ export interface RunningScript {
   printed(pattern: RegExp): Promise<unknown>;
 }
 
-/** An operator's account on a stage: what their scripts remember goes with the test. */
+/** An operator's account in a namespace. What the scripts remember is removed with the test. */
 export class Account {
   readonly folder = mkdtempSync(join(tmpdir(), "signalbox-scripts-"));
   readonly #namespace: TestNamespace;
@@ -58,11 +58,11 @@ export class Account {
       await ended;
     });
     const tell = () => JSON.stringify(output);
-    const printed = (pattern: RegExp) =>
+    const waitForOutput = (pattern: RegExp) =>
       waitUntil(`${pattern}`, () => pattern.test(output.stdout) || pattern.test(output.stderr), {
         describe: tell,
       });
-    return { child, ended, printed };
+    return { child, ended, printed: waitForOutput };
   }
 
   run(name: string, ...args: readonly string[]): Promise<ProcessResult> {

@@ -1,4 +1,4 @@
-/** `signalbox check crontab` and `check hosts` on real files and a real house.etcd. */
+/** `signalbox check crontab` and `check hosts` on real files and a real etcd. */
 
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -22,17 +22,19 @@ afterAll(async () => {
 /** These crontabs are for hosts that do not exist: their programs are not looked for here. */
 const TEXT = ["check", "crontab", "--no-programs"];
 
-const lines = ({ stdout }: ProcessResult) =>
+const listLines = ({ stdout }: ProcessResult) =>
   stdout.split("\n").filter((line) => line !== "" && !line.startsWith("   "));
 
 describe.concurrent("check crontab", () => {
-  const file = (name: string, ...text: string[]) => {
+  const writeCrontab = (name: string, ...text: string[]) => {
     const path = join(folder, name);
     writeFileSync(path, text.map((line) => `${line}\n`).join(""));
     return path;
   };
   /** A namespace with groups and resources. */
-  const furnished = async (transport: (typeof TRANSPORTS)[number] = "http"): Promise<TestNamespace> => {
+  const createSampleNamespace = async (
+    transport: (typeof TRANSPORTS)[number] = "http",
+  ): Promise<TestNamespace> => {
     const namespace = cluster.createNamespace({ transport });
     await namespace.put(namespace.keys.group("web"), '["web1.example.com","web2.example.com"]');
     await namespace.put(namespace.keys.resourceConfig("db"), '{"v":1,"total":"10"}');
@@ -48,8 +50,8 @@ describe.concurrent("check crontab", () => {
   };
 
   test.each(TRANSPORTS)("holds lines against what is configured, over %s", async (transport) => {
-    const namespace = await furnished(transport);
-    const path = file(
+    const namespace = await createSampleNamespace(transport);
+    const path = writeCrontab(
       `jobs-${transport}`,
       "* * * * * signalbox run -g web --lock a -- ./a.sh",
       "* * * * * signalbox run -g wbe --lock b -- ./b.sh",
@@ -62,7 +64,7 @@ describe.concurrent("check crontab", () => {
     );
     const ended = await namespace.execute([...TEXT, path]);
     expect(ended.code).toBe(2);
-    expect(lines(ended)).toEqual([
+    expect(listLines(ended)).toEqual([
       expect.stringMatching(/^FAILURE .*:2: there is no group "wbe"/),
       expect.stringMatching(/^warning .*:3: it cannot run on web1\.example\.com: --lease asks for 4 units/),
       expect.stringMatching(/^FAILURE .*:4: it cannot run on web1\.example\.com: /),
@@ -77,14 +79,14 @@ describe.concurrent("check crontab", () => {
   });
 
   test("a folder, standard input, several files: one lock in two of them", async () => {
-    const namespace = await furnished();
+    const namespace = await createSampleNamespace();
     const etc = mkdtempSync(join(folder, "cron.d-"));
     writeFileSync(join(etc, "one"), "* * * * * signalbox run --lock twice -- ./a.sh\n");
     writeFileSync(join(etc, "two"), "* * * * * signalbox run --lock twice -- ./b.sh\n");
     writeFileSync(join(etc, ".placeholder"), "not a crontab\n");
     const input = "* * * * * signalbox run --lock twice -- ./c.sh\n";
     const ended = await namespace.execute([...TEXT, etc, "-"], { input });
-    expect(lines(ended)).toEqual([
+    expect(listLines(ended)).toEqual([
       expect.stringMatching(/^warning .*two:1: lock "twice"/),
       expect.stringMatching(/^warning stdin:1: lock "twice"/),
       "2 warnings",
@@ -95,8 +97,8 @@ describe.concurrent("check crontab", () => {
   });
 
   test("JSON and Nagios", async () => {
-    const namespace = await furnished();
-    const path = file("formats", "* * * * * signalbox run -g wbe -- ./a.sh");
+    const namespace = await createSampleNamespace();
+    const path = writeCrontab("formats", "* * * * * signalbox run -g wbe -- ./a.sh");
     const { code, stdout } = await namespace.execute([...TEXT, "--json", path]);
     expect(code).toBe(2);
     expect(JSON.parse(stdout)).toMatchObject({
@@ -116,7 +118,7 @@ describe.concurrent("check crontab", () => {
   });
 
   test("what passes it runs, what it refuses does not: the parser is that of run", async () => {
-    const namespace = await furnished();
+    const namespace = await createSampleNamespace();
     for (const [words, isFine] of [
       [["--lease", "db=2:10"], true],
       [["--lease", "db=2:11"], false],
@@ -138,8 +140,8 @@ describe.concurrent("check crontab", () => {
       endpoints: ["http://127.0.0.1:1"],
       env: { SIGNALBOX_CONNECT_TIMEOUT: "100ms" },
     });
-    const fine = file("away", "* * * * * signalbox run -g web -- ./a.sh");
-    const bad = file("away-bad", "* * * * * signalbox run --lokc a -- ./a.sh");
+    const fine = writeCrontab("away", "* * * * * signalbox run -g web -- ./a.sh");
+    const bad = writeCrontab("away-bad", "* * * * * signalbox run --lokc a -- ./a.sh");
     expect(await namespace.execute([...TEXT, fine])).toMatchObject({
       code: 69,
       stdout: expect.stringMatching(/^UNKNOWN etcd: /),
@@ -153,7 +155,7 @@ describe.concurrent("check crontab", () => {
   });
 
   test("the README's line, with the PATH that cron gives it and with the line that it needs", async () => {
-    const namespace = await furnished();
+    const namespace = await createSampleNamespace();
     const bin = mkdtempSync(join(folder, "bin-"));
     symlinkSync(BUNDLE, join(bin, "signalbox"));
     symlinkSync(process.execPath, join(bin, "node"));
@@ -166,14 +168,14 @@ describe.concurrent("check crontab", () => {
         env: { ...namespace.env, SIGNALBOX_ENDPOINTS: cluster.endpoints.join(","), PATH },
       }).status;
 
-    const bare = await check(file("bare-path", line, line));
+    const bare = await check(writeCrontab("bare-path", line, line));
     expect(bare).toMatchObject({
       code: 2,
       stdout: expect.stringMatching(/1:? signalbox is not found; PATH is/),
     });
     expect(start("/usr/bin:/bin")).toBe(127);
     const [, remedy = ""] = /(PATH=\S+)$/m.exec(bare.stdout) ?? [];
-    expect(await check(file("with-path", remedy, line))).toMatchObject({
+    expect(await check(writeCrontab("with-path", remedy, line))).toMatchObject({
       code: 0,
       stdout: "fine: 1 job in 1 crontab\n",
     });
@@ -191,7 +193,7 @@ describe.concurrent("check crontab", () => {
 
 describe.concurrent("check hosts", () => {
   const MINUTES = 60_000;
-  const seen = (namespace: TestNamespace, name: string, ago: number) =>
+  const putHostRecord = (namespace: TestNamespace, name: string, ago: number) =>
     namespace.put(namespace.keys.host(name), JSON.stringify({ v: 1, seenAt: Date.now() - ago }));
 
   test("a host is there when it runs, and its group is fine", async () => {
@@ -221,10 +223,10 @@ describe.concurrent("check hosts", () => {
         "the run holds its lock",
         async () => (await namespace.readQueue("long"))[0]?.ticket?.state === "held",
       );
-      await seen(namespace, "web1.example.com", 600 * MINUTES);
-      await seen(namespace, "web2.example.com", 600 * MINUTES);
+      await putHostRecord(namespace, "web1.example.com", 600 * MINUTES);
+      await putHostRecord(namespace, "web2.example.com", 600 * MINUTES);
       const ended = await namespace.execute(["check", "hosts"]);
-      expect(lines(ended)).toEqual([
+      expect(listLines(ended)).toEqual([
         "ok      group web: 1 of 2 hosts is there",
         expect.stringMatching(/^warning group web: not seen within 1h: web2.example.com \(10h ago\)/),
         "1 warning",
@@ -240,7 +242,7 @@ describe.concurrent("check hosts", () => {
     const namespace = cluster.createNamespace();
     await namespace.put(namespace.keys.group("web"), '["web1.example.com"]');
     await namespace.put(namespace.keys.group("db"), "[]");
-    await seen(namespace, "web1.example.com", 10 * MINUTES);
+    await putHostRecord(namespace, "web1.example.com", 10 * MINUTES);
     expect(await namespace.execute(["check", "hosts", "--nagios"])).toMatchObject({
       code: 2,
       stdout:

@@ -24,18 +24,18 @@ function isUnsound(version: string): boolean {
 }
 
 /** What of a kind was found, level first, the worst first. */
-function found({ stdout }: ProcessResult, kind: string): string[] {
+function findDetails({ stdout }: ProcessResult, kind: string): string[] {
   const { findings } = JSON.parse(stdout) as { findings: { kind: string; level: string; detail: string }[] };
   return findings.filter((one) => one.kind === kind).map(({ level, detail }) => `${level}: ${detail}`);
 }
 
-async function doctor(
+async function runDoctor(
   namespace: TestNamespace,
   ...flags: string[]
 ): Promise<ProcessResult & { found(kind: string): string[] }> {
   const ended = await namespace.execute(["doctor", "--json", ...flags]);
   expect(ended.stderr).toBe("");
-  return { ...ended, found: (kind) => found(ended, kind) };
+  return { ...ended, found: (kind) => findDetails(ended, kind) };
 }
 
 describe("a single member", () => {
@@ -54,7 +54,7 @@ describe("a single member", () => {
     const namespace = cluster.createNamespace({ transport });
     expect((await namespace.startRun(["--lock", "a"], ["true"]).ended).code).toBe(0);
     const before = (await cluster.store.readRange({ key: "a" })).revision;
-    const { code, found: of, stdout } = await doctor(namespace);
+    const { code, found: of, stdout } = await runDoctor(namespace);
     expect((await cluster.store.readRange({ key: "a" })).revision).toBe(before);
     const [status] = await cluster.store.readMemberStatuses();
     const version = status?.ok ? status.version : "";
@@ -140,7 +140,7 @@ describe("a single member", () => {
       [keys.group("web"), '["never.example.com"]'],
     ] as const)
       await namespace.put(key, value);
-    const { code, found: of } = await doctor(namespace);
+    const { code, found: of } = await runDoctor(namespace);
     expect(code).toBe(2);
     expect(of("malformed")).toEqual([
       "warning: not a key of signalbox",
@@ -161,7 +161,7 @@ describe("a single member", () => {
       namespace.keys.host("fast.example.com"),
       JSON.stringify({ v: 1, seenAt: Date.now() + 3_700_000 }),
     );
-    expect((await doctor(namespace)).found("clock")).toContainEqual(
+    expect((await runDoctor(namespace)).found("clock")).toContainEqual(
       expect.stringMatching(/^warning: it is 1h1m or more ahead of this host's/),
     );
   });
@@ -178,14 +178,14 @@ describe("a single member", () => {
     });
     for (let from = 0; from < ops.length; from += 100)
       await cluster.store.commitTxn({ compare: [], success: ops.slice(from, from + 100), failure: [] });
-    const { found: of } = await doctor(namespace);
+    const { found: of } = await runDoctor(namespace);
     expect(of("orphan")).toHaveLength(6);
     expect(of("orphan")).toContainEqual("failure: 1995 more of this kind");
   });
 
   test("settings that leave no room, and a quota of one's own", async () => {
     const namespace = cluster.createNamespace();
-    const { code, found: of } = await doctor(
+    const { code, found: of } = await runDoctor(
       namespace,
       "--ttl",
       "3s",
@@ -223,17 +223,19 @@ describe("three members", () => {
     await etcd?.stop();
   });
   const [first, second, third] = [0, 1, 2] as const;
-  const member = (index: number): EtcdMember => {
+  const getMember = (index: number): EtcdMember => {
     const one = etcd.members[index];
     if (one === undefined) throw new Error("no such member");
     return one;
   };
 
   test.each(TRANSPORTS)("all are there; one address alone is worth a hint (over %s)", async (transport) => {
-    const { found: of } = await doctor(cluster.createNamespace({ transport }));
+    const { found: of } = await runDoctor(cluster.createNamespace({ transport }));
     expect(of("quorum")).toEqual(["ok: 3 of 3 members answered, 2 are a majority"]);
     expect(of("endpoints")).toEqual([]);
-    const one = await doctor(cluster.createNamespace({ transport, endpoints: [member(first).clientUrl] }));
+    const one = await runDoctor(
+      cluster.createNamespace({ transport, endpoints: [getMember(first).clientUrl] }),
+    );
     expect(one.found("endpoints")).toEqual([
       expect.stringMatching(/^hint: only one address is configured, of a cluster of 3/),
     ]);
@@ -242,9 +244,9 @@ describe("three members", () => {
   test.each(TRANSPORTS)(
     "one is frozen: it is named, and not one more may be lost (over %s)",
     async (transport) => {
-      member(third).freeze();
-      onTestFinished(() => member(third).thaw());
-      const { code, found: of } = await doctor(cluster.createNamespace({ transport }));
+      getMember(third).freeze();
+      onTestFinished(() => getMember(third).unfreeze());
+      const { code, found: of } = await runDoctor(cluster.createNamespace({ transport }));
       expect(code).toBe(1);
       expect(of("member").filter((one) => /no answer within/.test(one))).toHaveLength(1);
       expect(of("quorum")).toEqual([
@@ -255,14 +257,14 @@ describe("three members", () => {
   );
 
   test("two are stopped: no majority, and it does not take for ever to say so", async () => {
-    await member(second).kill();
-    await member(third).kill();
+    await getMember(second).kill();
+    await getMember(third).kill();
     onTestFinished(async () => {
-      await Promise.all([member(second).start(), member(third).start()]);
+      await Promise.all([getMember(second).start(), getMember(third).start()]);
       await Promise.all(etcd.members.map((one) => one.waitUntilReady()));
     });
     const namespace = cluster.createNamespace({ env: { SIGNALBOX_CONNECT_TIMEOUT: "2s" } });
-    const { code, found: of } = await doctor(namespace);
+    const { code, found: of } = await runDoctor(namespace);
     expect(code).toBe(2);
     expect(of("quorum")).toEqual([
       expect.stringMatching(/^failure: 1 of 3 members answered, 2 are a majority/),
@@ -284,7 +286,7 @@ describe("no etcd at all", () => {
 
   test("is critical, and said in a line", async () => {
     const namespace = cluster.createNamespace();
-    const { code, found: of } = await doctor(namespace);
+    const { code, found: of } = await runDoctor(namespace);
     expect(code).toBe(2);
     expect(of("etcd")).toEqual([expect.stringMatching(/^failure: none of the 2 members answers/)]);
     expect(of("member")).toHaveLength(2);
@@ -312,7 +314,7 @@ describe("the gateway is off", () => {
   });
 
   test("auto fails, gRPC works, and all the rest is examined over that", async () => {
-    const { code, found: of } = await doctor(
+    const { code, found: of } = await runDoctor(
       cluster.createNamespace({ env: { SIGNALBOX_TRANSPORT: "auto" } }),
     );
     expect(code).toBe(2);
@@ -320,7 +322,7 @@ describe("the gateway is off", () => {
       expect.stringMatching(/^failure: http \(auto\) does not work, grpc does: .*gateway is off/),
     ]);
     expect(of("keys")).toHaveLength(1);
-    const grpc = await doctor(cluster.createNamespace({ transport: "grpc" }));
+    const grpc = await runDoctor(cluster.createNamespace({ transport: "grpc" }));
     expect(grpc.found("transport")).toEqual([expect.stringMatching(/^ok: grpc works; http does not/)]);
   });
 });
@@ -339,7 +341,7 @@ describe("over TLS", () => {
   });
 
   test("quota and clock are read as well", async () => {
-    const { found: of } = await doctor(
+    const { found: of } = await runDoctor(
       cluster.createNamespace({ env: { SIGNALBOX_CACERT: etcd.certificates?.ca ?? "" } }),
     );
     expect(of("transport")).toEqual(["ok: http works; grpc works too"]);
@@ -348,7 +350,7 @@ describe("over TLS", () => {
   });
 
   test("certificates that nobody here knows: no member answers, and why", async () => {
-    const { code, found: of } = await doctor(cluster.createNamespace());
+    const { code, found: of } = await runDoctor(cluster.createNamespace());
     expect(code).toBe(2);
     expect(of("member")).toEqual([expect.stringMatching(/^warning: .*certificate/)]);
   });
@@ -368,7 +370,7 @@ describe("a database that is full", () => {
   });
 
   test("the alarm, the size against the real quota, and all the rest", async () => {
-    const { code, found: of } = await doctor(cluster.createNamespace());
+    const { code, found: of } = await runDoctor(cluster.createNamespace());
     expect(code).toBe(2);
     expect(of("alarm")).toEqual([expect.stringMatching(/^failure: .*NOSPACE: the database is full/)]);
     expect(of("space")).toEqual([expect.stringMatching(/^failure: .* of 1.9 MiB/)]);
@@ -396,7 +398,7 @@ describe("users with too small a role", () => {
   const LOGIN = { rootPassword: "r00t", user: "nobody", password: "x", prefix: "/jobs/" };
   let etcd: EtcdMember;
   let cluster: TestCluster;
-  const as = (user: string) =>
+  const createNamespaceAs = (user: string) =>
     cluster.createNamespace({
       prefix: "/jobs/",
       env: { SIGNALBOX_ALLOW_PLAINTEXT_PASSWORD: "yes", SIGNALBOX_USER: user, SIGNALBOX_PASSWORD: "secret" },
@@ -442,7 +444,7 @@ describe("users with too small a role", () => {
     ],
     ["stranger", [], /^failure: runs: \/jobs\/ cannot be read; \/jobs\/locks\//, /^ok: operators/, true],
   ])("%s %j", async (user, flags, runs, operators, isBad) => {
-    const { code, found: of, stdout } = await doctor(as(user), ...flags);
+    const { code, found: of, stdout } = await runDoctor(createNamespaceAs(user), ...flags);
     expect(of("permissions")).toEqual([expect.stringMatching(runs), expect.stringMatching(operators)]);
     // Later etcds tell their status to root only: they are there all the same, and of a version.
     expect(of("member")).toEqual([expect.stringMatching(/^(ok|warning): etcd 3\.\d+\.\d+, /)]);
@@ -454,22 +456,23 @@ describe("users with too small a role", () => {
 
   test.each(TRANSPORTS)("over %s: who may write schedules may run commands on workers", async (transport) => {
     const createFor = (user: string) => {
-      const { env } = as(user);
+      const { env } = createNamespaceAs(user);
       return cluster.createNamespace({ prefix: "/jobs/", transport, env });
     };
-    const runner = await doctor(createFor("runner"));
+    const runner = await runDoctor(createFor("runner"));
     expect(runner.found("authentication")).toEqual(["ok: etcd asks who it is, and checks roles"]);
     expect(runner.found("role")).toEqual([]);
     const wide = /this user may write \/jobs\/schedules\/: it may have every worker run any command/;
-    const found = async (...flags: string[]) => (await doctor(createFor("operator"), ...flags)).found("role");
-    expect(await found()).toEqual([expect.stringMatching(new RegExp(`^hint: ${wide.source}`))]);
-    expect(await found("--role", "operator")).toEqual([
+    const findDetails = async (...flags: string[]) =>
+      (await runDoctor(createFor("operator"), ...flags)).found("role");
+    expect(await findDetails()).toEqual([expect.stringMatching(new RegExp(`^hint: ${wide.source}`))]);
+    expect(await findDetails("--role", "operator")).toEqual([
       expect.stringMatching(new RegExp(`^ok: ${wide.source}`)),
     ]);
   });
 
   test("credentials that are refused are no member's fault", async () => {
-    const { code, found: of } = await doctor(as("nobody-else"));
+    const { code, found: of } = await runDoctor(createNamespaceAs("nobody-else"));
     expect(code).toBe(2);
     expect(of("etcd")).toEqual(["failure: etcd refuses the credentials: nothing else could be checked"]);
   });
@@ -481,12 +484,12 @@ async function makeUser(
   user: string,
   writes: readonly string[] | undefined,
 ): Promise<void> {
-  const asRoot = (...args: string[]) => etcd.runEtcdctl("--user", "root:r00t", ...args);
+  const runAsRoot = (...args: string[]) => etcd.runEtcdctl("--user", "root:r00t", ...args);
   const grant = (kind: string, prefix: string) =>
-    asRoot("role", "grant-permission", "--prefix=true", `role-${user}`, kind, `/jobs/${prefix}`);
-  await asRoot("role", "add", `role-${user}`);
+    runAsRoot("role", "grant-permission", "--prefix=true", `role-${user}`, kind, `/jobs/${prefix}`);
+  await runAsRoot("role", "add", `role-${user}`);
   if (writes !== undefined) await grant("read", "");
   for (const collection of writes ?? []) await grant("readwrite", collection);
-  await asRoot("user", "add", `${user}:secret`);
-  await asRoot("user", "grant-role", user, `role-${user}`);
+  await runAsRoot("user", "add", `${user}:secret`);
+  await runAsRoot("user", "grant-role", user, `role-${user}`);
 }

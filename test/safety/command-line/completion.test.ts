@@ -17,7 +17,7 @@ import { isInstalled, SHELLS, ShellSession } from "../support/shell-session.ts";
 const cluster = TestCluster.startForFile();
 
 /** With a ticket in the queue of each of these locks, and a few things beside. */
-async function furnished(...locks: string[]): Promise<TestNamespace> {
+async function createSampleNamespace(...locks: string[]): Promise<TestNamespace> {
   const namespace = await cluster.createTestNamespace("http");
   const { keys } = namespace;
   const ticket = ticketWith({ state: "held" });
@@ -32,30 +32,37 @@ async function furnished(...locks: string[]): Promise<TestNamespace> {
   return namespace;
 }
 
-const envOf = (namespace: TestNamespace) => ({
+const buildEnv = (namespace: TestNamespace) => ({
   SIGNALBOX_ENDPOINTS: namespace.etcd.clientUrl,
   SIGNALBOX_PREFIX: namespace.keys.prefix,
 });
 
-function deskFor(env: Record<string, string>): ShellSession {
-  const desk = new ShellSession(env);
-  onTestFinished(() => desk.remove());
-  return desk;
+function openShellSession(env: Record<string, string>): ShellSession {
+  const session = new ShellSession(env);
+  onTestFinished(() => session.remove());
+  return session;
 }
 
 /** More time than anybody has who types, for machines that do much else. */
-const patient = (time = "20s") => ({ SIGNALBOX_COMPLETION_TIMEOUT: time });
+const buildTimeoutEnv = (time = "20s") => ({ SIGNALBOX_COMPLETION_TIMEOUT: time });
 
 const complete = async (words: readonly string[], env: Record<string, string> = {}) =>
-  await startSignalbox(["__complete", "--", ...words], { env: { ...patient(), ...env } }).ended;
+  await startSignalbox(["__complete", "--", ...words], { env: { ...buildTimeoutEnv(), ...env } }).ended;
 
 describe.each(SHELLS.map((shell) => ({ shell, isThere: shell === "bash" || isInstalled(shell) })))(
   "somebody who types in $shell",
   ({ shell, isThere }) => {
     it.skipIf(!isThere)("gets commands, flags, choices, files, and names from etcd", async () => {
-      const namespace = await furnished("invoices", "my lock", "it's", "a:b:c", "root@db", "größe");
-      const desk = deskFor(envOf(namespace));
-      writeFileSync(join(desk.home, "settings.json"), "{}");
+      const namespace = await createSampleNamespace(
+        "invoices",
+        "my lock",
+        "it's",
+        "a:b:c",
+        "root@db",
+        "größe",
+      );
+      const session = openShellSession(buildEnv(namespace));
+      writeFileSync(join(session.home, "settings.json"), "{}");
       const typed = {
         "signalbox rel\t-n": ["release", "-n"],
         "signalbox group se\tx": ["group", "set", "x"],
@@ -75,7 +82,7 @@ describe.each(SHELLS.map((shell) => ({ shell, isThere: shell === "bash" || isIns
         "signalbox config --config=set\t": ["config", "--config=settings.json"],
         "signalbox run --lock x -- touc\tset\t": ["run", "--lock", "x", "--", "touch", "settings.json"],
       };
-      expect(await desk.type(shell, Object.keys(typed))).toEqual(Object.values(typed));
+      expect(await session.type(shell, Object.keys(typed))).toEqual(Object.values(typed));
     });
 
     it.skipIf(!isThere)("has nothing executed by a name, whatever it is; it is put in as it is", async () => {
@@ -89,14 +96,14 @@ describe.each(SHELLS.map((shell) => ({ shell, isThere: shell === "bash" || isIns
         "7*?[x]{a,b}~#",
         "8|touch pwned",
       ];
-      const namespace = await furnished(...evil, "9hidden\u202e\u200b", ":files", "--yes");
-      const desk = deskFor(envOf(namespace));
+      const namespace = await createSampleNamespace(...evil, "9hidden\u202e\u200b", ":files", "--yes");
+      const session = openShellSession(buildEnv(namespace));
       const plain = evil.map((_, index) => `signalbox reset lock ${index + 1}\t`);
       // In double quotes zsh cannot be kept from recalling lines at `!`: nobody is hurt, but the name is another.
       const within = evil.flatMap((name, index) =>
         name.includes("!") ? [] : [`signalbox reset lock "${index + 1}\t`],
       );
-      const found = await desk.type(shell, [
+      const found = await session.type(shell, [
         ...plain,
         ...within,
         "signalbox reset lock 9\t",
@@ -104,19 +111,19 @@ describe.each(SHELLS.map((shell) => ({ shell, isThere: shell === "bash" || isIns
       ]);
       const named = [...evil, ...evil.filter((name) => !name.includes("!")), "9", ":files"];
       expect(found).toEqual(named.map((name) => ["reset", "lock", name]));
-      expect(readdirSync(desk.home)).not.toContain("pwned");
+      expect(readdirSync(session.home)).not.toContain("pwned");
     });
   },
 );
 
 describe("bash's function", () => {
-  const offers = (line: string, env: Record<string, string>) => {
-    const desk = deskFor(env);
+  const listOffers = (line: string, env: Record<string, string>) => {
+    const session = openShellSession(env);
     const script = `source <(signalbox completion bash); compopt() { :; }
       COMP_LINE=$1; COMP_POINT=\${#1}; _signalbox "\${1%% *}"; printf '%s\\n' "\${COMPREPLY[@]}"`;
-    const path = `${join(desk.folder, "bin")}:${process.env.PATH}`;
+    const path = `${join(session.folder, "bin")}:${process.env.PATH}`;
     const { stdout, stderr } = spawnSync("bash", ["--norc", "-c", script, "bash", line], {
-      env: { ...patient(), PATH: path, HOME: desk.home, ...env },
+      env: { ...buildTimeoutEnv(), PATH: path, HOME: session.home, ...env },
       encoding: "utf8",
     });
     expect(stderr).toBe("");
@@ -124,16 +131,18 @@ describe("bash's function", () => {
   };
 
   it("offers all candidates, none of them a flag where a name is meant", async () => {
-    const env = envOf(await furnished("invoices", "inner", "--yes", "my lock"));
-    expect(offers("signalbox reset lock ", env)).toEqual(["inner", "invoices", "my\\ lock"]);
-    expect(offers("signalbox reset lock in", env)).toEqual(["inner", "invoices"]);
-    expect(offers("signalbox reset --endpoints http://127.0.0.1:1 lock in", patient("1ms"))).toEqual([]);
+    const env = buildEnv(await createSampleNamespace("invoices", "inner", "--yes", "my lock"));
+    expect(listOffers("signalbox reset lock ", env)).toEqual(["inner", "invoices", "my\\ lock"]);
+    expect(listOffers("signalbox reset lock in", env)).toEqual(["inner", "invoices"]);
+    expect(
+      listOffers("signalbox reset --endpoints http://127.0.0.1:1 lock in", buildTimeoutEnv("1ms")),
+    ).toEqual([]);
   });
 
   it("asks the program on the PATH where the line names an alias, or nothing that is there", async () => {
-    const env = envOf(await furnished("invoices"));
+    const env = buildEnv(await createSampleNamespace("invoices"));
     for (const line of ["sb why in", "~/elsewhere/signalbox why in"])
-      expect(offers(line, env)).toEqual(["invoices"]);
+      expect(listOffers(line, env)).toEqual(["invoices"]);
   });
 });
 
@@ -166,27 +175,33 @@ describe("somebody who types", () => {
   });
 
   it("gets names from where the line says", async () => {
-    const { etcd, keys } = await furnished("invoices");
+    const { etcd, keys } = await createSampleNamespace("invoices");
     const words = ["reset", "--endpoints", etcd.clientUrl, `--prefix=${keys.prefix}`, "lock", ""];
     expect(await complete(words)).toMatchObject({ code: 0, stdout: ":words\ninvoices\n" });
-    const desk = deskFor({});
-    const file = { endpoints: ["http://127.0.0.1:1"], prefix: keys.prefix, logFile: join(desk.home, "log") };
-    writeFileSync(join(desk.home, "c.json"), JSON.stringify(file));
+    const session = openShellSession({});
+    const file = {
+      endpoints: ["http://127.0.0.1:1"],
+      prefix: keys.prefix,
+      logFile: join(session.home, "log"),
+    };
+    writeFileSync(join(session.home, "c.json"), JSON.stringify(file));
     for (const flag of [
       ["-c", "~/c.json"],
-      [`-c${join(desk.home, "c.json")}`],
-      [`--config=${desk.home}/c.json`],
+      [`-c${join(session.home, "c.json")}`],
+      [`--config=${session.home}/c.json`],
     ])
       expect(
-        await complete(["why", ...flag, "--json", "--endpoints", etcd.clientUrl, "in"], { HOME: desk.home }),
+        await complete(["why", ...flag, "--json", "--endpoints", etcd.clientUrl, "in"], {
+          HOME: session.home,
+        }),
       ).toMatchObject({
         stdout: ":words\ninvoices\n",
       });
-    expect(existsSync(join(desk.home, "log"))).toBe(false); // nothing is left behind by looking
+    expect(existsSync(join(session.home, "log"))).toBe(false); // nothing is left behind by looking
   });
 
   it("is not told about mistakes", async () => {
-    const { keys, etcd } = await furnished("invoices");
+    const { keys, etcd } = await createSampleNamespace("invoices");
     const wrong = {
       SIGNALBOX_ENDPOINTS: etcd.clientUrl,
       SIGNALBOX_PREFIX: keys.prefix,

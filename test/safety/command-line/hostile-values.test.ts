@@ -16,11 +16,11 @@ const MALFORMED: [what: string, value: string][] = [
   ["half of JSON", '{"v":1,'],
   ["another thing", "[1,2,3]"],
   ["a ticket of version 99", JSON.stringify({ v: 99, run: RUN_ID })],
-  ["a negative count", JSON.stringify(ticket({ count: -1 }))],
+  ["a negative count", JSON.stringify(buildTicket({ count: -1 }))],
   ["a deep nest", "[".repeat(50_000)],
 ];
 
-function ticket(more: object = {}) {
+function buildTicket(more: object = {}) {
   return {
     ...{ v: 1, run: RUN_ID, host: "web1", pid: 7, user: "root", count: 1, total: 2, state: "held" },
     ...{ command: "job", enqueuedAt: Date.now() - 5_000, grantedAt: Date.now() - 4_000 },
@@ -28,7 +28,7 @@ function ticket(more: object = {}) {
   };
 }
 
-async function rows(namespace: TestNamespace): Promise<string[]> {
+async function listRows(namespace: TestNamespace): Promise<string[]> {
   const { code, stdout, stderr } = await namespace.execute(["ls"]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   expect(stdout, "what a terminal is shown").not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f]/);
@@ -40,7 +40,7 @@ describe.concurrent("tickets put by hand", () => {
     const namespace = cluster.createNamespace();
     const keys = [namespace.keys.lock("job", RUN_ID), namespace.keys.resource("db", RUN_ID)];
     for (const key of keys) await namespace.put(key, value);
-    expect(await rows(namespace)).toEqual([
+    expect(await listRows(namespace)).toEqual([
       expect.stringMatching(/^lock +job +malformed/),
       expect.stringMatching(/^resource +db +malformed/),
     ]);
@@ -67,9 +67,9 @@ describe.concurrent("tickets put by hand", () => {
     const nasty = `${OSC_52}web1\x9b31m\u202e`;
     await namespace.put(
       namespace.keys.lock("job", RUN_ID),
-      JSON.stringify(ticket({ host: nasty, user: nasty, label: nasty, command: nasty })),
+      JSON.stringify(buildTicket({ host: nasty, user: nasty, label: nasty, command: nasty })),
     );
-    expect(await rows(namespace)).toEqual([expect.stringMatching(/^lock +job +held +web1:7/)]);
+    expect(await listRows(namespace)).toEqual([expect.stringMatching(/^lock +job +held +web1:7/)]);
     const { stdout } = await namespace.execute(["ls", "--json"]);
     expect(stdout).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f]/);
     expect(JSON.parse(stdout)).toMatchObject({ version: 1, rows: [{ name: "job" }] });
@@ -81,7 +81,7 @@ describe.concurrent("tickets put by hand", () => {
     const namespace = cluster.createNamespace();
     await namespace.put(`${namespace.prefix}locks/job/by hand`, "x");
     expect(await namespace.startRun(["--lock", "job"], ["echo", "ran"]).ended).toEqual(matchSilentEnd(75));
-    expect(await rows(namespace)).toEqual([expect.stringMatching(/^lock +job +malformed/)]);
+    expect(await listRows(namespace)).toEqual([expect.stringMatching(/^lock +job +malformed/)]);
   });
 });
 

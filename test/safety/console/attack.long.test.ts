@@ -29,20 +29,20 @@ async function put(
   });
 }
 
-async function drains(namespace: TestNamespace): Promise<number> {
+async function countDrains(namespace: TestNamespace): Promise<number> {
   return (await namespace.store.readRange(namespace.keys.drains())).kvs.length;
 }
 
 /** Resolves when a process is no more, or only its exit code is: its terminal may tell nothing of it. */
-async function gone(pid: number): Promise<true> {
+async function waitUntilGone(pid: number): Promise<true> {
   for (;;) {
-    const [, state = "Z"] = /\) (\S)/.exec(statOf(pid)) ?? [];
+    const [, state = "Z"] = /\) (\S)/.exec(readStat(pid)) ?? [];
     if (state === "Z") return true;
     await setTimeout(20);
   }
 }
 
-function statOf(pid: number): string {
+function readStat(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/stat`, "utf8");
   } catch {
@@ -51,7 +51,7 @@ function statOf(pid: number): string {
 }
 
 /** Presses again and again, as a terminal does for a key that is held. */
-function holding(press: () => void): {
+function holdKey(press: () => void): {
   /** @returns the longest time between two presses, ms */ lift(): number;
 } {
   let longest = 0;
@@ -79,18 +79,18 @@ describe("a key too many", () => {
     await console.waitFor(/invoices .*held/);
     console.press("D", "enter", "enter");
     await console.waitFor("drain lock invoices --wait");
-    const finger = holding(() => console.press("enter"));
+    const finger = holdKey(() => console.press("enter"));
     await console.waitFor("read it, then press Enter");
     const begun = performance.now();
     await console.waitFor(() => performance.now() - begun > 600); // longer than it takes to be taken at one's word
     const pause = finger.lift();
     if (pause > 200)
       skip(`the machine was so busy that the key was let go for ${pause} ms: a press of its own`);
-    expect(await drains(namespace)).toBe(0);
+    expect(await countDrains(namespace)).toBe(0);
     await console.waitFor("Enter drain");
     expect(console.getScreen().join("\n")).not.toContain("read it, then press Enter");
     await pressUntil(console, "enter", /invoices .*drained/);
-    expect(await drains(namespace)).toBe(1);
+    expect(await countDrains(namespace)).toBe(1);
   });
 
   it("acts on nothing that its user does not look at: from the explorer it leads to the row first", async () => {
@@ -181,7 +181,7 @@ describe.concurrent("a terminal", () => {
       await setTimeout(10);
     }
     console.kill("SIGTERM");
-    const isOver = await Promise.race([gone(console.pid), setTimeout(30_000, false)]);
+    const isOver = await Promise.race([waitUntilGone(console.pid), setTimeout(30_000, false)]);
     expect(isOver).toBe(true);
   });
 

@@ -14,7 +14,7 @@ import { ticketWith } from "../../protocol/samples.ts";
 const cluster = TestCluster.startForFile();
 
 /** Locks that are held on hosts, without runs. */
-async function scene(locks: Readonly<Record<string, string>>): Promise<TestNamespace> {
+async function createSampleNamespace(locks: Readonly<Record<string, string>>): Promise<TestNamespace> {
   const namespace = await cluster.createTestNamespace("http");
   for (const [lock, host] of Object.entries(locks)) await hold(namespace, lock, host);
   return namespace;
@@ -38,7 +38,7 @@ const SITE = {
 };
 
 /** The row that the cursor is on: the one with a background, or inverted. */
-function selected(console: Terminal): string {
+function getSelectedRow(console: Terminal): string {
   const rows = console.getCells().map((cells) => ({
     text: cells.map(({ text }) => text || " ").join(""),
     isLit: cells.filter(({ background, inverse }) => background !== undefined || inverse).length > 40,
@@ -52,14 +52,14 @@ function selected(console: Terminal): string {
 }
 
 it("finds a lock by a few letters, and goes to it", async () => {
-  const console = await openConsole(await scene(SITE));
+  const console = await openConsole(await createSampleNamespace(SITE));
   await console.waitFor(/gamma +● held/);
   console.press(":");
   await console.waitFor("─ palette ");
   console.type("gam");
   await console.waitFor(/gamma +lock/);
   console.press("enter");
-  await console.waitFor((it) => selected(it).includes("gamma"));
+  await console.waitFor((it) => getSelectedRow(it).includes("gamma"));
   console.press(":");
   console.type(">edit");
   await console.waitFor(/needs a terminal of its own/);
@@ -68,7 +68,7 @@ it("finds a lock by a few letters, and goes to it", async () => {
 });
 
 it("filters by host, state and holder, says so, and takes it back with Escape", async () => {
-  const console = await openConsole(await scene(SITE));
+  const console = await openConsole(await createSampleNamespace(SITE));
   await console.waitFor(/gamma +● held/);
   for (const [filter, count] of [
     ["host:web1", 2],
@@ -88,14 +88,14 @@ it("filters by host, state and holder, says so, and takes it back with Escape", 
 });
 
 it("keeps the selection on its row while rows come and go", async () => {
-  const namespace = await scene(SITE);
+  const namespace = await createSampleNamespace(SITE);
   const console = await openConsole(namespace);
   await console.waitFor(/gamma +● held/);
   console.type("jjj"); // in one read
-  await console.waitFor((it) => selected(it).includes("gamma"));
+  await console.waitFor((it) => getSelectedRow(it).includes("gamma"));
   await hold(namespace, "aardvark", "web1.example.com");
   await console.waitFor(/aardvark +● held/);
-  await console.waitFor((it) => selected(it).includes("gamma"));
+  await console.waitFor((it) => getSelectedRow(it).includes("gamma"));
   const { key } = namespace.keys.getQueueRange("lock", "gamma");
   await namespace.store.commitTxn({
     compare: [],
@@ -103,13 +103,13 @@ it("keeps the selection on its row while rows come and go", async () => {
     failure: [],
   });
   await console.waitFor((it) => !it.getScreen().some((row) => /gamma +● held/.test(row)));
-  await console.waitFor((it) => /delta|beta/.test(selected(it))); // perhaps a frame later
+  await console.waitFor((it) => /delta|beta/.test(getSelectedRow(it))); // perhaps a frame later
 });
 
 it("sorts by another column and the other way round, and remembers that for the next time", async () => {
   const home = mkdtempSync(join(tmpdir(), "signalbox-state-"));
   onTestFinished(() => rmSync(home, { recursive: true, force: true }));
-  const namespace = await scene(SITE);
+  const namespace = await createSampleNamespace(SITE);
   const env = { XDG_STATE_HOME: home };
   const console = await openConsole(namespace, { env });
   await console.waitFor(/NAME ▲/);
@@ -132,7 +132,7 @@ it("sorts by another column and the other way round, and remembers that for the 
 });
 
 it("copies the name, the row as JSON, and the command line", async () => {
-  const console = await openConsole(await scene(SITE));
+  const console = await openConsole(await createSampleNamespace(SITE));
   await console.waitFor(/alpha +● held/);
   console.press("y");
   await console.waitFor("copied lock alpha");
@@ -146,7 +146,7 @@ it("copies the name, the row as JSON, and the command line", async () => {
 });
 
 it("marks rows, and counts them", async () => {
-  const console = await openConsole(await scene(SITE));
+  const console = await openConsole(await createSampleNamespace(SITE));
   await console.waitFor(/alpha +● held/);
   console.press("space");
   await console.waitFor(/✓ alpha/);
@@ -170,11 +170,11 @@ it("marks rows, and counts them", async () => {
 });
 
 it("takes clicks and the wheel; a paste does nothing", async () => {
-  const console = await openConsole(await scene(SITE));
+  const console = await openConsole(await createSampleNamespace(SITE));
   await console.waitFor(/gamma +● held/);
   const line = console.getScreen().findIndex((row) => /gamma +● held/.test(row));
   console.click(40, line);
-  await console.waitFor((it) => selected(it).includes("gamma"));
+  await console.waitFor((it) => getSelectedRow(it).includes("gamma"));
   console.paste("XDq\rX");
   const tabs = console.getScreen()[1] ?? "";
   console.click(tabs.indexOf("Hosts") + 1, 1);
@@ -183,13 +183,13 @@ it("takes clicks and the wheel; a paste does nothing", async () => {
 });
 
 it("with --no-mouse leaves clicks to the terminal", async () => {
-  const console = await openConsole(await scene({}), { args: ["--no-mouse"] });
+  const console = await openConsole(await createSampleNamespace({}), { args: ["--no-mouse"] });
   expect([1000, 1006].filter((mode) => console.modes.has(mode))).toEqual([]);
   expect(console.modes.has(2004)).toBe(true);
 });
 
 it("takes Escape and a key in one read for Escape, then the key", async () => {
-  const console = await openConsole(await scene(SITE));
+  const console = await openConsole(await createSampleNamespace(SITE));
   await console.waitFor(/alpha +● held/);
   console.press("D");
   await console.waitFor("Enter drain");
@@ -204,7 +204,7 @@ it("takes Escape and a key in one read for Escape, then the key", async () => {
 });
 
 it("takes a toast away as soon as it is no longer true", async () => {
-  const console = await openConsole(await scene(SITE));
+  const console = await openConsole(await createSampleNamespace(SITE));
   await console.waitFor(/alpha +● held/);
   console.press("K");
   await console.waitFor("nobody waits for lock alpha");

@@ -9,7 +9,7 @@ const cluster = TestCluster.startForFile();
 const HELD = ["until", "/nonexistent"];
 
 /** A lock that is held, one that is waited for and drained, one that is free. */
-async function scene(): Promise<TestNamespace> {
+async function createSampleNamespace(): Promise<TestNamespace> {
   const namespace = await cluster.createTestNamespace("http");
   await namespace.start(["run", "--lock", "free-one", "--", "true"]).ended;
   await namespace.jobs.startAndWait({ name: "a", options: ["--lock", "held-one"], hold: HELD });
@@ -24,7 +24,7 @@ describe("where there are no colours", () => {
     ["NO_COLOR", { NO_COLOR: "1" }],
     ["a terminal without any", { TERM: "vt220" }],
   ])("for %s, the same is said in words and signs", async (_what, env) => {
-    const namespace = await scene();
+    const namespace = await createSampleNamespace();
     const console = await openConsole(namespace, { env });
     await console.waitFor(/held-one +● held, drained/);
     await console.waitFor(/free-one +○ free/);
@@ -46,7 +46,7 @@ it.each<[what: string, args: string[], env: Record<string, string>]>([
   ["--ascii", ["--ascii"], {}],
   ["a locale without UTF-8", [], { LANG: "C", LC_ALL: "C" }],
 ])("with %s there is nothing but ASCII, dialogs and help too", async (_what, args, env) => {
-  const namespace = await scene();
+  const namespace = await createSampleNamespace();
   const console = await openConsole(namespace, { args, env });
   await console.waitFor(/held-one +\* held, drained/);
   const isAscii = () => expect(console.getScreen().join("\n")).toMatch(/^[ -~\n]*$/);
@@ -63,7 +63,7 @@ it.each<[what: string, args: string[], env: Record<string, string>]>([
 
 describe("on a small terminal", () => {
   it("of 80x24 everything can be done", async () => {
-    const namespace = await scene();
+    const namespace = await createSampleNamespace();
     const console = await openConsole(namespace, { columns: 80, rows: 24 });
     await console.waitFor(/held-one +● held, drained/);
     console.press("1");
@@ -77,7 +77,7 @@ describe("on a small terminal", () => {
   });
 
   it("of 40x10 the rows and the state of things are there", async () => {
-    const namespace = await scene();
+    const namespace = await createSampleNamespace();
     const console = await openConsole(namespace, { columns: 40, rows: 10 });
     await console.waitFor(/held-one +● held/);
     expect(console.getScreen().every((row) => row.length <= 40)).toBe(true);
@@ -86,7 +86,7 @@ describe("on a small terminal", () => {
 
 describe("--plain", () => {
   it("tells where one is in lines, and moves nothing", async () => {
-    const namespace = await scene();
+    const namespace = await createSampleNamespace();
     const console = await openConsole(namespace, { args: ["--plain"] });
     await console.waitFor(/Locks, row 1 of 2: name free-one, state free/);
     console.press("j");
@@ -107,7 +107,7 @@ describe("--once", () => {
     ["queues", "80x24"],
     ["drains", "100x30"],
   ])("prints %s at %s as text, and ends", async (view, size) => {
-    const namespace = await scene();
+    const namespace = await createSampleNamespace();
     const { code, stdout } = await namespace.start(["console", "--once", "--view", view, "--size", size])
       .ended;
     const rows = stdout.split("\n").slice(0, -1);

@@ -13,13 +13,13 @@ import { putKeys, putSampleSchedules } from "../support/sample-schedules.ts";
 const cluster = TestCluster.startForFile();
 const VIEW = { args: ["--view", "schedules"] };
 
-async function textAt(namespace: TestNamespace, key: string): Promise<string> {
+async function readText(namespace: TestNamespace, key: string): Promise<string> {
   return (await namespace.store.readRange({ key })).kvs[0]?.value ?? "";
 }
 /** What operators keep of a schedule, and where it is. */
-async function kept(namespace: TestNamespace, id: string) {
-  const definition = parseDefinition(await textAt(namespace, namespace.keys.schedule(id)));
-  const due = parseDue(await textAt(namespace, namespace.keys.due(id)));
+async function readSchedule(namespace: TestNamespace, id: string) {
+  const definition = parseDefinition(await readText(namespace, namespace.keys.schedule(id)));
+  const due = parseDue(await readText(namespace, namespace.keys.due(id)));
   return {
     definition: "value" in definition ? definition.value : undefined,
     due: "value" in due ? due.value : undefined,
@@ -98,7 +98,7 @@ describe("evidence first", () => {
     await console.waitFor("Enter schedule trigger");
     console.press("enter");
     await console.waitFor(/to be started/);
-    expect((await kept(namespace, "mail")).due?.open).toMatchObject([{ kind: "trigger" }]);
+    expect((await readSchedule(namespace, "mail")).due?.open).toMatchObject([{ kind: "trigger" }]);
   });
 
   it("a problem leads to what it is about", async () => {
@@ -127,22 +127,24 @@ describe("from its row, a schedule", () => {
     console.press("P");
     await console.waitFor("Enter schedule pause");
     expect(console.getScreen().join("\n")).toContain("signalbox schedule pause mail");
-    expect((await kept(namespace, "mail")).definition?.pause).toBeUndefined();
+    expect((await readSchedule(namespace, "mail")).definition?.pause).toBeUndefined();
     console.press("enter");
     await console.waitFor(/done .*schedule pause mail/);
     await console.waitFor(/mail +paused/);
-    expect((await kept(namespace, "mail")).definition?.pause?.by).toMatch(/@/);
+    expect((await readSchedule(namespace, "mail")).definition?.pause?.by).toMatch(/@/);
     console.press("2", "C");
     await console.waitFor("Enter schedule resume");
     console.press("enter");
     await console.waitFor(/done .*schedule resume mail/);
-    expect((await kept(namespace, "mail")).definition?.pause).toBeUndefined();
+    expect((await readSchedule(namespace, "mail")).definition?.pause).toBeUndefined();
     console.press("2", "N");
     await console.waitFor("Enter schedule trigger");
     console.press("enter");
     await console.waitFor(/done .*schedule trigger mail/);
     await console.waitFor(/mail +◌ due/);
-    expect((await kept(namespace, "mail")).due?.open).toMatchObject([{ kind: "trigger", attempt: 0 }]);
+    expect((await readSchedule(namespace, "mail")).due?.open).toMatchObject([
+      { kind: "trigger", attempt: 0 },
+    ]);
     expect(await audit(namespace)).toEqual(Array.from({ length: 3 }, () => "schedule schedule mail"));
   });
 
@@ -159,7 +161,7 @@ describe("from its row, a schedule", () => {
     await console.waitFor("Enter schedule edit");
     console.press("enter");
     await console.waitFor(/done .*schedule edit bill/);
-    expect((await kept(namespace, "bill")).definition?.cron).toBe("30 4 * * *");
+    expect((await readSchedule(namespace, "bill")).definition?.cron).toBe("30 4 * * *");
     console.press("2", "g", "space");
     await console.waitFor((it) => it.getScreen().filter((row) => row.includes("✓")).length === 1);
     console.press("down", "space");
@@ -183,7 +185,7 @@ describe("from its row, a schedule", () => {
     expect(other).toMatchObject({ code: 0 });
     console.press("enter");
     await console.waitFor(/nothing was done|note: mine|has changed/);
-    expect((await kept(namespace, "bill")).definition).toMatchObject({ note: "mine" });
+    expect((await readSchedule(namespace, "bill")).definition).toMatchObject({ note: "mine" });
   });
 
   it("can only be looked at where nothing can be changed", async () => {
@@ -193,6 +195,6 @@ describe("from its row, a schedule", () => {
     await console.waitFor(/bill +▲ no-worker/);
     console.press("2", "G", "P");
     await console.waitFor(/read-only/);
-    expect((await kept(namespace, "bill")).definition?.pause).toBeUndefined();
+    expect((await readSchedule(namespace, "bill")).definition?.pause).toBeUndefined();
   });
 });

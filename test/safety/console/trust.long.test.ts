@@ -34,7 +34,7 @@ async function ownEtcd(
   return etcd;
 }
 
-async function consoleOn(
+async function openConsoleOn(
   { onTestFinished: onFinished }: TestContext,
   etcd: EtcdMember,
   env: Record<string, string> = {},
@@ -55,7 +55,7 @@ describe.concurrent("while etcd is away", () => {
   it("the last picture stays, pale, with its age; nothing can be changed; and it comes back by itself", async (context) => {
     const etcd = await ownEtcd(context);
     await etcd.runEtcdctl("put", "/signalbox/locks/before/0000000000000001", "x");
-    const console = await consoleOn(context, etcd);
+    const console = await openConsoleOn(context, etcd);
     await console.waitFor("before");
     await etcd.kill();
     await console.waitFor(/etcd is away for .*last known: rev \d+/);
@@ -72,7 +72,7 @@ describe.concurrent("while etcd is away", () => {
     const etcd = await ownEtcd(context); // another test compacts the shared one
     const value = serializeTicket(ticketWith({ run: "0000000000000001", state: "held" }));
     await etcd.runEtcdctl("put", "/signalbox/locks/invoices/0000000000000001", value);
-    const console = await consoleOn(context, etcd);
+    const console = await openConsoleOn(context, etcd);
     await console.waitFor(/invoices .*held/);
     console.press("D");
     await console.waitFor("Enter drain");
@@ -80,7 +80,7 @@ describe.concurrent("while etcd is away", () => {
     await console.waitFor(/etcd is away for /);
     console.press("enter");
     await console.waitFor("etcd is away: nothing can be changed before it is back");
-    etcd.thaw();
+    etcd.unfreeze();
     await console.waitFor(/live rev \d+/);
     await console.waitFor((it) => !it.getScreen().join("\n").includes("etcd is away"));
     expect(console.getScreen().join("\n")).toContain("Enter drain");
@@ -89,10 +89,10 @@ describe.concurrent("while etcd is away", () => {
 
   it("and does not say so, for it is frozen, the console notices by itself", async (context) => {
     const etcd = await ownEtcd(context);
-    const console = await consoleOn(context, etcd);
+    const console = await openConsoleOn(context, etcd);
     etcd.freeze();
     await console.waitFor(/etcd is away for /);
-    etcd.thaw();
+    etcd.unfreeze();
     await console.waitFor(/live rev \d+/);
   });
 
@@ -136,7 +136,7 @@ describe.concurrent("while etcd is away", () => {
 describe.concurrent("a role that is taken away", () => {
   it("is told, the picture stays, and it goes on when it is given back", async (context) => {
     const etcd = await ownEtcd(context);
-    const asRoot = (...args: string[]) => etcd.runEtcdctl("--user=root:pw", ...args);
+    const runAsRoot = (...args: string[]) => etcd.runEtcdctl("--user=root:pw", ...args);
     for (const words of [
       "user add root:pw",
       "user grant-role root root",
@@ -149,13 +149,13 @@ describe.concurrent("a role that is taken away", () => {
     await etcd.runEtcdctl("put", "/signalbox/locks/seen/0000000000000001", "x");
     await etcd.runEtcdctl("auth", "enable");
     const login = { SIGNALBOX_USER: "op:pw", SIGNALBOX_ALLOW_PLAINTEXT_PASSWORD: "true" };
-    const console = await consoleOn(context, etcd, login);
+    const console = await openConsoleOn(context, etcd, login);
     await console.waitFor("seen");
-    await asRoot("user", "revoke-role", "op", "reader");
+    await runAsRoot("user", "revoke-role", "op", "reader");
     console.press("R");
     await console.waitFor(/etcd refuses for /);
     expect(console.getScreen().join("\n")).toContain("seen");
-    await asRoot("user", "grant-role", "op", "reader");
+    await runAsRoot("user", "grant-role", "op", "reader");
     await console.waitFor(/live rev \d+/);
   });
 });
@@ -180,10 +180,10 @@ describe.concurrent("authentication that is turned on under a running console", 
       const etcd = await withUsers(context);
       const env = { SIGNALBOX_TRANSPORT: transport };
       const consoles = await Promise.all([
-        consoleOn(context, etcd, { ...env, ...LOGIN }),
-        consoleOn(context, etcd, { ...env, ...LOGIN }),
+        openConsoleOn(context, etcd, { ...env, ...LOGIN }),
+        openConsoleOn(context, etcd, { ...env, ...LOGIN }),
       ]);
-      const stranger = await consoleOn(context, etcd, env);
+      const stranger = await openConsoleOn(context, etcd, env);
       await etcd.runEtcdctl("auth", "enable");
       await stranger.waitFor(/etcd refuses for .*user name is empty/);
       expect(stranger.getScreen().join("\n")).toContain("seen");
@@ -281,7 +281,7 @@ describe("what comes from etcd", () => {
     const namespace = await cluster.createTestNamespace("http");
     const console = await openConsole(namespace);
     const flood = Array.from({ length: 40 }, async (_, worker) => {
-      for (let round = 0; round < 10; round += 1) await burst(namespace, worker, round);
+      for (let round = 0; round < 10; round += 1) await putBurst(namespace, worker, round);
     });
     for (let turn = 0; turn < 10; turn += 1) {
       console.press("]");
@@ -298,7 +298,7 @@ describe("what comes from etcd", () => {
 });
 
 /** Ten tickets, each changed at once. */
-async function burst(namespace: TestNamespace, worker: number, round: number): Promise<void> {
+async function putBurst(namespace: TestNamespace, worker: number, round: number): Promise<void> {
   const ops = Array.from({ length: 10 }, (_, at) => {
     const run = `${worker}x${at}`.padEnd(16, "0");
     const value = serializeTicket(ticketWith({ run, state: "held", pid: round }));

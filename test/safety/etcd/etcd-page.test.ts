@@ -11,7 +11,7 @@ const PAGE = readFileSync(new URL("../../../docs/etcd.md", import.meta.url), "ut
 const SAMPLE_LINKS = ["etcd1", "etcd2", "etcd3"].map((name) => `https://${name}:2379`);
 
 /** The shell blocks below a heading, in their order. */
-function blocksOf(heading: string): string[] {
+function listBlocks(heading: string): string[] {
   const section = PAGE.split(/^#{2,3} /m).find((text) => text.startsWith(`${heading}\n`));
   if (section === undefined) throw new Error(`docs/etcd.md has no heading "${heading}"`);
   return [...section.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = ""]) => block);
@@ -64,14 +64,14 @@ class Reader {
 
   /** Starts etcd with the certificates that the page makes. */
   async startEtcd(user: string, clientCertAuth: boolean): Promise<void> {
-    const identity = (name: string) => ({
+    const buildIdentity = (name: string) => ({
       cert: join(this.folder, `${name}.pem`),
       key: join(this.folder, `${name}-key.pem`),
     });
     const certificates = {
       ca: join(this.folder, "ca.pem"),
-      server: identity("etcd"),
-      issueClient: async () => identity(user),
+      server: buildIdentity("etcd"),
+      issueClient: async () => buildIdentity(user),
     };
     etcd = await startEtcd({ tls: { clientCertAuth, certificates } });
     this.endpoint = etcd.clientUrl;
@@ -90,11 +90,11 @@ describe("a reader of docs/etcd.md, on an empty cluster", () => {
   test("with passwords", async () => {
     const reader = new Reader();
     await reader.prepare();
-    reader.paste(...blocksOf("Making certificates"));
+    reader.paste(...listBlocks("Making certificates"));
     await reader.startEtcd("root", false);
-    const [connect = "", users = "", host = "", operator = "", ...more] = blocksOf("With passwords");
+    const [connect = "", users = "", host = "", operator = "", ...more] = listBlocks("With passwords");
     expect(more).toEqual([]);
-    reader.paste(connect, ...blocksOf("Roles"), users);
+    reader.paste(connect, ...listBlocks("Roles"), users);
     expectWorking(reader.paste(host), reader.paste(operator));
   });
 
@@ -102,11 +102,11 @@ describe("a reader of docs/etcd.md, on an empty cluster", () => {
     const reader = new Reader();
     await reader.prepare();
     const [clients = "", connect = "", users = "", host = "", operator = "", ...more] =
-      blocksOf("With client certificates");
+      listBlocks("With client certificates");
     expect(more).toEqual([]);
-    reader.paste(...blocksOf("Making certificates"), clients);
+    reader.paste(...listBlocks("Making certificates"), clients);
     await reader.startEtcd("root", true);
-    reader.paste(connect, ...blocksOf("Roles"), users);
+    reader.paste(connect, ...listBlocks("Roles"), users);
     expectWorking(reader.paste(host), reader.paste(operator));
   });
 });

@@ -72,7 +72,7 @@ describe("a password that is changed", () => {
     await etcd?.stop();
   });
 
-  async function asRoot(path: string, body: object): Promise<void> {
+  async function runAsRoot(path: string, body: object): Promise<void> {
     const ask = async (to: string, what: object, authorization = "") => {
       const headers = { ...(authorization && { authorization }) };
       const answer = await fetch(`${etcd.clientUrl}/v3/auth/${to}`, {
@@ -88,19 +88,19 @@ describe("a password that is changed", () => {
   /** A user, its password file, and where it runs things. */
   async function enter(transport: Transport, ttl: string) {
     const name = `user${++users}`;
-    await asRoot("user/add", { name, password: "first" });
-    await asRoot("user/grant", { user: name, role: "limited" });
+    await runAsRoot("user/add", { name, password: "first" });
+    await runAsRoot("user/grant", { user: name, role: "limited" });
     const path = cluster.createPath("first\n");
     const env = { ...ENV, SIGNALBOX_USER: name, SIGNALBOX_PASSWORD_FILE: path, SIGNALBOX_TTL: ttl };
     const change = async (where: "etcd" | "file") => {
       if (where === "file") writeFileSync(path, "second\n");
-      else await asRoot("user/changepw", { name, password: "second" });
+      else await runAsRoot("user/changepw", { name, password: "second" });
     };
     return { change, namespace: cluster.createNamespace({ transport, prefix: `${PREFIX}${name}/`, env }) };
   }
 
   /** Resolves when a session was renewed twice since now: the second time, what the first was proved with was read. */
-  async function renewed(session: bigint): Promise<void> {
+  async function waitUntilRenewed(session: bigint): Promise<void> {
     for (let rises = 0, before = Number.POSITIVE_INFINITY; rises < 2; ) {
       const { left } = (await cluster.store.readTimeToLive(session)) ?? { left: Number.NaN };
       expect(left, "seconds left of the session").toBeGreaterThan(0);
@@ -125,7 +125,7 @@ describe("a password that is changed", () => {
       await change(first);
       await pause(2_000); // an operator is quicker than the horizon, but not at once
       await change(second);
-      await renewed(held?.session ?? 0n);
+      await waitUntilRenewed(held?.session ?? 0n);
       holder.child.kill("SIGTERM");
       expect(await holder.ended).toMatchObject({ code: 143, stdout: "up\n" });
       expect(await waiter.ended).toMatchObject({ code: 0, stdout: "next\n" });

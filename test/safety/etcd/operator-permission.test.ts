@@ -73,12 +73,12 @@ describe("a runner's role", () => {
 
 /** The role of docs/etcd.md. */
 async function makeRunner(etcd: EtcdMember): Promise<void> {
-  const asRoot = (...args: string[]) => etcd.runEtcdctl("--user", `root:${LOGIN.rootPassword}`, ...args);
+  const runAsRoot = (...args: string[]) => etcd.runEtcdctl("--user", `root:${LOGIN.rootPassword}`, ...args);
   const grant = (kind: string, prefix: string) =>
-    asRoot("role", "grant-permission", "--prefix=true", "signalbox-runner", kind, prefix);
-  await asRoot("role", "add", "signalbox-runner");
+    runAsRoot("role", "grant-permission", "--prefix=true", "signalbox-runner", kind, prefix);
+  await runAsRoot("role", "add", "signalbox-runner");
   await grant("read", PREFIX);
   for (const part of ["locks/", "resources/", "history/", "hosts/"]) await grant("readwrite", PREFIX + part);
-  await asRoot("user", "add", "runner:secret");
-  await asRoot("user", "grant-role", "runner", "signalbox-runner");
+  await runAsRoot("user", "add", "runner:secret");
+  await runAsRoot("user", "grant-role", "runner", "signalbox-runner");
 }

@@ -17,17 +17,17 @@ beforeAll(async () => {
   cluster = await TestCluster.connect(etcd.endpoints, root);
   await makeRole("signalbox-runner");
   for (const user of ["victim", "attacker"]) await makeUser(user, "signalbox-runner");
-  namespace = cluster.createNamespace({ prefix: PREFIX, env: loginOf("victim") });
+  namespace = cluster.createNamespace({ prefix: PREFIX, env: buildLogin("victim") });
 });
 afterAll(async () => {
   await cluster?.close();
   await etcd?.stop();
 });
 
-const asRoot = (...args: string[]) => etcd.runEtcdctl("--user", `root:${LOGIN.rootPassword}`, ...args);
-const attack = (...args: string[]) => etcd.runEtcdctl("--user", "attacker:secret", ...args);
+const runAsRoot = (...args: string[]) => etcd.runEtcdctl("--user", `root:${LOGIN.rootPassword}`, ...args);
+const runAsAttacker = (...args: string[]) => etcd.runEtcdctl("--user", "attacker:secret", ...args);
 
-function loginOf(user: string): Record<string, string> {
+function buildLogin(user: string): Record<string, string> {
   return {
     ...{ SIGNALBOX_USER: user, SIGNALBOX_PASSWORD: "secret" },
     SIGNALBOX_ALLOW_PLAINTEXT_PASSWORD: "yes",
@@ -36,15 +36,15 @@ function loginOf(user: string): Record<string, string> {
 
 async function makeRole(role: string): Promise<void> {
   const grant = (kind: string, prefix: string) =>
-    asRoot("role", "grant-permission", "--prefix=true", role, kind, prefix);
-  await asRoot("role", "add", role);
+    runAsRoot("role", "grant-permission", "--prefix=true", role, kind, prefix);
+  await runAsRoot("role", "add", role);
   await grant("read", PREFIX);
   for (const part of ["locks/", "resources/", "history/", "hosts/"]) await grant("readwrite", PREFIX + part);
 }
 
 async function makeUser(user: string, role: string): Promise<void> {
-  await asRoot("user", "add", `${user}:secret`);
-  await asRoot("user", "grant-role", user, role);
+  await runAsRoot("user", "add", `${user}:secret`);
+  await runAsRoot("user", "grant-role", user, role);
 }
 
 /** A command of the victim that holds a lock, and the key of its ticket. */
@@ -59,7 +59,7 @@ async function startVictim(lock: string) {
 
 test("it deletes the ticket of another user's run, whose command is then terminated", async () => {
   const { run, ticket } = await startVictim("deleted");
-  await attack("del", ticket.key);
+  await runAsAttacker("del", ticket.key);
   expect((await run.ended).code).toBe(125);
 });
 
@@ -67,21 +67,21 @@ test("it requests a reset, which leaves no audit record", async () => {
   const { run, ticket } = await startVictim("reset");
   const reset = { by: "nobody", at: Date.now() };
   const value = JSON.stringify({ ...JSON.parse(String(ticket.value)), reset });
-  await attack("put", "--ignore-lease", ticket.key, value);
+  await runAsAttacker("put", "--ignore-lease", ticket.key, value);
   expect((await run.ended).code).toBe(125);
-  expect(await asRoot("get", "--prefix", "--keys-only", `${PREFIX}audit/`)).toBe("");
+  expect(await runAsRoot("get", "--prefix", "--keys-only", `${PREFIX}audit/`)).toBe("");
 });
 
 test("it forges history and hosts, and takes a lock that no session ends", async () => {
-  await attack("put", `${PREFIX}history/deleted`, "forged");
-  await attack("put", `${PREFIX}hosts/web1.example.com`, "forged");
-  await attack("put", `${PREFIX}locks/taken/000000000000`, "forged");
+  await runAsAttacker("put", `${PREFIX}history/deleted`, "forged");
+  await runAsAttacker("put", `${PREFIX}hosts/web1.example.com`, "forged");
+  await runAsAttacker("put", `${PREFIX}locks/taken/000000000000`, "forged");
   expect((await namespace.startRun(["--lock", "taken"], ["echo", "ran"]).ended).stdout).toBe("");
 });
 
 test.each(["drains/all", "config/groups/web", "schedules/job", "audit/1"])(
   "it cannot write %s",
   async (key) => {
-    await expect(attack("put", PREFIX + key, "{}")).rejects.toThrow(/permission denied/);
+    await expect(runAsAttacker("put", PREFIX + key, "{}")).rejects.toThrow(/permission denied/);
   },
 );

@@ -12,7 +12,7 @@ const PASSWORD = "s3cret-of-the-runner";
 const LOGIN = { rootPassword: "r00t", user: "runner", password: PASSWORD, prefix: PREFIX };
 
 /** What every run must be able to do: run, list, and say that all is well. */
-async function works(namespace: TestNamespace): Promise<void> {
+async function expectWorking(namespace: TestNamespace): Promise<void> {
   const lock = crypto.randomUUID();
   expect(await namespace.startRun(["--lock", lock], ["echo", "ran"]).ended).toEqual({
     ...matchSilentEnd(0),
@@ -53,7 +53,7 @@ describe.concurrent("TLS with client certificates", () => {
   });
 
   test.each(TRANSPORTS)("over %s: run, ls and init work", async (transport) => {
-    await works(cluster.createNamespace({ transport, env }));
+    await expectWorking(cluster.createNamespace({ transport, env }));
   });
 
   test.each(TRANSPORTS)("over %s: etcd without users is told, certificates or not", async (transport) => {
@@ -127,7 +127,7 @@ describe.concurrent("user and password, with a role limited to the prefix", () =
 
   describe.each(TRANSPORTS)("over %s", (transport) => {
     test("run, ls and init work with a password file", async () => {
-      await works(enter(transport, { SIGNALBOX_PASSWORD_FILE: cluster.createPath(`${PASSWORD}\n`) }));
+      await expectWorking(enter(transport, { SIGNALBOX_PASSWORD_FILE: cluster.createPath(`${PASSWORD}\n`) }));
     });
 
     test.each([
@@ -225,8 +225,9 @@ async function makeRunner(etcd: EtcdMember, user: string, without?: string): Pro
   const commands = [...lines].map(([, line = ""]) => line.replaceAll("/signalbox/", PREFIX).split(/ +/));
   const granted = commands.filter((words) => without === undefined || words.at(-1) !== `${PREFIX}${without}`);
   const root = ["--user", `root:${LOGIN.rootPassword}`];
-  const named = (words: string[]) => words.map((word) => word.replace("signalbox-runner", `role-of-${user}`));
-  for (const words of granted) await etcd.runEtcdctl(...root, ...named(words));
+  const replaceRole = (words: string[]) =>
+    words.map((word) => word.replace("signalbox-runner", `role-of-${user}`));
+  for (const words of granted) await etcd.runEtcdctl(...root, ...replaceRole(words));
   await etcd.runEtcdctl(...root, "user", "add", `${user}:${PASSWORD}`);
   await etcd.runEtcdctl(...root, "user", "grant-role", user, `role-of-${user}`);
 }
@@ -256,7 +257,7 @@ describe.concurrent("the role that the documentation gives a runner", () => {
 
   test.each(TRANSPORTS)("is enough, over %s, and lets hosts be seen", async (transport) => {
     const namespace = enter(transport, "runner");
-    await works(namespace);
+    await expectWorking(namespace);
     const { count } = await namespace.store.readRange({
       key: namespace.keys.host(`runner.${transport}.example.com`),
     });
@@ -297,7 +298,7 @@ describe("the identity in a client's certificate", () => {
     const { cert, key } = await certificates.issueClient("runner");
     const env = { SIGNALBOX_CACERT: certificates.ca, SIGNALBOX_CERT: cert, SIGNALBOX_KEY: key };
     const auto = { ...env, SIGNALBOX_TRANSPORT: "auto" };
-    await works(cluster.createNamespace({ env: auto, prefix: PREFIX }));
+    await expectWorking(cluster.createNamespace({ env: auto, prefix: PREFIX }));
     const init = await cluster.createNamespace({ env: auto, prefix: PREFIX }).execute(["init"]);
     expect(init.stdout).toMatch(/^ok {6}authentication: etcd asks who it is/m);
     const other = await cluster

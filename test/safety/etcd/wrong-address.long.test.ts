@@ -29,34 +29,44 @@ async function listen(server: Server): Promise<string> {
 }
 
 /** A server to which a connection that breaks is nothing new. */
-function rude(greet: (socket: Socket) => void): Server {
+function startRudeServer(greet: (socket: Socket) => void): Server {
   return createServer((socket) => {
     socket.on("error", () => {});
     greet(socket);
   });
 }
 
-const answering = (status: number, body: string, headers = {}) =>
+const startAnsweringServer = (status: number, body: string, headers = {}) =>
   listen(createHttp((_, response) => response.writeHead(status, headers).end(body)));
 /** What answers there, and with what a run ends, over each transport. */
 const ELSEWHERE: [what: string, http: number, grpc: number, start: () => Promise<string>][] = [
-  ["a web server without such a page", 78, 69, () => answering(404, "<html>Not Found</html>")],
+  ["a web server without such a page", 78, 69, () => startAnsweringServer(404, "<html>Not Found</html>")],
   [
     "a web server that sends everybody on",
     78,
     69,
-    () => answering(302, "", { location: "https://example.com/" }),
+    () => startAnsweringServer(302, "", { location: "https://example.com/" }),
   ],
-  ["a web server that greets everybody", 69, 69, () => answering(200, "<html>Welcome</html>")],
-  ["a service that answers in JSON", 78, 69, () => answering(200, '{"status":"up"}')],
-  ["a service that does not know the call", 78, 69, () => answering(404, '{"code":5,"message":"Not Found"}')],
-  ["a gateway whose server is away", 69, 69, () => answering(502, "<html>Bad Gateway</html>")],
+  ["a web server that greets everybody", 69, 69, () => startAnsweringServer(200, "<html>Welcome</html>")],
+  ["a service that answers in JSON", 78, 69, () => startAnsweringServer(200, '{"status":"up"}')],
+  [
+    "a service that does not know the call",
+    78,
+    69,
+    () => startAnsweringServer(404, '{"code":5,"message":"Not Found"}'),
+  ],
+  ["a gateway whose server is away", 69, 69, () => startAnsweringServer(502, "<html>Bad Gateway</html>")],
   [
     ...(["a server of HTTP/2 without such a page", 69, 78] as const),
     () => listen(createHttp2((_, response) => response.writeHead(404).end("Not Found"))),
   ],
-  ["a server that speaks nonsense", 69, 69, () => listen(rude((socket) => socket.end("SSH-2.0-x\r\n")))],
-  ["a server that hangs up", 69, 69, () => listen(rude((socket) => socket.destroy()))],
+  [
+    "a server that speaks nonsense",
+    69,
+    69,
+    () => listen(startRudeServer((socket) => socket.end("SSH-2.0-x\r\n"))),
+  ],
+  ["a server that hangs up", 69, 69, () => listen(startRudeServer((socket) => socket.destroy()))],
 ];
 const HASTY = { SIGNALBOX_CONNECT_TIMEOUT: "4s" };
 
@@ -112,7 +122,7 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
   test("proxies of the web are left aside", async () => {
     let asked = 0;
     const proxy = await listen(
-      rude((socket) => {
+      startRudeServer((socket) => {
         asked += 1;
         socket.destroy();
       }),

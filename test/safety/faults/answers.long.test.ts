@@ -15,10 +15,10 @@ const cluster = TestCluster.startForFile();
 /** What shows that etcd has applied a call, even when the run has gone on since: in some way, it does after a while. */
 type Applied = (namespace: TestNamespace, changes: readonly TicketChange[]) => boolean | Promise<boolean>;
 
-const granted: Applied = async (namespace, changes) =>
+const isGranted: Applied = async (namespace, changes) =>
   changes.length > 0 || (await namespace.listNewSessions()).length > 0;
-const freed: Applied = (_, changes) => own(changes, "held").some((key) => isGone(key, changes));
-const became =
+const isFreed: Applied = (_, changes) => own(changes, "held").some((key) => isGone(key, changes));
+const buildHasBecome =
   (state: string, count = 1): Applied =>
   (_, changes) =>
     own(changes, state).length >= count;
@@ -47,65 +47,80 @@ const LOCK = ["--lock", "x"];
 const QUEUE = [...LOCK, "--wait"];
 const LEASES = ["--lease", "a=1:1", "--lease", "b=2:3"];
 const NO_LOCK = ["--no-lock", ...LEASES];
-const putting = (state: string) => () => matchText(`"state":"${state}"`);
-const past = () => matchText('"endedAt"');
+const buildStatePattern = (state: string) => () => matchText(`"state":"${state}"`);
+const buildHistoryPattern = () => matchText('"endedAt"');
 
 const CASES: readonly Case[] = [
-  { lost: "the session", options: LOCK, request: (at) => matchSessionGrant(at, TTL), applied: granted },
-  { lost: "a claim that is the grant", options: LOCK, request: putting("held"), applied: became("held") },
+  { lost: "the session", options: LOCK, request: (at) => matchSessionGrant(at, TTL), applied: isGranted },
+  {
+    lost: "a claim that is the grant",
+    options: LOCK,
+    request: buildStatePattern("held"),
+    applied: buildHasBecome("held"),
+  },
   {
     ...{ lost: "a claim that queues", options: QUEUE, behind: "until applied" },
-    ...{ request: putting("waiting"), applied: became("waiting") },
+    ...{ request: buildStatePattern("waiting"), applied: buildHasBecome("waiting") },
   },
-  { lost: "a claim of leases", options: NO_LOCK, request: putting("waiting"), applied: became("waiting", 2) },
+  {
+    lost: "a claim of leases",
+    options: NO_LOCK,
+    request: buildStatePattern("waiting"),
+    applied: buildHasBecome("waiting", 2),
+  },
   {
     ...{ lost: "a claim of a lock and leases", options: [...LOCK, ...LEASES] },
-    ...{ request: putting("admitted"), applied: became("waiting", 2) },
+    ...{ request: buildStatePattern("admitted"), applied: buildHasBecome("waiting", 2) },
   },
   {
     ...{ lost: "the join of leases after a wait", options: [...QUEUE, ...LEASES], behind: "until waiting" },
-    ...{ request: putting("admitted"), applied: became("waiting", 3) },
+    ...{ request: buildStatePattern("admitted"), applied: buildHasBecome("waiting", 3) },
   },
-  { lost: "a grant of leases", options: NO_LOCK, request: putting("held"), applied: became("held", 2) },
+  {
+    lost: "a grant of leases",
+    options: NO_LOCK,
+    request: buildStatePattern("held"),
+    applied: buildHasBecome("held", 2),
+  },
   {
     ...{ lost: "a grant after a wait", options: QUEUE, behind: "until waiting" },
-    ...{ request: putting("held"), applied: became("held") },
+    ...{ request: buildStatePattern("held"), applied: buildHasBecome("held") },
   },
   {
     ...{ lost: "a grant that a drain follows", options: LOCK, isDrained: true },
-    ...{ request: putting("held"), applied: became("held") },
+    ...{ request: buildStatePattern("held"), applied: buildHasBecome("held") },
   },
   {
     ...{ lost: "the mark of who waits elsewhere", options: NO_LOCK, behind: "until applied" },
-    ...{ request: putting("admitted"), applied: became("admitted") },
+    ...{ request: buildStatePattern("admitted"), applied: buildHasBecome("admitted") },
   },
-  { lost: "the finish", options: LOCK, request: past, applied: freed },
+  { lost: "the finish", options: LOCK, request: buildHistoryPattern, applied: isFreed },
   {
     lost: "a finish without history",
     options: [...LOCK, "--no-history"],
     request: matchSessionEnd,
-    applied: freed,
+    applied: isFreed,
   },
 ];
 
 describe.each(TRANSPORTS)("over %s, the lost answer to", (transport) => {
   it.each(CASES)("$lost", async ({ options, behind, request, applied, isDrained }) => {
     const namespace = await cluster.createTestNamespace(transport);
-    const meddler = await namespace.interceptRequests();
+    const interceptor = await namespace.interceptRequests();
     const changes = await recordChanges(namespace, namespace.keys.getFullRange());
     const gate = `${namespace.jobs.journal.folder}/gate`;
     const isLocking = options.includes("--lock");
     const ahead = isLocking ? LOCK : NO_LOCK.slice(0, 3);
     if (behind) await namespace.jobs.startAndWait({ name: "first", options: ahead, hold: ["until", gate] });
-    const early = behind !== "until waiting" && meddler.interceptNext(request(transport), "answers");
+    const early = behind !== "until waiting" && interceptor.interceptNext(request(transport), "answers");
     const times = ["--ttl", `${TTL}s`, "--termination-timeout", "1s"];
     const run = namespace.jobs.start({
       name: "run",
       options: [...options, ...times],
-      endpoint: meddler.endpoint,
+      endpoint: interceptor.endpoint,
     });
     if (!early) await namespace.jobs.waitForTickets("run", "waiting");
-    const answer = early || meddler.interceptNext(request(transport), "answers");
+    const answer = early || interceptor.interceptNext(request(transport), "answers");
     if (!early) writeFileSync(gate, "");
     const call = await answer;
     await waitUntil("the call is applied", () => applied(namespace, changes));
@@ -126,16 +141,16 @@ describe.each(TRANSPORTS)("over %s, the lost answer to", (transport) => {
 describe.each(TRANSPORTS)("over %s", (transport) => {
   it("says nothing of a renewal whose proof is under way when the command ends", async () => {
     const namespace = await cluster.createTestNamespace(transport);
-    const meddler = await namespace.interceptRequests();
+    const interceptor = await namespace.interceptRequests();
     const gate = `${namespace.jobs.journal.folder}/gate`;
     const [options, hold] = [
       [...LOCK, "--ttl", "9s", "--termination-timeout", "500ms"],
       ["until", gate],
     ];
-    const renewed = meddler.interceptNext(matchRenewal(transport), "answers");
-    const run = namespace.jobs.start({ name: "run", options, hold, endpoint: meddler.endpoint });
+    const renewed = interceptor.interceptNext(matchRenewal(transport), "answers");
+    const run = namespace.jobs.start({ name: "run", options, hold, endpoint: interceptor.endpoint });
     const answer = await renewed;
-    const proving = meddler.interceptNext(/[\s\S]/, "answers");
+    const proving = interceptor.interceptNext(/[\s\S]/, "answers");
     answer.release();
     await proving;
     writeFileSync(gate, "");

@@ -23,19 +23,19 @@ interface Held {
 }
 
 /** Two runs on each transport, so that some talk to any member, holding locks, their commands waiting for a word. */
-async function heldOnBoth(cluster: TestCluster): Promise<Held[]> {
-  const started = async (transport: (typeof TRANSPORTS)[number]) => {
+async function startHolders(cluster: TestCluster): Promise<Held[]> {
+  const startHolder = async (transport: (typeof TRANSPORTS)[number]) => {
     const namespace = cluster.createNamespace({ transport, env: { SIGNALBOX_TTL: TTL } });
     const go = cluster.createPath();
     const run = namespace.startRun(["--lock", "job"], WAITS_FOR_GO, { env: { GO: go } });
     await run.waitForOutput(/up/);
     return { namespace, run, go };
   };
-  return await Promise.all([...TRANSPORTS, ...TRANSPORTS].map(started));
+  return await Promise.all([...TRANSPORTS, ...TRANSPORTS].map(startHolder));
 }
 
 /** Resolves when a session has been renewed: what is left of it, whole seconds, has grown. A new leader lets all grow, once. */
-async function renewed({ store }: TestCluster, session: bigint): Promise<void> {
+async function waitUntilRenewed({ store }: TestCluster, session: bigint): Promise<void> {
   let rises = 0;
   let last = Number.POSITIVE_INFINITY;
   while (rises < 2) {
@@ -48,12 +48,17 @@ async function renewed({ store }: TestCluster, session: bigint): Promise<void> {
 }
 
 /** What must be true of runs that a fault has not touched, once they have renewed their sessions after it. */
-async function undisturbed(cluster: TestCluster, held: Held[], fault: () => Promise<void>): Promise<void> {
-  const tickets = () => Promise.all(held.map(async ({ namespace }) => (await namespace.readQueue("job"))[0]));
-  const before = await tickets();
+async function expectUndisturbed(
+  cluster: TestCluster,
+  held: Held[],
+  fault: () => Promise<void>,
+): Promise<void> {
+  const listTickets = () =>
+    Promise.all(held.map(async ({ namespace }) => (await namespace.readQueue("job"))[0]));
+  const before = await listTickets();
   await fault();
-  await Promise.all(before.map((place) => place && renewed(cluster, place.session)));
-  expect(await tickets(), "the tickets after the fault").toEqual(before);
+  await Promise.all(before.map((place) => place && waitUntilRenewed(cluster, place.session)));
+  expect(await listTickets(), "the tickets after the fault").toEqual(before);
   for (const { go } of held) writeFileSync(go, "");
   const ends = await Promise.all(held.map(({ run }) => run.ended));
   for (const [at, end] of ends.entries()) {
@@ -81,7 +86,7 @@ describe.concurrent("a cluster of three", () => {
   });
 
   /** The leader first. */
-  async function ranked(): Promise<EtcdMember[]> {
+  async function rankMembers(): Promise<EtcdMember[]> {
     const states = (await cluster.store.readMemberStatuses()).flatMap((state) => (state.ok ? [state] : []));
     const isLeader = (url: string) => states.some((it) => it.endpoint === url && it.memberId === it.leaderId);
     return etcd.members.toSorted((a, b) => Number(isLeader(b.clientUrl)) - Number(isLeader(a.clientUrl)));
@@ -94,19 +99,19 @@ describe.concurrent("a cluster of three", () => {
     },
     "its leader frozen": async ([leader]) => {
       leader?.freeze();
-      return async () => leader?.thaw();
+      return async () => leader?.unfreeze();
     },
     "a follower frozen": async ([, follower]) => {
       follower?.freeze();
-      return async () => follower?.thaw();
+      return async () => follower?.unfreeze();
     },
   };
 
   test.each(Object.entries(FAULTS))("%s: held locks survive", { concurrent: false }, async (_, fault) => {
-    const held = await heldOnBoth(cluster);
+    const held = await startHolders(cluster);
     let mend = async () => {};
-    await undisturbed(cluster, held, async () => {
-      mend = await fault(await ranked());
+    await expectUndisturbed(cluster, held, async () => {
+      mend = await fault(await rankMembers());
     });
     await mend();
     await Promise.all(etcd.members.map((member) => member.waitUntilReady()));
@@ -126,6 +131,6 @@ describe.concurrent("a single member", () => {
   });
 
   test("restarted: held locks survive", async () => {
-    await undisturbed(cluster, await heldOnBoth(cluster), () => etcd.restart());
+    await expectUndisturbed(cluster, await startHolders(cluster), () => etcd.restart());
   });
 });

@@ -28,8 +28,8 @@ afterAll(async () => {
   await Promise.all(proxies.map((proxy) => proxy.close()));
 });
 
-/** Two rooms with the same keys: one behind a proxy, one with a straight way to house.etcd. */
-async function behindProxy(transport: Transport, ttl: number) {
+/** Two namespaces with the same keys: one behind a proxy, one with a direct connection to etcd. */
+async function createProxiedNamespace(transport: Transport, ttl: number) {
   const proxy = await FaultProxy.start(cluster.etcd.clientUrl);
   proxies.push(proxy);
   const env = { SIGNALBOX_TTL: `${ttl}s` };
@@ -51,7 +51,7 @@ const CUTS: Record<string, (proxy: FaultProxy) => void> = {
   },
 };
 
-async function ticketOf(namespace: TestNamespace) {
+async function readTicket(namespace: TestNamespace) {
   const [place] = await namespace.readQueue("job");
   return place;
 }
@@ -61,7 +61,7 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
     "cut %s: the command is dead before its session expires, exit 125",
     (_, cut) =>
       retryAfterStalls(async () => {
-        const { proxy, far, near } = await behindProxy(transport, CUT_TTL);
+        const { proxy, far, near } = await createProxiedNamespace(transport, CUT_TTL);
         const ledger = new TokenLog(cluster.createPath());
         const run = far.startRun(["--lock", "job"], [TOKEN_WRITER], { env: { ...ledger.env, BEAT: "deaf" } });
         await run.waitForOutput(/up/);
@@ -84,23 +84,23 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
 
   test.each(Object.entries(CUTS))("cut %s for a moment: nothing happens", async (_, cut) => {
     await retryAfterStalls(async () => {
-      const { proxy, far, near } = await behindProxy(transport, TTL);
+      const { proxy, far, near } = await createProxiedNamespace(transport, TTL);
       const go = cluster.createPath();
       const run = far.startRun(["--lock", "job"], WAITS_FOR_GO, { env: { GO: go } });
       await run.waitForOutput(/up/);
-      const before = await ticketOf(near);
+      const before = await readTicket(near);
       cut(proxy);
       await pause(MOMENT);
       proxy.mode = "forward";
       await pause(TTL * 1_000 - MOMENT); // by now a session that was not renewed has expired
-      expect(await ticketOf(near), run.output.stderr).toEqual(before);
+      expect(await readTicket(near), run.output.stderr).toEqual(before);
       writeFileSync(go, "");
       expect(await run.ended).toEqual({ code: 0, signal: null, stdout: "up\ndone\n", stderr: "" });
     });
   });
 
   test("a waiting run that is cut off, and told to leave, does not wait for etcd", async () => {
-    const { proxy, far, near } = await behindProxy(transport, CUT_TTL);
+    const { proxy, far, near } = await createProxiedNamespace(transport, CUT_TTL);
     await near.put(near.keys.lock("job", "abcdefghijklmnop"), "put by hand");
     const run = far.startRun(["--lock", "job", "--wait"], ["echo", "ran"]);
     await near.waitForTicket(run, "waiting", "job");

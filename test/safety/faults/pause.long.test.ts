@@ -27,7 +27,7 @@ interface Scene {
 }
 
 /** A job that runs until it is let go, on a machine whose wall clock the test sets, behind a proxy. */
-async function runsOn(transport: "http" | "grpc", context: TestContext): Promise<Scene> {
+async function startScene(transport: "http" | "grpc", context: TestContext): Promise<Scene> {
   const namespace = await cluster.createTestNamespace(transport, context);
   const [{ clock, remove }, proxy] = await Promise.all([
     WallClock.createTemporary(),
@@ -42,7 +42,7 @@ async function runsOn(transport: "http" | "grpc", context: TestContext): Promise
 
 describe.concurrent.each(TRANSPORTS)("over %s, when the wall clock jumps forward", (transport) => {
   it("by hours, the claim is proved at once, and the job goes on", async (context) => {
-    const { namespace, clock, run, finish } = await runsOn(transport, context);
+    const { namespace, clock, run, finish } = await startScene(transport, context);
     clock.setOffset(5 * 3_600_000);
     await run.waitForOutput(/the wall clock jumped forward/);
     await waitUntil("the session is renewed", () => run.output.stderr.includes("renewed after the jump"), {
@@ -55,7 +55,7 @@ describe.concurrent.each(TRANSPORTS)("over %s, when the wall clock jumps forward
   }, 120_000);
 
   it("by more than the time to live while etcd is out of reach, the job is ended: 125", async (context) => {
-    const { namespace, clock, proxy, run } = await runsOn(transport, context);
+    const { namespace, clock, proxy, run } = await startScene(transport, context);
     proxy.mode = "drop";
     clock.setOffset((TTL + 60) * 1_000);
     const { code, stderr } = await run.ended;
@@ -65,7 +65,7 @@ describe.concurrent.each(TRANSPORTS)("over %s, when the wall clock jumps forward
   }, 120_000);
 
   it("and somebody else has got the lock meanwhile, the job is ended: 125", async (context) => {
-    const { namespace, clock, proxy, run } = await runsOn(transport, context);
+    const { namespace, clock, proxy, run } = await startScene(transport, context);
     const [place] = await namespace.jobs.waitForTickets("job", "held");
     proxy.mode = "drop"; // what the machine had open is dead after the pause, and says nothing
     proxy.strand();

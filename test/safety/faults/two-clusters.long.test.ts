@@ -17,9 +17,9 @@ beforeAll(async () => {
   other = await startEtcd();
   return () => other.stop();
 });
-afterEach(() => namespace?.etcd.thaw());
+afterEach(() => namespace?.etcd.unfreeze());
 
-async function idOf(endpoint: string): Promise<string> {
+async function readClusterId(endpoint: string): Promise<string> {
   const store = await openStore({ endpoints: [endpoint] }, { clock: createRealClock() });
   const [found] = await store.readMemberStatuses();
   store.close();
@@ -29,7 +29,10 @@ async function idOf(endpoint: string): Promise<string> {
 describe.each(TRANSPORTS)("over %s", (transport) => {
   it("a run asks the configured cluster only: 78 while that is away, and no trace in the other", async () => {
     namespace = await cluster.createTestNamespace(transport);
-    const [ours, theirs] = [await idOf(namespace.etcd.clientUrl), await idOf(other.clientUrl)];
+    const [ours, theirs] = [
+      await readClusterId(namespace.etcd.clientUrl),
+      await readClusterId(other.clientUrl),
+    ];
     const over = `${namespace.jobs.journal.folder}/over`;
     const endpoint = `${other.clientUrl},${namespace.etcd.clientUrl}`;
     const options = [...OPTIONS, "--cluster-id", ours];
@@ -43,7 +46,7 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
     const { code, stderr } = await namespace.jobs.start({ name: "second", options, endpoint }).ended;
     expect(code, stderr).toBe(78);
     expect(stderr).toContain(`${other.clientUrl} belongs to cluster ${theirs}, but clusterId is ${ours}`);
-    namespace.etcd.thaw();
+    namespace.etcd.unfreeze();
     expect(await namespace.jobs.start({ name: "third", options, endpoint }).ended).toMatchObject({
       code: 75,
     });
@@ -59,11 +62,11 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
     namespace = await cluster.createTestNamespace(transport);
     const over = `${namespace.jobs.journal.folder}/over`;
     const endpoint = `${namespace.etcd.clientUrl},${other.clientUrl}`;
-    const options = [...OPTIONS, "--cluster-id", await idOf(namespace.etcd.clientUrl), "-v"];
+    const options = [...OPTIONS, "--cluster-id", await readClusterId(namespace.etcd.clientUrl), "-v"];
     const run = await namespace.jobs.startAndWait({ name: "job", options, hold: ["until", over], endpoint });
     namespace.etcd.freeze();
     await run.waitForOutput(/the session was not renewed.*belongs to cluster/);
-    namespace.etcd.thaw();
+    namespace.etcd.unfreeze();
     writeFileSync(over, "");
     expect(await run.ended).toMatchObject({ code: 0 });
   }, 120_000);
@@ -72,7 +75,7 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
 describe("init and doctor", () => {
   it("say the cluster's id, and what to set", async () => {
     namespace = await cluster.createTestNamespace("http");
-    const id = await idOf(namespace.etcd.clientUrl);
+    const id = await readClusterId(namespace.etcd.clientUrl);
     const init = await namespace.start(["init"]).ended;
     expect(init, init.stderr).toMatchObject({
       code: 0,
@@ -87,8 +90,8 @@ describe("init and doctor", () => {
 
   it("of another cluster than the configured one: 78, and doctor fails", async () => {
     namespace = await cluster.createTestNamespace("http");
-    const id = await idOf(namespace.etcd.clientUrl);
-    const env = { SIGNALBOX_CLUSTER_ID: await idOf(other.clientUrl) };
+    const id = await readClusterId(namespace.etcd.clientUrl);
+    const env = { SIGNALBOX_CLUSTER_ID: await readClusterId(other.clientUrl) };
     const init = await namespace.start(["init"], { env }).ended;
     const wrong = `id ${id}, but clusterId is ${env.SIGNALBOX_CLUSTER_ID}`;
     expect(init).toMatchObject({ code: 78, stdout: expect.stringContaining(wrong) });

@@ -43,7 +43,7 @@ const end = (namespace: TestNamespace, tool: Tool, words: readonly string[], env
   start(namespace, tool, words, env).ended;
 
 /** A line as a crontab has it: a link is called. */
-async function linked(
+async function runLinked(
   namespace: TestNamespace,
   program: string,
   words: readonly string[],
@@ -67,9 +67,9 @@ describe.concurrent.each(TOOLS)("%s", (tool) => {
     const first = start(namespace, tool, HOLD);
     await first.waitForOutput(/up/);
     await namespace.waitForTicket(first, "held", nameOf(HOLD));
-    expect(await linked(namespace, program, HOLD)).toEqual(matchSilentEnd(200));
+    expect(await runLinked(namespace, program, HOLD)).toEqual(matchSilentEnd(200));
     expect(
-      await linked(namespace, program, ["echo", "a  b", "c"], { ...NOW, CRONLOCK_NTPDATE: "yes" }),
+      await runLinked(namespace, program, ["echo", "a  b", "c"], { ...NOW, CRONLOCK_NTPDATE: "yes" }),
     ).toEqual({
       ...matchSilentEnd(0),
       stdout: "a  b c\n",
@@ -366,14 +366,14 @@ describe.concurrent("cronlock's configuration file", () => {
     writeFileSync(`${program}.conf`, lines.join("\n"));
     const words = ["sh", "-c", "echo $GREETING,$SILENT,$TEST_SEEN"];
     const env = { CRONLOCK_KEY: "from environment", TEST_SEEN: "old", CRONLOCK_VERBOSE: "yes" };
-    const ended = await linked(namespace, program, words, env);
+    const ended = await runLinked(namespace, program, words, env);
     expect(ended).toMatchObject({ code: 0, stdout: "hello,,new\n" });
     expect(ended.stderr).toContain(`Including config from ${program}.conf\n`);
     expect(ended.stderr).toContain("Cronlock cronlock.from file acquired by me\n");
     const named = cluster.createPath("CRONLOCK_KEY=named");
-    expect((await linked(namespace, program, ["true"], { ...env, CRONLOCK_CONFIG: named })).stderr).toContain(
-      "cronlock.named",
-    );
+    expect(
+      (await runLinked(namespace, program, ["true"], { ...env, CRONLOCK_CONFIG: named })).stderr,
+    ).toContain("cronlock.named");
   });
 
   test("a link to a link: where cronlock would have looked", async () => {
@@ -383,7 +383,7 @@ describe.concurrent("cronlock's configuration file", () => {
     symlinkSync(BUNDLE, join(place, "opt/cronlock"));
     symlinkSync("opt/cronlock", join(place, "cronlock"));
     writeFileSync(join(place, "opt/cronlock.conf"), "CRONLOCK_KEY=there");
-    const ended = await linked(namespace, join(place, "cronlock"), ["true"], { CRONLOCK_VERBOSE: "yes" });
+    const ended = await runLinked(namespace, join(place, "cronlock"), ["true"], { CRONLOCK_VERBOSE: "yes" });
     expect(ended.stderr).toContain("Cronlock cronlock.there acquired by me\n");
   });
 
@@ -402,9 +402,9 @@ describe.concurrent("cronlock's configuration file", () => {
     const program = join(mkdtempSync(join(bin, "folder-")), "golock");
     symlinkSync(BUNDLE, program);
     writeFileSync(join(dirname(program), "cronlock.conf"), "CRONLOCK_GRACE=x");
-    expect(await linked(namespace, program, ["true"])).toEqual(matchSilentEnd(0));
+    expect(await runLinked(namespace, program, ["true"])).toEqual(matchSilentEnd(0));
     const env = { CRONLOCK_CONFIG: join(dirname(program), "cronlock.conf") };
-    expect(await linked(namespace, program, ["true"], env)).toEqual(
+    expect(await runLinked(namespace, program, ["true"], env)).toEqual(
       matchMessage(201, /cronlock\.conf: CRONLOCK_GRACE: "x"/),
     );
   });

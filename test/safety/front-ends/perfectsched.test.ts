@@ -29,7 +29,7 @@ afterAll(async () => {
 });
 
 /** A folder with a configuration whose environments stand under one prefix; only the file says where etcd is. */
-function site(more = "") {
+function createSampleNamespace(more = "") {
   const namespace = cluster.createNamespace();
   const folder = mkdtempSync(join(tmpdir(), "signalbox-perfectsched-"));
   folders.push(folder);
@@ -63,7 +63,7 @@ database: *defaults
   return { namespace, folder, config, start, run };
 }
 
-async function stored(namespace: TestNamespace, id: string) {
+async function readStored(namespace: TestNamespace, id: string) {
   const [definition] = (await namespace.store.readRange({ key: namespace.keys.schedule(id) })).kvs;
   const [due] = (await namespace.store.readRange({ key: namespace.keys.due(id) })).kvs;
   const read = definition && parseDefinition(definition.value);
@@ -82,7 +82,7 @@ const HOUR = 3600;
 
 describe.concurrent("perfectsched", () => {
   test("list, add, delete: as documented, in its columns, with its exit codes", async () => {
-    const { run } = site();
+    const { run } = createSampleNamespace();
     expect(await run(["list"])).toEqual([0, `${HEAD}0 entries.\n`, ""]);
     expect(await run(["add", "s1", "user_task", "0 * * * *", "{}", "-s", String(FAR)])).toEqual([0, "", ""]);
     expect(
@@ -115,7 +115,7 @@ describe.concurrent("perfectsched", () => {
   });
 
   test("what add writes, option by option", async () => {
-    const { namespace, run } = site();
+    const { namespace, run } = createSampleNamespace();
     const next = Math.ceil(FAR / HOUR) * HOUR;
     const cases: [string, string[], object, object][] = [
       ["plain", [], { timezone: "UTC" }, { next, runAt: next }],
@@ -133,14 +133,14 @@ describe.concurrent("perfectsched", () => {
         const line = ["add", id, "type", "0 * * * *", '{"x":[1]}', "-s", String(FAR), ...options];
         expect(await run(line)).toEqual([0, "", ""]);
         const inMs = Object.fromEntries(Object.entries(due).map(([key, at]) => [key, at * 1000]));
-        expect(await stored(namespace, id)).toEqual({
+        expect(await readStored(namespace, id)).toEqual({
           definition: { cron: "0 * * * *", type: "type", data: { x: [1] }, ...definition },
           due: { ...inMs, open: [] },
         });
       }),
     );
     expect(await run(["add", "a.b", "@daily", "{}"])).toEqual([0, "", ""]);
-    expect((await stored(namespace, "a.b")).definition).toEqual({
+    expect((await readStored(namespace, "a.b")).definition).toEqual({
       cron: "@daily",
       timezone: "UTC",
       data: {},
@@ -148,13 +148,13 @@ describe.concurrent("perfectsched", () => {
   });
 
   test("environments: -e, RAILS_ENV, development; a link of its name", async () => {
-    const { namespace, folder, run } = site();
+    const { namespace, folder, run } = createSampleNamespace();
     const [code, , stderr] = await run(["add", "tokyo", "t", "0 0 * * *", "{}"], { RAILS_ENV: "production" });
     expect([code, stderr]).toEqual([
       0,
       expect.stringMatching(/^perfectsched: note: the time zone is the configuration's, Asia\/Tokyo; .*\n$/),
     ]);
-    expect((await stored(namespace, "tokyo")).definition?.timezone).toBe("Asia/Tokyo");
+    expect((await readStored(namespace, "tokyo")).definition?.timezone).toBe("Asia/Tokyo");
     const link = join(folder, "perfectsched");
     symlinkSync(BUNDLE, link);
     const linked = await new Promise<string>((resolve, reject) =>
@@ -169,7 +169,7 @@ describe.concurrent("perfectsched", () => {
   });
 
   test("misuse: the usage on standard output, and 1", async () => {
-    const { run } = site();
+    const { run } = createSampleNamespace();
     const usage = /^Usage: perfectsched \[options\] <command>\n[\s\S]*-r, --require PATH/;
     expect(await run([])).toEqual([1, expect.stringMatching(usage), ""]);
     expect(await run(["lst"])).toEqual([
@@ -188,7 +188,7 @@ describe.concurrent("perfectsched", () => {
   });
 
   test("bad values: 1, and what is wrong with them", async () => {
-    const { namespace, folder, run } = site();
+    const { namespace, folder, run } = createSampleNamespace();
     const add = (...more: string[]) => run(["add", "bad", "t", "* * * * *", "{}", ...more]);
     const away = join(folder, "away.yml");
     writeFileSync(away, 'development: { endpoints: "http://127.0.0.1:1" }');
@@ -224,12 +224,12 @@ describe.concurrent("perfectsched", () => {
   });
 
   test("init checks that etcd can be used", async () => {
-    const { run } = site();
+    const { run } = createSampleNamespace();
     expect(await run(["init"])).toEqual([0, expect.stringMatching(/permissions/), ""]);
   });
 
   test("a database in the file, etcd in our own configuration: a note", async () => {
-    const { run } = site();
+    const { run } = createSampleNamespace();
     const ours = { SIGNALBOX_ENDPOINTS: cluster.endpoints.join(",") };
     const [code, stdout, stderr] = await run(["-e", "database", "list"], ours);
     expect([code, stdout.startsWith(HEAD)]).toEqual([0, true]);
@@ -239,7 +239,7 @@ describe.concurrent("perfectsched", () => {
   });
 
   test("run: handlers do the work of a class, for what was added and what was moved here; TERM, USR2", async () => {
-    const { namespace, folder, run, start } = site(`
+    const { namespace, folder, run, start } = createSampleNamespace(`
   log: worker.log
   retry_wait: 0
   handlers: [{ type: user_task, command: [sh, -c, 'cat >> tasks; echo >> tries; test "$(wc -l < tries)" -ge 2 || exit 75'] }]`);
@@ -282,15 +282,16 @@ describe.concurrent("perfectsched", () => {
 });
 
 describe.concurrent("import perfectsched", () => {
-  const csv = (...rows: string[]) => `id,timeout,next_time,cron,delay,data,timezone\n${rows.join("\n")}\n`;
+  const buildCsv = (...rows: string[]) =>
+    `id,timeout,next_time,cron,delay,data,timezone\n${rows.join("\n")}\n`;
   const A = `a,${FAR + 30},${FAR},0 * * * *,30,"{""type"":""mail"",""to"":""ops""}",Asia/Tokyo`;
   const B = `b,${FAR},${FAR},@daily,0,{},\\N`;
-  const at = (namespace: TestNamespace, text: string | Buffer, ...flags: string[]) =>
+  const importText = (namespace: TestNamespace, text: string | Buffer, ...flags: string[]) =>
     namespace.execute(["import", "perfectsched", "-", ...flags], { input: text });
 
   test("shows, asks, writes in one transaction, and is idempotent", async () => {
     const namespace = cluster.createNamespace();
-    const dry = await at(namespace, csv(A, B), "--dry-run");
+    const dry = await importText(namespace, buildCsv(A, B), "--dry-run");
     expect(dry).toMatchObject({
       code: 0,
       stderr: "",
@@ -298,13 +299,13 @@ describe.concurrent("import perfectsched", () => {
         /^schedule a added: "0 \* \* \* \*" Asia\/Tokyo, type mail; next 2033-05-18 03:33:20 UTC, run at 2033-05-18 03:33:50 UTC\n/,
       ),
     });
-    expect(await at(namespace, csv(A, B))).toMatchObject({
+    expect(await importText(namespace, buildCsv(A, B))).toMatchObject({
       code: 64,
       stderr: expect.stringMatching(/nobody can be asked here/),
     });
     expect(await namespace.listKeys()).toEqual([]);
-    expect((await at(namespace, csv(A, B), "--yes")).code).toBe(0);
-    expect(await stored(namespace, "a")).toEqual({
+    expect((await importText(namespace, buildCsv(A, B), "--yes")).code).toBe(0);
+    expect(await readStored(namespace, "a")).toEqual({
       definition: {
         cron: "0 * * * *",
         timezone: "Asia/Tokyo",
@@ -319,7 +320,7 @@ describe.concurrent("import perfectsched", () => {
       (await namespace.store.readRange(namespace.keys.dues())).kvs,
     );
     expect(new Set(keys.map(({ modRevision }) => modRevision)).size, "revisions").toBe(1);
-    expect(await at(namespace, csv(A, B), "--yes")).toMatchObject({
+    expect(await importText(namespace, buildCsv(A, B), "--yes")).toMatchObject({
       code: 0,
       stdout: "the schedules are so already: nothing to change\n",
     });
@@ -327,16 +328,16 @@ describe.concurrent("import perfectsched", () => {
 
   test("moves no schedule back, and on where the table went further", async () => {
     const namespace = cluster.createNamespace();
-    expect((await at(namespace, csv(A), "--yes")).code).toBe(0);
+    expect((await importText(namespace, buildCsv(A), "--yes")).code).toBe(0);
     const later = { next: (FAR + HOUR) * 1000, runAt: (FAR + HOUR) * 1000, open: [] };
     await namespace.put(namespace.keys.due("a"), formatDue(later)); // as a worker does that has run it
-    expect(await at(namespace, csv(A), "--yes")).toMatchObject({
+    expect(await importText(namespace, buildCsv(A), "--yes")).toMatchObject({
       stdout: "the schedules are so already: nothing to change\n",
     });
-    expect((await stored(namespace, "a")).due).toEqual(later);
+    expect((await readStored(namespace, "a")).due).toEqual(later);
     const further = `a,${FAR + 2 * HOUR + 30},${FAR + 2 * HOUR},0 * * * *,30,"{""type"":""mail"",""to"":""ops""}",Asia/Tokyo`;
-    expect((await at(namespace, csv(further), "--yes")).code).toBe(0);
-    expect((await stored(namespace, "a")).due).toEqual({
+    expect((await importText(namespace, buildCsv(further), "--yes")).code).toBe(0);
+    expect((await readStored(namespace, "a")).due).toEqual({
       next: (FAR + 2 * HOUR) * 1000,
       runAt: (FAR + 2 * HOUR + 30) * 1000,
       open: [],
@@ -346,13 +347,13 @@ describe.concurrent("import perfectsched", () => {
   test("--prune deletes what is gone from it, and nothing of others", async () => {
     const namespace = cluster.createNamespace();
     expect((await namespace.execute(["schedule", "add", "own", "t", "@daily"])).code).toBe(0);
-    expect((await at(namespace, csv(A, B), "--yes")).code).toBe(0);
-    expect(await at(namespace, csv(A), "--yes", "--prune", "--json")).toMatchObject({
+    expect((await importText(namespace, buildCsv(A, B), "--yes")).code).toBe(0);
+    expect(await importText(namespace, buildCsv(A), "--yes", "--prune", "--json")).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/"outcome":"done","changes":\[\{"id":"b","kind":"deleted"/),
     });
-    expect((await stored(namespace, "own")).definition).toBeDefined();
-    expect(await at(namespace, csv("own,1,1,@daily,0,{},UTC"), "--yes")).toMatchObject({
+    expect((await readStored(namespace, "own")).definition).toBeDefined();
+    expect(await importText(namespace, buildCsv("own,1,1,@daily,0,{},UTC"), "--yes")).toMatchObject({
       code: 78,
       stderr: expect.stringMatching(/"own" is there already, and was not imported/),
     });
@@ -360,9 +361,9 @@ describe.concurrent("import perfectsched", () => {
 
   test("a bad row: every fault with its line, 78, nothing written", async () => {
     const namespace = cluster.createNamespace();
-    const bad = await at(
+    const bad = await importText(
       namespace,
-      csv(A, "c,1,x,@daily,0,{},UTC", 'd,1,1,"\u001b[31m61 * * * *",0,{},UTC'),
+      buildCsv(A, "c,1,x,@daily,0,{},UTC", 'd,1,1,"\u001b[31m61 * * * *",0,{},UTC'),
       "--yes",
     );
     expect(bad).toMatchObject({ code: 78, stdout: "" });
@@ -370,8 +371,8 @@ describe.concurrent("import perfectsched", () => {
       /^signalbox: standard input:3: next_time "x" .*\nsignalbox: standard input:4: .*\nsignalbox: nothing was changed\n$/,
     );
     expect(bad.stderr).not.toContain("\u001b");
-    const latin1 = Buffer.from(csv(A, `caf\u00e9,${FAR},${FAR},@daily,0,{},UTC`), "latin1");
-    expect(await at(namespace, latin1, "--yes")).toEqual(
+    const latin1 = Buffer.from(buildCsv(A, `caf\u00e9,${FAR},${FAR},@daily,0,{},UTC`), "latin1");
+    expect(await importText(namespace, latin1, "--yes")).toEqual(
       matchMessage(74, /standard input .*: line 3 is not UTF-8/),
     );
     expect(await namespace.listKeys()).toEqual([]);

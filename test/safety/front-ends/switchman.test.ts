@@ -17,7 +17,7 @@ const FOR_EVER = ["sh", "-c", "echo up; exec sleep 1000"];
 const ran = { ...matchSilentEnd(0), stdout: "ran\n" };
 
 /** A line of the log on standard error. */
-const logged = (message: string) =>
+const matchLogLine = (message: string) =>
   new RegExp(`^\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d\\t\\[\\d+\\]\\t${message}\n$`);
 
 /** A namespace, and a file that says where its etcd is. */
@@ -31,7 +31,7 @@ function enter(more: object = {}) {
 
 const group = (namespace: TestNamespace, name: string, members: string[]) =>
   namespace.put(namespace.keys.group(name), JSON.stringify(members));
-const resource = (namespace: TestNamespace, name: string) =>
+const putResource = (namespace: TestNamespace, name: string) =>
   namespace.put(namespace.keys.resourceConfig(name), '{"v":1,"order":1}');
 
 describe.concurrent("the command", () => {
@@ -48,20 +48,24 @@ describe.concurrent("the command", () => {
 
   test.each<[what: string, command: string[], end: object]>([
     ["ends with 0", ["true"], matchSilentEnd(0)],
-    ["ends with 3", ["sh", "-c", "exit 3"], matchMessage(3, logged("Child \\d+ exited with 3"))],
+    ["ends with 3", ["sh", "-c", "exit 3"], matchMessage(3, matchLogLine("Child \\d+ exited with 3"))],
     ["is killed: 0", ["sh", "-c", "kill -KILL $$"], matchSilentEnd(0)],
     [
       "was not found: 2",
       ["/no/such"],
-      matchMessage(2, logged('Failed to exec </no/such>: "/no/such" was not found.*')),
+      matchMessage(2, matchLogLine('Failed to exec </no/such>: "/no/such" was not found.*')),
     ],
     ["of one word is split at its blanks", [" echo  ran "], ran],
     [
       "of one word is the shell's where it needs one",
       ["echo ran; exit 4"],
-      { ...matchMessage(4, logged("Child \\d+ exited with 4")), stdout: "ran\n" },
+      { ...matchMessage(4, matchLogLine("Child \\d+ exited with 4")), stdout: "ran\n" },
     ],
-    ["cannot be executed: 13", ["/etc/passwd"], matchMessage(13, logged("Failed to exec </etc/passwd>: .*"))],
+    [
+      "cannot be executed: 13",
+      ["/etc/passwd"],
+      matchMessage(13, matchLogLine("Failed to exec </etc/passwd>: .*")),
+    ],
   ])("%s", async (_, command, end) => {
     expect(await enter().ended("--", ...command)).toEqual(end);
   });
@@ -119,15 +123,15 @@ describe.concurrent("the lock", () => {
 
   test("etcdprefix keeps two projects apart", async () => {
     const namespace = cluster.createNamespace();
-    const conf = (etcdprefix: string) =>
+    const writeConfig = (etcdprefix: string) =>
       cluster.createPath(JSON.stringify({ ...LEAST, etcdhosts: cluster.endpoints, etcdprefix }));
-    const [one, other] = [conf(`${namespace.prefix}one/`), conf(`${namespace.prefix}other`)];
+    const [one, other] = [writeConfig(`${namespace.prefix}one/`), writeConfig(`${namespace.prefix}other`)];
     const run = namespace.start(["switchman", "-c", one, "--lockname", "job", "--", ...FOR_EVER]);
     await run.waitForOutput(/up/);
-    const next = (file: string) =>
+    const runWith = (file: string) =>
       namespace.execute(["switchman", "-c", file, "--lockname", "job", "--", "echo", "ran"]);
-    expect(await next(one)).toEqual(matchSilentEnd(0));
-    expect(await next(other)).toEqual(ran);
+    expect(await runWith(one)).toEqual(matchSilentEnd(0));
+    expect(await runWith(other)).toEqual(ran);
   });
 
   test("a drain: 0 in silence", async () => {
@@ -161,7 +165,7 @@ describe.concurrent("the group", () => {
 
   test("nobody knows it: 255", async () => {
     const end = await enter().ended("-g", "web", "--", "echo", "ran");
-    expect(end).toEqual(matchMessage(255, logged('there is no group "web".*')));
+    expect(end).toEqual(matchMessage(255, matchLogLine('there is no group "web".*')));
   });
 });
 
@@ -170,15 +174,15 @@ describe.concurrent("leases", () => {
     const { namespace, ended } = enter();
     const lease = ["--lease", "db=1:2", "--lockname", "a"];
     expect(await ended(...lease, "--", "echo", "ran")).toEqual(
-      matchMessage(255, logged('resource "db" is none that is configured.*')),
+      matchMessage(255, matchLogLine('resource "db" is none that is configured.*')),
     );
-    await resource(namespace, "db");
+    await putResource(namespace, "db");
     expect(await ended(...lease, "--", "echo", "ran")).toEqual(ran);
   });
 
   test("with macros, of a resource that is configured with them; and more than there is", async () => {
     const { namespace, ended } = enter();
-    await resource(namespace, "FQDN_mem");
+    await putResource(namespace, "FQDN_mem");
     expect(await ended("--lease", "FQDN_mem=1:int(MEMMB/2)+CPU", "--", "echo", "ran")).toEqual(ran);
     expect(await ended("--lease", "FQDN_mem=3:2", "--", "x")).toEqual(
       matchMessage(255, /3 units of resource ".*_mem"/),
@@ -188,8 +192,8 @@ describe.concurrent("leases", () => {
 
   test("of 0 units are no lease: the command runs, with or without a lock", async () => {
     const { namespace, ended } = enter();
-    await resource(namespace, "FQDN_cpu");
-    await resource(namespace, "db");
+    await putResource(namespace, "FQDN_cpu");
+    await putResource(namespace, "db");
     const zero = ["--lease", "FQDN_cpu=int(CPU/100000):CPU"];
     expect(await ended(...zero, "--", "echo", "ran")).toEqual(ran);
     expect(await ended(...zero, "--no-lock", "--", "echo", "ran")).toEqual(ran);
@@ -201,7 +205,7 @@ describe.concurrent("leases", () => {
 
   test("are waited for once a lock: a second run of the same name ends with 0 meanwhile", async () => {
     const { namespace, start, ended } = enter();
-    await resource(namespace, "db");
+    await putResource(namespace, "db");
     const holder = start(["--lease", "db=2:2", "--lockname", "a", "--", ...FOR_EVER]);
     await holder.waitForOutput(/up/);
     const waiter = start(["--lease", "db=1:2", "--lockname", "b", "--", "echo", "ran"]);
@@ -215,7 +219,7 @@ describe.concurrent("leases", () => {
 
   test("without a lock too: one of a name waits, others end with 0", async () => {
     const { namespace, start } = enter();
-    await resource(namespace, "db");
+    await putResource(namespace, "db");
     const lease = ["--no-lock", "--lease", "db=1:1", "--lockname", "b", "--"];
     const holder = start([...lease, ...FOR_EVER]);
     await holder.waitForOutput(/up/);
@@ -230,16 +234,16 @@ describe.concurrent("leases", () => {
 
   test("that are not granted in time: 255", async () => {
     const { namespace, start, ended } = enter({ resources_wait_timeout: 1 });
-    await resource(namespace, "db");
+    await putResource(namespace, "db");
     const holder = start(["--lease", "db=2:2", "--lockname", "a", "--", ...FOR_EVER]);
     await holder.waitForOutput(/up/);
     const end = await ended("--lease", "db=1:2", "--lockname", "b", "--", "echo", "ran");
-    expect(end).toEqual(matchMessage(255, logged("Reached timeout while waiting for resources")));
+    expect(end).toEqual(matchMessage(255, matchLogLine("Reached timeout while waiting for resources")));
   });
 
   test("a signal ends the waiting", async () => {
     const { namespace, start } = enter();
-    await resource(namespace, "db");
+    await putResource(namespace, "db");
     const holder = start(["--lease", "db=2:2", "--lockname", "a", "--", ...FOR_EVER]);
     await holder.waitForOutput(/up/);
     const waiter = start(["--lease", "db=1:2", "--lockname", "b", "--", "echo", "ran"]);
@@ -306,7 +310,7 @@ describe.concurrent("bad lines and files, and no etcd: 255", () => {
       "no etcd",
       UNREACHABLE,
       ["--", "x"],
-      logged("lock \\S+: the command was not started: cannot reach etcd: .*"),
+      matchLogLine("lock \\S+: the command was not started: cannot reach etcd: .*"),
     ],
     ["no etcd that is asked for", {}, ["--endpoints", "127.0.0.1:9", "--", "x"], /cannot reach etcd/],
   ])("%s", async (_, more, words, end) => {

@@ -31,7 +31,7 @@ beforeAll(async () => {
     writeFileSync(join(folder, name), `#!/bin/sh\n${text}\n`);
     chmodSync(join(folder, name), 0o755);
   }
-  writeFileSync(path("switchman.conf"), SWITCHMAN);
+  writeFileSync(resolvePath("switchman.conf"), SWITCHMAN);
 });
 afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
@@ -47,28 +47,28 @@ interface Tool {
   busy: Pick<ProcessResult, "code" | "stdout" | "stderr">;
 }
 
-const silent = (code: number) => ({ code, stdout: "", stderr: "" });
+const buildSilentEnd = (code: number) => ({ code, stdout: "", stderr: "" });
 const SHORT = { CRONLOCK_GRACE: "0" };
 
 /** Each on the lock `job`. */
 const ON_JOB: readonly Tool[] = [
   {
-    ...{ name: "cronlock", words: () => [], busy: silent(200) },
+    ...{ name: "cronlock", words: () => [], busy: buildSilentEnd(200) },
     env: { ...SHORT, CRONLOCK_PREFIX: "jo", CRONLOCK_KEY: "b" }, // to cronlock an empty prefix is none
   },
   {
-    ...{ name: "golock", words: () => [], busy: silent(200) },
+    ...{ name: "golock", words: () => [], busy: buildSilentEnd(200) },
     env: { ...SHORT, CRONLOCK_PREFIX: "", CRONLOCK_KEY: "job" },
   },
   {
-    ...{ name: "switchman", busy: silent(0), env: {} },
-    words: () => ["-c", path("switchman.conf"), "--lockname", "job", "--"],
+    ...{ name: "switchman", busy: buildSilentEnd(0), env: {} },
+    words: () => ["-c", resolvePath("switchman.conf"), "--lockname", "job", "--"],
   },
   {
     ...{ name: "zoo-locked", words: (hosts) => [hosts, "/job"], env: {} },
     busy: { code: 0, stdout: expect.stringMatching(/^LOCKED by /), stderr: "" },
   },
-  { name: "run", words: () => ["--lock", "job", "--"], busy: silent(75), env: {} },
+  { name: "run", words: () => ["--lock", "job", "--"], busy: buildSilentEnd(75), env: {} },
 ];
 
 /** Each on the lock that it chooses itself. */
@@ -81,15 +81,15 @@ const BY_THEMSELVES: readonly Tool[] = ON_JOB.map((tool) => ({
 /** As switchman has it: where etcd is comes from elsewhere. */
 const SWITCHMAN = JSON.stringify({ prefix: "/switchman", zkhosts: "zk1:2181" });
 
-function hosts(): string {
+function joinEndpoints(): string {
   return cluster.etcd.endpoints.map((one) => one.replace(/^https?:\/\//, "")).join(",");
 }
 
-const path = (script: string) => join(folder, script);
+const resolvePath = (script: string) => join(folder, script);
 
 /** It has the lock until it is told to end. */
-async function holding(namespace: TestNamespace, { name, words, env }: Tool, host: string) {
-  const run = namespace.start([name, ...words(hosts()), path("hold")], {
+async function startHolder(namespace: TestNamespace, { name, words, env }: Tool, host: string) {
+  const run = namespace.start([name, ...words(joinEndpoints()), resolvePath("hold")], {
     env: { ...env, SIGNALBOX_HOST: host },
   });
   await run.waitForOutput(/up/);
@@ -97,7 +97,11 @@ async function holding(namespace: TestNamespace, { name, words, env }: Tool, hos
 }
 
 /** A line as cron gives it to the shell, by the tools' names alone. */
-function shell(namespace: TestNamespace, line: string, env: Record<string, string>): Promise<ProcessResult> {
+function runShell(
+  namespace: TestNamespace,
+  line: string,
+  env: Record<string, string>,
+): Promise<ProcessResult> {
   const { PATH = "" } = process.env;
   const own = {
     ...createCleanEnv(),
@@ -116,40 +120,43 @@ function shell(namespace: TestNamespace, line: string, env: Record<string, strin
   });
 }
 
-function lineOf({ name, words }: Tool, script: string): string {
+function buildLine({ name, words }: Tool, script: string): string {
   const called = name === "run" ? ["signalbox", "run"] : [name];
-  return [...called, ...words(hosts()), path(script)].map(quoteShellWord).join(" ");
+  return [...called, ...words(joinEndpoints()), resolvePath(script)].map(quoteShellWord).join(" ");
 }
 
-const named = (tools: readonly Tool[]) => tools.map((tool) => [tool.name, tool] as const);
+const pairWithNames = (tools: readonly Tool[]) => tools.map((tool) => [tool.name, tool] as const);
 
 describe.concurrent("the same line on two hosts", () => {
-  test.each(named(BY_THEMSELVES))("%s: one runs it, the other ends as the tool does", async (_name, tool) => {
-    const namespace = cluster.createNamespace();
-    const first = await holding(namespace, tool, "web1.example.com");
-    const busy = await shell(namespace, lineOf(tool, "hold"), {
-      ...tool.env,
-      SIGNALBOX_HOST: "web2.example.com",
-    });
-    expect(busy).toMatchObject(tool.busy);
-    first.child.kill("SIGTERM");
-    await first.ended;
-  });
+  test.each(pairWithNames(BY_THEMSELVES))(
+    "%s: one runs it, the other ends as the tool does",
+    async (_name, tool) => {
+      const namespace = cluster.createNamespace();
+      const first = await startHolder(namespace, tool, "web1.example.com");
+      const busy = await runShell(namespace, buildLine(tool, "hold"), {
+        ...tool.env,
+        SIGNALBOX_HOST: "web2.example.com",
+      });
+      expect(busy).toMatchObject(tool.busy);
+      first.child.kill("SIGTERM");
+      await first.ended;
+    },
+  );
 });
 
 describe.concurrent("several tools on one lock", () => {
-  test.each(named(ON_JOB))(
+  test.each(pairWithNames(ON_JOB))(
     "while %s holds it, every other is refused; then they run",
     async (name, holder) => {
       const namespace = cluster.createNamespace();
-      const run = await holding(namespace, holder, "web1.example.com");
+      const run = await startHolder(namespace, holder, "web1.example.com");
       expect((await namespace.readQueue("job")).map(({ ticket }) => ticket?.host)).toEqual([
         "web1.example.com",
       ]);
       const others = ON_JOB.filter((tool) => tool.name !== name);
       const refused = others.map(async (tool) => [
         tool.name,
-        await shell(namespace, lineOf(tool, "work"), tool.env),
+        await runShell(namespace, buildLine(tool, "work"), tool.env),
       ]);
       expect(Object.fromEntries(await Promise.all(refused))).toMatchObject(
         Object.fromEntries(others.map((tool) => [tool.name, tool.busy])),
@@ -157,7 +164,7 @@ describe.concurrent("several tools on one lock", () => {
       run.child.kill("SIGTERM");
       await run.ended;
       const next = others[0] ?? holder;
-      expect(await shell(namespace, lineOf(next, "work"), next.env)).toMatchObject({
+      expect(await runShell(namespace, buildLine(next, "work"), next.env)).toMatchObject({
         code: 0,
         stdout: "ran\n",
       });
@@ -167,26 +174,29 @@ describe.concurrent("several tools on one lock", () => {
 
 describe.concurrent("signalbox migrate crontab makes the same of a line", () => {
   /** The line and the variables of a crontab, as the command would print it. */
-  function migrated(tool: Tool): string {
+  function migrateLine(tool: Tool): string {
     const variables = Object.entries(tool.env).map(([key, value]) => `${key}="${value}"\n`);
-    const { text, lines } = migrateCrontab(`${variables.join("")}* * * * * ${lineOf(tool, "hold")}\n`, {
+    const { text, lines } = migrateCrontab(`${variables.join("")}* * * * * ${buildLine(tool, "hold")}\n`, {
       ...{ format: "user", plain: false, program: "signalbox" },
-      files: new Map([[path("switchman.conf"), SWITCHMAN]]),
+      files: new Map([[resolvePath("switchman.conf"), SWITCHMAN]]),
     });
     expect(lines[0]?.reason).toBeUndefined();
     return text.split("\n").at(-2)?.replace("* * * * * ", "") ?? "";
   }
 
   const translated = BY_THEMSELVES.filter(({ name }) => name !== "run");
-  test.each(named(translated))("%s: it is refused while the tool holds the lock", async (_name, tool) => {
-    const namespace = cluster.createNamespace();
-    const run = await holding(namespace, tool, "web1.example.com");
-    const line = migrated(tool);
-    expect(line).toMatch(/^signalbox run /);
-    expect(await shell(namespace, line, {})).toMatchObject(silent(tool.busy.code ?? -1));
-    run.child.kill("SIGTERM");
-    await run.ended;
-  });
+  test.each(pairWithNames(translated))(
+    "%s: it is refused while the tool holds the lock",
+    async (_name, tool) => {
+      const namespace = cluster.createNamespace();
+      const run = await startHolder(namespace, tool, "web1.example.com");
+      const line = migrateLine(tool);
+      expect(line).toMatch(/^signalbox run /);
+      expect(await runShell(namespace, line, {})).toMatchObject(buildSilentEnd(tool.busy.code ?? -1));
+      run.child.kill("SIGTERM");
+      await run.ended;
+    },
+  );
 });
 
 describe.concurrent("changing over with migrate crontab --around: no step lets a job run beside one of the step next to it", () => {
@@ -194,15 +204,15 @@ describe.concurrent("changing over with migrate crontab --around: no step lets a
   const steps = ["old", "around", "new"] as const;
   type Step = (typeof steps)[number];
 
-  function lines(script: string, file: string): Record<Step, string> {
-    const old = `flock -n ${file} ${path(script)}`;
-    const rewritten = (around: boolean) =>
+  function buildLines(script: string, file: string): Record<Step, string> {
+    const old = `flock -n ${file} ${resolvePath(script)}`;
+    const rewriteLine = (around: boolean) =>
       migrateCrontab(`* * * * * ${old}\n`, {
         ...{ format: "user", plain: false, program: "signalbox", files: new Map(), around },
       })
         .text.replace("* * * * * ", "")
         .trimEnd();
-    return { old, around: rewritten(true), new: rewritten(false) };
+    return { old, around: rewriteLine(true), new: rewriteLine(false) };
   }
 
   test.each<[first: Step, second: Step]>([
@@ -213,14 +223,16 @@ describe.concurrent("changing over with migrate crontab --around: no step lets a
   ])("%s, then %s", async (first, second) => {
     const namespace = cluster.createNamespace();
     const file = cluster.createPath("");
-    const holder = lines("until", file)[first];
+    const holder = buildLines("until", file)[first];
     const gate = `${file}.gate`;
-    const running = shell(namespace, holder, { GATE: gate, UP: `${file}.up` });
+    const running = runShell(namespace, holder, { GATE: gate, UP: `${file}.up` });
     await waitUntil("the first runs", () => existsSync(`${file}.up`));
-    expect(await shell(namespace, lines("work", file)[second], {}), "refused").toMatchObject(silent(1));
+    expect(await runShell(namespace, buildLines("work", file)[second], {}), "refused").toMatchObject(
+      buildSilentEnd(1),
+    );
     writeFileSync(gate, "");
     expect(await running).toMatchObject({ code: 0 });
-    expect(await shell(namespace, lines("work", file)[second], {})).toMatchObject({
+    expect(await runShell(namespace, buildLines("work", file)[second], {})).toMatchObject({
       code: 0,
       stdout: "ran\n",
     });
@@ -233,13 +245,13 @@ test.each([
 ])(
   "what %s leaves behind goes on without the lock, so migrate crontab leaves such a line of flock",
   async (name, command) => {
-    const [UP, GATE] = [path(`up-${name}`), path(`gate-${name}`)];
+    const [UP, GATE] = [resolvePath(`up-${name}`), resolvePath(`gate-${name}`)];
     const namespace = cluster.createNamespace();
     try {
       const line = `cd ${folder} && signalbox run --lock job -- ${command} >/dev/null 2>&1`;
-      expect(await shell(namespace, line, { UP, GATE })).toMatchObject({ code: 0 });
+      expect(await runShell(namespace, line, { UP, GATE })).toMatchObject({ code: 0 });
       await waitUntil("it has begun", async () => existsSync(UP));
-      expect(await shell(namespace, "signalbox run --lock job -- work", {})).toMatchObject({
+      expect(await runShell(namespace, "signalbox run --lock job -- work", {})).toMatchObject({
         code: 0,
         stdout: "ran\n",
       });
@@ -257,8 +269,8 @@ test.each([
 
 test("a link named perfectsched is perfectsched", async () => {
   const namespace = cluster.createNamespace();
-  const linked = await shell(namespace, "perfectsched --help", {});
-  expect(linked).toEqual(await shell(namespace, "signalbox perfectsched --help", {}));
+  const linked = await runShell(namespace, "perfectsched --help", {});
+  expect(linked).toEqual(await runShell(namespace, "signalbox perfectsched --help", {}));
   expect(linked).toMatchObject({ code: 0, stdout: expect.stringMatching(/perfectsched/i) });
 });
 
@@ -271,6 +283,6 @@ test.each([
 ])("%s, by a link under a Node that is too old, as cron may find it: %i", async (line, code) => {
   const old = `${cluster.createPath()}.cjs`;
   writeFileSync(old, "Object.defineProperty(process.versions, 'node', { value: '20.1.0' });");
-  const ended = await shell(cluster.createNamespace(), line, { NODE_OPTIONS: `--require=${old}` });
+  const ended = await runShell(cluster.createNamespace(), line, { NODE_OPTIONS: `--require=${old}` });
   expect(ended).toMatchObject({ code, stdout: "", stderr: expect.stringMatching(/Node\.js 22 or later/) });
 });

@@ -30,14 +30,14 @@ afterAll(async () => {
   await etcd?.stop();
 });
 
-async function box({ prefix, env }: TestNamespace, options: ConnectOptions = {}): Promise<Signalbox> {
+async function connectTo({ prefix, env }: TestNamespace, options: ConnectOptions = {}): Promise<Signalbox> {
   const one = await connect({ endpoints: etcd.endpoints, prefix, env, ...options });
   open.push(one);
   return one;
 }
 
-const never = () => new Promise<never>(() => {});
-const aborted = (signal: AbortSignal) =>
+const waitForever = () => new Promise<never>(() => {});
+const waitUntilAborted = (signal: AbortSignal) =>
   new Promise<void>((resolve) => {
     if (signal.aborted) resolve();
     signal.addEventListener("abort", () => resolve(), { once: true });
@@ -46,7 +46,7 @@ const aborted = (signal: AbortSignal) =>
 describe.concurrent("a lock of the library", () => {
   test("is held by one of two connections at a time, with tokens that grow", async () => {
     const namespace = cluster.createNamespace();
-    const boxes = [await box(namespace), await box(namespace, { transport: "grpc" })];
+    const boxes = [await connectTo(namespace), await connectTo(namespace, { transport: "grpc" })];
     let inside = 0;
     const tokens: bigint[] = [];
     const work = async ({ token }: { token: string }) => {
@@ -67,7 +67,7 @@ describe.concurrent("a lock of the library", () => {
 
   test("excludes runs, and is excluded by them", async () => {
     const namespace = cluster.createNamespace();
-    const one = await box(namespace);
+    const one = await connectTo(namespace);
     const ended = await one.withLock("x", () => namespace.startRun(["--lock", "x"], ["true"]).ended);
     expect(ended).toMatchObject({ code: 75, stdout: "" });
     const run = namespace.startRun(["--lock", "x"], ["sh", "-c", "echo up; exec sleep 1000"]);
@@ -85,7 +85,7 @@ describe.concurrent("a lock of the library", () => {
 
   test("is in the listing and in the history, with how it went", async () => {
     const namespace = cluster.createNamespace();
-    const one = await box(namespace, { label: "nightly" });
+    const one = await connectTo(namespace, { label: "nightly" });
     const { stdout } = await one.withLock("x", () => namespace.execute(["ls"]));
     expect(stdout).toMatch(/lock +x +held.*nightly/);
     const failure = new Error("no");
@@ -96,11 +96,11 @@ describe.concurrent("a lock of the library", () => {
 
   test("fires its signal on a reset, and stays until its work has ended", async () => {
     const namespace = cluster.createNamespace();
-    const one = await box(namespace);
+    const one = await connectTo(namespace);
     const gate = Promise.withResolvers<void>();
     const fired = Promise.withResolvers<unknown>();
     const working = one.withLock("x", async ({ signal }) => {
-      await aborted(signal);
+      await waitUntilAborted(signal);
       fired.resolve(signal.reason);
       await gate.promise;
     });
@@ -120,8 +120,8 @@ describe.concurrent("a lock of the library", () => {
 
   test("that is taken away rejects although its work does not listen", async () => {
     const namespace = cluster.createNamespace();
-    const one = await box(namespace, { terminationTimeout: 100, ttl: "5s" });
-    const working = one.withLock("x", never);
+    const one = await connectTo(namespace, { terminationTimeout: 100, ttl: "5s" });
+    const working = one.withLock("x", waitForever);
     working.catch(() => {});
     const [place] = await waitUntil("the lock", async () => {
       const queue = await namespace.readQueue("x");
@@ -133,7 +133,7 @@ describe.concurrent("a lock of the library", () => {
 
   test("is left by whoever stops waiting, without a ticket", async () => {
     const namespace = cluster.createNamespace();
-    const [one, other] = [await box(namespace), await box(namespace)];
+    const [one, other] = [await connectTo(namespace), await connectTo(namespace)];
     const held = await one.acquire({ lock: "x" });
     const leaving = new AbortController();
     const waiting = other.acquire({ lock: "x", wait: true, signal: leaving.signal });
@@ -154,10 +154,13 @@ describe.concurrent("a lock of the library", () => {
 
   test("is freed when the connection is closed: held, worked under, or waited for", async () => {
     const namespace = cluster.createNamespace();
-    const [one, other] = [await box(namespace), await box(namespace, { terminationTimeout: 100 })];
+    const [one, other] = [
+      await connectTo(namespace),
+      await connectTo(namespace, { terminationTimeout: 100 }),
+    ];
     await one.acquire({ lock: "held" });
-    const heard = one.withLock("worked", ({ signal }) => aborted(signal));
-    const deaf = other.withLock("deaf", never);
+    const heard = one.withLock("worked", ({ signal }) => waitUntilAborted(signal));
+    const deaf = other.withLock("deaf", waitForever);
     await waitUntil("all three", async () => {
       const queues = await Promise.all(["held", "worked", "deaf"].map((name) => namespace.readQueue(name)));
       return queues.every(({ length }) => length === 1);
@@ -177,7 +180,7 @@ describe.concurrent("a lock of the library", () => {
 describe.concurrent("leases of the library", () => {
   test("never pass the total, beside a run", async () => {
     const namespace = cluster.createNamespace();
-    const one = await box(namespace);
+    const one = await connectTo(namespace);
     const run = namespace.startRun(
       ["--no-lock", "--lease", "db=2:3"],
       ["sh", "-c", "echo up; exec sleep 1000"],
@@ -209,7 +212,7 @@ describe.concurrent("connecting", () => {
   });
 
   test("says what is wrong with a claim", async () => {
-    const one = await box(cluster.createNamespace());
+    const one = await connectTo(cluster.createNamespace());
     const wrong = (options: AcquireOptions) => one.acquire(options).catch(String);
     expect(await wrong({})).toMatch(/^UsageError: there is nothing to claim/);
     expect(await wrong({ lock: "" })).toMatch(/^UsageError: lock name ""/);
@@ -221,9 +224,9 @@ describe.concurrent("connecting", () => {
     expect(await wrong({ lock: "x", waits: true } as object)).toMatch(
       /^ConfigError: unknown option "waits" of acquire; did you mean "wait"\?/,
     );
-    const within = (options: object) => one.withLock("x", options, () => "ran").catch(String);
-    expect(await within({ waitt: true })).toMatch(/^ConfigError: unknown option "waitt" of withLock/);
-    expect(await within({ lock: "y" })).toMatch(/^ConfigError: unknown option "lock" of withLock/);
+    const runWithOptions = (options: object) => one.withLock("x", options, () => "ran").catch(String);
+    expect(await runWithOptions({ waitt: true })).toMatch(/^ConfigError: unknown option "waitt" of withLock/);
+    expect(await runWithOptions({ lock: "y" })).toMatch(/^ConfigError: unknown option "lock" of withLock/);
   });
 
   test("to nobody fails in its time, with a class of its own", async () => {
@@ -242,10 +245,10 @@ describe("an etcd that stops", () => {
     try {
       const held = await one.acquire({ lock: "x" });
       lonely.freeze();
-      await aborted(held.signal);
+      await waitUntilAborted(held.signal);
       expect(held.signal.reason).toMatchObject({ kind: "horizon", code: "CLAIM_LOST" });
     } finally {
-      lonely.thaw();
+      lonely.unfreeze();
       await one.close();
       await lonely.stop();
     }

@@ -17,7 +17,7 @@ afterAll(async () => {
   for (const child of children) child.kill("SIGKILL");
 });
 
-function program(namespace: TestNamespace, args: readonly string[]) {
+function startProgram(namespace: TestNamespace, args: readonly string[]) {
   const env = {
     ...namespace.env,
     PATH: process.env.PATH,
@@ -34,7 +34,8 @@ function program(namespace: TestNamespace, args: readonly string[]) {
   return { child, output, ended };
 }
 
-const example = (namespace: TestNamespace, name: string) => program(namespace, [join(EXAMPLES, name)]);
+const startExample = (namespace: TestNamespace, name: string) =>
+  startProgram(namespace, [join(EXAMPLES, name)]);
 
 describe.concurrent("the examples", () => {
   const said: Record<string, RegExp> = {
@@ -46,7 +47,7 @@ describe.concurrent("the examples", () => {
   };
 
   test.each(Object.entries(said))("%s", async (name, text) => {
-    expect(await example(cluster.createNamespace(), name).ended).toEqual({
+    expect(await startExample(cluster.createNamespace(), name).ended).toEqual({
       code: 0,
       text: expect.stringMatching(text),
     });
@@ -61,7 +62,7 @@ describe.concurrent("the examples", () => {
     ).toMatchObject({
       code: 0,
     });
-    const { child, output, ended } = example(namespace, "worker.mjs");
+    const { child, output, ended } = startExample(namespace, "worker.mjs");
     for (const id of ["mail.digest", "backup.db"])
       await namespace.execute(["schedule", "trigger", id, "--yes"]);
     await waitUntil("both tasks", () => output.text.split("\n").length > 2);
@@ -85,6 +86,6 @@ test("a connection that is idle does not keep its process alive", async () => {
       const signalbox = await connect({ transport });
       await signalbox.withLock("x", () => console.log(transport));
     }`;
-  const { ended } = program(cluster.createNamespace(), ["--input-type=module", "-e", text]);
+  const { ended } = startProgram(cluster.createNamespace(), ["--input-type=module", "-e", text]);
   expect(await ended).toEqual({ code: 0, text: "http\ngrpc\n" });
 });

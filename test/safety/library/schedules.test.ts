@@ -27,26 +27,28 @@ afterAll(async () => {
   await Promise.all(open.map((one) => one.close()));
 });
 
-async function box({ prefix, env } = cluster.createNamespace()): Promise<Signalbox> {
+async function connectTo({ prefix, env } = cluster.createNamespace()): Promise<Signalbox> {
   const one = await connect({ endpoints: cluster.etcd.endpoints, prefix, env });
   open.push(one);
   return one;
 }
 
 /** An hourly schedule whose first four occurrences are due, and its first task. */
-async function due(namespace: TestNamespace): Promise<{ one: Signalbox; task: Task; start: number }> {
-  const one = await box(namespace);
+async function createDueTask(
+  namespace: TestNamespace,
+): Promise<{ one: Signalbox; task: Task; start: number }> {
+  const one = await connectTo(namespace);
   const hour = 3_600_000;
   const start = Math.floor(Date.now() / hour - 3) * hour;
   await one.schedules.add("a.b", { cron: "@hourly", start, data: { n: 1 } });
-  return { one, task: await polled(one), start };
+  return { one, task: await pollTask(one), start };
 }
 
-const polled = (one: Signalbox) => waitUntil("a task", () => one.schedules.poll());
+const pollTask = (one: Signalbox) => waitUntil("a task", () => one.schedules.poll());
 
 describe.concurrent("schedules of the library", () => {
   test("are added, read, changed, listed, paused and deleted", async () => {
-    const { schedules } = await box();
+    const { schedules } = await connectTo();
     const start = new Date("2030-01-01T12:00:00Z");
     const added = await schedules.add("b", {
       cron: "0 3 * * *",
@@ -76,41 +78,43 @@ describe.concurrent("schedules of the library", () => {
   });
 
   test("tell errors apart by class and code", async () => {
-    const { schedules } = await box();
+    const { schedules } = await connectTo();
     await schedules.add("a", { cron: "@daily" });
-    const error = (call: Promise<unknown>) => call.then(String, (reason) => reason);
-    const exists = await error(schedules.add("a", { cron: "@daily" }));
+    const catchError = (call: Promise<unknown>) => call.then(String, (reason) => reason);
+    const exists = await catchError(schedules.add("a", { cron: "@daily" }));
     expect(exists).toBeInstanceOf(AlreadyExistsError);
     expect(exists).toMatchObject({ code: "ALREADY_EXISTS" });
     for (const call of ["get", "delete", "pause", "resume", "trigger"] as const)
-      expect(await error(schedules[call]("b")), call).toBeInstanceOf(NotFoundError);
-    expect(await error(schedules.modify("b", {}))).toMatchObject({ code: "NOT_FOUND" });
-    expect(await error(schedules.add("b", { cron: "61 * * * *" }))).toBeInstanceOf(CronError);
-    expect(await error(schedules.add("", { cron: "@daily" }))).toBeInstanceOf(UsageError);
-    const typo = await error(schedules.modify("a", { timezon: "UTC" } as object));
+      expect(await catchError(schedules[call]("b")), call).toBeInstanceOf(NotFoundError);
+    expect(await catchError(schedules.modify("b", {}))).toMatchObject({ code: "NOT_FOUND" });
+    expect(await catchError(schedules.add("b", { cron: "61 * * * *" }))).toBeInstanceOf(CronError);
+    expect(await catchError(schedules.add("", { cron: "@daily" }))).toBeInstanceOf(UsageError);
+    const typo = await catchError(schedules.modify("a", { timezon: "UTC" } as object));
     expect(typo).toBeInstanceOf(ConfigError);
     expect(typo).toMatchObject({ code: "CONFIG", message: expect.stringMatching(/"timezon".*"timezone"/) });
-    expect(await error(schedules.add("b", { cron: "@daily", delay: -1 }))).toBeInstanceOf(ConfigError);
-    expect(await error(schedules.add("b", { cron: "@daily", start: "soon" }))).toBeInstanceOf(ConfigError);
-    expect(await error(schedules.add("b", { cron: "@daily", data: () => 1 }))).toBeInstanceOf(
+    expect(await catchError(schedules.add("b", { cron: "@daily", delay: -1 }))).toBeInstanceOf(ConfigError);
+    expect(await catchError(schedules.add("b", { cron: "@daily", start: "soon" }))).toBeInstanceOf(
+      ConfigError,
+    );
+    expect(await catchError(schedules.add("b", { cron: "@daily", data: () => 1 }))).toBeInstanceOf(
       NotSupportedError,
     );
-    expect(await error(schedules.add("b", { cron: "@daily", data: 1n }))).toMatchObject({
+    expect(await catchError(schedules.add("b", { cron: "@daily", data: 1n }))).toMatchObject({
       code: "NOT_SUPPORTED",
     });
   });
 
   test("are polled in the order of their times, and go on from the scheduled time", async () => {
-    const { one, task, start } = await due(cluster.createNamespace());
+    const { one, task, start } = await createDueTask(cluster.createNamespace());
     expect(task).toMatchObject({ id: "a.b", type: "a", data: { n: 1 }, attempt: 1 });
     expect(task.scheduledTime.getTime()).toBe(start);
     expect(await one.schedules.poll()).toBeUndefined();
     await task.finish();
-    const second = await polled(one);
+    const second = await pollTask(one);
     expect(second.scheduledTime.getTime() - start).toBe(3_600_000);
     expect(BigInt(second.token)).toBeGreaterThan(BigInt(task.token));
     await second.release();
-    const again = await polled(one);
+    const again = await pollTask(one);
     expect([again.scheduledTime, again.attempt]).toEqual([second.scheduledTime, 1]);
     await again.retry("1h");
     expect((await one.schedules.get("a.b")).last).toMatchObject({ result: "retry" });
@@ -118,11 +122,11 @@ describe.concurrent("schedules of the library", () => {
 
   test("a task is finished once, and not by whoever has lost it", async () => {
     const namespace = cluster.createNamespace();
-    const { one, task } = await due(namespace);
+    const { one, task } = await createDueTask(namespace);
     await task.finish();
     await expect(task.finish()).rejects.toBeInstanceOf(AlreadyFinishedError);
     await expect(task.retry()).rejects.toMatchObject({ code: "ALREADY_FINISHED" });
-    const second = await polled(one);
+    const second = await pollTask(one);
     await namespace.delete(namespace.keys.running("a.b"));
     await expect(second.heartbeat()).rejects.toBeInstanceOf(PreemptedError);
     await expect(second.finish()).rejects.toMatchObject({ code: "PREEMPTED" });
@@ -130,7 +134,7 @@ describe.concurrent("schedules of the library", () => {
 
   test("a task whose schedule was deleted cannot be finished, nor kept alive", async () => {
     const namespace = cluster.createNamespace();
-    const { one, task } = await due(namespace);
+    const { one, task } = await createDueTask(namespace);
     await one.schedules.delete("a.b");
     await expect(task.heartbeat()).rejects.toBeInstanceOf(NotFoundError);
     await expect(task.finish()).rejects.toMatchObject({
@@ -142,7 +146,7 @@ describe.concurrent("schedules of the library", () => {
   });
 
   test("poll() sees what the same connection has just added, triggered or changed", async () => {
-    const { schedules } = await box();
+    const { schedules } = await connectTo();
     expect(await schedules.poll()).toBeUndefined(); // the source is open, and follows
     for (let round = 0; round < 20; round += 1) {
       const id = `r${round}`;
@@ -160,9 +164,9 @@ describe.concurrent("schedules of the library", () => {
 
   test("a polled task that was finished does not see its signal aborted", async () => {
     const namespace = cluster.createNamespace();
-    const { one, task } = await due(namespace);
+    const { one, task } = await createDueTask(namespace);
     await task.finish();
-    const other = await polled(one);
+    const other = await pollTask(one);
     await namespace.delete(namespace.keys.running("a.b"));
     await one.close();
     expect(task.signal.aborted).toBe(false);
@@ -171,9 +175,9 @@ describe.concurrent("schedules of the library", () => {
 
   test("a task without a heartbeat is another's after its time, one with heartbeats is not", async () => {
     const namespace = cluster.createNamespace();
-    const { task } = await due(namespace);
+    const { task } = await createDueTask(namespace);
     await task.release();
-    const source = await (await box(namespace)).schedules.open({ aliveTime: "1s" });
+    const source = await (await connectTo(namespace)).schedules.open({ aliveTime: "1s" });
     const kept = await waitUntil("a task", () => source.poll());
     for (let beat = 0; beat < 3; beat += 1) {
       await pause(400);
@@ -187,7 +191,7 @@ describe.concurrent("schedules of the library", () => {
   });
 
   test("schedules with a command of their own are left to workers", async () => {
-    const { schedules } = await box();
+    const { schedules } = await connectTo();
     for (const [id, command] of Object.entries({ command: ["true"], function: undefined }))
       await schedules.add(id, { cron: "@yearly", ...(command && { command }) });
     for (const id of ["command", "function"]) await schedules.trigger(id);
@@ -197,15 +201,15 @@ describe.concurrent("schedules of the library", () => {
 
   test("what is polled and not finished is given back when the connection closes", async () => {
     const namespace = cluster.createNamespace();
-    const { one, task } = await due(namespace);
+    const { one, task } = await createDueTask(namespace);
     await one.close();
-    expect((await polled(await box(namespace))).scheduledTime).toEqual(task.scheduledTime);
+    expect((await pollTask(await connectTo(namespace))).scheduledTime).toEqual(task.scheduledTime);
   });
 });
 
 describe.concurrent("a worker of the library", () => {
-  async function worked(namespace: TestNamespace, options: WorkerOptions) {
-    const one = await box(namespace);
+  async function startWorker(namespace: TestNamespace, options: WorkerOptions) {
+    const one = await connectTo(namespace);
     const worker = new Worker(one, { ttl: "5s", terminationTimeout: 100, ...options });
     const running = worker.run();
     return { one, worker, running };
@@ -214,7 +218,7 @@ describe.concurrent("a worker of the library", () => {
   test("runs handlers by type, and survives those that fail", async () => {
     const namespace = cluster.createNamespace();
     const seen: string[] = [];
-    const { one, worker, running } = await worked(namespace, {
+    const { one, worker, running } = await startWorker(namespace, {
       handlers: {
         bad: () => {
           throw new TypeError("no");
@@ -230,10 +234,10 @@ describe.concurrent("a worker of the library", () => {
     for (const id of ["bad", "good", "unknown"]) await schedules.add(id, { cron: "@yearly" });
     await schedules.add("lost", { cron: "@yearly", timeout: 50 });
     for (const id of ["bad", "good", "unknown", "lost"]) await schedules.trigger(id);
-    const results = async () =>
+    const formatResults = async () =>
       (await schedules.list()).map(({ id, last }) => `${id}: ${last?.result ?? "-"}`).join(", ");
     const wanted = "bad: failed, good: ok, lost: timeout, unknown: -";
-    await waitUntil(wanted, async () => (await results()) === wanted);
+    await waitUntil(wanted, async () => (await formatResults()) === wanted);
     expect(seen).toEqual(["good 1", "good 1"]);
     await worker.stop();
     await running;
@@ -243,7 +247,7 @@ describe.concurrent("a worker of the library", () => {
     const namespace = cluster.createNamespace();
     const gate = Promise.withResolvers<void>();
     const started = { slow: Promise.withResolvers<void>(), heard: Promise.withResolvers<void>() };
-    const first = await worked(namespace, {
+    const first = await startWorker(namespace, {
       handlers: {
         slow: () => {
           started.slow.resolve();
@@ -259,7 +263,7 @@ describe.concurrent("a worker of the library", () => {
     gate.resolve();
     await Promise.all([stopped, first.running]);
     expect((await schedules.get("slow")).last).toMatchObject({ result: "ok" });
-    const second = await worked(namespace, {
+    const second = await startWorker(namespace, {
       handlers: {
         heard: ({ signal }) => {
           started.heard.resolve();
@@ -277,7 +281,7 @@ describe.concurrent("a worker of the library", () => {
   test("a task that ended well does not see its signal aborted, whatever comes after it", async () => {
     const namespace = cluster.createNamespace();
     const signals: AbortSignal[] = [];
-    const { one, worker, running } = await worked(namespace, {
+    const { one, worker, running } = await startWorker(namespace, {
       handlers: { well: ({ signal }) => void signals.push(signal) },
     });
     await one.schedules.add("well", { cron: "@yearly" });
@@ -291,15 +295,15 @@ describe.concurrent("a worker of the library", () => {
   });
 
   test("is told what is wrong with its options", async () => {
-    const one = await box();
+    const one = await connectTo();
     expect(() => new Worker(one, { handlers: {}, concurency: 2 } as WorkerOptions)).toThrow(
       'unknown option "concurency" of Worker; did you mean "concurrency"?',
     );
-    const wrong = (options: unknown) => () => new Worker(one, options as WorkerOptions);
-    expect(wrong({ handlers: { "/(/": () => {} } })).toThrow(ConfigError);
-    expect(wrong({ handlers: { a: 1 } })).toThrow(/"a".*no function/);
-    expect(wrong({ handlers: {}, concurrency: 0 })).toThrow(/concurrency: 0/);
-    expect(wrong({ handlers: {}, ttl: "1500ms" })).toThrow(/ttl/);
+    const createInvalidWorker = (options: unknown) => () => new Worker(one, options as WorkerOptions);
+    expect(createInvalidWorker({ handlers: { "/(/": () => {} } })).toThrow(ConfigError);
+    expect(createInvalidWorker({ handlers: { a: 1 } })).toThrow(/"a".*no function/);
+    expect(createInvalidWorker({ handlers: {}, concurrency: 0 })).toThrow(/concurrency: 0/);
+    expect(createInvalidWorker({ handlers: {}, ttl: "1500ms" })).toThrow(/ttl/);
     expect(() => new Worker({} as Signalbox, { handlers: {} })).toThrow(UsageError);
   });
 });

@@ -11,7 +11,7 @@ import { putTickets } from "../support/sample-queues.ts";
 const cluster = TestCluster.startForFile();
 
 /** Asks for a path until the answer has a line. */
-async function scraped(exporter: RunningProcess, path: string, line: RegExp): Promise<string> {
+async function scrape(exporter: RunningProcess, path: string, line: RegExp): Promise<string> {
   await exporter.waitForOutput(/metrics are served on 127\.0\.0\.1:\d+\n/);
   const [, address] = /served on (\S+)\n/.exec(exporter.output.stderr) ?? [];
   return await waitUntil(`${path} has ${line}`, async () => {
@@ -25,7 +25,7 @@ describe("signalbox exporter", () => {
     const namespace = await cluster.createTestNamespace("http");
     await putTickets(namespace, 3, 2);
     const exporter = namespace.start(["exporter", "--listen", "0"]);
-    const before = await scraped(exporter, "/metrics", /^signalbox_up 1$/m);
+    const before = await scrape(exporter, "/metrics", /^signalbox_up 1$/m);
     expect(before).toMatch(/^signalbox_holders\{kind="lock"\} 3$/m);
     expect(before).toMatch(/^signalbox_drains\{scope="lock"\} 0$/m);
     expect(before).toMatch(/^process_resident_memory_bytes \d+$/m);
@@ -34,8 +34,8 @@ describe("signalbox exporter", () => {
     const key = namespace.keys.drain("lock", "x");
     const value = serializeDrain({ by: "op", at: Date.now() });
     await namespace.store.commitTxn({ compare: [], success: [{ op: "put", key, value }], failure: [] });
-    await scraped(exporter, "/metrics", /^signalbox_drains\{scope="lock"\} 1$/m);
-    expect(await scraped(exporter, "/healthz", /./)).toBe("ok\n");
+    await scrape(exporter, "/metrics", /^signalbox_drains\{scope="lock"\} 1$/m);
+    expect(await scrape(exporter, "/healthz", /./)).toBe("ok\n");
     exporter.child.kill("SIGTERM");
     expect(await exporter.ended).toMatchObject({ code: 0, stdout: "" });
   });
@@ -48,19 +48,19 @@ describe("signalbox exporter", () => {
       const exporter = namespace.start(["exporter", "--listen", "0"], {
         endpoints: [`http://${proxy.address}`],
       });
-      await scraped(exporter, "/metrics", /^signalbox_up 1\n[\s\S]*signalbox_holders/m);
+      await scrape(exporter, "/metrics", /^signalbox_up 1\n[\s\S]*signalbox_holders/m);
       proxy.mode = "refuse";
       proxy.reset();
-      const away = await scraped(exporter, "/metrics", /^signalbox_up 0$/m);
+      const away = await scrape(exporter, "/metrics", /^signalbox_up 0$/m);
       expect(away).not.toContain("signalbox_holders");
-      expect(await scraped(exporter, "/healthz", /./)).toBe("etcd is away\n");
+      expect(await scrape(exporter, "/healthz", /./)).toBe("etcd is away\n");
       const late = namespace.start(["exporter", "--listen", "0", "--connect-timeout", "200ms"], {
         endpoints: [`http://${proxy.address}`],
       });
-      await scraped(late, "/metrics", /^signalbox_up 0$/m);
+      await scrape(late, "/metrics", /^signalbox_up 0$/m);
       proxy.mode = "forward";
-      await scraped(exporter, "/metrics", /^signalbox_holders\{kind="lock"\} 1$/m);
-      await scraped(late, "/metrics", /^signalbox_holders\{kind="lock"\} 1$/m);
+      await scrape(exporter, "/metrics", /^signalbox_holders\{kind="lock"\} 1$/m);
+      await scrape(late, "/metrics", /^signalbox_holders\{kind="lock"\} 1$/m);
     } finally {
       await proxy.close();
     }

@@ -38,7 +38,7 @@ const pick = <T>(things: readonly T[]): T => things[Math.floor(Math.random() * t
 const number = (below: number) => Math.floor(Math.random() * below);
 
 /** A change of any collection, sensible or not. */
-function anyOp(keys: Keys): Op {
+function generateOp(keys: Keys): Op {
   const run = String(number(12)).padStart(16, "0");
   const ticket = serializeTicket(
     ticketWith({ run, state: pick(TICKET_STATES), count: 1 + number(3), total: 9 }),
@@ -64,13 +64,13 @@ function anyOp(keys: Keys): Op {
 }
 
 /** Changes of a transaction: each key once, as etcd wants it. */
-function anyTxn(keys: Keys): Op[] {
-  const ops = Array.from({ length: 40 }, () => anyOp(keys));
+function generateTxn(keys: Keys): Op[] {
+  const ops = Array.from({ length: 40 }, () => generateOp(keys));
   return [...new Map(ops.map((op) => ["key" in op ? op.key : "", op])).values()];
 }
 
 /** What a picture says, so that two can be compared. */
-function told({ revision, ...collections }: Snapshot): string {
+function formatSnapshot({ revision, ...collections }: Snapshot): string {
   const sorted = Object.entries(collections).map(([collection, things]) => [
     collection,
     [...things].sort(([a], [b]) => (a < b ? -1 : 1)),
@@ -103,7 +103,7 @@ describe.each(TRANSPORTS)("over %s, a picture", (transport) => {
 
     const write = async () => {
       for (; !stop.signal.aborted; seen.changes += 40) {
-        await direct.commitTxn({ compare: [], success: anyTxn(keys), failure: [] });
+        await direct.commitTxn({ compare: [], success: generateTxn(keys), failure: [] });
         await clock.sleep(20);
       }
     };
@@ -135,7 +135,7 @@ describe.each(TRANSPORTS)("over %s, a picture", (transport) => {
       );
       isComparing = false;
       if (revision === undefined) return; // compacted before it could be compared
-      expect(told(picture)).toBe(told(fresh.getSnapshot()));
+      expect(formatSnapshot(picture)).toBe(formatSnapshot(fresh.getSnapshot()));
       seen.compared += 1;
       seen.revisions.add(picture.revision);
     };

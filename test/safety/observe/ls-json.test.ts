@@ -20,7 +20,7 @@ import { findMismatches, resolveReference } from "../support/find-mismatches.ts"
 const cluster = TestCluster.startForFile();
 
 /** Something of everything: what real commands leave, and what only happens now and then, put by hand. */
-async function crowded(namespace: TestNamespace): Promise<void> {
+async function putSamples(namespace: TestNamespace): Promise<void> {
   const { keys, store } = namespace;
   const stay = ["until", `${namespace.jobs.journal.folder}/over`];
   await namespace.jobs.startAndWait({
@@ -43,7 +43,7 @@ async function crowded(namespace: TestNamespace): Promise<void> {
     expect({ args, code, stderr }).toMatchObject({ code: 0 });
   }
   const by = { by: "ann@ops", at: 1, why: "stuck" };
-  const ticket = (lock: string, run: string, more: Partial<Ticket>) => ({
+  const buildTicketPut = (lock: string, run: string, more: Partial<Ticket>) => ({
     ...{ op: "put" as const, key: keys.lock(lock, run.padEnd(16, run)) },
     value: serializeTicket(ticketWith({ run: run.padEnd(16, run), ...more })),
   });
@@ -51,10 +51,17 @@ async function crowded(namespace: TestNamespace): Promise<void> {
   await store.commitTxn({
     compare: [],
     success: [
-      ticket("reset", "a", { state: "held", grantedAt: 2, reset: by, args: ["-x"], label: "l" }),
-      ticket("reset", "b", { state: "waiting", reset: by, until: 5, grantedAt: 3, args: [], label: "l" }),
-      ticket("grace", "c", { state: "grace", grantedAt: 2, until: 3 }),
-      ticket("turn", "d", { state: "admitted" }),
+      buildTicketPut("reset", "a", { state: "held", grantedAt: 2, reset: by, args: ["-x"], label: "l" }),
+      buildTicketPut("reset", "b", {
+        state: "waiting",
+        reset: by,
+        until: 5,
+        grantedAt: 3,
+        args: [],
+        label: "l",
+      }),
+      buildTicketPut("grace", "c", { state: "grace", grantedAt: 2, until: 3 }),
+      buildTicketPut("turn", "d", { state: "admitted" }),
       put(keys.lock("broken", "e".repeat(16)), "{"),
       put(keys.group("bad"), "{"),
       put(keys.drain("host", "web1.example.com"), serializeDrain({ by: "ann", at: 1, until: 2 })),
@@ -77,7 +84,7 @@ async function crowded(namespace: TestNamespace): Promise<void> {
 }
 
 /** Schedules in every state in which a field is there, and workers. */
-async function scheduled({ store, keys }: TestNamespace): Promise<void> {
+async function putSchedules({ store, keys }: TestNamespace): Promise<void> {
   const open = { scheduled: 1, runAt: 2, attempt: 1, failures: 1, kind: "due" } as const;
   const last = { scheduled: 1, startedAt: 1, endedAt: 2, late: 0, result: "ok", run: "r1" } as const;
   const kvs = [
@@ -104,8 +111,8 @@ function present(rows: readonly object[]): Set<string> {
 describe("ls --json", () => {
   it("is as its schema says in every view, and every field that it speaks of is there", async () => {
     const namespace = await cluster.createTestNamespace("http");
-    await crowded(namespace);
-    await scheduled(namespace);
+    await putSamples(namespace);
+    await putSchedules(namespace);
     for (const view of VIEWS) {
       const { code, stdout } = await namespace.start(["ls", view, "--json", "--all"]).ended;
       const document = JSON.parse(stdout) as { rows: object[] };
@@ -128,7 +135,7 @@ describe("ls --json", () => {
 
   it("tells lines that are as the schema says", async () => {
     const namespace = await cluster.createTestNamespace("http");
-    await crowded(namespace);
+    await putSamples(namespace);
     const proxy = await FaultProxy.start(namespace.etcd.clientUrl);
     try {
       const watch = namespace.start(["ls", "--watch"], { endpoints: [proxy.url] });

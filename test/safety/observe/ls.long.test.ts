@@ -45,15 +45,18 @@ describe.concurrent("ls", () => {
   it("filters, sorts, chooses columns", async (context) => {
     const namespace = await cluster.createTestNamespace("http", context);
     await putTickets(namespace, 3, 2);
-    const names = async (...args: string[]) =>
+    const listNames = async (...args: string[]) =>
       (await namespace.start(["ls", "locks", "--columns", "name", ...args]).ended).stdout
         .trimEnd()
         .split("\n")
         .slice(1);
-    expect(await names("--sort", "-name")).toEqual(["lock 2", "lock 1", "lock 0"]);
-    expect(await names("lock", "2")).toEqual(["lock 2"]);
-    expect(await names("--state", "held", "--host", "web1", "--limit", "2")).toEqual(["lock 0", "lock 1"]);
-    expect(await names("state:free")).toEqual([]);
+    expect(await listNames("--sort", "-name")).toEqual(["lock 2", "lock 1", "lock 0"]);
+    expect(await listNames("lock", "2")).toEqual(["lock 2"]);
+    expect(await listNames("--state", "held", "--host", "web1", "--limit", "2")).toEqual([
+      "lock 0",
+      "lock 1",
+    ]);
+    expect(await listNames("state:free")).toEqual([]);
     expect(await namespace.start(["ls", "locks", "--columns", "nam"]).ended).toMatchObject({
       code: 64,
       stderr: expect.stringMatching(/"nam" is no column of locks.*did you mean "name"/),
@@ -98,16 +101,16 @@ describe.concurrent("ls", () => {
   it("filters by a flag, turns orders round, and lists columns", async (context) => {
     const namespace = await cluster.createTestNamespace("http", context);
     await putTickets(namespace, 3, 1);
-    const names = async (...args: string[]) =>
+    const listNames = async (...args: string[]) =>
       (await namespace.start(["ls", "--columns", "name", ...args]).ended).stdout
         .trimEnd()
         .split("\n")
         .slice(1);
-    expect(await names("--filter", "lock 2")).toEqual(["lock 2"]);
-    expect(await names("--filter", "lock", "--filter", "2")).toEqual(["lock 2"]);
-    expect(await names("--reverse")).toEqual(["lock 0", "lock 1", "lock 2"]); // all of one kind: by name then
-    expect(await names("--sort", "name", "--reverse")).toEqual(["lock 2", "lock 1", "lock 0"]);
-    expect(await names("--sort", "-name", "--reverse", "--limit", "1")).toEqual(["lock 0"]);
+    expect(await listNames("--filter", "lock 2")).toEqual(["lock 2"]);
+    expect(await listNames("--filter", "lock", "--filter", "2")).toEqual(["lock 2"]);
+    expect(await listNames("--reverse")).toEqual(["lock 0", "lock 1", "lock 2"]); // all of one kind: by name then
+    expect(await listNames("--sort", "name", "--reverse")).toEqual(["lock 2", "lock 1", "lock 0"]);
+    expect(await listNames("--sort", "-name", "--reverse", "--limit", "1")).toEqual(["lock 0"]);
     const { stdout } = await namespace.start(["ls", "queues", "--json", "--reverse"]).ended;
     expect(JSON.parse(stdout).rows).toHaveLength(3);
     const help = await namespace.start(["ls", "runs", "--columns", "help"], {

@@ -10,23 +10,23 @@ import { serializeTicket } from "../../../src/protocol/ticket.ts";
 import { ticketWith } from "../../protocol/samples.ts";
 
 const cluster = TestCluster.startForFile();
-const stay = (namespace: TestNamespace) => ["until", `${namespace.jobs.journal.folder}/over`];
-const said = async (namespace: TestNamespace, ...args: string[]) =>
+const buildHold = (namespace: TestNamespace) => ["until", `${namespace.jobs.journal.folder}/over`];
+const readOutput = async (namespace: TestNamespace, ...args: string[]) =>
   (await namespace.start(args).ended).stdout;
 
-const parsed = async (namespace: TestNamespace, ...args: string[]) =>
-  JSON.parse(await said(namespace, ...args, "--json"));
+const readJson = async (namespace: TestNamespace, ...args: string[]) =>
+  JSON.parse(await readOutput(namespace, ...args, "--json"));
 
 describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
   it("a lock: its holder, whether that is alive, who waits and why", async (context) => {
     const namespace = await cluster.createTestNamespace(transport, context);
     const options = ["--lock", "x", "--ttl", "20s", "--termination-timeout", "500ms"];
-    const one = await namespace.jobs.startAndWait({ name: "one", options, hold: stay(namespace) });
+    const one = await namespace.jobs.startAndWait({ name: "one", options, hold: buildHold(namespace) });
     namespace.jobs.start({ name: "two", options: ["--lock", "x", "--wait"], hold: [1] });
     const [two] = await namespace.jobs.waitForTickets("two", "waiting");
     namespace.jobs.start({ name: "three", options: ["--lock", "x", "--wait"], hold: [1] });
     await namespace.jobs.waitForTickets("three", "waiting");
-    const shown = await said(namespace, "show", "lock", "x");
+    const shown = await readOutput(namespace, "show", "lock", "x");
     expect(shown).toMatch(
       /^lock x: held\n +holder +\S+ \(sh\), user .*\n +label +one\n +run +\S+\n +token +\d+\n/,
     );
@@ -34,11 +34,11 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
     expect(shown).toMatch(
       /queue\n +PLACE.*\n +2 +\S+ +waiting .* alive .* two\n +3 +\S+ +waiting .* three\n/,
     );
-    expect(await said(namespace, "why", "x")).toMatch(
+    expect(await readOutput(namespace, "why", "x")).toMatch(
       /^\S+ \(sh, two\) has waited \S+ for lock x: \S+ has held it for \S+\n/,
     );
-    expect(await said(namespace, "why", two?.run ?? "")).toContain("lock x: place 2");
-    const { version, explanations } = await parsed(namespace, "why", "x");
+    expect(await readOutput(namespace, "why", two?.run ?? "")).toContain("lock x: place 2");
+    const { version, explanations } = await readJson(namespace, "why", "x");
     expect({ version, explanations }).toMatchObject({
       version: 1,
       explanations: [
@@ -52,15 +52,15 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
     });
     one.child.kill("SIGSTOP");
     const quiet = await waitUntil("the holder is quiet", async () => {
-      const text = await said(namespace, "why", "x");
+      const text = await readOutput(namespace, "why", "x");
       return /^.* has held it for \S+; its session was not renewed for \d+s, and ends in/.test(text) && text;
     });
     expect(quiet).toContain("(sh, two) has waited");
     // It is the runner and not the host: others of it renew.
-    expect(await said(namespace, "show", "lock", "x")).toMatch(
+    expect(await readOutput(namespace, "show", "lock", "x")).toMatch(
       /runner +quiet: .*\n +host +\S+ is there: 2 of 2 other/,
     );
-    expect(await parsed(namespace, "show", "lock", "x")).toMatchObject({
+    expect(await readJson(namespace, "show", "lock", "x")).toMatchObject({
       ...{ version: 1, kind: "lock", row: { name: "x", state: "held" }, host: { verdict: "alive" } },
       runners: [{ verdict: "quiet", ttl: 20 }, { verdict: "alive" }, { verdict: "alive" }],
     });
@@ -74,7 +74,7 @@ describe.concurrent("show and why", () => {
     await namespace.jobs.startAndWait({
       name: "one",
       options: ["--no-lock", "--lease", "db=2:10"],
-      hold: stay(namespace),
+      hold: buildHold(namespace),
     });
     namespace.jobs.start({ name: "large", options: ["--no-lock", "--lease", "db=9:10"], hold: [1] });
     await namespace.jobs.waitForTickets("large", "waiting");
@@ -85,17 +85,19 @@ describe.concurrent("show and why", () => {
     });
     namespace.jobs.start({ name: "behind", options: ["--lock", "y", "--wait"], hold: [1] });
     await namespace.jobs.waitForTickets("behind", "waiting");
-    expect(await said(namespace, "show", "resource", "db")).toMatch(
+    expect(await readOutput(namespace, "show", "resource", "db")).toMatch(
       /^resource db: held, 2 of 10 units held\n/,
     );
-    const why = await said(namespace, "why", "db");
+    const why = await readOutput(namespace, "why", "db");
     expect(why).toMatch(/large\) .*: it asks for 9, 8 of 10 are free: 1 missing\n/);
     expect(why).toMatch(
       /both\) .* for 1 of db: it asks for 1, 8 of 10 are free, and 1 before it asks for 9: 2 /,
     );
     expect(why).toContain("lock y: place 1, where its turn has come");
-    expect(await said(namespace, "why", "y")).toMatch(/behind\) .*: \S+ is first, and waits for 1 of db\n/);
-    const { explanations } = await parsed(namespace, "why", "y");
+    expect(await readOutput(namespace, "why", "y")).toMatch(
+      /behind\) .*: \S+ is first, and waits for 1 of db\n/,
+    );
+    const { explanations } = await readJson(namespace, "why", "y");
     expect(explanations.map(({ label, first }: Record<string, unknown>) => [label, first])).toMatchObject([
       ["both", undefined],
       ["behind", { verdict: "waits" }],
@@ -106,43 +108,43 @@ describe.concurrent("show and why", () => {
     const namespace = await cluster.createTestNamespace("http", context);
     for (let count = 0; count < 3; count += 1)
       await namespace.start(["run", "--lock", "x", "--", "true"]).ended;
-    await namespace.jobs.startAndWait({ name: "one", options: ["--lock", "x"], hold: stay(namespace) });
+    await namespace.jobs.startAndWait({ name: "one", options: ["--lock", "x"], hold: buildHold(namespace) });
     namespace.jobs.start({ name: "two", options: ["--lock", "x", "--wait"], hold: [1] });
     await namespace.jobs.waitForTickets("two", "waiting");
     const overdue = await waitUntil("it takes longer than any run before", async () => {
-      const text = await said(namespace, "why", "x");
+      const text = await readOutput(namespace, "why", "x");
       return text.includes("no estimate") && text;
     });
     expect(overdue).toMatch(/the holder has held it longer than any of the last 3 runs \(at most \S+\)/);
-    expect(await parsed(namespace, "why", "x")).toMatchObject({
+    expect(await readJson(namespace, "why", "x")).toMatchObject({
       explanations: [{ estimate: { kind: "overdue" } }],
     });
   });
 
   it("what is drained, by whom and why; what was asked of a run; what operators did", async (context) => {
     const namespace = await cluster.createTestNamespace("http", context);
-    await namespace.jobs.startAndWait({ name: "one", options: ["--lock", "x"], hold: stay(namespace) });
+    await namespace.jobs.startAndWait({ name: "one", options: ["--lock", "x"], hold: buildHold(namespace) });
     namespace.jobs.start({ name: "two", options: ["--lock", "x", "--wait"], hold: [1] });
     const [place] = await namespace.jobs.waitForTickets("two", "waiting");
     const host = place?.ticket?.host ?? "";
     await namespace.start(["group", "set", "web", host]).ended;
     await namespace.start(["drain", "lock", "x", "--yes", "--reason", "new disks", "--for", "2h"]).ended;
-    expect(await said(namespace, "why", "x")).toMatch(
+    expect(await readOutput(namespace, "why", "x")).toMatch(
       /it may not start: lock x was drained by \S+ \S+ ago: new disks; that ends in 1h59m/,
     );
-    expect(await said(namespace, "show", "lock", "x")).toMatch(
+    expect(await readOutput(namespace, "show", "lock", "x")).toMatch(
       /^lock x: held, drained\n[\s\S]*drain +lock x is drained by .*\n[\s\S]*operators\n.*\n.* drain /,
     );
     await namespace.start(["drain", "group", "web", "--yes"]).ended;
-    expect(await said(namespace, "show", "host", host)).toMatch(
+    expect(await readOutput(namespace, "show", "host", host)).toMatch(
       /^host \S+: busy, drained\n[\s\S]*groups +web\n/,
     );
-    expect(await said(namespace, "show", "group", "web")).toMatch(/^group web: 1 host, drained\n/);
-    expect(await parsed(namespace, "show", "host", host)).toMatchObject({
+    expect(await readOutput(namespace, "show", "group", "web")).toMatch(/^group web: 1 host, drained\n/);
+    expect(await readJson(namespace, "show", "host", host)).toMatchObject({
       ...{ version: 1, kind: "host", alive: { verdict: "alive" }, row: { host, holds: 1 } },
       runners: expect.arrayContaining([expect.objectContaining({ verdict: "alive" })]),
     });
-    expect(await parsed(namespace, "show", "group", "web")).toMatchObject({
+    expect(await readJson(namespace, "show", "group", "web")).toMatchObject({
       ...{ version: 1, kind: "group", row: { group: "web" }, drains: [{ scope: "group" }] },
       hosts: [{ host, verdict: "alive" }],
     });
@@ -161,7 +163,7 @@ describe.concurrent("show and why", () => {
     });
     expect((await namespace.start(["show", "run", "nobody"]).ended).code).toBe(1);
     expect((await namespace.start(["show", "host", "w2"]).ended).code).toBe(1);
-    expect(await said(namespace, "show", "host", "W1.example.com")).toContain("never");
+    expect(await readOutput(namespace, "show", "host", "W1.example.com")).toContain("never");
     expect((await namespace.start(["show", "thing", "x"]).ended).code).toBe(64);
   });
 
@@ -172,14 +174,16 @@ describe.concurrent("show and why", () => {
     expect(await namespace.start(["why", "x"]).ended).toMatchObject({
       ...{ code: 0, stdout: 'nobody waits for lock "x", and nobody holds it\n' },
     });
-    await namespace.jobs.startAndWait({ name: "one", options: ["--lock", "x"], hold: stay(namespace) });
-    expect(await said(namespace, "why", "x")).toMatch(/^nobody waits for lock "x"; it is held by \S+:\d+\n$/);
+    await namespace.jobs.startAndWait({ name: "one", options: ["--lock", "x"], hold: buildHold(namespace) });
+    expect(await readOutput(namespace, "why", "x")).toMatch(
+      /^nobody waits for lock "x"; it is held by \S+:\d+\n$/,
+    );
     const [place] = await namespace.listTickets();
-    expect(await said(namespace, "why", `${place?.ticket?.host}:${place?.ticket?.pid}`)).toMatch(
+    expect(await readOutput(namespace, "why", `${place?.ticket?.host}:${place?.ticket?.pid}`)).toMatch(
       /^\S+ \(sh, one\) has held lock x for \S+: it waits for nothing\n$/,
     );
     await namespace.start(["drain", "resource", "db", "--yes"]).ended;
-    expect(await said(namespace, "why", "db")).toMatch(
+    expect(await readOutput(namespace, "why", "db")).toMatch(
       /resource "db", and nobody holds it; it is drained by /,
     );
   });

@@ -26,23 +26,27 @@ const W2 = "web2.example.com";
 const TERMINAL = { columns: 100, rows: 24 };
 
 /** A folder for a test. */
-function folder(): string {
+function createFolder(): string {
   const path = mkdtempSync(join(tmpdir(), "signalbox-test-"));
   onTestFinished(() => rmSync(path, { recursive: true, force: true }));
   return path;
 }
 
-async function audits(namespace: TestNamespace) {
+async function readAudits(namespace: TestNamespace) {
   const { kvs } = await namespace.store.readRange(namespace.keys.audits());
   return kvs.map(({ value }) => parseAuditRecord("x", value));
 }
 
 /** Everything that is configured, and every record. */
-async function everything(namespace: TestNamespace) {
+async function readAllKeys(namespace: TestNamespace) {
   return (await namespace.store.readRange(namespace.keys.getFullRange())).kvs;
 }
 
-async function done(namespace: TestNamespace, args: readonly string[], input = ""): Promise<string> {
+async function runSuccessfully(
+  namespace: TestNamespace,
+  args: readonly string[],
+  input = "",
+): Promise<string> {
   const { code, stdout, stderr } = await namespace.start(args, { input }).ended;
   expect({ args, code, stderr: code === 0 ? "" : stderr }).toEqual({ args, code: 0, stderr: "" });
   return stdout;
@@ -51,7 +55,7 @@ async function done(namespace: TestNamespace, args: readonly string[], input = "
 const take = (namespace: TestNamespace, document: object, ...flags: string[]) =>
   namespace.start(["import", "-", ...flags], { input: JSON.stringify(document) }).ended;
 
-const groups = (members: Record<string, string[]>) => ({ groups: members });
+const buildGroups = (members: Record<string, string[]>) => ({ groups: members });
 
 describe("an export", () => {
   it("imported elsewhere is the same configuration, and exported again the same text", async () => {
@@ -59,26 +63,26 @@ describe("an export", () => {
       await cluster.createTestNamespace("http"),
       await cluster.createTestNamespace("grpc"),
     ];
-    await done(namespace, ["group", "set", "web", W2, W1]);
-    await done(namespace, ["group", "set", "all", "web", "日本 %2F"]);
-    await done(namespace, ["resource", "set", "FQDN_cpu", "CPU", "--order", "2"]);
-    await done(namespace, ["resource", "set", "db", "10", "--note", 'a "note"']);
-    const text = await done(namespace, ["export"]);
-    await done(other, ["import", "-", "--yes"], text);
-    const timeless = (one: string) => ({ ...JSON.parse(one), revision: "" });
-    expect(timeless(await done(other, ["export", "-"]))).toEqual(timeless(text));
+    await runSuccessfully(namespace, ["group", "set", "web", W2, W1]);
+    await runSuccessfully(namespace, ["group", "set", "all", "web", "日本 %2F"]);
+    await runSuccessfully(namespace, ["resource", "set", "FQDN_cpu", "CPU", "--order", "2"]);
+    await runSuccessfully(namespace, ["resource", "set", "db", "10", "--note", 'a "note"']);
+    const text = await runSuccessfully(namespace, ["export"]);
+    await runSuccessfully(other, ["import", "-", "--yes"], text);
+    const removeTimes = (one: string) => ({ ...JSON.parse(one), revision: "" });
+    expect(removeTimes(await runSuccessfully(other, ["export", "-"]))).toEqual(removeTimes(text));
     const again = await take(other, JSON.parse(text), "--replace", "--yes", "--strict");
     expect(again).toMatchObject({ code: 1, stdout: expect.stringContaining("is so already") });
-    expect(await audits(other)).toHaveLength(1);
+    expect(await readAudits(other)).toHaveLength(1);
   });
 
   it("replaces a file whole, keeps its mode, and leaves alone one that says the same", async () => {
     const namespace = await cluster.createTestNamespace("http");
-    const file = join(folder(), "signalbox.json");
+    const file = join(createFolder(), "signalbox.json");
     writeFileSync(file, "old");
     chmodSync(file, 0o640);
-    await done(namespace, ["group", "set", "web", W1]);
-    await done(namespace, ["export", file]);
+    await runSuccessfully(namespace, ["group", "set", "web", W1]);
+    await runSuccessfully(namespace, ["export", file]);
     expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ version: 1, groups: { web: [W1] } });
     expect(statSync(file).mode & 0o777).toBe(0o640);
     const { ino } = statSync(file);
@@ -87,17 +91,17 @@ describe("an export", () => {
       success: [{ op: "put", key: namespace.keys.history("x"), value: "{}" }],
       failure: [],
     });
-    await done(namespace, ["export", file]);
+    await runSuccessfully(namespace, ["export", file]);
     expect(statSync(file).ino, "the same file").toBe(ino);
-    await done(namespace, ["group", "add", "web", W2]);
-    await done(namespace, ["export", file]);
+    await runSuccessfully(namespace, ["group", "add", "web", W2]);
+    await runSuccessfully(namespace, ["export", file]);
     expect(statSync(file).ino, "another one").not.toBe(ino);
     expect(readdirSync(dirname(file))).toEqual(["signalbox.json"]);
   });
 
   it("that cannot be written leaves nothing behind", async () => {
     const namespace = await cluster.createTestNamespace("http");
-    const path = folder();
+    const path = createFolder();
     const missing = await namespace.start(["export", join(path, "none", "x.json")]).ended;
     expect(missing).toMatchObject({ code: 74, stderr: expect.stringContaining("nothing was written") });
     const silent = { endpoint: "http://127.0.0.1:1", env: { SIGNALBOX_CONNECT_TIMEOUT: "200ms" } };
@@ -110,7 +114,7 @@ describe("an export", () => {
 describe("an import", () => {
   it("with faults tells them all, and changes nothing", async () => {
     const namespace = await cluster.createTestNamespace("http");
-    const file = join(folder(), "c.json");
+    const file = join(createFolder(), "c.json");
     writeFileSync(
       file,
       '{\n  "groups": {"web": [1, ""]},\n  "resources": [{"name": "db", "total": "-1"}]\n}',
@@ -129,15 +133,15 @@ describe("an import", () => {
     const json = await take(namespace, { groups: 1 }, "--json");
     expect(JSON.parse(json.stdout)).toMatchObject({ version: 1, outcome: "faulty", faults: [{ line: 1 }] });
     expect((await namespace.start(["import", "/none"]).ended).code).toBe(74);
-    expect(await everything(namespace)).toEqual([]);
+    expect(await readAllKeys(namespace)).toEqual([]);
   });
 
   it("takes switchman's document as it is: its groups run jobs, its resources are leased", async () => {
     const namespace = await cluster.createTestNamespace("http");
     const document =
       '{"groups":{"g1":["host1","g3"],"g2":"host1","g3":"host2"},"resources":["FQDN_mem","db"]}';
-    await done(namespace, ["resource", "set", "db", "3"]);
-    await done(namespace, ["import", "-", "--yes"], document);
+    await runSuccessfully(namespace, ["resource", "set", "db", "3"]);
+    await runSuccessfully(namespace, ["import", "-", "--yes"], document);
     const run = (host: string, group: string, lease: string) =>
       namespace.jobs.start({
         name: host,
@@ -148,17 +152,17 @@ describe("an import", () => {
     expect((await run("host2", "g2", "FQDN_mem=1:8")).code).toBe(75);
     expect((await run("host1", "g2", "db=1")).code).toBe(0);
     expect((await run("host1", "g2", "db=4")).code).toBe(78);
-    expect(await done(namespace, ["resource", "list"])).toMatch(/^FQDN_mem +- +1 .*\ndb +3 +2 /m);
+    expect(await runSuccessfully(namespace, ["resource", "list"])).toMatch(/^FQDN_mem +- +1 .*\ndb +3 +2 /m);
   });
 
   it("asks in any case, and says whom it hits; --replace deletes what the document does not have", async () => {
     const namespace = await cluster.createTestNamespace("http");
-    await done(namespace, ["group", "set", "web", W1]);
-    await done(namespace, ["group", "set", "old", W1]);
-    await done(namespace, ["resource", "set", "db", "3"]);
+    await runSuccessfully(namespace, ["group", "set", "web", W1]);
+    await runSuccessfully(namespace, ["group", "set", "old", W1]);
+    await runSuccessfully(namespace, ["resource", "set", "db", "3"]);
     const options = ["--lock", "a", "-g", "old", "--host", W1];
     const run = await namespace.jobs.startAndWait({ name: "run", options, hold: [100_000] });
-    const document = groups({ web: [W1, W2] });
+    const document = buildGroups({ web: [W1, W2] });
     const refused = await take(namespace, document, "--replace");
     expect(refused).toMatchObject({ code: 64, stderr: expect.stringContaining("add --yes") });
     expect(refused.stderr).toContain(`- group old (${W1})`);
@@ -172,7 +176,7 @@ describe("an import", () => {
       "ends 1 running command",
     );
     expect((await run.ended).code).toBe(125);
-    expect(JSON.parse(await done(namespace, ["export"]))).toMatchObject({
+    expect(JSON.parse(await runSuccessfully(namespace, ["export"]))).toMatchObject({
       ...document,
       resources: [{ name: "db", total: 3 }], // not mentioned
     });
@@ -187,23 +191,23 @@ describe("an import", () => {
     };
     const { code, stdout } = await take(namespace, document, "--yes");
     expect({ code, stdout }).toEqual({ code: 0, stdout: "done: 500 groups and 500 resources set\n" });
-    const kvs = await everything(namespace);
+    const kvs = await readAllKeys(namespace);
     expect(kvs).toHaveLength(1001);
     expect(new Set(kvs.map(({ modRevision }) => modRevision)).size, "revisions").toBe(1);
     const replaced = await take(namespace, { groups: {}, resources: [] }, "--replace", "--yes");
     expect(replaced.stdout).toBe("done: 500 groups and 500 resources deleted\n");
-    expect(await everything(namespace)).toHaveLength(2);
+    expect(await readAllKeys(namespace)).toHaveLength(2);
   });
 
   it.each([3, 100])("of a configuration of %d is refused when it moves meanwhile", async (count) => {
     const namespace = await cluster.createTestNamespace("http");
     const before = Object.fromEntries(Array.from({ length: count }, (_, n) => [`g${n}`, [W1]]));
-    await take(namespace, groups(before), "--yes");
-    const file = join(folder(), "c.json");
-    writeFileSync(file, JSON.stringify(groups({ web: [W2] })));
+    await take(namespace, buildGroups(before), "--yes");
+    const file = join(createFolder(), "c.json");
+    writeFileSync(file, JSON.stringify(buildGroups({ web: [W2] })));
     const asked = namespace.start(["import", file], { terminal: TERMINAL });
     await asked.waitForOutput(/Change 1 group set\? \[y\/N\]/);
-    await done(namespace, ["group", "delete", "g1", "--yes"]);
+    await runSuccessfully(namespace, ["group", "delete", "g1", "--yes"]);
     asked.child.stdin?.write("y\r");
     const { code, stdout } = await asked.ended;
     expect({ code, stdout }).toEqual({
@@ -211,46 +215,46 @@ describe("an import", () => {
       stdout: expect.stringMatching(/moved:[\s\S]*- group g1 \(/),
     });
     expect(stdout).toMatch(/ did this: group, group g1: - group g1/);
-    expect(JSON.parse(await done(namespace, ["export"])).groups).not.toHaveProperty("web");
+    expect(JSON.parse(await runSuccessfully(namespace, ["export"])).groups).not.toHaveProperty("web");
   });
 
   it("goes on when others act on something else meanwhile", async () => {
     const namespace = await cluster.createTestNamespace("http");
     await take(
       namespace,
-      groups(Object.fromEntries(Array.from({ length: 80 }, (_, n) => [`g${n}`, [W1]]))),
+      buildGroups(Object.fromEntries(Array.from({ length: 80 }, (_, n) => [`g${n}`, [W1]]))),
       "--yes",
     );
-    const file = join(folder(), "c.json");
-    writeFileSync(file, JSON.stringify(groups({ web: [W2] })));
+    const file = join(createFolder(), "c.json");
+    writeFileSync(file, JSON.stringify(buildGroups({ web: [W2] })));
     const asked = namespace.start(["import", file], { terminal: TERMINAL });
     await asked.waitForOutput(/\[y\/N\]/);
-    await done(namespace, ["drain", "lock", "x", "--yes"]);
+    await runSuccessfully(namespace, ["drain", "lock", "x", "--yes"]);
     asked.child.stdin?.write("y\r");
     expect(await asked.ended).toMatchObject({ code: 0 });
   });
 
   it.each(TRANSPORTS)("whose answer is lost over %s is made once", async (transport) => {
     const namespace = await cluster.createTestNamespace(transport);
-    const meddler = await namespace.interceptRequests();
-    const caught = meddler.interceptNext(matchText('"action":"import"'), "answers");
+    const interceptor = await namespace.interceptRequests();
+    const caught = interceptor.interceptNext(matchText('"action":"import"'), "answers");
     const taken = namespace.start(["import", "-", "--yes"], {
-      input: JSON.stringify(groups({ web: [W1], db: [W2] })),
-      endpoints: [meddler.endpoint],
+      input: JSON.stringify(buildGroups({ web: [W1], db: [W2] })),
+      endpoints: [interceptor.endpoint],
     });
     const answer = await caught;
-    await waitUntil("it is applied", async () => (await everything(namespace)).length === 3);
+    await waitUntil("it is applied", async () => (await readAllKeys(namespace)).length === 3);
     answer.reset();
     expect(await taken.ended).toMatchObject({ code: 0 });
-    const kvs = await everything(namespace);
+    const kvs = await readAllKeys(namespace);
     expect(kvs).toHaveLength(3);
     for (const { createRevision, modRevision } of kvs) expect(modRevision).toBe(createRevision);
   });
 });
 
 /** An editor: a shell script that gets the file as `$1` and keeps where it was. */
-function editor(script: string): { path: string; seen: string; env: Record<string, string> } {
-  const path = folder();
+function writeEditor(script: string): { path: string; seen: string; env: Record<string, string> } {
+  const path = createFolder();
   const [file, seen] = [join(path, "my editor.sh"), join(path, "seen")];
   writeFileSync(file, `#!/bin/sh\nstat -c '%a %n' "$1" "$(dirname "$1")" >>'${seen}'\n${script}\n`, {
     mode: 0o755,
@@ -259,7 +263,7 @@ function editor(script: string): { path: string; seen: string; env: Record<strin
 }
 
 /** What an edit has left: its files by their texts. */
-function kept(path: string): string[] {
+function readKeptFiles(path: string): string[] {
   const folders = readdirSync(path).filter((name) => /^signalbox-/.test(name));
   return folders.flatMap((name) =>
     readdirSync(join(path, name)).map((file) => readFileSync(join(path, name, file), "utf8")),
@@ -269,22 +273,22 @@ function kept(path: string): string[] {
 describe("an edit", () => {
   it("opens a private file, shows what changes, asks, does it, and leaves no file", async () => {
     const namespace = await cluster.createTestNamespace("http");
-    await done(namespace, ["group", "set", "web", W1]);
-    const { env, seen, path } = editor(`sed -i 's/${W1}/${W2}/' "$1"`);
+    await runSuccessfully(namespace, ["group", "set", "web", W1]);
+    const { env, seen, path } = writeEditor(`sed -i 's/${W1}/${W2}/' "$1"`);
     const edit = namespace.start(["edit", "--reason", "moved"], { env, terminal: TERMINAL });
     await edit.waitForOutput(/~ group web: \+ web2.example.com, - web1.example.com/);
     await edit.waitForOutput(/Change 1 group set\? \[y\/N\]/);
     edit.child.stdin?.write("y\r");
     expect((await edit.ended).code).toBe(0);
     expect(readFileSync(seen, "utf8")).toMatch(/^600 .*\.json\n700 .*\n$/);
-    expect(kept(path)).toEqual([]);
-    expect(JSON.parse(await done(namespace, ["export"])).groups).toEqual({ web: [W2] });
-    expect((await audits(namespace)).at(-1)).toMatchObject({ action: "edit", reason: "moved" });
+    expect(readKeptFiles(path)).toEqual([]);
+    expect(JSON.parse(await runSuccessfully(namespace, ["export"])).groups).toEqual({ web: [W2] });
+    expect((await readAudits(namespace)).at(-1)).toMatchObject({ action: "edit", reason: "moved" });
   });
 
   it("with faults shows them and opens the same text again", async () => {
     const namespace = await cluster.createTestNamespace("http");
-    const { env, path } = editor(
+    const { env, path } = writeEditor(
       `if grep -q oops "$1"; then sed -i 's/oops/["a"]/' "$1"; else sed -i 's/"groups": {/&"web": oops/' "$1"; fi`,
     );
     const edit = namespace.start(["edit"], { env, terminal: TERMINAL });
@@ -295,7 +299,7 @@ describe("an edit", () => {
     await edit.waitForOutput(/\+ group web: a/);
     edit.child.stdin?.write("y\r");
     expect((await edit.ended).code).toBe(0);
-    expect(kept(path)).toEqual([]);
+    expect(readKeptFiles(path)).toEqual([]);
   });
 
   it.each([
@@ -305,9 +309,9 @@ describe("an edit", () => {
     ["comes from an editor that is killed", `echo oops >>"$1"; kill -9 $$`, undefined, 1],
   ])("whose text %s changes nothing, and keeps the text", async (_, script, answer, code) => {
     const namespace = await cluster.createTestNamespace("http");
-    await done(namespace, ["group", "set", "web", W1]);
-    const before = await everything(namespace);
-    const { env, path } = editor(script);
+    await runSuccessfully(namespace, ["group", "set", "web", W1]);
+    const before = await readAllKeys(namespace);
+    const { env, path } = writeEditor(script);
     const edit = namespace.start(["edit"], { env, terminal: TERMINAL });
     if (answer !== undefined) {
       await edit.waitForOutput(/\[(y\/N|Y\/n)\]/);
@@ -316,9 +320,9 @@ describe("an edit", () => {
     const end = await edit.ended;
     expect(end.code).toBe(code);
     const [, file = ""] = /what you typed is kept in (\S+)/.exec(end.stdout) ?? [];
-    expect([readFileSync(file, "utf8")]).toEqual(kept(path));
+    expect([readFileSync(file, "utf8")]).toEqual(readKeptFiles(path));
     expect(readFileSync(file, "utf8")).toMatch(code === 1 && answer ? W2 : /oops/);
-    expect(await everything(namespace)).toEqual(before);
+    expect(await readAllKeys(namespace)).toEqual(before);
   });
 
   it.each([
@@ -328,18 +332,18 @@ describe("an edit", () => {
     ["the file is deleted", 'rm "$1"', 0],
   ])("in which %s changes nothing, and leaves no file", async (_, script, code) => {
     const namespace = await cluster.createTestNamespace("http");
-    await done(namespace, ["group", "set", "web", W1]);
-    const before = await everything(namespace);
-    const { env, path } = editor(script);
+    await runSuccessfully(namespace, ["group", "set", "web", W1]);
+    const before = await readAllKeys(namespace);
+    const { env, path } = writeEditor(script);
     const end = await namespace.start(["edit"], { env, terminal: TERMINAL }).ended;
-    expect({ code: end.code, kept: kept(path) }).toEqual({ code, kept: [] });
-    expect(await everything(namespace)).toEqual(before);
+    expect({ code: end.code, kept: readKeptFiles(path) }).toEqual({ code, kept: [] });
+    expect(await readAllKeys(namespace)).toEqual(before);
   });
 
   it("that others overtook is refused, keeps the text, and says how to go on", async () => {
     const namespace = await cluster.createTestNamespace("http");
-    await done(namespace, ["group", "set", "web", W1]);
-    const { env, path } = editor(
+    await runSuccessfully(namespace, ["group", "set", "web", W1]);
+    const { env, path } = writeEditor(
       'sed -i \'s/"groups": {/&"mine": [],/\' "$1"; touch "$1.open"; while [ -e "$1.open" ]; do sleep 0.02; done',
     );
     const edit = namespace.start(["edit", "--yes"], { env });
@@ -348,7 +352,7 @@ describe("an edit", () => {
         .map((name) => join(path, name, "signalbox.json.open"))
         .find((file) => existsSync(file));
     const file = await waitUntil("the editor has typed", open);
-    await done(namespace, ["group", "add", "web", W2]);
+    await runSuccessfully(namespace, ["group", "add", "web", W2]);
     rmSync(file);
     const { code, stderr } = await edit.ended;
     expect({ code, stderr }).toEqual({
@@ -363,7 +367,7 @@ describe("an edit", () => {
 
   it("that is ended by a signal keeps what was typed", async () => {
     const namespace = await cluster.createTestNamespace("http");
-    const { env, path } = editor('echo typed >>"$1"; touch "$1.open"; exec sleep 1000');
+    const { env, path } = writeEditor('echo typed >>"$1"; touch "$1.open"; exec sleep 1000');
     const edit = namespace.start(["edit", "--yes"], { env });
     await waitUntil("the editor has typed", () =>
       readdirSync(path).some((name) => existsSync(join(path, name, "signalbox.json.open"))),
@@ -374,12 +378,12 @@ describe("an edit", () => {
       code: 143,
       stderr: expect.stringContaining("what you typed is kept in"),
     });
-    expect(kept(path).join("")).toContain("typed");
+    expect(readKeptFiles(path).join("")).toContain("typed");
   });
 
   it("needs a terminal, unless a script is the editor and says --yes; and an editor that is there", async () => {
     const namespace = await cluster.createTestNamespace("http");
-    const { env } = editor('sed -i \'s/"groups": {/&"mine": []/\' "$1"');
+    const { env } = writeEditor('sed -i \'s/"groups": {/&"mine": []/\' "$1"');
     const refused = await namespace.start(["edit"], { env }).ended;
     expect(refused).toMatchObject({ code: 64, stderr: expect.stringContaining("edit needs a terminal") });
     expect((await namespace.start(["edit", "--yes"], { env }).ended).code).toBe(0);
@@ -396,14 +400,14 @@ describe("a role that may not configure", () => {
 
   beforeAll(async () => {
     etcd = await startEtcd({ auth: LOGIN });
-    const asRoot = (...args: string[]) => etcd.runEtcdctl("--user", `root:${LOGIN.rootPassword}`, ...args);
+    const runAsRoot = (...args: string[]) => etcd.runEtcdctl("--user", `root:${LOGIN.rootPassword}`, ...args);
     const grant = (kind: string, prefix: string) =>
-      asRoot("role", "grant-permission", "--prefix=true", "auditor", kind, prefix);
-    await asRoot("role", "add", "auditor");
+      runAsRoot("role", "grant-permission", "--prefix=true", "auditor", kind, prefix);
+    await runAsRoot("role", "add", "auditor");
     await grant("read", LOGIN.prefix);
     await grant("readwrite", `${LOGIN.prefix}audit/`);
-    await asRoot("user", "add", "auditor:secret");
-    await asRoot("user", "grant-role", "auditor", "auditor");
+    await runAsRoot("user", "add", "auditor:secret");
+    await runAsRoot("user", "grant-role", "auditor", "auditor");
     cluster = await TestCluster.connect(etcd.endpoints, {
       ...{ user: "root", password: LOGIN.rootPassword, allowPlaintextPassword: true },
     });
@@ -435,9 +439,9 @@ describe("a role that may not configure", () => {
   });
 
   it("keeps what was typed into an editor", async () => {
-    const { env, path } = editor('sed -i s/web1/web2/ "$1"');
+    const { env, path } = writeEditor('sed -i s/web1/web2/ "$1"');
     const end = await namespace.execute(["edit", "--yes"], { env });
     expect(end).toMatchObject({ code: 77, stderr: expect.stringContaining("what you typed is kept in") });
-    expect(kept(path).join("")).toContain("web2");
+    expect(readKeptFiles(path).join("")).toContain("web2");
   });
 });

@@ -52,8 +52,8 @@ async function drainAt(
     );
   const drain = namespace.start(["drain", ...target, "--yes", "--wait", "--json"]);
   if (file) {
-    const standing = async () => (await namespace.store.readRange(namespace.keys.drains())).count > 0;
-    await waitUntil("the drain stands", standing);
+    const hasDrain = async () => (await namespace.store.readRange(namespace.keys.drains())).count > 0;
+    await waitUntil("the drain stands", hasDrain);
     writeFileSync(file, "");
   }
   const { code, stdout, stderr } = await drain.ended;
@@ -61,7 +61,7 @@ async function drainAt(
   return BigInt(JSON.parse(stdout).drain.revision);
 }
 
-async function revisionOf(namespace: TestNamespace): Promise<bigint> {
+async function readRevision(namespace: TestNamespace): Promise<bigint> {
   return (await namespace.store.readRange(namespace.keys.drains())).revision;
 }
 
@@ -84,9 +84,9 @@ describe.each([
       success: [{ op: "put", key: namespace.keys.group("web"), value: JSON.stringify([HOST]) }],
       failure: [],
     });
-    const { grants, lifted } = recordOf(namespace, (await revisionOf(namespace)) + 1n);
+    const { grants, lifted } = recordOf(namespace, (await readRevision(namespace)) + 1n);
     for (let round = 0; round < ROUNDS; round += 1) {
-      const began = await revisionOf(namespace);
+      const began = await readRevision(namespace);
       const moment = MOMENTS[round % MOMENTS.length];
       const file = moment === "between grants" ? `${namespace.jobs.journal.folder}/go${round}` : undefined;
       const names = Array.from({ length: RUNS }, (_, index) => `r${round}-${index}`);

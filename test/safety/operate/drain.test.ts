@@ -23,7 +23,7 @@ const LOCK = ["--lock", "x", "--wait"];
 const DRAIN = ["drain", "lock", "x", "--yes"];
 
 /** Actions and outcomes in the audit, oldest first. */
-async function audit(namespace: TestNamespace): Promise<string[]> {
+async function readAudit(namespace: TestNamespace): Promise<string[]> {
   const { kvs } = await namespace.store.readRange(namespace.keys.audits());
   return kvs.map(({ value }) => {
     const record = parseAuditRecord("", value);
@@ -31,7 +31,7 @@ async function audit(namespace: TestNamespace): Promise<string[]> {
   });
 }
 
-async function drains(namespace: TestNamespace): Promise<Drain[]> {
+async function listDrains(namespace: TestNamespace): Promise<Drain[]> {
   const { kvs } = await namespace.store.readRange(namespace.keys.drains());
   return kvs.flatMap((kv) => parseDrain(namespace.keys, kv) ?? []);
 }
@@ -44,7 +44,7 @@ const remove = async (namespace: TestNamespace, key: string) =>
   await namespace.store.commitTxn({ compare: [], success: [{ op: "delete", key }], failure: [] });
 
 /** A holder whose runner is not there. */
-async function ghost(
+async function putGhost(
   namespace: TestNamespace,
   name = "x",
   state: "held" | "grace" = "held",
@@ -110,7 +110,7 @@ describe.concurrent.each(TRANSPORTS)("over %s, a drain that waits", (transport) 
     expect(lifted).toMatchObject({ code: 0, stdout: expect.stringContaining("its queues go on: ") });
     await namespace.waitForProcesses();
     expect(namespace.jobs.journal.listStarts().map(({ name }) => name)).toEqual(["holder", ...waiters]);
-    expect(await audit(namespace)).toEqual([
+    expect(await readAudit(namespace)).toEqual([
       expect.stringMatching(/^drain lock x: empty after/),
       "undrain lock x: lifted",
     ]);
@@ -118,7 +118,7 @@ describe.concurrent.each(TRANSPORTS)("over %s, a drain that waits", (transport) 
 
   it("outlasts the loss of etcd, and says so once", async (context) => {
     const namespace = await cluster.createTestNamespace(transport, context);
-    const key = await ghost(namespace);
+    const key = await putGhost(namespace);
     const proxy = await FaultProxy.start(namespace.etcd.clientUrl);
     try {
       const drain = namespace.start([...DRAIN, "--wait"], { endpoints: [proxy.url] });
@@ -171,7 +171,7 @@ describe("a run that was granted before the drain, and has not started its comma
     const drain = namespace.start(["drain", "lock", "x"], { terminal: { columns: 160, rows: 30 } });
     await drain.waitForOutput(/Drain lock x\?/);
     expect(drain.output.stdout).not.toContain("web1.example.com");
-    await ghost(namespace);
+    await putGhost(namespace);
     drain.child.stdin?.write("y\n");
     expect(await drain.ended).toMatchObject({
       code: 0,
@@ -183,7 +183,7 @@ describe("a run that was granted before the drain, and has not started its comma
 describe.concurrent("a drain that waits", () => {
   it("says at its timeout who remains, and stands", async (context) => {
     const namespace = await cluster.createTestNamespace("http", context);
-    await ghost(namespace);
+    await putGhost(namespace);
     const late = await namespace.start([...DRAIN, "--wait", "--timeout", "200ms"]).ended;
     expect(late).toMatchObject({
       code: 124,
@@ -196,8 +196,8 @@ describe.concurrent("a drain that waits", () => {
       drain: { scope: "lock", name: "x", revision: expect.stringMatching(/^\d+$/) },
       holders: [{ host: "web1.example.com", pid: 4711, tickets: [{ kind: "lock", state: "held" }] }],
     });
-    expect(await drains(namespace)).toHaveLength(1);
-    expect(await audit(namespace)).toEqual([expect.stringMatching(/^drain lock x: 1 still held after/)]);
+    expect(await listDrains(namespace)).toHaveLength(1);
+    expect(await readAudit(namespace)).toEqual([expect.stringMatching(/^drain lock x: 1 still held after/)]);
   });
 
   it("with --reset ends those who remain, also one that ignores TERM, and waits until they are dead", async (context) => {
@@ -214,7 +214,7 @@ describe.concurrent("a drain that waits", () => {
     expect({ code, alive: existsSync(`/proc/${pid}`) }, stderr).toEqual({ code: 0, alive: false });
     expect(stdout).toMatch(/nobody holds anything there, after .*, 1 by a reset/);
     expect(await run.ended).toMatchObject({ code: 125, stderr: expect.stringContaining("disks") });
-    expect(await audit(namespace)).toEqual([
+    expect(await readAudit(namespace)).toEqual([
       expect.stringMatching(/^drain lock x: empty after .*, 1 by a reset$/),
       "drain lock x: asked to end",
     ]);
@@ -222,19 +222,19 @@ describe.concurrent("a drain that waits", () => {
 
   it("does not count a place in grace, nor one that becomes so", async (context) => {
     const namespace = await cluster.createTestNamespace("http", context);
-    const key = await ghost(namespace, "x", "grace");
+    const key = await putGhost(namespace, "x", "grace");
     expect((await namespace.start([...DRAIN, "--wait"]).ended).code).toBe(0);
-    await ghost(namespace, "y");
+    await putGhost(namespace, "y");
     const drain = namespace.start(["drain", "lock", "y", "--yes", "--wait"]);
     await drain.waitForOutput(/waiting for /);
-    await ghost(namespace, "y", "grace");
+    await putGhost(namespace, "y", "grace");
     expect((await drain.ended).code).toBe(0);
     await remove(namespace, key);
   });
 
   it("counts one whose host is taken into the group meanwhile", async (context) => {
     const namespace = await cluster.createTestNamespace("http", context);
-    const first = await ghost(namespace);
+    const first = await putGhost(namespace);
     const late = namespace.keys.lock("y", "late000000000000");
     await put(
       namespace,
@@ -255,7 +255,7 @@ describe.concurrent("a drain that waits", () => {
 
   it("gives up when the drain is lifted, or ends by itself", async (context) => {
     const namespace = await cluster.createTestNamespace("http", context);
-    await ghost(namespace);
+    await putGhost(namespace);
     const drain = namespace.start([...DRAIN, "--wait"]);
     await drain.waitForOutput(/waiting for /);
     expect((await namespace.start(["undrain", "lock", "x", "--yes"]).ended).code).toBe(0);
@@ -266,7 +266,7 @@ describe.concurrent("a drain that waits", () => {
 
   it("that is interrupted says that the drain stands, and exits 130", async (context) => {
     const namespace = await cluster.createTestNamespace("http", context);
-    await ghost(namespace);
+    await putGhost(namespace);
     const drain = namespace.start([...DRAIN, "--wait"]);
     await drain.waitForOutput(/waiting for /);
     drain.child.kill("SIGINT");
@@ -274,7 +274,7 @@ describe.concurrent("a drain that waits", () => {
       code: 130,
       stderr: expect.stringContaining("lock x stays drained"),
     });
-    expect(await drains(namespace)).toHaveLength(1);
+    expect(await listDrains(namespace)).toHaveLength(1);
   });
 
   it("waits for a ticket that cannot be read, since it may be a holder's", async (context) => {
@@ -294,12 +294,12 @@ describe.concurrent("a drain", () => {
       code: 0,
       stdout: expect.stringContaining(": disks"),
     });
-    const [first] = await drains(namespace);
+    const [first] = await listDrains(namespace);
     expect(await drain()).toMatchObject({ code: 0, stdout: expect.stringContaining("nothing to change") });
     expect(await drain("--reason", "disks")).toMatchObject({ code: 0 });
     expect((await drain("--strict")).code).toBe(1);
-    expect(await drains(namespace)).toEqual([first]);
-    expect(await audit(namespace)).toHaveLength(1);
+    expect(await listDrains(namespace)).toEqual([first]);
+    expect(await readAudit(namespace)).toHaveLength(1);
     expect(await drain("--reason", "fans")).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/: fans\ninstead of: .*: disks\n/),
@@ -308,10 +308,10 @@ describe.concurrent("a drain", () => {
       code: 0,
       stdout: expect.stringContaining("(until 2"),
     });
-    expect(await drains(namespace)).toMatchObject([{ why: "fans", until: expect.any(Number) }]);
+    expect(await listDrains(namespace)).toMatchObject([{ why: "fans", until: expect.any(Number) }]);
     expect(await drain("--keep")).toMatchObject({ code: 0, stdout: expect.stringContaining("(until 2") });
     expect(await drain()).toMatchObject({ code: 0, stdout: expect.stringContaining("instead of: ") });
-    const [last] = await drains(namespace);
+    const [last] = await listDrains(namespace);
     expect(last).toMatchObject({ why: "fans" });
     expect(last?.until).toBeUndefined();
   });
@@ -321,7 +321,7 @@ describe.concurrent("a drain", () => {
     expect((await namespace.start([...DRAIN, "--for", "1s500ms"]).ended).code).toBe(0);
     const run = namespace.jobs.start({ name: "run", options: LOCK });
     expect((await run.ended).code).toBe(0);
-    expect(Date.now()).toBeGreaterThanOrEqual((await drains(namespace))[0]?.until ?? 0);
+    expect(Date.now()).toBeGreaterThanOrEqual((await listDrains(namespace))[0]?.until ?? 0);
     const again = await namespace.start(DRAIN).ended;
     expect(again).toMatchObject({ code: 0, stdout: expect.not.stringContaining("instead of") });
   });
@@ -340,31 +340,33 @@ describe.concurrent("a drain", () => {
     waiter.child.kill("SIGSTOP"); // it would leave when it hears of the drain of its host
     await put(namespace, namespace.keys.group("all"), '["web","db1.example.com"]');
     await put(namespace, namespace.keys.group("web"), '["web1.example.com","WEB2.example.com."]');
-    const dry = async (...scope: string[]) =>
+    const runDry = async (...scope: string[]) =>
       (await namespace.start(["drain", ...scope, "--dry-run"]).ended).stdout;
-    expect(await dry("lock", "x")).toMatch(
+    expect(await runDry("lock", "x")).toMatch(
       /^holds +web1.*; goes on\nwaits +web2.*waits for lock x.*; keeps its place\n/,
     );
-    expect(await dry("lock", "x", "--wait", "--reason", "new disks")).toMatch(
+    expect(await runDry("lock", "x", "--wait", "--reason", "new disks")).toMatch(
       /\ndo it with: signalbox drain lock x --wait --reason 'new disks' --expect-revision \d+ --yes\n$/,
     );
-    expect(await dry("host", "Web2.Example.com")).toMatch(/^holds nobody\nwaits +web2.*; leaves its queues/);
-    expect(await dry("group", "all")).toMatch(/^hosts db1.*, web1.*\nholds +web1.*\nwaits +web2.*leaves/);
+    expect(await runDry("host", "Web2.Example.com")).toMatch(
+      /^holds nobody\nwaits +web2.*; leaves its queues/,
+    );
+    expect(await runDry("group", "all")).toMatch(/^hosts db1.*, web1.*\nholds +web1.*\nwaits +web2.*leaves/);
     await put(namespace, namespace.keys.drain("host", "web2.example.com"), "{}");
-    expect(await dry("group", "web")).toMatch(/\nalso +host web2.example.com is drained by unknown/);
+    expect(await runDry("group", "web")).toMatch(/\nalso +host web2.example.com is drained by unknown/);
     const { stdout } = await namespace.start(["drain", "all", "--dry-run", "--json"]).ended;
     expect(JSON.parse(stdout)).toMatchObject({
       ...{ outcome: "dry-run", revision: expect.any(String) },
       holders: [{ label: "holder" }],
       waiters: [{ label: "waiter", fate: "leaves" }], // for its host is drained too
     });
-    expect(await audit(namespace)).toEqual([]);
+    expect(await readAudit(namespace)).toEqual([]);
     writeFileSync(over, "");
   });
 
   it("asks at a terminal, after it has shown whom it hits", async (context) => {
     const namespace = await cluster.createTestNamespace("http", context);
-    await ghost(namespace);
+    await putGhost(namespace);
     for (const [answer, code, count] of [
       ["n", 1, 0],
       ["y", 0, 1],
@@ -373,7 +375,7 @@ describe.concurrent("a drain", () => {
       await drain.waitForOutput(/holds web1.example.com:4711 .*Drain lock x\? \[y\/N\]/s);
       drain.child.stdin?.write(`${answer}\r`);
       expect({ answer, code: (await drain.ended).code }).toEqual({ answer, code });
-      expect(await drains(namespace)).toHaveLength(count);
+      expect(await listDrains(namespace)).toHaveLength(count);
     }
   });
 
@@ -383,7 +385,7 @@ describe.concurrent("a drain", () => {
       code: 64,
       stderr: expect.stringContaining("--yes"),
     });
-    expect(await drains(namespace)).toEqual([]);
+    expect(await listDrains(namespace)).toEqual([]);
   });
 
   it.for([
@@ -423,13 +425,13 @@ describe.concurrent("a drain", () => {
 
   it("is refused when its drain or its groups have changed since --expect-revision; runs may come and go", async (context) => {
     const namespace = await cluster.createTestNamespace("http", context);
-    await ghost(namespace);
+    await putGhost(namespace);
     await namespace.start(["group", "set", "web", "web1.example.com", "--yes"]).ended;
-    const revisionOf = async (...scope: string[]) =>
+    const readRevision = async (...scope: string[]) =>
       JSON.parse((await namespace.start(["drain", ...scope, "--dry-run", "--json"]).ended).stdout).revision;
-    const expected = [...DRAIN, "--expect-revision", await revisionOf("lock", "x")];
-    const group = ["drain", "group", "web", "--yes", "--expect-revision", await revisionOf("group", "web")];
-    await ghost(namespace, "y");
+    const expected = [...DRAIN, "--expect-revision", await readRevision("lock", "x")];
+    const group = ["drain", "group", "web", "--yes", "--expect-revision", await readRevision("group", "web")];
+    await putGhost(namespace, "y");
     namespace.jobs.start({ name: "waiter", options: LOCK });
     await namespace.jobs.waitForTickets("waiter", "waiting");
     await namespace.start(["group", "add", "web", "web2.example.com", "--yes"]).ended;
@@ -437,7 +439,7 @@ describe.concurrent("a drain", () => {
       code: 75,
       stderr: expect.stringContaining("group web has changed"),
     });
-    expect(await drains(namespace)).toEqual([]);
+    expect(await listDrains(namespace)).toEqual([]);
     expect((await namespace.start(expected).ended).code).toBe(0);
     expect(await namespace.start(expected).ended).toMatchObject({
       code: 75,
@@ -458,7 +460,7 @@ describe.concurrent("an undrain", () => {
       stdout: 'lock x is not drained; did you mean "xx"?\nbut everything is drained by ann: upgrade\n',
     });
     expect((await namespace.start([...UNDRAIN, "--strict"]).ended).code).toBe(1);
-    expect(await audit(namespace)).toEqual([]);
+    expect(await readAudit(namespace)).toEqual([]);
   });
 
   it("lifts every key that means the same, however it was put", async (context) => {
@@ -467,9 +469,9 @@ describe.concurrent("an undrain", () => {
     await put(namespace, `${namespace.keys.drains().key}all/by-hand`, "{}");
     await put(namespace, namespace.keys.drain("host", "WEB1.Example.com"), "{}");
     expect((await namespace.start(["undrain", "all", "--yes"]).ended).code).toBe(0);
-    expect((await drains(namespace)).map(({ scope }) => scope)).toEqual(["host"]);
+    expect((await listDrains(namespace)).map(({ scope }) => scope)).toEqual(["host"]);
     expect((await namespace.start(["undrain", "host", "web1.example.com.", "--yes"]).ended).code).toBe(0);
-    expect(await drains(namespace)).toEqual([]);
+    expect(await listDrains(namespace)).toEqual([]);
   });
 
   it("does not lift a drain that was put or changed after --expect-revision", async (context) => {
@@ -480,7 +482,7 @@ describe.concurrent("an undrain", () => {
       code: 75,
       stderr: expect.stringContaining("mine now"),
     });
-    const [{ modRevision } = { modRevision: 0n }] = await drains(namespace);
+    const [{ modRevision } = { modRevision: 0n }] = await listDrains(namespace);
     const lift = [...UNDRAIN, "--expect-revision", String(modRevision)];
     expect((await namespace.start(lift).ended).code).toBe(0);
     expect((await namespace.start(lift).ended).code).toBe(0);
@@ -513,7 +515,7 @@ describe.concurrent("two operators", () => {
       const told = all.filter(({ code }) => code === 75);
       for (const { stderr } of told)
         expect(stderr).toMatch(/something has moved:\n.*(new|changed): lock .* is drained by/);
-      const done = (await audit(namespace)).filter((line) => line.startsWith(`drain lock ${name}:`));
+      const done = (await readAudit(namespace)).filter((line) => line.startsWith(`drain lock ${name}:`));
       expect(done).toHaveLength(3 - told.length);
     }
   });
@@ -526,7 +528,7 @@ describe.concurrent("two operators", () => {
         namespace.start([...DRAIN, "--reason", "renewed"]).ended,
         namespace.start(["undrain", "lock", "x", "--yes"]).ended,
       ]);
-      const isThere = (await drains(namespace)).length > 0;
+      const isThere = (await listDrains(namespace)).length > 0;
       const codes = `${renewed.code} ${lifted.code}`;
       // One after the other, or at once: what stands is what the last one who was not refused wanted.
       expect(["0 0", "75 0", "0 75"], `${renewed.stderr}${lifted.stderr}`).toContain(codes);

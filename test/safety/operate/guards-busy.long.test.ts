@@ -43,20 +43,20 @@ function grow(namespace: TestNamespace, name: string): void {
 }
 
 /** What a preview states, once more waiters have come since. */
-async function shownAt(namespace: TestNamespace, ...args: string[]): Promise<string> {
+async function readShownRevision(namespace: TestNamespace, ...args: string[]): Promise<string> {
   const { stdout } = await namespace.start([...args, "--dry-run", "--json"]).ended;
   const before = (await namespace.listTickets()).length;
   await waitUntil("more waiters came", async () => (await namespace.listTickets()).length > before + 2);
   return JSON.parse(stdout).revision;
 }
 
-async function asked(namespace: TestNamespace): Promise<string[]> {
+async function listResetRequests(namespace: TestNamespace): Promise<string[]> {
   return (await namespace.listTickets()).flatMap(({ run, ticket }) =>
     ticket?.reset === undefined ? [] : [run],
   );
 }
 
-async function drains(namespace: TestNamespace): Promise<string[]> {
+async function listDrains(namespace: TestNamespace): Promise<string[]> {
   const { kvs } = await namespace.store.readRange(namespace.keys.drains());
   return kvs.flatMap((kv) => parseDrain(namespace.keys, kv)?.name ?? []);
 }
@@ -70,10 +70,10 @@ describe("while a queue grows by 5 waiters a second", () => {
       await hold(namespace, "x");
       grow(namespace, "x");
       const scope = words.split(" ");
-      const revision = await shownAt(namespace, "drain", ...scope);
+      const revision = await readShownRevision(namespace, "drain", ...scope);
       const drain = await namespace.start(["drain", ...scope, "--yes", "--expect-revision", revision]).ended;
       expect(drain).toMatchObject({ code: 0 });
-      expect(await drains(namespace)).toHaveLength(1);
+      expect(await listDrains(namespace)).toHaveLength(1);
     },
   );
 
@@ -81,11 +81,11 @@ describe("while a queue grows by 5 waiters a second", () => {
     const namespace = await cluster.createTestNamespace("http");
     const holder = await hold(namespace, "x");
     grow(namespace, "x");
-    const revision = await shownAt(namespace, "reset", "lock", "x");
+    const revision = await readShownRevision(namespace, "reset", "lock", "x");
     const words = ["reset", "lock", "x", "--yes", "--no-wait", "--expect-revision", revision];
     const reset = await namespace.start(words).ended;
     expect(reset).toMatchObject({ code: 0, stderr: expect.stringMatching(/: \d+ came, 0 left; this ends/) });
-    expect(await asked(namespace)).toEqual([holder]);
+    expect(await listResetRequests(namespace)).toEqual([holder]);
   });
 
   it("a waiter that was previewed is released, and nobody else", async () => {
@@ -93,10 +93,10 @@ describe("while a queue grows by 5 waiters a second", () => {
     await hold(namespace, "x");
     const waiter = await queueUp(namespace, "x");
     grow(namespace, "x");
-    const revision = await shownAt(namespace, "release", waiter);
+    const revision = await readShownRevision(namespace, "release", waiter);
     const words = ["release", waiter, "--yes", "--no-wait", "--expect-revision", revision];
     expect(await namespace.start(words).ended).toMatchObject({ code: 0 });
-    expect(await asked(namespace)).toEqual([waiter]);
+    expect(await listResetRequests(namespace)).toEqual([waiter]);
   });
 });
 
@@ -113,7 +113,7 @@ describe("what was not shown is not ended", () => {
       code: 75,
       stderr: expect.stringMatching(/has gone .*\n.*has come \(held\)/),
     });
-    expect(await asked(namespace)).toEqual([]);
+    expect(await listResetRequests(namespace)).toEqual([]);
   });
 
   it("a reset refuses when the run that was shown as next is next no more", async () => {
@@ -128,7 +128,7 @@ describe("what was not shown is not ended", () => {
       code: 75,
       stderr: expect.stringMatching(/was next and no longer is: web1/),
     });
-    expect(await asked(namespace)).toEqual([]);
+    expect(await listResetRequests(namespace)).toEqual([]);
   });
 
   it("a drain that resets spares a run that was granted after the preview, and says so", async () => {
@@ -139,14 +139,16 @@ describe("what was not shown is not ended", () => {
     const { revision } = JSON.parse(stdout);
     const waits = ["--wait", "--timeout", "200ms", "--reset", "--yes", "--expect-revision", revision];
     const drain = namespace.start(["drain", "all", ...waits]);
-    await waitUntil("the shown run was asked", async () => (await asked(namespace)).includes(shown));
+    await waitUntil("the shown run was asked", async () =>
+      (await listResetRequests(namespace)).includes(shown),
+    );
     await leave(namespace, "x", shown);
     const { code, stderr } = await drain.ended;
     expect({ code, stderr }).toEqual({
       code: 124,
       stderr: expect.stringMatching(/not ended, since not shown/),
     });
-    expect(await asked(namespace)).toEqual([]);
+    expect(await listResetRequests(namespace)).toEqual([]);
     expect((await namespace.listTickets()).map(({ run }) => run)).toEqual([later]);
   });
 });

@@ -16,16 +16,16 @@ const TIMES = ["--ttl", "30s", "--termination-timeout", "400ms"];
 const RESET = ["reset", "lock", "x", "--yes"];
 
 /** Outcomes in the audit, oldest first. */
-async function outcomes(namespace: TestNamespace): Promise<string[]> {
+async function listOutcomes(namespace: TestNamespace): Promise<string[]> {
   const { kvs } = await namespace.store.readRange(namespace.keys.audits());
   return kvs.map(({ value }) => parseAuditRecord("", value)?.outcome ?? "unreadable");
 }
 
 /** A ticket on a session that nobody renews: its runner and its host are gone. */
-async function ghost(
+async function putGhost(
   namespace: TestNamespace,
   ttl: number,
-  { state = "held", session = newSession() }: { state?: "held" | "grace"; session?: bigint } = {},
+  { state = "held", session = generateSessionId() }: { state?: "held" | "grace"; session?: bigint } = {},
 ): Promise<string> {
   const run = "ghost00000000000";
   await namespace.store.grant(session, ttl).catch((error) => {
@@ -43,7 +43,7 @@ async function ghost(
   return key;
 }
 
-const newSession = () => BigInt(Math.floor(Math.random() * 2 ** 52));
+const generateSessionId = () => BigInt(Math.floor(Math.random() * 2 ** 52));
 
 describe.concurrent.each(TRANSPORTS)("over %s, a reset", (transport) => {
   it("of a job that ignores TERM returns when it is dead, and the next may start", async (context) => {
@@ -61,12 +61,12 @@ describe.concurrent.each(TRANSPORTS)("over %s, a reset", (transport) => {
     expect(stdout).toMatch(/has ended, after .*\nlock x is (now held by|free, (next is|nobody waits)) ?/);
     expect((await run.ended).stderr).toContain("stuck");
     expect([(await run.ended).code, (await next.ended).code]).toEqual([125, 0]);
-    expect(await outcomes(namespace)).toEqual([expect.stringMatching(/^ended after/)]);
+    expect(await listOutcomes(namespace)).toEqual([expect.stringMatching(/^ended after/)]);
   });
 
   it("outlasts the loss of etcd while it waits, and says so", async (context) => {
     const namespace = await cluster.createTestNamespace(transport, context);
-    const key = await ghost(namespace, 600);
+    const key = await putGhost(namespace, 600);
     const proxy = await FaultProxy.start(namespace.etcd.clientUrl);
     try {
       const endpoint = `http://${proxy.address}`;
@@ -103,13 +103,13 @@ describe.concurrent("a reset", () => {
 
   it("of one whose host is gone waits for its session, or with --force for nothing", async (context) => {
     const namespace = await cluster.createTestNamespace("http", context);
-    const session = newSession();
-    await ghost(namespace, 600, { session });
+    const session = generateSessionId();
+    await putGhost(namespace, 600, { session });
     const reset = namespace.start(RESET);
     await reset.waitForOutput(/asked .* to end/);
     await namespace.store.revoke(session); // as when it lapses: etcd deletes its keys
     expect(await reset.ended).toMatchObject({ code: 0 });
-    const key = await ghost(namespace, 600);
+    const key = await putGhost(namespace, 600);
     const late = await namespace.start([...RESET, "--timeout", "300ms"]).ended;
     expect(late).toMatchObject({ code: 124, stderr: expect.stringContaining("--force") });
     expect((await namespace.store.readRange({ key })).count).toBe(1);
@@ -135,9 +135,9 @@ describe.concurrent("a reset", () => {
 
   it("of what another operator resets at the same time is refused, and told by whom", async (context) => {
     const namespace = await cluster.createTestNamespace("http", context);
-    await ghost(namespace, 600);
+    await putGhost(namespace, 600);
     const both = await Promise.all([1, 2, 3, 4].map(() => namespace.start([...RESET, "--no-wait"]).ended));
-    const requests = (await outcomes(namespace)).length;
+    const requests = (await listOutcomes(namespace)).length;
     const refused = both.filter(({ code }) => code === 75);
     expect(both.every(({ code }) => code === 0 || code === 75)).toBe(true);
     expect(requests).toBe(1);
@@ -146,21 +146,21 @@ describe.concurrent("a reset", () => {
 
   it("refuses when what it ends has changed since --expect-revision, and shows what", async (context) => {
     const namespace = await cluster.createTestNamespace("http", context);
-    const key = await ghost(namespace, 600);
+    const key = await putGhost(namespace, 600);
     const { stdout } = await namespace.start(["reset", "lock", "x", "--dry-run", "--json"]).ended;
     const { revision } = JSON.parse(stdout);
     await namespace.store.commitTxn({ compare: [], success: [{ op: "delete", key }], failure: [] });
     await namespace.jobs.startAndWait({ name: "other", options: LOCK, hold: ["until", "/nonexistent"] });
     const refused = await namespace.start([...RESET, "--expect-revision", revision]).ended;
     expect(refused).toMatchObject({ code: 75, stderr: expect.stringMatching(/has come \(held\)/) });
-    expect(await outcomes(namespace)).toEqual([]);
+    expect(await listOutcomes(namespace)).toEqual([]);
     const ahead = await namespace.start([...RESET, "--expect-revision", "999999999"]).ended;
     expect(ahead).toMatchObject({ code: 64, stderr: expect.stringContaining("still to come") });
   });
 
   it("changes nothing in a dry run, without consent, or with a read-only configuration", async (context) => {
     const namespace = await cluster.createTestNamespace("http", context);
-    await ghost(namespace, 600);
+    await putGhost(namespace, 600);
     const dry = await namespace.start(["reset", "lock", "x", "--dry-run"]).ended;
     expect(dry.stdout).toMatch(
       /^ends +web1.example.com:4711 .*\n(.*\n)*do it with: signalbox reset lock x --expect-/,
@@ -171,13 +171,13 @@ describe.concurrent("a reset", () => {
       code: 77,
       stderr: expect.stringContaining("readOnly"),
     });
-    expect(await outcomes(namespace)).toEqual([]);
+    expect(await listOutcomes(namespace)).toEqual([]);
     expect((await namespace.listTickets())[0]?.ticket?.reset).toBeUndefined();
   });
 
   it("asks at a terminal, and takes nothing but yes for a yes", async (context) => {
     const namespace = await cluster.createTestNamespace("http", context);
-    await ghost(namespace, 600);
+    await putGhost(namespace, 600);
     for (const [answer, code] of [
       ["n", 1],
       ["", 1],
@@ -191,13 +191,13 @@ describe.concurrent("a reset", () => {
       await asked.waitForOutput(/Reset lock x\? \[y\/N\]/);
       asked.child.stdin?.write(`${answer}\r`);
       expect({ answer, code: (await asked.ended).code }).toEqual({ answer, code });
-      expect(await outcomes(namespace)).toHaveLength(code === 0 ? 1 : 0);
+      expect(await listOutcomes(namespace)).toHaveLength(code === 0 ? 1 : 0);
     }
   });
 
   it("that is no longer waited for stands all the same", async (context) => {
     const namespace = await cluster.createTestNamespace("http", context);
-    const key = await ghost(namespace, 600);
+    const key = await putGhost(namespace, 600);
     const reset = namespace.start(RESET, { terminal: { columns: 80, rows: 24 } });
     await reset.waitForOutput(/asked web1.example.com:4711 to end/);
     reset.child.stdin?.write("\x03");
@@ -216,7 +216,7 @@ describe.concurrent("a reset", () => {
 
   it("deletes a ticket in grace at once, and one that cannot be read only by force", async (context) => {
     const namespace = await cluster.createTestNamespace("http", context);
-    await ghost(namespace, 600, { state: "grace" });
+    await putGhost(namespace, 600, { state: "grace" });
     expect((await namespace.start(RESET).ended).code).toBe(0);
     const key = namespace.keys.lock("x", "ghost00000000000");
     await namespace.store.commitTxn({ compare: [], success: [{ op: "put", key, value: "{" }], failure: [] });

@@ -11,8 +11,11 @@ import { findOvertakingGrants, recordChanges } from "../support/ticket-changes.t
 const TOTAL = 8;
 const cluster = TestCluster.startForFile();
 
-const leases = (...wishes: string[]) => ["--no-lock", ...wishes.flatMap((wish) => ["--lease", wish])];
-const units = (count: number) => leases(`db=${count}:${TOTAL}`);
+const buildLeaseOptions = (...wishes: string[]) => [
+  "--no-lock",
+  ...wishes.flatMap((wish) => ["--lease", wish]),
+];
+const buildUnitOptions = (count: number) => buildLeaseOptions(`db=${count}:${TOTAL}`);
 
 describe.each([
   { transport: "http", claims: 100, workers: 20, killed: 4, pairs: 16 },
@@ -21,7 +24,7 @@ describe.each([
   it(`${claims} claims on ${TOTAL} units never hold more, and are granted in their order`, async () => {
     const namespace = await cluster.createTestNamespace(transport);
     const changes = await recordChanges(namespace, namespace.keys.getQueueRange("resource", "db"));
-    const members = Array.from({ length: claims }, (_, index) => claimant(index, claims / killed));
+    const members = Array.from({ length: claims }, (_, index) => buildClaimant(index, claims / killed));
     const ends = await runInParallel(namespace, members, workers);
     const { journal } = namespace.jobs;
     expect(findOveruse(journal.readLines(), TOTAL), journal.formatTimeline()).toEqual([]);
@@ -35,8 +38,18 @@ describe.each([
   it("a large claim is not starved by small ones that keep coming and would fit", async () => {
     const namespace = await cluster.createTestNamespace(transport);
     const gate = `${namespace.jobs.journal.folder}/gate`;
-    await namespace.jobs.startAndWait({ name: "early", options: units(6), hold: ["until", gate], units: 6 });
-    const large = namespace.jobs.start({ name: "large", options: units(TOTAL), hold: [2], units: TOTAL });
+    await namespace.jobs.startAndWait({
+      name: "early",
+      options: buildUnitOptions(6),
+      hold: ["until", gate],
+      units: 6,
+    });
+    const large = namespace.jobs.start({
+      name: "large",
+      options: buildUnitOptions(TOTAL),
+      hold: [2],
+      units: TOTAL,
+    });
     await namespace.jobs.waitForTickets("large", "waiting");
     let isOver = false;
     const rounds = [1, 2, 3].map((lane) => keepComing(namespace, `lane${lane}`, () => isOver));
@@ -55,7 +68,7 @@ describe.each([
 
   it(`${pairs} pairs that name two resources in opposite order never deadlock`, async () => {
     const namespace = await cluster.createTestNamespace(transport);
-    const [forth, back] = [leases("a=1:1", "b=2:2"), leases("b=2:2", "a=1:1")];
+    const [forth, back] = [buildLeaseOptions("a=1:1", "b=2:2"), buildLeaseOptions("b=2:2", "a=1:1")];
     const members = Array.from({ length: 2 * pairs }, (_, index): ParallelRun => {
       return { name: `p${index}`, options: index % 2 === 0 ? forth : back };
     });
@@ -72,12 +85,12 @@ describe.each([
 });
 
 /** One claim of 1 to 5 units; every so many-th is killed while its command runs. */
-function claimant(index: number, every: number): ParallelRun {
+function buildClaimant(index: number, every: number): ParallelRun {
   const count = 1 + ((index * 3) % 5);
   const isDoomed = index % every === Math.floor(every / 2);
   return {
     name: `c${index}`,
-    options: units(count),
+    options: buildUnitOptions(count),
     hold: [1 + (index % 4)],
     units: count,
     killAt: isDoomed ? { after: "start", ms: Math.random() * 40 } : undefined,
@@ -87,7 +100,7 @@ function claimant(index: number, every: number): ParallelRun {
 /** One small claim after the other, so that there is always one about. */
 async function keepComing(namespace: TestNamespace, name: string, isOver: () => boolean): Promise<void> {
   for (let round = 1; !isOver(); round += 1) {
-    const run = namespace.jobs.start({ name: `${name}-${round}`, options: units(2), units: 2 });
+    const run = namespace.jobs.start({ name: `${name}-${round}`, options: buildUnitOptions(2), units: 2 });
     expect(await run.ended).toMatchObject({ code: 0 });
   }
 }

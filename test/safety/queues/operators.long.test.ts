@@ -19,7 +19,7 @@ const removeFirst: Deed = (namespace, [place]) => namespace.etcd.runEtcdctl("del
 const removeLast: Deed = (namespace, places) => removeFirst(namespace, places.slice(-1));
 const revoke: Deed = (namespace, [place]) =>
   namespace.etcd.runEtcdctl("lease", "revoke", place?.session.toString(16) ?? "");
-const spoil: Deed = (namespace, [place]) =>
+const spoilTicket: Deed = (namespace, [place]) =>
   namespace.etcd.runEtcdctl("put", "--ignore-lease", place?.key ?? "", "{");
 const reset: Deed = async (namespace, [place]) => {
   if (place?.ticket === undefined) throw new Error("no ticket to reset");
@@ -68,7 +68,7 @@ describe.each(TRANSPORTS)("over %s, a holder", (transport) => {
     const next = namespace.jobs.start({ name: "next", options: LOCK });
     await namespace.jobs.waitForTickets("next", "waiting");
     const { pid } = await namespace.jobs.journal.waitForLine("run", "start");
-    const freed = ticketGone(namespace, pid);
+    const freed = waitUntilTicketGone(namespace, pid);
     await reset(namespace, await namespace.jobs.waitForTickets("run", "held"));
     expect(await freed, namespace.jobs.journal.formatTimeline()).toEqual({ alive: false });
     expect([(await run.ended).code, (await next.ended).code]).toEqual([125, 0]);
@@ -80,7 +80,7 @@ describe.each(TRANSPORTS)("over %s, a holder", (transport) => {
 });
 
 /** Whether a process lives when the first ticket of the lock goes. */
-async function ticketGone(namespace: TestNamespace, pid: number): Promise<{ alive: boolean }> {
+async function waitUntilTicketGone(namespace: TestNamespace, pid: number): Promise<{ alive: boolean }> {
   const queue = { ...namespace.keys.getQueueRange("lock", "x"), only: "deletes" } as const;
   const { revision } = await namespace.store.readRange(queue);
   const stop = AbortSignal.timeout(50_000);
@@ -91,7 +91,7 @@ async function ticketGone(namespace: TestNamespace, pid: number): Promise<{ aliv
 describe.each(TRANSPORTS)("over %s, a waiter", (transport) => {
   it.each([
     { deed: "whose ticket is deleted leaves", act: removeFirst, code: 75 },
-    { deed: "whose ticket is overwritten with garbage leaves", act: spoil, code: 75 },
+    { deed: "whose ticket is overwritten with garbage leaves", act: spoilTicket, code: 75 },
     { deed: "who is reset leaves", act: reset, code: 75 },
     { deed: "whose session is revoked queues again", act: revoke, code: 0 },
   ])("$deed", async ({ act, code }) => {
@@ -102,7 +102,7 @@ describe.each(TRANSPORTS)("over %s, a waiter", (transport) => {
     const [place, ...more] = await namespace.jobs.waitForTickets("run", "waiting");
     if (place === undefined) throw new Error("it waits without a ticket");
     await act(namespace, [place, ...more]);
-    if (code === 0) await standsAnew(namespace, place);
+    if (code === 0) await waitForNewTicket(namespace, place);
     else await run.ended;
     writeFileSync(gate, "");
     expect(await run.ended).toEqual({ code, signal: null, stdout: "", stderr: "" });
@@ -112,7 +112,7 @@ describe.each(TRANSPORTS)("over %s, a waiter", (transport) => {
 });
 
 /** Waits until the run stands in its queue under another session. */
-async function standsAnew(namespace: TestNamespace, before: QueueEntry): Promise<void> {
+async function waitForNewTicket(namespace: TestNamespace, before: QueueEntry): Promise<void> {
   await waitUntil("it stands in the queue again", async () =>
     (await namespace.listTickets()).some(
       ({ ticket, session }) => ticket?.label === "run" && session !== before.session,

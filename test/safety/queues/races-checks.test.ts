@@ -4,7 +4,7 @@ import { findFallingTokens, findOveruse, type JournalLine } from "../../../fixtu
 import { findOvertakingGrants, type TicketChange } from "../support/ticket-changes.ts";
 
 /** `a+` starts, `a.` lives, `a-` ends; the token is the place in the alphabet, the units come after. */
-const journal = (text: string): JournalLine[] =>
+const parseJournal = (text: string): JournalLine[] =>
   text.split(" ").map((word) => {
     const [name = "", sign = "", units = "1"] = word;
     const what = { "+": "start", ".": "beat", "-": "end" }[sign] as JournalLine["what"];
@@ -19,13 +19,13 @@ it.each([
   ["a+3 b+5 a-3 c+3 b-5 c-3", 8, []],
   ["a+3 b+5 c+1 a-3 b-5 c-1", 8, ["9 of 8 units used by a, b, c"]],
 ])("%s with %i", (text, total, faults) => {
-  expect(findOveruse(journal(text), total)).toEqual(faults);
+  expect(findOveruse(parseJournal(text), total)).toEqual(faults);
 });
 
 it("a token that falls, or comes twice", () => {
-  expect(findFallingTokens(journal("a+ c+ d+"))).toEqual([]);
-  expect(findFallingTokens(journal("a+ c+ b+"))).toEqual(["b got token 98 after c had 99"]);
-  expect(findFallingTokens(journal("a+ a+"))).toHaveLength(1);
+  expect(findFallingTokens(parseJournal("a+ c+ d+"))).toEqual([]);
+  expect(findFallingTokens(parseJournal("a+ c+ b+"))).toEqual(["b got token 98 after c had 99"]);
+  expect(findFallingTokens(parseJournal("a+ a+"))).toHaveLength(1);
 });
 
 /** `a?` waits, `a!` is granted, `a-` goes; units come after. */

@@ -18,9 +18,9 @@ const LEASE = ["--no-lock", "--lease", "db=1:1"];
 /** What etcd may be late in expiring a session, and a busy machine in everything, ms. */
 const LATE = 4_000;
 
-const gateOf = (namespace: TestNamespace) => `${namespace.jobs.journal.folder}/gate`;
-const first = (namespace: TestNamespace, options: readonly string[]) =>
-  namespace.jobs.startAndWait({ name: "first", options, hold: ["until", gateOf(namespace)] });
+const getGatePath = (namespace: TestNamespace) => `${namespace.jobs.journal.folder}/gate`;
+const startFirst = (namespace: TestNamespace, options: readonly string[]) =>
+  namespace.jobs.startAndWait({ name: "first", options, hold: ["until", getGatePath(namespace)] });
 
 describe.each(TRANSPORTS)("over %s, a waiter gets its turn", (transport) => {
   it.each([
@@ -28,19 +28,19 @@ describe.each(TRANSPORTS)("over %s, a waiter gets its turn", (transport) => {
     { queue: "resource", options: LEASE },
   ])("in the queue of a $queue though history was compacted under it", async ({ options }) => {
     const namespace = await cluster.createTestNamespace(transport);
-    const meddler = await namespace.interceptRequests();
-    await first(namespace, options);
-    const creation = meddler.interceptNext(matchWatchCreation(transport), "request");
+    const interceptor = await namespace.interceptRequests();
+    await startFirst(namespace, options);
+    const creation = interceptor.interceptNext(matchWatchCreation(transport), "request");
     const run = namespace.jobs.start({
       name: "run",
       options: [...options, "--ttl", "60s"],
-      endpoint: meddler.endpoint,
+      endpoint: interceptor.endpoint,
     });
     const watch = await creation;
     await compactAll(namespace);
     watch.release();
-    await opened(namespace); // the watch from the old revision is refused, a new one stands
-    writeFileSync(gateOf(namespace), "");
+    await waitForWatches(namespace); // the watch from the old revision is refused, a new one stands
+    writeFileSync(getGatePath(namespace), "");
     const sinceFreed = startStopwatch();
     expect(await run.ended).toEqual({ code: 0, signal: null, stdout: "", stderr: "" });
     expect(sinceFreed()).toBeLessThan(9_000); // not by reading again, which is 10 s away at least
@@ -51,16 +51,16 @@ describe.each(TRANSPORTS)("over %s, a waiter gets its turn", (transport) => {
     { fault: "falls silent", ttl: 6, meddle: "silence" },
   ] as const)("though its watch $fault", async ({ ttl, meddle }) => {
     const namespace = await cluster.createTestNamespace(transport);
-    const meddler = await namespace.interceptRequests();
-    await first(namespace, LOCK);
-    const creation = meddler.interceptNext(matchWatchCreation(transport), "request");
+    const interceptor = await namespace.interceptRequests();
+    await startFirst(namespace, LOCK);
+    const creation = interceptor.interceptNext(matchWatchCreation(transport), "request");
     const options = [...LOCK, "--ttl", `${ttl}s`, "--termination-timeout", "1s"];
-    const run = namespace.jobs.start({ name: "run", options, endpoint: meddler.endpoint });
+    const run = namespace.jobs.start({ name: "run", options, endpoint: interceptor.endpoint });
     const watch = await creation;
     watch.release();
-    await opened(namespace);
+    await waitForWatches(namespace);
     watch[meddle]();
-    writeFileSync(gateOf(namespace), "");
+    writeFileSync(getGatePath(namespace), "");
     const sinceFreed = startStopwatch();
     expect(await run.ended).toEqual({ code: 0, signal: null, stdout: "", stderr: "" });
     expect(sinceFreed()).toBeLessThan((ttl / 3) * 1_000 + LATE);
@@ -68,7 +68,7 @@ describe.each(TRANSPORTS)("over %s, a waiter gets its turn", (transport) => {
 });
 
 /** Waits until the waiter's watch stands, beside that of the holder, which watches its own ticket alone. */
-async function opened(namespace: TestNamespace): Promise<void> {
+async function waitForWatches(namespace: TestNamespace): Promise<void> {
   await waitUntil("the watches stand", async () => (await namespace.readMetric(WATCHES)) >= 3);
 }
 
@@ -87,7 +87,7 @@ describe("a waiter killed in mid-queue delays those behind it by its TTL at most
     const namespace = await cluster.createTestNamespace(transport);
     const ttl = 2_000;
     const times = ["--ttl", `${ttl / 1000}s`, "--termination-timeout", "300ms"];
-    await first(namespace, one.options);
+    await startFirst(namespace, one.options);
     const changes = await recordChanges(namespace, namespace.keys.getFullRange());
     const victim = namespace.jobs.start({ name: "victim", options: [...one.options, ...times] });
     await namespace.jobs.waitForTickets("victim", "waiting");
@@ -95,7 +95,7 @@ describe("a waiter killed in mid-queue delays those behind it by its TTL at most
     await namespace.jobs.waitForTickets("next", "waiting");
     victim.child.kill("SIGKILL");
     const sinceKilled = startStopwatch();
-    writeFileSync(gateOf(namespace), "");
+    writeFileSync(getGatePath(namespace), "");
     await namespace.jobs.journal.waitForLine("next", "start");
     expect(sinceKilled(), namespace.jobs.journal.formatTimeline()).toBeLessThan(ttl + LATE);
     expect(changes.filter(({ ticket }) => ticket?.label === "victim" && ticket.state !== "waiting")).toEqual(
@@ -108,12 +108,12 @@ describe("a waiter killed in mid-queue delays those behind it by its TTL at most
 
 it("a hand-off among 20 waiters wakes one of them", async () => {
   const namespace = await cluster.createTestNamespace("http");
-  await first(namespace, LOCK);
+  await startFirst(namespace, LOCK);
   const waiters = Array.from({ length: 20 }, (_, index) => `w${index}`);
   const runs = waiters.map((name) => namespace.jobs.start({ name, options: LOCK }));
   await waitUntil("all wait", async () => (await namespace.listTickets()).length === 21);
   const before = await namespace.readMetric(EVENTS);
-  writeFileSync(gateOf(namespace), "");
+  writeFileSync(getGatePath(namespace), "");
   const codes = (await Promise.all(runs.map(({ ended }) => ended))).map(({ code }) => code);
   expect(codes).toEqual(waiters.map(() => 0));
   // The delete of the ticket ahead; and where it comes late, one's own grant.

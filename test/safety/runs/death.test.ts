@@ -23,13 +23,13 @@ const ENV = { SIGNALBOX_TTL: "3s", SIGNALBOX_TERMINATION_TIMEOUT: "500ms" };
 
 const cluster = TestCluster.startForFile();
 
-const spin = async (ms: number) => {
+const spinFor = async (ms: number) => {
   for (const end = performance.now() + ms; performance.now() < end; ) await new Promise(setImmediate);
 };
-const within = (ms: number) => spin(Math.random() * ms);
+const spinWithin = (ms: number) => spinFor(Math.random() * ms);
 
 /** Resolves with the event that grants a run the lock, as soon as etcd tells it. */
-async function granted(namespace: TestNamespace, run: TestProcess): Promise<void> {
+async function waitUntilGranted(namespace: TestNamespace, run: TestProcess): Promise<void> {
   const stop = AbortSignal.timeout(60_000);
   try {
     for await (const { events } of namespace.store.watch(
@@ -48,26 +48,30 @@ async function granted(namespace: TestNamespace, run: TestProcess): Promise<void
 
 /** When a runner that has the lock, or waits for it, is killed: after an event and a random while. */
 const INSTANTS: ((namespace: TestNamespace, run: TestProcess) => Promise<void>)[] = [
-  (namespace, run) => granted(namespace, run).then(() => within(8)), // around the spawn
-  (_, run) => run.waitForOutput(/up/).then(() => within(200)),
+  (namespace, run) => waitUntilGranted(namespace, run).then(() => spinWithin(8)), // around the spawn
+  (_, run) => run.waitForOutput(/up/).then(() => spinWithin(200)),
 ];
 
 /** Kills a runner. @returns ms until nothing of it and of its command was left */
-async function killed(run: TestProcess): Promise<number> {
+async function measureKill(run: TestProcess): Promise<number> {
   killProcess(run.pid, "SIGKILL");
   return await waitForDeath(run.mark, 5_000);
 }
 
 /** Kills a runner at any moment of its start, on a lock that is free. */
-async function killedAtStart(namespace: TestNamespace): Promise<number> {
+async function measureKillAtStart(namespace: TestNamespace): Promise<number> {
   const run = namespace.startRun([], [TOKEN_WRITER], { env: { OUT: "/dev/null" } });
-  await within(300);
-  return await killed(run);
+  await spinWithin(300);
+  return await measureKill(run);
 }
 
 /** Kills one holder of a lock after the other, the next one waiting already; the last one must have its turn in time. */
-async function killedInTurn(namespace: TestNamespace, ledger: TokenLog, kills: number): Promise<number[]> {
-  const queued = async () => {
+async function measureKillsInTurn(
+  namespace: TestNamespace,
+  ledger: TokenLog,
+  kills: number,
+): Promise<number[]> {
+  const startQueued = async () => {
     const run = namespace.startRun(["--lock", "job", "--wait"], [TOKEN_WRITER], { env: ledger.env });
     await waitUntil("its place", async () => {
       if (run.child.exitCode !== null)
@@ -77,15 +81,15 @@ async function killedInTurn(namespace: TestNamespace, ledger: TokenLog, kills: n
     return run;
   };
   const took: number[] = [];
-  let current = await queued();
+  let current = await startQueued();
   for (let number = 0; number < kills; number++) {
-    const next = await queued();
+    const next = await startQueued();
     await INSTANTS[number % INSTANTS.length]?.(namespace, current);
-    took.push(await killed(current));
+    took.push(await measureKill(current));
     current = next;
   }
   const sinceDeath = startStopwatch();
-  await granted(namespace, current);
+  await waitUntilGranted(namespace, current);
   expect(sinceDeath(), "ms from the last death to the next grant").toBeLessThan(TTL + LATE);
   await current.waitForOutput(/up/);
   killProcess(current.pid, "SIGTERM");
@@ -94,21 +98,21 @@ async function killedInTurn(namespace: TestNamespace, ledger: TokenLog, kills: n
 }
 
 /** A lane of kills: a third of them at the start. */
-async function lane(transport: Transport, kills: number): Promise<number[]> {
+async function runLane(transport: Transport, kills: number): Promise<number[]> {
   const namespace = cluster.createNamespace({ transport, env: ENV });
   const ledger = new TokenLog(cluster.createPath());
   const early = Math.ceil(kills / 3);
-  const took = await killedInTurn(namespace, ledger, kills - early);
+  const took = await measureKillsInTurn(namespace, ledger, kills - early);
   expect(ledger.findOverlaps(), "lines of a command that was to be dead").toEqual([]);
-  for (let number = 0; number < early; number++) took.push(await killedAtStart(namespace));
+  for (let number = 0; number < early; number++) took.push(await measureKillAtStart(namespace));
   return took;
 }
 
 /** Once more where a machine that stood still has cost runs their sessions. */
-async function inLane(transport: Transport, kills: number): Promise<number[]> {
+async function runLaneAfterStalls(transport: Transport, kills: number): Promise<number[]> {
   let took: number[] = [];
   await retryAfterStalls(async () => {
-    took = await lane(transport, kills);
+    took = await runLane(transport, kills);
     expect(Math.max(...took), "ms from the kill to the death of all: no horizon was waited for").toBeLessThan(
       HORIZON,
     );
@@ -121,7 +125,7 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
     `${KILLS / 2} runners SIGKILLed at random instants take their commands with them`,
     async () => {
       const shares = Array.from({ length: LANES }, (_, at) => Math.floor((KILLS / 2 + at) / LANES));
-      const took = (await Promise.all(shares.map((share) => inLane(transport, share)))).flat();
+      const took = (await Promise.all(shares.map((share) => runLaneAfterStalls(transport, share)))).flat();
       expect(took).toHaveLength(Math.floor(KILLS / 2));
       const median = took.toSorted((a, b) => a - b)[took.length >> 1];
       expect(median, "ms from the kill to the death of all").toBeLessThan(1_000);

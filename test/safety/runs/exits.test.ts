@@ -12,7 +12,7 @@ const cluster = TestCluster.startForFile();
 const FOR_EVER = ["sh", "-c", "echo up; exec sleep 1000"];
 
 /** A run that holds the lock `job` until it is told to end. */
-async function holder(namespace: TestNamespace, options: string[] = []) {
+async function startHolder(namespace: TestNamespace, options: string[] = []) {
   const run = namespace.startRun(["--lock", "job", ...options], FOR_EVER);
   await run.waitForOutput(/up/);
   return { run, end: () => run.child.kill("SIGTERM") };
@@ -23,7 +23,7 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
 
   test("busy: 75 at once and in silence, or what -E says", async () => {
     const namespace = enter();
-    const { run, end } = await holder(namespace);
+    const { run, end } = await startHolder(namespace);
     expect(await namespace.startRun(["--lock", "job"], ["echo", "ran"]).ended).toEqual(matchSilentEnd(75));
     expect(await namespace.startRun(["--lock", "job", "-E", "0"], ["echo", "ran"]).ended).toEqual(
       matchSilentEnd(0),
@@ -38,7 +38,7 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
 
   test("a run waits in silence, and runs when the lock is free", async () => {
     const namespace = enter();
-    const { run, end } = await holder(namespace);
+    const { run, end } = await startHolder(namespace);
     const next = namespace.startRun(["--lock", "job", "--wait"], ["echo", "ran"]);
     await namespace.waitForTicket(next, "waiting", "job");
     end();
@@ -126,14 +126,14 @@ const DRAINS = [
 
 describe.concurrent("drained", () => {
   const OPTIONS = ["--lock", "job", "--lease", "db=1:2", "--host", "web1.example.com"];
-  const value = (more: object = {}) => JSON.stringify({ v: 1, by: "ops", at: Date.now(), ...more });
+  const buildValue = (more: object = {}) => JSON.stringify({ v: 1, by: "ops", at: Date.now(), ...more });
 
   test.each(DRAINS)(
     "%s: 75 in silence; with --wait it starts once the drain is lifted",
     async (scope, name) => {
       const namespace = cluster.createNamespace();
       await namespace.put(namespace.keys.group("web"), JSON.stringify(["web1.example.com"]));
-      await namespace.put(namespace.keys.drain(scope, name), value());
+      await namespace.put(namespace.keys.drain(scope, name), buildValue());
       expect(await namespace.startRun(OPTIONS, ["echo", "ran"]).ended).toEqual(matchSilentEnd(75));
       expect(await namespace.startRun([...OPTIONS, "--wait=300ms"], ["echo", "ran"]).ended).toEqual(
         matchSilentEnd(75),
@@ -151,8 +151,8 @@ describe.concurrent("drained", () => {
     async (scope, name) => {
       const namespace = cluster.createNamespace();
       await namespace.put(namespace.keys.group("web"), JSON.stringify(["web1.example.com"]));
-      await namespace.put(namespace.keys.drain(scope, name), value({ until: Date.now() - 1 }));
-      if (scope !== "all") await namespace.put(namespace.keys.drain(scope, "other"), value());
+      await namespace.put(namespace.keys.drain(scope, name), buildValue({ until: Date.now() - 1 }));
+      if (scope !== "all") await namespace.put(namespace.keys.drain(scope, "other"), buildValue());
       expect(await namespace.startRun(OPTIONS, ["echo", "ran"]).ended).toEqual({
         ...matchSilentEnd(0),
         stdout: "ran\n",
@@ -162,7 +162,7 @@ describe.concurrent("drained", () => {
 
   test("a drain that says when it ends lets a waiter start then", async () => {
     const namespace = cluster.createNamespace();
-    await namespace.put(namespace.keys.drain("all", "all"), value({ until: Date.now() + 1_000 }));
+    await namespace.put(namespace.keys.drain("all", "all"), buildValue({ until: Date.now() + 1_000 }));
     expect(await namespace.startRun([...OPTIONS, "--wait"], ["echo", "ran"]).ended).toEqual({
       ...matchSilentEnd(0),
       stdout: "ran\n",
@@ -208,12 +208,14 @@ describe.concurrent("commands that do not run, or end by themselves", () => {
     "etcd is out of reach over %s: that takes no longer than --connect-timeout",
     async (transport) => {
       const namespace = cluster.createNamespace({ transport });
-      const away = (timeout: string) =>
+      const runWithoutEtcd = (timeout: string) =>
         namespace.startRun(["--endpoints", "http://127.0.0.1:9", "--connect-timeout", timeout], ["true"]);
-      const patient = away("10m");
+      const patient = runWithoutEtcd("10m");
       // On a slow machine a second may pass before the first refusal is there to be named.
-      expect(await away("1s").ended).toEqual(matchMessage(69, /127\.0\.0\.1:9: /));
-      expect(await away("8s").ended).toEqual(matchMessage(69, /127\.0\.0\.1:9.*(refused|ECONNREFUSED)/));
+      expect(await runWithoutEtcd("1s").ended).toEqual(matchMessage(69, /127\.0\.0\.1:9: /));
+      expect(await runWithoutEtcd("8s").ended).toEqual(
+        matchMessage(69, /127\.0\.0\.1:9.*(refused|ECONNREFUSED)/),
+      );
       expect(patient.child.exitCode, "one that may take longer still tries").toBeNull();
     },
   );

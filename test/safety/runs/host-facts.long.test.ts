@@ -15,7 +15,7 @@ const FOR_EVER = ["sh", "-c", "echo up; exec sleep 1000"];
 const cluster = TestCluster.startForFile();
 
 /** What a host said last, and at which revision. */
-async function said(
+async function readHostRecord(
   namespace: TestNamespace,
   host = HOST,
 ): Promise<(HostRecord & { revision: bigint }) | undefined> {
@@ -24,7 +24,7 @@ async function said(
 }
 
 /** Entries of etcd's log that some work costs. */
-async function proposals(work: () => Promise<unknown>): Promise<number> {
+async function countProposals(work: () => Promise<unknown>): Promise<number> {
   const index = async () => {
     const [status] = await cluster.store.readMemberStatuses();
     if (!status?.ok) throw new Error("etcd does not tell its status");
@@ -36,7 +36,7 @@ async function proposals(work: () => Promise<unknown>): Promise<number> {
 }
 
 /** Plays what takes no longer than a step of the time in which hosts say so: once more where it failed and the next has begun. */
-async function withinOneStep(play: () => Promise<void>): Promise<void> {
+async function playWithinOneInterval(play: () => Promise<void>): Promise<void> {
   const step = () => Math.floor(Date.now() / HOST_RECORD_INTERVAL);
   const before = step();
   await play().catch(async (error) => {
@@ -57,25 +57,25 @@ describe("what it costs", () => {
       const namespace = cluster.createNamespace({ env: { SIGNALBOX_HOST: HOST } });
       const counts: number[] = [];
       for (let round = 0; round < 3; round += 1)
-        counts.push(await proposals(() => namespace.startRun(options, job).ended));
+        counts.push(await countProposals(() => namespace.startRun(options, job).ended));
       expect(counts).toEqual([wanted, wanted, wanted]);
-      expect(await said(namespace)).toBeDefined();
+      expect(await readHostRecord(namespace)).toBeDefined();
     }),
   );
 
   test("a run that finds the lock taken: what it always did", () =>
     retryAfterStalls(() =>
-      withinOneStep(async () => {
+      playWithinOneInterval(async () => {
         const namespace = cluster.createNamespace({ env: { SIGNALBOX_HOST: HOST, SIGNALBOX_TTL: "60s" } });
         const holder = namespace.startRun(["--lock", "x"], FOR_EVER);
         await holder.waitForOutput(/up/);
-        const loser = () => namespace.startRun(["--lock", "x", "--host", "loser.example.com"], job).ended;
-        expect(await proposals(loser)).toBe(3);
-        expect(await said(namespace, "loser.example.com")).toBeDefined();
+        const runLoser = () => namespace.startRun(["--lock", "x", "--host", "loser.example.com"], job).ended;
+        expect(await countProposals(runLoser)).toBe(3);
+        expect(await readHostRecord(namespace, "loser.example.com")).toBeDefined();
         const looker = ["--lock", "x", "--lease", "db=1:2", "--host", "looker.example.com"];
         const counts: number[] = [];
         for (let round = 0; round < 3; round += 1)
-          counts.push(await proposals(() => namespace.startRun(looker, job).ended));
+          counts.push(await countProposals(() => namespace.startRun(looker, job).ended));
         expect(counts, "who looks first claims nothing: the word is a call of its own, once").toEqual([
           3, 2, 2,
         ]);
@@ -92,7 +92,7 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
     const namespace = cluster.createNamespace({ transport, env });
     const since = Date.now();
     expect(await namespace.startRun([], ["true"]).ended).toEqual(matchSilentEnd(0));
-    const record = await said(namespace);
+    const record = await readHostRecord(namespace);
     expect(record).toMatchObject({ cpu: expect.any(Number), memMb: expect.any(Number), macros: {} });
     expect(record?.version).toMatch(/^\d+\.\d+\.\d+/);
     expect(record?.seenAt).toBeGreaterThan(since - HOST_RECORD_INTERVAL);
@@ -114,7 +114,7 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
     await holder.waitForOutput(/up/);
     const run = namespace.startRun([...options, "--host", HOST], ["echo", "ran"]);
     expect(await run.ended).toMatchObject({ code, stdout: "" });
-    expect(await said(namespace)).toMatchObject({ cpu: expect.any(Number) });
+    expect(await readHostRecord(namespace)).toMatchObject({ cpu: expect.any(Number) });
     holder.child.kill("SIGTERM");
     await holder.ended;
   });
@@ -125,33 +125,33 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
     await holder.waitForOutput(/up/);
     const waiter = namespace.startRun(["--lock", "x", "--wait", "--host", HOST], ["echo", "ran"]);
     await namespace.waitForTicket(waiter, "waiting", "x");
-    expect(await said(namespace)).toMatchObject({ cpu: expect.any(Number) });
+    expect(await readHostRecord(namespace)).toMatchObject({ cpu: expect.any(Number) });
     holder.child.kill("SIGTERM");
     expect(await waiter.ended).toMatchObject({ code: 0, stdout: "ran\n" });
   });
 
   test("said once, it is not said again within the same five minutes, but whenever it has changed", () =>
-    withinOneStep(async () => {
+    playWithinOneInterval(async () => {
       const namespace = cluster.createNamespace({ transport, env });
       const revisions: (bigint | undefined)[] = [];
-      const ran = async (options: string[]) => {
+      const runAndRecord = async (options: string[]) => {
         await namespace.startRun(options, ["true"]).ended;
-        revisions.push((await said(namespace))?.revision);
+        revisions.push((await readHostRecord(namespace))?.revision);
       };
-      await ran(["--lock", "x"]);
-      await ran(["--lock", "y"]);
-      await ran(["--no-lock", "--lease", "db=1:2"]);
+      await runAndRecord(["--lock", "x"]);
+      await runAndRecord(["--lock", "y"]);
+      await runAndRecord(["--no-lock", "--lease", "db=1:2"]);
       expect(revisions).toEqual([revisions[0], revisions[0], revisions[0]]);
       const older = '{"v":1,"cpu":1,"seenAt":1}';
       await namespace.put(namespace.keys.host(HOST), older);
-      await ran(["--lock", "x"]);
-      expect(await said(namespace)).toMatchObject({ version: expect.any(String) });
+      await runAndRecord(["--lock", "x"]);
+      expect(await readHostRecord(namespace)).toMatchObject({ version: expect.any(String) });
     }));
 
   test("a preview says nothing", async () => {
     const namespace = cluster.createNamespace({ transport, env });
     expect(await namespace.startRun(["--dry-run"], ["true"]).ended).toMatchObject({ code: 0 });
-    expect(await said(namespace)).toBeUndefined();
+    expect(await readHostRecord(namespace)).toBeUndefined();
   });
 
   test("history stays where it is read: with the grant", async () => {
@@ -190,7 +190,7 @@ describe("a role that may not write hosts", () => {
       code: 0,
       stderr: expect.stringMatching(/may not write what this host says/),
     });
-    expect(await said(namespace)).toBeUndefined();
+    expect(await readHostRecord(namespace)).toBeUndefined();
     expect(await namespace.readQueue("x")).toEqual([]);
   });
 

@@ -15,7 +15,7 @@ import { waitForDeath } from "../support/wait-for-death.ts";
 const cluster = TestCluster.startForFile();
 
 /** A job whose children have other names, sessions of their own, and no word of it in their environment. */
-function newJob(children: string): { path: string; name: string } {
+function createJob(children: string): { path: string; name: string } {
   const name = `nightly-${Math.random().toString(36).slice(2)}.sh`;
   const path = join(dirname(cluster.createPath("")), name);
   writeFileSync(path, `#!/bin/sh\nsetsid env -i ${children} &\necho up\nwait\n`);
@@ -26,9 +26,10 @@ function newJob(children: string): { path: string; name: string } {
 /** As `pkill -9 -f PATTERN` and `pkill -9 PATTERN` do together, among the processes of one run. */
 function killAllNamed(run: TestProcess, pattern: string): string[] {
   const names = new Map(listMarkedProcesses(run.mark).map(({ pid, name }) => [pid, name]));
-  const shows = (pid: number, cmdline: string) => `${names.get(pid)}\n${cmdline.replaceAll("\0", " ")}`;
+  const formatProcess = (pid: number, cmdline: string) =>
+    `${names.get(pid)}\n${cmdline.replaceAll("\0", " ")}`;
   const hit = listCommandLines().filter(
-    ({ pid, cmdline }) => names.has(pid) && shows(pid, cmdline).includes(pattern),
+    ({ pid, cmdline }) => names.has(pid) && formatProcess(pid, cmdline).includes(pattern),
   );
   for (const { pid } of hit) killProcess(pid, "SIGKILL");
   return hit.map(({ cmdline }) => cmdline.replaceAll("\0", " "));
@@ -36,7 +37,7 @@ function killAllNamed(run: TestProcess, pattern: string): string[] {
 
 async function startJob(namespace: TestNamespace, words: (path: string) => string[]) {
   const sleeper = createSleeper();
-  const { path, name } = newJob(sleeper.words);
+  const { path, name } = createJob(sleeper.words);
   const run = namespace.startRun(["--lock", "job"], words(path));
   await run.waitForOutput(/up/);
   await waitUntil("its child", sleeper.find);
@@ -52,7 +53,7 @@ const PATTERNS: [what: string, pattern: (name: string) => string][] = [
 ];
 
 /** Kills a job whose runner shows this, and waits until the next one has its lock. */
-async function killed(pattern: (name: string) => string): Promise<void> {
+async function testKill(pattern: (name: string) => string): Promise<void> {
   const namespace = cluster.createNamespace({
     env: { SIGNALBOX_TTL: "6s", SIGNALBOX_TERMINATION_TIMEOUT: "500ms" },
   });
@@ -69,7 +70,7 @@ async function killed(pattern: (name: string) => string): Promise<void> {
 
 describe("SIGKILL of everything that shows", () => {
   test.each(PATTERNS)("%s: nothing lives on when the lock is free", (_, pattern) =>
-    retryAfterStalls(() => killed(pattern)),
+    retryAfterStalls(() => testKill(pattern)),
   );
 
   test("guardians show no word of the run, at no moment of their start", async () => {
@@ -78,7 +79,7 @@ describe("SIGKILL of everything that shows", () => {
     const run = namespace.startRun(["--lock", "job"], ["sh", "-c", "echo up; exec sleep 60", name]);
     const words = new Set<string>();
     const look = () => {
-      for (const { pid, cmdline } of cmdlinesOf(run))
+      for (const { pid, cmdline } of listRunCommandLines(run))
         if (pid !== run.pid) words.add(cmdline.replaceAll("\0", " ").trim());
     };
     const started = run.waitForOutput(/up/).then(() => true);
@@ -98,7 +99,7 @@ describe("SIGKILL of everything that shows", () => {
   });
 });
 
-function cmdlinesOf(run: TestProcess) {
+function listRunCommandLines(run: TestProcess) {
   const ours = new Set(listMarkedProcesses(run.mark).map(({ pid }) => pid));
   return listCommandLines().filter(({ pid }) => ours.has(pid));
 }

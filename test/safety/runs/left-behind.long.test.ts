@@ -30,7 +30,7 @@ test("on purpose, while etcd is away: it lives on, and the run says what it coul
     });
     expect(daemon.find()).toBe(pid);
   } finally {
-    etcd.thaw();
+    etcd.unfreeze();
   }
 });
 

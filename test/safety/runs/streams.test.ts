@@ -14,7 +14,7 @@ import { waitUntil } from "../../../fixtures/wait-until.ts";
 const cluster = TestCluster.startForFile();
 
 /** Runs a pipeline of the shell in which "$@" is `signalbox run` with its options. @returns its exit code */
-async function pipeline(text: string, options: string[] = []): Promise<number | null> {
+async function runPipeline(text: string, options: string[] = []): Promise<number | null> {
   const namespace = cluster.createNamespace();
   const env = { ...process.env, ...namespace.env, SIGNALBOX_ENDPOINTS: cluster.etcd.clientUrl };
   const args = ["-c", text, "sh", process.execPath, BUNDLE, "run", ...options];
@@ -27,15 +27,15 @@ describe.concurrent("streams", () => {
     const bytes = randomBytes(1_000_000);
     const [input, output, errors] = [cluster.createPath(), cluster.createPath(), cluster.createPath()];
     writeFileSync(input, bytes);
-    const code = await pipeline(`"$@" -- sh -c 'tee /dev/fd/2; exit 3' <${input} >${output} 2>${errors}`);
+    const code = await runPipeline(`"$@" -- sh -c 'tee /dev/fd/2; exit 3' <${input} >${output} 2>${errors}`);
     expect(code).toBe(3);
     expect(readFileSync(output).equals(bytes), "standard output").toBe(true);
     expect(readFileSync(errors).equals(bytes), "standard error").toBe(true);
   });
 
   test("an input that ends, and one that is closed, are what the command sees", async () => {
-    expect(await pipeline(`printf '' | "$@" -- sh -c '! read line'`)).toBe(0);
-    expect(await pipeline(`"$@" -- sh -c '! [ -e /proc/self/fd/0 ] || ! read line' <&-`)).toBe(0);
+    expect(await runPipeline(`printf '' | "$@" -- sh -c '! read line'`)).toBe(0);
+    expect(await runPipeline(`"$@" -- sh -c '! [ -e /proc/self/fd/0 ] || ! read line' <&-`)).toBe(0);
   });
 
   test("1,000 lines to a reader that closes early: the command ends as it would without us", async () => {
@@ -44,12 +44,12 @@ describe.concurrent("streams", () => {
     // The pipe holds no more than a page or so before its reader has gone: the writer waits for that.
     const wait = `until [ -e ${count} ]; do sleep 0.02; done`;
     const script = `"$@" -- sh -c 'echo first; ${wait}; ${lines}' | { read line; exec 0<&-; echo "$line" >${count}; }; exit \${PIPESTATUS[0]}`;
-    expect(await pipeline(script), "SIGPIPE, as the shell says it").toBe(141);
+    expect(await runPipeline(script), "SIGPIPE, as the shell says it").toBe(141);
     expect(readFileSync(count, "utf8")).toBe("first\n");
   });
 
   test("a reader that closes before a waiting run starts its command harms nobody", async () => {
-    expect(await pipeline(`"$@" -- true | true; exit \${PIPESTATUS[0]}`)).toBe(0);
+    expect(await runPipeline(`"$@" -- true | true; exit \${PIPESTATUS[0]}`)).toBe(0);
   });
 
   test("what stands on the terminal's side is not ours: nothing of our own goes to standard output", async () => {
@@ -101,13 +101,13 @@ describe.concurrent("signals", () => {
 });
 
 describe.concurrent("the log", () => {
-  const lines = (path: string) => readFileSync(path, "utf8").split("\n").filter(Boolean);
+  const readLines = (path: string) => readFileSync(path, "utf8").split("\n").filter(Boolean);
 
   test("as JSON, every line parses and has its time, level and message", async () => {
     const file = cluster.createPath();
     const options = ["--lock", "a\u2028b", "--log-format", "json", "--log-file", file, "-vv"];
     expect(await cluster.createNamespace().startRun(options, ["true"]).ended).toEqual(matchSilentEnd(0));
-    const entries = lines(file).map((line) => JSON.parse(line));
+    const entries = readLines(file).map((line) => JSON.parse(line));
     expect(entries.length).toBeGreaterThan(2);
     for (const entry of entries) {
       expect(entry).toMatchObject({ level: expect.stringMatching(/^(debug|info|warn|error)$/) });
@@ -123,14 +123,17 @@ describe.concurrent("the log", () => {
     const holder = namespace.startRun(["--lock", "job"], ["sh", "-c", "echo up; exec sleep 1000"]);
     await holder.waitForOutput(/up/);
     const run = namespace.startRun(["--lock", "job", "--wait", "-v", "--log-file", file], ["true"]);
-    await waitUntil("that it waits, in the log", () => existsSync(file) && /waiting/.test(`${lines(file)}`));
+    await waitUntil(
+      "that it waits, in the log",
+      () => existsSync(file) && /waiting/.test(`${readLines(file)}`),
+    );
     renameSync(file, `${file}.1`);
     run.child.kill("SIGUSR2");
     await waitUntil("a new log file", () => existsSync(file));
     holder.child.kill("SIGTERM");
     expect(await run.ended).toEqual(matchSilentEnd(0));
-    expect(lines(`${file}.1`).join("\n")).toMatch(/waiting/);
-    expect(lines(file).join("\n")).toMatch(/started[\s\S]*finished/);
+    expect(readLines(`${file}.1`).join("\n")).toMatch(/waiting/);
+    expect(readLines(file).join("\n")).toMatch(/started[\s\S]*finished/);
   });
 
   test("a log file that cannot be opened: 78 before anything is started", async () => {

@@ -17,7 +17,7 @@ const TERMINAL = { columns: 120, rows: 24 };
 /** Escape sequences, a bidi control and a line break. */
 const HOSTILE = "a\u001b[31mred\u001b]0;title\u0007\u202eb\nc";
 
-function folder(): string {
+function createFolder(): string {
   const path = mkdtempSync(join(tmpdir(), "signalbox-test-"));
   onTestFinished(() => rmSync(path, { recursive: true, force: true }));
   return path;
@@ -27,30 +27,30 @@ function folder(): string {
 const schedule = (namespace: TestNamespace, ...args: string[]) =>
   namespace.start(["schedule", ...args]).ended;
 
-async function done(namespace: TestNamespace, ...args: string[]): Promise<string> {
+async function runSuccessfully(namespace: TestNamespace, ...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await schedule(namespace, ...args);
   expect({ args, code, stderr: code === 0 ? "" : stderr }).toEqual({ args, code: 0, stderr: "" });
   return stdout;
 }
 
-async function refused(namespace: TestNamespace, ...args: string[]): Promise<[number | null, string]> {
+async function runRefused(namespace: TestNamespace, ...args: string[]): Promise<[number | null, string]> {
   const { code, stderr } = await schedule(namespace, ...args);
   return [code, stderr];
 }
 
-async function definition(namespace: TestNamespace, id: string) {
+async function readDefinition(namespace: TestNamespace, id: string) {
   const [kv] = (await namespace.store.readRange({ key: namespace.keys.schedule(id) })).kvs;
   const parsed = kv === undefined ? undefined : parseDefinition(kv.value);
   return parsed && "value" in parsed ? parsed.value : undefined;
 }
 
-async function due(namespace: TestNamespace, id: string) {
+async function readDue(namespace: TestNamespace, id: string) {
   const [kv] = (await namespace.store.readRange({ key: namespace.keys.due(id) })).kvs;
   const parsed = kv === undefined ? undefined : parseDue(kv.value);
   return parsed && "value" in parsed ? parsed.value : undefined;
 }
 
-async function audits(namespace: TestNamespace): Promise<string[]> {
+async function readAudits(namespace: TestNamespace): Promise<string[]> {
   const { kvs } = await namespace.store.readRange(namespace.keys.audits());
   return kvs.map(
     ({ value }) => `${parseAuditRecord("x", value)?.target}: ${parseAuditRecord("x", value)?.outcome}`,
@@ -65,11 +65,21 @@ const NIGHTLY = ["30 2 * * *", "--timezone", "Europe/Berlin", "--start", "2027-0
 describe("an operator's day", () => {
   it("adds, looks, changes, pauses, triggers and deletes, and all of it is on record", async () => {
     const namespace = await cluster.createTestNamespace("grpc");
-    const added = await done(namespace, "add", "backup", ...NIGHTLY, "--retries", "2", "--", "dump", "a b");
+    const added = await runSuccessfully(
+      namespace,
+      "add",
+      "backup",
+      ...NIGHTLY,
+      "--retries",
+      "2",
+      "--",
+      "dump",
+      "a b",
+    );
     expect(added).toMatch(
       /^schedule backup added: .*runs dump 'a b'; next 2027-03-27 01:30:00 UTC\nnext: .*\nthen: /,
     );
-    await done(
+    await runSuccessfully(
       namespace,
       "add",
       "report.weekly",
@@ -81,7 +91,7 @@ describe("an operator's day", () => {
       "--start",
       "2027-01-01",
     );
-    expect(await done(namespace, "list")).toBe(
+    expect(await runSuccessfully(namespace, "list")).toBe(
       [
         "key            type    cron        delay  timezone       next_time                next_run_time            data",
         "backup         -       30 2 * * *  0      Europe/Berlin  2027-03-27 01:30:00 UTC  2027-03-27 01:30:00 UTC  dump 'a b'",
@@ -89,19 +99,19 @@ describe("an operator's day", () => {
         "2 entries.\n",
       ].join("\n"),
     );
-    expect(await done(namespace, "edit", "backup", "--retries", "", "--timeout", "1h")).toBe(
+    expect(await runSuccessfully(namespace, "edit", "backup", "--retries", "", "--timeout", "1h")).toBe(
       "schedule backup changed: retries 2 -> none, timeout none -> 1h\n",
     );
-    expect(await done(namespace, "pause", "backup", "report.weekly", "--reason", "disk full")).toMatch(
-      /\(disk full\)\n.*\(disk full\)\n$/,
-    );
-    expect((await definition(namespace, "backup"))?.pause?.why).toBe("disk full");
-    await done(namespace, "resume", "backup");
-    await done(namespace, "trigger", "backup");
-    expect((await due(namespace, "backup"))?.open).toMatchObject([{ kind: "trigger" }]);
-    await done(namespace, "delete", "backup", "report.weekly", "--yes");
-    expect(await done(namespace, "list")).toBe("0 entries.\n");
-    const records = (await audits(namespace)).map((record) => record.replace(/^schedules? /, ""));
+    expect(
+      await runSuccessfully(namespace, "pause", "backup", "report.weekly", "--reason", "disk full"),
+    ).toMatch(/\(disk full\)\n.*\(disk full\)\n$/);
+    expect((await readDefinition(namespace, "backup"))?.pause?.why).toBe("disk full");
+    await runSuccessfully(namespace, "resume", "backup");
+    await runSuccessfully(namespace, "trigger", "backup");
+    expect((await readDue(namespace, "backup"))?.open).toMatchObject([{ kind: "trigger" }]);
+    await runSuccessfully(namespace, "delete", "backup", "report.weekly", "--yes");
+    expect(await runSuccessfully(namespace, "list")).toBe("0 entries.\n");
+    const records = (await readAudits(namespace)).map((record) => record.replace(/^schedules? /, ""));
     expect(records.sort()).toEqual(
       [
         ...["backup: added", "report.weekly: added", "backup: changed", "backup, report.weekly: paused: 2"],
@@ -112,8 +122,8 @@ describe("an operator's day", () => {
 
   it("sees what clock changes do", async () => {
     const namespace = await cluster.createTestNamespace("http");
-    await done(namespace, "add", "backup", ...NIGHTLY, "--", "true");
-    const next = await done(namespace, "next", "backup", "--count", "3");
+    await runSuccessfully(namespace, "add", "backup", ...NIGHTLY, "--", "true");
+    const next = await runSuccessfully(namespace, "next", "backup", "--count", "3");
     expect(next.match(/2027-03-2\d 0\d:\d\d:00 UTC/g)).toHaveLength(3);
     expect(next).toMatch(/2027-03-28.*gap/);
     const away = namespace.start(
@@ -143,7 +153,9 @@ describe("an operator's day", () => {
     const added = await schedule(namespace, "add", "a", "x", "0 3 * * *", ...options);
     expect(added.stderr).toMatch(/note: there is no group "web": .*signalbox group set web HOST/);
     expect((await schedule(namespace, "edit", "a", "--note", "x")).stderr, "it is told once").toBe("");
-    expect(await done(namespace, "explain", "a")).toMatch(/type "x", on hosts of group web, holding db=1\n/);
+    expect(await runSuccessfully(namespace, "explain", "a")).toMatch(
+      /type "x", on hosts of group web, holding db=1\n/,
+    );
     expect((await schedule(namespace, "lint", "a")).code).toBe(0);
     await put(namespace, namespace.keys.schedule("bad"), '{"cron":"61 * * * *","timezone":"UTC"}');
     const lint = await schedule(namespace, "lint");
@@ -151,7 +163,7 @@ describe("an operator's day", () => {
       code: 1,
       stdout: expect.stringMatching(/^bad: error: definition: .*minute/m),
     });
-    expect(await refused(namespace, "edit", "bad", "--note", "x")).toEqual([
+    expect(await runRefused(namespace, "edit", "bad", "--note", "x")).toEqual([
       78,
       expect.stringMatching(/cannot be read/),
     ]);
@@ -160,7 +172,7 @@ describe("an operator's day", () => {
 
   it("lists dead letters and runs one again", async () => {
     const namespace = await cluster.createTestNamespace("http");
-    await done(namespace, "add", "a", "x", "@daily");
+    await runSuccessfully(namespace, "add", "a", "x", "@daily");
     const scheduled = Date.UTC(2026, 0, 1);
     const letter = {
       scheduled,
@@ -171,12 +183,12 @@ describe("an operator's day", () => {
       reason: HOSTILE,
     };
     await put(namespace, namespace.keys.outcomes("a"), formatOutcomes({ runs: [letter], dead: [letter] }));
-    const dead = await done(namespace, "dead");
+    const dead = await runSuccessfully(namespace, "dead");
     expect(dead).toMatch(/^a +2026-01-01 00:00:00 UTC +failed +3 +1 +.*aredb c$/m);
-    await done(namespace, "trigger", "a", "--dead", "2026-01-01T00:00Z");
-    expect((await due(namespace, "a"))?.open).toMatchObject([{ scheduled, kind: "trigger" }]);
-    expect(await done(namespace, "dead", "a")).toBe("no dead letters\n");
-    expect(await refused(namespace, "trigger", "a", "--dead", "2026-01-01T00:00Z")).toEqual([
+    await runSuccessfully(namespace, "trigger", "a", "--dead", "2026-01-01T00:00Z");
+    expect((await readDue(namespace, "a"))?.open).toMatchObject([{ scheduled, kind: "trigger" }]);
+    expect(await runSuccessfully(namespace, "dead", "a")).toBe("no dead letters\n");
+    expect(await runRefused(namespace, "trigger", "a", "--dead", "2026-01-01T00:00Z")).toEqual([
       1,
       expect.stringMatching(/no dead letter/),
     ]);
@@ -186,7 +198,7 @@ describe("an operator's day", () => {
 describe("a mistake", () => {
   it("is refused with its reason, and writes nothing", async () => {
     const namespace = await cluster.createTestNamespace("http");
-    await done(namespace, "add", "a", "@daily", "--", "true");
+    await runSuccessfully(namespace, "add", "a", "@daily", "--", "true");
     const before = (await namespace.store.readRange(namespace.keys.getFullRange())).kvs;
     const cases: [string[], number, RegExp][] = [
       [["add", "a", "@daily", "--", "true"], 1, /"a" already/],
@@ -208,7 +220,7 @@ describe("a mistake", () => {
       [["add", "a", "x", "@daily", "--hook-failure", "https://"], 64, /"https:\/\/" is no URL/],
       [["resume", "a", "--strict"], 1, /^$/],
     ];
-    const answers = await Promise.all(cases.map(([args]) => refused(namespace, ...args)));
+    const answers = await Promise.all(cases.map(([args]) => runRefused(namespace, ...args)));
     for (const [index, [args, code, why]] of cases.entries())
       expect([args, ...(answers[index] ?? [])]).toEqual([args, code, expect.stringMatching(why)]);
     expect((await namespace.store.readRange(namespace.keys.getFullRange())).kvs).toEqual(before);
@@ -227,48 +239,55 @@ describe("two operators", () => {
   it("at once: of two adds one wins, and edits of different fields both stand", async () => {
     const namespace = await cluster.createTestNamespace("http");
     const adds = await Promise.all(
-      ["1", "2"].map((note) => refused(namespace, "add", "a", "@daily", "--note", note, "--", "x")),
+      ["1", "2"].map((note) => runRefused(namespace, "add", "a", "@daily", "--note", note, "--", "x")),
     );
     expect(adds.map(([code]) => code).sort()).toEqual([0, 1]);
     await Promise.all([
-      done(namespace, "edit", "a", "--timeout", "1m"),
-      done(namespace, "edit", "a", "--retries", "3"),
+      runSuccessfully(namespace, "edit", "a", "--timeout", "1m"),
+      runSuccessfully(namespace, "edit", "a", "--retries", "3"),
     ]);
-    expect(await definition(namespace, "a")).toMatchObject({ timeout: 60_000, retries: 3 });
+    expect(await readDefinition(namespace, "a")).toMatchObject({ timeout: 60_000, retries: 3 });
   });
 
   it("acts on what it saw, or not at all; a worker's writes do not count", async () => {
     const namespace = await cluster.createTestNamespace("http");
-    await done(namespace, "add", "a", "@daily", "--", "x");
-    const seen = JSON.parse(await done(namespace, "delete", "a", "--dry-run", "--json"));
+    await runSuccessfully(namespace, "add", "a", "@daily", "--", "x");
+    const seen = JSON.parse(await runSuccessfully(namespace, "delete", "a", "--dry-run", "--json"));
     expect(seen).toMatchObject({ outcome: "dry-run", changes: [{ id: "a", kind: "deleted" }] });
     await put(namespace, namespace.keys.due("a"), formatDue({ next: 9e12, runAt: 9e12, open: [] }));
-    await done(namespace, "pause", "a", "--expect-revision", seen.revision);
-    const [code, why] = await refused(namespace, "delete", "a", "--expect-revision", seen.revision, "--yes");
+    await runSuccessfully(namespace, "pause", "a", "--expect-revision", seen.revision);
+    const [code, why] = await runRefused(
+      namespace,
+      "delete",
+      "a",
+      "--expect-revision",
+      seen.revision,
+      "--yes",
+    );
     expect([code, why]).toEqual([75, expect.stringMatching(/written since:[\s\S]*schedule a was written/)]);
-    expect(await refused(namespace, "pause", "a", "--expect-revision", "999999")).toEqual([
+    expect(await runRefused(namespace, "pause", "a", "--expect-revision", "999999")).toEqual([
       64,
       expect.stringMatching(/still to come/),
     ]);
-    expect(await definition(namespace, "a")).toBeDefined();
+    expect(await readDefinition(namespace, "a")).toBeDefined();
   });
 
   it("what changes while it is asked is not deleted", async () => {
     const namespace = await cluster.createTestNamespace("http");
-    await done(namespace, "add", "a", "@daily", "--", "x");
+    await runSuccessfully(namespace, "add", "a", "@daily", "--", "x");
     const asked = namespace.start(["schedule", "delete", "a"], { terminal: TERMINAL });
     await asked.waitForOutput(/Delete schedule a\? \[y\/N\]/);
-    await done(namespace, "edit", "a", "--note", "mine");
+    await runSuccessfully(namespace, "edit", "a", "--note", "mine");
     asked.child.stdin?.write("y\r");
     expect(await asked.ended).toMatchObject({ code: 75 });
-    expect((await definition(namespace, "a"))?.note).toBe("mine");
+    expect((await readDefinition(namespace, "a"))?.note).toBe("mine");
   });
 });
 
 describe("an edit in an editor", () => {
   /** An editor that runs a script on its file. */
-  function editor(script: string): { path: string; env: Record<string, string> } {
-    const path = folder();
+  function writeEditor(script: string): { path: string; env: Record<string, string> } {
+    const path = createFolder();
     const file = join(path, "editor");
     writeFileSync(file, `#!/bin/sh\n${script}\n`);
     chmodSync(file, 0o755);
@@ -277,16 +296,16 @@ describe("an edit in an editor", () => {
 
   it("writes what was typed, and keeps it where it is wrong", async () => {
     const namespace = await cluster.createTestNamespace("http");
-    await done(namespace, "add", "a", "@daily", "--", "x");
-    const good = editor(`sed -i 's/@daily/@hourly/' "$1"`);
+    await runSuccessfully(namespace, "add", "a", "@daily", "--", "x");
+    const good = writeEditor(`sed -i 's/@daily/@hourly/' "$1"`);
     const ended = await namespace.start(["schedule", "edit", "a", "--yes"], { env: good.env }).ended;
     expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('cron "@daily" -> "@hourly"') });
     expect(readdirSync(good.path)).toEqual(["editor"]);
-    const bad = editor(`sed -i 's/@hourly/@sometimes/' "$1"`);
+    const bad = writeEditor(`sed -i 's/@hourly/@sometimes/' "$1"`);
     const wrong = await namespace.start(["schedule", "edit", "a", "--yes"], { env: bad.env }).ended;
     expect(wrong).toMatchObject({ code: 78, stderr: expect.stringMatching(/@sometimes[\s\S]*is kept in/) });
     expect(readdirSync(bad.path)).toHaveLength(2);
-    expect((await definition(namespace, "a"))?.cron).toBe("@hourly");
+    expect((await readDefinition(namespace, "a"))?.cron).toBe("@hourly");
   });
 });
 
@@ -295,29 +314,29 @@ describe("a crontab", () => {
 
   it("is imported once, shown by diff, changed where it changed, and pruned", async () => {
     const namespace = await cluster.createTestNamespace("grpc");
-    await done(namespace, "add", "mine", "@daily", "--", "x");
+    await runSuccessfully(namespace, "add", "mine", "@daily", "--", "x");
     expect(await schedule(namespace, "diff", ...IMPORT)).toMatchObject({
       code: 1,
       stdout: expect.stringMatching(/\n9 added\n$/),
     });
-    await done(namespace, "import", ...IMPORT, "--yes");
-    expect(await done(namespace, "import", ...IMPORT, "--yes")).toBe(
+    await runSuccessfully(namespace, "import", ...IMPORT, "--yes");
+    expect(await runSuccessfully(namespace, "import", ...IMPORT, "--yes")).toBe(
       "the schedules are so already: nothing to change\n",
     );
-    expect(await done(namespace, "diff", ...IMPORT)).toBe("nothing changed\n");
+    expect(await runSuccessfully(namespace, "diff", ...IMPORT)).toBe("nothing changed\n");
     const text = readFileSync(ODD, "utf8")
       .replace("30 2 * * *", "40 2 * * *")
       .replace(/^.*leap\n/m, "");
-    const file = join(folder(), "odd.crontab");
+    const file = join(createFolder(), "odd.crontab");
     writeFileSync(file, text);
     const again = ["crontab", file, "--timezone", "UTC"];
     const changed = await schedule(namespace, "diff", ...again, "--prune");
     expect(changed.stdout).toMatch(/db-dump-\w{7} changed: cron "30 2 \* \* \*" -> "40 2 \* \* \*"; next/);
     expect(changed.stdout).toMatch(/leap-\w{7} deleted[\s\S]*\n1 changed, 1 deleted\n$/);
-    await done(namespace, "import", ...again, "--prune", "--yes");
+    await runSuccessfully(namespace, "import", ...again, "--prune", "--yes");
     expect((await namespace.store.readRange(namespace.keys.schedules())).kvs).toHaveLength(9);
-    expect(await definition(namespace, "mine")).toBeDefined();
-    expect(await audits(namespace)).toContain("crontab odd.crontab: 1 changed, 1 deleted");
+    expect(await readDefinition(namespace, "mine")).toBeDefined();
+    expect(await readAudits(namespace)).toContain("crontab odd.crontab: 1 changed, 1 deleted");
   });
 
   it("with bad lines is refused as a whole, every one told by its number", async () => {
@@ -364,18 +383,27 @@ describe("a crontab", () => {
       await cluster.createTestNamespace("http"),
       await cluster.createTestNamespace("grpc"),
     ];
-    await done(namespace, "import", ...IMPORT, "--yes");
-    await done(namespace, "add", "mine", "report", "@daily", '{"a":[1]}', "--hook-late", "x 'y z'");
-    const file = join(folder(), "schedules.json");
-    await done(namespace, "export", file);
-    await done(other, "import", "json", file, "--yes");
-    expect(await done(other, "export")).toBe(readFileSync(file, "utf8"));
-    expect(await done(other, "diff", "json", file, "--prune")).toBe("nothing changed\n");
+    await runSuccessfully(namespace, "import", ...IMPORT, "--yes");
+    await runSuccessfully(
+      namespace,
+      "add",
+      "mine",
+      "report",
+      "@daily",
+      '{"a":[1]}',
+      "--hook-late",
+      "x 'y z'",
+    );
+    const file = join(createFolder(), "schedules.json");
+    await runSuccessfully(namespace, "export", file);
+    await runSuccessfully(other, "import", "json", file, "--yes");
+    expect(await runSuccessfully(other, "export")).toBe(readFileSync(file, "utf8"));
+    expect(await runSuccessfully(other, "diff", "json", file, "--prune")).toBe("nothing changed\n");
     writeFileSync(
       file,
       '{"schedules": {"a": {"cron": "x"}, "b": {"cron": "@daily", "timezone": "UTC", "retries": -1}}}',
     );
-    const [code, why] = await refused(other, "import", "json", file, "--yes");
+    const [code, why] = await runRefused(other, "import", "json", file, "--yes");
     expect([code, why]).toEqual([
       78,
       expect.stringMatching(/"a": [\s\S]*"b": retries -1|"a": [\s\S]*"b": retries/),

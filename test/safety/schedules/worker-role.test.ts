@@ -23,14 +23,14 @@ afterAll(async () => {
 });
 
 async function createNamespaceOf(user: string, collections: readonly string[]): Promise<TestNamespace> {
-  const asRoot = (...args: string[]) => etcd.runEtcdctl("--user", `root:${LOGIN.rootPassword}`, ...args);
+  const runAsRoot = (...args: string[]) => etcd.runEtcdctl("--user", `root:${LOGIN.rootPassword}`, ...args);
   const grant = (kind: string, prefix: string) =>
-    asRoot("role", "grant-permission", "--prefix=true", user, kind, prefix);
-  await asRoot("role", "add", user);
+    runAsRoot("role", "grant-permission", "--prefix=true", user, kind, prefix);
+  await runAsRoot("role", "add", user);
   await grant("read", PREFIX);
   for (const collection of collections) await grant("readwrite", PREFIX + collection);
-  await asRoot("user", "add", `${user}:secret`);
-  await asRoot("user", "grant-role", user, user);
+  await runAsRoot("user", "add", `${user}:secret`);
+  await runAsRoot("user", "grant-role", user, user);
   const login = {
     SIGNALBOX_USER: user,
     SIGNALBOX_PASSWORD: "secret",

@@ -9,12 +9,17 @@ import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts"
 import { FaultProxy } from "../../../fixtures/proxy.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { type Definition, formatDefinition } from "../../../src/schedule/definition.ts";
-import { folder, receiver } from "../../work/worker/receiver.ts";
+import { createFolder, startReceiver } from "../../work/worker/receiver.ts";
 
 const cluster = TestCluster.startForFile();
 
 /** Puts a schedule that was due once, at the beginning of a minute, at least `late` ms ago. */
-async function due(namespace: TestNamespace, id: string, more: Partial<Definition>, late = 0): Promise<void> {
+async function putDueSchedule(
+  namespace: TestNamespace,
+  id: string,
+  more: Partial<Definition>,
+  late = 0,
+): Promise<void> {
   const at = new Date(Math.floor((Date.now() - late) / 60_000) * 60_000);
   const cron = `${at.getUTCMinutes()} ${at.getUTCHours()} ${at.getUTCDate()} ${at.getUTCMonth() + 1} *`;
   await namespace.put(
@@ -25,7 +30,7 @@ async function due(namespace: TestNamespace, id: string, more: Partial<Definitio
 }
 
 /** Keeps the paths that are posted to, with what was said. */
-async function listener() {
+async function startListener() {
   const calls: { path: string | undefined; word: Record<string, unknown> }[] = [];
   const server = http.createServer(async (request, response) => {
     const chunks: Buffer[] = [];
@@ -39,7 +44,7 @@ async function listener() {
 }
 
 /** Asks for a path until the answer has this. */
-async function scraped(
+async function scrape(
   worker: ReturnType<TestNamespace["start"]>,
   path: string,
   wanted: RegExp,
@@ -54,9 +59,9 @@ async function scraped(
 
 test("figures, hooks and systemd's words follow what a worker does", async () => {
   const namespace = cluster.createNamespace();
-  const { url, calls } = await listener();
-  const socket = join(folder(), "notify");
-  const { words } = await receiver(socket);
+  const { url, calls } = await startListener();
+  const socket = join(createFolder(), "notify");
+  const { words } = await startReceiver(socket);
   const hooks = { missed: `${url}/worker/missed`, late: `${url}/worker/late` };
   const file = cluster.createPath(JSON.stringify({ handlers: [], hooks, metrics: "0" }));
   const systemd = { NOTIFY_SOCKET: socket, WATCHDOG_USEC: "200000" };
@@ -66,25 +71,30 @@ test("figures, hooks and systemd's words follow what a worker does", async () =>
   const own = `${url}/own{event}`;
   const all = { start: own, success: own, failure: own };
   const [good, bad] = ["exit 0", 'test -z "$NOTIFY_SOCKET$WATCHDOG_USEC" && exit 3'];
-  await due(namespace, "good", { type: "mail", command: ["sh", "-c", good ?? ""], hooks: all });
+  await putDueSchedule(namespace, "good", { type: "mail", command: ["sh", "-c", good ?? ""], hooks: all });
   await waitUntil("its end is told", () => calls.some(({ path }) => path === "/own"));
-  await due(namespace, "bad", { type: "mail", command: ["sh", "-c", bad ?? ""], hooks: all }, 90_000);
-  await due(namespace, "missed", { type: "sweep", command: ["true"], catchup: "none" }, 120_000);
+  await putDueSchedule(
+    namespace,
+    "bad",
+    { type: "mail", command: ["sh", "-c", bad ?? ""], hooks: all },
+    90_000,
+  );
+  await putDueSchedule(namespace, "missed", { type: "sweep", command: ["true"], catchup: "none" }, 120_000);
   const told = ["/own/fail", "/worker/late", "/worker/missed"];
   const isTold = (path: string) => calls.some((call) => call.path === path);
   await waitUntil("all is told", () => told.every(isTold), { describe: () => JSON.stringify(calls) });
-  const paths = (id: string, of: string) =>
+  const listPaths = (id: string, of: string) =>
     calls
       .map(({ path = "", word }) => (word.schedule === id ? path : ""))
       .filter((path) => path.startsWith(of));
-  expect(paths("good", "/own")).toEqual(["/own/start", "/own"]);
-  expect(paths("bad", "/own")).toEqual(["/own/start", "/own/fail"]);
-  expect(paths("bad", "/worker")).toEqual(["/worker/late"]);
-  expect(paths("missed", "/")).toEqual(["/worker/missed"]);
+  expect(listPaths("good", "/own")).toEqual(["/own/start", "/own"]);
+  expect(listPaths("bad", "/own")).toEqual(["/own/start", "/own/fail"]);
+  expect(listPaths("bad", "/worker")).toEqual(["/worker/late"]);
+  expect(listPaths("missed", "/")).toEqual(["/worker/missed"]);
   const failure = calls.find(({ path }) => path === "/own/fail");
   expect(failure?.word).toMatchObject({ event: "failure", result: "failed", code: 3, isDead: true });
 
-  const text = await scraped(worker, "/metrics", /hooks_total\{result="ok"\} [6-9]/);
+  const text = await scrape(worker, "/metrics", /hooks_total\{result="ok"\} [6-9]/);
   for (const line of [
     'fired_total{type="mail"} 2',
     'failed_total{type="mail"} 1',
@@ -96,7 +106,7 @@ test("figures, hooks and systemd's words follow what a worker does", async () =>
     "clock_trusted 1",
   ])
     expect(text).toContain(`\nsignalbox_worker_${line}\n`);
-  expect(await scraped(worker, "/healthz", /./)).toBe("ok\n");
+  expect(await scrape(worker, "/healthz", /./)).toBe("ok\n");
   await waitUntil("the watchdog is fed", () => words().includes("WATCHDOG=1"));
 
   worker.child.kill("SIGHUP");
@@ -111,8 +121,8 @@ test("a worker without a session is not healthy, and its watchdog is not fed", a
   const namespace = cluster.createNamespace();
   const proxy = await FaultProxy.start(cluster.etcd.clientUrl);
   onTestFinished(() => proxy.close());
-  const socket = join(folder(), "notify");
-  const { words } = await receiver(socket);
+  const socket = join(createFolder(), "notify");
+  const { words } = await startReceiver(socket);
   const env = {
     NOTIFY_SOCKET: socket,
     WATCHDOG_USEC: "200000",
@@ -124,16 +134,16 @@ test("a worker without a session is not healthy, and its watchdog is not fed", a
   await waitUntil("the watchdog is fed", () => words().includes("WATCHDOG=1"));
   proxy.mode = "refuse";
   proxy.reset();
-  await scraped(worker, "/healthz", /the worker has no session/);
+  await scrape(worker, "/healthz", /the worker has no session/);
   proxy.mode = "forward";
-  await scraped(worker, "/healthz", /^ok$/m);
+  await scrape(worker, "/healthz", /^ok$/m);
   worker.child.kill("SIGTERM");
   expect(await worker.ended).toMatchObject({ code: 0 });
 });
 
 test("a port that is taken ends the worker before it has taken anything", async () => {
   const namespace = cluster.createNamespace();
-  const { url } = await listener();
+  const { url } = await startListener();
   const { code, stderr } = await namespace.execute(["worker", "--metrics", new URL(url).host]);
   expect([code, stderr]).toEqual([78, expect.stringContaining("is taken by another program")]);
 });

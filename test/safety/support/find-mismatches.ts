@@ -5,20 +5,20 @@ import type { JsonSchema, RootSchema } from "../../../scripts/json-doc/schema.ts
 export function findMismatches(root: RootSchema, schema: JsonSchema, value: unknown, path = "$"): string[] {
   if (schema.$ref !== undefined)
     return findMismatches(root, resolveReference(root, schema.$ref), value, path);
-  const wrong = (what: string) => [`${path}: ${JSON.stringify(value)?.slice(0, 80)} ${what}`];
+  const buildMismatch = (what: string) => [`${path}: ${JSON.stringify(value)?.slice(0, 80)} ${what}`];
   if (schema.oneOf !== undefined) {
     const fitting = schema.oneOf.filter((one) => findMismatches(root, one, value, path).length === 0);
-    return fitting.length === 1 ? [] : wrong(`fits ${fitting.length} of ${schema.oneOf.length}`);
+    return fitting.length === 1 ? [] : buildMismatch(`fits ${fitting.length} of ${schema.oneOf.length}`);
   }
-  if (schema.const !== undefined && value !== schema.const) return wrong(`is not ${schema.const}`);
+  if (schema.const !== undefined && value !== schema.const) return buildMismatch(`is not ${schema.const}`);
   if (schema.enum !== undefined && !schema.enum.some((one) => one === value))
-    return wrong(`is none of ${schema.enum}`);
+    return buildMismatch(`is none of ${schema.enum}`);
   if (schema.type !== undefined && ![schema.type].flat().some((type) => hasType(value, type)))
-    return wrong(`is no ${schema.type}`);
+    return buildMismatch(`is no ${schema.type}`);
   if (schema.pattern !== undefined && !new RegExp(schema.pattern).test(String(value)))
-    return wrong(`does not match ${schema.pattern}`);
+    return buildMismatch(`does not match ${schema.pattern}`);
   if (schema.minimum !== undefined && Number(value) < schema.minimum)
-    return wrong(`is under ${schema.minimum}`);
+    return buildMismatch(`is under ${schema.minimum}`);
   if (Array.isArray(value))
     return value.flatMap((one, at) => findMismatches(root, schema.items ?? {}, one, `${path}[${at}]`));
   return isRecord(value) ? findFieldMismatches(root, schema, value, path) : [];

@@ -29,24 +29,24 @@ export async function runInParallel(
 ): Promise<RunResults> {
   const left = [...members];
   const ends = new Map<string, ProcessResult>();
-  const worker = async () => {
+  const work = async () => {
     for (let member = left.shift(); member !== undefined; member = left.shift()) {
       ends.set(member.name, await executeRun(namespace, member));
     }
   };
-  await Promise.all(Array.from({ length: workers }, worker));
+  await Promise.all(Array.from({ length: workers }, work));
   return ends;
 }
 
 async function executeRun(namespace: TestNamespace, member: ParallelRun): Promise<ProcessResult> {
-  const { killAt: doom, options } = member;
+  const { killAt, options } = member;
   const before = countStalls();
-  const ttl = doom === undefined ? LONG_SESSION : SHORT_SESSION;
+  const ttl = killAt === undefined ? LONG_SESSION : SHORT_SESSION;
   const running = namespace.jobs.start({ ...member, options: [...ttl, ...options] });
-  if (doom !== undefined) {
+  if (killAt !== undefined) {
     const over = new AbortController();
     void running.ended.then(() => over.abort());
-    await waitForKillTime(namespace, member, doom, over.signal);
+    await waitForKillTime(namespace, member, killAt, over.signal);
     running.child.kill("SIGKILL");
   }
   const ended = await running.ended;
@@ -57,16 +57,16 @@ async function executeRun(namespace: TestNamespace, member: ParallelRun): Promis
 const UNANSWERED =
   /^signalbox: warn: (the claim was not freed, it ends with its session|etcd does not answer, the session was not renewed) .*\n/gm;
 
-/** Waits for the instant of a doom, or until there is nobody left to be killed. */
+/** Waits until a run should be killed, or until it has ended. */
 async function waitForKillTime(
   namespace: TestNamespace,
   { name }: ParallelRun,
-  doom: KillTime,
+  killAt: KillTime,
   over: AbortSignal,
 ): Promise<void> {
-  while (doom.after === "start" && !over.aborted && !namespace.jobs.journal.findLine(name, "start"))
+  while (killAt.after === "start" && !over.aborted && !namespace.jobs.journal.findLine(name, "start"))
     await pause(10);
-  await pause(doom.ms, undefined, { signal: over }).catch(() => {});
+  await pause(killAt.ms, undefined, { signal: over }).catch(() => {});
 }
 
 /**

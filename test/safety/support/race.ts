@@ -22,8 +22,8 @@ export async function runRace(namespace: TestNamespace, { runs, workers, killed 
   const { journal } = namespace.jobs;
   expect(findOveruse(journal.readLines(), 1), journal.formatTimeline()).toEqual([]);
   expect(findFallingTokens(journal.listStarts()), journal.formatTimeline()).toEqual([]);
-  const codes = ({ options }: ParallelRun) => (options.includes("--wait") ? [0] : [0, 75]);
-  expect(findUnexpectedEnds(members, ends, codes), journal.formatTimeline()).toEqual([]);
+  const listExpectedCodes = ({ options }: ParallelRun) => (options.includes("--wait") ? [0] : [0, 75]);
+  expect(findUnexpectedEnds(members, ends, listExpectedCodes), journal.formatTimeline()).toEqual([]);
 }
 
 /** Every fifth gives up when the lock is taken, the others queue. Some are killed: of so many, so many at a time. */

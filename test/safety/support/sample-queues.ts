@@ -49,9 +49,9 @@ export async function putTickets(
   const batches = Array.from({ length: Math.ceil(puts.length / 120) }, (_, at) =>
     puts.slice(at * 120, (at + 1) * 120),
   );
-  const worker = async () => {
+  const work = async () => {
     for (let batch = batches.shift(); batch !== undefined; batch = batches.shift())
       await namespace.store.commitTxn({ compare: [], success: batch, failure: [] });
   };
-  await Promise.all(Array.from({ length: 8 }, worker));
+  await Promise.all(Array.from({ length: 8 }, work));
 }

@@ -1,4 +1,4 @@
-/** Keys of schedules on a stage, as workers and operators write them. */
+/** Keys of schedules in a namespace, as workers and operators write them. */
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import type { KeyValue } from "../../../src/protocol/txn.ts";
 import { memory, running, schedule, worker } from "../../model/schedules.ts";
@@ -6,7 +6,7 @@ import { keys as sampleKeys } from "../../protocol/samples.ts";
 
 const HOUR = 3_600_000;
 
-/** Puts keys where the stage has its own, all at once. */
+/** Puts keys under the prefix of the namespace, all at once. */
 export async function putKeys(namespace: TestNamespace, kvs: readonly KeyValue[]): Promise<void> {
   const success = kvs.map(({ key, value }) => ({
     op: "put" as const,

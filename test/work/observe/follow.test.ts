@@ -20,7 +20,7 @@ const isAway = ({ kind }: { kind: string }) => kind === "away";
 const isRead = ({ kind }: { kind: string }) => kind === "read";
 
 /** Somebody who follows through a proxy and has been told a change already: the watch runs. */
-async function proxied(context: TestContext, transport: "http" | "grpc") {
+async function followThroughProxy(context: TestContext, transport: "http" | "grpc") {
   const proxy = await FaultProxy.start(etcd.clientUrl);
   context.onTestFinished(() => proxy.close());
   const observer = await Observer.connect(context, [proxy.url], { transport });
@@ -37,7 +37,7 @@ async function proxied(context: TestContext, transport: "http" | "grpc") {
 
 describe.concurrent.each(TRANSPORTS)("over %s, who follows etcd", (transport) => {
   it("is told soon that it refuses connections, and reads again when it is back", async (context) => {
-    const { proxy, told } = await proxied(context, transport);
+    const { proxy, told } = await followThroughProxy(context, transport);
     const away = told.waitForNext(isAway);
     proxy.mode = "refuse";
     proxy.reset();
@@ -48,7 +48,7 @@ describe.concurrent.each(TRANSPORTS)("over %s, who follows etcd", (transport) =>
   });
 
   it("is told nothing at once of a watch that broke: it may run again as soon", async (context) => {
-    const { proxy, told } = await proxied(context, transport);
+    const { proxy, told } = await followThroughProxy(context, transport);
     const start = told.now;
     const read = told.waitForNext(isRead);
     proxy.reset();
@@ -58,7 +58,7 @@ describe.concurrent.each(TRANSPORTS)("over %s, who follows etcd", (transport) =>
   });
 
   it("is told of connections that nothing comes through any more, old or new", async (context) => {
-    const { proxy, told } = await proxied(context, transport);
+    const { proxy, told } = await followThroughProxy(context, transport);
     const away = told.waitForNext(isAway);
     proxy.mode = "drop";
     context.expect((await away).ms).toBeLessThan(SOON);
@@ -68,7 +68,7 @@ describe.concurrent.each(TRANSPORTS)("over %s, who follows etcd", (transport) =>
   });
 
   it("sees what happens although its watch has died in silence", async (context) => {
-    const { proxy, told, group } = await proxied(context, transport);
+    const { proxy, told, group } = await followThroughProxy(context, transport);
     const start = told.now;
     proxy.strand();
     await group(`seen over ${transport}`);
@@ -96,10 +96,10 @@ describe("who follows etcd", () => {
     const told = await (await Observer.connect(context, [etcd.clientUrl])).follow();
     const away = told.waitForNext(isAway);
     etcd.freeze();
-    context.onTestFinished(() => etcd.thaw());
+    context.onTestFinished(() => etcd.unfreeze());
     expect((await away).ms).toBeLessThan(SOON);
     const read = told.waitForNext(isRead);
-    etcd.thaw();
+    etcd.unfreeze();
     await read;
   });
 });

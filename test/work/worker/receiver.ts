@@ -14,7 +14,7 @@ const RECEIVER = `
   print "ready\\n"; while (defined recv($s, my $word, 65536, 0)) { print "[$word]\\n"; }`;
 
 /** Listens until the test ends. @param address  a path, or `@` and an abstract one */
-export async function receiver(address: string): Promise<{ words(): string[] }> {
+export async function startReceiver(address: string): Promise<{ words(): string[] }> {
   const child = spawn("perl", ["-e", RECEIVER, address], { stdio: ["ignore", "pipe", "inherit"] });
   onTestFinished(() => void child.kill("SIGKILL"));
   let text = "";
@@ -26,7 +26,7 @@ export async function receiver(address: string): Promise<{ words(): string[] }> 
 }
 
 /** A folder for a test. */
-export function folder(): string {
+export function createFolder(): string {
   const path = mkdtempSync(join(tmpdir(), "notify-"));
   onTestFinished(() => rmSync(path, { recursive: true }));
   return path;

@@ -157,12 +157,12 @@ export class TestWorker {
   #told = Promise.withResolvers<void>();
 
   constructor(
-    site: WorkerFixture,
+    fixture: WorkerFixture,
     run: (task: ScheduledTask) => Promise<TaskResult>,
     { clock, ...options }: Partial<ScheduleWorkerOptions> & { clock?: Clock },
   ) {
     const handlers: HandlerRegistry = { types: ["/.*/", "$command"], find: () => ({ run }) };
-    this.engine = new ScheduleWorker(site.createPorts(clock), {
+    this.engine = new ScheduleWorker(fixture.createPorts(clock), {
       ...{ host: "h1.example.com", pid: process.pid, version: "0", tags: [], ttl: 30, handlers },
       ...{ concurrency: 10, terminationTimeout: 1_000, listener: (event) => this.#hear(event) },
       clockOffset: () => 0, // a test that sets the clock lets time pass for all

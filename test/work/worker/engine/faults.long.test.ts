@@ -8,11 +8,11 @@ import type { ScheduledTask, TaskResult } from "../../../../src/work/worker/hand
 import { divertCalls, MINUTE, START, WorkerFixture } from "../worker-fixture.ts";
 
 const cluster = TestCluster.startForFile({ quotaBytes: 32 * 2 ** 20 });
-let site: WorkerFixture;
-afterEach(() => site.close());
+let fixture: WorkerFixture;
+afterEach(() => fixture.close());
 
 /** Counts what is run. */
-function counting() {
+function createCounter() {
   const runs: string[] = [];
   const run = async ({ id, scheduled }: ScheduledTask): Promise<TaskResult> => {
     runs.push(`${id} ${(scheduled - START) / MINUTE}`);
@@ -21,25 +21,25 @@ function counting() {
   return { runs, run };
 }
 
-const everyOf = (ids: readonly string[], minutes: number) =>
+const buildExpectedRuns = (ids: readonly string[], minutes: number) =>
   ids.flatMap((id) => Array.from({ length: minutes }, (_, minute) => `${id} ${minute}`)).toSorted();
 
 /** Loses transactions' answers, or the transactions themselves, in turns by a pattern of its own. */
-function losing(real: Store): Store {
+function loseTransactions(real: Store): Store {
   let calls = 0;
   const txn: Store["commitTxn"] = async (one, signal) => {
     calls += 1;
-    const lost = () => new StoreError("unavailable", "lost by the test");
-    if (calls % 5 === 0) throw lost();
+    const createLostError = () => new StoreError("unavailable", "lost by the test");
+    if (calls % 5 === 0) throw createLostError();
     const answer = await real.commitTxn(one, signal);
-    if (calls % 3 === 0) throw lost();
+    if (calls % 3 === 0) throw createLostError();
     return answer;
   };
   return divertCalls(real, { commitTxn: txn });
 }
 
 /** The answers to what deletes a running key come so late, ms. */
-function slowEnds(real: Store, ms: number): Store {
+function delayEnds(real: Store, ms: number): Store {
   const txn: Store["commitTxn"] = async (one, signal) => {
     const isEnd = one.success.some((op) => op.op === "delete" && op.key.includes("/running/"));
     const answer = await real.commitTxn(one, signal);
@@ -50,7 +50,7 @@ function slowEnds(real: Store, ms: number): Store {
 }
 
 /** The process stands still for so long, ms, between a claim's being applied and its answer. Frozen, it would be the same. */
-function frozenAfterClaim(real: Store, ms: number): Store {
+function freezeAfterClaim(real: Store, ms: number): Store {
   let isDone = false;
   const txn: Store["commitTxn"] = async (one, signal) => {
     const answer = await real.commitTxn(one, signal);
@@ -81,47 +81,47 @@ const IDS = Array.from({ length: 8 }, (_, n) => `job${n}`);
 
 describe("each occurrence runs exactly once", () => {
   beforeEach(() => {
-    site = new WorkerFixture(cluster.store);
+    fixture = new WorkerFixture(cluster.store);
   });
 
   test("though every third answer is lost, and every fifth call", async () => {
-    for (const id of IDS) await site.add(id, { end: START + 3 * MINUTE });
-    const lossy = new WorkerFixture(losing(cluster.store), site.clock, site.keys);
-    const { runs, run } = counting();
+    for (const id of IDS) await fixture.add(id, { end: START + 3 * MINUTE });
+    const lossy = new WorkerFixture(loseTransactions(cluster.store), fixture.clock, fixture.keys);
+    const { runs, run } = createCounter();
     const workers = [lossy.startWorker(run), lossy.startWorker(run)];
-    site.clock.advance(4 * MINUTE);
-    const settled = () =>
+    fixture.clock.advance(4 * MINUTE);
+    const isSettled = () =>
       workers.flatMap(({ events }) => events.filter(({ kind }) => kind === "ended")).length === 32;
-    await Promise.race(workers.map((worker) => worker.waitForEvents(settled)));
+    await Promise.race(workers.map((worker) => worker.waitForEvents(isSettled)));
     await lossy.close();
-    expect(runs.toSorted()).toEqual(everyOf(IDS, 4));
+    expect(runs.toSorted()).toEqual(buildExpectedRuns(IDS, 4));
     for (const id of IDS) {
-      const { next, open, last } = await site.readDue(id);
+      const { next, open, last } = await fixture.readDue(id);
       expect({ next, open, result: last?.result }).toEqual({ next: undefined, open: [], result: "ok" });
-      const outcomes = (await site.readOutcomes(id)).runs.map(
+      const outcomes = (await fixture.readOutcomes(id)).runs.map(
         ({ scheduled }) => (scheduled - START) / MINUTE,
       );
       expect(outcomes, "remembered once each").toEqual([3, 2, 1, 0]);
     }
-    expect(await site.listRunning()).toEqual([]);
+    expect(await fixture.listRunning()).toEqual([]);
   });
 
   test("though a claim was applied, and no answer comes for longer than its session was good for", async () => {
-    await site.add("job", { end: START });
-    const deaf = new WorkerFixture(muteAfter(cluster.store, 2_600), site.clock, site.keys);
-    const { runs, run } = counting();
+    await fixture.add("job", { end: START });
+    const deaf = new WorkerFixture(muteAfter(cluster.store, 2_600), fixture.clock, fixture.keys);
+    const { runs, run } = createCounter();
     const worker = deaf.startWorker(run, { ttl: 3 });
     await worker.waitForOutcomes(1);
     await deaf.close();
     expect(runs).toEqual(["job 0"]);
-    expect(await site.readDue("job")).toMatchObject({ open: [], last: { result: "ok" } });
+    expect(await fixture.readDue("job")).toMatchObject({ open: [], last: { result: "ok" } });
   });
 
   test("though the answer to its end comes when the next one runs already", async () => {
-    await site.add("job", { end: START + 2 * MINUTE });
-    site.clock.advance(3 * MINUTE);
-    const slow = new WorkerFixture(slowEnds(cluster.store, 300), site.clock, site.keys);
-    const { runs, run } = counting();
+    await fixture.add("job", { end: START + 2 * MINUTE });
+    fixture.clock.advance(3 * MINUTE);
+    const slow = new WorkerFixture(delayEnds(cluster.store, 300), fixture.clock, fixture.keys);
+    const { runs, run } = createCounter();
     const worker = slow.startWorker(async (task) => {
       const verdict = await run(task);
       const until = performance.now() + 600;
@@ -134,30 +134,30 @@ describe("each occurrence runs exactly once", () => {
     );
     await slow.close();
     expect(runs).toEqual(["job 0", "job 1", "job 2"]);
-    expect((await site.readOutcomes("job")).runs.map(({ result }) => result)).toEqual(["ok", "ok", "ok"]);
+    expect((await fixture.readOutcomes("job")).runs.map(({ result }) => result)).toEqual(["ok", "ok", "ok"]);
   });
 
   test("though etcd restarts meanwhile", async () => {
-    for (const id of IDS) await site.add(id, { end: START + 2 * MINUTE });
-    const { runs, run } = counting();
+    for (const id of IDS) await fixture.add(id, { end: START + 2 * MINUTE });
+    const { runs, run } = createCounter();
     // The wall clock jumps by a minute while etcd is away: were that a pause of the machine, the session must outlive it.
-    const worker = site.startWorker(run, { ttl: 120 });
+    const worker = fixture.startWorker(run, { ttl: 120 });
     await worker.waitForOutcomes(8);
     const restarted = cluster.etcd.restart();
-    site.clock.advance(MINUTE);
+    fixture.clock.advance(MINUTE);
     await restarted;
     await worker.waitForOutcomes(16);
-    site.clock.advance(MINUTE);
+    fixture.clock.advance(MINUTE);
     await worker.waitForOutcomes(24);
-    expect(runs.toSorted()).toEqual(everyOf(IDS, 3));
+    expect(runs.toSorted()).toEqual(buildExpectedRuns(IDS, 3));
     expect(worker.events.filter(({ kind }) => kind === "left")).toEqual([]);
   });
 });
 
 test("nothing is begun on a claim that may have expired while the process stood still", async () => {
-  site = new WorkerFixture(cluster.store);
-  await site.add("job", { end: START });
-  const stalled = new WorkerFixture(frozenAfterClaim(cluster.store, 1_300), site.clock, site.keys);
+  fixture = new WorkerFixture(cluster.store);
+  await fixture.add("job", { end: START });
+  const stalled = new WorkerFixture(freezeAfterClaim(cluster.store, 1_300), fixture.clock, fixture.keys);
   const attempts: number[] = [];
   const worker = stalled.startWorker(
     async ({ attempt }) => {
@@ -175,23 +175,23 @@ test("nothing is begun on a claim that may have expired while the process stood 
 });
 
 test("an etcd that is full holds up the end of a task; when there is room, it is settled, and nothing runs twice", async () => {
-  site = new WorkerFixture(cluster.store);
-  await site.add("job", { end: START });
-  const { runs, run } = counting();
+  fixture = new WorkerFixture(cluster.store);
+  await fixture.add("job", { end: START });
+  const { runs, run } = createCounter();
   const gate = Promise.withResolvers<void>();
-  const worker = site.startWorker(async (task) => {
+  const worker = fixture.startWorker(async (task) => {
     const verdict = await run(task);
     await gate.promise;
     return verdict;
   });
   await worker.waitForEvents((events) => events.some(({ kind }) => kind === "started"));
-  const junk = await fill(site);
+  const junk = await fill(fixture);
   gate.resolve();
   await cluster.store.commitTxn({ compare: [], success: [{ op: "delete", ...junk }], failure: [] });
   await makeRoom();
   await worker.waitForOutcomes(1);
   expect(runs).toEqual(["job 0"]);
-  expect(await site.readDue("job")).toMatchObject({ open: [], last: { result: "ok" } });
+  expect(await fixture.readDue("job")).toMatchObject({ open: [], last: { result: "ok" } });
 });
 
 /** Puts until etcd takes no more. @returns the range to delete */

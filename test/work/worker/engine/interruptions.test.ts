@@ -16,14 +16,14 @@ import { divertCalls, MINUTE, returnOk, START, type TestWorker, WorkerFixture } 
 const PATIENCE = 30_000;
 
 const cluster = TestCluster.startForFile();
-let site: WorkerFixture;
+let fixture: WorkerFixture;
 beforeEach(() => {
-  site = new WorkerFixture(cluster.store);
+  fixture = new WorkerFixture(cluster.store);
 });
-afterEach(() => site.close());
+afterEach(() => fixture.close());
 
 /** A store whose transactions a test looks at before they are sent; what it throws is the answer. */
-function watched(look: (txn: Txn) => Promise<void> | void): Store {
+function watchTransactions(look: (txn: Txn) => Promise<void> | void): Store {
   const txn: Store["commitTxn"] = async (one, signal) => {
     await look(one);
     return await cluster.store.commitTxn(one, signal);
@@ -31,12 +31,13 @@ function watched(look: (txn: Txn) => Promise<void> | void): Store {
   return divertCalls(cluster.store, { commitTxn: txn });
 }
 
-const deletes = ({ success }: Txn, key: string) => success.some((op) => op.op === "delete" && op.key === key);
-const started = (worker: TestWorker, count = 1) =>
+const isDeleting = ({ success }: Txn, key: string) =>
+  success.some((op) => op.op === "delete" && op.key === key);
+const waitForStarts = (worker: TestWorker, count = 1) =>
   worker.waitForEvents((events) => events.filter(({ kind }) => kind === "started").length >= count);
 
 /** Handlers that wait for a word, the first `count` of them; the others are done at once. */
-function gated(count = 1) {
+function createGate(count = 1) {
   const gate = Promise.withResolvers<TaskResult>();
   let calls = 0;
   const run = (_: ScheduledTask): Promise<TaskResult> => {
@@ -48,57 +49,57 @@ function gated(count = 1) {
 
 describe("a running key never outlives its task", () => {
   test("though the state was made unreadable meanwhile", async () => {
-    await site.add("job");
-    const { run, open } = gated();
-    const worker = site.startWorker(run);
-    await started(worker);
-    await site.put(site.keys.due("job"), "?");
+    await fixture.add("job");
+    const { run, open } = createGate();
+    const worker = fixture.startWorker(run);
+    await waitForStarts(worker);
+    await fixture.put(fixture.keys.due("job"), "?");
     open();
     await worker.waitForOutcomes(1);
-    expect(await site.listRunning()).toEqual([]);
-    await site.put(site.keys.due("job"), JSON.stringify({ next: START, runAt: START }));
+    expect(await fixture.listRunning()).toEqual([]);
+    await fixture.put(fixture.keys.due("job"), JSON.stringify({ next: START, runAt: START }));
     await worker.waitForOutcomes(2);
   });
 
   test("though it was deleted, and added again in the very moment", async () => {
-    await site.add("job");
-    const { run, open } = gated();
+    await fixture.add("job");
+    const { run, open } = createGate();
     let isFirst = true;
-    const again = watched(async (txn) => {
-      const drops = deletes(txn, site.keys.running("job")) && txn.success.length === 1;
+    const again = watchTransactions(async (txn) => {
+      const drops = isDeleting(txn, fixture.keys.running("job")) && txn.success.length === 1;
       if (drops && isFirst) {
         isFirst = false;
-        await site.add("job");
+        await fixture.add("job");
       }
     });
-    const worker = new WorkerFixture(again, site.clock, site.keys).startWorker(run);
-    await started(worker);
-    await site.delete(site.keys.schedule("job"), site.keys.due("job"));
+    const worker = new WorkerFixture(again, fixture.clock, fixture.keys).startWorker(run);
+    await waitForStarts(worker);
+    await fixture.delete(fixture.keys.schedule("job"), fixture.keys.due("job"));
     open();
     await worker.waitForOutcomes(2);
-    expect(await site.readDue("job")).toMatchObject({ next: START + MINUTE, open: [] });
+    expect(await fixture.readDue("job")).toMatchObject({ next: START + MINUTE, open: [] });
     await worker.stop();
   });
 });
 
 test("forbid made allow while one runs: the next waits for its end, and asks nothing of etcd until then", async () => {
-  const definition = await site.add("job");
+  const definition = await fixture.add("job");
   let claims = 0;
-  const counting = watched(({ success }) => {
-    if (success.some((op) => op.op === "put" && op.key === site.keys.due("job"))) claims += 1;
+  const counting = watchTransactions(({ success }) => {
+    if (success.some((op) => op.op === "put" && op.key === fixture.keys.due("job"))) claims += 1;
   });
-  const { run, open } = gated();
-  const worker = new WorkerFixture(counting, site.clock, site.keys).startWorker(run);
-  await started(worker);
-  await site.put(site.keys.schedule("job"), formatDefinition({ ...definition, overlap: "allow" }));
-  await site.add("mark");
-  await started(worker, 2); // by then the worker knows the new definition
+  const { run, open } = createGate();
+  const worker = new WorkerFixture(counting, fixture.clock, fixture.keys).startWorker(run);
+  await waitForStarts(worker);
+  await fixture.put(fixture.keys.schedule("job"), formatDefinition({ ...definition, overlap: "allow" }));
+  await fixture.add("mark");
+  await waitForStarts(worker, 2); // by then the worker knows the new definition
   const before = claims;
-  site.clock.advance(MINUTE);
+  fixture.clock.advance(MINUTE);
   await worker.waitForEvents(
     (events) => events.filter((event) => event.kind === "ended" && event.id === "mark").length >= 2,
   );
-  site.clock.advance(MINUTE);
+  fixture.clock.advance(MINUTE);
   await worker.waitForEvents(
     (events) => events.filter((event) => event.kind === "ended" && event.id === "mark").length >= 3,
   );
@@ -111,40 +112,41 @@ test("forbid made allow while one runs: the next waits for its end, and asks not
 });
 
 test("told to stop, a worker leaves though etcd refuses the end of a task; another takes it again", async () => {
-  await site.add("job", { end: START });
-  const refusing = watched((txn) => {
-    if (deletes(txn, site.keys.running("job"))) throw new StoreError("permission", "refused by the test");
+  await fixture.add("job", { end: START });
+  const refusing = watchTransactions((txn) => {
+    if (isDeleting(txn, fixture.keys.running("job")))
+      throw new StoreError("permission", "refused by the test");
   });
-  const worker = new WorkerFixture(refusing, site.clock, site.keys).startWorker(returnOk);
-  await started(worker);
+  const worker = new WorkerFixture(refusing, fixture.clock, fixture.keys).startWorker(returnOk);
+  await waitForStarts(worker);
   await worker.stop();
-  expect(await site.listRunning()).toEqual([]);
-  const other = site.startWorker(returnOk);
+  expect(await fixture.listRunning()).toEqual([]);
+  const other = fixture.startWorker(returnOk);
   expect(await other.waitForOutcomes(1)).toMatchObject([{ scheduled: START, result: "ok", attempt: 2 }]);
 });
 
 test("joining anew, it survives that its new session is gone before it was used", async () => {
   let joins = 0;
-  const unlucky = watched(({ success: [first] }) => {
-    if (first?.op !== "put" || site.keys.parse(first.key).kind !== "worker" || first.session === undefined)
+  const unlucky = watchTransactions(({ success: [first] }) => {
+    if (first?.op !== "put" || fixture.keys.parse(first.key).kind !== "worker" || first.session === undefined)
       return;
     joins += 1;
     if (joins === 2) throw new StoreError("noSession", "requested lease not found");
   });
-  const worker = new WorkerFixture(unlucky, site.clock, site.keys).startWorker(returnOk, { ttl: 5 });
+  const worker = new WorkerFixture(unlucky, fixture.clock, fixture.keys).startWorker(returnOk, { ttl: 5 });
   await worker.waitUntilJoined();
-  const [record] = (await cluster.store.readRange(site.keys.workers())).kvs;
+  const [record] = (await cluster.store.readRange(fixture.keys.workers())).kvs;
   await cluster.store.revoke(record?.session ?? 0n);
   await worker.waitUntilJoined(2);
   await worker.stop();
 });
 
 test("a listener that throws at every word harms nobody", async () => {
-  await site.add("job", { catchup: "latest" });
-  site.clock.advance(5 * MINUTE);
+  await fixture.add("job", { catchup: "latest" });
+  fixture.clock.advance(5 * MINUTE);
   const told: WorkerEvent["kind"][] = [];
   const ended = Promise.withResolvers<void>();
-  const worker = site.startWorker(returnOk, {
+  const worker = fixture.startWorker(returnOk, {
     listener: ({ kind }) => {
       told.push(kind);
       if (kind === "ended") ended.resolve();
@@ -153,18 +155,18 @@ test("a listener that throws at every word harms nobody", async () => {
   });
   await ended.promise;
   expect(told).toContain("skipped");
-  expect(await site.listRunning()).toEqual([]);
+  expect(await fixture.listRunning()).toEqual([]);
   await worker.stop();
 });
 
 test.each([Number.NaN, Number.POSITIVE_INFINITY, -1e15, 1.5, 1e300])(
   "a handler that wants to wait %s ms leaves a state that can be read",
   async (wait) => {
-    await site.add("job");
-    const worker = site.startWorker(async () => ({ result: "retry", wait }));
+    await fixture.add("job");
+    const worker = fixture.startWorker(async () => ({ result: "retry", wait }));
     await worker.waitForOutcomes(1);
     expect(
-      parseDue((await cluster.store.readRange({ key: site.keys.due("job") })).kvs[0]?.value ?? ""),
+      parseDue((await cluster.store.readRange({ key: fixture.keys.due("job") })).kvs[0]?.value ?? ""),
     ).toHaveProperty("value");
   },
 );
@@ -191,14 +193,14 @@ test.each([{ until: 1e300 }, { until: "soon" }, { by: {} }, { why: 5 }])(
 );
 
 test("a poller goes on after a claim that etcd refused", async () => {
-  await site.add("job");
+  await fixture.add("job");
   let isFull = true;
-  const full = watched(({ success }) => {
-    if (isFull && success.some((op) => op.op === "put" && op.key === site.keys.running("job")))
+  const full = watchTransactions(({ success }) => {
+    if (isFull && success.some((op) => op.op === "put" && op.key === fixture.keys.running("job")))
       throw new StoreError("noSpace", "from the test");
   });
   const options = { host: "h1.example.com", pid: 1, version: "0", ttl: 30 };
-  const ports = new WorkerFixture(full, site.clock, site.keys).createPorts();
+  const ports = new WorkerFixture(full, fixture.clock, fixture.keys).createPorts();
   const poller = await Poller.open(ports, options, new AbortController().signal);
   await expect(poller.poll()).rejects.toMatchObject({ kind: "noSpace" });
   isFull = false;
@@ -212,20 +214,20 @@ test("a poller goes on after a claim that etcd refused", async () => {
 });
 
 test("a clock that goes back an hour holds up nothing but what is not due by it", async () => {
-  await site.add("job", { end: START });
-  site.clock.set(START + 60 * MINUTE);
+  await fixture.add("job", { end: START });
+  fixture.clock.set(START + 60 * MINUTE);
   let isFull = true;
   const refused = Promise.withResolvers<void>();
-  const full = watched(({ success }) => {
-    if (!isFull || !success.some((op) => op.op === "put" && op.key === site.keys.running("job"))) return;
+  const full = watchTransactions(({ success }) => {
+    if (!isFull || !success.some((op) => op.op === "put" && op.key === fixture.keys.running("job"))) return;
     isFull = false;
     refused.resolve();
     throw new StoreError("noSpace", "from the test");
   });
-  const worker = new WorkerFixture(full, site.clock, site.keys).startWorker(returnOk);
+  const worker = new WorkerFixture(full, fixture.clock, fixture.keys).startWorker(returnOk);
   await refused.promise;
   await new Promise((resolve) => setImmediate(resolve));
-  site.clock.set(START + 1_000);
+  fixture.clock.set(START + 1_000);
   await worker.waitForOutcomes(1);
   await worker.stop();
 });
@@ -245,7 +247,7 @@ test("a poller that may not watch any more says so, and sees again when it may",
   };
   const withdrawn = divertCalls(cluster.store, { watch });
   const options = { host: "h1.example.com", pid: 1, version: "0", ttl: 30 };
-  const ports = new WorkerFixture(withdrawn, site.clock, site.keys).createPorts();
+  const ports = new WorkerFixture(withdrawn, fixture.clock, fixture.keys).createPorts();
   const poller = await Poller.open(ports, options, new AbortController().signal);
   expect(await poller.poll()).toBeUndefined();
   isAllowed = false;
@@ -253,7 +255,7 @@ test("a poller that may not watch any more says so, and sees again when it may",
   await vi.waitFor(() => expect(poller.poll()).rejects.toMatchObject({ kind: "permission" }), PATIENCE);
   isAllowed = true;
   stop = Promise.withResolvers();
-  await site.add("job");
+  await fixture.add("job");
   const task = await vi.waitFor(async () => {
     const one = await poller.poll().catch(() => undefined);
     expect(one).toBeDefined();
@@ -264,13 +266,13 @@ test("a poller that may not watch any more says so, and sees again when it may",
 });
 
 test("given back, an occurrence whose starts were counted anew by hand leaves a state that can be read", async () => {
-  await site.add("job");
-  const { run, open } = gated();
-  const worker = site.startWorker(run);
-  await started(worker);
-  const { open: opened, ...rest } = await site.readDue("job");
+  await fixture.add("job");
+  const { run, open } = createGate();
+  const worker = fixture.startWorker(run);
+  await waitForStarts(worker);
+  const { open: opened, ...rest } = await fixture.readDue("job");
   const anew = opened.map((one) => ({ ...one, attempt: 0 }));
-  await site.put(site.keys.due("job"), JSON.stringify({ ...rest, open: anew }));
+  await fixture.put(fixture.keys.due("job"), JSON.stringify({ ...rest, open: anew }));
   open({ result: "released" });
   await worker.waitForOutcomes(2);
 });

@@ -8,7 +8,7 @@ import { writeTestFile } from "../handler-fixture.ts";
 const read = (text: string, environment?: string) =>
   readWorkerFile(writeTestFile("handlers.yaml", text), { environment });
 
-function faultOf(text: string, environment?: string): string {
+function catchFault(text: string, environment?: string): string {
   const file = writeTestFile("handlers.yaml", text);
   try {
     readWorkerFile(file, { environment });
@@ -166,7 +166,7 @@ test.each<[string, string | RegExp, string?]>([
   [KEYED, /it has no environment "test"; there are: production, staging$/, "test"],
   ["handlers: []", /it has no environments at its top, and "test" was asked for/, "test"],
 ])("%j is refused", (text, message, environment) => {
-  expect(faultOf(text, environment)).toMatch(message);
+  expect(catchFault(text, environment)).toMatch(message);
 });
 
 test("a file that everybody can change is not trusted, and one that is missing is said to be", () => {

@@ -10,7 +10,7 @@ import { CLOCK_LIMITS, ClockCheck } from "../../../../src/work/worker/registrati
 import { MINUTE, SettableClock, START, WorkerFixture } from "../worker-fixture.ts";
 
 describe("what is heard", () => {
-  const heard = (...offsets: number[][]) => {
+  const collectSamples = (...offsets: number[][]) => {
     const clocks = new ClockCheck();
     for (const [at, words] of offsets.entries())
       for (const ahead of words) clocks.addSample(`w${at}`, 1e12, 1e12 + ahead);
@@ -30,13 +30,13 @@ describe("what is heard", () => {
     ["of two, the one behind goes on: it is never early", [[-60_000]], -60_000, "warns"],
   ];
   test.each(cases)("%s", (_, offsets, skew, judgement) => {
-    const clocks = heard(...offsets);
+    const clocks = collectSamples(...offsets);
     expect(clocks.skew).toBeCloseTo(skew, -1);
     expect(clocks.judge(CLOCK_LIMITS)).toBe(judgement);
   });
 
   test("what was heard counts by the new time after a step", () => {
-    const clocks = heard([3, 8], [2]);
+    const clocks = collectSamples([3, 8], [2]);
     clocks.shiftSamples(60_000);
     expect(clocks.judge(CLOCK_LIMITS)).toBe("refuses");
     clocks.shiftSamples(-60_000);
@@ -44,7 +44,7 @@ describe("what is heard", () => {
   });
 
   test("who has left does not count", () => {
-    const clocks = heard([60_000], [2]);
+    const clocks = collectSamples([60_000], [2]);
     clocks.forget("w0");
     expect(clocks.judge(CLOCK_LIMITS)).toBe("ok");
   });
@@ -52,33 +52,33 @@ describe("what is heard", () => {
 
 describe("three workers", () => {
   const cluster = TestCluster.startForFile();
-  let site: WorkerFixture;
+  let fixture: WorkerFixture;
   beforeEach(() => {
-    site = new WorkerFixture(cluster.store);
+    fixture = new WorkerFixture(cluster.store);
   });
-  afterEach(() => site.close());
+  afterEach(() => fixture.close());
 
   /** Starts two whose clocks agree and one that is `skew` ms ahead; fires 10 schedules for three minutes. */
   async function play(skew: number) {
-    await site.close();
-    site = new WorkerFixture(cluster.store); // where it is played once more
+    await fixture.close();
+    fixture = new WorkerFixture(cluster.store); // where it is played once more
     const ids = Array.from({ length: 10 }, (_, n) => `job${n}`);
-    site.clock.set(START - 40_000);
-    for (const id of ids) await site.add(id, { end: START + 2 * MINUTE });
+    fixture.clock.set(START - 40_000);
+    for (const id of ids) await fixture.add(id, { end: START + 2 * MINUTE });
     const runs: string[] = [];
     const count = async ({ id, scheduled }: ScheduledTask): Promise<TaskResult> => {
       runs.push(`${id} ${(scheduled - START) / MINUTE}`);
       return { result: "ok" };
     };
-    const wrong = new SettableClock(site.clock.getWallTime() + skew);
-    const right = [site.startWorker(count), site.startWorker(count)];
+    const wrong = new SettableClock(fixture.clock.getWallTime() + skew);
+    const right = [fixture.startWorker(count), fixture.startWorker(count)];
     await Promise.all(right.map((worker) => worker.waitUntilJoined()));
-    const off = site.startWorker(count, { clock: wrong });
+    const off = fixture.startWorker(count, { clock: wrong });
     await off.waitUntilJoined();
     await off.waitForEvents((events) => events.find(({ kind }) => kind === "clock"));
     const early = [...runs];
     for (let minute = 0; minute < 3; minute += 1) {
-      site.clock.set(START + minute * MINUTE);
+      fixture.clock.set(START + minute * MINUTE);
       wrong.set(START + minute * MINUTE + skew);
       while (runs.length < 10 * (minute + 1))
         await Promise.race(
@@ -109,18 +109,18 @@ describe("three workers", () => {
       expect(judged[0]).toMatchObject({ state: "refuses" });
       expect(off.events.filter(({ kind }) => kind === "started")).toEqual([]);
       expect(calm).toEqual([]);
-      const { kvs } = await cluster.store.readRange(site.keys.workers());
+      const { kvs } = await cluster.store.readRange(fixture.keys.workers());
       expect(kvs.filter(({ value }) => JSON.parse(value).clock === "refuses")).toHaveLength(1);
     }));
 
   test("its clock is set an hour forward while it works: it fires nothing from then on", async () => {
-    const own = new SettableClock(site.clock.getWallTime());
+    const own = new SettableClock(fixture.clock.getWallTime());
     const run = async (): Promise<TaskResult> => ({ result: "ok" });
-    const right = [site.startWorker(run), site.startWorker(run)];
+    const right = [fixture.startWorker(run), fixture.startWorker(run)];
     await Promise.all(right.map((worker) => worker.waitUntilJoined()));
-    const off = site.startWorker(run, { clock: own, clockOffset: () => own.getWallTime() - own.now() });
+    const off = fixture.startWorker(run, { clock: own, clockOffset: () => own.getWallTime() - own.now() });
     await off.waitUntilJoined();
-    await site.add("soon", {}, { start: START + 30 * MINUTE });
+    await fixture.add("soon", {}, { start: START + 30 * MINUTE });
     own.advance(60 * MINUTE);
     // What was heard on a busy machine may have earned it a warning before.
     const [judged] = await off.waitForEvents((events) => {
@@ -130,41 +130,41 @@ describe("three workers", () => {
       return found.length > 0 && found;
     });
     expect((judged?.skew ?? 0) / MINUTE).toBeCloseTo(60, 0);
-    await site.add("now");
+    await fixture.add("now");
     await Promise.race(right.map((worker) => worker.waitForOutcomes(1)));
-    expect((await site.readDue("soon")).next).toBe(START + 30 * MINUTE);
+    expect((await fixture.readDue("soon")).next).toBe(START + 30 * MINUTE);
     expect(off.events.filter(({ kind }) => kind === "started")).toEqual([]);
   });
 
   test("its clock is set right: it fires again", async () => {
-    const wrong = new SettableClock(site.clock.getWallTime() + 60_000);
+    const wrong = new SettableClock(fixture.clock.getWallTime() + 60_000);
     const run = async (): Promise<TaskResult> => ({ result: "ok" });
-    const right = [site.startWorker(run), site.startWorker(run)];
+    const right = [fixture.startWorker(run), fixture.startWorker(run)];
     await Promise.all(right.map((worker) => worker.waitUntilJoined()));
-    const off = site.startWorker(run, { clock: wrong });
+    const off = fixture.startWorker(run, { clock: wrong });
     await off.waitForEvents((events) =>
       events.find((event) => event.kind === "clock" && event.state === "refuses"),
     );
-    wrong.set(site.clock.getWallTime());
+    wrong.set(fixture.clock.getWallTime());
     await Promise.all(right.map((worker) => worker.stop()));
-    await site.add("job");
+    await fixture.add("job");
     expect(await off.waitForOutcomes(1)).toMatchObject([{ result: "ok" }]);
   });
 });
 
 describe("a lone worker whose clock is set forward", () => {
   const cluster = TestCluster.startForFile();
-  let site: WorkerFixture;
+  let fixture: WorkerFixture;
   beforeEach(() => {
-    site = new WorkerFixture(cluster.store);
+    fixture = new WorkerFixture(cluster.store);
   });
-  afterEach(() => site.close());
+  afterEach(() => fixture.close());
 
   /** A worker alone, a schedule half an hour away, and the clock set an hour forward. @param offsets  of etcd's members, ms */
   async function jump(offsets: () => readonly number[], more: Partial<ScheduleWorkerOptions> = {}) {
     const own = new SettableClock(START - 30 * MINUTE);
     const asked: number[] = [];
-    const worker = site.startWorker(async (): Promise<TaskResult> => ({ result: "ok" }), {
+    const worker = fixture.startWorker(async (): Promise<TaskResult> => ({ result: "ok" }), {
       ...{ clock: own, clockOffset: () => own.getWallTime() - own.now() },
       readMemberClocks: async () => {
         asked.push(own.now());
@@ -173,7 +173,7 @@ describe("a lone worker whose clock is set forward", () => {
       ...more,
     });
     await worker.waitUntilJoined();
-    await site.add("soon");
+    await fixture.add("soon");
     own.advance(60 * MINUTE);
     const [refused] = await worker.waitForEvents((events) => {
       const found = events.filter((event) => event.kind === "clock" && event.state === "refuses");
@@ -183,23 +183,23 @@ describe("a lone worker whose clock is set forward", () => {
     return { worker, own, asked };
   }
 
-  const started = (events: readonly { kind: string }[]) =>
+  const countStarts = (events: readonly { kind: string }[]) =>
     events.filter(({ kind }) => kind === "started").length;
 
   test("fires nothing while etcd's members disagree, and goes on when it is set right", async () => {
     let off = -60 * MINUTE;
     const { worker, own, asked } = await jump(() => [off, off, 5]);
     await worker.waitForEvents(() => asked.length > 0);
-    expect(started(worker.events)).toBe(0);
-    expect((await site.readDue("soon")).next).toBe(START);
+    expect(countStarts(worker.events)).toBe(0);
+    expect((await fixture.readDue("soon")).next).toBe(START);
     off = 0;
     own.advance(-60 * MINUTE);
     await worker.waitForEvents((events) =>
       events.find((event) => event.kind === "clock" && event.state === "ok"),
     );
-    expect(started(worker.events)).toBe(0); // it is half an hour away again
+    expect(countStarts(worker.events)).toBe(0); // it is half an hour away again
     own.advance(3_000); // no jump that has to be judged
-    await site.add("now", {}, { start: own.getWallTime() - MINUTE });
+    await fixture.add("now", {}, { start: own.getWallTime() - MINUTE });
     await worker.waitForOutcomes(1);
   });
 
@@ -216,7 +216,7 @@ describe("a lone worker whose clock is set forward", () => {
 
   test("lets other workers judge as soon as one is heard", async () => {
     const { worker, own } = await jump(() => []);
-    const other = site.startWorker(async (): Promise<TaskResult> => ({ result: "ok" }), {
+    const other = fixture.startWorker(async (): Promise<TaskResult> => ({ result: "ok" }), {
       clock: new SettableClock(own.getWallTime()),
     });
     await other.waitUntilJoined();
@@ -228,7 +228,7 @@ describe("a lone worker whose clock is set forward", () => {
   test("is not stopped by a small step, nor by one back", async () => {
     const own = new SettableClock(START);
     let asked = 0;
-    const worker = site.startWorker(async (): Promise<TaskResult> => ({ result: "ok" }), {
+    const worker = fixture.startWorker(async (): Promise<TaskResult> => ({ result: "ok" }), {
       ...{ clock: own, clockOffset: () => own.getWallTime() - own.now() },
       readMemberClocks: async () => {
         asked += 1;
@@ -237,10 +237,10 @@ describe("a lone worker whose clock is set forward", () => {
     });
     await worker.waitUntilJoined();
     own.advance(4_000);
-    await site.add("one", { end: START });
+    await fixture.add("one", { end: START });
     await worker.waitForOutcomes(1);
     own.advance(-MINUTE);
-    await site.add("two", { end: START - MINUTE }, { start: START - MINUTE });
+    await fixture.add("two", { end: START - MINUTE }, { start: START - MINUTE });
     await worker.waitForOutcomes(2);
     expect(asked).toBe(0);
   });

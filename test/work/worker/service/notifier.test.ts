@@ -3,13 +3,13 @@ import { expect, test } from "vitest";
 import { waitUntil } from "../../../../fixtures/wait-until.ts";
 import { createNotifier } from "../../../../src/work/worker/service/notifier.ts";
 import { Warnings } from "../events.ts";
-import { folder, receiver } from "../receiver.ts";
+import { createFolder, startReceiver } from "../receiver.ts";
 
 test.each(["path", "abstract"])(
   "systemd is told by its words, over a socket with a %s address",
   async (kind) => {
-    const address = kind === "path" ? join(folder(), "socket") : `@signalbox-test-${process.pid}`;
-    const { words } = await receiver(address);
+    const address = kind === "path" ? join(createFolder(), "socket") : `@signalbox-test-${process.pid}`;
+    const { words } = await startReceiver(address);
     const log = new Warnings();
     const notifier = createNotifier({ NOTIFY_SOCKET: address }, { log, isAlive: () => true });
     notifier.sendStatus("running 0 of 4\n\x1b[31mREADY=1");
@@ -31,8 +31,8 @@ test.each(["path", "abstract"])(
 );
 
 test("the watchdog is fed while the worker is alive, and not after", async () => {
-  const address = join(folder(), "socket");
-  const { words } = await receiver(address);
+  const address = join(createFolder(), "socket");
+  const { words } = await startReceiver(address);
   let isAlive = true;
   let asked = 0;
   const env = { NOTIFY_SOCKET: address, WATCHDOG_USEC: "40000", WATCHDOG_PID: String(process.pid) };
@@ -54,8 +54,8 @@ test("the watchdog is fed while the worker is alive, and not after", async () =>
 });
 
 test("a watchdog of another process is none of ours", async () => {
-  const address = join(folder(), "socket");
-  const { words } = await receiver(address);
+  const address = join(createFolder(), "socket");
+  const { words } = await startReceiver(address);
   let asked = 0;
   const isAlive = () => {
     asked += 1;
