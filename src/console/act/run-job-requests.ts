@@ -37,8 +37,8 @@ function reportResults(app: App, results: readonly ConsoleJob[]): void {
 
 function reportResultCounts(app: App, results: readonly ConsoleJob[]): void {
   const bad = results.filter(({ code }) => code !== EXIT.ok).length;
-  if (bad === 0) app.showToast(`all ${results.length} are done`, "held");
-  else app.showToast(`${bad} of ${results.length} are not done: Enter on one in JOBS shows why`, "problem");
+  if (bad === 0) app.showToast(`all ${results.length} jobs are done`, "held");
+  else app.showToast(`${bad} of ${results.length} jobs failed: press Enter on a job to see why`, "problem");
 }
 
 function formatJobToast(app: App, { title, lines, code, command }: ConsoleJob): string {

@@ -3,7 +3,7 @@ import { wrapProseLines } from "../../commands/see/detail.ts";
 import type { App } from "../app/app.ts";
 
 /** Shown in place of rows until something was read. An unread cluster is not an empty one. */
-export const NOT_READ_YET = "Not known yet: etcd has not been read.";
+export const NOT_READ_YET = "No data yet: etcd has not been read.";
 
 /** Settings that decide how etcd is reached. Of the unset ones, only the endpoints are shown. */
 const REACHING: readonly (keyof App["context"]["config"]["sources"])[] = [
@@ -26,7 +26,7 @@ export function renderUnknownPage(app: App, width: number): string[] {
     "",
     ...(fault === undefined ? [] : wrapProse(`why: ${fault}`)),
     ...wrapProse(
-      `tried for ${formatBriefDuration(app.getWallTime() - liveView.connection.since)}, and tried again until it works`,
+      `trying for ${formatBriefDuration(app.getWallTime() - liveView.connection.since)}; retries continue until it works`,
     ),
     "",
     ...listSettingLines(app).flatMap(wrapProse),
@@ -45,8 +45,8 @@ export function renderWelcomePage(app: App, width: number): string[] {
     `Nothing has ever run under ${context.settings.prefix} here. To begin, in another terminal:`,
     "  signalbox run --lock hello -- sleep 60",
     "  signalbox schedule add hello '* * * * *' -- date   and   signalbox worker",
-    "  signalbox init      examines etcd and this host, and says what to set",
-    "Keys: ? help, : everything by its name, q quit.",
+    "  signalbox init      checks etcd and this host, and prints what to set",
+    "Keys: ? help, : all commands and names, q quit.",
   ];
   return wrapProseLines(lines, theme.createLook(width - 2)).map((line) => ` ${theme.style("quiet", line)}`);
 }
@@ -63,12 +63,12 @@ function listSettingLines({ context }: App): string[] {
 
 function listAdviceLines(isRefused: boolean): string[] {
   const what = isRefused
-    ? "etcd answers and refuses. Set the user and its password: SIGNALBOX_USER and SIGNALBOX_PASSWORD, or user and " +
+    ? "etcd refuses access. Set the user and the password: SIGNALBOX_USER and SIGNALBOX_PASSWORD, or user and " +
       "passwordFile in the configuration file; or a client certificate: cert and key. Roles: docs/etcd.md"
-    : "If etcd is elsewhere: SIGNALBOX_ENDPOINTS=http://etcd1:2379,http://etcd2:2379, or endpoints in " +
+    : "To use another etcd: SIGNALBOX_ENDPOINTS=http://etcd1:2379,http://etcd2:2379, or endpoints in " +
       "/etc/signalbox/config.json or ~/.config/signalbox/config.json; with TLS: https:// and cacert";
   return [
     what,
-    "signalbox doctor examines all of this; signalbox config shows every setting and where it comes from",
+    "signalbox doctor checks all of this; signalbox config shows every setting and where it comes from",
   ];
 }

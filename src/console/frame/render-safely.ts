@@ -12,7 +12,10 @@ export function renderSafely(
     app.log.add(`a part of the screen failed: ${String((error as Error)?.stack ?? error)}`);
     const { signs, style } = app.theme;
     return [
-      style("problem", clean(`${signs.marks.problem}this part failed, which is a defect: ${String(error)}`)),
+      style(
+        "problem",
+        clean(`${signs.marks.problem}this part failed, a defect of signalbox: ${String(error)}`),
+      ),
     ];
   }
 }

@@ -41,7 +41,7 @@ function renderHelpLines({ theme, keymap }: App, width: number): string[] {
     ...renderActions("list"),
     "",
     theme.style("heading", "Filters"),
-    "  words that a row must have; host:web1 state:waiting holder:db1 narrow where they are looked for",
+    "  words that a row must have; host:web1 state:waiting holder:db1 search only this field",
     "",
     `${theme.style("heading", "Signs")}   ${signs.join("   ")}`,
     "",

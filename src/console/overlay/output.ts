@@ -16,7 +16,11 @@ export function openWhy(app: App): void {
   const [subject] = getChosenSubjects(app);
   const about = subject?.kind === "record" ? subject.about : subject;
   if (about === undefined || (about.kind !== "run" && about.kind !== "lock" && about.kind !== "resource"))
-    return app.showToast("why: choose a lock, a resource or who waits", "problem", createSameRowCheck(app));
+    return app.showToast(
+      "why: select a lock, a resource or a waiting run",
+      "problem",
+      createSameRowCheck(app),
+    );
   openOutput(app, getCommandById("why"), [about.name], `why ${about.name}`);
 }
 
@@ -33,7 +37,7 @@ export function openOutput(app: App, command: Command, words: readonly string[],
         ? [...shown, app.theme.style("quiet", app.theme.signs.ellipsis)]
         : shown.length > 0
           ? shown
-          : ["(it says nothing)"];
+          : ["(no output)"];
     },
     close: () => app.overlays.close(overlay),
     onChange: () => app.notifyChange(),
@@ -72,7 +76,7 @@ export function openJob(app: App, id: number): void {
         "",
         ...wrapProseLines(job.lines, look),
         "",
-        app.theme.style("quiet", "the same from a shell:"),
+        app.theme.style("quiet", "as a command in a shell:"),
         ...wrapProseLines([job.line], look),
       ];
     },
@@ -88,7 +92,7 @@ export function openJob(app: App, id: number): void {
       x: () => app.jobs.interrupt(id),
     },
     get hints(): readonly Hint[] {
-      const again: Hint = ["Enter", "look again, all fields kept"];
+      const again: Hint = ["Enter", "open the dialog again"];
       return [
         ...(isRefused(findJob()) ? [again] : []),
         ["c", "copy the command"],

@@ -67,7 +67,7 @@ class PaletteOverlay implements Overlay {
       title: "palette",
       lines: [
         renderField(theme, this.#field, width),
-        ...(shown.length === 0 ? [theme.style("quiet", "nothing is called so")] : lines),
+        ...(shown.length === 0 ? [theme.style("quiet", "nothing has this name")] : lines),
         ...(more === "" ? [] : [theme.style("quiet", more)]),
       ],
       hints: [

@@ -62,7 +62,7 @@ export function renderDialog(
     lines: [...shown, "", ...below],
     hints: [
       ...(dialog.fields.length > 0 ? ([["Tab", "next field"]] as const) : []),
-      ...(dialog.isReady ? ([["Enter", dialog.forms[0]?.spec.id ?? "do it"]] as const) : []),
+      ...(dialog.isReady ? ([["Enter", dialog.forms[0]?.spec.id ?? "confirm"]] as const) : []),
       ["Esc", "cancel"],
     ],
     ...{ width, at: "middle", tone: isDanger ? "danger" : "plain" },
@@ -73,9 +73,9 @@ export function renderDialog(
 function renderPreviewLines(dialog: DialogView, width: number): string[] {
   const { app, previews, targets, forms, incomplete, isReading } = dialog;
   if (incomplete !== undefined) return [app.theme.style("quiet", clean(incomplete, width))];
-  if (isReading) return [app.theme.style("quiet", "it only looks")];
+  if (isReading) return [app.theme.style("quiet", "this command changes nothing")];
   if (previews === undefined)
-    return [app.theme.style("quiet", `looking what it would do${app.theme.signs.ellipsis}`)];
+    return [app.theme.style("quiet", `reading the preview${app.theme.signs.ellipsis}`)];
   return previews.flatMap((preview, at) => {
     const lines = renderChangedLines(preview, dialog.base?.[at], app.theme, width);
     const empty = lines.length === 0 ? ["nothing to do"] : lines;

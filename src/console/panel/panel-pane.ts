@@ -43,7 +43,7 @@ export function renderPanelPane(app: App, size: Size): string[] {
     case "audit":
       return renderPanelTable(app, size);
     case "log":
-      return renderNewest(app, app.log.lines, size, "Nothing was logged.");
+      return renderNewest(app, app.log.lines, size, "The log is empty.");
   }
 }
 
@@ -72,7 +72,7 @@ function renderJobs(app: App, { width, height }: Size): string[] {
   const { theme, state, jobs } = app;
   if (jobs.list.length === 0)
     return [
-      ` ${theme.style("quiet", clean("No jobs yet. D drains, X resets what is selected; : has all commands.", width - 2))}`,
+      ` ${theme.style("quiet", clean("No jobs yet. D drains and X resets the selection; : has all commands.", width - 2))}`,
     ];
   const { cursor } = state.panel;
   return jobs.list.slice(cursor.top, cursor.top + height).map((job, at) => {
@@ -97,8 +97,8 @@ function renderJob(app: App, job: ConsoleJob, width: number): string {
 export function describeJobState({ code }: ConsoleJob): { text: string; role: StyleRole } {
   if (code === undefined) return { text: "running", role: "waiting" };
   if (code === 0) return { text: "done   ", role: "held" };
-  if (code === 75) return { text: "moved  ", role: "problem" };
-  if (code === 124) return { text: "late   ", role: "problem" };
+  if (code === 75) return { text: "refused", role: "problem" };
+  if (code === 124) return { text: "timeout", role: "problem" };
   if (code > 128) return { text: "stopped", role: "quiet" };
   return { text: `exit ${code}`.padEnd(7), role: "problem" };
 }

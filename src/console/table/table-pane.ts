@@ -85,7 +85,7 @@ function renderEmptyTable(app: App, width: number): string[] {
   const text =
     filter === ""
       ? table.empty
-      : `Nothing passes the filter ${filter} in ${table.id}. Esc takes the filter away.`;
+      : `No row in ${table.id} matches the filter ${filter}. Esc clears the filter.`;
   const lines = text.split(/(?<=\.) /).map((line) => ` ${theme.style("quiet", clean(line, width - 2))}`);
   return [...lines, ...renderWelcomePage(app, width)];
 }

@@ -177,7 +177,7 @@ export class NativeGuardedCommand implements GuardedCommand {
       this.#ready.resolve();
       return;
     }
-    const message = `the guardian speaks version ${version}, not ${WIRE_VERSION}; build it anew with \`npm run build\``;
+    const message = `the guardian speaks version ${version}, not ${WIRE_VERSION}; rebuild it with \`npm run build\``;
     this.#ready.reject(new SignalboxError(EXIT.config, message));
     this.#guardian.close();
   }

@@ -20,7 +20,7 @@ describe("a part of the screen that fails", () => {
     const lines = renderSafely(app, () => {
       throw new TypeError("no such \x1b[2Jrow");
     });
-    expect(lines.join("\n")).toContain("this part failed, which is a defect: TypeError: no such row");
+    expect(lines.join("\n")).toContain("this part failed, a defect of signalbox: TypeError: no such row");
     expect(app.log.lines.join("\n")).toMatch(/a part of the screen failed: TypeError.*render-safely\.test/);
   });
 

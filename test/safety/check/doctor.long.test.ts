@@ -104,7 +104,7 @@ describe("a single member", () => {
     );
     const one = await namespace.execute(["doctor", ...known.slice(0, 2), "--accept", "authentification"]);
     expect(one.stdout).toMatch(/^known {3}authentication: /m);
-    expect(one.stdout).toMatch(/^hint {4}--accept authentification: there is no such warning now$/m);
+    expect(one.stdout).toMatch(/^hint {4}--accept authentification: matches no warning now$/m);
     expect((await namespace.execute(["init"])).stdout).toMatch(/^warning authentication: /m);
     await namespace.put(namespace.keys.resourceConfig("db"), "[]"); // a failure counts, whatever was accepted
     expect((await namespace.execute(["doctor", ...known, "--accept", "malformed"])).code).toBe(2);
@@ -149,7 +149,7 @@ describe("a single member", () => {
     ]);
     expect(of("orphan")).toHaveLength(2);
     expect(of("overdue")).toEqual([
-      expect.stringMatching(/^warning: .* keeps its place in grace past its time/),
+      expect.stringMatching(/^warning: .* keeps its place after the end of its grace/),
     ]);
     expect(of("drain-ended")).toHaveLength(1);
     expect(of("host")).toEqual([expect.stringMatching(/never.example.com/)]);
@@ -237,12 +237,12 @@ describe("three members", () => {
       cluster.createNamespace({ transport, endpoints: [getMember(first).clientUrl] }),
     );
     expect(one.found("endpoints")).toEqual([
-      expect.stringMatching(/^hint: only one address is configured, of a cluster of 3/),
+      expect.stringMatching(/^hint: only one address is configured, but the cluster has 3 members/),
     ]);
   });
 
   test.each(TRANSPORTS)(
-    "one is frozen: it is named, and not one more may be lost (over %s)",
+    "one is frozen: it is named, and no further member may fail (over %s)",
     async (transport) => {
       getMember(third).freeze();
       onTestFinished(() => getMember(third).unfreeze());
@@ -250,7 +250,7 @@ describe("three members", () => {
       expect(code).toBe(1);
       expect(of("member").filter((one) => /no answer within/.test(one))).toHaveLength(1);
       expect(of("quorum")).toEqual([
-        expect.stringMatching(/^warning: 2 of 3 members answered, .*not one more may be lost/),
+        expect.stringMatching(/^warning: 2 of 3 members answered, .*no further member may fail/),
       ]);
       expect(of("keys")).toHaveLength(1);
     },
@@ -460,9 +460,9 @@ describe("users with too small a role", () => {
       return cluster.createNamespace({ prefix: "/jobs/", transport, env });
     };
     const runner = await runDoctor(createFor("runner"));
-    expect(runner.found("authentication")).toEqual(["ok: etcd asks who it is, and checks roles"]);
+    expect(runner.found("authentication")).toEqual(["ok: etcd requires authentication, and checks roles"]);
     expect(runner.found("role")).toEqual([]);
-    const wide = /this user may write \/jobs\/schedules\/: it may have every worker run any command/;
+    const wide = /this user may write \/jobs\/schedules\/: it can make every worker run any command/;
     const findDetails = async (...flags: string[]) =>
       (await runDoctor(createFor("operator"), ...flags)).found("role");
     expect(await findDetails()).toEqual([expect.stringMatching(new RegExp(`^hint: ${wide.source}`))]);

@@ -122,7 +122,7 @@ describe("--once", () => {
     const args = ["console", "--once", "--size", "80x24", "--connect-timeout", "500ms"];
     const { code, stdout } = await namespace.start(args, { endpoints: ["http://127.0.0.1:1"] }).ended;
     expect(code).toBe(69);
-    expect(stdout).toMatch(/connecting for|etcd is away/);
+    expect(stdout).toMatch(/connecting for|etcd unreachable/);
   });
 });
 

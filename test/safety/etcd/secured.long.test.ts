@@ -59,7 +59,7 @@ describe.concurrent("TLS with client certificates", () => {
   test.each(TRANSPORTS)("over %s: etcd without users is told, certificates or not", async (transport) => {
     const { stdout } = await cluster.createNamespace({ transport, env }).execute(["init"]);
     expect(stdout).toMatch(
-      /^warning authentication: etcd knows no users: everybody with a certificate that it trusts/m,
+      /^warning authentication: etcd has no users: everybody with a certificate that it trusts/m,
     );
   });
 
@@ -188,7 +188,7 @@ describe.concurrent("user and password, with a role limited to the prefix", () =
     const cases: [Record<string, string>, RegExp][] = [
       [
         { SIGNALBOX_PASSWORD_FILE: cluster.createPath(PASSWORD, 0o644) },
-        /others can get at it \(mode 0644\); run: chmod 600/,
+        /other users have access to it \(mode 0644\); run: chmod 600/,
       ],
       [{ SIGNALBOX_PASSWORD_FILE: "/no/such/file" }, /\/no\/such\/file does not exist/],
       [
@@ -300,7 +300,7 @@ describe("the identity in a client's certificate", () => {
     const auto = { ...env, SIGNALBOX_TRANSPORT: "auto" };
     await expectWorking(cluster.createNamespace({ env: auto, prefix: PREFIX }));
     const init = await cluster.createNamespace({ env: auto, prefix: PREFIX }).execute(["init"]);
-    expect(init.stdout).toMatch(/^ok {6}authentication: etcd asks who it is/m);
+    expect(init.stdout).toMatch(/^ok {6}authentication: etcd requires authentication/m);
     const other = await cluster
       .createNamespace({ env: auto, prefix: "/other/" })
       .startRun([], ["echo", "ran"]).ended;

@@ -263,7 +263,12 @@ describe.concurrent("errors: 201, in the tool's words", () => {
       /\/no\/such does not exist/,
     ],
     ["one that cannot be read", ["true"], { CRONLOCK_CONFIG: "/etc" }, /\/etc cannot be read \(EISDIR\)/],
-    ["one without an end", ["true"], { CRONLOCK_CONFIG: "/dev/zero" }, /\/dev\/zero cannot .*it is no file/],
+    [
+      "one without an end",
+      ["true"],
+      { CRONLOCK_CONFIG: "/dev/zero" },
+      /\/dev\/zero cannot .*it is not a file/,
+    ],
     ["Sentinel", ["true"], { CRONLOCK_USE_SENTINEL: "yes" }, /name several of them in CRONLOCK_HOST/],
     ["a name too long", ["true"], { CRONLOCK_KEY: "x".repeat(512) }, /lock name .* cannot be used/],
     [
@@ -283,7 +288,7 @@ describe.concurrent("errors: 201, in the tool's words", () => {
       "Redis's port",
       ["true"],
       { ...AWAY, CRONLOCK_PORT: "6379" },
-      /port 6379 is that of Redis, etcd listens on 2379/,
+      /port 6379 is the port of Redis, etcd listens on 2379/,
     ],
     [
       "no etcd to reset in",
@@ -297,7 +302,7 @@ describe.concurrent("errors: 201, in the tool's words", () => {
       { CRONLOCK_AUTH: "geheim" },
       /write user:password, or name the user in SIGNALBOX_USER/,
     ],
-    ["a password in the clear", ["true"], { CRONLOCK_AUTH: "ben:geheim" }, /CRONLOCK_TLS=yes makes it https/],
+    ["a password in the clear", ["true"], { CRONLOCK_AUTH: "ben:geheim" }, /use TLS with CRONLOCK_TLS=yes/],
   ];
   // One tool each, in turn: the other goes the same way.
   const cases = errors.map((one, index) => [TOOLS[index % 2] ?? "cronlock", ...one] as const);

@@ -174,7 +174,7 @@ describe.concurrent("leases", () => {
     const { namespace, ended } = enter();
     const lease = ["--lease", "db=1:2", "--lockname", "a"];
     expect(await ended(...lease, "--", "echo", "ran")).toEqual(
-      matchMessage(255, matchLogLine('resource "db" is none that is configured.*')),
+      matchMessage(255, matchLogLine('resource "db" is not configured.*')),
     );
     await putResource(namespace, "db");
     expect(await ended(...lease, "--", "echo", "ran")).toEqual(ran);
@@ -285,12 +285,12 @@ describe.concurrent("bad lines and files, and no etcd: 255", () => {
   const UNREACHABLE = { etcdhosts: "127.0.0.1:9" };
   test.each<[what: string, more: object, words: string[], end: RegExp]>([
     ["no command", {}, ["-g", "web"], /^switchman: no command is given\n$/],
-    ["an unknown option", {}, ["--gruop", "web", "--", "x"], /^switchman: "--gruop" is none of its options/],
+    ["an unknown option", {}, ["--gruop", "web", "--", "x"], /^switchman: unknown option "--gruop"/],
     [
       "a slash in the lock's name",
       {},
       ["--lockname", "a/b", "--", "x"],
-      /^switchman: a lock's name cannot hold "\/"/,
+      /^switchman: a lock's name cannot contain "\/"/,
     ],
     [
       "a bad value",
@@ -305,7 +305,12 @@ describe.concurrent("bad lines and files, and no etcd: 255", () => {
       /etcdhosts: "etcd1" is not an address with a port/,
     ],
     ["a port out of range", { etcdhosts: "etcd1:70000" }, ["--", "x"], /etcdhosts: "etcd1:70000"/],
-    ["only zkhosts", { etcdhosts: "" }, ["--", "x"], /has only zkhosts, which is ZooKeeper; add "etcdhosts"/],
+    [
+      "only zkhosts",
+      { etcdhosts: "" },
+      ["--", "x"],
+      /has only zkhosts, the addresses of ZooKeeper; add "etcdhosts"/,
+    ],
     [
       "no etcd",
       UNREACHABLE,
@@ -327,7 +332,7 @@ describe.concurrent("bad lines and files, and no etcd: 255", () => {
     );
     expect(await end("/")).toEqual(matchMessage(255, /^switchman: Failed to open <\/>: EISDIR/));
     expect(await end("/dev/zero")).toEqual(
-      matchMessage(255, /^switchman: Failed to open <\/dev\/zero>: it is no file/),
+      matchMessage(255, /^switchman: Failed to open <\/dev\/zero>: it is not a file/),
     );
     expect(await end(cluster.createPath("{\n'"))).toEqual(matchMessage(255, /is not JSON: line 2, column 1/));
     if (existsSync("/etc/switchman.conf")) return;
@@ -370,10 +375,8 @@ describe.concurrent("import switchman", () => {
     const end = await take(namespace, printed, "--yes");
     expect(end).toMatchObject({ code: 0 });
     expect(end.stderr.split("\n").slice(0, 2)).toEqual([
-      "signalbox: stdin: passed over, for it is no part of the data: lines 1, 3, 5",
-      expect.stringMatching(
-        /^signalbox: stdin: group "web": "db1" is no group here, and as a host it has no domain/,
-      ),
+      "signalbox: stdin: ignored, not part of the data: lines 1, 3, 5",
+      expect.stringMatching(/^signalbox: stdin: group "web": "db1" is neither a group nor a full host name/),
     ]);
     const listed = await namespace.execute(["export"]);
     expect(JSON.parse(listed.stdout)).toMatchObject({
@@ -390,7 +393,7 @@ describe.concurrent("import switchman", () => {
   test("tells faults with their places, and changes nothing", async () => {
     const namespace = cluster.createNamespace();
     expect(await take(namespace, `WATCHER::\n{"groups":{"web":[1]}}\n`, "--yes")).toEqual(
-      matchMessage(78, /stdin:2:19: group "web": a member is a host or a group/),
+      matchMessage(78, /stdin:2:19: group "web": a member must be a host or a group/),
     );
     expect(await take(namespace, "WATCHER::\ncZxid = 0x2\n", "--yes")).toEqual(
       matchMessage(78, /stdin:1:1: /),
@@ -399,7 +402,7 @@ describe.concurrent("import switchman", () => {
       matchMessage(78, /is empty: the znode keeps neither/),
     );
     expect(await namespace.execute(["import", "switchman", "/no/such"])).toEqual(
-      matchMessage(74, /cannot be read/),
+      matchMessage(74, /cannot read/),
     );
     expect(await namespace.listKeys()).toEqual([]);
   });

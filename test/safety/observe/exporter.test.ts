@@ -12,8 +12,8 @@ const cluster = TestCluster.startForFile();
 
 /** Asks for a path until the answer has a line. */
 async function scrape(exporter: RunningProcess, path: string, line: RegExp): Promise<string> {
-  await exporter.waitForOutput(/metrics are served on 127\.0\.0\.1:\d+\n/);
-  const [, address] = /served on (\S+)\n/.exec(exporter.output.stderr) ?? [];
+  await exporter.waitForOutput(/serving metrics on 127\.0\.0\.1:\d+\n/);
+  const [, address] = /metrics on (\S+)\n/.exec(exporter.output.stderr) ?? [];
   return await waitUntil(`${path} has ${line}`, async () => {
     const text = await (await fetch(`http://${address}${path}`)).text();
     return line.test(text) && text;
@@ -53,7 +53,7 @@ describe("signalbox exporter", () => {
       proxy.reset();
       const away = await scrape(exporter, "/metrics", /^signalbox_up 0$/m);
       expect(away).not.toContain("signalbox_holders");
-      expect(await scrape(exporter, "/healthz", /./)).toBe("etcd is away\n");
+      expect(await scrape(exporter, "/healthz", /./)).toBe("etcd is unreachable\n");
       const late = namespace.start(["exporter", "--listen", "0", "--connect-timeout", "200ms"], {
         endpoints: [`http://${proxy.address}`],
       });
@@ -69,11 +69,11 @@ describe("signalbox exporter", () => {
   it("refuses a port that is taken, and an address that is none", async () => {
     const namespace = await cluster.createTestNamespace("http");
     const first = namespace.start(["exporter", "--listen", "0"]);
-    await first.waitForOutput(/served on/);
-    const [, address = ""] = /served on (\S+)/.exec(first.output.stderr) ?? [];
+    await first.waitForOutput(/metrics on/);
+    const [, address = ""] = /metrics on (\S+)/.exec(first.output.stderr) ?? [];
     const second = await namespace.start(["exporter", "--listen", address]).ended;
     expect(second).toMatchObject({ code: 78, stderr: expect.stringContaining(`${address} is taken`) });
     const third = await namespace.start(["exporter", "--listen", "web1"]).ended;
-    expect(third).toMatchObject({ code: 64, stderr: expect.stringContaining('"web1" is no address') });
+    expect(third).toMatchObject({ code: 64, stderr: expect.stringContaining('"web1" is not an address') });
   });
 });

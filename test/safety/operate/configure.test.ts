@@ -87,9 +87,9 @@ describe("a group", () => {
     expect(await runSuccessfully(namespace, "group", "set", "web", W2, W1)).toBe(
       `+ group web: ${W1}, ${W2}\n`,
     );
-    expect(await runSuccessfully(namespace, "group", "set", "web", W1, W2, W1)).toMatch(/is so already/);
-    expect(await runSuccessfully(namespace, "group", "add", "web", W1)).toMatch(/is so already/);
-    expect(await runSuccessfully(namespace, "group", "remove", "web", "db1")).toMatch(/is so already/);
+    expect(await runSuccessfully(namespace, "group", "set", "web", W1, W2, W1)).toMatch(/is up to date/);
+    expect(await runSuccessfully(namespace, "group", "add", "web", W1)).toMatch(/is up to date/);
+    expect(await runSuccessfully(namespace, "group", "remove", "web", "db1")).toMatch(/is up to date/);
     expect(await readAudits(namespace)).toHaveLength(1);
     const strict = await namespace.start(["group", "set", "web", W1, W2, "--strict"]).ended;
     expect(strict.code).toBe(1);
@@ -107,10 +107,10 @@ describe("a group", () => {
     const { code, stderr } = await namespace.start(["group", "delete", "web", "--yes"]).ended;
     expect({ code, stderr }).toEqual({
       code: 0,
-      stderr: expect.stringContaining('group "all" still names "web", which is taken for a host now'),
+      stderr: expect.stringContaining('group "all" still contains "web", which now counts as a host'),
     });
     expect(await runSuccessfully(namespace, "group", "delete", "web", "--yes")).toMatch(
-      /there is no group "web"/,
+      /group "web" does not exist/,
     );
     expect((await namespace.start(["group", "delete", "web", "--yes", "--strict"]).ended).code).toBe(1);
     expect(JSON.parse(await runSuccessfully(namespace, "group", "list", "--json"))).toMatchObject({
@@ -155,8 +155,8 @@ describe("a group", () => {
     const added = names.filter((_, index) => ends[index]?.code === 0);
     expect(await readMembers(namespace, "web")).toEqual(added);
     for (const { stderr } of ends.filter(({ code }) => code === 75)) {
-      expect(stderr).toMatch(/the configuration has moved:\n.*~ group web: \+ h/);
-      expect(stderr).toMatch(/@.* did this: group, group web: ~ group web: \+ h/);
+      expect(stderr).toMatch(/the configuration has changed:\n.*~ group web: \+ h/);
+      expect(stderr).toMatch(/changed by .*@.*: group, group web: ~ group web: \+ h/);
     }
     expect(await readAudits(namespace)).toHaveLength(1 + added.length);
   });
@@ -214,7 +214,7 @@ describe("a resource", () => {
     expect(await runSuccessfully(namespace, "resource", "set", "db", "--order", "", "--note", "")).toMatch(
       /order 3 -> none/,
     );
-    expect(await runSuccessfully(namespace, "resource", "set", "db", "12")).toMatch(/is so already/);
+    expect(await runSuccessfully(namespace, "resource", "set", "db", "12")).toMatch(/is up to date/);
     expect((await namespace.start(["resource", "delete", "db"]).ended).code).toBe(64);
     expect(await runSuccessfully(namespace, "resource", "delete", "db", "--yes")).toBe(
       "- resource db (total 12)\n",

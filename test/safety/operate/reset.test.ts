@@ -74,11 +74,14 @@ describe.concurrent.each(TRANSPORTS)("over %s, a reset", (transport) => {
       await reset.waitForOutput(/asked .* to end/);
       proxy.mode = "refuse";
       proxy.reset();
-      await reset.waitForOutput(/etcd is away/);
+      await reset.waitForOutput(/etcd is unreachable/);
       await namespace.store.commitTxn({ compare: [], success: [{ op: "delete", key }], failure: [] });
       proxy.mode = "forward";
       const { code, stderr } = await reset.ended;
-      expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining("etcd is back") });
+      expect({ code, stderr }).toEqual({
+        code: 0,
+        stderr: expect.stringContaining("etcd is reachable again"),
+      });
     } finally {
       await proxy.close();
     }
@@ -141,7 +144,7 @@ describe.concurrent("a reset", () => {
     const refused = both.filter(({ code }) => code === 75);
     expect(both.every(({ code }) => code === 0 || code === 75)).toBe(true);
     expect(requests).toBe(1);
-    for (const { stderr } of refused) expect(stderr).toMatch(/something has moved:\n.*was asked to end by/);
+    for (const { stderr } of refused) expect(stderr).toMatch(/something has changed:\n.*was asked to end by/);
   });
 
   it("refuses when what it ends has changed since --expect-revision, and shows what", async (context) => {
@@ -152,10 +155,10 @@ describe.concurrent("a reset", () => {
     await namespace.store.commitTxn({ compare: [], success: [{ op: "delete", key }], failure: [] });
     await namespace.jobs.startAndWait({ name: "other", options: LOCK, hold: ["until", "/nonexistent"] });
     const refused = await namespace.start([...RESET, "--expect-revision", revision]).ended;
-    expect(refused).toMatchObject({ code: 75, stderr: expect.stringMatching(/has come \(held\)/) });
+    expect(refused).toMatchObject({ code: 75, stderr: expect.stringMatching(/has joined \(held\)/) });
     expect(await listOutcomes(namespace)).toEqual([]);
     const ahead = await namespace.start([...RESET, "--expect-revision", "999999999"]).ended;
-    expect(ahead).toMatchObject({ code: 64, stderr: expect.stringContaining("still to come") });
+    expect(ahead).toMatchObject({ code: 64, stderr: expect.stringContaining("must not be in the future") });
   });
 
   it("changes nothing in a dry run, without consent, or with a read-only configuration", async (context) => {
@@ -201,7 +204,10 @@ describe.concurrent("a reset", () => {
     const reset = namespace.start(RESET, { terminal: { columns: 80, rows: 24 } });
     await reset.waitForOutput(/asked web1.example.com:4711 to end/);
     reset.child.stdin?.write("\x03");
-    expect(await reset.ended).toMatchObject({ code: 130, stdout: expect.stringContaining("stands") });
+    expect(await reset.ended).toMatchObject({
+      code: 130,
+      stdout: expect.stringContaining("stays in effect"),
+    });
     expect((await namespace.store.readRange({ key })).kvs[0]?.value).toContain('"reset"');
   });
 
@@ -209,7 +215,7 @@ describe.concurrent("a reset", () => {
     const namespace = await cluster.createTestNamespace("http", context);
     expect(await namespace.start(RESET).ended).toMatchObject({
       code: 0,
-      stdout: 'nobody holds lock "x", nor waits for it\n',
+      stdout: 'nobody holds lock "x" or waits for it\n',
     });
     expect((await namespace.start([...RESET, "--strict"]).ended).code).toBe(1);
   });

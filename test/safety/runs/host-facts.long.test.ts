@@ -188,7 +188,7 @@ describe("a role that may not write hosts", () => {
     const { code, stderr } = await namespace.startRun(options, ["true"]).ended;
     expect({ code, stderr }).toEqual({
       code: 0,
-      stderr: expect.stringMatching(/may not write what this host says/),
+      stderr: expect.stringMatching(/may not write the host record/),
     });
     expect(await readHostRecord(namespace)).toBeUndefined();
     expect(await namespace.readQueue("x")).toEqual([]);

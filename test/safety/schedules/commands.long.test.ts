@@ -215,7 +215,7 @@ describe("a mistake", () => {
       [["delete", "a"], 64, /--yes/],
       [["trigger", "z"], 1, /no schedule "z"/],
       [["pause", "a", "--until", "2020-01-01"], 64, /over already/],
-      [["next"], 64, /a KEY or a CRON is missing/],
+      [["next"], 64, /KEY or CRON is missing/],
       [["next", "0 25 * * *"], 64, /hour/],
       [["add", "a", "x", "@daily", "--hook-failure", "https://"], 64, /"https:\/\/" is no URL/],
       [["resume", "a", "--strict"], 1, /^$/],
@@ -267,7 +267,7 @@ describe("two operators", () => {
     expect([code, why]).toEqual([75, expect.stringMatching(/written since:[\s\S]*schedule a was written/)]);
     expect(await runRefused(namespace, "pause", "a", "--expect-revision", "999999")).toEqual([
       64,
-      expect.stringMatching(/still to come/),
+      expect.stringMatching(/must not be in the future/),
     ]);
     expect(await readDefinition(namespace, "a")).toBeDefined();
   });
@@ -321,7 +321,7 @@ describe("a crontab", () => {
     });
     await runSuccessfully(namespace, "import", ...IMPORT, "--yes");
     expect(await runSuccessfully(namespace, "import", ...IMPORT, "--yes")).toBe(
-      "the schedules are so already: nothing to change\n",
+      "the schedules are up to date: nothing to change\n",
     );
     expect(await runSuccessfully(namespace, "diff", ...IMPORT)).toBe("nothing changed\n");
     const text = readFileSync(ODD, "utf8")
@@ -359,7 +359,7 @@ describe("a crontab", () => {
     expect(ended).toMatchObject({
       code: 0,
       stderr: expect.stringMatching(
-        /input:1: .*\(run-parts\)[\s\S]*input:2: @reboot[\s\S]*input:3: .*by flock[\s\S]*input:4: .*newline/,
+        /input:1: .*\(run-parts\)[\s\S]*input:2: @reboot[\s\S]*input:3: .*with flock[\s\S]*input:4: .*newline/,
       ),
     });
     expect((await namespace.store.readRange(namespace.keys.schedules())).kvs).toHaveLength(2);
@@ -421,8 +421,8 @@ it("other people's words reach no terminal as they are", async () => {
     data: HOSTILE,
     source: HOSTILE,
   };
-  await put(namespace, namespace.keys.schedule(`x${"é"}`), formatDefinition(nasty));
-  await put(namespace, namespace.keys.due(`x${"é"}`), formatDue({ next: 9e11, runAt: 9e11, open: [] }));
+  await put(namespace, namespace.keys.schedule(`x${""}`), formatDefinition(nasty));
+  await put(namespace, namespace.keys.due(`x${""}`), formatDue({ next: 9e11, runAt: 9e11, open: [] }));
   await put(namespace, namespace.keys.schedule("y"), HOSTILE);
   const runs = { ...nasty, command: ["sh", "-c", HOSTILE], env: { A: HOSTILE } };
   await put(namespace, namespace.keys.schedule("z"), formatDefinition(runs));

@@ -26,7 +26,7 @@ describe.concurrent("a worker", () => {
       await putDueSchedule(namespace, "a", { command: runShell(buildWaitingScript(there, gate)) });
       await waitForFile(there);
       worker.child.kill(name);
-      await worker.waitForOutput(/leaving when what runs has ended/);
+      await worker.waitForOutput(/leaving when the running tasks have ended/);
       await putDueSchedule(namespace, "b", { command: ["true"] });
       writeFileSync(gate, "");
       expect(await worker.ended).toMatchObject({ code: 0 });
@@ -43,7 +43,7 @@ describe.concurrent("a worker", () => {
     await putDueSchedule(namespace, "a", { command: runShell(buildWaitingScript(there, gate)) });
     await waitForFile(there);
     worker.child.kill("SIGTERM");
-    await worker.waitForOutput(/leaving when what runs has ended/);
+    await worker.waitForOutput(/leaving when the running tasks have ended/);
     worker.child.kill("SIGTERM");
     expect(await worker.ended).toMatchObject({ code: 143 });
     expect(listRemains(worker.mark)).toEqual([]);
@@ -83,7 +83,7 @@ describe.concurrent("a worker", () => {
     namespace.start(["worker"]);
     expect(await waitForOutcomes(namespace, "a")).toMatchObject([{ result: "ok" }]);
     frozen.child.kill("SIGCONT");
-    await frozen.waitForOutput(/the worker has no session|a task was lost to others|did not finish well/);
+    await frozen.waitForOutput(/the worker has no session|another worker took over a task|did not succeed/);
     expect(await readOutcomes(namespace, "a")).toHaveLength(1);
   });
 });

@@ -40,4 +40,4 @@ export const buildWaitingScript = (there: string, gate: string) =>
 export const runShell = (script: string) => ["sh", "-c", script];
 export const waitForFile = (path: string) => waitUntil(`file ${path}`, () => existsSync(path));
 /** A worker logs it when it has its session. */
-export const WORKER_JOINED = /the worker is there/;
+export const WORKER_JOINED = /worker joined/;

@@ -55,7 +55,7 @@ async function executeRun(namespace: TestNamespace, member: ParallelRun): Promis
 
 /** What a run says where no answer comes: on a machine that stands still for two seconds that may happen. */
 const UNANSWERED =
-  /^signalbox: warn: (the claim was not freed, it ends with its session|etcd does not answer, the session was not renewed) .*\n/gm;
+  /^signalbox: warn: (the claim was not freed; it ends with its session|etcd does not answer, the session was not renewed) .*\n/gm;
 
 /** Waits until a run should be killed, or until it has ended. */
 async function waitForKillTime(

@@ -78,9 +78,9 @@ describe("members", () => {
         judgeMembers([buildRefusingMember(1), buildRefusingMember(2), buildRefusingMember(3)], gauges),
       ),
     ).toEqual([
-      "ok member: etcd 3.5.30, its status is for the user root only",
-      "warning member: etcd 3.5.27, which is older than 3.5.28, its status is for the user root only",
-      "ok member: it answers; its status is for the user root only",
+      "ok member: etcd 3.5.30, only the user root can read its status",
+      "warning member: etcd 3.5.27, which is older than 3.5.28, only the user root can read its status",
+      "ok member: it answers; only the user root can read its status",
       "warning versions: members are of different versions: 3.5.27, 3.5.30",
     ]);
   });
@@ -209,7 +209,7 @@ describe("the cluster", () => {
       judgeCluster([buildMember(1), buildMember(2), buildSilentMember(3)], buildMemberList(1, 2, 3), "7"),
     );
     expect(told3).toContainEqual(
-      expect.stringMatching(/2 of 3 members answered, 2 are a majority: not one more may be lost/),
+      expect.stringMatching(/2 of 3 members answered, 2 are a majority: no further member may fail/),
     );
     const told5 = formatFindings(
       judgeCluster(
@@ -218,7 +218,7 @@ describe("the cluster", () => {
         "7",
       ),
     );
-    expect(told5).toContainEqual(expect.stringMatching(/4 of 5 .*: 1 more may be lost/));
+    expect(told5).toContainEqual(expect.stringMatching(/4 of 5 .*: 1 more may fail/));
   });
 });
 
@@ -287,7 +287,7 @@ describe("the database's size", () => {
       source: "assumed",
     }));
     expect(finding).toMatchObject({
-      detail: "1.9 GiB of 2.0 GiB (etcd's default; say another with --quota), 102 MiB of it in use",
+      detail: "1.9 GiB of 2.0 GiB (etcd's default; set another with --quota), 102 MiB of it in use",
       remedy: expect.stringContaining("defrag"),
     });
   });
@@ -318,7 +318,7 @@ describe("this host's settings", () => {
   ])("ttl %d, termination timeout %d: %s", (ttl, terminationTimeout, level) => {
     const finding = judgeSettings({ ttl, terminationTimeout });
     expect(finding.level).toBe(level);
-    const advised = /ttl of (\d+)s/.exec(finding.remedy ?? "")?.[1];
+    const advised = /ttl to (\d+)s/.exec(finding.remedy ?? "")?.[1];
     if (level === "warning")
       expect(computeSurvivedOutage(Number(advised) * 1000, terminationTimeout)).toBeGreaterThan(5_000);
   });

@@ -104,10 +104,12 @@ describe("changes", () => {
     expect((await operator.store.readRange(keys.groups())).count).toBe(MAX_CHANGES);
     const order = await applyChanges(operator, buildManyAdditions(MAX_CHANGES + 1, "h"));
     await expect(applyConfigUpdate(operator.ports, order)).rejects.toThrow(
-      /too much for one transaction.*in parts/,
+      /exceed the limits of one transaction.*in parts/,
     );
     const heavy = await applyChanges(operator, [buildGroupAddition("web", ["x".repeat(1_500_000)])]);
-    await expect(applyConfigUpdate(operator.ports, heavy)).rejects.toThrow(/1500\d{3} bytes are too much/);
+    await expect(applyConfigUpdate(operator.ports, heavy)).rejects.toThrow(
+      /1500\d{3} bytes exceed the limits/,
+    );
   });
 });
 

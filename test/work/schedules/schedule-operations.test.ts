@@ -176,7 +176,7 @@ describe("pause and resume", () => {
   it("refuses a pause that is over", async () => {
     const operator = await createFixture("a");
     await expect(pauseSchedule(operator.ports, "a", { until: operator.clock.getWallTime() })).rejects.toThrow(
-      /over already/,
+      /must end in the future/,
     );
   });
 });
@@ -316,7 +316,7 @@ describe("an import", () => {
   it("refuses ids that are somebody else's, and writes nothing", async () => {
     const operator = await createFixture("s1");
     await expect(importSchedules(operator.ports, buildImport(buildManyDefinitions(3)))).rejects.toThrow(
-      /"s1" is there already/,
+      /"s1" exists already/,
     );
     expect((await operator.store.readRange(keys.schedules())).kvs).toHaveLength(1);
   });
@@ -324,7 +324,7 @@ describe("an import", () => {
   it("of more than a transaction holds is refused", async () => {
     const operator = new OperatorFixture();
     await expect(importSchedules(operator.ports, buildImport(buildManyDefinitions(1_900)))).rejects.toThrow(
-      /import it in parts/,
+      /import the document in parts/,
     );
   });
 

@@ -48,7 +48,7 @@ function toTaskResult({ verdict, word }: CommandReport, retryWait: number | unde
   const pause = isMillis(wait) ? wait : retryWait;
   if (result === "retry") return { result, ...(pause !== undefined && { wait: pause }), ...kept };
   if (isText(reason)) return { result: "failed", reason: clean(reason), ...kept };
-  return { ...verdict, result: "failed", reason: verdict.reason ?? "the module's host said nothing" };
+  return { ...verdict, result: "failed", reason: verdict.reason ?? "the module gave no result" };
 }
 
 function locateHost(): string {
