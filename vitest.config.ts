@@ -69,8 +69,13 @@ const RULES = [
   "work/operate",
 ].map((folder) => `test/${folder}/**/*.test.ts`);
 
+/** Random tests take their choices from it (fixtures/test-seed.ts). It is printed once; SEED=N repeats the choices of a run. */
+if (process.env.SEED === undefined) process.env.SEED = String(Math.floor(Math.random() * 2 ** 31));
+console.error(`SEED=${process.env.SEED}`);
+
 export default defineConfig({
   test: {
+    setupFiles: ["fixtures/seed-properties.ts"],
     // Against what never ends: a slow machine may take ten times as long as a fast one.
     testTimeout: 300_000,
     hookTimeout: 300_000,

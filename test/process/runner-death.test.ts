@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { killProcess, listMarkedProcesses } from "../../fixtures/process/marked-processes.ts";
 import type { RunnerOptions } from "../../fixtures/process/runner.ts";
 import { retryAfterStalls } from "../../fixtures/steady.ts";
+import { createTestRandom } from "../../fixtures/test-seed.ts";
 import {
   createMark,
   createOutput,
@@ -41,7 +42,8 @@ async function measureKill(ms: number): Promise<number> {
 }
 
 test("a runner SIGKILLed at any instant takes everything with it within a second", async () => {
-  const instants = Array.from({ length: 30 }, (_, i) => (i < 15 ? i * 0.5 : 8 + Math.random() * 60));
+  const random = createTestRandom("runner-death");
+  const instants = Array.from({ length: 30 }, (_, i) => (i < 15 ? i * 0.5 : random.drawBetween([8, 68])));
   const took = await runInLanes(instants, measureKill);
   expect(took.toSorted((a, b) => a - b)[took.length >> 1], "ms, the median").toBeLessThan(1000);
 });

@@ -5,6 +5,7 @@ import { TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
 import { FaultProxy } from "../../../fixtures/proxy.ts";
 import { PATIENCE } from "../../../fixtures/steady.ts";
+import { createTestRandom } from "../../../fixtures/test-seed.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { openStore } from "../../../src/etcd/open/open.ts";
 import type { Op, Store } from "../../../src/etcd/store.ts";
@@ -34,8 +35,9 @@ afterAll(async () => {
   await etcd?.stop();
 });
 
-const pick = <T>(things: readonly T[]): T => things[Math.floor(Math.random() * things.length)] as T;
-const number = (below: number) => Math.floor(Math.random() * below);
+const random = createTestRandom("followed-snapshot");
+const pick = <T>(things: readonly T[]): T => things[number(things.length)] as T;
+const number = (below: number) => Math.floor(random.drawUnit() * below);
 
 /** A change of any collection, sensible or not. */
 function generateOp(keys: Keys): Op {
@@ -43,7 +45,7 @@ function generateOp(keys: Keys): Op {
   const ticket = serializeTicket(
     ticketWith({ run, state: pick(TICKET_STATES), count: 1 + number(3), total: 9 }),
   );
-  const value = Math.random() < 0.05 ? "{" : undefined;
+  const value = random.drawUnit() < 0.05 ? "{" : undefined;
   const [key, sense] = pick([
     [keys.lock(`l${number(9)}`, run), ticket],
     [keys.resource(`r${number(3)}`, run), ticket],
@@ -60,7 +62,7 @@ function generateOp(keys: Keys): Op {
     [`${keys.prefix}locks/l1/by-hand`, "x"],
     [`${keys.prefix}drains/none/x`, "x"],
   ] as const);
-  return Math.random() < 0.4 ? { op: "delete", key } : { op: "put", key, value: value ?? sense };
+  return random.drawUnit() < 0.4 ? { op: "delete", key } : { op: "put", key, value: value ?? sense };
 }
 
 /** Changes of a transaction: each key once, as etcd wants it. */

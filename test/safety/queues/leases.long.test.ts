@@ -5,11 +5,13 @@ import { describe, expect, it } from "vitest";
 import { findOveruse } from "../../../fixtures/cluster/job-journal.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { createTestRandom } from "../../../fixtures/test-seed.ts";
 import { findUnexpectedEnds, type ParallelRun, runInParallel } from "../support/parallel-runs.ts";
 import { findOvertakingGrants, recordChanges } from "../support/ticket-changes.ts";
 
 const TOTAL = 8;
 const cluster = TestCluster.startForFile();
+const random = createTestRandom("leases");
 
 const buildLeaseOptions = (...wishes: string[]) => [
   "--no-lock",
@@ -93,7 +95,7 @@ function buildClaimant(index: number, every: number): ParallelRun {
     options: buildUnitOptions(count),
     hold: [1 + (index % 4)],
     units: count,
-    killAt: isDoomed ? { after: "start", ms: Math.random() * 40 } : undefined,
+    killAt: isDoomed ? { after: "start", ms: random.drawBetween([0, 40]) } : undefined,
   };
 }
 

@@ -6,6 +6,7 @@ import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS, type Transport } from "../../../fixtures/cluster/test-namespace.ts";
 import { killProcess } from "../../../fixtures/process/marked-processes.ts";
 import { retryAfterStalls, startStopwatch } from "../../../fixtures/steady.ts";
+import { createTestRandom } from "../../../fixtures/test-seed.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { TOKEN_WRITER, TokenLog } from "../support/token-log.ts";
 import { waitForDeath } from "../support/wait-for-death.ts";
@@ -26,7 +27,8 @@ const cluster = TestCluster.startForFile();
 const spinFor = async (ms: number) => {
   for (const end = performance.now() + ms; performance.now() < end; ) await new Promise(setImmediate);
 };
-const spinWithin = (ms: number) => spinFor(Math.random() * ms);
+const random = createTestRandom("death");
+const spinWithin = (ms: number) => spinFor(random.drawBetween([0, ms]));
 
 /** Resolves with the event that grants a run the lock, as soon as etcd tells it. */
 async function waitUntilGranted(namespace: TestNamespace, run: TestProcess): Promise<void> {

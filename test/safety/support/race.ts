@@ -3,9 +3,11 @@
 import { expect } from "vitest";
 import { findFallingTokens, findOveruse } from "../../../fixtures/cluster/job-journal.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { createTestRandom } from "../../../fixtures/test-seed.ts";
 import { findUnexpectedEnds, type KillTime, type ParallelRun, runInParallel } from "./parallel-runs.ts";
 
 const LOCK = ["--lock", "nightly"];
+const random = createTestRandom("race");
 
 export interface Race {
   runs: number;
@@ -42,6 +44,6 @@ function buildRuns(runs: number, killed: { of: number; together: number }): Para
 /** A random instant: while its command runs, or in all of what a runner lives through. */
 function pickKillTime(isHolder: boolean): KillTime {
   return isHolder
-    ? { after: "start", ms: Math.random() * 30 }
-    : { after: "spawn", ms: Math.random() * 1_500 };
+    ? { after: "start", ms: random.drawBetween([0, 30]) }
+    : { after: "spawn", ms: random.drawBetween([0, 1_500]) };
 }
