@@ -39,16 +39,7 @@ async function runDoctor(
 }
 
 describe("a single member", () => {
-  let etcd: EtcdMember;
-  let cluster: TestCluster;
-  beforeAll(async () => {
-    etcd = await startEtcd();
-    cluster = await TestCluster.connect(etcd.endpoints);
-  });
-  afterAll(async () => {
-    await cluster?.close();
-    await etcd?.stop();
-  });
+  const cluster = TestCluster.startForFile();
 
   test.each(TRANSPORTS)("that is well, over %s: what there is, and nothing is written", async (transport) => {
     const namespace = cluster.createNamespace({ transport });
@@ -302,16 +293,7 @@ describe("no etcd at all", () => {
 });
 
 describe("the gateway is off", () => {
-  let etcd: EtcdMember;
-  let cluster: TestCluster;
-  beforeAll(async () => {
-    etcd = await startEtcd({ gateway: false });
-    cluster = await TestCluster.connect(etcd.endpoints, { transport: "grpc" });
-  });
-  afterAll(async () => {
-    await cluster?.close();
-    await etcd?.stop();
-  });
+  const cluster = TestCluster.startForFile({ gateway: false });
 
   test("auto fails, gRPC works, and all the rest is examined over that", async () => {
     const { code, found: of } = await runDoctor(
@@ -357,16 +339,9 @@ describe("over TLS", () => {
 });
 
 describe("a database that is full", () => {
-  let etcd: EtcdMember;
-  let cluster: TestCluster;
+  const cluster = TestCluster.startForFile({ quotaBytes: 2_000_000 });
   beforeAll(async () => {
-    etcd = await startEtcd({ quotaBytes: 2_000_000 });
-    cluster = await TestCluster.connect(etcd.endpoints);
     await expect(fill(cluster)).rejects.toMatchObject({ kind: "noSpace" });
-  });
-  afterAll(async () => {
-    await cluster?.close();
-    await etcd?.stop();
   });
 
   test("the alarm, the size against the real quota, and all the rest", async () => {
@@ -396,27 +371,19 @@ async function fill(cluster: TestCluster): Promise<never> {
 
 describe("users with too small a role", () => {
   const LOGIN = { rootPassword: "r00t", user: "nobody", password: "x", prefix: "/jobs/" };
-  let etcd: EtcdMember;
-  let cluster: TestCluster;
+  const cluster = TestCluster.startForFile({ auth: LOGIN });
   const createNamespaceAs = (user: string) =>
     cluster.createNamespace({
       prefix: "/jobs/",
       env: { SIGNALBOX_ALLOW_PLAINTEXT_PASSWORD: "yes", SIGNALBOX_USER: user, SIGNALBOX_PASSWORD: "secret" },
     });
   beforeAll(async () => {
-    etcd = await startEtcd({ auth: LOGIN });
     const everything = ["locks/", "resources/", "history/", "hosts/"];
-    await makeUser(etcd, "runner", everything);
-    await makeUser(etcd, "older", everything.slice(0, 3));
-    await makeUser(etcd, "reader", []);
-    await makeUser(etcd, "stranger", undefined);
-    await makeUser(etcd, "operator", [""]);
-    const root = { user: "root", password: LOGIN.rootPassword, allowPlaintextPassword: true };
-    cluster = await TestCluster.connect(etcd.endpoints, root);
-  });
-  afterAll(async () => {
-    await cluster?.close();
-    await etcd?.stop();
+    await makeUser(cluster.etcd, "runner", everything);
+    await makeUser(cluster.etcd, "older", everything.slice(0, 3));
+    await makeUser(cluster.etcd, "reader", []);
+    await makeUser(cluster.etcd, "stranger", undefined);
+    await makeUser(cluster.etcd, "operator", [""]);
   });
 
   test.each<[user: string, flags: string[], runs: RegExp, operators: RegExp, isBad: boolean]>([

@@ -6,13 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { matchMessage, matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { TRANSPORTS, type Transport } from "../../../fixtures/cluster/test-namespace.ts";
-import {
-  countLogins,
-  type EtcdMember,
-  type RunningEtcd,
-  startCluster,
-  startEtcd,
-} from "../../../fixtures/etcd/index.ts";
+import { countLogins, type RunningEtcd, startCluster } from "../../../fixtures/etcd/index.ts";
 import { putDueSchedule, WORKER_JOINED, waitForOutcomes } from "../support/due-schedules.ts";
 
 const PREFIX = "/jobs/";
@@ -58,24 +52,14 @@ describe.each([1, 3])("at etcd's default bcrypt cost, on %i members", (size) => 
 });
 
 describe("a password that is changed", () => {
-  let etcd: EtcdMember;
-  let cluster: TestCluster;
+  const cluster = TestCluster.startForFile({ auth: LOGIN });
   /** Users with a password of their own, so that tests beside each other do not meet. */
   let users = 0;
-  beforeAll(async () => {
-    etcd = await startEtcd({ auth: LOGIN });
-    const options = { user: "root", password: LOGIN.rootPassword, allowPlaintextPassword: true };
-    cluster = await TestCluster.connect(etcd.endpoints, options);
-  });
-  afterAll(async () => {
-    await cluster?.close();
-    await etcd?.stop();
-  });
 
   async function runAsRoot(path: string, body: object): Promise<void> {
     const ask = async (to: string, what: object, authorization = "") => {
       const headers = { ...(authorization && { authorization }) };
-      const answer = await fetch(`${etcd.clientUrl}/v3/auth/${to}`, {
+      const answer = await fetch(`${cluster.etcd.clientUrl}/v3/auth/${to}`, {
         ...{ method: "POST", headers, body: JSON.stringify(what) },
       });
       if (!answer.ok) throw new Error(`${to}: ${await answer.text()}`);

@@ -1,9 +1,9 @@
 /** Who may run jobs but not operate: nothing is changed, and what is missing is named. */
 
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
-import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
+import type { EtcdMember } from "../../../fixtures/etcd/index.ts";
 import { serializeTicket } from "../../../src/protocol/ticket.ts";
 import { ticketWith } from "../../protocol/samples.ts";
 
@@ -12,15 +12,11 @@ const LOGIN = { rootPassword: "r00t", user: "anybody", password: "x", prefix: PR
 const RUN = "0123456789abcdef";
 
 describe("a runner's role", () => {
-  let etcd: EtcdMember;
-  let cluster: TestCluster;
+  const cluster = TestCluster.startForFile({ auth: LOGIN });
   let namespace: TestNamespace;
 
   beforeAll(async () => {
-    etcd = await startEtcd({ auth: LOGIN });
-    await makeRunner(etcd);
-    const root = { user: "root", password: LOGIN.rootPassword, allowPlaintextPassword: true };
-    cluster = await TestCluster.connect(etcd.endpoints, root);
+    await makeRunner(cluster.etcd);
     const env = {
       SIGNALBOX_ALLOW_PLAINTEXT_PASSWORD: "yes",
       SIGNALBOX_USER: "runner",
@@ -41,10 +37,6 @@ describe("a runner's role", () => {
       ].map((kv) => ({ op: "put", ...kv })),
       failure: [],
     });
-  });
-  afterAll(async () => {
-    await cluster?.close();
-    await etcd?.stop();
   });
 
   test.each([

@@ -1,31 +1,23 @@
 /** What docs/etcd.md says that the role of a runner can do to others, and what it cannot. */
 
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
-import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
 
 const PREFIX = "/jobs/";
 const LOGIN = { rootPassword: "r00t", user: "anybody", password: "x", prefix: PREFIX };
 
-let etcd: EtcdMember;
-let cluster: TestCluster;
+const cluster = TestCluster.startForFile({ auth: LOGIN });
 let namespace: TestNamespace;
 beforeAll(async () => {
-  etcd = await startEtcd({ auth: LOGIN });
-  const root = { user: "root", password: LOGIN.rootPassword, allowPlaintextPassword: true };
-  cluster = await TestCluster.connect(etcd.endpoints, root);
   await makeRole("signalbox-runner");
   for (const user of ["victim", "attacker"]) await makeUser(user, "signalbox-runner");
   namespace = cluster.createNamespace({ prefix: PREFIX, env: buildLogin("victim") });
 });
-afterAll(async () => {
-  await cluster?.close();
-  await etcd?.stop();
-});
 
-const runAsRoot = (...args: string[]) => etcd.runEtcdctl("--user", `root:${LOGIN.rootPassword}`, ...args);
-const runAsAttacker = (...args: string[]) => etcd.runEtcdctl("--user", "attacker:secret", ...args);
+const runAsRoot = (...args: string[]) =>
+  cluster.etcd.runEtcdctl("--user", `root:${LOGIN.rootPassword}`, ...args);
+const runAsAttacker = (...args: string[]) => cluster.etcd.runEtcdctl("--user", "attacker:secret", ...args);
 
 function buildLogin(user: string): Record<string, string> {
   return {

@@ -110,17 +110,7 @@ describe.concurrent("TLS with client certificates", () => {
 });
 
 describe.concurrent("user and password, with a role limited to the prefix", () => {
-  let etcd: EtcdMember;
-  let cluster: TestCluster;
-  beforeAll(async () => {
-    etcd = await startEtcd({ auth: LOGIN });
-    const root = { user: "root", password: LOGIN.rootPassword, allowPlaintextPassword: true };
-    cluster = await TestCluster.connect(etcd.endpoints, root);
-  });
-  afterAll(async () => {
-    await cluster?.close();
-    await etcd?.stop();
-  });
+  const cluster = TestCluster.startForFile({ auth: LOGIN });
   const ALLOWED = { SIGNALBOX_ALLOW_PLAINTEXT_PASSWORD: "yes", SIGNALBOX_USER: "runner" };
   const enter = (transport: Transport, env: Record<string, string>, prefix = PREFIX) =>
     cluster.createNamespace({ transport, prefix, env: { ...ALLOWED, ...env } });
@@ -233,18 +223,10 @@ async function makeRunner(etcd: EtcdMember, user: string, without?: string): Pro
 }
 
 describe.concurrent("the role that the documentation gives a runner", () => {
-  let etcd: EtcdMember;
-  let cluster: TestCluster;
+  const cluster = TestCluster.startForFile({ auth: { ...LOGIN, user: "somebody" } });
   beforeAll(async () => {
-    etcd = await startEtcd({ auth: { ...LOGIN, user: "somebody" } });
-    await makeRunner(etcd, "runner");
-    await makeRunner(etcd, "older", "hosts/");
-    const root = { user: "root", password: LOGIN.rootPassword, allowPlaintextPassword: true };
-    cluster = await TestCluster.connect(etcd.endpoints, root);
-  });
-  afterAll(async () => {
-    await cluster?.close();
-    await etcd?.stop();
+    await makeRunner(cluster.etcd, "runner");
+    await makeRunner(cluster.etcd, "older", "hosts/");
   });
   const enter = (transport: Transport, user: string) =>
     cluster.createNamespace({

@@ -1,10 +1,10 @@
 /** Locks and leases of the library, against each other, the command line, and an etcd that fails. */
 
 import { setTimeout as pause } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
-import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
+import { startEtcd } from "../../../fixtures/etcd/index.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import {
   type AcquireOptions,
@@ -17,21 +17,14 @@ import {
   UnreachableError,
 } from "../../../src/library/index.ts";
 
-let etcd: EtcdMember;
-let cluster: TestCluster;
+const cluster = TestCluster.startForFile();
 const open: Signalbox[] = [];
-beforeAll(async () => {
-  etcd = await startEtcd();
-  cluster = await TestCluster.connect(etcd.endpoints);
-});
 afterAll(async () => {
   await Promise.all(open.map((one) => one.close()));
-  await cluster?.close();
-  await etcd?.stop();
 });
 
 async function connectTo({ prefix, env }: TestNamespace, options: ConnectOptions = {}): Promise<Signalbox> {
-  const one = await connect({ endpoints: etcd.endpoints, prefix, env, ...options });
+  const one = await connect({ endpoints: cluster.etcd.endpoints, prefix, env, ...options });
   open.push(one);
   return one;
 }

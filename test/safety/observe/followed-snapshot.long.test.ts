@@ -1,14 +1,14 @@
 /** The picture never lies: at every revision that it states, it is what a fresh read at that revision says. */
 
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
-import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
 import { FaultProxy } from "../../../fixtures/proxy.ts";
 import { PATIENCE } from "../../../fixtures/steady.ts";
 import { createTestRandom } from "../../../fixtures/test-seed.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { openStore } from "../../../src/etcd/open/open.ts";
-import type { Op, Store } from "../../../src/etcd/store.ts";
+import type { Op } from "../../../src/etcd/store.ts";
 import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../../src/model/snapshot/snapshot.ts";
 import { SnapshotBuilder } from "../../../src/model/snapshot/snapshot-builder.ts";
 import { createRealClock } from "../../../src/process/clock.ts";
@@ -23,18 +23,7 @@ import { runningOf } from "../../model/schedules.ts";
 import { ticketWith } from "../../protocol/samples.ts";
 
 const clock = createRealClock();
-let etcd: EtcdMember;
-let direct: Store;
-
-beforeAll(async () => {
-  etcd = await startEtcd();
-  direct = await openStore({ endpoints: etcd.endpoints, timeouts: { total: 30_000 } }, { clock });
-});
-afterAll(async () => {
-  direct?.close();
-  await etcd?.stop();
-});
-
+const cluster = TestCluster.startForFile();
 const random = createTestRandom("followed-snapshot");
 const pick = <T>(things: readonly T[]): T => things[number(things.length)] as T;
 const number = (below: number) => Math.floor(random.drawUnit() * below);
@@ -87,7 +76,7 @@ function formatSnapshot({ revision, ...collections }: Snapshot): string {
 describe.each(TRANSPORTS)("over %s, a picture", (transport) => {
   it("equals a fresh read at every revision it claims, through 1,000 changes a second, cuts and compactions", async () => {
     const keys = createKeys(`/picture-${transport}/`);
-    const proxy = await FaultProxy.start(etcd.clientUrl);
+    const proxy = await FaultProxy.start(cluster.etcd.clientUrl);
     const store = await openStore({ endpoints: [`http://${proxy.address}`], transport }, { clock });
     const settings = { connectTimeout: 10_000 };
     const ports: ObserverPorts = { store, keys, clock, random: realRandom, settings };
@@ -105,16 +94,16 @@ describe.each(TRANSPORTS)("over %s, a picture", (transport) => {
 
     const write = async () => {
       for (; !stop.signal.aborted; seen.changes += 40) {
-        await direct.commitTxn({ compare: [], success: generateTxn(keys), failure: [] });
+        await cluster.store.commitTxn({ compare: [], success: generateTxn(keys), failure: [] });
         await clock.sleep(20);
       }
     };
     const compact = async () => {
       for (; !stop.signal.aborted; await clock.sleep(number(300))) {
-        const { revision } = await direct.readRange({ key: "x" });
+        const { revision } = await cluster.store.readRange({ key: "x" });
         if (isComparing || seen.reads === 0) continue; // a first read that is overtaken again and again fails, by design
         const body = JSON.stringify({ revision: String(revision) });
-        await fetch(`${etcd.clientUrl}/v3/kv/compaction`, { method: "POST", body });
+        await fetch(`${cluster.etcd.clientUrl}/v3/kv/compaction`, { method: "POST", body });
         seen.compactions += 1;
       }
     };
@@ -132,9 +121,9 @@ describe.each(TRANSPORTS)("over %s, a picture", (transport) => {
     const compare = async (picture: Snapshot) => {
       isComparing = true;
       const fresh = new SnapshotBuilder(keys, SNAPSHOT_COLLECTIONS);
-      const revision = await load({ ...ports, store: direct }, fresh, { revision: picture.revision }).catch(
-        () => undefined,
-      );
+      const revision = await load({ ...ports, store: cluster.store }, fresh, {
+        revision: picture.revision,
+      }).catch(() => undefined);
       isComparing = false;
       if (revision === undefined) return; // compacted before it could be compared
       expect(formatSnapshot(picture)).toBe(formatSnapshot(fresh.getSnapshot()));

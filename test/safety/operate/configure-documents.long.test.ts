@@ -12,10 +12,9 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
-import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { parseAuditRecord } from "../../../src/protocol/audit.ts";
 import { matchText } from "../support/request-patterns.ts";
@@ -392,13 +391,12 @@ describe("an edit", () => {
 
 describe("a role that may not configure", () => {
   const LOGIN = { rootPassword: "r00t", user: "anybody", password: "x", prefix: "/jobs/" };
-  let etcd: EtcdMember;
-  let cluster: TestCluster;
+  const cluster = TestCluster.startForFile({ auth: LOGIN });
   let namespace: TestNamespace;
 
   beforeAll(async () => {
-    etcd = await startEtcd({ auth: LOGIN });
-    const runAsRoot = (...args: string[]) => etcd.runEtcdctl("--user", `root:${LOGIN.rootPassword}`, ...args);
+    const runAsRoot = (...args: string[]) =>
+      cluster.etcd.runEtcdctl("--user", `root:${LOGIN.rootPassword}`, ...args);
     const grant = (kind: string, prefix: string) =>
       runAsRoot("role", "grant-permission", "--prefix=true", "auditor", kind, prefix);
     await runAsRoot("role", "add", "auditor");
@@ -406,9 +404,6 @@ describe("a role that may not configure", () => {
     await grant("readwrite", `${LOGIN.prefix}audit/`);
     await runAsRoot("user", "add", "auditor:secret");
     await runAsRoot("user", "grant-role", "auditor", "auditor");
-    cluster = await TestCluster.connect(etcd.endpoints, {
-      ...{ user: "root", password: LOGIN.rootPassword, allowPlaintextPassword: true },
-    });
     namespace = cluster.createNamespace({
       prefix: LOGIN.prefix,
       env: {
@@ -417,10 +412,6 @@ describe("a role that may not configure", () => {
       },
     });
     await namespace.put(namespace.keys.group("web"), '["web1.example.com"]');
-  });
-  afterAll(async () => {
-    await cluster?.close();
-    await etcd?.stop();
   });
 
   it.each([2, 200])("is told what is missing, and %d changes are not made", async (count) => {

@@ -3,29 +3,17 @@
  * never two of a schedule at a time that forbids it. `npm run chaos` plays the same for minutes.
  */
 
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
+import { expect, test } from "vitest";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { findViolations, hasRunTogether, playChaos } from "../../../fixtures/schedule/chaos.ts";
 import { SEED } from "../../../fixtures/test-seed.ts";
-import { openStore } from "../../../src/etcd/open/open.ts";
-import type { Store } from "../../../src/etcd/store.ts";
-import { createRealClock } from "../../../src/process/clock.ts";
 
-let etcd: EtcdMember;
-let store: Store;
-beforeAll(async () => {
-  etcd = await startEtcd();
-  store = await openStore({ endpoints: [etcd.clientUrl] }, { clock: createRealClock() });
-});
-afterAll(async () => {
-  store?.close();
-  await etcd?.stop();
-});
+const cluster = TestCluster.startForFile();
 
 const play = (change: Partial<Parameters<typeof playChaos>[0]>) =>
   playChaos({
-    endpoints: [etcd.clientUrl],
-    store,
+    endpoints: [cluster.etcd.clientUrl],
+    store: cluster.store,
     schedules: 60,
     steps: 6,
     workers: 3,

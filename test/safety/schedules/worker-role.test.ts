@@ -1,29 +1,19 @@
 /** A worker with no more than the role of docs/etcd.md. */
 
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
-import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
 import { putDueSchedule, WORKER_JOINED, waitForOutcomes } from "../support/due-schedules.ts";
 
 const PREFIX = "/jobs/";
 const LOGIN = { rootPassword: "r00t", user: "anybody", password: "x", prefix: PREFIX };
 const COLLECTIONS = ["due/", "running/", "outcomes/", "workers/", "resources/", "hosts/"];
 
-let etcd: EtcdMember;
-let cluster: TestCluster;
-beforeAll(async () => {
-  etcd = await startEtcd({ auth: LOGIN });
-  const root = { user: "root", password: LOGIN.rootPassword, allowPlaintextPassword: true };
-  cluster = await TestCluster.connect(etcd.endpoints, root);
-});
-afterAll(async () => {
-  await cluster?.close();
-  await etcd?.stop();
-});
+const cluster = TestCluster.startForFile({ auth: LOGIN });
 
 async function createNamespaceOf(user: string, collections: readonly string[]): Promise<TestNamespace> {
-  const runAsRoot = (...args: string[]) => etcd.runEtcdctl("--user", `root:${LOGIN.rootPassword}`, ...args);
+  const runAsRoot = (...args: string[]) =>
+    cluster.etcd.runEtcdctl("--user", `root:${LOGIN.rootPassword}`, ...args);
   const grant = (kind: string, prefix: string) =>
     runAsRoot("role", "grant-permission", "--prefix=true", user, kind, prefix);
   await runAsRoot("role", "add", user);
