@@ -252,7 +252,7 @@ describe.concurrent("errors: 201, in the tool's words", () => {
       { CRONLOCK_RESET: "true" },
       /CRONLOCK_RESET: "true" is neither yes nor no/,
     ],
-    ["an empty command", [""], {}, /the command is empty/],
+    ["an empty command", [""], {}, /COMMAND is empty/],
     ["a negative grace", ["true"], { CRONLOCK_GRACE: "-1" }, /CRONLOCK_GRACE: "-1" is not a whole number/],
     ["a port out of range", ["true"], { CRONLOCK_PORT: "65536" }, /CRONLOCK_PORT: "65536" is not/],
     ["a database that is none", ["true"], { CRONLOCK_DB: "x" }, /CRONLOCK_DB: "x" is not/],

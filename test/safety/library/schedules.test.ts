@@ -301,7 +301,7 @@ describe.concurrent("a worker of the library", () => {
     );
     const createInvalidWorker = (options: unknown) => () => new Worker(one, options as WorkerOptions);
     expect(createInvalidWorker({ handlers: { "/(/": () => {} } })).toThrow(ConfigError);
-    expect(createInvalidWorker({ handlers: { a: 1 } })).toThrow(/"a".*no function/);
+    expect(createInvalidWorker({ handlers: { a: 1 } })).toThrow(/"a".*not a function/);
     expect(createInvalidWorker({ handlers: {}, concurrency: 0 })).toThrow(/concurrency: 0/);
     expect(createInvalidWorker({ handlers: {}, ttl: "1500ms" })).toThrow(/ttl/);
     expect(() => new Worker({} as Signalbox, { handlers: {} })).toThrow(UsageError);
