@@ -1,3 +1,4 @@
+// Covers src/etcd/member-errors.ts
 import { testPasswords, testTls } from "./secured.ts";
 
 testTls("http");

@@ -1,3 +1,4 @@
+// Covers src/console/frame/layout.ts
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { computeLayout, listPanes, MIN_SCREEN } from "../../../src/console/frame/layout.ts";

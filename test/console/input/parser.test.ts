@@ -1,3 +1,4 @@
+// Covers src/console/input/mouse.ts, src/console/input/sequences.ts
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { InputParser } from "../../../src/console/input/parser.ts";

@@ -1,3 +1,5 @@
+// Covers src/console/palette/choice-obstacle.ts, src/console/palette/ranges.ts, src/console/palette/rank.ts,
+// src/console/palette/search.ts
 /** The palette: what can be chosen, what is found by what is typed, and how that is painted. */
 import fc from "fast-check";
 import { beforeAll, describe, expect, it, test } from "vitest";

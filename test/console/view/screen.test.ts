@@ -1,3 +1,4 @@
+// Covers src/console/view/renderer.tsx
 /** The components alone: they paint the lines that they are given, where they are to stand. */
 import { cleanup, render } from "ink-testing-library";
 import { createElement } from "react";

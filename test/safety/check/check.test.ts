@@ -1,3 +1,4 @@
+// Covers src/work/check/running-hosts.ts
 /** `signalbox check crontab` and `check hosts` on real files and a real etcd. */
 
 import { spawnSync } from "node:child_process";

@@ -1,3 +1,11 @@
+// Covers src/console/act/capturing-io.ts, src/console/act/configuration-actions.ts, src/console/act/jobs.ts,
+// src/console/act/preview.ts, src/console/act/row-action.ts, src/console/act/run-job-requests.ts,
+// src/console/app/open.ts, src/console/app/wrap-row-action.ts, src/console/detail/build-detail.ts,
+// src/console/detail/debounced-fetch.ts, src/console/detail/detail-cache.ts,
+// src/console/detail/detail-pane.ts, src/console/detail/move-in-detail.ts,
+// src/console/overlay/changed-lines.ts, src/console/overlay/dialog-preview.ts,
+// src/console/overlay/dialog-requests.ts, src/console/overlay/dialog.ts, src/console/overlay/open-dialog.ts,
+// src/console/overlay/output.ts, src/console/overlay/render-dialog.ts
 /** Every dangerous action of the console, from the key to etcd: previewed, confirmed, done as a job, and on record. */
 
 import { describe, expect, it } from "vitest";
@@ -163,7 +171,7 @@ describe.concurrent("what changes between preview and confirmation", () => {
     console.press("enter");
     await console.waitFor("nothing was done, because something has changed");
     expect(console.getScreen().join("\n")).toMatch(/new: lock x is drained by ann/);
-    await console.waitFor("Enter look again");
+    await console.waitFor("Enter open the dialog again");
     console.press("enter");
     await console.waitFor("--reason upgrade");
     await console.waitFor(/\+ instead of: .*ann/);

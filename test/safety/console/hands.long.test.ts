@@ -1,3 +1,9 @@
+// Covers src/console/app/clamp-cursors.ts, src/console/app/marks.ts, src/console/app/mouse.ts,
+// src/console/app/moves.ts, src/console/explorer/build-tree.ts, src/console/explorer/explorer-pane.ts,
+// src/console/explorer/explorer-tree.ts, src/console/explorer/resource-nodes.ts,
+// src/console/explorer/tab-counter.ts, src/console/memory/preferences-file.ts,
+// src/console/memory/preferences.ts, src/console/table/column-widths.ts, src/console/table/table-pane.ts,
+// src/console/table/tables.ts
 /** What an operator's hands do in the console beside changing things: find, filter, sort, copy, click. */
 
 import { mkdtempSync, rmSync } from "node:fs";
