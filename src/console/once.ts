@@ -3,9 +3,9 @@ import { stripStyles } from "../base/text.ts";
 import type { Call, CommandIo } from "../commands/spec.ts";
 import type { CommandContext } from "../commands/store-command.ts";
 import { createConsoleApp } from "./create-console-app.ts";
-import { buildFrame } from "./frame/frame.ts";
+import { buildFrame } from "./panes/frame.ts";
+import { Renderer } from "./renderer.tsx";
 import type { TabId } from "./state/console-state.ts";
-import { Renderer } from "./view/renderer.tsx";
 
 /** Prints one screen as text, without cursor movement. @returns the exit code */
 export async function printConsoleOnce(

@@ -1,0 +1,114 @@
+import { clean } from "../../base/text.ts";
+import type { App } from "../app.ts";
+import { openCreate, openDelete, openEdit, openRowAction } from "../overlays/dialog/open-dialog.ts";
+import { openFilter } from "../overlays/filter.ts";
+import { openHelp } from "../overlays/help.ts";
+import { openWhy } from "../overlays/output.ts";
+import { openPalette } from "../overlays/palette/palette-overlay.ts";
+import { type ConsoleState, PANES } from "../state/console-state.ts";
+import { THEMES } from "../theme/theme.ts";
+import { copyCommand, copyJson, copyName, copyRun } from "./copying.ts";
+import { focusNext, focusOn, switchTab } from "./focus.ts";
+import { clearMarks, markRange, toggleMark } from "./marks.ts";
+import { moveInFocusedPane } from "./moves.ts";
+import { openSelected, unfold } from "./open.ts";
+import { reverseSort, sortByNextColumn } from "./sorting.ts";
+import { wrapRowAction } from "./wrap-row-action.ts";
+
+const ROW_COMMANDS = [
+  ...(["reset", "release", "drain", "undrain"] as const),
+  ...(["schedule pause", "schedule resume", "schedule trigger"] as const),
+];
+
+/** Handlers of all actions, by id: the console's own and those of row commands. */
+export const ACTION_HANDLERS: Readonly<Record<string, (app: App) => void>> = {
+  palette: openPalette,
+  filter: openFilter,
+  help: openHelp,
+  quit: (app) => quit(app),
+  redraw: (app) => app.redraw(),
+  suspend: (app) => app.suspend(),
+  nextPane: (app) => focusNext(app, 1),
+  previousPane: (app) => focusNext(app, -1),
+  ...Object.fromEntries(PANES.map((pane, at) => [`pane${at + 1}`, (app: App) => focusOn(app, pane)])),
+  pane5: showJobs,
+  jobs: showJobs,
+  nextTab: (app) => switchTab(app, 1),
+  previousTab: (app) => switchTab(app, -1),
+  explorer: (app) =>
+    app.update(({ explorer, ...state }) => ({
+      ...{ ...state, explorer: { ...explorer, isOpen: !explorer.isOpen } },
+      focus: explorer.isOpen && state.focus === "explorer" ? "table" : state.focus,
+    })),
+  panel: (app) =>
+    app.update(({ panel, ...state }) => ({
+      ...{ ...state, panel: { ...panel, isOpen: !panel.isOpen } },
+      focus: panel.isOpen && state.focus === "panel" ? "table" : state.focus,
+    })),
+  zoom: (app) =>
+    app.update((state) => ({ ...state, zoomed: state.zoomed === undefined ? state.focus : undefined })),
+  reread: (app) => {
+    app.liveView.reread();
+    const { snapshot } = app.liveView;
+    app.showToast("reading everything again", "quiet", () => app.liveView.snapshot === snapshot);
+  },
+  theme: (app) => {
+    const next = THEMES[(THEMES.indexOf(app.theme.name) + 1) % THEMES.length] ?? "dark";
+    app.update((state) => ({ ...state, theme: next }));
+    app.showToast(`theme ${next}`);
+  },
+  back: (app) => app.update(goBack),
+  ...Object.fromEntries(
+    ["up", "down", "top", "bottom", "pageUp", "pageDown"].map((id) => [
+      id,
+      (app: App) => moveInFocusedPane(app, id),
+    ]),
+  ),
+  left: (app) => unfold(app, false),
+  right: (app) => unfold(app, true),
+  open: openSelected,
+  ...{ unmark: clearMarks, sort: sortByNextColumn, reverse: reverseSort, create: openCreate },
+  ...mapRecord(
+    { mark: toggleMark, range: markRange, copy: copyName, copyJson, copyCommand, copyRun },
+    wrapRowAction,
+  ),
+  ...mapRecord({ why: openWhy, edit: openEdit, delete: openDelete }, wrapRowAction),
+  ...Object.fromEntries(ROW_COMMANDS.map((id) => [id, wrapRowAction((app) => openRowAction(app, id))])),
+};
+
+function mapRecord<T>(all: Readonly<Record<string, T>>, change: (one: T) => T): Record<string, T> {
+  return Object.fromEntries(Object.entries(all).map(([id, one]) => [id, change(one)]));
+}
+
+/** Quits. Jobs end with the console, so if any are running, the user must press the key again to confirm. */
+function quit(app: App): void {
+  const [first, ...more] = app.jobs.running;
+  if (first === undefined || app.state.toast?.asks === "quit") return app.quit();
+  const what = more.length === 0 ? `${clean(first.title, 24)} is` : `${more.length + 1} jobs are`;
+  app.showToast(
+    `${what} under way, and would be left: again to quit`,
+    "problem",
+    () => app.jobs.running.length > 0,
+  );
+  app.update(({ toast, ...state }) => ({ ...state, toast: toast && { ...toast, asks: "quit" } }));
+}
+
+function showJobs(app: App): void {
+  app.update((state) => ({ ...state, panel: { ...state.panel, id: "jobs", isOpen: true } }));
+  focusOn(app, "panel");
+}
+
+/** Undoes one step: first the zoom, then the focus, a range, the marks, and the filter. */
+function goBack(state: ConsoleState): ConsoleState {
+  const tab = state.tabs[state.tab];
+  const updateTab = (change: Partial<typeof tab>): ConsoleState => ({
+    ...state,
+    tabs: { ...state.tabs, [state.tab]: { ...tab, ...change } },
+  });
+  if (state.zoomed !== undefined) return { ...state, zoomed: undefined };
+  if (state.focus !== "table") return { ...state, focus: "table" };
+  if (tab.anchor !== undefined) return updateTab({ anchor: undefined });
+  if (tab.marks.size > 0) return updateTab({ marks: new Set() });
+  if (tab.filter !== "") return updateTab({ filter: "" });
+  return state;
+}

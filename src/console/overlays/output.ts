@@ -1,0 +1,100 @@
+import { EXIT } from "../../base/errors.ts";
+import { clean } from "../../base/text.ts";
+import { wrapProseLines } from "../../commands/see/detail.ts";
+import type { Command } from "../../commands/spec.ts";
+import type { ConsoleJob } from "../actions/commands/jobs.ts";
+import { getCommandById } from "../actions/commands/row-action.ts";
+import { createSameRowCheck } from "../actions/focus.ts";
+import { getChosenSubjects } from "../actions/marks.ts";
+import type { App } from "../app.ts";
+import { describeJobState } from "../panes/panel-pane.ts";
+import type { Hint } from "./overlay.ts";
+import { TextOverlay } from "./text-overlay.ts";
+
+/** Shows why the selected run waits, or why nobody gets the selected lock or resource. */
+export function openWhy(app: App): void {
+  const [subject] = getChosenSubjects(app);
+  const about = subject?.kind === "record" ? subject.about : subject;
+  if (about === undefined || (about.kind !== "run" && about.kind !== "lock" && about.kind !== "resource"))
+    return app.showToast("why: choose a lock, a resource or who waits", "problem", createSameRowCheck(app));
+  openOutput(app, getCommandById("why"), [about.name], `why ${about.name}`);
+}
+
+/** Runs a read-only command and shows its output. */
+export function openOutput(app: App, command: Command, words: readonly string[], title: string): void {
+  const lines: string[] = [];
+  const stop = new AbortController();
+  let code: number | undefined;
+  const overlay: TextOverlay = new TextOverlay({
+    title: clean(title, 60),
+    renderLines: (width) => {
+      const shown = wrapProseLines(lines, app.theme.createLook(width));
+      return code === undefined
+        ? [...shown, app.theme.style("quiet", app.theme.signs.ellipsis)]
+        : shown.length > 0
+          ? shown
+          : ["(it says nothing)"];
+    },
+    close: () => app.overlays.close(overlay),
+    onChange: () => app.notifyChange(),
+    keys: { y: () => app.copy(lines.join("\n"), "the text") },
+    hints: [["y", "copy"]],
+    onClose: () => stop.abort(),
+  });
+  app.overlays.open(overlay);
+  const writeLine = (text: string) => {
+    lines.push(clean(text).replace(/^signalbox: /, ""));
+    app.notifyChange();
+  };
+  void app.jobs.perform(command, words, { writeLine, signal: stop.signal }).then((result) => {
+    code = result;
+    app.notifyChange();
+  });
+}
+
+/** Whether a job was refused because its target had changed. Nothing was done. */
+function isRefused(job: ConsoleJob | undefined): boolean {
+  return job?.code === EXIT.changed && job.reopen !== undefined;
+}
+
+/** Shows the output of a job. */
+export function openJob(app: App, id: number): void {
+  const findJob = () => app.jobs.list.find((job) => job.id === id);
+  const overlay: TextOverlay = new TextOverlay({
+    title: clean(findJob()?.title ?? "", 60),
+    renderLines: (width) => {
+      const job = findJob();
+      if (job === undefined) return [];
+      const { text, role } = describeJobState(job);
+      const look = app.theme.createLook(width);
+      return [
+        app.theme.style(role, text.trim()),
+        "",
+        ...wrapProseLines(job.lines, look),
+        "",
+        app.theme.style("quiet", "the same from a shell:"),
+        ...wrapProseLines([job.line], look),
+      ];
+    },
+    close: () => app.overlays.close(overlay),
+    onChange: () => app.notifyChange(),
+    keys: {
+      enter: () => {
+        const job = findJob();
+        app.overlays.close(overlay);
+        if (isRefused(job)) job?.reopen?.();
+      },
+      c: () => app.copy(findJob()?.line ?? "", "the command line"),
+      x: () => app.jobs.interrupt(id),
+    },
+    get hints(): readonly Hint[] {
+      const again: Hint = ["Enter", "look again, all fields kept"];
+      return [
+        ...(isRefused(findJob()) ? [again] : []),
+        ["c", "copy the command"],
+        ...(findJob()?.code === undefined ? ([["x", "stop waiting"]] as const) : []),
+      ];
+    },
+  });
+  app.overlays.open(overlay);
+}

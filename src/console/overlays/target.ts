@@ -1,0 +1,47 @@
+import { clean } from "../../base/text.ts";
+import { renderDetailText, wrapProseLines } from "../../commands/see/detail.ts";
+import type { DetailTarget } from "../../model/detail/detail.ts";
+import type { Remedy } from "../../model/views/remedy.ts";
+import type { Subject } from "../../model/views/view.ts";
+import { buildEditAction } from "../actions/commands/configuration-actions.ts";
+import { getCommandById, type RowActionResult } from "../actions/commands/row-action.ts";
+import type { App } from "../app.ts";
+import { buildDetail } from "../data/detail/build-detail.ts";
+import { openDialog } from "./dialog/open-dialog.ts";
+import { TextOverlay } from "./text-overlay.ts";
+
+/** Opens the dialog of a command that helps, with its values filled in. */
+export function openRemedy(app: App, remedy: Remedy): void {
+  openDialog(app, [buildRemedyAction(app, remedy)]);
+}
+
+/** Opens what a detail row leads to: the dialog of its remedy if it has one, otherwise its details. */
+export function openTarget(app: App, target: DetailTarget): void {
+  const { remedy, subject, lines, title } = target;
+  if (remedy !== undefined) return openRemedy(app, remedy);
+  if (lines !== undefined)
+    return openText(app, title, (width) => wrapProseLines(lines, app.theme.createLook(width)));
+  if (subject !== undefined) openText(app, title, (width) => renderSubjectLines(app, subject, width));
+}
+
+function buildRemedyAction(app: App, { command, args, flags }: Remedy): RowActionResult {
+  const [name = ""] = args;
+  if (command === "resource set") return buildEditAction({ kind: "resource", name }, app.liveView.snapshot);
+  return { command: getCommandById(command), args, ...(flags && { flags }), target: args.join(" ") };
+}
+
+/** Renders the current details of a subject. Called for every frame, because its state can change. */
+function renderSubjectLines(app: App, subject: Subject, width: number): string[] {
+  const inputs = { snapshot: app.liveView.snapshot, wall: app.getWallTime(), liveness: new Map(), facts: [] };
+  return renderDetailText(buildDetail(subject, inputs), app.theme.createLook(width));
+}
+
+function openText(app: App, title: string, lines: (width: number) => readonly string[]): void {
+  const overlay: TextOverlay = new TextOverlay({
+    title: clean(title, 60),
+    renderLines: lines,
+    close: () => app.overlays.close(overlay),
+    onChange: () => app.notifyChange(),
+  });
+  app.overlays.open(overlay);
+}
