@@ -6,7 +6,6 @@ import type { Subject } from "../model/views/view.ts";
 import { Jobs } from "./actions/commands/jobs.ts";
 import { buildHints } from "./actions/hints.ts";
 import type { Keymap } from "./actions/keys/keymap.ts";
-import type { App } from "./app.ts";
 import { isLive } from "./data/connection-state.ts";
 import type { ConsoleTable } from "./data/console-table.ts";
 import { DetailCache } from "./data/detail/detail-cache.ts";
@@ -21,6 +20,7 @@ import { type Hint, Overlays } from "./overlays/overlay.ts";
 import { clampCursors } from "./state/clamp-cursors.ts";
 import { type ConsoleState, TOAST_DURATION } from "./state/console-state.ts";
 import { computeLayout, type Layout, type Size } from "./state/layout.ts";
+import type { ConsoleParts } from "./state/parts.ts";
 import { StateStore } from "./state/store.ts";
 import { dimTheme } from "./theme/dim-theme.ts";
 import type { Theme } from "./theme/theme.ts";
@@ -33,7 +33,7 @@ export interface ConsolePorts {
   isReadOnly: boolean;
   keymap: Keymap;
   /** Handlers by the id of their action. */
-  handlers: Readonly<Record<string, (app: App) => void>>;
+  handlers: Readonly<Record<string, (app: ConsoleParts) => void>>;
   getThemeByName(name: string): Theme;
   /** Schedules a repaint; several requests become one. */
   repaint(): void;
@@ -44,9 +44,9 @@ export interface ConsolePorts {
 }
 
 /** Connects the parts of the console. Independent of the terminal: its output is a frame, its input are events. */
-export class ConsoleApp implements App {
+export class ConsoleApp implements ConsoleParts {
   readonly #ports: ConsolePorts;
-  readonly store: StateStore<ConsoleState>;
+  readonly #store: StateStore<ConsoleState>;
   readonly liveView: LiveView;
   readonly jobs: Jobs;
   readonly overlays: Overlays;
@@ -64,8 +64,8 @@ export class ConsoleApp implements App {
     this.#ports = ports;
     const { context, io, call } = ports;
     const notifyChange = () => this.notifyChange();
-    this.store = new StateStore(state);
-    this.store.subscribe(notifyChange);
+    this.#store = new StateStore(state);
+    this.#store.subscribe(notifyChange);
     this.log = new ScreenLog(
       () => context.clock.getWallTime(),
       (text) => context.log.info(text),
@@ -94,7 +94,7 @@ export class ConsoleApp implements App {
     return this.#ports.call;
   }
   get state(): ConsoleState {
-    return this.store.state;
+    return this.#store.state;
   }
   get keymap(): Keymap {
     return this.#ports.keymap;
@@ -158,7 +158,7 @@ export class ConsoleApp implements App {
   }
 
   update(change: (state: ConsoleState) => ConsoleState): void {
-    this.store.update(change);
+    this.#store.update(change);
   }
 
   notifyChange(): void {
@@ -212,7 +212,7 @@ export class ConsoleApp implements App {
       wall,
       this.theme.signs,
     );
-    this.store.update((state) => clampCursors(state, this));
+    this.#store.update((state) => clampCursors(state, this));
     this.#detailCache.watchSubject(this.getSubject(), snapshot, wall);
   }
 

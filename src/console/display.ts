@@ -1,4 +1,4 @@
-import type { App } from "./app.ts";
+import type { App } from "./state/parts.ts";
 
 /** A way to show the console on a terminal. */
 export interface Display {

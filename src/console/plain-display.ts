@@ -1,8 +1,8 @@
 import { stripStyles } from "../base/text.ts";
 import type { CommandIo } from "../commands/spec.ts";
-import type { App } from "./app.ts";
 import type { Display } from "./display.ts";
-import { formatSpokenConnection, renderSpokenLines } from "./panes/spoken-lines.ts";
+import { formatSpokenConnection, renderSpokenLines } from "./panes/models/spoken-lines.ts";
+import type { App } from "./state/parts.ts";
 
 /**
  * Prints lines one after the other, for screen readers. Each line describes the effect of a key. Changes in the data

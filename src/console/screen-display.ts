@@ -1,9 +1,8 @@
 import { AnsiScreen } from "../commands/see/ansi-screen.ts";
 import type { CommandIo } from "../commands/spec.ts";
-import type { App } from "./app.ts";
 import type { Display } from "./display.ts";
-import { buildFrame } from "./panes/frame.ts";
-import { Renderer } from "./renderer.tsx";
+import { buildScreenModel, type ScreenInputs } from "./panes/models/screen-model.ts";
+import { Renderer } from "./panes/renderer.tsx";
 import { buildTerminalModes } from "./terminal/modes.ts";
 
 /** Shows the full screen, and writes only the lines that have changed. */
@@ -23,9 +22,9 @@ export class ScreenDisplay implements Display {
     this.#screen.leave();
   }
 
-  show(app: App): boolean {
-    const { finishLine } = app.theme;
-    return this.#screen.paint(this.#renderer.renderLines(buildFrame(app)).map(finishLine));
+  show(app: ScreenInputs): boolean {
+    const lines = this.#renderer.renderLines(app.theme, buildScreenModel(app));
+    return this.#screen.paint(lines.map(app.theme.finishLine));
   }
 
   forget(): void {

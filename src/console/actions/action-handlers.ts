@@ -1,11 +1,11 @@
 import { clean } from "../../base/text.ts";
-import type { App } from "../app.ts";
 import { openCreate, openDelete, openEdit, openRowAction } from "../overlays/dialog/open-dialog.ts";
 import { openFilter } from "../overlays/filter.ts";
 import { openHelp } from "../overlays/help.ts";
 import { openWhy } from "../overlays/output.ts";
 import { openPalette } from "../overlays/palette/palette-overlay.ts";
 import { type ConsoleState, PANES } from "../state/console-state.ts";
+import type { App } from "../state/parts.ts";
 import { THEMES } from "../theme/theme.ts";
 import { copyCommand, copyJson, copyName, copyRun } from "./copying.ts";
 import { focusNext, focusOn, switchTab } from "./focus.ts";

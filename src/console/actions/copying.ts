@@ -2,7 +2,7 @@ import { quoteShellWord } from "../../base/shell.ts";
 import { formatJsonDocument } from "../../commands/table.ts";
 import { buildRerunSection } from "../../model/detail/queue.ts";
 import type { Subject } from "../../model/views/view.ts";
-import type { App } from "../app.ts";
+import type { App } from "../state/parts.ts";
 import { formatSubjectName } from "./commands/row-action.ts";
 import { getChosenSubjects } from "./marks.ts";
 

@@ -1,5 +1,5 @@
-import type { App } from "../app.ts";
 import { isEditKey } from "../overlays/field/edit.ts";
+import type { App } from "../state/parts.ts";
 import { createNamedKey } from "../terminal/input/chord.ts";
 import type { InputEvent } from "../terminal/input/event.ts";
 import { handleClick, handleWheel } from "./mouse.ts";

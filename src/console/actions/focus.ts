@@ -1,6 +1,6 @@
-import type { App } from "../app.ts";
 import { type ConsoleState, PANELS, type Pane, TABS, type TabId } from "../state/console-state.ts";
 import { listPanes } from "../state/layout.ts";
+import type { App } from "../state/parts.ts";
 
 /** Gives the keyboard to a pane, and shows it if it is hidden. */
 export function focusOn(app: App, focus: Pane): void {

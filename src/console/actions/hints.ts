@@ -1,5 +1,5 @@
-import type { App } from "../app.ts";
 import type { Hint } from "../overlays/overlay.ts";
+import type { App } from "../state/parts.ts";
 
 /** Actions that always have a hint: first those that lead to all others, then the rest. */
 const FIRST = ["help", "palette"] as const;

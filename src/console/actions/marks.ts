@@ -1,7 +1,7 @@
 import type { Subject } from "../../model/views/view.ts";
-import type { App } from "../app.ts";
-import { findSelectedTarget } from "../panes/detail-pane.ts";
+import { findSelectedTarget } from "../data/detail/detail-lines.ts";
 import type { TabState } from "../state/console-state.ts";
+import type { App } from "../state/parts.ts";
 import { moveInFocusedPane } from "./moves.ts";
 
 /** Toggles the mark of the row under the cursor, and moves to the next row. */

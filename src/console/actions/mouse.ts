@@ -1,9 +1,9 @@
-import type { App } from "../app.ts";
-import { listPanelTitles } from "../panes/panel-pane.ts";
-import { computeTitleHeight } from "../panes/table-pane.ts";
-import { findTabAt } from "../panes/tabs.ts";
+import { listPanelTitles } from "../panes/models/panel-model.ts";
+import { findTabAt } from "../panes/models/tabs-model.ts";
 import type { Pane } from "../state/console-state.ts";
 import { computeMainWidth, type Layout } from "../state/layout.ts";
+import type { App } from "../state/parts.ts";
+import { computeTitleHeight } from "../state/table-notes.ts";
 import type { MouseEvent } from "../terminal/input/event.ts";
 import { focusOn, openTab } from "./focus.ts";
 import { moveToRow, scrollPane } from "./moves.ts";

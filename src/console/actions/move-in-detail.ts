@@ -1,6 +1,6 @@
 import type { DetailLine } from "../../commands/see/detail.ts";
+import { findTargetLines } from "../data/detail/detail-lines.ts";
 import { scrollBy } from "../overlays/scroll.ts";
-import { findTargetLines } from "../panes/detail-pane.ts";
 import type { ConsoleState } from "../state/console-state.ts";
 
 type DetailState = ConsoleState["detail"];

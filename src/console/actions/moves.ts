@@ -1,11 +1,11 @@
-import type { App } from "../app.ts";
+import { listDetailLines } from "../data/detail/detail-lines.ts";
 import { scrollBy } from "../overlays/scroll.ts";
-import { buildDetailPaneLines } from "../panes/detail-pane.ts";
-import { computeTableHeight } from "../panes/table-pane.ts";
 import { computePanelListHeight } from "../state/clamp-cursors.ts";
 import type { ConsoleState, Cursor, Pane } from "../state/console-state.ts";
 import { moveCursor, type RowList, scrollCursor } from "../state/cursor.ts";
 import { getPanelRows } from "../state/panel-rows.ts";
+import type { App } from "../state/parts.ts";
+import { computeTableHeight } from "../state/table-notes.ts";
 import { moveInDetail } from "./move-in-detail.ts";
 
 /** A list with its cursor, and a function that moves the cursor. */
@@ -92,7 +92,7 @@ function scrollText(app: App, pane: Pane, by: string): void {
   if (pane === "detail" && layout?.detail !== undefined) {
     const detail = moveInDetail(
       app.state.detail,
-      buildDetailPaneLines(app, layout.detail.width),
+      listDetailLines(app, layout.detail.width),
       layout.detail.height,
       by,
     );

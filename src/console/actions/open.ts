@@ -1,11 +1,11 @@
 import { buildQueueId } from "../../model/snapshot/snapshot.ts";
 import type { Subject } from "../../model/views/view.ts";
-import type { App } from "../app.ts";
+import { findSelectedTarget } from "../data/detail/detail-lines.ts";
 import { getDefaultUnfolded } from "../data/explorer/build-tree.ts";
 import { openJob } from "../overlays/output.ts";
 import { openRemedy, openTarget } from "../overlays/target.ts";
-import { findSelectedTarget } from "../panes/detail-pane.ts";
 import type { TabId } from "../state/console-state.ts";
+import type { App } from "../state/parts.ts";
 import { focusOn, goTo } from "./focus.ts";
 
 /**

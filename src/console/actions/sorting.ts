@@ -1,4 +1,4 @@
-import type { App } from "../app.ts";
+import type { App } from "../state/parts.ts";
 
 export function sortByNextColumn(app: App): void {
   const { columns, order } = app.table;

@@ -1,4 +1,4 @@
-import type { App } from "../app.ts";
+import type { App } from "../state/parts.ts";
 import { createSameRowCheck } from "./focus.ts";
 import { openSelected } from "./open.ts";
 

@@ -1,13 +1,13 @@
 import { fitColumns } from "../../commands/see/fit-columns.ts";
 import {
   buildGridColumn,
+  buildHeadSpans,
+  buildRowSpans,
   type GridColumn,
   ON_DEMAND,
-  renderGridHead,
-  renderGridRow,
 } from "../../commands/see/grid.ts";
 import { RowCache } from "../../commands/see/ls/row-cache.ts";
-import type { OutputStyle } from "../../commands/see/paint.ts";
+import type { OutputStyle, TextSpan } from "../../commands/see/paint.ts";
 import type { Snapshot } from "../../model/snapshot/snapshot.ts";
 import { VIEWS, type ViewId } from "../../model/tables/index.ts";
 import { parseRowFilter } from "../../model/views/filter.ts";
@@ -22,10 +22,10 @@ export interface TableOptions {
   order: SortOrder | undefined;
 }
 
-/** Rendered lines of a table. */
-export interface TableLines {
-  head: string;
-  rows: readonly string[];
+/** The titles of a table's columns, and the cells of its rows. */
+export interface TableRows {
+  head: readonly TextSpan[];
+  rows: readonly (readonly TextSpan[])[];
 }
 
 /** A view over successive snapshots, without the type of its rows. */
@@ -48,11 +48,11 @@ export interface ConsoleTable extends RowList {
   /** All columns of a row with their titles; empty ones are left out. */
   getFactsAt(index: number, wall: number): { label: string; value: string }[];
   /** @param window  index of the first row, and number of rows */
-  renderLines(
+  buildRows(
     window: { top: number; height: number },
     wall: number,
     look: OutputStyle & { width: number },
-  ): TableLines;
+  ): TableRows;
 }
 
 export function createTable(id: ViewId): ConsoleTable {
@@ -140,16 +140,16 @@ class ViewTable<R extends object> implements ConsoleTable {
     return facts.filter(({ value }) => value.trim() !== "");
   }
 
-  renderLines(
+  buildRows(
     { top, height }: { top: number; height: number },
     wall: number,
     look: OutputStyle & { width: number },
-  ): TableLines {
+  ): TableRows {
     const rows = this.#rows.slice(top, top + height);
     const strips = this.#buildStrips(rows, wall, look);
     const shown = fitColumns(strips, look.width, false);
     this.#widths.keep(shown);
-    return { head: renderGridHead(shown, look), rows: rows.map((_, at) => renderGridRow(shown, at, look)) };
+    return { head: buildHeadSpans(shown, look), rows: rows.map((_, at) => buildRowSpans(shown, at, look)) };
   }
 
   /** Columns that have shown a value once stay visible and do not get narrower while the user looks at them. */

@@ -1,16 +1,18 @@
-import type { App } from "../app.ts";
 import type { TabId } from "../state/console-state.ts";
+import type { App } from "../state/parts.ts";
 import type { InputEvent } from "../terminal/input/event.ts";
 import { editField } from "./field/edit.ts";
 import { createField, type TextField } from "./field/field.ts";
-import { renderField } from "./field/field-line.ts";
-import type { Overlay, RenderedOverlay } from "./overlay.ts";
+import { buildFieldCells } from "./field/field-cells.ts";
+import type { Overlay, OverlayModel } from "./overlay.ts";
 
 /**
  * Time between the last letter and the filtering of rows, ms. With 100,000 rows, filtering takes longer than a key
  * press.
  */
 const SETTLE = 60;
+
+const BLANK = { text: " " };
 
 /** Opens the filter of the active tab. The rows follow while the user types. */
 export function openFilter(app: App): void {
@@ -44,13 +46,18 @@ class FilterOverlay implements Overlay {
     this.#app.notifyChange();
   }
 
-  paint({ width }: { width: number }): RenderedOverlay {
-    const { theme, table, state } = this.#app;
+  buildModel({ width }: { width: number }): OverlayModel {
+    const { table, state } = this.#app;
     const found = `${table.length} of ${this.#app.getTabCounts()[state.tab] ?? table.length}`;
-    const line = renderField(theme, this.#field, Math.max(10, width - found.length - 4));
+    const field = buildFieldCells(this.#field, Math.max(10, width - found.length - 4));
     return {
       title: `filter ${this.#tab}`,
-      lines: [`${theme.style("key", "/")} ${line} ${theme.style("quiet", found)}`],
+      content: {
+        kind: "filter",
+        row: {
+          cells: [{ text: "/", role: "key" }, BLANK, ...field, BLANK, { text: found, role: "quiet" }],
+        },
+      },
       hints: [
         ["host: state: holder:", "narrow"],
         ["Enter", "keep"],

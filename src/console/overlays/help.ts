@@ -1,14 +1,15 @@
 import { COMMANDS } from "../../commands/registry/registry.ts";
 import { type KeyAction, listKeyActions } from "../actions/keys/key-actions.ts";
-import type { App } from "../app.ts";
-import { padToWidth } from "../theme/theme.ts";
+import type { App, KeymapAccess, ThemeAccess } from "../state/parts.ts";
+import { createRow, padText, type RowCell, type RowModel } from "../theme/cells.ts";
+import { BLANK_ROW } from "./content-rows.ts";
 import { TextOverlay } from "./text-overlay.ts";
 
 /** Opens a list of all keys, built from the declarations of the key actions. */
 export function openHelp(app: App): void {
   const overlay: TextOverlay = new TextOverlay({
     title: "keys",
-    renderLines: (width) => renderHelpLines(app, width),
+    buildRows: (width) => buildHelpRows(app, width),
     close: () => app.overlays.close(overlay),
     onChange: () => app.notifyChange(),
   });
@@ -21,33 +22,38 @@ const SIGNS_HELP = ["held", "free", "waiting", "problem"] as const;
 const WIDE = 96;
 const COLUMN = { key: 20, brief: 56 };
 
-function renderHelpLines({ theme, keymap }: App, width: number): string[] {
+function buildHelpRows({ theme, keymap }: KeymapAccess & ThemeAccess, width: number): RowModel[] {
   const actions = listKeyActions(COMMANDS);
-  const renderAction = ({ id, brief }: KeyAction) => {
-    const key = theme.style("key", padToWidth(keymap.getKeyLabels(id).join(" "), COLUMN.key));
-    const what = width < WIDE ? brief : `${padToWidth(brief, COLUMN.brief)} ${theme.style("quiet", id)}`;
-    return `  ${key} ${what}`;
+  const buildActionRow = ({ id, brief }: KeyAction): RowModel => {
+    const key = padText(keymap.getKeyLabels(id).join(" "), COLUMN.key);
+    const what: RowCell[] =
+      width < WIDE
+        ? [{ text: brief }]
+        : [{ text: `${padText(brief, COLUMN.brief)} ` }, { text: id, role: "quiet" }];
+    return { cells: [{ text: "  " }, { text: key, role: "key" }, { text: " " }, ...what] };
   };
-  const renderActions = (context: KeyAction["context"]) =>
+  const buildActionRows = (context: KeyAction["context"]) =>
     actions
       .filter((action) => action.context === context && keymap.getKeyLabels(action.id).length > 0)
-      .map(renderAction);
-  const signs = SIGNS_HELP.map((tone) => theme.style(tone, `${theme.signs.marks[tone]}${tone}`));
+      .map(buildActionRow);
+  const signs = SIGNS_HELP.flatMap((tone): RowCell[] => [
+    { text: "   " },
+    { text: `${theme.signs.marks[tone]}${tone}`, role: tone },
+  ]);
   return [
-    theme.style("heading", "Anywhere"),
-    ...renderActions("global"),
-    "",
-    theme.style("heading", "In lists"),
-    ...renderActions("list"),
-    "",
-    theme.style("heading", "Filters"),
-    "  words that a row must have; host:web1 state:waiting holder:db1 narrow where they are looked for",
-    "",
-    `${theme.style("heading", "Signs")}   ${signs.join("   ")}`,
-    "",
-    theme.style(
-      "quiet",
-      'Keys can be rebound: "keyBindings" in the configuration file, see docs/console.md.',
+    createRow("Anywhere", "heading"),
+    ...buildActionRows("global"),
+    BLANK_ROW,
+    createRow("In lists", "heading"),
+    ...buildActionRows("list"),
+    BLANK_ROW,
+    createRow("Filters", "heading"),
+    createRow(
+      "  words that a row must have; host:web1 state:waiting holder:db1 narrow where they are looked for",
     ),
+    BLANK_ROW,
+    { cells: [{ text: "Signs", role: "heading" }, ...signs] },
+    BLANK_ROW,
+    createRow('Keys can be rebound: "keyBindings" in the configuration file, see docs/console.md.', "quiet"),
   ];
 }

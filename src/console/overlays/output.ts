@@ -6,8 +6,10 @@ import type { ConsoleJob } from "../actions/commands/jobs.ts";
 import { getCommandById } from "../actions/commands/row-action.ts";
 import { createSameRowCheck } from "../actions/focus.ts";
 import { getChosenSubjects } from "../actions/marks.ts";
-import type { App } from "../app.ts";
-import { describeJobState } from "../panes/panel-pane.ts";
+import { describeJobState } from "../data/job-state.ts";
+import type { App } from "../state/parts.ts";
+import { createRow } from "../theme/cells.ts";
+import { BLANK_ROW } from "./content-rows.ts";
 import type { Hint } from "./overlay.ts";
 import { TextOverlay } from "./text-overlay.ts";
 
@@ -27,13 +29,10 @@ export function openOutput(app: App, command: Command, words: readonly string[],
   let code: number | undefined;
   const overlay: TextOverlay = new TextOverlay({
     title: clean(title, 60),
-    renderLines: (width) => {
-      const shown = wrapProseLines(lines, app.theme.createLook(width));
-      return code === undefined
-        ? [...shown, app.theme.style("quiet", app.theme.signs.ellipsis)]
-        : shown.length > 0
-          ? shown
-          : ["(it says nothing)"];
+    buildRows: (width) => {
+      const rows = wrapProseLines(lines, app.theme.createLook(width)).map((line) => createRow(line));
+      if (code === undefined) return [...rows, createRow(app.theme.signs.ellipsis, "quiet")];
+      return rows.length > 0 ? rows : [createRow("(it says nothing)")];
     },
     close: () => app.overlays.close(overlay),
     onChange: () => app.notifyChange(),
@@ -62,18 +61,19 @@ export function openJob(app: App, id: number): void {
   const findJob = () => app.jobs.list.find((job) => job.id === id);
   const overlay: TextOverlay = new TextOverlay({
     title: clean(findJob()?.title ?? "", 60),
-    renderLines: (width) => {
+    buildRows: (width) => {
       const job = findJob();
       if (job === undefined) return [];
       const { text, role } = describeJobState(job);
-      const look = app.theme.createLook(width);
+      const wrap = (texts: readonly string[]) =>
+        wrapProseLines(texts, app.theme.createLook(width)).map((line) => createRow(line));
       return [
-        app.theme.style(role, text.trim()),
-        "",
-        ...wrapProseLines(job.lines, look),
-        "",
-        app.theme.style("quiet", "the same from a shell:"),
-        ...wrapProseLines([job.line], look),
+        createRow(text.trim(), role),
+        BLANK_ROW,
+        ...wrap(job.lines),
+        BLANK_ROW,
+        createRow("the same from a shell:", "quiet"),
+        ...wrap([job.line]),
       ];
     },
     close: () => app.overlays.close(overlay),

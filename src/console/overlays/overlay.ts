@@ -1,20 +1,20 @@
 import type { InputEvent } from "../terminal/input/event.ts";
+import type { RowModel } from "../theme/cells.ts";
 
 /** A box over the rest of the screen. It has the keyboard while it is open. */
 export interface Overlay {
   /** Receives every key, paste and click. */
   onInput(event: InputEvent): void;
   /** @param available  maximum columns and rows, without the frame */
-  paint(available: { width: number; height: number }): RenderedOverlay;
+  buildModel(available: { width: number; height: number }): OverlayModel;
   /** Called when the overlay is removed, by itself or by other code. */
   onClose?(): void;
 }
 
-/** A rendered overlay. */
-export interface RenderedOverlay {
+/** The content of an overlay. */
+export interface OverlayModel {
   title: string;
-  /** Rendered lines that fit the width. */
-  lines: readonly string[];
+  content: OverlayContent;
   /** Keys and their effects: the hints of this context. */
   hints: readonly Hint[];
   /** Columns, without the frame. */
@@ -22,6 +22,47 @@ export interface RenderedOverlay {
   /** Position: below the header (the palette), in the middle, or as a line above the status bar. */
   at: "top" | "middle" | "bottom";
   tone?: "plain" | "danger";
+}
+
+/** The content of an overlay, by kind. */
+export type OverlayContent = TextModel | FilterModel | PaletteModel | DialogModel;
+
+export interface TextModel {
+  kind: "text";
+  rows: readonly RowModel[];
+}
+
+export interface FilterModel {
+  kind: "filter";
+  row: RowModel;
+}
+
+export interface PaletteModel {
+  kind: "palette";
+  field: RowModel;
+  matches: readonly RowModel[];
+  /** How many were found, or that nothing was. */
+  notes: readonly RowModel[];
+}
+
+export interface DialogModel {
+  kind: "dialog";
+  /** What would happen. */
+  preview: readonly RowModel[];
+  fields: readonly RowModel[];
+  /** The same command as a line for a shell. */
+  command: RowModel;
+  /** What the user must type to confirm, and the field for it; empty if Enter is enough. */
+  confirmation: readonly RowModel[];
+  /** Why Enter did nothing. */
+  faults: readonly RowModel[];
+}
+
+/** An overlay at its position. */
+export interface OverlayBoxModel {
+  left: number;
+  top: number;
+  model: OverlayModel;
 }
 
 export type Hint = readonly [key: string, what: string];

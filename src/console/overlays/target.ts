@@ -1,12 +1,13 @@
 import { clean } from "../../base/text.ts";
-import { renderDetailText, wrapProseLines } from "../../commands/see/detail.ts";
+import { buildDetailLines, wrapProseLines } from "../../commands/see/detail.ts";
 import type { DetailTarget } from "../../model/detail/detail.ts";
 import type { Remedy } from "../../model/views/remedy.ts";
 import type { Subject } from "../../model/views/view.ts";
 import { buildEditAction } from "../actions/commands/configuration-actions.ts";
 import { getCommandById, type RowActionResult } from "../actions/commands/row-action.ts";
-import type { App } from "../app.ts";
 import { buildDetail } from "../data/detail/build-detail.ts";
+import type { App } from "../state/parts.ts";
+import { createRow, type RowModel } from "../theme/cells.ts";
 import { openDialog } from "./dialog/open-dialog.ts";
 import { TextOverlay } from "./text-overlay.ts";
 
@@ -20,8 +21,10 @@ export function openTarget(app: App, target: DetailTarget): void {
   const { remedy, subject, lines, title } = target;
   if (remedy !== undefined) return openRemedy(app, remedy);
   if (lines !== undefined)
-    return openText(app, title, (width) => wrapProseLines(lines, app.theme.createLook(width)));
-  if (subject !== undefined) openText(app, title, (width) => renderSubjectLines(app, subject, width));
+    return openText(app, title, (width) =>
+      wrapProseLines(lines, app.theme.createLook(width)).map((line) => createRow(line)),
+    );
+  if (subject !== undefined) openText(app, title, (width) => buildSubjectRows(app, subject, width));
 }
 
 function buildRemedyAction(app: App, { command, args, flags }: Remedy): RowActionResult {
@@ -30,16 +33,17 @@ function buildRemedyAction(app: App, { command, args, flags }: Remedy): RowActio
   return { command: getCommandById(command), args, ...(flags && { flags }), target: args.join(" ") };
 }
 
-/** Renders the current details of a subject. Called for every frame, because its state can change. */
-function renderSubjectLines(app: App, subject: Subject, width: number): string[] {
+/** Builds the current details of a subject. Called for every frame, because its state can change. */
+function buildSubjectRows(app: App, subject: Subject, width: number): RowModel[] {
   const inputs = { snapshot: app.liveView.snapshot, wall: app.getWallTime(), liveness: new Map(), facts: [] };
-  return renderDetailText(buildDetail(subject, inputs), app.theme.createLook(width));
+  const lines = buildDetailLines(buildDetail(subject, inputs), app.theme.createLook(width));
+  return lines.map(({ spans }) => ({ cells: spans }));
 }
 
-function openText(app: App, title: string, lines: (width: number) => readonly string[]): void {
+function openText(app: App, title: string, buildRows: (width: number) => readonly RowModel[]): void {
   const overlay: TextOverlay = new TextOverlay({
     title: clean(title, 60),
-    renderLines: lines,
+    buildRows,
     close: () => app.overlays.close(overlay),
     onChange: () => app.notifyChange(),
   });

@@ -1,13 +1,13 @@
-import { computeStyledWidth } from "../../base/text.ts";
 import type { InputEvent } from "../terminal/input/event.ts";
-import type { Hint, Overlay, RenderedOverlay } from "./overlay.ts";
+import { computeCellsWidth, type RowModel } from "../theme/cells.ts";
+import type { Hint, Overlay, OverlayModel } from "./overlay.ts";
 import { scrollBy } from "./scroll.ts";
 
 /** What a text overlay needs from the code that opens it. */
 export interface TextOverlayOptions {
   title: string;
-  /** Rendered lines for a width. Called for every frame, so they may change. */
-  renderLines(width: number): readonly string[];
+  /** Builds the rows for a width. Called for every frame, so they may change. */
+  buildRows(width: number): readonly RowModel[];
   close(): void;
   onChange(): void;
   /** Additional keys, by chord. */
@@ -22,7 +22,7 @@ export class TextOverlay implements Overlay {
   #top = 0;
   #height = 1;
   /**
-   * Set when the text is painted. Before that it is infinite, so a key that arrives first can still scroll to the
+   * Set when the rows are built. Before that it is infinite, so a key that arrives first can still scroll to the
    * end.
    */
   #length = Number.POSITIVE_INFINITY;
@@ -45,17 +45,20 @@ export class TextOverlay implements Overlay {
     this.#options.onChange();
   }
 
-  paint(available: { width: number; height: number }): RenderedOverlay {
+  buildModel(available: { width: number; height: number }): OverlayModel {
     const widest = Math.min(available.width, 110);
-    const lines = this.#options.renderLines(widest);
-    const width = Math.max(30, Math.min(widest, Math.max(...lines.map(computeStyledWidth), 0)));
-    this.#length = lines.length;
-    this.#height = Math.max(1, Math.min(available.height, lines.length));
+    const rows = this.#options.buildRows(widest);
+    const width = Math.max(
+      30,
+      Math.min(widest, Math.max(...rows.map(({ cells }) => computeCellsWidth(cells)), 0)),
+    );
+    this.#length = rows.length;
+    this.#height = Math.max(1, Math.min(available.height, rows.length));
     this.#top = Math.max(0, Math.min(this.#top, this.#length - this.#height));
     const isLong = this.#length > this.#height;
     return {
       title: this.#options.title,
-      lines: lines.slice(this.#top, this.#top + this.#height),
+      content: { kind: "text", rows: rows.slice(this.#top, this.#top + this.#height) },
       hints: [
         ...(isLong ? ([["↑↓ PgUp PgDn", "scroll"]] as const) : []),
         ...(this.#options.hints ?? []),

@@ -1,56 +1,51 @@
 import { Box } from "ink";
-import type { ScreenFrame } from "./frame.ts";
-import { Line } from "./line.tsx";
-import { OverlayBox } from "./overlay-box.tsx";
-import { PaneBox } from "./pane-box.tsx";
+import { OverlayBox } from "../overlays/OverlayBox.tsx";
+import { Bar } from "./Bar.tsx";
+import { DetailPane } from "./DetailPane.tsx";
+import { Explorer } from "./Explorer.tsx";
+import type { ScreenModel } from "./models/screen-model.ts";
+import { Panel, PanelTitle } from "./Panel.tsx";
+import { Divider, TitleRule } from "./Rules.tsx";
+import { Table } from "./Table.tsx";
+import { Tabs } from "./Tabs.tsx";
 
-/** Renders the whole screen: header, explorer, tabs, table, detail, panel, status, and the overlays above them. */
-export function Screen({ frame }: { frame: ScreenFrame }) {
-  const { screen, explorer, panel, rules, overlays } = frame;
-  const hasMain = frame.table !== undefined || frame.detail !== undefined;
+/** The whole screen: header, explorer, tabs, table, detail, panel, status, and the overlays above them. */
+export function Screen({ model }: { model: ScreenModel }) {
+  const { screen, header, explorer, panel, panelTitle, status, overlays } = model;
+  const hasMain = model.table !== undefined || model.detail !== undefined;
   return (
     <Box flexDirection="column" width={screen.width} height={screen.height} overflow="hidden">
-      <Line text={frame.header} />
+      <Bar bar={header} />
       <Box>
-        {explorer && <PaneBox pane={explorer} />}
-        {explorer && hasMain && <Divider sign={rules.vertical} height={explorer.height + 1} />}
-        {hasMain && <Main frame={frame} />}
+        {explorer && <Explorer model={explorer} />}
+        {explorer && hasMain && <Divider height={explorer.height + 1} />}
+        {hasMain && <Main model={model} />}
       </Box>
-      {panel && <Line text={rules.panel} />}
-      {panel && <PaneBox pane={panel} />}
+      {panel && <PanelTitle model={panelTitle} />}
+      {panel && <Panel model={panel} />}
       <Box flexGrow={1} />
-      <Line text={frame.status} />
+      <Bar bar={status} />
       {overlays.map((overlay, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: an overlay is identified by its position in the stack
-        <OverlayBox key={at} overlay={overlay} />
+        <OverlayBox key={at} {...overlay} />
       ))}
     </Box>
   );
 }
 
-/** Renders the tabs, and the table with the detail below or beside it. */
-function Main({ frame }: { frame: ScreenFrame }) {
-  const { table, detail, isBeside, rules, tabs } = frame;
+/** The tabs, and the table with the detail below or beside it. */
+function Main({ model: { table, detail, tabs, isBeside, isDetailFocused } }: { model: ScreenModel }) {
   return (
     <Box flexDirection="column">
-      <Line text={tabs} />
+      <Tabs model={tabs} />
       <Box flexDirection={isBeside ? "row" : "column"}>
-        {table && <PaneBox pane={table} />}
-        {table && detail && isBeside && <Divider sign={rules.vertical} height={detail.height} />}
-        {table && detail && !isBeside && <Line text={rules.detail} />}
-        {detail && <PaneBox pane={detail} />}
+        {table && <Table model={table} />}
+        {table && detail && isBeside && <Divider height={detail.height} />}
+        {table && detail && !isBeside && (
+          <TitleRule title="DETAIL" isFocused={isDetailFocused} width={detail.width} />
+        )}
+        {detail && <DetailPane model={detail} />}
       </Box>
-    </Box>
-  );
-}
-
-function Divider({ sign, height }: { sign: string; height: number }) {
-  return (
-    <Box flexDirection="column" width={1}>
-      {Array.from({ length: height }, (_, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: all lines are the same
-        <Line key={at} text={sign} />
-      ))}
     </Box>
   );
 }

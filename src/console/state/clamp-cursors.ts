@@ -1,8 +1,8 @@
-import type { App } from "../app.ts";
-import { computeTableHeight } from "../panes/table-pane.ts";
 import { type ConsoleState, type Cursor, START_CURSOR, TOAST_DURATION } from "./console-state.ts";
 import { clampCursor } from "./cursor.ts";
 import { getPanelRows } from "./panel-rows.ts";
+import type { App } from "./parts.ts";
+import { computeTableHeight } from "./table-notes.ts";
 
 /** Returns the state with every cursor on an existing row; the same object if nothing changes. */
 export function clampCursors(state: ConsoleState, app: App): ConsoleState {

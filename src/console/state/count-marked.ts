@@ -1,8 +1,11 @@
-import type { App } from "../app.ts";
+import type { StateAccess, TableAccess } from "./parts.ts";
 
 /** Counts marked rows: those in the table, and those that it does not show. */
-export function countMarkedRows(app: App): { here: number; elsewhere: number } {
-  const { marks } = app.state.tabs[app.state.tab];
-  const here = [...marks].filter((key) => app.table.findIndex(key, 0) >= 0).length;
+export function countMarkedRows({ state, table }: StateAccess & TableAccess): {
+  here: number;
+  elsewhere: number;
+} {
+  const { marks } = state.tabs[state.tab];
+  const here = [...marks].filter((key) => table.findIndex(key, 0) >= 0).length;
   return { here, elsewhere: marks.size - here };
 }

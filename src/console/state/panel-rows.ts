@@ -1,5 +1,5 @@
-import type { App } from "../app.ts";
 import type { RowList } from "./cursor.ts";
+import type { App } from "./parts.ts";
 
 /** Returns the rows of the panel that a cursor can select. A view of text has none. */
 export function getPanelRows(app: App): RowList {

@@ -13,5 +13,5 @@ const TOLD: ReadonlySet<StyleRole> = new Set<StyleRole>([
  */
 export function dimTheme(theme: Theme): Theme {
   const style = (role: StyleRole, text: string) => theme.style(TOLD.has(role) ? "quiet" : role, text);
-  return { ...theme, style, createLook: (width) => ({ ...theme.createLook(width), paint: style }) };
+  return { ...theme, style };
 }

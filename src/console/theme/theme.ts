@@ -1,4 +1,4 @@
-import { computeDisplayWidth, computeStyledWidth } from "../../base/text.ts";
+import { computeStyledWidth } from "../../base/text.ts";
 import type { OutputStyle } from "../../commands/see/paint.ts";
 import { ansi, dark, light, mono } from "./palettes.ts";
 import { ROLES, type StyleRole, type ThemePalette } from "./roles.ts";
@@ -30,7 +30,7 @@ export interface Theme {
   styleRow(line: string, state: RowState): string;
   /** Finishes a line: removes what the terminal cannot show. */
   finishLine(line: string): string;
-  /** The output style for tables and details, which commands use too. */
+  /** The output style for the texts of tables and details, which commands use too. Roles are styled later. */
   createLook(width: number): OutputStyle & { width: number };
 }
 
@@ -56,8 +56,7 @@ function createTheme(name: ThemeName, depth: ColourDepth, isAscii: boolean): The
     ...{ name, signs, style, finishLine: isAscii ? toAscii : (line: string) => line },
     styleRow: createRowPainter(palette, style),
     createLook: (width) => ({
-      ...{ colours: name !== "mono", marks: signs.marks, arrow: signs.arrow, width, isClipped: true },
-      paint: (tone, text) => (text.trim() === "" ? text : style(tone, text)),
+      ...{ colours: false, marks: signs.marks, arrow: signs.arrow, width, isClipped: true },
     }),
   };
 }
@@ -75,20 +74,7 @@ function createRowPainter(palette: ThemePalette, style: Theme["style"]): Theme["
   };
 }
 
-/** Cuts a styled text to a number of columns. Its styles continue to the end. */
-export function truncateToWidth(painted: string, width: number): string {
-  if (computeStyledWidth(painted) <= width) return painted;
-  let room = width - 1;
-  return painted.replaceAll(/(\x1b\[[0-9;:]*m)|([^\x1b])/gu, (piece, sequence: string | undefined) => {
-    if (sequence !== undefined || room < 0) return sequence ?? "";
-    room -= computeDisplayWidth(piece);
-    if (room >= 0) return piece;
-    room = -1;
-    return "…";
-  });
-}
-
 /** Pads a styled text with spaces. */
-export function padToWidth(painted: string, width: number): string {
+function padToWidth(painted: string, width: number): string {
   return painted + " ".repeat(Math.max(0, width - computeStyledWidth(painted)));
 }

@@ -1,5 +1,5 @@
-import type { App } from "../../app.ts";
 import { isLive } from "../../data/connection-state.ts";
+import type { App } from "../../state/parts.ts";
 
 /** Returns why nothing can be changed now, or undefined if changes are possible. */
 export function findChangeObstacle({

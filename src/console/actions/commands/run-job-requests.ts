@@ -1,7 +1,7 @@
 import { EXIT } from "../../../base/errors.ts";
-import type { App } from "../../app.ts";
 import { openJob } from "../../overlays/output.ts";
 import { START_CURSOR } from "../../state/console-state.ts";
+import type { App } from "../../state/parts.ts";
 import type { ConsoleJob, JobRequest } from "./jobs.ts";
 
 /** Maximum number of jobs that run at the same time. */

@@ -1,7 +1,7 @@
 import type { Command } from "../../../commands/spec.ts";
 import { type CommandPreview, runPreview } from "../../actions/commands/preview.ts";
-import type { App } from "../../app.ts";
 import { isLive } from "../../data/connection-state.ts";
+import type { App } from "../../state/parts.ts";
 
 /** Time between the last change of a form and the request for its preview, ms. */
 const SETTLE = 250;

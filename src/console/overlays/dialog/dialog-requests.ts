@@ -2,10 +2,10 @@ import { clean } from "../../../base/text.ts";
 import { findChangeObstacle } from "../../actions/commands/change-obstacle.ts";
 import type { JobRequest } from "../../actions/commands/jobs.ts";
 import { type CommandPreview, hasFlag } from "../../actions/commands/preview.ts";
-import type { App } from "../../app.ts";
+import type { App } from "../../state/parts.ts";
 import { formatFormCommand, toCommandWords } from "../form/command-words.ts";
 import type { Form } from "../form/form.ts";
-import type { DialogView } from "./render-dialog.ts";
+import type { DialogView } from "./dialog-model.ts";
 
 /**
  * Returns why a dialog cannot be confirmed now, or undefined if it can. @param typed  what the user typed to confirm

@@ -13,10 +13,10 @@ import {
 } from "../../actions/commands/row-action.ts";
 import { createSameRowCheck } from "../../actions/focus.ts";
 import { getChosenSubjects } from "../../actions/marks.ts";
-import type { App } from "../../app.ts";
+import type { App } from "../../state/parts.ts";
 import { createForm } from "../form/form.ts";
 import { openOutput } from "../output.ts";
-import { Dialog } from "./dialog.ts";
+import { DialogOverlay } from "./dialog-overlay.ts";
 
 /**
  * Initial flags by command. A drain waits by default until nothing is held there any more: the user usually wants to
@@ -39,7 +39,7 @@ export function openCommand(app: App, id: string): void {
   if (hasFlag(command, "dry-run")) return openDialog(app, [{ command, args: [], fixed: 0, target: "" }]);
   const form = createForm(command);
   const needs = form.fields.some(({ isRequired }) => isRequired);
-  if (needs) app.overlays.open(new Dialog(app, { title: id, forms: [form], targets: [""] }));
+  if (needs) app.overlays.open(new DialogOverlay(app, { title: id, forms: [form], targets: [""] }));
   else openOutput(app, command, [], id);
 }
 
@@ -73,7 +73,7 @@ export function openDialog(app: App, possible: readonly RowActionResult[]): void
   );
   const many = actions.length > 1 ? `${actions.length} rows` : first.target;
   app.overlays.open(
-    new Dialog(app, {
+    new DialogOverlay(app, {
       title: `${command.id} ${many}`.trim(),
       forms,
       targets: actions.map(({ target }) => target),

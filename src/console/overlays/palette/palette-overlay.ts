@@ -3,20 +3,21 @@ import { buildRowAction } from "../../actions/commands/row-action.ts";
 import { goTo } from "../../actions/focus.ts";
 import { listKeyActions } from "../../actions/keys/key-actions.ts";
 import { getChosenSubjects } from "../../actions/marks.ts";
-import type { App } from "../../app.ts";
 import { isLive } from "../../data/connection-state.ts";
 import { getTabLabel } from "../../data/explorer/build-tree.ts";
 import { TABS } from "../../state/console-state.ts";
+import type { App } from "../../state/parts.ts";
 import type { InputEvent } from "../../terminal/input/event.ts";
+import { createRow } from "../../theme/cells.ts";
 import { openCommand, openRowAction } from "../dialog/open-dialog.ts";
 import { editField } from "../field/edit.ts";
 import { createField, type TextField } from "../field/field.ts";
-import { renderField } from "../field/field-line.ts";
-import type { Overlay, RenderedOverlay } from "../overlay.ts";
+import { buildFieldCells } from "../field/field-cells.ts";
+import type { Overlay, OverlayModel } from "../overlay.ts";
 import { findChoiceObstacle } from "./choice-obstacle.ts";
 import { buildPaletteEntries } from "./entries.ts";
 import type { PaletteChoice, PaletteEntry } from "./entry.ts";
-import { renderMatches } from "./lines.ts";
+import { buildMatchRows } from "./match-rows.ts";
 import { addRecentEntry } from "./rank.ts";
 import { PaletteIndex, type SearchResult } from "./search.ts";
 
@@ -54,22 +55,22 @@ class PaletteOverlay implements Overlay {
     this.#app.notifyChange();
   }
 
-  paint(available: { width: number; height: number }): RenderedOverlay {
-    const { theme } = this.#app;
+  buildModel(available: { width: number; height: number }): OverlayModel {
     const width = Math.min(90, available.width);
     this.#height = Math.max(1, Math.min(18, available.height - 3));
     const top = Math.max(0, this.#at - this.#height + 1);
     const { matches, total } = this.#found;
     const shown = matches.slice(top, top + this.#height);
-    const lines = renderMatches(theme, shown, this.#at - top, width);
-    const more = total > matches.length || matches.length > shown.length ? `${total} found` : "";
+    const more = total > matches.length || matches.length > shown.length ? [`${total} found`] : [];
+    const notes = [...(shown.length === 0 ? ["nothing is called so"] : []), ...more];
     return {
       title: "palette",
-      lines: [
-        renderField(theme, this.#field, width),
-        ...(shown.length === 0 ? [theme.style("quiet", "nothing is called so")] : lines),
-        ...(more === "" ? [] : [theme.style("quiet", more)]),
-      ],
+      content: {
+        kind: "palette",
+        field: { cells: buildFieldCells(this.#field, width) },
+        matches: buildMatchRows(shown, this.#at - top, width),
+        notes: notes.map((text) => createRow(text, "quiet")),
+      },
       hints: [
         [">", "commands"],
         ["@", "names"],

@@ -1,7 +1,7 @@
 /** The palette: what can be chosen, what is found by what is typed, and how that is painted. */
 import fc from "fast-check";
 import { beforeAll, describe, expect, it, test } from "vitest";
-import { clean, computeStyledWidth, stripStyles } from "../../../../src/base/text.ts";
+import { clean } from "../../../../src/base/text.ts";
 import { COMMANDS } from "../../../../src/commands/registry/registry.ts";
 import { listKeyActions } from "../../../../src/console/actions/keys/key-actions.ts";
 import { createKeymap } from "../../../../src/console/actions/keys/keymap.ts";
@@ -11,11 +11,11 @@ import {
 } from "../../../../src/console/overlays/palette/choice-obstacle.ts";
 import { buildPaletteEntries } from "../../../../src/console/overlays/palette/entries.ts";
 import type { PaletteChoice, PaletteEntry } from "../../../../src/console/overlays/palette/entry.ts";
-import { renderMatches } from "../../../../src/console/overlays/palette/lines.ts";
+import { buildMatchRows } from "../../../../src/console/overlays/palette/match-rows.ts";
 import { splitByRanges, toTextRanges } from "../../../../src/console/overlays/palette/ranges.ts";
 import { addRecentEntry } from "../../../../src/console/overlays/palette/rank.ts";
 import { PaletteIndex } from "../../../../src/console/overlays/palette/search.ts";
-import { getTheme } from "../../../../src/console/theme/theme.ts";
+import { computeCellsWidth, joinCellTexts } from "../../../../src/console/theme/cells.ts";
 import { pictureOf, plain, stand } from "../../../model/pictures.ts";
 import { keys } from "../../../protocol/samples.ts";
 
@@ -273,15 +273,14 @@ it("takes places of letters for parts of a text", () => {
   expect(toTextRanges("ab", [5])).toEqual([]);
 });
 
-describe("matches as they are painted", () => {
-  const theme = getTheme("dark", "24bit", false);
-  const lines = (query: string, width: number, standing: Partial<ChoiceConditions> = {}) =>
-    renderMatches(theme, new PaletteIndex(entries(standing)).search(query, 4).matches, 0, width);
+describe("rows of matches", () => {
+  const rows = (query: string, width: number, standing: Partial<ChoiceConditions> = {}) =>
+    buildMatchRows(new PaletteIndex(entries(standing)).search(query, 4).matches, 0, width);
 
   it("are lines with what they do, and their keys at the right edge", () => {
     expect(
-      lines("drain", 60)
-        .map((line) => stripStyles(line).trimEnd())
+      rows("drain", 60)
+        .map(({ cells }) => joinCellTexts(cells).trimEnd())
         .slice(0, 2),
     ).toEqual([
       "drain    stop new grants for a lock, resource, host, gro…  D",
@@ -290,19 +289,19 @@ describe("matches as they are painted", () => {
   });
 
   it("say why one cannot be chosen", () => {
-    expect(stripStyles(lines("drain", 60, { isReadOnly: true })[0] ?? "")).toMatch(
+    expect(joinCellTexts(rows("drain", 60, { isReadOnly: true })[0]?.cells ?? [])).toMatch(
       /^drain +\(read-only\) +D$/,
     );
   });
 
   it("light up what was typed", () => {
-    expect(lines("@inv", 60)[0]).toContain(theme.style("match", "inv").slice(0, -5));
+    expect(rows("@inv", 60)[0]?.cells).toContainEqual({ text: "inv", role: "match", ground: "plain" });
   });
 
   it("are as wide as they must be, however narrow that is", () => {
     for (const width of [80, 40, 20, 12])
       for (const query of ["", "drain", "web1"])
-        for (const line of lines(query, width))
-          expect(computeStyledWidth(line), `${width} ${query}`).toBe(width);
+        for (const { cells } of rows(query, width))
+          expect(computeCellsWidth(cells), `${width} ${query}`).toBe(width);
   });
 });
