@@ -14,7 +14,8 @@ interface RowProps extends RowModel {
  * cell would take Ink nearly twice as long for a frame.
  */
 export const Row = memo(({ cells, selection, width }: RowProps) => {
-  const spans = cells.map((cell, at) => (
+  const { hasStyle } = useTheme();
+  const spans = mergeUnstyled(cells, hasStyle).map((cell, at) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: a cell is identified by its position
     <Span key={at} {...cell} />
   ));
@@ -31,6 +32,20 @@ export const Row = memo(({ cells, selection, width }: RowProps) => {
     </Text>
   );
 }, isSameRow);
+
+/** Joins neighbours that the theme leaves as they are: each text of its own costs Ink time in every frame. */
+function mergeUnstyled(cells: readonly RowCell[], hasStyle: (role: StyleRole) => boolean): RowCell[] {
+  const merged: RowCell[] = [];
+  let isOpen = false;
+  for (const { text, role, ground } of cells) {
+    const isStyled = (role !== undefined && hasStyle(role)) || ground !== undefined;
+    if (isStyled) merged.push({ text, role, ground });
+    else if (isOpen) merged.push({ text: (merged.pop()?.text ?? "") + text });
+    else merged.push({ text });
+    isOpen = !isStyled;
+  }
+  return merged;
+}
 
 /** A text without any column would have no height. */
 function isBlank(cells: readonly RowCell[]): boolean {

@@ -1,6 +1,6 @@
-import { Box } from "ink";
+import { Box, Text } from "ink";
 import { useTheme } from "../theme/ThemeContext.tsx";
-import { Row } from "./Row.tsx";
+import { Row, Span } from "./Row.tsx";
 
 interface TitleRuleProps {
   title: string;
@@ -28,11 +28,10 @@ export function TitleRule({ title, isFocused, width }: TitleRuleProps) {
 export function Divider({ height }: { height: number }) {
   const { vertical } = useTheme().signs;
   return (
-    <Box flexDirection="column" width={1}>
-      {Array.from({ length: height }, (_, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: all lines are the same
-        <Row key={at} cells={[{ text: vertical, role: "border" }]} width={1} />
-      ))}
+    <Box width={1} flexShrink={0}>
+      <Text wrap="truncate">
+        <Span text={Array.from({ length: height }, () => vertical).join("\n")} role="border" />
+      </Text>
     </Box>
   );
 }

@@ -24,6 +24,8 @@ export interface RowState {
 export interface Theme {
   readonly name: ThemeName;
   readonly signs: Signs;
+  /** Whether a role looks different from a text without one. */
+  hasStyle(role: StyleRole): boolean;
   /** Applies a role's style. Styles inside the text stay; where they end, the role's style continues. */
   style(role: StyleRole, text: string): string;
   /** Styles a row and pads it to its width. A selected row gets a background behind all its styles. */
@@ -53,6 +55,7 @@ function createTheme(name: ThemeName, depth: ColourDepth, isAscii: boolean): The
   const signs = isAscii ? ASCII : UNICODE;
   const style = (role: StyleRole, text: string) => applySgr(codes[role], text);
   return {
+    hasStyle: (role) => codes[role].on !== "",
     ...{ name, signs, style, finishLine: isAscii ? toAscii : (line: string) => line },
     styleRow: createRowPainter(palette, style),
     createLook: (width) => ({
