@@ -20,10 +20,30 @@ import { type Hint, Overlays } from "./overlays/overlay.ts";
 import { clampCursors } from "./state/clamp-cursors.ts";
 import { type ConsoleState, TOAST_DURATION } from "./state/console-state.ts";
 import { computeLayout, type Layout, type Size } from "./state/layout.ts";
-import type { ConsoleParts } from "./state/parts.ts";
+
+import type {
+  ActionRunner,
+  ClockAccess,
+  CursorAccess,
+  DialogPorts,
+  HintAccess,
+  LogAccess,
+  SelectionAccess,
+  TerminalControl,
+} from "./state/parts.ts";
 import { StateStore } from "./state/store.ts";
 import { dimTheme } from "./theme/dim-theme.ts";
 import type { Theme } from "./theme/theme.ts";
+
+/** All parts of the console. Each function names those that it needs. */
+export type ConsoleParts = ActionRunner &
+  CursorAccess &
+  DialogPorts &
+  HintAccess &
+  LogAccess &
+  SelectionAccess &
+  TerminalControl &
+  ClockAccess;
 
 /** What the console needs from its process. */
 export interface ConsolePorts {

@@ -1,4 +1,4 @@
-import type { App } from "./state/parts.ts";
+import type { ScreenInputs } from "./panes/models/screen-model.ts";
 
 /** A way to show the console on a terminal. */
 export interface Display {
@@ -7,7 +7,7 @@ export interface Display {
   /** Gives the terminal back, finally or for a suspend. */
   end(): void;
   /** Shows the current state. @returns false if the output is closed */
-  show(app: App): boolean;
+  show(app: ScreenInputs): boolean;
   /** Discards what is known of the screen. */
   forget(): void;
 }

@@ -2,7 +2,31 @@ import { stripStyles } from "../base/text.ts";
 import type { CommandIo } from "../commands/spec.ts";
 import type { Display } from "./display.ts";
 import { formatSpokenConnection, renderSpokenLines } from "./panes/models/spoken-lines.ts";
-import type { App } from "./state/parts.ts";
+import type {
+  ClockAccess,
+  DataAccess,
+  DetailAccess,
+  JobAccess,
+  LogAccess,
+  OverlayAccess,
+  SettingsAccess,
+  StateAccess,
+  TableAccess,
+  ThemeAccess,
+  TreeAccess,
+} from "./state/parts.ts";
+
+type PlainDisplayParts = ClockAccess &
+  DataAccess &
+  DetailAccess &
+  JobAccess &
+  LogAccess &
+  OverlayAccess &
+  SettingsAccess &
+  StateAccess &
+  TableAccess &
+  ThemeAccess &
+  TreeAccess;
 
 /**
  * Prints lines one after the other, for screen readers. Each line describes the effect of a key. Changes in the data
@@ -24,7 +48,7 @@ export class PlainDisplay implements Display {
 
   end(): void {}
 
-  show(app: App): boolean {
+  show(app: PlainDisplayParts): boolean {
     const lines = [
       ...this.#describeConnection(app),
       ...this.#describeToast(app),
@@ -37,21 +61,21 @@ export class PlainDisplay implements Display {
     this.#location = "";
   }
 
-  #describeConnection(app: App): string[] {
+  #describeConnection(app: PlainDisplayParts): string[] {
     const { kind } = app.liveView.connection;
     if (kind === this.#kind) return [];
     this.#kind = kind;
     return [formatSpokenConnection(app)];
   }
 
-  #describeToast({ state: { toast } }: App): string[] {
+  #describeToast({ state: { toast } }: PlainDisplayParts): string[] {
     if (toast === undefined || toast === this.#toast) return [];
     this.#toast = toast;
     return [toast.text];
   }
 
   /** Describes the position only if the user has moved, or the contents of an overlay have changed. */
-  #describeLocation(app: App): string[] {
+  #describeLocation(app: PlainDisplayParts): string[] {
     const lines = renderSpokenLines(app).map(stripStyles);
     const { focus, tab, tabs, explorer, panel } = app.state;
     const where = [

@@ -5,7 +5,18 @@ import { openHelp } from "../overlays/help.ts";
 import { openWhy } from "../overlays/output.ts";
 import { openPalette } from "../overlays/palette/palette-overlay.ts";
 import { type ConsoleState, PANES } from "../state/console-state.ts";
-import type { App } from "../state/parts.ts";
+import type {
+  ActionRunner,
+  ClockAccess,
+  CursorAccess,
+  DialogPorts,
+  JobAccess,
+  LogAccess,
+  SelectionAccess,
+  StateUpdates,
+  TerminalControl,
+  ToastAccess,
+} from "../state/parts.ts";
 import { THEMES } from "../theme/theme.ts";
 import { copyCommand, copyJson, copyName, copyRun } from "./copying.ts";
 import { focusNext, focusOn, switchTab } from "./focus.ts";
@@ -15,13 +26,22 @@ import { openSelected, unfold } from "./open.ts";
 import { reverseSort, sortByNextColumn } from "./sorting.ts";
 import { wrapRowAction } from "./wrap-row-action.ts";
 
+type ActionParts = ActionRunner &
+  ClockAccess &
+  CursorAccess &
+  DialogPorts &
+  LogAccess &
+  SelectionAccess &
+  TerminalControl;
+type ActionHandler = (app: ActionParts) => void;
+
 const ROW_COMMANDS = [
   ...(["reset", "release", "drain", "undrain"] as const),
   ...(["schedule pause", "schedule resume", "schedule trigger"] as const),
 ];
 
 /** Handlers of all actions, by id: the console's own and those of row commands. */
-export const ACTION_HANDLERS: Readonly<Record<string, (app: App) => void>> = {
+export const ACTION_HANDLERS: Readonly<Record<string, ActionHandler>> = {
   palette: openPalette,
   filter: openFilter,
   help: openHelp,
@@ -30,7 +50,7 @@ export const ACTION_HANDLERS: Readonly<Record<string, (app: App) => void>> = {
   suspend: (app) => app.suspend(),
   nextPane: (app) => focusNext(app, 1),
   previousPane: (app) => focusNext(app, -1),
-  ...Object.fromEntries(PANES.map((pane, at) => [`pane${at + 1}`, (app: App) => focusOn(app, pane)])),
+  ...Object.fromEntries(PANES.map((pane, at) => [`pane${at + 1}`, (app: ActionParts) => focusOn(app, pane)])),
   pane5: showJobs,
   jobs: showJobs,
   nextTab: (app) => switchTab(app, 1),
@@ -61,18 +81,18 @@ export const ACTION_HANDLERS: Readonly<Record<string, (app: App) => void>> = {
   ...Object.fromEntries(
     ["up", "down", "top", "bottom", "pageUp", "pageDown"].map((id) => [
       id,
-      (app: App) => moveInFocusedPane(app, id),
+      (app: ActionParts) => moveInFocusedPane(app, id),
     ]),
   ),
   left: (app) => unfold(app, false),
   right: (app) => unfold(app, true),
   open: openSelected,
   ...{ unmark: clearMarks, sort: sortByNextColumn, reverse: reverseSort, create: openCreate },
-  ...mapRecord(
+  ...mapRecord<ActionHandler>(
     { mark: toggleMark, range: markRange, copy: copyName, copyJson, copyCommand, copyRun },
     wrapRowAction,
   ),
-  ...mapRecord({ why: openWhy, edit: openEdit, delete: openDelete }, wrapRowAction),
+  ...mapRecord<ActionHandler>({ why: openWhy, edit: openEdit, delete: openDelete }, wrapRowAction),
   ...Object.fromEntries(ROW_COMMANDS.map((id) => [id, wrapRowAction((app) => openRowAction(app, id))])),
 };
 
@@ -81,7 +101,7 @@ function mapRecord<T>(all: Readonly<Record<string, T>>, change: (one: T) => T): 
 }
 
 /** Quits. Jobs end with the console, so if any are running, the user must press the key again to confirm. */
-function quit(app: App): void {
+function quit(app: JobAccess & StateUpdates & TerminalControl & ToastAccess): void {
   const [first, ...more] = app.jobs.running;
   if (first === undefined || app.state.toast?.asks === "quit") return app.quit();
   const what = more.length === 0 ? `${clean(first.title, 24)} is` : `${more.length + 1} jobs are`;
@@ -93,7 +113,7 @@ function quit(app: App): void {
   app.update(({ toast, ...state }) => ({ ...state, toast: toast && { ...toast, asks: "quit" } }));
 }
 
-function showJobs(app: App): void {
+function showJobs(app: StateUpdates): void {
   app.update((state) => ({ ...state, panel: { ...state.panel, id: "jobs", isOpen: true } }));
   focusOn(app, "panel");
 }

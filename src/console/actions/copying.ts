@@ -2,12 +2,14 @@ import { quoteShellWord } from "../../base/shell.ts";
 import { formatJsonDocument } from "../../commands/table.ts";
 import { buildRerunSection } from "../../model/detail/queue.ts";
 import type { Subject } from "../../model/views/view.ts";
-import type { App } from "../state/parts.ts";
+import type { ClipboardAccess, SelectionAccess, ToastAccess } from "../state/parts.ts";
 import { formatSubjectName } from "./commands/row-action.ts";
 import { getChosenSubjects } from "./marks.ts";
 
+type CopyingParts = ClipboardAccess & SelectionAccess & ToastAccess;
+
 /** Copies the names of the chosen rows, one per line. */
-export function copyName(app: App): void {
+export function copyName(app: CopyingParts): void {
   const subjects = getChosenSubjects(app);
   if (subjects.length === 0) return app.showToast("nothing is selected");
   app.copy(
@@ -17,14 +19,14 @@ export function copyName(app: App): void {
 }
 
 /** Copies the row under the cursor as JSON, as `signalbox ls --json` prints it. */
-export function copyJson(app: App): void {
+export function copyJson(app: CopyingParts): void {
   const row = app.table.getJsonAt(app.state.tabs[app.state.tab].cursor.index);
   if (row === undefined) return app.showToast("nothing is selected");
   app.copy(formatJsonDocument(row), "the row as JSON");
 }
 
 /** Copies the command that shows the same. */
-export function copyCommand(app: App): void {
+export function copyCommand(app: CopyingParts): void {
   const subject = app.getSubject();
   const { filter } = app.state.tabs[app.state.tab];
   const line =
@@ -34,7 +36,7 @@ export function copyCommand(app: App): void {
 }
 
 /** Copies the command line that runs the selected lock's last job again. */
-export function copyRun(app: App): void {
+export function copyRun(app: CopyingParts): void {
   const subject = app.getSubject();
   const lock = subject?.kind === "record" ? subject.about : subject;
   const [section] = lock?.kind === "lock" ? buildRerunSection(lock.name, app.liveView.snapshot) : [];

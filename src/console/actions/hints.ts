@@ -1,5 +1,7 @@
 import type { Hint } from "../overlays/overlay.ts";
-import type { App } from "../state/parts.ts";
+import type { KeymapAccess, SettingsAccess, StateAccess, SubjectAccess } from "../state/parts.ts";
+
+type HintsParts = KeymapAccess & SettingsAccess & StateAccess & SubjectAccess;
 
 /** Actions that always have a hint: first those that lead to all others, then the rest. */
 const FIRST = ["help", "palette"] as const;
@@ -14,7 +16,7 @@ const SHORT: Readonly<Record<string, string>> = {
 };
 
 /** Lists the keys that are useful in the present context, the most important first. */
-export function buildHints(app: App): Hint[] {
+export function buildHints(app: HintsParts): Hint[] {
   const here = listContextActions(app);
   return [...FIRST, ...here.slice(0, MOST), ...ALSO, ...here.slice(MOST)].flatMap((id): Hint[] => {
     const [key] = app.keymap.getKeyLabels(id);
@@ -22,7 +24,7 @@ export function buildHints(app: App): Hint[] {
   });
 }
 
-function listContextActions(app: App): string[] {
+function listContextActions(app: HintsParts): string[] {
   const { state, isReadOnly } = app;
   if (state.focus !== "table") return ["open", "nextPane"];
   if (isReadOnly) return ["nextPane"];

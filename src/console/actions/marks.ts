@@ -1,11 +1,22 @@
 import type { Subject } from "../../model/views/view.ts";
 import { findSelectedTarget } from "../data/detail/detail-lines.ts";
 import type { TabState } from "../state/console-state.ts";
-import type { App } from "../state/parts.ts";
+import type {
+  CursorAccess,
+  DetailAccess,
+  LogAccess,
+  SelectionAccess,
+  StateAccess,
+  StateUpdates,
+  ThemeAccess,
+  ToastAccess,
+} from "../state/parts.ts";
 import { moveInFocusedPane } from "./moves.ts";
 
+type MarksParts = CursorAccess & DetailAccess & LogAccess & StateUpdates & ThemeAccess & ToastAccess;
+
 /** Toggles the mark of the row under the cursor, and moves to the next row. */
-export function toggleMark(app: App): void {
+export function toggleMark(app: MarksParts): void {
   const { table } = app;
   const key = table.getKeyAt(getActiveTabState(app).cursor.index);
   if (key === undefined) return;
@@ -18,7 +29,7 @@ export function toggleMark(app: App): void {
 }
 
 /** Starts a range at the cursor; the second time, marks all rows from there to the cursor. */
-export function markRange(app: App): void {
+export function markRange(app: MarksParts): void {
   const { table } = app;
   const { cursor, anchor } = getActiveTabState(app);
   if (anchor === undefined) {
@@ -35,7 +46,7 @@ export function markRange(app: App): void {
   updateActiveTab(app, (tab) => ({ ...tab, marks: new Set([...tab.marks, ...keys]), anchor: undefined }));
 }
 
-export function clearMarks(app: App): void {
+export function clearMarks(app: StateUpdates): void {
   updateActiveTab(app, (tab) => ({ ...tab, marks: new Set(), anchor: undefined }));
 }
 
@@ -43,7 +54,7 @@ export function clearMarks(app: App): void {
  * Returns what actions apply to: the row selected in the detail, otherwise the marked rows that still exist,
  * otherwise the row under the cursor.
  */
-export function getChosenSubjects(app: App): Subject[] {
+export function getChosenSubjects(app: SelectionAccess): Subject[] {
   const selected = findSelectedTarget(app)?.subject;
   if (selected !== undefined) return [selected];
   const { marks } = getActiveTabState(app);
@@ -52,10 +63,10 @@ export function getChosenSubjects(app: App): Subject[] {
   return [...marks].flatMap((key) => app.table.findSubject(key) ?? []);
 }
 
-function getActiveTabState({ state }: App): TabState {
+function getActiveTabState({ state }: StateAccess): TabState {
   return state.tabs[state.tab];
 }
 
-function updateActiveTab(app: App, to: (tab: TabState) => TabState): void {
+function updateActiveTab(app: StateUpdates, to: (tab: TabState) => TabState): void {
   app.update((state) => ({ ...state, tabs: { ...state.tabs, [state.tab]: to(state.tabs[state.tab]) } }));
 }

@@ -2,12 +2,22 @@ import { listPanelTitles } from "../panes/models/panel-model.ts";
 import { findTabAt } from "../panes/models/tabs-model.ts";
 import type { Pane } from "../state/console-state.ts";
 import { computeMainWidth, type Layout } from "../state/layout.ts";
-import type { App } from "../state/parts.ts";
+import type {
+  ClockAccess,
+  CursorAccess,
+  DialogPorts,
+  LayoutAccess,
+  LogAccess,
+  SelectionAccess,
+  StateAccess,
+} from "../state/parts.ts";
 import { computeTitleHeight } from "../state/table-notes.ts";
 import type { MouseEvent } from "../terminal/input/event.ts";
 import { focusOn, openTab } from "./focus.ts";
 import { moveToRow, scrollPane } from "./moves.ts";
 import { openSelected } from "./open.ts";
+
+type MouseParts = ClockAccess & CursorAccess & DialogPorts & LogAccess & SelectionAccess;
 
 /** A position on the screen: a pane and a line in it. */
 interface ScreenPosition {
@@ -17,7 +27,7 @@ interface ScreenPosition {
 }
 
 /** Selects the row that is clicked. A click on the selected row opens it. */
-export function handleClick(app: App, event: MouseEvent): void {
+export function handleClick(app: MouseParts, event: MouseEvent): void {
   if (event.action !== "press" || event.button !== "left") return;
   const position = findScreenPosition(app, event);
   if (position === undefined) return;
@@ -32,13 +42,13 @@ export function handleClick(app: App, event: MouseEvent): void {
   if (wasOn || pane === "explorer") openSelected(app);
 }
 
-export function handleWheel(app: App, event: MouseEvent): void {
+export function handleWheel(app: MouseParts, event: MouseEvent): void {
   const position = findScreenPosition(app, event);
   if (position === undefined || position.pane === "tabs" || position.pane === "panelTitle") return;
   scrollPane(app, position.pane, event.action === "wheel-down" ? 3 : -3);
 }
 
-function findScreenPosition(app: App, { column, row }: MouseEvent): ScreenPosition | undefined {
+function findScreenPosition(app: LayoutAccess, { column, row }: MouseEvent): ScreenPosition | undefined {
   const layout = app.getLayout();
   if (layout === undefined || row === 0) return undefined;
   const upper = computeUpperHeight(layout);
@@ -66,7 +76,7 @@ function computeUpperHeight({ explorer, table, detail, isBeside }: Layout): numb
 }
 
 /** Returns the index of the row on a line of a pane. */
-function findRowIndex(app: App, pane: Pane, line: number): number | undefined {
+function findRowIndex(app: MouseParts, pane: Pane, line: number): number | undefined {
   const { state } = app;
   switch (pane) {
     case "explorer":
@@ -84,18 +94,18 @@ function findRowIndex(app: App, pane: Pane, line: number): number | undefined {
   }
 }
 
-function getCursorIndex({ state }: App, pane: Pane): number | undefined {
+function getCursorIndex({ state }: StateAccess, pane: Pane): number | undefined {
   if (pane === "table") return state.tabs[state.tab].cursor.index;
   return pane === "panel" ? state.panel.cursor.index : undefined;
 }
 
-function handleTabClick(app: App, column: number): void {
+function handleTabClick(app: MouseParts, column: number): void {
   const layout = app.getLayout();
   const tab = layout && findTabAt(app, computeMainWidth(layout), column);
   if (tab !== undefined) app.update((state) => openTab(state, tab));
 }
 
-function handlePanelClick(app: App, column: number): void {
+function handlePanelClick(app: MouseParts, column: number): void {
   let start = 2;
   for (const { id, text } of listPanelTitles(app)) {
     if (column >= start && column < start + text.length)

@@ -4,9 +4,11 @@ import { computePanelListHeight } from "../state/clamp-cursors.ts";
 import type { ConsoleState, Cursor, Pane } from "../state/console-state.ts";
 import { moveCursor, type RowList, scrollCursor } from "../state/cursor.ts";
 import { getPanelRows } from "../state/panel-rows.ts";
-import type { App } from "../state/parts.ts";
+import type { CursorAccess, DetailAccess, LogAccess, StateUpdates, ThemeAccess } from "../state/parts.ts";
 import { computeTableHeight } from "../state/table-notes.ts";
 import { moveInDetail } from "./move-in-detail.ts";
+
+type MovesParts = CursorAccess & DetailAccess & LogAccess & StateUpdates & ThemeAccess;
 
 /** A list with its cursor, and a function that moves the cursor. */
 interface CursorList {
@@ -17,7 +19,7 @@ interface CursorList {
 }
 
 /** Returns the list of a pane, or undefined for a pane of text. */
-export function findCursorList(app: App, pane: Pane): CursorList | undefined {
+export function findCursorList(app: CursorAccess, pane: Pane): CursorList | undefined {
   const layout = app.getLayout();
   const { state } = app;
   switch (pane) {
@@ -65,7 +67,7 @@ const SCROLLS: Readonly<Record<string, string>> = {
 };
 
 /** Moves the cursor or the text of the focused pane. @param id  up, down, top, bottom, pageUp or pageDown */
-export function moveInFocusedPane(app: App, id: string): void {
+export function moveInFocusedPane(app: MovesParts, id: string): void {
   const { focus } = app.state;
   const list = findCursorList(app, focus);
   if (list === undefined) return scrollText(app, focus, SCROLLS[id] ?? "");
@@ -74,20 +76,20 @@ export function moveInFocusedPane(app: App, id: string): void {
 }
 
 /** Moves the cursor of a list to an index, if there is such a row. */
-export function moveToRow(app: App, pane: Pane, index: number): void {
+export function moveToRow(app: CursorAccess & StateUpdates, pane: Pane, index: number): void {
   const list = findCursorList(app, pane);
   if (list === undefined || index >= list.rows.length) return;
   app.update((state) => list.setCursor(state, moveCursor(list.cursor, list.rows, index, list.height)));
 }
 
 /** Scrolls a pane. Its cursor moves only if it would leave the view. */
-export function scrollPane(app: App, pane: Pane, by: 3 | -3): void {
+export function scrollPane(app: MovesParts, pane: Pane, by: 3 | -3): void {
   const list = findCursorList(app, pane);
   if (list === undefined) return scrollText(app, pane, by > 0 ? "wheel-down" : "wheel-up");
   app.update((state) => list.setCursor(state, scrollCursor(list.cursor, list.rows, by, list.height)));
 }
 
-function scrollText(app: App, pane: Pane, by: string): void {
+function scrollText(app: MovesParts, pane: Pane, by: string): void {
   const layout = app.getLayout();
   if (pane === "detail" && layout?.detail !== undefined) {
     const detail = moveInDetail(

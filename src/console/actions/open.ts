@@ -5,14 +5,24 @@ import { getDefaultUnfolded } from "../data/explorer/build-tree.ts";
 import { openJob } from "../overlays/output.ts";
 import { openRemedy, openTarget } from "../overlays/target.ts";
 import type { TabId } from "../state/console-state.ts";
-import type { App } from "../state/parts.ts";
+import type {
+  ClockAccess,
+  CursorAccess,
+  DialogPorts,
+  LayoutAccess,
+  SelectionAccess,
+  StateUpdates,
+  TreeAccess,
+} from "../state/parts.ts";
 import { focusOn, goTo } from "./focus.ts";
+
+type OpenParts = ClockAccess & CursorAccess & DialogPorts & SelectionAccess;
 
 /**
  * Handles Enter. In the explorer it goes to the row of the node; from a row it opens the detail; from a job its
  * output.
  */
-export function openSelected(app: App): void {
+export function openSelected(app: OpenParts): void {
   switch (app.state.focus) {
     case "explorer": {
       const node = app.tree.nodes[app.state.explorer.cursor.index];
@@ -36,7 +46,7 @@ function isProblem(id: string): boolean {
 }
 
 /** Opens the dialog of a problem's remedy. If no command is a remedy, shows what the problem concerns. */
-function openProblem(app: App, subject: Subject): void {
+function openProblem(app: DialogPorts & LayoutAccess, subject: Subject): void {
   if (subject.kind !== "record") return openDetail(app);
   if (subject.remedy !== undefined) return openRemedy(app, subject.remedy);
   const { about } = subject;
@@ -62,12 +72,12 @@ function findSubjectRow(subject: Subject): { tab: TabId; key: string } | undefin
 }
 
 /** Gives the keyboard to the detail. If it does not fit beside the table, it gets the whole screen. */
-function openDetail(app: App): void {
+function openDetail(app: LayoutAccess & StateUpdates): void {
   focusOn(app, "detail");
   if (app.getLayout()?.detail === undefined) app.update((state) => ({ ...state, zoomed: "detail" }));
 }
 
-function openRow(app: App): void {
+function openRow(app: OpenParts): void {
   const { panel } = app.state;
   if (panel.id === "jobs") {
     const job = app.jobs.list[panel.cursor.index];
@@ -83,7 +93,7 @@ function openRow(app: App): void {
  * Handles left and right. In the explorer it folds and unfolds; elsewhere it moves between explorer, table and
  * detail.
  */
-export function unfold(app: App, isOpen: boolean): void {
+export function unfold(app: OpenParts, isOpen: boolean): void {
   const { focus, explorer } = app.state;
   if (focus === "table") return focusOn(app, isOpen ? "detail" : "explorer");
   if (focus === "detail" && !isOpen) return focusOn(app, "table");
@@ -98,7 +108,7 @@ export function unfold(app: App, isOpen: boolean): void {
   app.update((state) => ({ ...state, explorer: { ...state.explorer, open } }));
 }
 
-function moveToParent(app: App): void {
+function moveToParent(app: StateUpdates & TreeAccess): void {
   const { nodes } = app.tree;
   const { cursor } = app.state.explorer;
   const depth = nodes[cursor.index]?.depth ?? 0;

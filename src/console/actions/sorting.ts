@@ -1,6 +1,8 @@
-import type { App } from "../state/parts.ts";
+import type { StateUpdates, TableAccess, ToastAccess } from "../state/parts.ts";
 
-export function sortByNextColumn(app: App): void {
+type SortingParts = StateUpdates & TableAccess & ToastAccess;
+
+export function sortByNextColumn(app: SortingParts): void {
   const { columns, order } = app.table;
   const at = columns.findIndex(({ id }) => id === order.column);
   const next = columns[(at + 1) % columns.length];
@@ -9,12 +11,12 @@ export function sortByNextColumn(app: App): void {
   app.showToast(`sorted by ${next.title.toLowerCase()}`);
 }
 
-export function reverseSort(app: App): void {
+export function reverseSort(app: StateUpdates & TableAccess): void {
   const { column, descending } = app.table.order;
   setOrder(app, { column, descending: !descending });
 }
 
-function setOrder(app: App, order: { column: string; descending: boolean }): void {
+function setOrder(app: StateUpdates, order: { column: string; descending: boolean }): void {
   app.update((state) => ({
     ...state,
     tabs: { ...state.tabs, [state.tab]: { ...state.tabs[state.tab], order } },

@@ -1,13 +1,22 @@
-import type { App } from "../state/parts.ts";
+import type {
+  ClockAccess,
+  CursorAccess,
+  DialogPorts,
+  SelectionAccess,
+  StateAccess,
+  TreeAccess,
+} from "../state/parts.ts";
 import { createSameRowCheck } from "./focus.ts";
 import { openSelected } from "./open.ts";
+
+type WrapRowActionParts = ClockAccess & CursorAccess & DialogPorts & SelectionAccess;
 
 /**
  * Wraps an action that applies to rows of the table. If another list has the keyboard, the user means the line in
  * that list: the wrapped action goes to the linked row and asks for the key again. It never acts on a row that is not
  * in view.
  */
-export function wrapRowAction(act: (app: App) => void): (app: App) => void {
+export function wrapRowAction<P extends WrapRowActionParts>(act: (app: P) => void): (app: P) => void {
   return (app) => {
     const { focus } = app.state;
     if (focus === "table" || focus === "detail") return act(app);
@@ -23,7 +32,7 @@ export function wrapRowAction(act: (app: App) => void): (app: App) => void {
 }
 
 /** Whether the line under the cursor leads to a row. */
-function hasLinkedRow({ state: { focus, explorer, panel }, tree }: App): boolean {
+function hasLinkedRow({ state: { focus, explorer, panel }, tree }: StateAccess & TreeAccess): boolean {
   if (focus === "explorer") return tree.nodes[explorer.cursor.index]?.key !== undefined;
   return panel.id === "problems" || panel.id === "audit";
 }

@@ -71,7 +71,7 @@ function Side({ height, role, isLeft }: { height: number; role: StyleRole; isLef
   return (
     <Box width={2} flexShrink={0}>
       <Text wrap="truncate">
-        <Span text={Array.from({ length: height }, () => line).join("\n")} role={role} />
+        <Span cell={{ text: Array(height).fill(line).join("\n"), role }} />
       </Text>
     </Box>
   );

@@ -1,12 +1,14 @@
 import { COMMANDS } from "../../commands/registry/registry.ts";
 import { type KeyAction, listKeyActions } from "../actions/keys/key-actions.ts";
-import type { App, KeymapAccess, ThemeAccess } from "../state/parts.ts";
+import type { ChangeNotifier, KeymapAccess, OverlayAccess, ThemeAccess } from "../state/parts.ts";
 import { createRow, padText, type RowCell, type RowModel } from "../theme/cells.ts";
 import { BLANK_ROW } from "./content-rows.ts";
 import { TextOverlay } from "./text-overlay.ts";
 
+type HelpParts = ChangeNotifier & KeymapAccess & OverlayAccess & ThemeAccess;
+
 /** Opens a list of all keys, built from the declarations of the key actions. */
-export function openHelp(app: App): void {
+export function openHelp(app: HelpParts): void {
   const overlay: TextOverlay = new TextOverlay({
     title: "keys",
     buildRows: (width) => buildHelpRows(app, width),

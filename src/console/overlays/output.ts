@@ -7,14 +7,25 @@ import { getCommandById } from "../actions/commands/row-action.ts";
 import { createSameRowCheck } from "../actions/focus.ts";
 import { getChosenSubjects } from "../actions/marks.ts";
 import { describeJobState } from "../data/job-state.ts";
-import type { App } from "../state/parts.ts";
+import type {
+  ChangeNotifier,
+  ClipboardAccess,
+  JobAccess,
+  OverlayAccess,
+  SelectionAccess,
+  ThemeAccess,
+  ToastAccess,
+} from "../state/parts.ts";
 import { createRow } from "../theme/cells.ts";
 import { BLANK_ROW } from "./content-rows.ts";
 import type { Hint } from "./overlay.ts";
 import { TextOverlay } from "./text-overlay.ts";
 
+/** What shows the output of a command. */
+type OutputParts = ChangeNotifier & ClipboardAccess & JobAccess & OverlayAccess & ThemeAccess;
+
 /** Shows why the selected run waits, or why nobody gets the selected lock or resource. */
-export function openWhy(app: App): void {
+export function openWhy(app: OutputParts & SelectionAccess & ToastAccess): void {
   const [subject] = getChosenSubjects(app);
   const about = subject?.kind === "record" ? subject.about : subject;
   if (about === undefined || (about.kind !== "run" && about.kind !== "lock" && about.kind !== "resource"))
@@ -23,7 +34,12 @@ export function openWhy(app: App): void {
 }
 
 /** Runs a read-only command and shows its output. */
-export function openOutput(app: App, command: Command, words: readonly string[], title: string): void {
+export function openOutput(
+  app: OutputParts,
+  command: Command,
+  words: readonly string[],
+  title: string,
+): void {
   const lines: string[] = [];
   const stop = new AbortController();
   let code: number | undefined;
@@ -57,7 +73,7 @@ function isRefused(job: ConsoleJob | undefined): boolean {
 }
 
 /** Shows the output of a job. */
-export function openJob(app: App, id: number): void {
+export function openJob(app: OutputParts, id: number): void {
   const findJob = () => app.jobs.list.find((job) => job.id === id);
   const overlay: TextOverlay = new TextOverlay({
     title: clean(findJob()?.title ?? "", 60),

@@ -6,18 +6,27 @@ import type { Subject } from "../../model/views/view.ts";
 import { buildEditAction } from "../actions/commands/configuration-actions.ts";
 import { getCommandById, type RowActionResult } from "../actions/commands/row-action.ts";
 import { buildDetail } from "../data/detail/build-detail.ts";
-import type { App } from "../state/parts.ts";
+import type {
+  ChangeNotifier,
+  ClockAccess,
+  DataAccess,
+  DialogPorts,
+  OverlayAccess,
+  ThemeAccess,
+} from "../state/parts.ts";
 import { createRow, type RowModel } from "../theme/cells.ts";
 import { openDialog } from "./dialog/open-dialog.ts";
 import { TextOverlay } from "./text-overlay.ts";
 
+type TargetParts = ClockAccess & DataAccess & ThemeAccess;
+
 /** Opens the dialog of a command that helps, with its values filled in. */
-export function openRemedy(app: App, remedy: Remedy): void {
+export function openRemedy(app: DialogPorts, remedy: Remedy): void {
   openDialog(app, [buildRemedyAction(app, remedy)]);
 }
 
 /** Opens what a detail row leads to: the dialog of its remedy if it has one, otherwise its details. */
-export function openTarget(app: App, target: DetailTarget): void {
+export function openTarget(app: ClockAccess & DialogPorts, target: DetailTarget): void {
   const { remedy, subject, lines, title } = target;
   if (remedy !== undefined) return openRemedy(app, remedy);
   if (lines !== undefined)
@@ -27,20 +36,24 @@ export function openTarget(app: App, target: DetailTarget): void {
   if (subject !== undefined) openText(app, title, (width) => buildSubjectRows(app, subject, width));
 }
 
-function buildRemedyAction(app: App, { command, args, flags }: Remedy): RowActionResult {
+function buildRemedyAction(app: DataAccess, { command, args, flags }: Remedy): RowActionResult {
   const [name = ""] = args;
   if (command === "resource set") return buildEditAction({ kind: "resource", name }, app.liveView.snapshot);
   return { command: getCommandById(command), args, ...(flags && { flags }), target: args.join(" ") };
 }
 
 /** Builds the current details of a subject. Called for every frame, because its state can change. */
-function buildSubjectRows(app: App, subject: Subject, width: number): RowModel[] {
+function buildSubjectRows(app: TargetParts, subject: Subject, width: number): RowModel[] {
   const inputs = { snapshot: app.liveView.snapshot, wall: app.getWallTime(), liveness: new Map(), facts: [] };
   const lines = buildDetailLines(buildDetail(subject, inputs), app.theme.createLook(width));
   return lines.map(({ spans }) => ({ cells: spans }));
 }
 
-function openText(app: App, title: string, buildRows: (width: number) => readonly RowModel[]): void {
+function openText(
+  app: ChangeNotifier & OverlayAccess,
+  title: string,
+  buildRows: (width: number) => readonly RowModel[],
+): void {
   const overlay: TextOverlay = new TextOverlay({
     title: clean(title, 60),
     buildRows,

@@ -17,7 +17,7 @@ export const Row = memo(({ cells, selection, width }: RowProps) => {
   const { hasStyle } = useTheme();
   const spans = mergeUnstyled(cells, hasStyle).map((cell, at) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: a cell is identified by its position
-    <Span key={at} {...cell} />
+    <Span key={at} cell={cell} />
   ));
   return (
     <Text wrap="truncate">
@@ -53,14 +53,14 @@ function isBlank(cells: readonly RowCell[]): boolean {
 }
 
 /** A piece of text with the style of its role. */
-export function Span({ text, role, ground }: RowCell) {
-  const inner = role === undefined ? text : <Styled role={role}>{text}</Styled>;
-  return ground === undefined ? inner : <Styled role={ground}>{inner}</Styled>;
+export function Span({ cell: { text, role, ground } }: { cell: RowCell }) {
+  const inner = role === undefined ? text : <Styled by={role}>{text}</Styled>;
+  return ground === undefined ? inner : <Styled by={ground}>{inner}</Styled>;
 }
 
-function Styled({ role, children }: { role: StyleRole; children: ReactNode }) {
+function Styled({ by, children }: { by: StyleRole; children: ReactNode }) {
   const { style } = useTheme();
-  return <Transform transform={(text) => style(role, text)}>{children}</Transform>;
+  return <Transform transform={(text) => style(by, text)}>{children}</Transform>;
 }
 
 interface SelectedProps {

@@ -30,7 +30,7 @@ export function Divider({ height }: { height: number }) {
   return (
     <Box width={1} flexShrink={0}>
       <Text wrap="truncate">
-        <Span text={Array.from({ length: height }, () => vertical).join("\n")} role="border" />
+        <Span cell={{ text: Array(height).fill(vertical).join("\n"), role: "border" }} />
       </Text>
     </Box>
   );

@@ -1,8 +1,10 @@
 import type { RowList } from "./cursor.ts";
-import type { App } from "./parts.ts";
+import type { JobAccess, StateAccess, TableAccess } from "./parts.ts";
+
+type PanelRowsParts = JobAccess & StateAccess & TableAccess;
 
 /** Returns the rows of the panel that a cursor can select. A view of text has none. */
-export function getPanelRows(app: App): RowList {
+export function getPanelRows(app: PanelRowsParts): RowList {
   const table = app.getPanelTable();
   if (table !== undefined) return table;
   const jobs = app.state.panel.id === "jobs" ? app.jobs.list : [];

@@ -120,24 +120,26 @@ export interface TerminalControl {
   quit(code?: number): void;
 }
 
-export type ConsoleParts = StateUpdates &
-  ThemeAccess &
-  ClockAccess &
-  LayoutAccess &
-  DataAccess &
-  TableAccess &
-  TreeAccess &
-  SubjectAccess &
+/** What tells which rows are chosen: the marked ones, or the one under the cursor. */
+export type SelectionAccess = DataAccess &
   DetailAccess &
+  LayoutAccess &
+  StateAccess &
+  SubjectAccess &
+  TableAccess &
+  ThemeAccess;
+
+/** What a dialog needs to preview a command, and to run it as a job. */
+export type DialogPorts = ChangeNotifier &
+  ClipboardAccess &
+  DataAccess &
   JobAccess &
-  LogAccess &
+  KeymapAccess &
   OverlayAccess &
   SettingsAccess &
-  KeymapAccess &
-  HintAccess &
-  ActionRunner &
-  ChangeNotifier &
-  ToastAccess &
-  ClipboardAccess &
-  TerminalControl;
-export type App = ConsoleParts;
+  StateUpdates &
+  ThemeAccess &
+  ToastAccess;
+
+/** What the cursors of all panes depend on. */
+export type CursorAccess = DataAccess & JobAccess & LayoutAccess & StateAccess & TableAccess & TreeAccess;

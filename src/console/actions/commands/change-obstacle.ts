@@ -1,11 +1,11 @@
 import { isLive } from "../../data/connection-state.ts";
-import type { App } from "../../state/parts.ts";
+import type { DataAccess, SettingsAccess } from "../../state/parts.ts";
 
 /** Returns why nothing can be changed now, or undefined if changes are possible. */
 export function findChangeObstacle({
   isReadOnly,
   liveView,
-}: Pick<App, "isReadOnly" | "liveView">): string | undefined {
+}: DataAccess & SettingsAccess): string | undefined {
   if (isReadOnly) return "read-only: nothing can be changed here";
   return isLive(liveView.connection) ? undefined : "etcd is away: nothing can be changed before it is back";
 }

@@ -1,14 +1,35 @@
 import { EXIT } from "../../../base/errors.ts";
 import { openJob } from "../../overlays/output.ts";
 import { START_CURSOR } from "../../state/console-state.ts";
-import type { App } from "../../state/parts.ts";
+import type {
+  ChangeNotifier,
+  ClipboardAccess,
+  JobAccess,
+  KeymapAccess,
+  OverlayAccess,
+  StateUpdates,
+  ThemeAccess,
+  ToastAccess,
+} from "../../state/parts.ts";
 import type { ConsoleJob, JobRequest } from "./jobs.ts";
+
+type RunJobRequestsParts = ChangeNotifier &
+  ClipboardAccess &
+  JobAccess &
+  KeymapAccess &
+  OverlayAccess &
+  StateUpdates &
+  ThemeAccess &
+  ToastAccess;
 
 /** Maximum number of jobs that run at the same time. */
 const AT_ONCE = 4;
 
 /** Runs confirmed requests, each as its own job, and reports the results. */
-export async function runJobRequests(app: App, requests: readonly JobRequest[]): Promise<void> {
+export async function runJobRequests(
+  app: RunJobRequestsParts,
+  requests: readonly JobRequest[],
+): Promise<void> {
   const results: ConsoleJob[] = [];
   const next = requests.values();
   const runNext = async () => {
@@ -25,7 +46,7 @@ export async function runJobRequests(app: App, requests: readonly JobRequest[]):
 /** Within this time after a confirmation, ms, a refused job opens at once. Later the user may be elsewhere. */
 const SOON = 5_000;
 
-function reportResults(app: App, results: readonly ConsoleJob[]): void {
+function reportResults(app: RunJobRequestsParts, results: readonly ConsoleJob[]): void {
   const [only] = results;
   if (results.length > 1) return reportResultCounts(app, results);
   if (only === undefined) return;
@@ -35,13 +56,13 @@ function reportResults(app: App, results: readonly ConsoleJob[]): void {
   app.showToast(formatJobToast(app, only), code === EXIT.ok ? "held" : "problem");
 }
 
-function reportResultCounts(app: App, results: readonly ConsoleJob[]): void {
+function reportResultCounts(app: ToastAccess, results: readonly ConsoleJob[]): void {
   const bad = results.filter(({ code }) => code !== EXIT.ok).length;
   if (bad === 0) app.showToast(`all ${results.length} are done`, "held");
   else app.showToast(`${bad} of ${results.length} are not done: Enter on one in JOBS shows why`, "problem");
 }
 
-function formatJobToast(app: App, { title, lines, code, command }: ConsoleJob): string {
+function formatJobToast(app: KeymapAccess, { title, lines, code, command }: ConsoleJob): string {
   const end = code === EXIT.ok ? "done" : `exit ${code}`;
   const [undo] = command.id === "drain" && code === EXIT.ok ? app.keymap.getKeyLabels("undrain") : [];
   return `${title}: ${lines.at(-1) ?? end}${undo === undefined ? "" : `; ${undo} lifts it`}`;

@@ -1,7 +1,7 @@
 import type { JobRequest } from "../../actions/commands/jobs.ts";
 import { type CommandPreview, hasFlag } from "../../actions/commands/preview.ts";
 import { runJobRequests } from "../../actions/commands/run-job-requests.ts";
-import type { App } from "../../state/parts.ts";
+import type { DialogPorts } from "../../state/parts.ts";
 import type { InputEvent } from "../../terminal/input/event.ts";
 import { editField } from "../field/edit.ts";
 import { createField, type TextField } from "../field/field.ts";
@@ -31,7 +31,7 @@ const CONFIRM = "confirm";
 
 /** Shows what a command would do, lets the user fill in its flags, asks for confirmation, and runs it. */
 export class DialogOverlay implements Overlay, DialogView {
-  readonly app: App;
+  readonly app: DialogPorts;
   readonly title: string;
   readonly targets: readonly string[];
   forms: readonly Form[];
@@ -46,7 +46,7 @@ export class DialogOverlay implements Overlay, DialogView {
   /** Why the last Enter did nothing. Shown as the fault for as long as it is so. */
   #obstacle: string | undefined;
 
-  constructor(app: App, { title, forms, targets, base }: DialogOptions) {
+  constructor(app: DialogPorts, { title, forms, targets, base }: DialogOptions) {
     this.app = app;
     this.title = title;
     this.forms = forms;

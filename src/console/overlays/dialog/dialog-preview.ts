@@ -1,7 +1,9 @@
 import type { Command } from "../../../commands/spec.ts";
 import { type CommandPreview, runPreview } from "../../actions/commands/preview.ts";
 import { isLive } from "../../data/connection-state.ts";
-import type { App } from "../../state/parts.ts";
+import type { ChangeNotifier, DataAccess, JobAccess, SettingsAccess } from "../../state/parts.ts";
+
+type DialogPreviewParts = ChangeNotifier & DataAccess & JobAccess & SettingsAccess;
 
 /** Time between the last change of a form and the request for its preview, ms. */
 const SETTLE = 250;
@@ -24,7 +26,7 @@ export interface PreviewRequest {
  * Makes the previews of a dialog. Makes them again when the form changes, and when etcd changes while the user reads.
  */
 export class DialogPreview {
-  readonly #app: App;
+  readonly #app: DialogPreviewParts;
   readonly #onRunsChanged: () => void;
   #stop = new AbortController();
   #timer: NodeJS.Timeout | undefined;
@@ -42,7 +44,7 @@ export class DialogPreview {
   base: readonly CommandPreview[] | undefined;
 
   /** @param onRunsChanged  called when the new previews would end other runs than the previews shown before */
-  constructor(app: App, onRunsChanged: () => void) {
+  constructor(app: DialogPreviewParts, onRunsChanged: () => void) {
     this.#app = app;
     this.#onRunsChanged = onRunsChanged;
   }

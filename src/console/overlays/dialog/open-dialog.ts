@@ -13,7 +13,7 @@ import {
 } from "../../actions/commands/row-action.ts";
 import { createSameRowCheck } from "../../actions/focus.ts";
 import { getChosenSubjects } from "../../actions/marks.ts";
-import type { App } from "../../state/parts.ts";
+import type { DialogPorts, SelectionAccess, SubjectAccess } from "../../state/parts.ts";
 import { createForm } from "../form/form.ts";
 import { openOutput } from "../output.ts";
 import { DialogOverlay } from "./dialog-overlay.ts";
@@ -25,7 +25,7 @@ import { DialogOverlay } from "./dialog-overlay.ts";
 const BEGINS_WITH: Readonly<Record<string, RowAction["flags"]>> = { drain: { wait: true } };
 
 /** Opens the dialog of a command for the marked rows, or for the row under the cursor. */
-export function openRowAction(app: App, id: string): void {
+export function openRowAction(app: DialogPorts & SelectionAccess, id: string): void {
   const subjects = getChosenSubjects(app);
   const all = (subjects.length === 0 ? [undefined] : subjects).map((one) =>
     buildRowAction(id, one, app.liveView.snapshot),
@@ -34,7 +34,7 @@ export function openRowAction(app: App, id: string): void {
 }
 
 /** Opens a form for everything that a command needs. */
-export function openCommand(app: App, id: string): void {
+export function openCommand(app: DialogPorts, id: string): void {
   const command = getCommandById(id);
   if (hasFlag(command, "dry-run")) return openDialog(app, [{ command, args: [], fixed: 0, target: "" }]);
   const form = createForm(command);
@@ -43,20 +43,20 @@ export function openCommand(app: App, id: string): void {
   else openOutput(app, command, [], id);
 }
 
-export function openEdit(app: App): void {
+export function openEdit(app: DialogPorts & SubjectAccess): void {
   openDialog(app, [buildEditAction(app.getSubject(), app.liveView.snapshot)]);
 }
 
-export function openCreate(app: App): void {
+export function openCreate(app: DialogPorts): void {
   openDialog(app, [buildCreateAction(app.state.tab)]);
 }
 
-export function openDelete(app: App): void {
+export function openDelete(app: DialogPorts & SelectionAccess): void {
   openDialog(app, getChosenSubjects(app).map(buildDeleteAction));
 }
 
 /** Opens the dialog of the row actions that are possible. If none is possible, shows why. */
-export function openDialog(app: App, possible: readonly RowActionResult[]): void {
+export function openDialog(app: DialogPorts, possible: readonly RowActionResult[]): void {
   const obstacle = findChangeObstacle(app);
   if (obstacle !== undefined)
     return app.showToast(obstacle, "problem", () => findChangeObstacle(app) === obstacle);

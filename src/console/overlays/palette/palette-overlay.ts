@@ -6,7 +6,7 @@ import { getChosenSubjects } from "../../actions/marks.ts";
 import { isLive } from "../../data/connection-state.ts";
 import { getTabLabel } from "../../data/explorer/build-tree.ts";
 import { TABS } from "../../state/console-state.ts";
-import type { App } from "../../state/parts.ts";
+import type { ActionRunner, DialogPorts, SelectionAccess } from "../../state/parts.ts";
 import type { InputEvent } from "../../terminal/input/event.ts";
 import { createRow } from "../../theme/cells.ts";
 import { openCommand, openRowAction } from "../dialog/open-dialog.ts";
@@ -21,23 +21,25 @@ import { buildMatchRows } from "./match-rows.ts";
 import { addRecentEntry } from "./rank.ts";
 import { PaletteIndex, type SearchResult } from "./search.ts";
 
+type PaletteOverlayParts = ActionRunner & DialogPorts & SelectionAccess;
+
 /** Maximum number of matches shown. Beyond it, only the total is shown. */
 const MOST = 200;
 
 /** Opens the palette, which finds commands, actions, views and names by a few letters. */
-export function openPalette(app: App): void {
+export function openPalette(app: PaletteOverlayParts): void {
   app.overlays.open(new PaletteOverlay(app));
 }
 
 class PaletteOverlay implements Overlay {
-  readonly #app: App;
+  readonly #app: PaletteOverlayParts;
   readonly #searchable: PaletteIndex;
   #field: TextField = createField();
   #found: SearchResult;
   #at = 0;
   #height = 1;
 
-  constructor(app: App) {
+  constructor(app: PaletteOverlayParts) {
     this.#app = app;
     this.#searchable = new PaletteIndex(listEntries(app));
     this.#found = this.#searchable.search("", MOST, app.state.recent);
@@ -124,7 +126,7 @@ class PaletteOverlay implements Overlay {
   }
 }
 
-function listEntries(app: App): PaletteEntry[] {
+function listEntries(app: PaletteOverlayParts): PaletteEntry[] {
   const conditions = {
     isReadOnly: app.isReadOnly,
     isAway: !isLive(app.liveView.connection),
@@ -141,7 +143,7 @@ function listEntries(app: App): PaletteEntry[] {
 }
 
 /** Runs a choice. A command that acts on rows is applied to the selected rows where possible. */
-function runChoice(app: App, choice: PaletteChoice): void {
+function runChoice(app: PaletteOverlayParts, choice: PaletteChoice): void {
   if (choice.kind === "go") return goTo(app, choice.tab, choice.key);
   if (choice.kind === "action") return app.act(choice.id);
   const [first] = getChosenSubjects(app);

@@ -3,15 +3,39 @@ import { formatDetailText } from "../../data/detail/detail-lines.ts";
 import { getTabLabel } from "../../data/explorer/build-tree.ts";
 import { NOT_READ_YET } from "../../data/not-read-yet.ts";
 import { listContentRows } from "../../overlays/content-rows.ts";
-import type { App } from "../../state/parts.ts";
+import type {
+  ClockAccess,
+  DataAccess,
+  DetailAccess,
+  JobAccess,
+  LogAccess,
+  OverlayAccess,
+  SettingsAccess,
+  StateAccess,
+  TableAccess,
+  ThemeAccess,
+  TreeAccess,
+} from "../../state/parts.ts";
 import { joinCellTexts, type RowModel } from "../../theme/cells.ts";
 import { buildUnknownPage } from "./empty-pages.ts";
+
+type SpokenLinesParts = ClockAccess &
+  DataAccess &
+  DetailAccess &
+  JobAccess &
+  LogAccess &
+  OverlayAccess &
+  SettingsAccess &
+  StateAccess &
+  TableAccess &
+  ThemeAccess &
+  TreeAccess;
 
 /** Width of spoken lines, in columns. The terminal wraps longer ones. */
 const WIDTH = 100;
 
 /** Renders what has the keyboard as lines that make sense when read aloud one after the other. */
-export function renderSpokenLines(app: App): string[] {
+export function renderSpokenLines(app: SpokenLinesParts): string[] {
   const overlay = app.overlays.top;
   if (overlay !== undefined) {
     const { title, content, hints } = overlay.buildModel({ width: WIDTH, height: 200 });
@@ -43,7 +67,7 @@ function formatRows(rows: readonly RowModel[]): string[] {
 }
 
 /** Renders a row as a sentence: each value after the name of its column. */
-function renderSpokenRow(app: App): string[] {
+function renderSpokenRow(app: SpokenLinesParts): string[] {
   const { table, state } = app;
   const { cursor, marks } = state.tabs[state.tab];
   const head = `${getTabLabel(state.tab)}, row ${Math.min(cursor.index + 1, table.length)} of ${table.length}`;
@@ -56,7 +80,7 @@ function renderSpokenRow(app: App): string[] {
   return [`${head}: ${[...marked, ...facts].join(", ")}`];
 }
 
-function renderSpokenPanel(app: App): string[] {
+function renderSpokenPanel(app: SpokenLinesParts): string[] {
   const { panel } = app.state;
   switch (panel.id) {
     case "events":
@@ -86,7 +110,7 @@ function renderSpokenPanel(app: App): string[] {
 }
 
 /** Formats the connection state as a spoken line. */
-export function formatSpokenConnection({ liveView }: App): string {
+export function formatSpokenConnection({ liveView }: DataAccess): string {
   const { kind, fault } = liveView.connection;
   const revision = `revision ${liveView.snapshot.revision}`;
   return kind === "live"
