@@ -32,6 +32,7 @@ import type {
   TerminalControl,
 } from "./state/parts.ts";
 import { StateStore } from "./state/store.ts";
+import { formatClipboardSequence } from "./terminal/clipboard.ts";
 import { dimTheme } from "./theme/dim-theme.ts";
 import type { Theme } from "./theme/theme.ts";
 
@@ -191,7 +192,7 @@ export class ConsoleApp implements ConsoleParts {
   }
 
   copy(text: string, what: string): void {
-    this.io.writeOutput(`\x1b]52;c;${Buffer.from(text).toString("base64")}\x07`);
+    this.io.writeOutput(formatClipboardSequence(text));
     this.showToast(`copied ${what}`);
   }
 
