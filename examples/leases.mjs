@@ -1,4 +1,4 @@
-// At most ten units of "db" on all hosts together; this job needs two. Waits a minute for its turn.
+// Takes two of the ten units that "db" has on all hosts together. Waits for up to a minute.
 import { connect } from "signalbox";
 
 const signalbox = await connect();

@@ -1,4 +1,4 @@
-// Schedules: add, look, change, take a task, finish it.
+// Adds a schedule, changes and lists it, takes its tasks and finishes them.
 import { AlreadyExistsError, connect } from "signalbox";
 
 const signalbox = await connect();
@@ -17,7 +17,7 @@ try {
 await schedules.modify("mail.digest", { delay: "30s" });
 for (const { id, cron, nextTime } of await schedules.list()) console.log(id, cron, nextTime?.toISOString());
 
-await schedules.trigger("mail.digest"); // one run at once, beside the plan
+await schedules.trigger("mail.digest"); // one extra run, now
 for (let task = await schedules.poll(); task !== undefined; task = await schedules.poll()) {
   console.log(`${task.id}: mail to ${task.data.to}`);
   await task.finish(); // or: await task.retry("10m")

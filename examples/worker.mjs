@@ -1,4 +1,4 @@
-// A worker in this program: what is due is run by functions. SIGTERM lets what runs end first.
+// Runs schedules with functions of this program when they are due. SIGTERM lets running tasks end first.
 import { connect, Worker } from "signalbox";
 
 const signalbox = await connect();
@@ -6,7 +6,8 @@ const signalbox = await connect();
 const worker = new Worker(signalbox, {
   concurrency: 2,
   handlers: {
-    "mail.digest": async (task) => {
+    // By type. A schedule without a type has its id up to the first dot: "mail" for "mail.digest".
+    "/^mail/": async (task) => {
       console.log(`digest for ${task.data.to}, attempt ${task.attempt}`);
     },
     "/^backup/": async (task) => {

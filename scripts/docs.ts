@@ -1,26 +1,37 @@
-// Writes docs/commands.md from the declarations of the commands: `npm run docs`. With --check it only says whether that is
-// stale (exit 1); with a path, it is that file instead.
+// Writes docs/commands.md from the declarations of the commands, and docs/library-api.md from the types of the library:
+// `npm run docs`. With --check it only says which of them are stale (exit 1). With a path, it writes or checks that file
+// instead of docs/commands.md, and nothing else.
 import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { ALL_COMMANDS } from "../src/bin/commands.ts";
+import { buildLibraryPage } from "./docs/api/build-library-page.ts";
 import { renderCommandsPage } from "./docs/markdown.ts";
 
+const ROOT = resolve(import.meta.dirname, "..");
 const { values, positionals } = parseArgs({
   options: { check: { type: "boolean" } },
   allowPositionals: true,
 });
-const path = positionals[0] ?? resolve(import.meta.dirname, "../docs/commands.md");
-const page = renderCommandsPage(ALL_COMMANDS);
-const isStale = read() !== page;
+updatePage("docs/commands.md", renderCommandsPage(ALL_COMMANDS), positionals[0]);
+if (positionals[0] === undefined)
+  try {
+    updatePage("docs/library-api.md", buildLibraryPage(ROOT));
+  } catch (error) {
+    fail(`docs/library-api.md cannot be made:\n${(error as Error).message}`);
+  }
 
-if (!values.check) writeFileSync(path, page);
-else if (isStale) {
-  console.error("docs/commands.md is stale; run: npm run docs");
+function updatePage(name: string, text: string, path = resolve(ROOT, name)): void {
+  if (!values.check) writeFileSync(path, text);
+  else if (read(path) !== text) fail(`${name} is stale; run: npm run docs`);
+}
+
+function fail(message: string): void {
+  console.error(message);
   process.exitCode = 1;
 }
 
-function read(): string | undefined {
+function read(path: string): string | undefined {
   try {
     return readFileSync(path, "utf8");
   } catch {

@@ -3,7 +3,8 @@ import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 
-const ENTRY = "library/index.d.ts";
+/** The entry of the library, below the folder of its declarations. */
+export const ENTRY = "library/index.d.ts";
 
 /** Writes dist/types. @returns how many files. @throws Error with what the compiler says */
 export function writeTypes(root: string): number {
@@ -26,7 +27,8 @@ export function writeTypes(root: string): number {
   }
 }
 
-function emitDeclarations(root: string, outDir: string): void {
+/** Writes the declarations of all files that the library imports. @throws Error with what the compiler says */
+export function emitDeclarations(root: string, outDir: string): void {
   const tsc = join(root, "node_modules/typescript/bin/tsc");
   const from = ["--rootDir", "src", "--outDir", outDir];
   const how = ["--noEmit", "false", "--declaration", "--emitDeclarationOnly", "--stripInternal"];

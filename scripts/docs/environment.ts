@@ -10,7 +10,7 @@ export const FILES: readonly EnvironmentRow[] = [
 ];
 
 export const VARIABLES: readonly EnvironmentRow[] = [
-  ["SIGNALBOX_CONFIG", "read this configuration file, and no other; as -c"],
+  ["SIGNALBOX_CONFIG", "read only this configuration file; as -c"],
   ["SIGNALBOX_COMPLETION_TIMEOUT", "how long completions may take in all, instead of 300ms"],
   ["NO_COLOR", "no colours in listings"],
   ["VISUAL, EDITOR", "what edit opens the configuration with"],

@@ -113,14 +113,15 @@ function renderSettings(commands: readonly Command[]): string[] {
   return renderMarkdownTable(["key in a file", "flag", "variables", "value", "default", ""], rows);
 }
 
-function renderMarkdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
+/** Renders a table and an empty line. Cells are Markdown text. */
+export function renderMarkdownTable(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
   const renderLine = (cells: readonly string[]) =>
     `| ${cells.map((cell) => escapeMarkdown(cell).replaceAll("|", "\\|")).join(" | ")} |`;
   return [renderLine(head), renderLine(head.map(() => "---")), ...rows.map(renderLine), ""];
 }
 
 /** What Markdown would take for HTML or for emphasis, outside of code. */
-function escapeMarkdown(text: string): string {
+export function escapeMarkdown(text: string): string {
   return text
     .split("`")
     .map((part, index) => (index % 2 === 1 ? part : part.replaceAll("<", "&lt;").replaceAll("*", "\\*")))

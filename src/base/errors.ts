@@ -38,8 +38,9 @@ const CODES: Readonly<Record<number, string>> = {
  * The `cause` is for the log. Distinguish errors by class, `exitCode` or `code`, never by their text.
  */
 export class SignalboxError extends Error {
+  /** The exit code that the command line has for this error. */
   readonly exitCode: number;
-  /** The kind of error, a word in capitals such as `BUSY`. */
+  /** The kind of error: words in capitals. */
   readonly code: string;
 
   constructor(exitCode: number, message: string, options?: { cause?: unknown }) {
@@ -50,8 +51,9 @@ export class SignalboxError extends Error {
   }
 }
 
-/** The command line is wrong (exit 64). */
+/** A call is wrong: the command line, an argument or a name (exit 64). */
 export class UsageError extends SignalboxError {
+  /** `USAGE`, or the code of a class that extends this one. */
   override readonly code: string = "USAGE";
 
   constructor(message: string, options?: { cause?: unknown }) {
@@ -59,8 +61,9 @@ export class UsageError extends SignalboxError {
   }
 }
 
-/** A setting is wrong, either in the local configuration or in etcd (exit 78). */
+/** A setting, an option or a field is wrong, in the local configuration, in a call or in etcd (exit 78). */
 export class ConfigError extends SignalboxError {
+  /** `CONFIG`, or the code of a class that extends this one. */
   override readonly code: string = "CONFIG";
 
   constructor(message: string, options?: { cause?: unknown }) {

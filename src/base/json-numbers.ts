@@ -12,7 +12,7 @@ export function findInexactNumber(json: string): { at: number; detail: string } 
     const [text] = found;
     if (text !== '"') {
       if (isExact(text)) continue;
-      const detail = `the number ${quoteText(text)} would become ${Number(text)}; write it as a text, in quotes`;
+      const detail = `the number ${quoteText(text)} would become ${Number(text)}; write it as a string, in quotes`;
       return { at: found.index, detail };
     }
     ending.lastIndex = token.lastIndex;

@@ -30,7 +30,7 @@ export function parseJsonTree(text: string): { root: JsonNode } | { fault: JsonF
   const reader = new JsonTreeParser(text);
   const root = reader.parseNode(0);
   return root === undefined
-    ? { fault: { ...computeLineColumn(text, reader.at), what: `nested more than ${MAX_DEPTH} deep` } }
+    ? { fault: { ...computeLineColumn(text, reader.at), what: `nested more than ${MAX_DEPTH} levels deep` } }
     : { root };
 }
 

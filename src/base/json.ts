@@ -39,7 +39,7 @@ export function findJsonFault(text: string): JsonFault | undefined {
     if (char === undefined)
       return wanted === "end"
         ? undefined
-        : buildFault(text, at, `the text ends where ${WORDS[wanted]} is wanted`);
+        : buildFault(text, at, `expected ${WORDS[wanted]}, but the text ends`);
     const step = advanceToken(wanted, char, text, at, open);
     if (step === undefined) return buildFault(text, at, describeUnexpected(wanted, char));
     [wanted, at] = step;
@@ -87,9 +87,9 @@ function findMatchEnd(pattern: RegExp, text: string, at: number): number | undef
 
 function describeUnexpected(wanted: ExpectedToken, char: string): string {
   const startsText = char === '"' && ![",", ":", "end"].includes(wanted);
-  if (startsText) return "a string is not closed, or holds a line break or a bad escape";
-  const seen = /[!-~]/.test(char) ? `"${char}"` : "a character that cannot be";
-  return `${seen} stands where ${WORDS[wanted]} is wanted`;
+  if (startsText) return "a string is not closed, or contains a line break or an invalid escape";
+  const seen = /[!-~]/.test(char) ? `"${char}"` : "an invalid character";
+  return `expected ${WORDS[wanted]}, got ${seen}`;
 }
 
 function buildFault(text: string, at: number, what: string): JsonFault {

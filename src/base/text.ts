@@ -129,10 +129,10 @@ export const MAX_NAME_BYTES = 512;
  */
 export function findNameFault(name: string): string | undefined {
   if (name === "") return "it is empty";
-  if (/[\x00-\x1f\x7f-\x9f]/.test(name)) return "it holds a control character";
+  if (/[\x00-\x1f\x7f-\x9f]/.test(name)) return "it contains a control character";
   if (!name.isWellFormed()) return "it is not valid Unicode";
   const bytes = /^[ -~]*$/.test(name) ? name.length : new TextEncoder().encode(name).length;
-  if (bytes > MAX_NAME_BYTES) return `it has ${bytes} bytes, ${MAX_NAME_BYTES} are allowed`;
+  if (bytes > MAX_NAME_BYTES) return `it has ${bytes} bytes; at most ${MAX_NAME_BYTES} are allowed`;
   return undefined;
 }
 
@@ -145,12 +145,12 @@ export const BUILT_IN_MACROS = ["FQDN", "HOST", "CPU", "MEMMB"] as const;
  */
 export function findMacroFault(name: string, value: unknown): string | undefined {
   if (!/^[A-Z][A-Z0-9_]{0,63}$/.test(name)) {
-    return `${quoteText(name)} cannot be a macro's name: capital letters, digits and _ only, a letter first, 64 at most`;
+    return `${quoteText(name)} is not a macro name: use capital letters, digits and _, begin with a letter, 64 characters at most`;
   }
   if ((BUILT_IN_MACROS as readonly string[]).includes(name))
     return `${name} is built in and cannot be given another value`;
   if (typeof value === "number") return Number.isFinite(value) ? undefined : `${name} is not a finite number`;
-  if (typeof value !== "string") return `${name} is neither a number nor a text`;
+  if (typeof value !== "string") return `${name} is neither a number nor a string`;
   const fault = findNameFault(value);
   return fault === undefined ? undefined : `${name} cannot be part of a name: ${fault}`;
 }

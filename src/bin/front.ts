@@ -14,7 +14,7 @@ const front = RUNNERS.find(({ id }) => id === called);
 launch(
   (argv, io) =>
     front === undefined
-      ? Promise.resolve(reportError(new UsageError(`${called} is no front end`), io, 0))
+      ? Promise.resolve(reportError(new UsageError(`unknown front end ${called}`), io, 0))
       : runCommandLine(front, argv.slice(1), io),
   front?.failure,
 );

@@ -68,7 +68,7 @@ function createUnknownCommandError(first: string, second: string): UsageError {
 /** Builds the error for an unknown subcommand such as `group sett`, or for `group` alone. */
 function createUnknownSubcommandError(first: string, second: string, family: readonly string[]): UsageError {
   const there = `there are: ${family.join(", ")}`;
-  if (second === "") return new UsageError(`${quoteText(first)} is not complete; ${there}`);
+  if (second === "") return new UsageError(`${quoteText(first)} needs a second word; ${there}`);
   const meant = findNearest(
     second,
     family.map((id) => id.slice(first.length + 1)),

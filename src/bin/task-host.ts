@@ -93,7 +93,7 @@ process.on("exit", (code) => {
       ? "its promise was never settled, or it ended the process"
       : `it ended the process with ${code}`;
   reportResult(
-    moduleResult ?? { result: "failed", reason: `the module said nothing about its task: ${why}` },
+    moduleResult ?? { result: "failed", reason: `the module gave no result for its task: ${why}` },
   );
 });
 process.on("uncaughtException", (error) => {

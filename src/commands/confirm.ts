@@ -15,7 +15,7 @@ export async function confirmAction(call: Call, io: CommandIo, question: string)
   if (call.flags.yes) return "go";
   if (!io.terminal.canAsk())
     throw new UsageError(
-      "nothing was done: nobody can be asked here; add --yes to go on, or --dry-run to look",
+      "nothing was done: cannot ask for confirmation without a terminal; add --yes to go on, or --dry-run to see what would change",
     );
   const answer = await io.terminal.ask(`${question} [y/N] `);
   return /^y(es)?$/i.test((answer ?? "").trim()) ? "go" : "no";

@@ -7,7 +7,7 @@ export function explainError(error: unknown): { exitCode: number; message: strin
   if (!(error instanceof StoreError)) {
     return {
       exitCode: EXIT.internal,
-      message: `this is a defect of signalbox: ${String(error)} (-vv says where)`,
+      message: `this is a defect of signalbox: ${String(error)} (-vv prints the stack)`,
     };
   }
   const { kind, message } = error;
@@ -19,7 +19,7 @@ export function explainError(error: unknown): { exitCode: number; message: strin
       };
     case "otherCluster":
     case "notEtcd":
-      return { exitCode: EXIT.config, message: `the endpoints of etcd are wrong: ${message}` };
+      return { exitCode: EXIT.config, message: `the setting endpoints is wrong: ${message}` };
     case "unauthenticated":
       return { exitCode: EXIT.permission, message: `etcd refused the credentials: ${message}` };
     case "permission":

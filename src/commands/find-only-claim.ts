@@ -13,6 +13,6 @@ export function findOnlyClaim(word: string, claims: readonly Claim[]): Claim | u
     .map(({ run, entries: [first] }) => `${run}${first && ` (${formatTicketOwner(first.entry)})`}`);
   throw new SignalboxError(
     EXIT.undone,
-    `${quoteText(word)} may be ${claims.length} runs: ${names.join(", ")}; say more of it`,
+    `${quoteText(word)} matches ${claims.length} runs: ${names.join(", ")}; type more characters of the id`,
   );
 }

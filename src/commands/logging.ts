@@ -75,7 +75,7 @@ function openLogFile(path: string): number {
   try {
     return openForAppend(path, 0o640);
   } catch (cause) {
-    throw new ConfigError(`the log file cannot be opened: ${(cause as Error).message}`, { cause });
+    throw new ConfigError(`cannot open the log file: ${(cause as Error).message}`, { cause });
   }
 }
 

@@ -46,14 +46,16 @@ export const QUEUE_COLLECTIONS: readonly Collection[] = [
 
 async function readAtRevision<T>(revision: bigint, now: Snapshot, read: () => Promise<T>): Promise<T> {
   if (revision > now.revision)
-    throw new UsageError(`--expect-revision: ${revision} is still to come, etcd is at ${now.revision}`);
+    throw new UsageError(
+      `--expect-revision must not be in the future: etcd is at revision ${now.revision}; got ${revision}`,
+    );
   try {
     return await read();
   } catch (error) {
     if (!isCompacted(error)) throw error;
     throw new SignalboxError(
       EXIT.changed,
-      `nothing was done: etcd has forgotten revision ${revision}, so nobody can say what has changed since; look again`,
+      `nothing was done: etcd has compacted revision ${revision}, so later changes are unknown; run with --dry-run again`,
       { cause: error },
     );
   }

@@ -134,8 +134,13 @@ export const LOGGING_SETTINGS: readonly SettingKey[] = ["logFile", "logLevel", "
 
 /** Flags of every command. */
 export const COMMON_FLAGS: readonly Flag[] = [
-  { name: "config", short: "c", value: "FILE", help: "read this configuration file, and no other" },
-  { name: "verbose", short: "v", isRepeatable: true, help: "say more on standard error; -vv says all" },
-  { name: "quiet", short: "q", help: "say nothing on standard error, not even errors" },
+  { name: "config", short: "c", value: "FILE", help: "read only this configuration file" },
+  {
+    name: "verbose",
+    short: "v",
+    isRepeatable: true,
+    help: "print more on standard error; -vv prints everything",
+  },
+  { name: "quiet", short: "q", help: "print nothing on standard error, not even errors" },
   { name: "help", short: "h", help: "show this help" },
 ];

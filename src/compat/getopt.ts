@@ -68,10 +68,10 @@ function parseShortOptions(word: string, left: string[], options: GetoptSpec): (
 }
 
 function createUnknownOptionError(tool: string, option: string): UsageError {
-  return new UsageError(`${tool}: ${quoteText(option)} is none of its options`);
+  return new UsageError(`${tool}: unknown option ${quoteText(option)}`);
 }
 
 function requireValue(tool: string, option: string, value: string | undefined): string {
-  if (value === undefined) throw new UsageError(`${tool}: ${option} needs a value, none is given`);
+  if (value === undefined) throw new UsageError(`${tool}: ${option} needs a value`);
   return value;
 }

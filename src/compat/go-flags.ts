@@ -36,9 +36,9 @@ export function parseGoFlags(
     else {
       const [, name = "", inline] = /^--?([^=]*)(?:=(.*))?$/s.exec(word) ?? [];
       const takes = Object.hasOwn(options, name) ? options[name] : undefined;
-      if (takes === undefined) throw new UsageError(`${tool}: ${quoteText(word)} is none of its options`);
+      if (takes === undefined) throw new UsageError(`${tool}: unknown option ${quoteText(word)}`);
       const value = inline ?? (takes ? left.shift() : "true");
-      if (value === undefined) throw new UsageError(`${tool}: -${name} needs a value, none is given`);
+      if (value === undefined) throw new UsageError(`${tool}: -${name} needs a value`);
       found.set(name, value);
     }
   }

@@ -11,7 +11,7 @@ const LONGEST = 1_000_000;
 export const readPlainFile: FileReader = (path) => {
   const stat = statSync(path, { throwIfNoEntry: false });
   const isEndless = stat?.isFIFO() || stat?.isCharacterDevice() || stat?.isBlockDevice();
-  if (isEndless && path !== "/dev/null") throw createFileError("it is no file");
+  if (isEndless && path !== "/dev/null") throw createFileError("it is not a file");
   if (stat !== undefined && stat.size > LONGEST) throw createFileError("it is too long");
   return readFileWithMode(path);
 };

@@ -27,8 +27,8 @@ export function checkTermination({ values, sources }: SettingsWithSources): void
   ];
   throw new ConfigError(
     `terminationTimeout ${formatDuration(terminationTimeout)} (${clean(sources.terminationTimeout)}) does not fit into ` +
-      `ttl ${formatDuration(ttl)} (${clean(sources.ttl)}): less a margin of ${margin} and the ${renewal} between renewals, ` +
-      `the largest that fits is ${formatDuration(computeLargestTermination(ttl))}; or set ttl to ${formatDuration(computeSmallestTtl(terminationTimeout))} or more`,
+      `ttl ${formatDuration(ttl)} (${clean(sources.ttl)}): with a margin of ${margin} and ${renewal} between renewals, ` +
+      `set it to ${formatDuration(computeLargestTermination(ttl))} or less, or set ttl to ${formatDuration(computeSmallestTtl(terminationTimeout))} or more`,
   );
 }
 
@@ -43,8 +43,8 @@ export function checkTls({ values, sources }: SettingsWithSources): void {
   const file = (["cacert", "cert", "key"] as const).find((name) => values[name] !== undefined);
   if (plain !== undefined && file !== undefined) {
     throw new ConfigError(
-      `${file} is set (${clean(sources[file])}), but ${plain} (${clean(sources.endpoints)}) is without TLS; ` +
-        `write https://, or leave ${file} out`,
+      `${file} is set (${clean(sources[file])}), but ${plain} (${clean(sources.endpoints)}) does not use TLS; ` +
+        `write https://, or remove ${file}`,
     );
   }
   if ((cert === undefined) === (key === undefined)) return;
@@ -63,7 +63,7 @@ export function checkLogin({ values, sources }: SettingsWithSources): void {
   const { user, password, endpoints, allowPlaintextPassword } = values;
   if (user === undefined && password === undefined) return;
   if (user === undefined)
-    throw new ConfigError(`a password is set (${clean(sources.password)}), but no user`);
+    throw new ConfigError(`a password is set (${clean(sources.password)}), but no user; set user too`);
   if (password === undefined) {
     throw new ConfigError(
       `user is set (${clean(sources.user)}), but no password; set passwordFile, or SIGNALBOX_PASSWORD`,

@@ -108,7 +108,7 @@ function addPassword(config: Config, layers: readonly ConfigLayer[], read: FileR
   const getLayerRank = (key: SettingKey) => layers.findIndex((layer) => layer(key) !== undefined);
   if (password !== undefined && getLayerRank("password") < getLayerRank("passwordFile")) {
     // Do not read the file, now or later: it may contain the password of another user.
-    const sources = { ...config.sources, passwordFile: `overruled by ${config.sources.password}` };
+    const sources = { ...config.sources, passwordFile: `overridden by ${config.sources.password}` };
     return { ...config, values: { ...config.values, passwordFile: undefined }, sources };
   }
   if (password !== undefined && getLayerRank("password") === getLayerRank("passwordFile")) {

@@ -99,20 +99,20 @@ function parseSettings(path: string, text: string): Record<string, unknown> {
   }
   if (typeof value === "object" && value !== null && !Array.isArray(value))
     return value as Record<string, unknown>;
-  throw new ConfigError(`${clean(path)} must hold a JSON object, such as {"ttl": "30s"}`);
+  throw new ConfigError(`${clean(path)} must contain a JSON object, such as {"ttl": "30s"}`);
 }
 
 function checkPrivate(path: string, { mode, uid }: FileContent): void {
   const own = process.getuid?.() ?? uid;
   if (uid !== own && uid !== 0) {
     throw new ConfigError(
-      `${clean(path)} holds a password and belongs to user ${uid}, neither to root nor to this user (${own})`,
+      `${clean(path)} contains a password, but belongs to user ${uid}; it must belong to root or to this user (${own})`,
     );
   }
   if ((mode & 0o077) !== 0) {
     const bits = mode.toString(8).padStart(4, "0");
     throw new ConfigError(
-      `${clean(path)} holds a password, and others can get at it (mode ${bits}); run: chmod 600 ${path}`,
+      `${clean(path)} contains a password, but other users have access to it (mode ${bits}); run: chmod 600 ${path}`,
     );
   }
 }
@@ -125,7 +125,7 @@ export function readPassword(path: string, read: FileReader): string {
   checkPrivate(path, file);
   const password = file.text.replace(/\r?\n$/, "");
   if (password === "" || /[\0\r\n]/.test(password)) {
-    throw new ConfigError(`${clean(path)} must hold one line, the password`);
+    throw new ConfigError(`${clean(path)} must contain one line, the password`);
   }
   return password;
 }

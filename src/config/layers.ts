@@ -34,7 +34,7 @@ export function createFlagLayer(flags: Flags): ConfigLayer {
     }
     if (key === "user" && typeof value === "string" && value.includes(":")) {
       throw new UsageError(
-        "--user takes no password (everybody can read a command line); use --password-file",
+        "--user must not contain a password (every user can read a command line); use --password-file",
       );
     }
     return { value, source: `flag ${name}`, createError: (fault) => new UsageError(`${name}: ${fault}`) };
@@ -125,5 +125,5 @@ function createUnknownKeyError(where: string, key: string, value: unknown): Conf
     meant === undefined ? ["number", "boolean"].includes(typeof value) : !getSetting(meant).credential;
   const shown = harmless ? ` (its value is ${clean(JSON.stringify(value), 60)})` : "";
   const hint = meant === undefined ? "see: signalbox config" : `did you mean ${quoteText(meant)}?`;
-  return new ConfigError(`${where}: ${quoteText(key)} is no setting${shown}; ${hint}`);
+  return new ConfigError(`${where}: unknown setting ${quoteText(key)}${shown}; ${hint}`);
 }

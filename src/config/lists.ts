@@ -30,7 +30,7 @@ export const endpoints: SettingKind<readonly string[]> = {
 function parseEndpoint(address: string): ParseResult<string> {
   // An address may contain a password, as in a browser URL. Do not repeat it.
   if (address.includes("@"))
-    return { fault: "an address holds user and password (not shown here); use user and passwordFile" };
+    return { fault: "an address contains user and password (not shown here); use user and passwordFile" };
   const [, scheme, name, port] = ENDPOINT.exec(address) ?? [];
   if (name === undefined || Number(port ?? 1) < 1 || Number(port ?? 1) > 65_535) {
     return buildValueFault(address, `an address such as ${ENDPOINT_EXAMPLE}`);

@@ -31,7 +31,7 @@ function createTextKind(
   return {
     name,
     parse(given) {
-      if (typeof given !== "string") return buildValueFault(given, `a text (${name})`);
+      if (typeof given !== "string") return buildValueFault(given, `a string (${name})`);
       const found = findFault(given);
       return found === undefined
         ? { value: edit(given) }
@@ -51,9 +51,9 @@ export const file: SettingKind<string> = {
 export const secret: SettingKind<string> = {
   name: "TEXT",
   parse(given) {
-    if (typeof given !== "string") return { fault: "it is not a text (not shown here)" };
+    if (typeof given !== "string") return { fault: "it is not a string (not shown here)" };
     if (given === "" || /[\0\r\n]/.test(given))
-      return { fault: "it is empty or holds a line break (not shown here)" };
+      return { fault: "it is empty or contains a line break (not shown here)" };
     return { value: given };
   },
   show: () => "***",
@@ -62,7 +62,7 @@ export const secret: SettingKind<string> = {
 export const host: SettingKind<string> = createTextKind("HOST", (name) =>
   /^[A-Za-z0-9_]([A-Za-z0-9_.-]{0,251}[A-Za-z0-9_.])?$/.test(name)
     ? undefined
-    : "a host's name has letters, digits, dots and hyphens, 253 at most",
+    : "a host name has letters, digits, dots and hyphens, and at most 253 characters",
 );
 
 /** The largest 64-bit id. */
@@ -92,8 +92,8 @@ export const prefix: SettingKind<string> = createTextKind(
   "PREFIX",
   (path) => {
     if (!path.startsWith("/")) return 'it must begin with "/", e.g. "/signalbox/"';
-    if (!/^[!-~]+$/.test(path)) return "only printable ASCII characters without spaces may stand in it";
-    if (path.includes("//")) return 'it holds "//"';
+    if (!/^[!-~]+$/.test(path)) return "it must have printable ASCII characters only, without spaces";
+    if (path.includes("//")) return 'it contains "//"';
     return path.length > 256 ? "it is longer than 256 characters" : undefined;
   },
   (path) => (path.endsWith("/") ? path : `${path}/`),

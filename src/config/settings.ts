@@ -44,49 +44,63 @@ export const SETTINGS = {
   }),
   clusterId: defineOptionalSetting(
     kinds.clusterId,
-    "id of etcd's cluster, as signalbox init prints it; answers of another cluster are refused",
+    "id of etcd's cluster, as printed by signalbox init; answers of other clusters are refused",
   ),
-  prefix: defineSetting(kinds.prefix, "/signalbox/", "what all keys in etcd begin with"),
-  transport: defineSetting(kinds.createEnumKind("auto", "http", "grpc"), "auto", "how to speak to etcd"),
+  prefix: defineSetting(kinds.prefix, "/signalbox/", "prefix of all keys in etcd"),
+  transport: defineSetting(
+    kinds.createEnumKind("auto", "http", "grpc"),
+    "auto",
+    "protocol of the connection to etcd",
+  ),
   connectTimeout: defineSetting(
     kinds.createDurationKind({ least: 100 }),
     10_000,
-    "how long etcd may be out of reach at the start, over all attempts",
+    "how long all attempts to reach etcd at the start may take together",
   ),
-  user: defineOptionalSetting(kinds.text, "user of etcd; in a variable, NAME:PASSWORD does too", {
+  user: defineOptionalSetting(kinds.text, "etcd user; in a variable also NAME:PASSWORD", {
     etcdctl: "ETCDCTL_USER",
     credential,
   }),
-  password: defineOptionalSetting(kinds.secret, "its password", {
+  password: defineOptionalSetting(kinds.secret, "password of the etcd user", {
     flag: false,
     etcdctl: "ETCDCTL_PASSWORD",
     credential,
   }),
-  passwordFile: defineOptionalSetting(kinds.file, "a file with its password, which nobody else can read", {
-    credential,
-  }),
+  passwordFile: defineOptionalSetting(
+    kinds.file,
+    "file with the password of the etcd user; no other user may read it",
+    {
+      credential,
+    },
+  ),
   allowPlaintextPassword: defineSetting(kinds.flag, false, "send the password without TLS"),
-  cacert: defineOptionalSetting(kinds.file, "the authority that signed etcd's certificates", {
+  cacert: defineOptionalSetting(kinds.file, "file with the authority that signed etcd's certificates", {
     etcdctl: "ETCDCTL_CACERT",
   }),
-  cert: defineOptionalSetting(kinds.file, "own certificate", { etcdctl: "ETCDCTL_CERT", credential }),
-  key: defineOptionalSetting(kinds.file, "key of the own certificate", {
+  cert: defineOptionalSetting(kinds.file, "file with the client certificate", {
+    etcdctl: "ETCDCTL_CERT",
+    credential,
+  }),
+  key: defineOptionalSetting(kinds.file, "file with the key of the client certificate", {
     etcdctl: "ETCDCTL_KEY",
     credential,
   }),
-  serverName: defineOptionalSetting(kinds.host, "the name to look for in etcd's certificate"),
+  serverName: defineOptionalSetting(kinds.host, "name that etcd's certificate must have"),
   insecureSkipTlsVerify: defineSetting(kinds.flag, false, "accept any certificate (for tests only)", {
     etcdctl: "ETCDCTL_INSECURE_SKIP_TLS_VERIFY",
   }),
-  host: defineOptionalSetting(kinds.host, "full name of this host, instead of the one it gives itself"),
-  group: defineOptionalSetting(kinds.text, "run only where this group holds the host", { short: "g" }),
-  macros: defineSetting(macros, {}, "this host's own macros, for names and numbers of leases", {
+  host: defineOptionalSetting(
+    kinds.host,
+    "full name of this host, instead of the one that the system reports",
+  ),
+  group: defineOptionalSetting(kinds.text, "run only if this host is in the group", { short: "g" }),
+  macros: defineSetting(macros, {}, "own macros of this host, for names and numbers of leases", {
     flag: false,
   }),
   ttl: defineSetting(
     kinds.createDurationKind({ least: 2_000, whole: 1_000 }),
     30_000,
-    "how long a lock outlives a runner that vanished",
+    "how long a lock stays after its runner has vanished",
   ),
   terminationTimeout: defineSetting(
     kinds.createDurationKind(),
@@ -112,42 +126,42 @@ export const SETTINGS = {
   history: defineSetting(
     kinds.flag,
     true,
-    "the lock's history; kept by default, a run without it costs one write less",
+    "record the run in the lock's history (default); one write less without",
     { flag: "no-history" },
   ),
   killLeftovers: defineSetting(
     kinds.flag,
     false,
-    "end what the command left behind before the lock is freed",
+    "end the processes that the command left behind, before the lock is freed",
   ),
   recordArgs: defineSetting(
     kinds.flag,
     false,
-    "show the command's arguments to others (they can hold secrets); long ones are cut",
+    "show the command's arguments to others (they can contain secrets); long ones are cut",
   ),
-  label: defineOptionalSetting(kinds.text, "a word about the run, shown to others"),
-  logFile: defineOptionalSetting(kinds.file, "write the log there instead of standard error"),
+  label: defineOptionalSetting(kinds.text, "short description of the run, shown to others"),
+  logFile: defineOptionalSetting(kinds.file, "write the log to this file instead of standard error"),
   logLevel: defineSetting(
     kinds.createEnumKind("debug", "info", "warn", "error"),
     "warn",
-    "the least that is logged",
+    "lowest level that is logged",
   ),
   logFormat: defineSetting(kinds.createEnumKind("text", "json"), "text", "how the log is written"),
   readOnly: defineSetting(kinds.flag, false, "refuse every action of an operator"),
   theme: defineSetting(
     kinds.createEnumKind("auto", "dark", "light", "ansi", "mono"),
     "auto",
-    "colours of the console: for dark or light terminals, only their own sixteen, or none",
+    "colours of the console: for dark or light terminals, only the terminal's own sixteen, or none",
   ),
   mouse: defineSetting(
     kinds.flag,
     true,
-    "clicks and the wheel in the console; without, the terminal selects text",
+    "use clicks and the wheel in the console (default); without, the terminal selects text",
     {
       flag: "no-mouse",
     },
   ),
-  keyBindings: defineSetting(keyBindings, {}, "keys of the console that are others than usual", {
+  keyBindings: defineSetting(keyBindings, {}, "keys of the console that differ from the defaults", {
     flag: false,
   }),
 };

@@ -20,7 +20,6 @@ import { type Hint, Overlays } from "./overlays/overlay.ts";
 import { clampCursors } from "./state/clamp-cursors.ts";
 import { type ConsoleState, TOAST_DURATION } from "./state/console-state.ts";
 import { computeLayout, type Layout, type Size } from "./state/layout.ts";
-
 import type {
   ActionRunner,
   ClockAccess,

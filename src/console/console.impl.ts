@@ -27,7 +27,8 @@ function parseViewFlag(call: Call): TabId | undefined {
   const text = getTextFlag(call, "view");
   if (text === undefined) return undefined;
   const found = TABS.find((tab) => tab === text);
-  if (found === undefined) throw new UsageError(`--view: ${quoteText(text)} is none of ${TABS.join(", ")}`);
+  if (found === undefined)
+    throw new UsageError(`--view must be one of ${TABS.join(", ")}; got ${quoteText(text)}`);
   return found;
 }
 
@@ -36,7 +37,7 @@ function parseSizeFlag(call: Call, io: CommandIo): { columns: number; rows: numb
   if (text === undefined) return io.terminal.getSize();
   const [, columns, rows] = /^(\d{2,3})x(\d{2,3})$/.exec(text) ?? [];
   if (columns === undefined || rows === undefined)
-    throw new UsageError(`--size: ${quoteText(text)} is not a size, such as 160x50`);
+    throw new UsageError(`--size must be COLUMNSxROWS, such as 160x50; got ${quoteText(text)}`);
   return { columns: Number(columns), rows: Number(rows) };
 }
 
@@ -44,6 +45,6 @@ function parseSizeFlag(call: Call, io: CommandIo): { columns: number; rows: numb
 function checkTerminal({ terminal }: CommandIo): void {
   if (terminal.isOutput() && process.stdin.isTTY) return;
   throw new UsageError(
-    "the console needs a terminal, standard input and output are none; see: signalbox ls --watch, or signalbox console --once",
+    "the console needs a terminal as standard input and output; without one, use signalbox ls --watch or signalbox console --once",
   );
 }

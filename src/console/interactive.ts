@@ -93,8 +93,7 @@ class InteractiveConsole {
         this.#display.end();
         this.#writer?.flush();
       },
-      onNotStopped: () =>
-        this.#app.showToast("there is no shell behind this console to go back to", "problem"),
+      onNotStopped: () => this.#app.showToast("this console was not started by a shell", "problem"),
       onGone: () => this.#ended.resolve(EXIT.io),
     });
   }

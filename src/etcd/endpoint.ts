@@ -26,7 +26,7 @@ export function parseEndpoint(text: string, secure: boolean): Endpoint {
   const proper = url && /^https?:$/.test(url.protocol) && url.hostname !== "" && url.username === "";
   if (!proper || url.pathname !== "/" || url.search !== "" || url.hash !== "") {
     const example = "use host:2379, http://host:2379 or https://host:2379";
-    throw new ConfigError(`${JSON.stringify(text)} is no endpoint of etcd: ${example}`);
+    throw new ConfigError(`${JSON.stringify(text)} is not an endpoint of etcd; ${example}`);
   }
   const port = url.port === "" ? parsePort(withScheme) : Number(url.port);
   const host = url.hostname.replace(/^\[(.*)\]$/, "$1");

@@ -91,7 +91,7 @@ export function createSocketError(endpoint: string, error: unknown): MemberError
   const code = first instanceof Error && "code" in first ? String(first.code) : "";
   const [text, verdict = classifyTlsError(code)] = SOCKET_TEXT[code] ?? [getPlainMessage(first)];
   // etcd closes plaintext connections without a message when it requires TLS.
-  const hint = code === "ECONNRESET" && endpoint.startsWith("http:") ? " (does it want https?)" : "";
+  const hint = code === "ECONNRESET" && endpoint.startsWith("http:") ? " (is it https?)" : "";
   return new MemberError(...verdict, `${endpoint}: ${text}${hint}${getCertificateHint(text)}`, {
     cause: error,
   });

@@ -60,14 +60,14 @@ export function checkStoreOptions(options: StoreOptions): CheckedOptions {
   }
   if ((user === undefined) !== (password === undefined)) {
     throw new ConfigError(
-      `etcd's user and password come together, and only the ${user === undefined ? "password" : "user"} is set`,
+      `etcd needs both user and password, but only the ${user === undefined ? "password" : "user"} is set`,
     );
   }
   const open = parsed.find((endpoint) => !endpoint.secure);
   if (open && tls) throw new ConfigError(`TLS is configured, but ${open.url} is not https`);
   if (open && password !== undefined && !options.allowPlaintextPassword) {
     throw new ConfigError(
-      `the password would go to ${open.url} in the clear: use https, or allow it explicitly`,
+      `the password would be sent to ${open.url} without TLS: use https, or allow it explicitly`,
     );
   }
   return { ...options, parsed, transport: chooseTransport(options) };

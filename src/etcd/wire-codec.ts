@@ -113,7 +113,7 @@ export class WireCodec<B> {
     for (let i = 0; i < key.length; i += 1) {
       // Truncated to bytes, such a key would silently become a different key.
       if (key.charCodeAt(i) > 0xff)
-        throw new StoreError("invalid", `key ${JSON.stringify(key)} is no byte string`);
+        throw new StoreError("invalid", `key ${JSON.stringify(key)} is not a byte string`);
     }
     return this.#bytes.fromKey(key);
   }

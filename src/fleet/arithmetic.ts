@@ -23,7 +23,9 @@ const MAX_DEPTH = 50;
  */
 export function evaluateExpression(text: string, lookup: MacroLookup): ParseResult<number> {
   if (text.length > MAX_LENGTH) {
-    return { fault: `${quoteText(text)} is too long: ${text.length} characters, ${MAX_LENGTH} are allowed` };
+    return {
+      fault: `${quoteText(text)} is too long: ${text.length} characters, at most ${MAX_LENGTH} are allowed`,
+    };
   }
   try {
     return { value: new ExpressionParser(text, lookup).parseExpression() };
@@ -78,7 +80,7 @@ class ExpressionParser {
   parseExpression(): number {
     const value = this.#parseSum();
     const { text, at } = this.#peek();
-    if (text !== "") throw new ExpressionError(`${quoteText(text)} is not expected`, at);
+    if (text !== "") throw new ExpressionError(`unexpected ${quoteText(text)}`, at);
     return value;
   }
 
@@ -113,7 +115,7 @@ class ExpressionParser {
     if (kind === "name") return this.#parseNamed(text, at);
     if (text === "(") return this.#parseNested(at, () => this.#parseToBracket(() => this.#parseSum()));
     if (text === "") throw new ExpressionError("a number is missing", at);
-    throw new ExpressionError(`${quoteText(text)} stands where a number is wanted`, at);
+    throw new ExpressionError(`expected a number, got ${quoteText(text)}`, at);
   }
 
   #parseNamed(name: string, at: number): number {
@@ -121,7 +123,7 @@ class ExpressionParser {
     if (this.#accept("(") !== undefined) {
       if (called === undefined) {
         throw new ExpressionError(
-          `there is no function ${quoteText(name)}; there are ${[...FUNCTIONS.keys()].join(", ")}`,
+          `there is no function ${quoteText(name)}; the functions are ${[...FUNCTIONS.keys()].join(", ")}`,
           at,
         );
       }
@@ -147,16 +149,13 @@ class ExpressionParser {
     const value = inner();
     const { text, at } = this.#take();
     if (text !== ")")
-      throw new ExpressionError(
-        text === "" ? '")" is missing' : `${quoteText(text)} stands where ")" is wanted`,
-        at,
-      );
+      throw new ExpressionError(text === "" ? '")" is missing' : `expected ")", got ${quoteText(text)}`, at);
     return value;
   }
 
   #parseNested<T>(at: number, inner: () => T): T {
     this.#depth += 1;
-    if (this.#depth > MAX_DEPTH) throw new ExpressionError(`nested more than ${MAX_DEPTH} deep`, at);
+    if (this.#depth > MAX_DEPTH) throw new ExpressionError(`nested more than ${MAX_DEPTH} levels deep`, at);
     const value = inner();
     this.#depth -= 1;
     return value;

@@ -68,7 +68,7 @@ class ConfigDocumentParser {
         this.#checkName("member", item.value, item);
         return item.value;
       }
-      this.#addFault(item, `group ${quoteText(key)}: a member is a host or a group, in quotes`);
+      this.#addFault(item, `group ${quoteText(key)}: a member must be a host or a group, in quotes`);
       return [];
     });
     return normalizeMembers(names);
@@ -82,8 +82,7 @@ class ConfigDocumentParser {
       const named = this.#parseResource(item, index);
       if (named === undefined) continue;
       const [name, entry] = named;
-      if (resources.has(name))
-        this.#addFault(item, `resource ${quoteText(name)} stands here for the second time`);
+      if (resources.has(name)) this.#addFault(item, `resource ${quoteText(name)} is listed twice`);
       resources.set(name, entry);
     }
     return resources;
@@ -117,7 +116,7 @@ class ConfigDocumentParser {
   #parseTotal(name: string, node: JsonNode): string {
     const value = node.kind === "scalar" ? node.value : null;
     if (typeof value !== "number" && typeof value !== "string") {
-      this.#addFault(node, "a total is a number, or an expression over macros in quotes");
+      this.#addFault(node, "a total must be a number, or an expression over macros in quotes");
       return "";
     }
     const fault = this.#checkTotal(name, String(value));
@@ -128,14 +127,14 @@ class ConfigDocumentParser {
   #parseOrder(node: JsonNode): number {
     const value = node.kind === "scalar" ? node.value : null;
     if (Number.isSafeInteger(value)) return value as number;
-    this.#addFault(node, "an order is a whole number");
+    this.#addFault(node, "an order must be a whole number");
     return 0;
   }
 
   #parseNote(node: JsonNode): string {
     const value = node.kind === "scalar" ? node.value : null;
     if (typeof value === "string" && value.length <= LONGEST_NOTE) return value;
-    this.#addFault(node, `a note is a text of ${LONGEST_NOTE} characters at most`);
+    this.#addFault(node, `a note must be a string of at most ${LONGEST_NOTE} characters`);
     return "";
   }
 
@@ -157,7 +156,7 @@ class ConfigDocumentParser {
     }
     const seen = new Set<string>();
     for (const { key, at } of node.entries) {
-      if (seen.has(key)) this.#addFault({ at }, `${quoteText(key)} stands here for the second time`);
+      if (seen.has(key)) this.#addFault({ at }, `${quoteText(key)} is listed twice`);
       seen.add(key);
     }
     return node.entries;

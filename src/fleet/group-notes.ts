@@ -18,7 +18,7 @@ export function listGroupNotes(groups: Groups): string[] {
 
 function noteEmptyGroups(groups: Groups): string[] {
   const empty = [...groups].filter(([, members]) => members.length === 0);
-  return empty.map(([name]) => `group ${quoteText(name)} is empty: nothing asked for in it can run`);
+  return empty.map(([name]) => `group ${quoteText(name)} is empty: no run that is limited to it can start`);
 }
 
 /** Reports groups named like a full host name: the group takes precedence. */
@@ -31,7 +31,7 @@ function noteShadowedHosts(groups: Groups): string[] {
 
 function formatCycleNote(cycle: readonly string[]): string {
   const path = cycle.map((name) => quoteText(name)).join(" > ");
-  return `groups name each other in a circle (${path}): all of them hold the same hosts`;
+  return `groups contain each other in a circle (${path}): all of them have the same hosts`;
 }
 
 /**

@@ -38,7 +38,7 @@ export function parseLeases(specs: readonly string[], macros: Macros): LeaseSpec
     leases.set(lease.resource, mergeLeases(leases.get(lease.resource), lease));
   }
   if (leases.size > MAX_RESOURCES) {
-    throw new UsageError(`${leases.size} resources are leased; one run can lease ${MAX_RESOURCES}`);
+    throw new UsageError(`one run can lease at most ${MAX_RESOURCES} resources; got ${leases.size}`);
   }
   for (const lease of leases.values()) checkCount(lease);
   return [...leases.values()];
@@ -74,7 +74,7 @@ function mergeLeases(before: LeaseSpec | undefined, lease: LeaseSpec): LeaseSpec
   const resource = quoteText(lease.resource);
   if (before.total !== undefined && lease.total !== undefined && before.total !== lease.total) {
     throw new UsageError(
-      `--lease names resource ${resource} with a total of ${before.total} and with one of ${lease.total}; there is only one`,
+      `--lease states two totals for resource ${resource}, ${before.total} and ${lease.total}; state the same one`,
     );
   }
   const count = before.count + lease.count;

@@ -2,57 +2,58 @@ import type { ClaimLostError } from "./errors.ts";
 
 // Public types of locks and leases: `import { connect } from "signalbox"`.
 
-/** A number of milliseconds, or a text such as `"30s"` or `"1h30m"`. */
+/** A duration: a whole number of milliseconds from 0 on, or a text such as `"30s"` or `"1h30m"`. */
 export type Duration = number | string;
 
-/** How a lock, leases, or both are claimed. What is left out is as the configuration has it. */
+/** How a lock, leases, or both are claimed. The configuration gives the value of each option that is missing. */
 export interface ClaimOptions {
   /**
-   * `true` queues until it is granted, a duration at most so long; `false` is refused at once. Default: a held lock
-   * refuses at once, leases are waited for.
+   * `true`: wait until the claim is granted. A duration: wait at most so long. `false`: do not wait. Default: do not wait
+   * for a held lock, but wait for leases.
    */
   wait?: boolean | Duration;
-  /** Stops waiting: the promise rejects with the signal's reason, and no ticket stays behind. */
+  /** Stops waiting: the promise rejects with the reason of the signal, and no ticket remains in a queue. */
   signal?: AbortSignal;
-  /** Only where this group holds the host; the claim is lost when it leaves the group. */
+  /** Claim only if the host is a member of this group. The claim is lost when the host leaves the group. */
   group?: string;
-  /** How long the claim outlives a process that vanished; whole seconds, at least 2 s. */
+  /** How long the claim outlives a process that vanished: whole seconds, at least 2 s. */
   ttl?: Duration;
-  /** How long before the claim may be another's its signal fires. */
+  /** How long before another run can get the claim the signal is aborted. It must fit into `ttl`. */
   terminationTimeout?: Duration;
-  /** The signal fires when it was held this long. */
+  /** The signal is aborted when the claim was held for this long. Default: no limit. */
   maxHold?: Duration;
-  /** A word that others are shown. */
+  /** A text that `signalbox ls` shows beside the run. */
   label?: string;
-  /** Whether the lock's history remembers it. */
+  /** Whether the run is added to the history of the lock. Without it, the release costs one write less. */
   history?: boolean;
 }
 
-/** What is claimed: a lock, leases, or both at once. */
+/** What is claimed: a lock, leases, or both at once. At least one of the two is required. */
 export interface AcquireOptions extends ClaimOptions {
-  /** A lock's name. */
+  /** Name of the lock. */
   lock?: string;
-  /** `RESOURCE=COUNT[:TOTAL]`, as `signalbox run --lease` has them: `db=2:10`. */
+  /** Leases in the syntax of `signalbox run --lease`, `RESOURCE=COUNT[:TOTAL]`: `["db=2:10"]`. Counts are in units. */
   leases?: readonly string[];
 }
 
 /** A claim that this process holds. */
 export interface Held {
-  /** The fencing token, a decimal number that grows from holder to holder: have whatever you write to compare it. */
+  /** The fencing token: a decimal number that grows from holder to holder. Have the systems that you write to compare it. */
   readonly token: string;
-  /** The run's id, as `signalbox ls` shows it. */
+  /** Id of the run, as `signalbox ls` shows it. */
   readonly run: string;
-  /** The lock's name. */
+  /** Name of the lock; undefined if only leases are held. */
   readonly lock: string | undefined;
   /**
-   * Aborted when the claim is lost, with the reason: end what relies on it at once. It fires a termination timeout before
-   * anybody else can get the claim, unless somebody took it by force.
+   * Aborted with a ClaimLostError when the claim is lost: end what relies on it at once. That is a termination timeout before
+   * another run can get the claim, unless somebody took it by force.
    */
   readonly signal: AbortSignal & { readonly reason: ClaimLostError };
-  /** Frees it, once; a second call waits for the first. Never rejects: what cannot be freed ends with its session. */
+  /** Frees the claim. A second call waits for the first. Never rejects: a claim that cannot be freed ends with its session. */
   release(): Promise<void>;
+  /** Same as `release`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** What runs while a claim is held. */
+/** A function that runs while a claim is held. The claim is freed when it has ended. */
 export type Work<T> = (held: Held) => T | Promise<T>;

@@ -14,7 +14,7 @@ export {
 } from "../schedule/errors.ts";
 export { BusyError, ClaimLostError } from "../work/run/claim-errors.ts";
 
-/** etcd does not answer, or accepts no writes. */
+/** etcd does not answer, or accepts no writes (exit 69). */
 export class UnreachableError extends SignalboxError {
   override readonly code = "UNREACHABLE";
   constructor(message: string, options?: { cause?: unknown }) {
@@ -22,7 +22,7 @@ export class UnreachableError extends SignalboxError {
   }
 }
 
-/** etcd refused the credentials, or what they allow. */
+/** etcd refused the credentials, or they do not permit the call (exit 77). */
 export class PermissionError extends SignalboxError {
   override readonly code = "PERMISSION";
   constructor(message: string, options?: { cause?: unknown }) {
@@ -30,7 +30,7 @@ export class PermissionError extends SignalboxError {
   }
 }
 
-/** The connection was closed before. */
+/** The connection, or the source of tasks, was closed before (exit 64). */
 export class ClosedError extends SignalboxError {
   override readonly code = "CLOSED";
   constructor(message: string) {
@@ -38,7 +38,7 @@ export class ClosedError extends SignalboxError {
   }
 }
 
-/** etcd refused a call for a reason that is none of the others. */
+/** etcd refused a call for another reason than those of the other errors (exit 70). */
 export class EtcdError extends SignalboxError {
   override readonly code = "ETCD";
   constructor(message: string, options?: { cause?: unknown }) {

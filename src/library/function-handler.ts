@@ -68,7 +68,7 @@ export class FunctionHandler implements Handler {
       await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
     const left = Math.max(0, task.getHorizon() - this.#clock.now());
     await this.#clock.sleep(Math.min(this.#terminationTimeout, left));
-    return { result: "failed", reason: "its handler did not end when it was told to" };
+    return { result: "failed", reason: "its handler did not end after its signal was aborted" };
   }
 }
 

@@ -1,7 +1,42 @@
-// The library: `import { connect } from "signalbox"`. Documented in docs/library.md.
-export type * from "./claim-types.ts";
-export * from "./errors.ts";
+// The library: `import { connect } from "signalbox"`. Documented in docs/library.md and docs/library-api.md, which is
+// generated from the docstrings of what is exported here.
+export type { Log, LogFields } from "../base/log.ts";
+export type { Catchup, HookName, Overlap } from "../schedule/definition.ts";
+export type { OccurrenceResult } from "../schedule/state/outcome.ts";
+export type { LossKind, RefusalKind } from "../work/run/claim-errors.ts";
+export type { AcquireOptions, ClaimOptions, Duration, Held, Work } from "./claim-types.ts";
+export {
+  AlreadyExistsError,
+  AlreadyFinishedError,
+  BusyError,
+  ClaimLostError,
+  ClosedError,
+  ConfigError,
+  CronError,
+  EtcdError,
+  NotFoundError,
+  NotSupportedError,
+  PermissionError,
+  PreemptedError,
+  SignalboxError,
+  UnreachableError,
+  UsageError,
+} from "./errors.ts";
 export type { ConnectOptions } from "./options.ts";
-export type * from "./schedule-types.ts";
+export type {
+  Instant,
+  NewSchedule,
+  PollOptions,
+  Schedule,
+  ScheduleChanges,
+  ScheduleFields,
+  Schedules,
+  Task,
+  TaskFacts,
+  TaskHandler,
+  TaskSource,
+  WorkerOptions,
+  WorkerTask,
+} from "./schedule-types.ts";
 export { connect, type Signalbox } from "./signalbox.ts";
 export { Worker } from "./worker.ts";

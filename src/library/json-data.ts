@@ -18,7 +18,7 @@ function copy(value: unknown, path: string, parents: Set<object>): unknown {
   if (typeof value === "number" && Number.isFinite(value) && !Object.is(value, -0)) return value;
   if (typeof value !== "object") throw createNotSupportedError(path, value);
   if (parents.has(value))
-    throw new NotSupportedError(`${path}: JSON cannot carry an object that contains itself`);
+    throw new NotSupportedError(`${path}: JSON cannot represent an object that contains itself`);
   if (!Array.isArray(value) && !isPlain(value)) throw createNotSupportedError(path, value);
   parents.add(value);
   const result = Array.isArray(value) ? copyItems(value, path, parents) : copyFields(value, path, parents);
@@ -43,7 +43,7 @@ function isPlain(value: object): boolean {
 }
 
 function createNotSupportedError(path: string, value: unknown): NotSupportedError {
-  return new NotSupportedError(`${clean(path, 200)}: JSON cannot carry ${describe(value)}`);
+  return new NotSupportedError(`${clean(path, 200)}: JSON cannot represent ${describe(value)}`);
 }
 
 function describe(value: unknown): string {

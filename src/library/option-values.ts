@@ -13,7 +13,7 @@ export function parseDurationOption(name: string, given: Duration): number {
   if (typeof given === "number" && Number.isSafeInteger(given) && given >= 0) return given;
   if (typeof given !== "string")
     throw new ConfigError(
-      `${name}: ${formatOptionValue(given)} is neither whole ms from 0 on nor a text such as "30s"`,
+      `${name}: ${formatOptionValue(given)} is neither whole ms of 0 or more nor a string such as "30s"`,
     );
   const parsed = parseDuration(given);
   if ("fault" in parsed) throw new ConfigError(`${name}: ${parsed.fault}`);
@@ -26,7 +26,7 @@ export function parseInstantOption(name: string, given: Instant): number {
   const at = given instanceof Date ? given.getTime() : isIso ? Date.parse(given) : given;
   if (typeof at === "number" && Number.isSafeInteger(at) && at >= 0) return at;
   throw new ConfigError(
-    `${name}: ${formatOptionValue(given)} is no instant; give a Date, ms since the epoch, or a text such as 2026-11-22T05:00Z`,
+    `${name}: ${formatOptionValue(given)} is not an instant; use a Date, ms since the epoch, or a string such as 2026-11-22T05:00Z`,
   );
 }
 
@@ -42,7 +42,7 @@ export function checkOptions(what: string, given: object, known: readonly string
   if (wrong === undefined) return;
   const meant = findNearest(wrong, known);
   const hint =
-    meant === undefined ? `; known are ${known.join(", ")}` : `; did you mean ${quoteText(meant)}?`;
+    meant === undefined ? `; the options are ${known.join(", ")}` : `; did you mean ${quoteText(meant)}?`;
   throw new ConfigError(`unknown option ${quoteText(wrong)} of ${what}${hint}`);
 }
 

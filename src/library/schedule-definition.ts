@@ -56,5 +56,5 @@ function toStoredValue(name: string, value: unknown): unknown {
   if (FIELDS.includes(name)) return value;
   const meant = findNearest(name, [...FIELDS, "start", "at"]);
   const hint = meant === undefined ? "" : `; did you mean ${quoteText(meant)}?`;
-  throw new ConfigError(`${quoteText(name)} is no field of a schedule${hint}`);
+  throw new ConfigError(`unknown schedule field ${quoteText(name)}${hint}`);
 }

@@ -4,172 +4,216 @@ import type { Duration } from "./claim-types.ts";
 
 // Public types of schedules: `signalbox.schedules`.
 
-/** An instant: a Date, ms since the epoch, or an ISO 8601 text. */
+/** An instant: a Date, whole milliseconds since the epoch, or an ISO 8601 text such as `2026-11-22T05:00Z`. */
 export type Instant = Date | number | string;
 
-/** What is kept about a schedule; everything but `cron` may be left out. */
+/** The definition of a schedule. Only `cron` is required. */
 export interface ScheduleFields {
-  /** Five fields, or a macro such as `@daily`. */
+  /** A cron expression of five fields, or a macro such as `@daily`. */
   cron: string;
-  /** Chooses the handler. Default: the id up to its first dot. */
+  /** Selects the handler. Default: the id up to its first dot. */
   type?: string;
-  /** An IANA name. Default: `UTC`. */
+  /** IANA name of the time zone of `cron`. Default: `UTC`. */
   timezone?: string;
-  /** What the task gets: anything that JSON carries unchanged. */
+  /** Data for the handler: any value that JSON preserves. */
   data?: unknown;
-  /** After the nominal time. */
+  /** An occurrence may be taken this long after its scheduled time. Default: 0. */
   delay?: Duration;
-  /** Most of a further delay, always the same for this schedule. */
+  /** Maximum of an additional delay, which is constant for each schedule. Default: 0. */
   jitter?: Duration;
-  /** No occurrence is later. */
+  /** There are no occurrences after this instant. */
   end?: Instant;
-  /** What is later than this is skipped. */
+  /** An occurrence that is later than this is skipped. */
   deadline?: Duration;
-  /** A run is ended then. */
+  /** A run is ended after this time. Default: no limit. */
   timeout?: Duration;
-  /** Before the first retry; doubled for each further one. */
+  /** Pause before the first retry after a failure; doubled for each further one, up to an hour. Default: 30 s. */
   backoff?: Duration;
-  /** How often a failed occurrence is started again before it is given up. */
+  /** How often an occurrence that failed is started again before it becomes a dead letter. Default: 0. */
   retries?: number;
-  /** What becomes of missed occurrences. Default: `all`. */
+  /** What happens to missed occurrences. Default: `all`. */
   catchup?: Catchup;
-  /** What becomes of one that is due while the one before runs. Default: `forbid`. */
+  /** What happens to an occurrence that is due while the previous one runs. Default: `forbid`. */
   overlap?: Overlap;
-  /** Only hosts of this group take it. */
+  /** Only hosts of this group take the schedule. */
   group?: string;
-  /** Held while it runs: `["db=2:10"]`. */
+  /** Leases that are held while an occurrence runs: `["db=2:10"]`. */
   leases?: readonly string[];
-  /** Run by workers, as argv, instead of a handler. */
+  /** A command that workers run, as argv, instead of a handler. */
   command?: readonly string[];
+  /** Variables of the command, by name. */
   env?: Readonly<Record<string, string>>;
+  /** A URL, or a command as argv, for each event. */
   hooks?: Readonly<Partial<Record<HookName, string | readonly string[]>>>;
+  /** A text about the schedule, for its readers. */
   note?: string;
 }
 
 /** A new schedule. */
 export interface NewSchedule extends ScheduleFields {
-  /** The first occurrence is the first at or after this. Default: now. */
+  /** The first occurrence is the first one at or after this instant. Default: now. */
   start?: Instant;
-  /** When the first run, and only that, may be taken. */
+  /** When the first run may be taken, instead of the time that `cron`, `delay` and `jitter` give. */
   at?: Instant;
 }
 
-/** What is to be changed; `null` takes a field away. */
+/** Changes of a schedule. A field that is `null` is removed, a field that is missing stays. */
 export type ScheduleChanges = { [K in keyof ScheduleFields]?: ScheduleFields[K] | null };
 
-/** A schedule and where it is. Durations in ms. */
+/** A schedule and its state. Durations in ms. */
 export interface Schedule {
+  /** Id of the schedule. */
   readonly id: string;
+  /** The type that selects the handler. */
   readonly type: string;
+  /** The cron expression, as it was given. */
   readonly cron: string;
+  /** IANA name of the time zone. */
   readonly timezone: string;
+  /** Delay after the scheduled time, ms. */
   readonly delay: number;
+  /** Data for the handler. */
   readonly data: unknown;
-  /** Nominal time of the next occurrence; undefined: there is none any more. */
+  /** Scheduled time of the next occurrence; undefined if there is none. */
   readonly nextTime: Date | undefined;
-  /** When that may be taken. */
+  /** When the next occurrence may be taken; undefined if there is none. */
   readonly nextRunTime: Date | undefined;
+  /** Whether the schedule is paused now. */
   readonly isPaused: boolean;
-  /** How the last occurrence that ended came out. */
+  /** The last occurrence that ended, and its result; undefined if none has ended. */
   readonly last:
     | { readonly scheduledTime: Date; readonly endedAt: Date; readonly result: OccurrenceResult }
     | undefined;
-  /** Everything that was said about it, durations in ms, instants in ms since the epoch. */
+  /** All fields as they are stored: durations in ms, instants in ms since the epoch. */
   readonly definition: Readonly<Record<string, unknown>>;
 }
 
-/** What a task is about, whoever runs it. */
+/** One start of an occurrence, as polled tasks and tasks of a Worker have it. */
 export interface TaskFacts {
-  /** The schedule's id. */
+  /** Id of the schedule. */
   readonly id: string;
+  /** The type of the schedule. */
   readonly type: string;
+  /** The data of the schedule. */
   readonly data: unknown;
-  /** The occurrence's nominal time, not when it was started. */
+  /** The scheduled time of the occurrence, which is not the time of its start. */
   readonly scheduledTime: Date;
-  /** How often it was started, this time included. */
+  /** Number of starts of this occurrence, including this one. */
   readonly attempt: number;
-  /** New for every start. */
+  /** Id of this start. */
   readonly run: string;
-  /** The fencing token: grows from start to start of one schedule. */
+  /** The fencing token: a decimal number that grows from start to start of one schedule. */
   readonly token: string;
   /** Aborted when the task is lost, or must end. */
   readonly signal: AbortSignal;
 }
 
 /**
- * A task that was polled. Its methods reject with an AlreadyFinishedError when it was finished before, with a
- * PreemptedError when it is another's now, with a NotFoundError when its schedule was deleted.
+ * A task that was polled. Its methods reject with an AlreadyFinishedError if the task was finished before, with a
+ * PreemptedError if the task belongs to another worker now, with a NotFoundError if the schedule was deleted, and with an
+ * UnreachableError if etcd does not answer.
  */
 export interface Task extends TaskFacts {
-  /** It is done. The next occurrence counts from the scheduled time. */
+  /** Finishes the task. The next occurrence counts from the scheduled time. */
   finish(): Promise<void>;
-  /** The same occurrence again after `wait`. Default: 5 minutes. */
+  /**
+   * Starts the same occurrence again later. This does not count as a failure.
+   * @param wait  pause before the next start. Default: 5 minutes
+   */
   retry(wait?: Duration): Promise<void>;
-  /** It failed: again as the schedule's retries allow. */
+  /**
+   * Reports a failure. The occurrence starts again if `retries` of the schedule allow it, otherwise it becomes a dead letter.
+   * @param reason  a text for the history, cut after 300 characters
+   */
   fail(reason: string): Promise<void>;
-  /** The same occurrence again at once, by anybody. */
+  /** Gives the task back. The same occurrence may be taken again at once, by any worker. */
   release(): Promise<void>;
-  /** Says that it is worked on; needed only where `aliveTime` is set. */
+  /** Reports that the program still works on the task. Needed only if `aliveTime` is set. */
   heartbeat(): Promise<void>;
 }
 
 /** How tasks are polled. */
 export interface PollOptions {
-  /** What a task gets between two heartbeats. Default: heartbeats are sent by themselves while the process lives. */
+  /**
+   * A task without a heartbeat for this long is given back, at the next `poll`. Default: no heartbeats are needed while
+   * the process lives.
+   */
   aliveTime?: Duration;
 }
 
-/** Takes tasks one by one. */
+/** Takes tasks one by one. A source that has lost its session opens another one with the next `poll`. */
 export interface TaskSource {
-  /** The task that has been due longest; undefined where nothing is due. Schedules with a command are left to workers. */
+  /**
+   * Takes the task that has been due longest. Schedules with a command of their own are left to workers.
+   * @returns undefined if nothing is due
+   * @throws UnreachableError, PermissionError, ClosedError
+   */
   poll(): Promise<Task | undefined>;
-  /** Gives back what is not finished. */
+  /** Gives back the tasks that are not finished, and closes the source. */
   close(): Promise<void>;
+  /** Same as `close`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** The schedules of a prefix. */
+/**
+ * The schedules of a prefix. All methods also reject with an UnreachableError, a PermissionError or a ClosedError, and with a
+ * UsageError for an id that is not a name. Methods that change a schedule reject with a SignalboxError whose `code` is `CHANGED` if others change the same schedule all the time.
+ */
 export interface Schedules {
-  /** @throws AlreadyExistsError, ConfigError, UsageError (CronError for the cron text) */
+  /** Adds a schedule. @throws AlreadyExistsError, ConfigError, CronError, NotSupportedError for `data` */
   add(id: string, schedule: NewSchedule): Promise<Schedule>;
-  /** @throws NotFoundError */
+  /** Reads one schedule. @throws NotFoundError */
   get(id: string): Promise<Schedule>;
-  /** All of them, by id. */
+  /** Reads all schedules. @returns the schedules, ordered by id */
   list(): Promise<Schedule[]>;
-  /** @throws NotFoundError, ConfigError, UsageError */
+  /** Changes fields of a schedule. @throws NotFoundError, ConfigError, CronError, NotSupportedError for `data` */
   modify(id: string, changes: ScheduleChanges): Promise<Schedule>;
-  /** @throws NotFoundError */
+  /** Deletes a schedule and its state. @throws NotFoundError */
   delete(id: string): Promise<void>;
-  /** It fires no more, but for triggers. @throws NotFoundError */
+  /**
+   * Pauses a schedule: it fires only when triggered.
+   * @param options  `until`: when the schedule fires again by itself. `reason`: a text that listings show
+   * @throws NotFoundError
+   */
   pause(id: string, options?: { until?: Instant; reason?: string }): Promise<void>;
-  /** It fires again; what was missed is not made up for. @throws NotFoundError */
+  /** Ends a pause. Occurrences of the time of the pause are not made up for. @throws NotFoundError */
   resume(id: string): Promise<void>;
-  /** One run more, at once. @throws NotFoundError */
+  /** Adds one run, which is due at once. @throws NotFoundError */
   trigger(id: string): Promise<void>;
-  /** Opens a source of tasks; close it, or the whole connection. */
+  /** Opens a source of tasks. Close it, or the connection. @throws ConfigError */
   open(options?: PollOptions): Promise<TaskSource>;
-  /** `poll` of a source that is opened with the first call, and closed with the connection. */
+  /**
+   * Takes the task that has been due longest, from a source that the first call opens and that closes with the connection. A poll
+   * sees all changes that the same connection has made before.
+   * @returns undefined if nothing is due
+   */
   poll(): Promise<Task | undefined>;
 }
 
-/** A task that a Worker runs. Returning finishes it, throwing fails it. */
+/** A task that a Worker runs. The task is finished when the handler returns, and has failed when it throws. */
 export interface WorkerTask extends TaskFacts {
-  /** Makes the outcome, once the handler has returned: the same occurrence again after `wait`. */
+  /**
+   * Makes the same occurrence start again later, once the handler has returned. This does not count as a failure.
+   * @param wait  pause before the next start. Default: 5 minutes
+   */
   retry(wait?: Duration): void;
-  /** Makes the outcome: the same occurrence again at once, by anybody. */
+  /** Gives the task back, once the handler has returned. The same occurrence may be taken again at once, by any worker. */
   release(): void;
 }
 
+/** Runs a task of a Worker. A promise that it returns is awaited; other results are ignored. */
 export type TaskHandler = (task: WorkerTask) => unknown;
 
 /** How a Worker works. */
 export interface WorkerOptions {
-  /** By type: the exact text, or `/regular expression/`. The first that matches takes a task. */
+  /** Handlers by type: the exact text, or `/regular expression/`. The first handler whose type matches runs the task. */
   handlers: Readonly<Record<string, TaskHandler>>;
-  /** Tasks at once. Default: 4. */
+  /** Maximum number of tasks that run at the same time. Default: 4. */
   concurrency?: number;
-  /** Words that others are shown. */
+  /** Texts about the worker that `signalbox ls workers` shows. */
   tags?: readonly string[];
+  /** How long the tasks outlive a process that vanished: whole seconds, at least 2 s. Default: that of the connection. */
   ttl?: Duration;
+  /** How long before another worker can take a task its signal is aborted. Default: that of the connection. */
   terminationTimeout?: Duration;
 }

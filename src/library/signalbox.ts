@@ -6,37 +6,47 @@ import type { ConnectOptions } from "./options.ts";
 import type { Schedules } from "./schedule-types.ts";
 import { SchedulesImpl } from "./schedules.ts";
 
-/** What `connect` returns: locks, leases and schedules of one prefix in etcd. */
+/**
+ * A connection: locks, leases and schedules of one prefix in etcd. A connection that holds nothing does not keep the process
+ * alive. A claim, an open source of tasks and a worker do.
+ */
 export interface Signalbox {
   /**
    * Claims a lock, leases, or both, and holds them until `release`.
-   * @throws BusyError when they are not to be had, UnreachableError, PermissionError, UsageError, ConfigError, the reason of
-   *   `options.signal`
+   * @throws BusyError if the claim is refused, or not granted in time; UnreachableError, PermissionError, UsageError for a
+   *   name, ConfigError for an option, ClosedError, the reason of `options.signal`
    */
   acquire(options: AcquireOptions): Promise<Held>;
   /**
-   * Runs `work` while it holds a lock, and frees that when `work` has ended.
+   * Runs `work` while it holds a lock, and frees the lock when `work` has ended.
    * @returns what `work` returns
-   * @throws as `acquire`, and what `work` throws; ClaimLostError when the claim was lost meanwhile, at the latest a
-   *   termination timeout after the signal has fired, even if `work` has not ended: nothing can end it from without
+   * @throws the errors of `acquire` and of `work`; ClaimLostError if the claim was lost meanwhile. This error comes a termination
+   *   timeout after the signal was aborted at the latest, even if `work` still runs, because a function cannot be killed
    */
   withLock<T>(lock: string, work: Work<T>): Promise<T>;
   withLock<T>(lock: string, options: ClaimOptions, work: Work<T>): Promise<T>;
-  /** As `withLock`, for leases: `["db=2:10"]`. */
+  /**
+   * Runs `work` while it holds leases, and frees them when `work` has ended.
+   * @param leases  in the syntax of `signalbox run --lease`: `["db=2:10"]`
+   * @returns what `work` returns
+   * @throws the same errors as `withLock`
+   */
   withLeases<T>(leases: readonly string[], work: Work<T>): Promise<T>;
   withLeases<T>(leases: readonly string[], options: ClaimOptions, work: Work<T>): Promise<T>;
+  /** The schedules of the prefix. */
   readonly schedules: Schedules;
-  /** Frees what is held, gives tasks back, and ends the connection. A second call waits for the first. */
+  /** Frees what is held, gives tasks back, and closes the connection. A second call waits for the first. */
   close(): Promise<void>;
+  /** Same as `close`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 const connections = new WeakMap<Signalbox, LibraryConnection>();
 
 /**
- * Settles where etcd is; it is reached with the first call. What no option says is read from the same variables and files
- * as the command line reads. A connection that is idle does not keep the process alive.
- * @throws ConfigError
+ * Reads the configuration and opens a connection. The first call on the connection reaches etcd. Settings that the options
+ * leave out come from the same variables and files as those of the command line.
+ * @throws ConfigError if an option or a setting is wrong
  */
 export async function connect(options: ConnectOptions = {}): Promise<Signalbox> {
   return new SignalboxImpl(await LibraryConnection.open(options));
@@ -45,7 +55,7 @@ export async function connect(options: ConnectOptions = {}): Promise<Signalbox> 
 /** Returns the connection of a `Signalbox`, for library parts that are separate objects. @internal */
 export function getConnection(signalbox: Signalbox): LibraryConnection {
   const connection = connections.get(signalbox);
-  if (connection === undefined) throw new UsageError("that is not what connect() has returned");
+  if (connection === undefined) throw new UsageError("pass the object that connect() returned");
   return connection;
 }
 
@@ -85,7 +95,7 @@ class SignalboxImpl implements Signalbox {
     rest: [Work<T>] | [ClaimOptions, Work<T>],
   ): Promise<T> {
     const [options, work] = rest.length === 1 ? [{}, rest[0]] : rest;
-    if (typeof work !== "function") throw new UsageError("the last argument is the function to run");
+    if (typeof work !== "function") throw new UsageError("the last argument must be the function to run");
     checkClaimOptions(call, options);
     const held = await acquire(this.#connection, { ...options, ...what });
     return await held.runWork(work);

@@ -22,21 +22,30 @@ const OPTIONS: readonly (keyof WorkerOptions)[] = [
   ...(["handlers", "concurrency", "tags", "ttl", "terminationTimeout"] as const),
 ];
 
-/** Takes what is due, and runs it by functions of this program. */
+/**
+ * Runs due occurrences of schedules with functions of this program. Schedules that have a command of their own are left to
+ * `signalbox worker`.
+ */
 export class Worker {
   readonly #connection: LibraryConnection;
   readonly #engine: ScheduleWorker;
   readonly #ending = new AbortController();
   #running: Promise<void> | undefined;
 
-  /** Nothing is taken before `run`. @throws ConfigError, ClosedError */
+  /**
+   * Creates a worker. It takes nothing before `run` is called.
+   * @param signalbox  a connection from `connect`
+   * @throws ConfigError for a wrong option; ClosedError if the connection was closed
+   */
   constructor(signalbox: Signalbox, options: WorkerOptions) {
     const connection = getConnection(signalbox);
     connection.checkOpen();
     checkOptions("Worker", options, OPTIONS);
     const { concurrency = CONCURRENCY, tags = [] } = options;
     if (!Number.isSafeInteger(concurrency) || concurrency < 1)
-      throw new ConfigError(`concurrency: ${formatOptionValue(concurrency)} is not a whole number from 1 on`);
+      throw new ConfigError(
+        `concurrency: ${formatOptionValue(concurrency)} is not a whole number of 1 or more`,
+      );
     const { facts } = connection;
     const times = resolveSessionTimes(connection.settings, options);
     this.#connection = connection;
@@ -48,33 +57,33 @@ export class Worker {
     });
   }
 
-  /** The id that operators know it by; undefined while it has no session. */
+  /** Id of the worker, as `signalbox ls workers` shows it; undefined while it has no session. */
   get id(): string | undefined {
     return this.#engine.id;
   }
 
-  /** How many tasks run now. */
+  /** Number of tasks that run now. */
   get running(): number {
     return this.#engine.running;
   }
 
   /**
-   * Works until it is stopped, and its tasks have ended.
-   * @param signal  ends the tasks as well; they are given back, for others to take at once
-   * @throws UnreachableError, PermissionError
+   * Takes and runs tasks. Resolves when the worker was stopped and its tasks have ended. A second call waits for the first.
+   * @param signal  stops the worker and its tasks, and gives the tasks back, so that others can take them at once
+   * @throws UnreachableError, PermissionError, ClosedError
    */
   run(signal?: AbortSignal): Promise<void> {
     this.#running ??= this.#run(signal);
     return this.#running;
   }
 
-  /** Takes nothing more; resolves when what runs has ended. */
+  /** Takes no more tasks. Resolves when the running tasks have ended. */
   async stop(): Promise<void> {
     this.#engine.drain();
     await this.#running?.catch(() => {});
   }
 
-  /** Ends its tasks as well. */
+  /** Stops the worker and its tasks, and gives the tasks back. Resolves when they have ended. */
   async close(): Promise<void> {
     this.#ending.abort(new Error("the connection is closed"));
     await this.#running?.catch(() => {});
@@ -103,7 +112,7 @@ function buildHandlers(
     const fault = findPatternFault(type);
     if (fault !== undefined) throw new ConfigError(`handlers: ${fault}`);
     if (typeof handle !== "function")
-      throw new ConfigError(`handlers: that of ${formatOptionValue(type)} is no function`);
+      throw new ConfigError(`handlers: the handler of ${formatOptionValue(type)} is not a function`);
     const handler = new FunctionHandler(handle, ports.clock, times.terminationTimeout);
     return { type, matches: createTypeMatcher(type), handler };
   });

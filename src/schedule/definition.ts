@@ -4,20 +4,22 @@ import { parseCron } from "./cron/cron.ts";
 import { checkZone } from "./cron/zone.ts";
 import { isCount, isJsonObject, isMillis, isText, type JsonFields, parseJsonFields } from "./json-fields.ts";
 
-/**
- * What happens to missed occurrences: all run, only the latest one runs, or those more than a minute late are skipped.
- */
 export const CATCHUPS = ["all", "latest", "none"] as const;
+/**
+ * What happens to missed occurrences. `all`: all run, one after the other. `latest`: only the latest one runs. `none`: only the
+ * latest one runs, and only if it is less than a minute late, or less than the `deadline` of the schedule.
+ */
 export type Catchup = (typeof CATCHUPS)[number];
 
-/**
- * What happens to an occurrence that is due while the previous one runs: it waits, runs in parallel, or replaces it.
- */
 export const OVERLAPS = ["forbid", "allow", "replace"] as const;
+/**
+ * What happens to an occurrence that is due while the previous one runs. `forbid`: it waits. `allow`: it runs in parallel.
+ * `replace`: the previous one is ended, then it runs.
+ */
 export type Overlap = (typeof OVERLAPS)[number];
 
-/** Events that call a hook: a start, its success or failure, a late start, and a skipped occurrence. */
 export const HOOK_NAMES = ["start", "success", "failure", "late", "missed"] as const;
+/** Events that call a hook: a start, its success or failure, a late start, and a skipped occurrence. */
 export type HookName = (typeof HOOK_NAMES)[number];
 
 /** A URL, or a command as argv. */
@@ -134,7 +136,7 @@ function findFault(fields: JsonFields): string | undefined {
 }
 
 function findTimeFault({ cron, timezone }: JsonFields): string | undefined {
-  if (!isText(cron)) return `cron ${formatValue(cron)} is not a text such as "*/5 * * * *"`;
+  if (!isText(cron)) return `cron ${formatValue(cron)} is not a string such as "*/5 * * * *"`;
   if (!isText(timezone)) return `timezone ${formatValue(timezone)} is not a name such as Europe/Berlin`;
   return catchMessage(() => {
     parseCron(cron);
@@ -144,7 +146,7 @@ function findTimeFault({ cron, timezone }: JsonFields): string | undefined {
 
 function findTextFault(fields: JsonFields): string | undefined {
   const bad = TEXTS.find((name) => fields[name] !== undefined && !isText(fields[name]));
-  return bad === undefined ? undefined : `${bad} ${formatValue(fields[bad])} is not a text`;
+  return bad === undefined ? undefined : `${bad} ${formatValue(fields[bad])} is not a string`;
 }
 
 function findNumberFault(fields: JsonFields): string | undefined {
@@ -152,7 +154,7 @@ function findNumberFault(fields: JsonFields): string | undefined {
   if (bad !== undefined) return `${bad} ${formatValue(fields[bad])} is not a duration in whole ms`;
   const { retries, end } = fields;
   if (retries !== undefined && !isCount(retries))
-    return `retries ${formatValue(retries)} is not a whole number from 0 on`;
+    return `retries ${formatValue(retries)} is not a whole number of 0 or more`;
   if (end !== undefined && !isMillis(end))
     return `end ${formatValue(end)} is not an instant in ms since the epoch`;
   return undefined;
@@ -160,9 +162,9 @@ function findNumberFault(fields: JsonFields): string | undefined {
 
 function findRuleFault({ catchup, overlap }: JsonFields): string | undefined {
   if (catchup !== undefined && !CATCHUPS.some((one) => one === catchup))
-    return `catchup ${formatValue(catchup)} is none of ${CATCHUPS.join(", ")}`;
+    return `catchup must be one of ${CATCHUPS.join(", ")}; got ${formatValue(catchup)}`;
   if (overlap !== undefined && !OVERLAPS.some((one) => one === overlap))
-    return `overlap ${formatValue(overlap)} is none of ${OVERLAPS.join(", ")}`;
+    return `overlap must be one of ${OVERLAPS.join(", ")}; got ${formatValue(overlap)}`;
   return undefined;
 }
 
@@ -170,15 +172,16 @@ function findPartFault({ command, env, leases, hooks, pause }: JsonFields): stri
   if (command !== undefined && !isArgv(command))
     return `command ${formatValue(command)} is not a list of words`;
   if (env !== undefined && !(isJsonObject(env) && Object.values(env).every(isText)))
-    return `env ${formatValue(env)} is not an object of texts`;
+    return `env ${formatValue(env)} is not an object of strings`;
   if (leases !== undefined && !isTexts(leases))
-    return `leases ${formatValue(leases)} is not a list of texts such as db=2:10`;
+    return `leases ${formatValue(leases)} is not a list of strings such as db=2:10`;
   if (pause !== undefined && !isPause(pause)) return `pause ${formatValue(pause)} cannot be read`;
   if (hooks === undefined) return undefined;
   if (!isJsonObject(hooks)) return `hooks ${formatValue(hooks)} is not an object`;
   const bad = Object.entries(hooks).find(([name, hook]) => !isHook(name, hook));
   return (
-    bad && `hook ${quoteText(bad[0])} is none of ${HOOK_NAMES.join(", ")}, or is not a URL or a list of words`
+    bad &&
+    `hook ${quoteText(bad[0])} must be one of ${HOOK_NAMES.join(", ")}, and its value a URL or a list of words`
   );
 }
 

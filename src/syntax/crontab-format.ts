@@ -37,7 +37,7 @@ export function guessCrontabFormat(path: string, text: string): FormatGuess {
   if (unclear.length === 0) return { format: "user" };
   return {
     format: "system",
-    doubt: `its commands begin with what may be a user or a command (line ${unclear[0]})`,
+    doubt: `the first word of its commands may be a user or a program (line ${unclear[0]})`,
   };
 }
 
@@ -49,7 +49,7 @@ function decideByLines(system: readonly number[], user: readonly number[]): Form
   if (fewer.length === 0 || (fewer.length === 1 && sum > 2) || fewer.length * 4 <= sum) return { format };
   return {
     format,
-    doubt: `a user stands before the command in line ${system[0]}, and none in line ${user[0]}`,
+    doubt: `line ${system[0]} has a user before the command, and line ${user[0]} has none`,
   };
 }
 

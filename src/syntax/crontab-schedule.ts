@@ -48,10 +48,10 @@ function findDateFault(days: ReadonlySet<number>, months: ReadonlySet<number>): 
   const first = Math.min(...days);
   const lengths = [...months].map((month) => LENGTHS[month - 1] ?? 31);
   if (first > Math.max(...lengths))
-    return { isFatal: true, detail: `it never comes: no month of these has a day ${first}` };
+    return { isFatal: true, detail: `it never fires: none of these months has a day ${first}` };
   const isLeapDay = first === 29 && Math.max(...lengths) === 29;
   return isLeapDay
-    ? { isFatal: false, detail: "it comes only in leap years, on the 29th of February" }
+    ? { isFatal: false, detail: "it fires only in leap years, on the 29th of February" }
     : undefined;
 }
 
@@ -63,7 +63,7 @@ function parseField(text: string, field: CrontabField): Set<number> | string {
     const span = parseRange(range, field, step !== undefined);
     if (typeof span === "string") return span;
     if (step !== undefined && !/^0*[1-9]\d{0,3}$/.test(step))
-      return `the step ${quoteText(step)} is not a number from 1 on`;
+      return `the step ${quoteText(step)} is not a number of 1 or more`;
     for (let value = span[0]; value <= span[1]; value += Number(step ?? 1)) found.add(value);
   }
   return found;
@@ -77,9 +77,9 @@ function parseRange(text: string, field: CrontabField, hasStep: boolean): [numbe
   const first = parseNumber(from, field);
   const last = to === undefined ? first : parseNumber(to, field);
   if (more.length > 0 || first === undefined || last === undefined)
-    return `a number from ${least} to ${most} is wanted, a range of them, or *`;
+    return `use a number from ${least} to ${most}, a range of them, or *`;
   if (hasStep && to === undefined)
-    return `a step after a single number means nothing to cron; write ${first}-${most}/…`;
+    return `cron does not support a step after a single number; write ${first}-${most}/…`;
   return first <= last ? [first, last] : `the range runs backwards (${first} to ${last})`;
 }
 

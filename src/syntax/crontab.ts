@@ -52,7 +52,7 @@ export function parseCrontab(text: string, format: CrontabFormat): Crontab {
   const last = lines.pop();
   if (last !== undefined && last !== "") {
     lines.push(last);
-    const detail = "the last line does not end in a newline: cron ignores the file for that";
+    const detail = "the last line does not end in a newline, so cron ignores the file";
     faults.push({ line: lines.length, isFatal: true, isUnfinished: true, detail });
   }
   for (const [index, whole] of lines.entries()) {
@@ -117,7 +117,7 @@ function parseJob(
   const [user, command] = format === "user" ? [undefined, rest] : splitUser(rest ?? "");
   if (user !== undefined && user !== "" && !canBeUser(user))
     return void addFault(
-      `the user is missing: ${quoteText(user)} is none, and in this file one stands between the schedule and the command`,
+      `the user is missing: this file has a user between the schedule and the command, and ${quoteText(user)} is not a user`,
     );
   if (command === undefined || command === "")
     return void addFault(
@@ -156,7 +156,7 @@ function findNicknameFault(schedule: string): ScheduleFault | undefined {
   if (NICKNAMES.includes(name) || /^(every_minute|\d+)$/.test(name)) return undefined; // FreeBSD has more nicknames
   return {
     isFatal: true,
-    detail: `${quoteText(schedule)} is no schedule; there are @${NICKNAMES.join(", @")}`,
+    detail: `unknown schedule ${quoteText(schedule)}; use one of @${NICKNAMES.join(", @")}`,
   };
 }
 

@@ -113,12 +113,11 @@ class SwitchmanParser {
     if (WITH_VALUE.includes(name)) {
       const value = inline ?? left.shift();
       // switchman refuses `--group=` but accepts `--group ""`.
-      if (value === undefined || inline === "")
-        throw createSwitchmanError(`--${name} needs a value, none is given`);
+      if (value === undefined || inline === "") throw createSwitchmanError(`--${name} needs a value`);
       if (name === "lease") this.#addLease(value);
       else this.#texts.set(name, value);
     } else if (inline !== undefined)
-      throw createSwitchmanError(`--${name} takes no value, ${quoteText(inline)} is given`);
+      throw createSwitchmanError(`--${name} takes no value; got ${quoteText(inline)}`);
     else if (name === "help" || name === "version") this.asks = name;
     else this.takesLock = name === "lock";
   }
@@ -140,9 +139,9 @@ function parseOptionName(spelled: string, typed: string): OptionName {
   const meant = word === "" ? [] : spellings.filter((one) => one.startsWith(word));
   const [only, ...others] = new Set(meant.map((one) => SPELLINGS[one]));
   if (only !== undefined && others.length === 0) return only;
-  const shown = `${quoteText(`--${spelled || typed}`)} is none of its options`;
+  const shown = `unknown option ${quoteText(`--${spelled || typed}`)}`;
   if (only !== undefined)
-    throw createSwitchmanError(`${shown}, but the beginning of ${meant.map((one) => `--${one}`).join(", ")}`);
+    throw createSwitchmanError(`${shown}; it could be ${meant.map((one) => `--${one}`).join(", ")}`);
   const hint = findNearest(
     word,
     spellings.filter((one) => one.length > 1),
@@ -151,10 +150,12 @@ function parseOptionName(spelled: string, typed: string): OptionName {
 }
 
 function checkName(name: string): void {
-  if (name.includes("/")) throw createSwitchmanError(`a lock's name cannot hold "/": ${quoteText(name)}`);
+  if (name.includes("/")) throw createSwitchmanError(`a lock's name cannot contain "/": ${quoteText(name)}`);
   const bytes = new TextEncoder().encode(name).length;
   if (bytes > LONGEST_NAME)
-    throw createSwitchmanError(`the lock's name is too long: ${bytes} bytes, ${LONGEST_NAME} are allowed`);
+    throw createSwitchmanError(
+      `the lock's name is too long: ${bytes} bytes, at most ${LONGEST_NAME} are allowed`,
+    );
 }
 
 function createSwitchmanError(what: string): UsageError {

@@ -51,5 +51,5 @@ test.each([
 
 test("brackets without end are refused, not descended into", () => {
   const text = "[".repeat(100_000) + "]".repeat(100_000);
-  expect(parseJsonTree(text)).toMatchObject({ fault: { what: "nested more than 100 deep" } });
+  expect(parseJsonTree(text)).toMatchObject({ fault: { what: "nested more than 100 levels deep" } });
 });

@@ -13,17 +13,17 @@ function parses(text: string): boolean {
 
 describe("jsonFault", () => {
   test.each([
-    ['{"a": 1,}', 1, 9, '"}" stands where a quoted key is wanted'],
-    ['{\n  "a" 1}', 2, 7, '"1" stands where ":" is wanted'],
-    ["", 1, 1, "the text ends where a value is wanted"],
-    ["[1, 2", 1, 6, 'the text ends where "," or a closing bracket is wanted'],
-    ['{"a": "b\nc"}', 1, 7, "a string is not closed, or holds a line break or a bad escape"],
-    ["1 2", 1, 3, '"2" stands where the end is wanted'],
-    ["{// comment\n}", 1, 2, '"/" stands where a quoted key or "}" is wanted'],
-    ["{'a': 1}", 1, 2, '"\'" stands where a quoted key or "}" is wanted'],
-    ['{"a": 1]', 1, 8, '"]" stands where "," or a closing bracket is wanted'],
-    ["[tru]", 1, 2, '"t" stands where a value or "]" is wanted'],
-    ["\u00a0{}", 1, 1, "a character that cannot be stands where a value is wanted"],
+    ['{"a": 1,}', 1, 9, 'expected a quoted key, got "}"'],
+    ['{\n  "a" 1}', 2, 7, 'expected ":", got "1"'],
+    ["", 1, 1, "expected a value, but the text ends"],
+    ["[1, 2", 1, 6, 'expected "," or a closing bracket, but the text ends'],
+    ['{"a": "b\nc"}', 1, 7, "a string is not closed, or contains a line break or an invalid escape"],
+    ["1 2", 1, 3, 'expected the end, got "2"'],
+    ["{// comment\n}", 1, 2, 'expected a quoted key or "}", got "/"'],
+    ["{'a': 1}", 1, 2, 'expected a quoted key or "}", got "\'"'],
+    ['{"a": 1]', 1, 8, 'expected "," or a closing bracket, got "]"'],
+    ["[tru]", 1, 2, 'expected a value or "]", got "t"'],
+    ["\u00a0{}", 1, 1, "expected a value, got an invalid character"],
   ])("%j: line %d, column %d: %s", (text, line, column, what) => {
     expect(findJsonFault(text)).toEqual({ line, column, what });
   });

@@ -48,11 +48,11 @@ describe("fine", () => {
 
 describe("faults and hints", () => {
   test.each<[line: string, ...found: RegExp[]]>([
-    ["* * * * * signalbox run --lokc a -- b", /^failure: "--lokc" is not a flag.*did you mean --lock/],
-    ["* * * * * signalbox run ./x", /^failure: "\.\/x" was not expected; put -- before/],
-    ["* * * * * signalbox run --lock a --", /^failure: no command was given/],
+    ["* * * * * signalbox run --lokc a -- b", /^failure: unknown option "--lokc".*did you mean --lock/],
+    ["* * * * * signalbox run ./x", /^failure: unexpected argument "\.\/x"; put -- before/],
+    ["* * * * * signalbox run --lock a --", /^failure: COMMAND is missing/],
     ["* * * * * signalbox run --lock a --no-lock -- b", /^failure: --lock and --no-lock exclude/],
-    ["* * * * * signalbox run --no-lock -- b", /^failure: --no-lock without --lease/],
+    ["* * * * * signalbox run --no-lock -- b", /^failure: --no-lock needs --lease/],
     ["* * * * * signalbox run --wait=5 -- b", /^failure: --wait: "5" has no unit/],
     ["* * * * * signalbox run --ttl soon -- b", /^failure: --ttl: "soon" is not a duration/],
     ["* * * * * SIGNALBOX_TTL=soon signalbox run -- b", /^failure: SIGNALBOX_TTL: "soon"/],
@@ -64,27 +64,27 @@ describe("faults and hints", () => {
     ["* * * * * signalbox run --lease db=4:3 -- b", /^failure: --lease asks for 4 units.*its total is 3/],
     ["* * * * * signalbox run --lease 'db=1:MEMMB/' -- b", /^failure: --lease .*a number is missing/],
     ["* * * * * signalbox run --lease db=1:DISKS -- b", /^failure: --lease .*there is no macro "DISKS"/],
-    ["* * * * * signalbox run --lease db=1:2 --lease db=1:3 -- b", /^failure: .*there is only one/],
-    ["* * * * * signalbox run -- 'x", /^failure: the shell would not take it: a quote/],
+    ["* * * * * signalbox run --lease db=1:2 --lease db=1:3 -- b", /^failure: .*state the same one/],
+    ["* * * * * signalbox run -- 'x", /^failure: the shell cannot parse the command: a quote/],
     [
       "* * * * * signalbox run --lock a -- x > /tmp/x.$(date +%F)",
       /^warning: cron ends the command at the first %/,
-      /^failure: the shell would not take it/,
+      /^failure: the shell cannot parse the command/,
     ],
     ["* * * * * signalbox run --lock a -- x +%F", /^warning: cron ends the command at the first %/],
-    ["0 3 31 2 * signalbox run -- x", /^failure: it never comes/],
-    ["0 3 29 2 * signalbox run -- x", /^warning: it comes only in leap years/],
+    ["0 3 31 2 * signalbox run -- x", /^failure: it never fires/],
+    ["0 3 29 2 * signalbox run -- x", /^warning: it fires only in leap years/],
     ["0 25 * * * signalbox run -- x", /^failure: hour "25"/],
     ["* * * * signalbox run -- x", /^failure: day of the week "signalbox"/, /^failure: .*|./],
-    ["* * * * * signalbox run $OPTS -- x", /^hint: its options are known only when the shell runs it/],
-    ["* * * * * chronic signalbox run -- x", /^hint: chronic takes exit code 75 for a failure/],
-    ["* * * * * signalbox run -- x || mail ops", /^hint: \|\| takes exit code 75 for a failure/],
+    ["* * * * * signalbox run $OPTS -- x", /^hint: the options are known only after the shell expands them/],
+    ["* * * * * chronic signalbox run -- x", /^hint: chronic treats exit code 75 as a failure/],
+    ["* * * * * signalbox run -- x || mail ops", /^hint: \|\| treats exit code 75 as a failure/],
     ["* * * * * switchman -g web -- /opt/x", /^hint: as signalbox: signalbox run -E 0 -g web -- \/opt\/x/],
     [
       "* * * * * switchman --lockname $(hostname) -- x",
-      /^hint: as signalbox, but for what the shell .*'?\$\(\.\.\.\)'?/,
+      /^hint: as signalbox, except for parts that the shell .*'?\$\(\.\.\.\)'?/,
     ],
-    ["* * * * * switchman --gruop web -- x", /^failure: switchman: "--gruop" is none of its options/],
+    ["* * * * * switchman --gruop web -- x", /^failure: switchman: unknown option "--gruop"/],
     ["* * * * * switchman --lease db=9:3 -- x", /^hint/, /^warning: --lease asks for 9 units/],
     ["* * * * * switchman --lease 'db=1:2**3' -- x", /^hint/, /^warning: --lease/],
     ["* * * * * CRONLOCK_GRACE=5 cronlock ./x", /^hint: 1 line of cronlock was not checked$/],
@@ -106,8 +106,16 @@ describe("faults and hints", () => {
     ]);
     const two = "* * * * * /bin/a\n* * * * * root signalbox run -- x\n";
     expect(read(two).findings, "one says this, one says that").toMatchObject([
-      { check: "jobs", level: "warning", detail: expect.stringMatching(/in line 2, and none in line 1/) },
-      { check: "jobs:1", level: "failure", detail: expect.stringMatching(/the user is missing: "\/bin\/a"/) },
+      {
+        check: "jobs",
+        level: "warning",
+        detail: expect.stringMatching(/line 2 has a user before the command, and line 1 has none/),
+      },
+      {
+        check: "jobs:1",
+        level: "failure",
+        detail: expect.stringMatching(/the user is missing: .*"\/bin\/a" is not a user/),
+      },
     ]);
     const missing = read("* * * * * signalbox run -- x\n", "/etc/cron.d/jobs").findings;
     expect(missing).toMatchObject([
@@ -120,7 +128,7 @@ describe("faults and hints", () => {
       {
         check: "/etc/cron.d/jobs.cron",
         level: "warning",
-        detail: expect.stringMatching(/no file in cron.d/),
+        detail: expect.stringMatching(/ignores files in cron.d/),
       },
     ]);
     expect(read("* * * * * signalbox run -- x").findings).toMatchObject([

@@ -49,7 +49,7 @@ function startAsCron(text: string): number | null {
 describe("a line whose program starts, and one whose does not", () => {
   const LINE = "* * * * * signalbox run --lock a -- true\n";
   test.each<[name: string, text: string, detail: RegExp | undefined]>([
-    ["no PATH line", LINE, /^signalbox is not found; PATH is \/usr\/bin:\/bin, which is cron's own/],
+    ["no PATH line", LINE, /^signalbox is not found; PATH is \/usr\/bin:\/bin, cron's default/],
     ["a PATH line with both", `PATH=${at("app", "node")}\n${LINE}`, undefined],
     ["a PATH line in quotes", `PATH="${at("app", "node")}:/usr/bin"\n${LINE}`, undefined],
     ["a PATH line behind the job", `${LINE}PATH=${at("app", "node")}\n`, /^signalbox is not found/],
@@ -91,7 +91,7 @@ describe("a line whose program starts, and one whose does not", () => {
     [
       "$PATH, which cron leaves as it is",
       `PATH=$PATH:${at("app")}\n${LINE}`,
-      /^node-of-tests.*cron expands no variables/,
+      /^node-of-tests.*cron does not expand variables/,
     ],
     [
       "PATH before the command",

@@ -27,11 +27,11 @@ describe("a line of switchman", () => {
     [[], /no command/],
     [["-g", "web"], /no command/],
     [["-g"], /--group needs a value/],
-    [["--groups", "web", "--", "x"], /"--groups" is none of its options; did you mean --group\?/],
-    [["--lo", "a", "--", "x"], /"--lo" is none of its options/], // lock or lockname?
+    [["--groups", "web", "--", "x"], /unknown option "--groups"; did you mean --group\?/],
+    [["--lo", "a", "--", "x"], /unknown option "--lo"/], // lock or lockname?
     [["--lease", "db", "--", "x"], /"db" is not RESOURCE=COUNT:TOTAL/],
     [["--lease", "db=1", "--", "x"], /"db=1" is not/],
-    [["--lockname", "a/b", "--", "x"], /cannot hold "\/"/],
+    [["--lockname", "a/b", "--", "x"], /cannot contain "\/"/],
   ])("%j is a fault", (words, fault) => {
     expect(() => parseSwitchman(words)).toThrow(UsageError);
     expect(() => parseSwitchman(words)).toThrow(fault);

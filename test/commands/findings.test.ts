@@ -54,7 +54,7 @@ describe("what a check came to", () => {
   test("plain: how many of what", () => {
     expect(concluded(["ok"], {}).text).toBe("fine: 3 of 3\n");
     expect(concluded(["failure", "failure", "warning", "unknown"], {}).text).toBe(
-      "2 failures, 1 thing that could not be checked, 1 warning\n",
+      "2 failures, 1 check that could not be done, 1 warning\n",
     );
   });
 

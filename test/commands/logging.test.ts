@@ -165,7 +165,7 @@ describe("the file", () => {
     mkdirSync(file());
     log.reopen();
     log.info("still here");
-    expect(written(moved)).toMatch(/error: the log file cannot be opened.*still here\n$/s);
+    expect(written(moved)).toMatch(/error: cannot open the log file.*still here\n$/s);
   });
 
   test.runIf(existsSync("/dev/full"))("on a full disk loses lines, not the run", () => {

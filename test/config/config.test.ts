@@ -172,34 +172,34 @@ describe("what is wrong is named with its place and value", () => {
     [{ endpoints: ["a"] }, 'endpoints: "a" is not an address with a port, such as a:2379'],
     [{ endpoints: ["http://a:99999"] }, "is not an address"],
     [{ prefix: "signalbox/" }, 'prefix: "signalbox/" cannot be used: it must begin with "/"'],
-    [{ prefix: "/sïgnal/" }, "only printable ASCII"],
+    [{ prefix: "/sïgnal/" }, "printable ASCII characters only"],
     [
       { clusterId: "my-cluster" },
       "is not a cluster's id, such as cdf818194e3a8c32; signalbox init prints it",
     ],
     [{ clusterId: 14841639068965 }, "a cluster's id in quotes"],
     [{ clusterId: "18446744073709551616" }, "it has more than 64 bits"],
-    [{ prefix: "/a//b/" }, 'it holds "//"'],
+    [{ prefix: "/a//b/" }, 'it contains "//"'],
     [{ transport: "smtp" }, 'transport: "smtp" is not one of auto, http, grpc'],
     [{ history: "maybe" }, 'history: "maybe" is not true or false'],
     [{ busyExitCode: 256 }, "busyExitCode: 256 is not a whole number from 0 to 255"],
     [{ busyExitCode: "1.5" }, 'busyExitCode: "1.5" is not a whole number'],
     [{ host: "a b" }, 'host: "a b" cannot be used'],
-    [{ host: "x".repeat(10_000) }, "a host's name has"],
-    [{ group: "a\nb" }, 'group: "a\\nb" cannot be used: it holds a control character'],
-    [{ label: ["x"] }, 'label: ["x"] is not a text'],
+    [{ host: "x".repeat(10_000) }, "a host name has"],
+    [{ group: "a\nb" }, 'group: "a\\nb" cannot be used: it contains a control character'],
+    [{ label: ["x"] }, 'label: ["x"] is not a string'],
     [{ macros: ["A"] }, 'macros: ["A"] is not a set of macros'],
     [{ macros: { CPU: 4 } }, "macros: CPU is built in"],
-    [{ macros: { A: { b: 1 } } }, "macros: A is neither a number nor a text"],
+    [{ macros: { A: { b: 1 } } }, "macros: A is neither a number nor a string"],
     [{ keyBindings: ["d"] }, 'keyBindings: ["d"] is not a set of keys such as {"drain": "d"'],
     [{ keyBindings: "drain=d" }, 'keyBindings: "drain=d" is not a set of keys'],
     [{ keyBindings: { drain: [5] } }, 'keyBindings: {"drain":[5]} is not a set of keys'],
     [{ theme: "pink" }, 'theme: "pink" is not one of auto, dark, light, ansi, mono'],
     [{ mouse: "maybe" }, 'mouse: "maybe" is not true or false'],
     [{ logFile: "" }, "it is not a path"],
-    [{ tll: "30s" }, '"tll" is no setting (its value is "30s"); did you mean "ttl"?'],
-    [{ zzz: 1 }, '"zzz" is no setting (its value is 1); see: signalbox config'],
-    [JSON.parse('{"__proto__": 1}') as Record<string, unknown>, '"__proto__" is no setting'],
+    [{ tll: "30s" }, 'unknown setting "tll" (its value is "30s"); did you mean "ttl"?'],
+    [{ zzz: 1 }, 'unknown setting "zzz" (its value is 1); see: signalbox config'],
+    [JSON.parse('{"__proto__": 1}') as Record<string, unknown>, 'unknown setting "__proto__"'],
   ])("file %j", (settings, message) => {
     const error = failure({}, { [SYSTEM]: settings });
     expect(error).toBeInstanceOf(ConfigError);
@@ -237,7 +237,7 @@ describe("the termination timeout must fit into the TTL", () => {
     expect(error.message).toContain(
       `terminationTimeout ${tooLong} (flag --termination-timeout) does not fit`,
     );
-    expect(error.message).toContain(`the largest that fits is ${largest};`);
+    expect(error.message).toContain(`set it to ${largest} or less,`);
     expect(resolved({ flags: { ttl, terminationTimeout: largest } }).values.ttl).toBeGreaterThan(0);
   });
 
@@ -299,11 +299,11 @@ describe("listings", () => {
 test.each([
   [
     { cacert: "/ca.pem" },
-    "cacert is set (flag --cacert), but http://127.0.0.1:2379 (default) is without TLS",
+    "cacert is set (flag --cacert), but http://127.0.0.1:2379 (default) does not use TLS",
   ],
   [
     { endpoints: "https://a:1,http://b:1", cert: "/c.pem", key: "/k.pem" },
-    "cert is set (flag --cert), but http://b:1 (flag --endpoints) is without TLS",
+    "cert is set (flag --cert), but http://b:1 (flag --endpoints) does not use TLS",
   ],
 ])("TLS files beside an address without TLS are refused: %j", (flags, message) => {
   expect(failure({ flags })).toMatchObject({ exitCode: 78, message: expect.stringContaining(message) });

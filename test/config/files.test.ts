@@ -75,11 +75,11 @@ describe("on a real file system", () => {
   });
 
   test.each([
-    ["", "is not JSON: line 1, column 1: the text ends where a value is wanted"],
-    ['{\n  "ttl": "40s",\n}', 'is not JSON: line 3, column 1: "}" stands where a quoted key is wanted'],
-    ["[]", 'must hold a JSON object, such as {"ttl": "30s"}'],
-    ["null", "must hold a JSON object"],
-    ['"text"', "must hold a JSON object"],
+    ["", "is not JSON: line 1, column 1: expected a value, but the text ends"],
+    ['{\n  "ttl": "40s",\n}', 'is not JSON: line 3, column 1: expected a quoted key, got "}"'],
+    ["[]", 'must contain a JSON object, such as {"ttl": "30s"}'],
+    ["null", "must contain a JSON object"],
+    ['"text"', "must contain a JSON object"],
   ])("%j: %s", (content, message) => {
     expect(load(content)).toThrow(ConfigError);
     expect(load(content)).toThrow(`${folder}/config.json ${message}`);

@@ -66,7 +66,9 @@ describe("where a login comes from", () => {
     expect(() => resolved({ flags: { password: SECRET } })).toThrow(
       "password cannot be given on the command line",
     );
-    expect(() => resolved({ flags: { user: `cron:${SECRET}` } })).toThrow("--user takes no password");
+    expect(() => resolved({ flags: { user: `cron:${SECRET}` } })).toThrow(
+      "--user must not contain a password",
+    );
   });
 });
 
@@ -86,18 +88,23 @@ describe("half a login", () => {
       "password and passwordFile are both set",
     ],
     ["no such file", { flags: { user: "c", passwordFile: "/none" } }, {}, "/none does not exist"],
-    ["an empty file", { flags: { user: "c", passwordFile: "/s" } }, { "/s": "\n" }, "/s must hold one line"],
+    [
+      "an empty file",
+      { flags: { user: "c", passwordFile: "/s" } },
+      { "/s": "\n" },
+      "/s must contain one line",
+    ],
     [
       "two lines",
       { flags: { user: "c", passwordFile: "/s" } },
       { "/s": `${SECRET}\nmore\n` },
-      "/s must hold one line",
+      "/s must contain one line",
     ],
     [
       "no text",
       {},
       { [SYSTEM]: { user: "c", password: 12345 } },
-      "password: it is not a text (not shown here)",
+      "password: it is not a string (not shown here)",
     ],
     [
       "certificate without key",

@@ -95,30 +95,36 @@ describe("evaluate", () => {
   test.each([
     ["", "a number is missing, at character 1"],
     ["2+", "a number is missing, at character 3"],
-    ["2 3", '"3" is not expected, at character 3'],
-    ["2+*3", '"*" stands where a number is wanted, at character 3'],
+    ["2 3", 'unexpected "3", at character 3'],
+    ["2+*3", 'expected a number, got "*", at character 3'],
     ["(2+3", '")" is missing, at character 5'],
-    ["2+3)", '")" is not expected, at character 4'],
-    ["(2,3)", '"," stands where ")" is wanted, at character 3'],
-    ["min()", '")" stands where a number is wanted, at character 5'],
+    ["2+3)", 'unexpected ")", at character 4'],
+    ["(2,3)", 'expected ")", got ",", at character 3'],
+    ["min()", 'expected a number, got ")", at character 5'],
     ["int(1,2)", "int takes one number, not 2, at character 1"],
     ["int", "int needs numbers in brackets, at character 1"],
     ["2*RAM", 'there is no macro "RAM", at character 3'],
     ["HOST+1", 'HOST is the text "web1", not a number, at character 1'],
-    ["sqrt(4)", 'there is no function "sqrt"; there are int, floor, ceil, round, min, max, at character 1'],
-    ["CPU(4)", 'there is no function "CPU"; there are int, floor, ceil, round, min, max, at character 1'],
+    [
+      "sqrt(4)",
+      'there is no function "sqrt"; the functions are int, floor, ceil, round, min, max, at character 1',
+    ],
+    [
+      "CPU(4)",
+      'there is no function "CPU"; the functions are int, floor, ceil, round, min, max, at character 1',
+    ],
     ["CPU/0", "division by zero, at character 4"],
     ["5%(CPU-8)", "division by zero, at character 2"],
     ["HUGE", "the number is too large to be counted exactly, at character 1"],
     ["9007199254740991+1", "the number is too large to be counted exactly, at character 17"],
-    ["1e3", '"e3" is not expected, at character 2'],
-    ["0x10", '"x10" is not expected, at character 2'],
-    ["1..2", '"." is not expected, at character 2'],
-    ["1;process", '";" is not expected, at character 2'],
+    ["1e3", 'unexpected "e3", at character 2'],
+    ["0x10", 'unexpected "x10", at character 2'],
+    ["1..2", 'unexpected ".", at character 2'],
+    ["1;process", 'unexpected ";", at character 2'],
     ["constructor", 'there is no macro "constructor", at character 1'],
     ["a.b", 'there is no macro "a", at character 1'],
-    ["2\n+2", '"\\n" is not expected, at character 2'],
-    ["👍", '"👍" stands where a number is wanted, at character 1'],
+    ["2\n+2", 'unexpected "\\n", at character 2'],
+    ["👍", 'expected a number, got "👍", at character 1'],
   ])("%j: %s", (text, fault) => {
     expect(evaluateExpression(text, lookup)).toEqual({ fault: `${JSON.stringify(text)}: ${fault}` });
   });
@@ -133,7 +139,7 @@ describe("evaluate", () => {
     expect(evaluateExpression(nested(50), lookup)).toHaveProperty("value");
     expect(evaluateExpression(nested(51), lookup)).toHaveProperty(
       "fault",
-      expect.stringContaining("nested more than 50 deep"),
+      expect.stringContaining("nested more than 50 levels deep"),
     );
     expect(evaluateExpression(nested(10_000), lookup)).toHaveProperty(
       "fault",
@@ -149,7 +155,7 @@ describe("evaluate", () => {
     const result = evaluateExpression("1+".repeat(5_000), lookup);
     expect(result).toHaveProperty(
       "fault",
-      expect.stringContaining("too long: 10000 characters, 500 are allowed"),
+      expect.stringContaining("too long: 10000 characters, at most 500 are allowed"),
     );
     expect(JSON.stringify(result).length).toBeLessThan(200);
   });

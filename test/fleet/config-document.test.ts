@@ -149,26 +149,26 @@ describe("a document with faults", () => {
 }`;
     expect(faults(text)).toEqual([
       "2:14 the version must be 1",
-      '4:21 group "web": a member is a host or a group, in quotes',
+      '4:21 group "web": a member must be a host or a group, in quotes',
       '4:24 member "" cannot be used: it is empty',
-      '5:5 "web" stands here for the second time',
-      '5:12 group "web": a member is a host or a group, in quotes',
-      '6:5 group "\\u0007" cannot be used: it holds a control character',
-      '10:5 resource "db" stands here for the second time',
+      '5:5 "web" is listed twice',
+      '5:12 group "web": a member must be a host or a group, in quotes',
+      '6:5 group "\\u0007" cannot be used: it contains a control character',
+      '10:5 resource "db" is listed twice',
       '10:30 resource "db": total "0" is 0, it must be 1 or more',
       '11:5 a resource needs a "name", in quotes',
-      "12:29 a total is a number, or an expression over macros in quotes",
-      "12:44 an order is a whole number",
-      "12:57 a note is a text of 500 characters at most",
+      "12:29 a total must be a number, or an expression over macros in quotes",
+      "12:44 an order must be a whole number",
+      "12:57 a note must be a string of at most 500 characters",
       '12:60 a resource has no field "size"; it may have name, total, order, note',
-      '13:5 resource "db" stands here for the second time',
+      '13:5 resource "db" is listed twice',
       "13:11 a resource must be an object, in braces",
       '15:3 the document has no field "resuorces"; did you mean "resources"?',
     ]);
   });
 
   it.each([
-    ["{", "1:2 the text ends where a quoted key"],
+    ["{", "1:2 expected a quoted key"],
     ["[]", "1:1 the document must be an object, in braces"],
     ["{}", '1:1 it has neither "groups" nor "resources"'],
     ['{"groups": []}', '1:12 "groups" must be an object, in braces'],

@@ -181,7 +181,7 @@ describe("a group's value", () => {
     ["[4]", '"4" is not a name'],
     ['["a", null]', '"null" is not a name'],
     ['[""]', 'member "" cannot be used: it is empty'],
-    ['["a\\nb"]', 'member "a\\nb" cannot be used: it holds a control character'],
+    ['["a\\nb"]', 'member "a\\nb" cannot be used: it contains a control character'],
   ])("%j: %s", (text, why) => {
     expect(parseGroup(text)).toBeUndefined();
     expect(parseGroupMembers(text)).toHaveProperty("fault", expect.stringContaining(why));
@@ -201,9 +201,9 @@ describe("notes", () => {
   test("tell of circles, of empty groups, and of groups named like hosts", () => {
     const notes = listGroupNotes(groups({ a: ["b"], b: ["a"], none: [], "web1.example.com": ["x.y"] }));
     expect(notes).toEqual([
-      'group "none" is empty: nothing asked for in it can run',
+      'group "none" is empty: no run that is limited to it can start',
       'group "web1.example.com" is named like a host: a member "web1.example.com" means the group',
-      'groups name each other in a circle ("a" > "b" > "a"): all of them hold the same hosts',
+      'groups contain each other in a circle ("a" > "b" > "a"): all of them have the same hosts',
     ]);
   });
 

@@ -35,12 +35,12 @@ describe("one lease", () => {
     ["db", "write it as --lease db=2:10"],
     ["", "write it as --lease db=2:10"],
     ["=1", "the resource's name cannot be used: it is empty"],
-    ["d\nb=1", "the resource's name cannot be used: it holds a control character"],
+    ["d\nb=1", "the resource's name cannot be used: it contains a control character"],
     ["db=", "count: it is missing"],
     ["db=1:", "total: it is missing"],
     ["db=:4", "count: it is missing"],
-    ["db=1:2:3", 'total: "2:3": ":" is not expected, at character 2'],
-    ["db=2=10", 'count: "2=10": "=" is not expected, at character 2'],
+    ["db=1:2:3", 'total: "2:3": unexpected ":", at character 2'],
+    ["db=2=10", 'count: "2=10": unexpected "=", at character 2'],
     ["db=0", 'count: "0" is 0, it must be 1 or more'],
     ["db=-1", 'count: "-1" is -1, it must be 1 or more'],
     ["db=1.5", 'count: "1.5" is 1.5, not a whole number'],
@@ -71,7 +71,7 @@ describe("several leases", () => {
   });
 
   test("totals that disagree are refused, both named", () => {
-    expect(() => parse("db=1:8", "db=1:9")).toThrow(/"db" with a total of 8 and with one of 9/);
+    expect(() => parse("db=1:8", "db=1:9")).toThrow(/two totals for resource "db", 8 and 9/);
   });
 
   test("it is the sum that must fit", () => {
@@ -81,7 +81,7 @@ describe("several leases", () => {
   test("as many as fit into a transaction", () => {
     const specs = Array.from({ length: MAX_RESOURCES + 1 }, (_, index) => `r${index}=1`);
     expect(parse(...specs.slice(1))).toHaveLength(MAX_RESOURCES);
-    expect(() => parse(...specs)).toThrow(`${MAX_RESOURCES + 1} resources are leased`);
+    expect(() => parse(...specs)).toThrow(`at most ${MAX_RESOURCES} resources; got ${MAX_RESOURCES + 1}`);
   });
 
   test("counts are summed, whatever the order", () => {

@@ -28,7 +28,7 @@ test.each([
   ["null", "has no total"],
   ["[]", "has no total"],
   ['{"total": true}', "has no total"],
-  ["{", '"{" stands where a number is wanted'],
+  ["{", 'expected a number, got "{"'],
 ])("%j is none: %s", (text, why) => {
   expect(() => evaluateConfiguredTotal(text, macros)).toThrow(ConfigError);
   expect(() => evaluateConfiguredTotal(text, macros)).toThrow(why);

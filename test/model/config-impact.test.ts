@@ -108,7 +108,7 @@ describe("a change of groups", () => {
     expect(hits).toEqual(["a ended 125", "b leaves 75"]);
     expect(fates(picture, deleted(picture, "group", "all"))).toEqual(["c ended 125", "b leaves 78"]);
     expect(notes(picture, deleted(picture, "group", "web"))).toContain(
-      'group "all" still names "web", which is taken for a host now',
+      'group "all" still contains "web", which now counts as a host',
     );
   });
 
@@ -118,7 +118,7 @@ describe("a change of groups", () => {
     expect(notes(picture, changes)).toEqual(
       expect.arrayContaining([
         expect.stringContaining(`group "${C}" is named like a host`),
-        `group "all" has a member "${C}": a host so far, the group from now on`,
+        `member "${C}" of group "all" was a host; from now on it is the group`,
       ]),
     );
   });
@@ -126,13 +126,13 @@ describe("a change of groups", () => {
   it("notes circles, empty groups and strangers, but only those that it brings about", () => {
     const circle = applyConfigChanges(buildConfiguration(picture), groupChange(picture, "web", A, B, "all"));
     expect(notes(picture, groupChange(picture, "web", A, B, "all"))).toEqual([
-      expect.stringContaining("groups name each other in a circle"),
+      expect.stringContaining("groups contain each other in a circle"),
     ]);
     expect(circle.groups.get("web")).toContain("all");
     const known = pictureOf(group("old"), group("web", A), host("a", 2));
     expect(notes(known, groupChange(known, "web", A, "b", "a"))).toEqual([
-      `"a" is no group, and no host of this name was ever seen; did you mean "${A}"?`,
-      '"b" is no group, and no host of this name was ever seen',
+      `"a" is neither a group nor a host that was ever seen; did you mean "${A}"?`,
+      '"b" is neither a group nor a host that was ever seen',
     ]);
     expect(notes(known, groupChange(known, "web"))).toEqual([expect.stringContaining('"web" is empty')]);
   });
@@ -142,10 +142,10 @@ describe("a change of groups", () => {
     const drained = pictureOf(group("web", A, B), drain, stand("lock x", "c", { group: "web" }));
     const waiting = stand("lock y", "c", {});
     expect(notes(drained, groupChange(drained, "web", A))).toEqual([
-      `group "web" is drained by ann@ops; that ends for ${B}`,
+      `group "web" is drained by ann@ops; it no longer applies to ${B}`,
     ]);
     expect(notes(drained, deleted(drained, "group", "web"))).toEqual([
-      'group "web" is drained by ann@ops; without the group, the drain stops nobody',
+      'group "web" is drained by ann@ops; without the group, the drain stops nothing',
     ]);
     const entering = pictureOf(group("web", A, B), drain, waiting);
     const changes = groupChange(entering, "web", A, B, C);
@@ -205,7 +205,7 @@ describe("a change of totals", () => {
 
   it("below what is held grants nothing until enough is back", () => {
     expect(notes(configured, resourceChange(configured, "db", { total: "3" }))).toEqual([
-      '4 units of "db" are held, of 3: nothing is granted until enough are back',
+      '4 units of "db" are held, but the total is 3: nothing is granted until enough are free',
     ]);
   });
 

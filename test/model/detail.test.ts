@@ -73,7 +73,7 @@ describe("what is shown of a lock", () => {
     const detail = buildQueueDetail(picture, "lock", "x", { wall: NOW, sessions: QUIET, host: quiet });
     expect(facts(detail)).toMatchObject({
       runner: "quiet: its session was not renewed for 21s, and ends in 9s",
-      host: "a.example.com seems to be gone: 0 of 2 other runners there are alive; seen never",
+      host: "a.example.com seems to be down: 0 of 2 other runners there are alive; seen never",
     });
     expect(detail.facts.find(({ label }) => label === "runner")?.tone).toBe("problem");
   });
@@ -87,7 +87,7 @@ describe("what is shown of a lock", () => {
     },
     {
       ...{ what: "over its grace", ticket: { ...held, state: "grace", until: NOW } as const },
-      fact: { grace: "its command has ended, its place is kept: over, anybody may take it" },
+      fact: { grace: "its command has ended, its place is kept: over, others may take it" },
       heading: "lock x: grace",
     },
     {
@@ -145,7 +145,7 @@ describe("what is shown of a resource", () => {
     const detail = shown("resource", "db", ...queue);
     expect(detail.heading).toBe("resource db: held, 7 of 10 units held");
     expect(facts(detail)).toEqual({
-      total: "10, as its runs state it",
+      total: "10, as stated by its runs",
       "totals differ": "8 by b.example.com:4711; 10 by a.example.com:4711, c.example.com:4711",
     });
     expect(rows(detail, "holders")?.map(([who, units]) => [who, units])).toEqual([
@@ -156,7 +156,7 @@ describe("what is shown of a resource", () => {
 
   it("is no word of totals where all count alike", () => {
     expect(facts(shown("resource", "db", ...queue.slice(0, 1)))).toEqual({
-      total: "10, as its runs state it",
+      total: "10, as stated by its runs",
     });
   });
 

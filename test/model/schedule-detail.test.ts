@@ -229,7 +229,7 @@ describe("what happens to schedules", () => {
   it("is told: what starts, and how it ends", () => {
     const idle = schedule("s");
     const busy = [...idle, running("s", { run: "r1", attempt: 2 })];
-    expect(told(idle, busy)).toEqual(["started  schedule s  web1:42  for the 2. time  1.0s late"]);
+    expect(told(idle, busy)).toEqual(["started  schedule s  web1:42  attempt 2  1.0s late"]);
     const [definition, due] = schedule("s", {}, { last: last() });
     if (definition === undefined || due === undefined) throw new Error("no such keys");
     expect(told(busy, [definition, newer(due)])).toEqual(["ended  schedule s  web1:42  failed after 9s"]);

@@ -109,12 +109,12 @@ describe("a name taken from outside", () => {
 
   test.each([
     ["", "it is empty"],
-    ["a\0b", "it holds a control character"],
-    ["a\x7f", "it holds a control character"],
-    ["a\x85", "it holds a control character"],
-    ["x".repeat(513), "it has 513 bytes, 512 are allowed"],
-    [`x${"é".repeat(256)}`, "it has 513 bytes, 512 are allowed"],
-    ["👍".repeat(129), "it has 516 bytes, 512 are allowed"],
+    ["a\0b", "it contains a control character"],
+    ["a\x7f", "it contains a control character"],
+    ["a\x85", "it contains a control character"],
+    ["x".repeat(513), "it has 513 bytes; at most 512 are allowed"],
+    [`x${"é".repeat(256)}`, "it has 513 bytes; at most 512 are allowed"],
+    ["👍".repeat(129), "it has 516 bytes; at most 512 are allowed"],
   ])("%#: is refused with its reason, and a key that holds it all the same means nothing", (name, why) => {
     expect(() => validateName("lock", name)).toThrow(UsageError);
     expect(() => validateName("lock", name)).toThrow(why);

@@ -10,7 +10,7 @@ const TTL = "20s";
 const WAITS_FOR_GO = ["sh", "-c", 'echo up; until [ -e "$GO" ]; do sleep 0.05; done; echo done'];
 
 const ONLY_WARNINGS =
-  /^(signalbox: warn: (etcd does not answer, the session was not renewed|the claim was not freed, it ends with its session) .*\n)*$/;
+  /^(signalbox: warn: (etcd does not answer, the session was not renewed|the claim was not freed; it ends with its session) .*\n)*$/;
 
 interface Held {
   room: Room;

@@ -28,33 +28,33 @@ describe.concurrent("mistakes: exit 64, one line that says what to do", () => {
   const cases: [line: string[], message: RegExp][] = [
     [["rum"], /"rum" is not a command; did you mean "run"\?/],
     [["frobnicate"], /"frobnicate" is not a command; see: signalbox --help/],
-    [["group"], /"group" is not complete; there are: group set, group add, /],
+    [["group"], /"group" needs a second word; there are: group set, group add, /],
     [["group", "sett"], /"group sett" is not a command; did you mean "group set"\?/],
     [["group", "x"], /"group x" is not a command; there are: group set, group add, /],
     [["help", "grup"], /"grup" is not a command; did you mean "group"\?/],
-    [["run", "--lokc", "a", "--", "true"], /"--lokc" is not a flag of signalbox run; did you mean --lock\?/],
-    [["run", "--frobnicate", "--", "true"], /"--frobnicate" is not a flag.*see: signalbox run --help/],
-    [["run", "sleep", "1"], /"sleep" was not expected; put -- before the command: -- sleep 1/],
-    [["run"], /no command was given; put it after --/],
-    [["run", "--"], /no command was given; put it after --/],
-    [["run", "--", ""], /the command is empty/],
+    [["run", "--lokc", "a", "--", "true"], /unknown option "--lokc"; did you mean --lock\?/],
+    [["run", "--frobnicate", "--", "true"], /unknown option "--frobnicate".*see: signalbox run --help/],
+    [["run", "sleep", "1"], /unexpected argument "sleep"; put -- before the command: -- sleep 1/],
+    [["run"], /COMMAND is missing: put it after --/],
+    [["run", "--"], /COMMAND is missing: put it after --/],
+    [["run", "--", ""], /COMMAND is empty/],
     [["run", "--lock"], /--lock needs a value/],
     [["run", "--lock", "a", "--lock", "b", "--", "true"], /--lock was given twice/],
     [["run", "--lock", "a", "--no-lock", "--", "true"], /--lock and --no-lock exclude each other/],
-    [["run", "--no-lock", "--", "true"], /leaves nothing to hold/],
-    [["run", "--wait", "5m", "--", "true"], /"5m" was not expected/],
+    [["run", "--no-lock", "--", "true"], /--no-lock needs --lease/],
+    [["run", "--wait", "5m", "--", "true"], /unexpected argument "5m"/],
     [["run", "--wait=5", "--", "true"], /--wait: "5" has no unit; write 5s/],
     [["run", "--ttl", "soon", "--", "true"], /--ttl: "soon" is not a duration/],
     [["run", "--busy-exit-code", "256", "--", "true"], /--busy-exit-code: "256" is not a whole number/],
     [["run", "--lease", "db", "--", "true"], /--lease/],
     [["run", "--lease", "db=0:3", "--", "true"], /--lease/],
     [["run", "--transport", "smoke", "--", "true"], /--transport: "smoke" is not one of auto, http, grpc/],
-    [["ls", "--", "x"], /WHAT: "x" is none of overview, locks/],
-    [["ls", "lock"], /WHAT: "lock" is none of .*; did you mean "locks"\?/],
-    [["drain", "--", "lock", "-x", "y"], /"y" was not expected/],
+    [["ls", "--", "x"], /WHAT must be one of overview, locks.*got "x"/],
+    [["ls", "lock"], /WHAT must be one of .*; got "lock"; did you mean "locks"\?/],
+    [["drain", "--", "lock", "-x", "y"], /unexpected argument "y"/],
     [["group", "set"], /GROUP is missing/],
     [["resource", "set", "db", "many"], /total "many"/],
-    [["resource", "set", "db", "1", "--order", "x"], /--order: "x" is not a whole number/],
+    [["resource", "set", "db", "1", "--order", "x"], /--order must be a whole number; got "x"/],
     [["lock", "x"], /"lock" is not a command; use: signalbox run --lock NAME -- COMMAND/],
     [["unlock", "x"], /"unlock" is not a command; use: signalbox reset lock NAME/],
     [["rnu"], /"rnu" is not a command; did you mean "run"\?/],
@@ -100,7 +100,7 @@ describe.concurrent("settings", () => {
     const { code, stdout, stderr } = await room.ended(["config", "--json", "-c", file, "--ttl", "20s"]);
     expect({ code, stderr }).toEqual({
       code: 0,
-      stderr: "signalbox: note: SIGNALBOX_TTLL is no setting; did you mean SIGNALBOX_TTL?\n",
+      stderr: "signalbox: note: unknown setting SIGNALBOX_TTLL; did you mean SIGNALBOX_TTL?\n",
     });
     const { settings } = JSON.parse(stdout) as { settings: { key: string; value: string; source: string }[] };
     const found = Object.fromEntries(settings.map(({ key, value, source }) => [key, [value, source]]));
@@ -119,9 +119,9 @@ describe.concurrent("settings", () => {
 
   const FILES: [text: string, message: RegExp][] = [
     ['{"ttl": 30}', /ttl: 30 is not a duration in quotes/],
-    ['{"tll": "30s"}', /"tll" is no setting .*"30s".*; did you mean "ttl"\?/],
+    ['{"tll": "30s"}', /unknown setting "tll" .*"30s".*; did you mean "ttl"\?/],
     ['{"ttl": "30s",', /is not JSON: line 1, column 15/],
-    ["[]", /must hold a JSON object/],
+    ["[]", /must contain a JSON object/],
     ['{"ttl": "5s", "terminationTimeout": "5s"}', /terminationTimeout 5s .*does not fit into ttl 5s/],
   ];
   test.each(FILES)("a file with %s: 78, naming file, key and value", async (text, message) => {
@@ -183,6 +183,6 @@ describe.concurrent("--dry-run", () => {
     });
     await room.ended(["resource", "set", "db", "2"]);
     const never = await room.run(["--lease", "db=3", "--dry-run"], ["true"]).ended;
-    expect(never).toEqual(saying(78, /3 units of resource "db" are asked for, but there are only 2/));
+    expect(never).toEqual(saying(78, /3 units of resource "db" are requested, but there are only 2/));
   });
 });

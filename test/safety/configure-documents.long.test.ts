@@ -64,7 +64,7 @@ describe("an export", () => {
     const timeless = (one: string) => ({ ...JSON.parse(one), revision: "" });
     expect(timeless(await done(other, ["export", "-"]))).toEqual(timeless(text));
     const again = await take(other, JSON.parse(text), "--replace", "--yes", "--strict");
-    expect(again).toMatchObject({ code: 1, stdout: expect.stringContaining("is so already") });
+    expect(again).toMatchObject({ code: 1, stdout: expect.stringContaining("is up to date") });
     expect(await audits(other)).toHaveLength(1);
   });
 
@@ -115,7 +115,7 @@ describe("an import", () => {
     expect({ code, lines: stderr.split("\n") }).toEqual({
       code: 78,
       lines: [
-        `signalbox: ${file}:2:22: group "web": a member is a host or a group, in quotes`,
+        `signalbox: ${file}:2:22: group "web": a member must be a host or a group, in quotes`,
         `signalbox: ${file}:2:25: member "" cannot be used: it is empty`,
         `signalbox: ${file}:3:41: resource "db": total "-1" is -1, it must be 1 or more`,
         "signalbox: nothing was changed",
@@ -200,7 +200,7 @@ describe("an import", () => {
       code: 75,
       stdout: expect.stringMatching(/moved:[\s\S]*- group g1 \(/),
     });
-    expect(stdout).toMatch(/ did this: group, group g1: - group g1/);
+    expect(stdout).toMatch(/changed by .*: group, group g1: - group g1/);
     expect(JSON.parse(await done(stage, ["export"])).groups).not.toHaveProperty("web");
   });
 
@@ -278,9 +278,7 @@ describe("an edit", () => {
       `if grep -q oops "$1"; then sed -i 's/oops/["a"]/' "$1"; else sed -i 's/"groups": {/&"web": oops/' "$1"; fi`,
     );
     const edit = stage.command(["edit"], { env, terminal: TERMINAL });
-    await edit.waitForOutput(
-      /signalbox.json:4:21: "o" stands where a value is wanted[\s\S]*Edit again\? \[Y\/n\]/,
-    );
+    await edit.waitForOutput(/signalbox.json:4:21: expected a value, got "o"[\s\S]*Edit again\? \[Y\/n\]/);
     edit.child.stdin?.write("\r");
     await edit.waitForOutput(/\+ group web: a/);
     edit.child.stdin?.write("y\r");
@@ -305,7 +303,7 @@ describe("an edit", () => {
     }
     const end = await edit.ended;
     expect(end.code).toBe(code);
-    const [, file = ""] = /what you typed is kept in (\S+)/.exec(end.stdout) ?? [];
+    const [, file = ""] = /your text is kept in (\S+)/.exec(end.stdout) ?? [];
     expect([readFileSync(file, "utf8")]).toEqual(kept(path));
     expect(readFileSync(file, "utf8")).toMatch(code === 1 && answer ? W2 : /oops/);
     expect(await everything(stage)).toEqual(before);
@@ -362,7 +360,7 @@ describe("an edit", () => {
     const { code, stderr } = await edit.ended;
     expect({ code, stderr }).toEqual({
       code: 143,
-      stderr: expect.stringContaining("what you typed is kept in"),
+      stderr: expect.stringContaining("your text is kept in"),
     });
     expect(kept(path).join("")).toContain("typed");
   });
@@ -427,7 +425,7 @@ describe("a role that may not configure", () => {
   it("keeps what was typed into an editor", async () => {
     const { env, path } = editor('sed -i s/web1/web2/ "$1"');
     const end = await room.ended(["edit", "--yes"], { env });
-    expect(end).toMatchObject({ code: 77, stderr: expect.stringContaining("what you typed is kept in") });
+    expect(end).toMatchObject({ code: 77, stderr: expect.stringContaining("your text is kept in") });
     expect(kept(path).join("")).toContain("web2");
   });
 });

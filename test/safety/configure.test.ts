@@ -79,9 +79,9 @@ describe("a group", () => {
   it("is created and grows without a question; what is so already is no change and no record", async () => {
     const stage = await theatre.stage("http");
     expect(await done(stage, "group", "set", "web", W2, W1)).toBe(`+ group web: ${W1}, ${W2}\n`);
-    expect(await done(stage, "group", "set", "web", W1, W2, W1)).toMatch(/is so already/);
-    expect(await done(stage, "group", "add", "web", W1)).toMatch(/is so already/);
-    expect(await done(stage, "group", "remove", "web", "db1")).toMatch(/is so already/);
+    expect(await done(stage, "group", "set", "web", W1, W2, W1)).toMatch(/is up to date/);
+    expect(await done(stage, "group", "add", "web", W1)).toMatch(/is up to date/);
+    expect(await done(stage, "group", "remove", "web", "db1")).toMatch(/is up to date/);
     expect(await audits(stage)).toHaveLength(1);
     const strict = await stage.command(["group", "set", "web", W1, W2, "--strict"]).ended;
     expect(strict.code).toBe(1);
@@ -99,9 +99,9 @@ describe("a group", () => {
     const { code, stderr } = await stage.command(["group", "delete", "web", "--yes"]).ended;
     expect({ code, stderr }).toEqual({
       code: 0,
-      stderr: expect.stringContaining('group "all" still names "web", which is taken for a host now'),
+      stderr: expect.stringContaining('group "all" still contains "web", which now counts as a host'),
     });
-    expect(await done(stage, "group", "delete", "web", "--yes")).toMatch(/there is no group "web"/);
+    expect(await done(stage, "group", "delete", "web", "--yes")).toMatch(/group "web" does not exist/);
     expect((await stage.command(["group", "delete", "web", "--yes", "--strict"]).ended).code).toBe(1);
     expect(JSON.parse(await done(stage, "group", "list", "--json"))).toMatchObject({
       ...{ version: 1, revision: expect.stringMatching(/^\d+$/), groups: { all: ["web"] } },
@@ -145,8 +145,8 @@ describe("a group", () => {
     const added = names.filter((_, index) => ends[index]?.code === 0);
     expect(await members(stage, "web")).toEqual(added);
     for (const { stderr } of ends.filter(({ code }) => code === 75)) {
-      expect(stderr).toMatch(/the configuration has moved:\n.*~ group web: \+ h/);
-      expect(stderr).toMatch(/@.* did this: group, group web: ~ group web: \+ h/);
+      expect(stderr).toMatch(/the configuration has changed:\n.*~ group web: \+ h/);
+      expect(stderr).toMatch(/changed by .*@.*: group, group web: ~ group web: \+ h/);
     }
     expect(await audits(stage)).toHaveLength(1 + added.length);
   });
@@ -198,7 +198,7 @@ describe("a resource", () => {
     expect(await done(stage, "resource", "set", "db", "--order", "", "--note", "")).toMatch(
       /order 3 -> none/,
     );
-    expect(await done(stage, "resource", "set", "db", "12")).toMatch(/is so already/);
+    expect(await done(stage, "resource", "set", "db", "12")).toMatch(/is up to date/);
     expect((await stage.command(["resource", "delete", "db"]).ended).code).toBe(64);
     expect(await done(stage, "resource", "delete", "db", "--yes")).toBe("- resource db (total 12)\n");
     expect(await done(stage, "resource", "delete", "db", "--yes")).toMatch(/is not configured/);

@@ -91,12 +91,12 @@ describe.concurrent("what changes between preview and confirmation", () => {
     const console = await seat(stage);
     await console.waitFor(/x .*held/);
     console.press("X");
-    await console.waitFor("next  nobody who waits now");
+    await console.waitFor("next  none of the waiting runs");
     console.type("x");
     const timer = setInterval(() => void queueUp(stage, "x"), 200);
     context.onTestFinished(() => clearInterval(timer));
     await console.waitFor(/\+ next .*waits for lock x/);
-    await console.waitFor(/- next {2}nobody who waits now/);
+    await console.waitFor(/- next {2}none of the waiting runs/);
     console.press("enter");
     expect((await run.ended).code).toBe(125);
     await console.waitFor(/done .*reset lock x/);
@@ -114,7 +114,7 @@ describe.concurrent("what changes between preview and confirmation", () => {
     await queueUp(stage, "x", { state: "held", host: "second.example.com" });
     await stage.store.commitTxn({ compare: [], success: [{ op: "delete", key: first }], failure: [] });
     await console.waitFor(/\+ ends +second/);
-    await console.waitFor("it would now end other runs");
+    await console.waitFor("the runs to end have changed");
     console.press("enter");
     await console.waitFor("▲ type x to confirm");
     expect(await audit(stage)).toEqual([]);
@@ -135,7 +135,7 @@ describe.concurrent("what changes between preview and confirmation", () => {
     const drain = { op: "put", key: stage.keys.drain("lock", "x"), value: '{"by":"ann","at":1}' } as const;
     await stage.store.commitTxn({ compare: [], success: [drain], failure: [] });
     console.press("enter");
-    await console.waitFor("nothing was done, for something has moved");
+    await console.waitFor("nothing was done, because something has changed");
     expect(console.getScreen().join("\n")).toMatch(/new: lock x is drained by ann/);
     await console.waitFor("Enter look again");
     console.press("enter");
@@ -191,7 +191,7 @@ describe.concurrent("a drain", () => {
     await console.waitFor(new RegExp(`  ${name} `));
     console.press("D");
     await console.waitFor(`drain ${scope} ${name} --wait`);
-    await console.waitFor(/holds nobody/);
+    await console.waitFor(/holds none/);
     await console.waitFor("Enter drain");
     console.press("enter");
     await console.waitFor(new RegExp(`done .*drain ${scope} ${name}`));
@@ -323,7 +323,7 @@ describe.concurrent("read-only", () => {
     await console.waitFor(/x .*held/);
     for (const key of ["X", "D", "U", "K", "e", "n", "delete"]) {
       console.press("T", key); // another toast between them
-      await console.waitFor("read-only: nothing can be changed here");
+      await console.waitFor("this console is read-only");
     }
     expect(await audit(stage)).toEqual([]);
   });

@@ -93,14 +93,14 @@ describe("a key too many", () => {
     const console = await seat(stage);
     await console.waitFor(/gamma .*held/);
     console.press("1", "down", "down", "D");
-    await console.waitFor("this is its row");
+    await console.waitFor("row selected");
     expect(console.getScreen().join("\n")).not.toContain("drain lock");
     console.press("D");
     await console.waitFor("drain lock beta --wait");
     console.press("escape");
     await console.waitFor((it) => !it.getScreen().join("\n").includes("drain lock"));
     console.press("5", "X");
-    await console.waitFor("this acts on rows of the table: go there first");
+    await console.waitFor("this key acts on rows of the table: go there first");
   });
 
   it("does not end a job that is under way with the console", async () => {
@@ -113,7 +113,7 @@ describe("a key too many", () => {
     console.press("enter");
     await console.waitFor(/→ drain lock invoices/);
     console.press("q");
-    await console.waitFor("would be left: again to quit");
+    await console.waitFor("press again to quit anyway");
     console.press("q");
     expect(await console.ended).toEqual({ code: 0, signal: undefined });
     expect(console.leftBehind).toEqual([]);
@@ -134,7 +134,7 @@ describe.concurrent("a console that was stopped for a while", () => {
     let wasLive = false;
     const look = () => {
       wasLive ||= /live rev/.test(console.getScreen().at(-1) ?? "");
-      return /it was not asked since|does not answer|no answer/.test(console.getScreen().at(-1) ?? "");
+      return /no requests since|no response|no answer/.test(console.getScreen().at(-1) ?? "");
     };
     const before = console.bytes;
     console.kill("SIGCONT");
@@ -152,7 +152,7 @@ describe.concurrent("a terminal", () => {
     const stage = await theatre.stage("http", context);
     const console = await seat(stage);
     console.press("ctrl+z");
-    await console.waitFor("there is no shell behind this console");
+    await console.waitFor("this console was not started by a shell");
     expect(console.isAlternate).toBe(true);
     console.press("?");
     await console.waitFor("Anywhere");
@@ -269,15 +269,15 @@ describe.concurrent("while nothing was read yet", () => {
     });
     context.onTestFinished(() => console.close());
     await console.waitFor("why: ");
-    await console.waitFor(/etcd is away for/);
+    await console.waitFor(/etcd unreachable/);
     const page = () => console.getScreen().join("\n").replace(/\s+/g, " ");
     expect(page()).toMatch(/connection refused: nothing listens there/);
     expect(page()).toContain("endpoints: http://127.0.0.1:9 (environment SIGNALBOX_ENDPOINTS)");
     expect(page()).toContain("SIGNALBOX_ENDPOINTS=http://etcd1:2379");
     for (const key of ["]", "]", "[", "5", "]", "]", "]", "2"]) {
       console.press(key);
-      await console.waitFor("Not known yet: etcd has not been read.");
-      expect(page()).not.toMatch(/No lock is held|Nothing is wrong|No events yet|Nobody waits/);
+      await console.waitFor("No data yet: etcd has not been read.");
+      expect(page()).not.toMatch(/No lock is held|No problems|No events yet|No run waits/);
     }
   });
 
@@ -288,7 +288,7 @@ describe.concurrent("while nothing was read yet", () => {
     context.onTestFinished(() => etcd.stop());
     const console = openTerminal({ args: ["console"], endpoints: etcd.endpoints, columns: 120, rows: 40 });
     context.onTestFinished(() => console.close());
-    await console.waitFor(/etcd refuses for/);
+    await console.waitFor(/access refused/);
     expect(console.getScreen().join("\n")).toMatch(/why: .*user name is empty[\s\S]*SIGNALBOX_USER/);
     expect(console.getScreen().join("\n")).not.toMatch(/No lock is held|No events yet/);
   });

@@ -60,7 +60,7 @@ it("finds a lock by a few letters, and goes to it", async () => {
   await console.waitFor((it) => selected(it).includes("gamma"));
   console.press(":");
   console.type(">edit");
-  await console.waitFor(/needs a terminal of its own/);
+  await console.waitFor(/start it in another terminal/);
   console.press("ctrl+c");
   expect(await console.ended).toEqual({ code: 0, signal: undefined });
 });
@@ -150,10 +150,10 @@ it("marks rows, and counts them", async () => {
   await console.waitFor(/✓ alpha/);
   await console.waitFor("1 marked");
   console.press("v");
-  await console.waitFor("a range begins here");
+  await console.waitFor("range started");
   console.press("j", "v");
   await console.waitFor("3 marked");
-  expect(console.getScreen().at(-1)).not.toContain("a range begins here");
+  expect(console.getScreen().at(-1)).not.toContain("range started");
   await console.waitFor((it) => it.getScreen().filter((row) => /✓ \w+ +● held/.test(row)).length === 3);
   console.press("D");
   await console.waitFor("drain 3 rows");

@@ -119,7 +119,7 @@ describe("--once", () => {
     const args = ["console", "--once", "--size", "80x24", "--connect-timeout", "500ms"];
     const { code, stdout } = await stage.command(args, { endpoint: "http://127.0.0.1:1" }).ended;
     expect(code).toBe(69);
-    expect(stdout).toMatch(/connecting for|etcd is away/);
+    expect(stdout).toMatch(/connecting for|etcd unreachable/);
   });
 });
 

@@ -102,7 +102,7 @@ describe("a single member", () => {
     );
     const one = await room.ended(["doctor", ...known.slice(0, 2), "--accept", "authentification"]);
     expect(one.stdout).toMatch(/^known {3}authentication: /m);
-    expect(one.stdout).toMatch(/^hint {4}--accept authentification: there is no such warning now$/m);
+    expect(one.stdout).toMatch(/^hint {4}--accept authentification: matches no warning now$/m);
     expect((await room.ended(["init"])).stdout).toMatch(/^warning authentication: /m);
     await room.put(room.keys.resourceConfig("db"), "[]"); // a failure counts, whatever was accepted
     expect((await room.ended(["doctor", ...known, "--accept", "malformed"])).code).toBe(2);
@@ -147,7 +147,7 @@ describe("a single member", () => {
     ]);
     expect(of("orphan")).toHaveLength(2);
     expect(of("overdue")).toEqual([
-      expect.stringMatching(/^warning: .* keeps its place in grace past its time/),
+      expect.stringMatching(/^warning: .* keeps its place after the end of its grace/),
     ]);
     expect(of("drain-ended")).toHaveLength(1);
     expect(of("host")).toEqual([expect.stringMatching(/never.example.com/)]);
@@ -233,12 +233,12 @@ describe("three members", () => {
     expect(of("endpoints")).toEqual([]);
     const one = await doctor(house.room({ transport, endpoints: [member(first).clientUrl] }));
     expect(one.found("endpoints")).toEqual([
-      expect.stringMatching(/^hint: only one address is configured, of a cluster of 3/),
+      expect.stringMatching(/^hint: only one address is configured, but the cluster has 3 members/),
     ]);
   });
 
   test.each(TRANSPORTS)(
-    "one is frozen: it is named, and not one more may be lost (over %s)",
+    "one is frozen: it is named, and no further member may fail (over %s)",
     async (transport) => {
       member(third).freeze();
       onTestFinished(() => member(third).thaw());
@@ -246,7 +246,7 @@ describe("three members", () => {
       expect(code).toBe(1);
       expect(of("member").filter((one) => /no answer within/.test(one))).toHaveLength(1);
       expect(of("quorum")).toEqual([
-        expect.stringMatching(/^warning: 2 of 3 members answered, .*not one more may be lost/),
+        expect.stringMatching(/^warning: 2 of 3 members answered, .*no further member may fail/),
       ]);
       expect(of("keys")).toHaveLength(1);
     },
@@ -454,9 +454,9 @@ describe("users with too small a role", () => {
       return house.room({ prefix: "/jobs/", transport, env });
     };
     const runner = await doctor(room("runner"));
-    expect(runner.found("authentication")).toEqual(["ok: etcd asks who it is, and checks roles"]);
+    expect(runner.found("authentication")).toEqual(["ok: etcd requires authentication, and checks roles"]);
     expect(runner.found("role")).toEqual([]);
-    const wide = /this user may write \/jobs\/schedules\/: it may have every worker run any command/;
+    const wide = /this user may write \/jobs\/schedules\/: it can make every worker run any command/;
     const found = async (...flags: string[]) => (await doctor(room("operator"), ...flags)).found("role");
     expect(await found()).toEqual([expect.stringMatching(new RegExp(`^hint: ${wide.source}`))]);
     expect(await found("--role", "operator")).toEqual([

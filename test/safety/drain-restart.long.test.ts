@@ -31,9 +31,9 @@ describe("a drain that waits, while etcd is stopped and started again", () => {
     const drain = room.cli(DRAIN);
     await drain.waitForOutput(/waiting for .*/);
     await etcd.kill();
-    await drain.waitForOutput(/etcd is away/);
+    await drain.waitForOutput(/etcd is unreachable/);
     await etcd.restart();
-    await drain.waitForOutput(/etcd is back/);
+    await drain.waitForOutput(/etcd is reachable again/);
     expect(drain.child.exitCode).toBeNull();
     writeFileSync(over, "");
     const { code, stdout, stderr } = await drain.ended;
@@ -62,7 +62,10 @@ describe("a drain that waits, while etcd is stopped and started again", () => {
     await drain.waitForOutput(/are ended when it is back/);
     await etcd.restart();
     const { code, stderr, stdout } = await drain.ended;
-    expect({ code, stdout }, stderr).toEqual({ code: 0, stdout: expect.stringContaining("1 by a reset") });
+    expect({ code, stdout }, stderr).toEqual({
+      code: 0,
+      stdout: expect.stringContaining("1 ended by a reset"),
+    });
     expect((await run.ended).code).toBe(125);
   });
 });

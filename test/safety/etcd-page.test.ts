@@ -81,7 +81,7 @@ class Reader {
 /** What a host and an operator then see. */
 function expectWorking(host: string, operator: string): void {
   expect(host).toMatch(/^ok {6}permissions: runs: /m);
-  expect(host).toMatch(/^ok {6}authentication: etcd asks who it is/m);
+  expect(host).toMatch(/^ok {6}authentication: etcd requires authentication/m);
   expect(host).toMatch(/^it works$/m);
   expect(operator).toMatch(/drain/);
 }
@@ -90,23 +90,24 @@ describe("a reader of docs/etcd.md, on an empty cluster", () => {
   test("with passwords", async () => {
     const reader = new Reader();
     await reader.prepare();
-    reader.paste(...blocksOf("Making certificates"));
+    reader.paste(...blocksOf("Make certificates"));
     await reader.startEtcd("root", false);
-    const [connect = "", users = "", host = "", operator = "", ...more] = blocksOf("With passwords");
+    const [connect = "", users = "", host = "", operator = "", ...more] = blocksOf("Log in with passwords");
     expect(more).toEqual([]);
-    reader.paste(connect, ...blocksOf("Roles"), users);
+    reader.paste(connect, ...blocksOf("Make roles"), users);
     expectWorking(reader.paste(host), reader.paste(operator));
   });
 
   test("with client certificates", async () => {
     const reader = new Reader();
     await reader.prepare();
-    const [clients = "", connect = "", users = "", host = "", operator = "", ...more] =
-      blocksOf("With client certificates");
+    const [clients = "", connect = "", users = "", host = "", operator = "", ...more] = blocksOf(
+      "Log in with client certificates",
+    );
     expect(more).toEqual([]);
-    reader.paste(...blocksOf("Making certificates"), clients);
+    reader.paste(...blocksOf("Make certificates"), clients);
     await reader.startEtcd("root", true);
-    reader.paste(connect, ...blocksOf("Roles"), users);
+    reader.paste(connect, ...blocksOf("Make roles"), users);
     expectWorking(reader.paste(host), reader.paste(operator));
   });
 });

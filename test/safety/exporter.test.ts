@@ -11,8 +11,8 @@ const theatre = new Theatre();
 
 /** Asks for a path until the answer has a line. */
 async function scraped(exporter: RunningProcess, path: string, line: RegExp): Promise<string> {
-  await exporter.waitForOutput(/metrics are served on 127\.0\.0\.1:\d+\n/);
-  const [, address] = /served on (\S+)\n/.exec(exporter.output.stderr) ?? [];
+  await exporter.waitForOutput(/serving metrics on 127\.0\.0\.1:\d+\n/);
+  const [, address] = /metrics on (\S+)\n/.exec(exporter.output.stderr) ?? [];
   return await until(`${path} has ${line}`, async () => {
     const text = await (await fetch(`http://${address}${path}`)).text();
     return line.test(text) && text;
@@ -50,7 +50,7 @@ describe("signalbox exporter", () => {
       proxy.reset();
       const away = await scraped(exporter, "/metrics", /^signalbox_up 0$/m);
       expect(away).not.toContain("signalbox_holders");
-      expect(await scraped(exporter, "/healthz", /./)).toBe("etcd is away\n");
+      expect(await scraped(exporter, "/healthz", /./)).toBe("etcd is unreachable\n");
       const late = stage.command(["exporter", "--listen", "0", "--connect-timeout", "200ms"], {
         endpoint: `http://${proxy.address}`,
       });
@@ -66,11 +66,11 @@ describe("signalbox exporter", () => {
   it("refuses a port that is taken, and an address that is none", async () => {
     const stage = await theatre.stage("http");
     const first = stage.command(["exporter", "--listen", "0"]);
-    await first.waitForOutput(/served on/);
-    const [, address = ""] = /served on (\S+)/.exec(first.output.stderr) ?? [];
+    await first.waitForOutput(/metrics on/);
+    const [, address = ""] = /metrics on (\S+)/.exec(first.output.stderr) ?? [];
     const second = await stage.command(["exporter", "--listen", address]).ended;
     expect(second).toMatchObject({ code: 78, stderr: expect.stringContaining(`${address} is taken`) });
     const third = await stage.command(["exporter", "--listen", "web1"]).ended;
-    expect(third).toMatchObject({ code: 64, stderr: expect.stringContaining('"web1" is no address') });
+    expect(third).toMatchObject({ code: 64, stderr: expect.stringContaining('"web1" is not an address') });
   });
 });

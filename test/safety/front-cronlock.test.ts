@@ -235,7 +235,7 @@ describe.concurrent("errors: 201, in the tool's words", () => {
       { CRONLOCK_RESET: "true" },
       /CRONLOCK_RESET: "true" is neither yes nor no/,
     ],
-    ["an empty command", [""], {}, /the command is empty/],
+    ["an empty command", [""], {}, /COMMAND is empty/],
     ["a negative grace", ["true"], { CRONLOCK_GRACE: "-1" }, /CRONLOCK_GRACE: "-1" is not a whole number/],
     ["a port out of range", ["true"], { CRONLOCK_PORT: "65536" }, /CRONLOCK_PORT: "65536" is not/],
     ["a database that is none", ["true"], { CRONLOCK_DB: "x" }, /CRONLOCK_DB: "x" is not/],
@@ -246,7 +246,12 @@ describe.concurrent("errors: 201, in the tool's words", () => {
       /\/no\/such does not exist/,
     ],
     ["one that cannot be read", ["true"], { CRONLOCK_CONFIG: "/etc" }, /\/etc cannot be read \(EISDIR\)/],
-    ["one without an end", ["true"], { CRONLOCK_CONFIG: "/dev/zero" }, /\/dev\/zero cannot .*it is no file/],
+    [
+      "one without an end",
+      ["true"],
+      { CRONLOCK_CONFIG: "/dev/zero" },
+      /\/dev\/zero cannot .*it is not a file/,
+    ],
     ["Sentinel", ["true"], { CRONLOCK_USE_SENTINEL: "yes" }, /name several of them in CRONLOCK_HOST/],
     ["a name too long", ["true"], { CRONLOCK_KEY: "x".repeat(512) }, /lock name .* cannot be used/],
     [
@@ -266,7 +271,7 @@ describe.concurrent("errors: 201, in the tool's words", () => {
       "Redis's port",
       ["true"],
       { ...AWAY, CRONLOCK_PORT: "6379" },
-      /port 6379 is that of Redis, etcd listens on 2379/,
+      /port 6379 is the port of Redis, etcd listens on 2379/,
     ],
     [
       "no etcd to reset in",
@@ -280,7 +285,7 @@ describe.concurrent("errors: 201, in the tool's words", () => {
       { CRONLOCK_AUTH: "geheim" },
       /write user:password, or name the user in SIGNALBOX_USER/,
     ],
-    ["a password in the clear", ["true"], { CRONLOCK_AUTH: "ben:geheim" }, /CRONLOCK_TLS=yes makes it https/],
+    ["a password in the clear", ["true"], { CRONLOCK_AUTH: "ben:geheim" }, /use TLS with CRONLOCK_TLS=yes/],
   ];
   // One tool each, in turn: the other goes the same way.
   const cases = errors.map((one, index) => [TOOLS[index % 2] ?? "cronlock", ...one] as const);

@@ -144,7 +144,9 @@ describe.concurrent("perfectsched", () => {
     const [code, , stderr] = await run(["add", "tokyo", "t", "0 0 * * *", "{}"], { RAILS_ENV: "production" });
     expect([code, stderr]).toEqual([
       0,
-      expect.stringMatching(/^perfectsched: note: the time zone is the configuration's, Asia\/Tokyo; .*\n$/),
+      expect.stringMatching(
+        /^perfectsched: note: the time zone is Asia\/Tokyo, from the configuration; .*\n$/,
+      ),
     ]);
     expect((await stored(room, "tokyo")).definition?.timezone).toBe("Asia/Tokyo");
     const link = join(folder, "perfectsched");
@@ -187,12 +189,12 @@ describe.concurrent("perfectsched", () => {
     const soon = { SIGNALBOX_CONNECT_TIMEOUT: "300ms" };
     const cases: [Promise<readonly [number | null, string, string]>, RegExp][] = [
       [run(["add", "bad", "t", "61 * * * *", "{}"]), /^perfectsched: .*"61"/],
-      [run(["add", "bad", "t", "0 0 30 2 *", "{}"]), /never comes to pass/],
+      [run(["add", "bad", "t", "0 0 30 2 *", "{}"]), /never fires/],
       [run(["add", "", "t", "* * * * *", "{}"]), /it is empty/],
       [add("-d", "-5"), /^perfectsched: -d: the delay -5 is negative\n$/],
       [add("-t", "Mars/Base"), /Mars\/Base/],
-      [add("-s", "99999999999999"), /^perfectsched: -s: 99999999999999 is no time/],
-      [add("-a", "-1"), /^perfectsched: -a: -1 is no time/],
+      [add("-s", "99999999999999"), /^perfectsched: -s: 99999999999999 is not a time/],
+      [add("-a", "-1"), /^perfectsched: -a: -1 is not a time/],
       [run(["-e", "nix", "list"]), /no configuration for the environment "nix"/],
       [run(["-c", "none.yml", "list"]), /^perfectsched: none\.yml does not exist; /],
       [
@@ -202,11 +204,11 @@ describe.concurrent("perfectsched", () => {
       [run(["-c", away, "list"], soon), /^perfectsched: cannot reach etcd/],
       [
         run(["run", "-rboot.rb", "Dispatch"]),
-        /^perfectsched: "Dispatch" is no file of handlers, .*\n {2}handlers:\n[\s\S]*standard input/,
+        /^perfectsched: "Dispatch" is not a file of handlers, .*\n {2}handlers:\n[\s\S]*standard input/,
       ],
       [
         run(["run", "none.yml"]),
-        /^perfectsched: none\.yml does not exist here; -I says where else to look\n$/,
+        /^perfectsched: none\.yml does not exist here; name other folders with -I\n$/,
       ],
     ];
     for (const [ended, message] of cases)
@@ -226,7 +228,7 @@ describe.concurrent("perfectsched", () => {
     const [code, stdout, stderr] = await run(["-e", "database", "list"], ours);
     expect([code, stdout.startsWith(HEAD)]).toEqual([0, true]);
     expect(stderr).toMatch(
-      /note: config\/perfectsched\.yml: database: its url names a database, which is not asked: .*\(environment SIGNALBOX_ENDPOINTS\)\n$/,
+      /note: config\/perfectsched\.yml: database: its url names a database, which is not used: .*\(environment SIGNALBOX_ENDPOINTS\)\n$/,
     );
   });
 
@@ -265,9 +267,9 @@ describe.concurrent("perfectsched", () => {
     await eventually("the log is opened anew", () => existsSync(log));
     worker.child.kill("SIGTERM");
     const note =
-      /^perfectsched: note: ScheduleDispatch is taken for a class of Ruby \(as are boot\.rb\), .*\n$/;
+      /^perfectsched: note: ScheduleDispatch is treated as a class of Ruby \(as are boot\.rb\), .*\n$/;
     expect(await worker.ended).toMatchObject({ code: 0, stderr: expect.stringMatching(note) });
-    expect(readFileSync(`${log}.1`, "utf8")).not.toMatch(/means nothing here/);
+    expect(readFileSync(`${log}.1`, "utf8")).not.toMatch(/has no effect here/);
   });
 });
 
@@ -290,7 +292,7 @@ describe.concurrent("import perfectsched", () => {
     });
     expect(await at(room, csv(A, B))).toMatchObject({
       code: 64,
-      stderr: expect.stringMatching(/nobody can be asked here/),
+      stderr: expect.stringMatching(/cannot ask for confirmation/),
     });
     expect(await room.everything()).toEqual([]);
     expect((await at(room, csv(A, B), "--yes")).code).toBe(0);
@@ -311,7 +313,7 @@ describe.concurrent("import perfectsched", () => {
     expect(new Set(keys.map(({ modRevision }) => modRevision)).size, "revisions").toBe(1);
     expect(await at(room, csv(A, B), "--yes")).toMatchObject({
       code: 0,
-      stdout: "the schedules are so already: nothing to change\n",
+      stdout: "the schedules are up to date: nothing to change\n",
     });
   });
 
@@ -321,7 +323,7 @@ describe.concurrent("import perfectsched", () => {
     const later = { next: (FAR + HOUR) * 1000, runAt: (FAR + HOUR) * 1000, open: [] };
     await room.put(room.keys.due("a"), formatDue(later)); // as a worker does that has run it
     expect(await at(room, csv(A), "--yes")).toMatchObject({
-      stdout: "the schedules are so already: nothing to change\n",
+      stdout: "the schedules are up to date: nothing to change\n",
     });
     expect((await stored(room, "a")).due).toEqual(later);
     const further = `a,${FAR + 2 * HOUR + 30},${FAR + 2 * HOUR},0 * * * *,30,"{""type"":""mail"",""to"":""ops""}",Asia/Tokyo`;
@@ -344,7 +346,7 @@ describe.concurrent("import perfectsched", () => {
     expect((await stored(room, "own")).definition).toBeDefined();
     expect(await at(room, csv("own,1,1,@daily,0,{},UTC"), "--yes")).toMatchObject({
       code: 78,
-      stderr: expect.stringMatching(/"own" is there already, and was not imported/),
+      stderr: expect.stringMatching(/"own" exists already, and was not imported/),
     });
   });
 
@@ -361,7 +363,7 @@ describe.concurrent("import perfectsched", () => {
     );
     expect(bad.stderr).not.toContain("\u001b");
     const latin1 = Buffer.from(csv(A, `caf\u00e9,${FAR},${FAR},@daily,0,{},UTC`), "latin1");
-    expect(await at(room, latin1, "--yes")).toEqual(saying(74, /standard input .*: line 3 is not UTF-8/));
+    expect(await at(room, latin1, "--yes")).toEqual(saying(74, /standard input: line 3 is not UTF-8/));
     expect(await room.everything()).toEqual([]);
     expect((await room.ended(["import", "perfectsched", "/no/such/file"])).code).toBe(74);
   });

@@ -162,7 +162,7 @@ describe.concurrent("leases", () => {
     const { room, ended } = enter();
     const lease = ["--lease", "db=1:2", "--lockname", "a"];
     expect(await ended(...lease, "--", "echo", "ran")).toEqual(
-      saying(255, logged('resource "db" is none that is configured.*')),
+      saying(255, logged('resource "db" is not configured.*')),
     );
     await resource(room, "db");
     expect(await ended(...lease, "--", "echo", "ran")).toEqual(ran);
@@ -271,12 +271,12 @@ describe.concurrent("bad lines and files, and no etcd: 255", () => {
   const UNREACHABLE = { etcdhosts: "127.0.0.1:9" };
   test.each<[what: string, more: object, words: string[], end: RegExp]>([
     ["no command", {}, ["-g", "web"], /^switchman: no command is given\n$/],
-    ["an unknown option", {}, ["--gruop", "web", "--", "x"], /^switchman: "--gruop" is none of its options/],
+    ["an unknown option", {}, ["--gruop", "web", "--", "x"], /^switchman: unknown option "--gruop"/],
     [
       "a slash in the lock's name",
       {},
       ["--lockname", "a/b", "--", "x"],
-      /^switchman: a lock's name cannot hold "\/"/,
+      /^switchman: a lock's name cannot contain "\/"/,
     ],
     [
       "a bad value",
@@ -291,7 +291,12 @@ describe.concurrent("bad lines and files, and no etcd: 255", () => {
       /etcdhosts: "etcd1" is not an address with a port/,
     ],
     ["a port out of range", { etcdhosts: "etcd1:70000" }, ["--", "x"], /etcdhosts: "etcd1:70000"/],
-    ["only zkhosts", { etcdhosts: "" }, ["--", "x"], /has only zkhosts, which is ZooKeeper; add "etcdhosts"/],
+    [
+      "only zkhosts",
+      { etcdhosts: "" },
+      ["--", "x"],
+      /has only zkhosts, the addresses of ZooKeeper; add "etcdhosts"/,
+    ],
     [
       "no etcd",
       UNREACHABLE,
@@ -313,7 +318,7 @@ describe.concurrent("bad lines and files, and no etcd: 255", () => {
     );
     expect(await end("/")).toEqual(saying(255, /^switchman: Failed to open <\/>: EISDIR/));
     expect(await end("/dev/zero")).toEqual(
-      saying(255, /^switchman: Failed to open <\/dev\/zero>: it is no file/),
+      saying(255, /^switchman: Failed to open <\/dev\/zero>: it is not a file/),
     );
     expect(await end(house.file("{\n'"))).toEqual(saying(255, /is not JSON: line 2, column 1/));
     if (existsSync("/etc/switchman.conf")) return;
@@ -354,10 +359,8 @@ describe.concurrent("import switchman", () => {
     const end = await take(room, printed, "--yes");
     expect(end).toMatchObject({ code: 0 });
     expect(end.stderr.split("\n").slice(0, 2)).toEqual([
-      "signalbox: stdin: passed over, for it is no part of the data: lines 1, 3, 5",
-      expect.stringMatching(
-        /^signalbox: stdin: group "web": "db1" is no group here, and as a host it has no domain/,
-      ),
+      "signalbox: stdin: ignored, not part of the data: lines 1, 3, 5",
+      expect.stringMatching(/^signalbox: stdin: group "web": "db1" is neither a group nor a full host name/),
     ]);
     const listed = await room.ended(["export"]);
     expect(JSON.parse(listed.stdout)).toMatchObject({
@@ -374,11 +377,11 @@ describe.concurrent("import switchman", () => {
   test("tells faults with their places, and changes nothing", async () => {
     const room = house.room();
     expect(await take(room, `WATCHER::\n{"groups":{"web":[1]}}\n`, "--yes")).toEqual(
-      saying(78, /stdin:2:19: group "web": a member is a host or a group/),
+      saying(78, /stdin:2:19: group "web": a member must be a host or a group/),
     );
     expect(await take(room, "WATCHER::\ncZxid = 0x2\n", "--yes")).toEqual(saying(78, /stdin:1:1: /));
     expect(await take(room, " \n", "--yes")).toEqual(saying(78, /is empty: the znode keeps neither/));
-    expect(await room.ended(["import", "switchman", "/no/such"])).toEqual(saying(74, /cannot be read/));
+    expect(await room.ended(["import", "switchman", "/no/such"])).toEqual(saying(74, /cannot read/));
     expect(await room.everything()).toEqual([]);
   });
 

@@ -235,7 +235,7 @@ test.each([
     const manner = { format: "user", plain: false, program: "signalbox", files: new Map() } as const;
     const migration = migrateCrontab(text, manner);
     expect(migration.text).toBe(text);
-    expect(migration.lines[0]?.reason).toMatch(/goes on in the background: flock keeps its lock/);
+    expect(migration.lines[0]?.reason).toMatch(/continues in the background: flock keeps its lock/);
   },
 );
 

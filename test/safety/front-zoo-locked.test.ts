@@ -43,7 +43,9 @@ describe.concurrent("the command", () => {
       ["sleep 0 & echo ran"],
       {
         ...ran,
-        stderr: expect.stringMatching(/^zoo-locked: sleep 0 & goes on in the background; the lock is free/),
+        stderr: expect.stringMatching(
+          /^zoo-locked: sleep 0 & continues in the background; unlike with zoo-locked, the lock is free/,
+        ),
       },
     ],
   ])("%s", async (_, words, end) => {
@@ -131,7 +133,7 @@ describe.concurrent("hosts", () => {
     const { start } = enter();
     const words = ["zk1:2181,zk2:2181", "/a", "echo ran"];
     expect(await start(words).ended).toEqual(
-      saying(22, /^zoo-locked: HOSTS .* are ZooKeeper's \(port 2181\); name etcd's/),
+      saying(22, /^zoo-locked: HOSTS .* are those of ZooKeeper \(port 2181\); give those of etcd/),
     );
     expect(await start(words, { SIGNALBOX_ENDPOINTS: house.endpoints.join() }).ended).toEqual(ran);
   });

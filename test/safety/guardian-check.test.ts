@@ -72,7 +72,7 @@ describe.concurrent("a guardian", () => {
     [
       "missing",
       (path) => rmSync(path),
-      /the guardian, without which .* is missing: neither .*; build it with `npm run build`/,
+      /the guardian \(no command .* is missing: neither .*; build it with `npm run build`/,
     ],
     [
       "not executable",
@@ -117,7 +117,7 @@ describe.concurrent("a guardian", () => {
     const signalbox = install(() => {}, mount);
     const init = signalbox("init");
     expect(init.code).toBe(78);
-    expect(init.stdout).toContain(`it lies on ${mount}, which is mounted noexec`);
+    expect(init.stdout).toContain(`it is on ${mount}, which is mounted noexec`);
   });
 });
 

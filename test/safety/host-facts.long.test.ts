@@ -178,7 +178,7 @@ describe("a role that may not write hosts", () => {
     const { code, stderr } = await room.run(options, ["true"]).ended;
     expect({ code, stderr }).toEqual({
       code: 0,
-      stderr: expect.stringMatching(/may not write what this host says/),
+      stderr: expect.stringMatching(/may not write the host record/),
     });
     expect(await said(room)).toBeUndefined();
     expect(await room.queue("x")).toEqual([]);

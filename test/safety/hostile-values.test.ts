@@ -98,7 +98,7 @@ describe.concurrent("other keys put by hand", () => {
     });
     const init = await room.ended(["init"]);
     expect(init).toMatchObject({ code: 0, stderr: "" });
-    expect(init.stdout).toMatch(/warning .*keys are none of ours/);
+    expect(init.stdout).toMatch(/warning .*keys do not belong to signalbox/);
     expect(init.stdout).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f]/);
     for (const list of [["ls"], ["group", "list"], ["resource", "list"]]) {
       const { code, stderr } = await room.ended(list);

@@ -119,7 +119,7 @@ describe("guardians that are killed before the command starts", () => {
       const { code, stdout, stderr } = await run.ended;
       expect({ code, stdout }).toEqual({ code: 125, stdout: "" });
       expect(stderr).toMatch(
-        /was not started: its guardian was killed before; nothing of it is left, run it again/,
+        /was not started: its guardian was killed before; none of its processes is left; run it again/,
       );
       expect(stderr).not.toMatch(/defect/);
       expect(await room.queue("job")).toEqual([]);

@@ -294,7 +294,7 @@ describe.concurrent("a worker of the library", () => {
     );
     const wrong = (options: unknown) => () => new Worker(one, options as WorkerOptions);
     expect(wrong({ handlers: { "/(/": () => {} } })).toThrow(ConfigError);
-    expect(wrong({ handlers: { a: 1 } })).toThrow(/"a".*no function/);
+    expect(wrong({ handlers: { a: 1 } })).toThrow(/"a".*not a function/);
     expect(wrong({ handlers: {}, concurrency: 0 })).toThrow(/concurrency: 0/);
     expect(wrong({ handlers: {}, ttl: "1500ms" })).toThrow(/ttl/);
     expect(() => new Worker({} as Signalbox, { handlers: {} })).toThrow(UsageError);

@@ -77,7 +77,7 @@ describe.concurrent("ls --watch", () => {
       proxy.mode = "refuse";
       proxy.reset();
       await watch.waitForOutput(
-        /etcd is away since \d\d:\d\d:\d\dZ, for \d+s {2}last known: locks 2, revision \d+/,
+        /etcd unreachable since \d\d:\d\d:\d\dZ \(\d+s\) {2}last known: locks 2, revision \d+/,
       );
       proxy.mode = "forward";
       const away = watch.output.stdout.length;

@@ -37,7 +37,7 @@ test.each([
   const end = await room.run([], ["echo", "ran"]).ended;
   expect([69, 78]).toContain(end.code);
   expect(end.stdout).toBe("");
-  expect(end.stderr).toMatch(/http:\/\/127\.0\.0\.1:\d+|the endpoints of etcd are wrong/);
+  expect(end.stderr).toMatch(/http:\/\/127\.0\.0\.1:\d+|the setting endpoints is wrong/);
   expect(end.stderr).not.toContain("defect");
 });
 

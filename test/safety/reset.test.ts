@@ -64,11 +64,14 @@ describe.concurrent.each(TRANSPORTS)("over %s, a reset", (transport) => {
       await reset.waitForOutput(/asked .* to end/);
       proxy.mode = "refuse";
       proxy.reset();
-      await reset.waitForOutput(/etcd is away/);
+      await reset.waitForOutput(/etcd is unreachable/);
       await stage.store.commitTxn({ compare: [], success: [{ op: "delete", key }], failure: [] });
       proxy.mode = "forward";
       const { code, stderr } = await reset.ended;
-      expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining("etcd is back") });
+      expect({ code, stderr }).toEqual({
+        code: 0,
+        stderr: expect.stringContaining("etcd is reachable again"),
+      });
     } finally {
       await proxy.close();
     }
@@ -131,7 +134,7 @@ describe.concurrent("a reset", () => {
     const refused = both.filter(({ code }) => code === 75);
     expect(both.every(({ code }) => code === 0 || code === 75)).toBe(true);
     expect(requests).toBe(1);
-    for (const { stderr } of refused) expect(stderr).toMatch(/something has moved:\n.*was asked to end by/);
+    for (const { stderr } of refused) expect(stderr).toMatch(/something has changed:\n.*was asked to end by/);
   });
 
   it("refuses when what it ends has changed since --expect-revision, and shows what", async (context) => {
@@ -142,10 +145,10 @@ describe.concurrent("a reset", () => {
     await stage.store.commitTxn({ compare: [], success: [{ op: "delete", key }], failure: [] });
     await stage.started({ name: "other", options: LOCK, hold: ["until", "/nonexistent"] });
     const refused = await stage.command([...RESET, "--expect-revision", revision]).ended;
-    expect(refused).toMatchObject({ code: 75, stderr: expect.stringMatching(/has come \(held\)/) });
+    expect(refused).toMatchObject({ code: 75, stderr: expect.stringMatching(/has joined \(held\)/) });
     expect(await outcomes(stage)).toEqual([]);
     const ahead = await stage.command([...RESET, "--expect-revision", "999999999"]).ended;
-    expect(ahead).toMatchObject({ code: 64, stderr: expect.stringContaining("still to come") });
+    expect(ahead).toMatchObject({ code: 64, stderr: expect.stringContaining("must not be in the future") });
   });
 
   it("changes nothing in a dry run, without consent, or with a read-only configuration", async (context) => {
@@ -191,7 +194,10 @@ describe.concurrent("a reset", () => {
     const reset = stage.command(RESET, { terminal: { columns: 80, rows: 24 } });
     await reset.waitForOutput(/asked web1.example.com:4711 to end/);
     reset.child.stdin?.write("\x03");
-    expect(await reset.ended).toMatchObject({ code: 130, stdout: expect.stringContaining("stands") });
+    expect(await reset.ended).toMatchObject({
+      code: 130,
+      stdout: expect.stringContaining("stays in effect"),
+    });
     expect((await stage.store.readRange({ key })).kvs[0]?.value).toContain('"reset"');
   });
 
@@ -199,7 +205,7 @@ describe.concurrent("a reset", () => {
     const stage = await theatre.stage("http", context);
     expect(await stage.command(RESET).ended).toMatchObject({
       code: 0,
-      stdout: 'nobody holds lock "x", nor waits for it\n',
+      stdout: 'nobody holds lock "x" or waits for it\n',
     });
     expect((await stage.command([...RESET, "--strict"]).ended).code).toBe(1);
   });

@@ -200,7 +200,7 @@ describe("a mistake", () => {
       [["delete", "a"], 64, /--yes/],
       [["trigger", "z"], 1, /no schedule "z"/],
       [["pause", "a", "--until", "2020-01-01"], 64, /over already/],
-      [["next"], 64, /a KEY or a CRON is missing/],
+      [["next"], 64, /KEY or CRON is missing/],
       [["next", "0 25 * * *"], 64, /hour/],
       [["add", "a", "x", "@daily", "--hook-failure", "https://"], 64, /"https:\/\/" is no URL/],
       [["resume", "a", "--strict"], 1, /^$/],
@@ -245,7 +245,7 @@ describe("two operators", () => {
     expect([code, why]).toEqual([75, expect.stringMatching(/written since:[\s\S]*schedule a was written/)]);
     expect(await refused(stage, "pause", "a", "--expect-revision", "999999")).toEqual([
       64,
-      expect.stringMatching(/still to come/),
+      expect.stringMatching(/must not be in the future/),
     ]);
     expect(await definition(stage, "a")).toBeDefined();
   });
@@ -299,7 +299,7 @@ describe("a crontab", () => {
     });
     await done(stage, "import", ...IMPORT, "--yes");
     expect(await done(stage, "import", ...IMPORT, "--yes")).toBe(
-      "the schedules are so already: nothing to change\n",
+      "the schedules are up to date: nothing to change\n",
     );
     expect(await done(stage, "diff", ...IMPORT)).toBe("nothing changed\n");
     const text = readFileSync(ODD, "utf8")
@@ -337,7 +337,7 @@ describe("a crontab", () => {
     expect(ended).toMatchObject({
       code: 0,
       stderr: expect.stringMatching(
-        /input:1: .*\(run-parts\)[\s\S]*input:2: @reboot[\s\S]*input:3: .*by flock[\s\S]*input:4: .*newline/,
+        /input:1: .*\(run-parts\)[\s\S]*input:2: @reboot[\s\S]*input:3: .*with flock[\s\S]*input:4: .*newline/,
       ),
     });
     expect((await stage.store.readRange(stage.keys.schedules())).kvs).toHaveLength(2);

@@ -51,7 +51,7 @@ describe.concurrent("TLS with client certificates", () => {
   test.each(TRANSPORTS)("over %s: etcd without users is told, certificates or not", async (transport) => {
     const { stdout } = await house.room({ transport, env }).ended(["init"]);
     expect(stdout).toMatch(
-      /^warning authentication: etcd knows no users: everybody with a certificate that it trusts/m,
+      /^warning authentication: etcd has no users: everybody with a certificate that it trusts/m,
     );
   });
 
@@ -169,7 +169,7 @@ describe.concurrent("user and password, with a role limited to the prefix", () =
     const cases: [Record<string, string>, RegExp][] = [
       [
         { SIGNALBOX_PASSWORD_FILE: house.file(PASSWORD, 0o644) },
-        /others can get at it \(mode 0644\); run: chmod 600/,
+        /other users have access to it \(mode 0644\); run: chmod 600/,
       ],
       [{ SIGNALBOX_PASSWORD_FILE: "/no/such/file" }, /\/no\/such\/file does not exist/],
       [
@@ -278,7 +278,7 @@ describe("the identity in a client's certificate", () => {
     const auto = { ...env, SIGNALBOX_TRANSPORT: "auto" };
     await works(house.room({ env: auto, prefix: PREFIX }));
     const init = await house.room({ env: auto, prefix: PREFIX }).ended(["init"]);
-    expect(init.stdout).toMatch(/^ok {6}authentication: etcd asks who it is/m);
+    expect(init.stdout).toMatch(/^ok {6}authentication: etcd requires authentication/m);
     const other = await house.room({ env: auto, prefix: "/other/" }).run([], ["echo", "ran"]).ended;
     expect(other).toEqual(saying(77, /etcd refused the permission/));
     const http = house.room({ env: { ...env, SIGNALBOX_CONNECT_TIMEOUT: "500ms" }, prefix: PREFIX });

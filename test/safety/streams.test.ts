@@ -133,6 +133,6 @@ describe.concurrent("the log", () => {
   test("a log file that cannot be opened: 78 before anything is started", async () => {
     const run = house.room().run(["--log-file", "/no/such/folder/log"], ["echo", "ran"]);
     expect(await run.ended).toMatchObject({ code: 78, stdout: "" });
-    expect(run.output.stderr).toMatch(/log file cannot be opened.*\/no\/such\/folder\/log/);
+    expect(run.output.stderr).toMatch(/cannot open the log file.*\/no\/such\/folder\/log/);
   });
 });

@@ -18,7 +18,7 @@ describe.concurrent("a worker", () => {
       await due(room, "a", { command: sh(HOLD(there, gate)) });
       await exists(there);
       worker.child.kill(name);
-      await worker.waitForOutput(/leaving when what runs has ended/);
+      await worker.waitForOutput(/leaving when the running tasks have ended/);
       await due(room, "b", { command: ["true"] });
       writeFileSync(gate, "");
       expect(await worker.ended).toMatchObject({ code: 0 });
@@ -35,7 +35,7 @@ describe.concurrent("a worker", () => {
     await due(room, "a", { command: sh(HOLD(there, gate)) });
     await exists(there);
     worker.child.kill("SIGTERM");
-    await worker.waitForOutput(/leaving when what runs has ended/);
+    await worker.waitForOutput(/leaving when the running tasks have ended/);
     worker.child.kill("SIGTERM");
     expect(await worker.ended).toMatchObject({ code: 143 });
     expect(remains(worker.mark)).toEqual([]);
@@ -71,7 +71,7 @@ describe.concurrent("a worker", () => {
     room.cli(["worker"]);
     expect(await outcome(room, "a")).toMatchObject([{ result: "ok" }]);
     frozen.child.kill("SIGCONT");
-    await frozen.waitForOutput(/the worker has no session|a task was lost to others|did not finish well/);
+    await frozen.waitForOutput(/the worker has no session|another worker took over a task|did not succeed/);
     expect(await outcomes(room, "a")).toHaveLength(1);
   });
 });

@@ -49,8 +49,16 @@ describe("refused", () => {
     ["a delay that is none", { ...definition, delay: "5m" }, /delay "5m" is not a duration/],
     ["a negative one", { ...definition, jitter: -1 }, /jitter/],
     ["retries that are none", { ...definition, retries: 1.5 }, /retries "1.5"/],
-    ["an unknown rule", { ...definition, catchup: "some" }, /catchup "some" is none of all, latest, none/],
-    ["another", { ...definition, overlap: "maybe" }, /overlap "maybe" is none of forbid, allow, replace/],
+    [
+      "an unknown rule",
+      { ...definition, catchup: "some" },
+      /catchup must be one of all, latest, none; got "some"/,
+    ],
+    [
+      "another",
+      { ...definition, overlap: "maybe" },
+      /overlap must be one of forbid, allow, replace; got "maybe"/,
+    ],
     ["an empty command", { ...definition, command: [] }, /command/],
     ["a command of numbers", { ...definition, command: [1] }, /command/],
     ["env of numbers", { ...definition, env: { A: 1 } }, /env/],

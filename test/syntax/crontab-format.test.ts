@@ -1,4 +1,4 @@
-/** Whether a user stands before the commands of a crontab: by its path, its lines, its comments. */
+/** Whether s of a crontab: by its path, its lines, its comments. */
 import { describe, expect, test } from "vitest";
 import { guessCrontabFormat } from "../../src/syntax/crontab-format.ts";
 
@@ -78,10 +78,18 @@ describe("comments tell where lines do not", () => {
 
 describe("it has to be asked where", () => {
   test.each<[what: string, commands: string[], doubt: RegExp]>([
-    ["lines contradict each other", ["root /opt/a.sh", "/opt/b.sh"], /in line 1, and none in line 2/],
-    ["many do", ["root /a", "/b", "root /c", "/d"], /in line 1, and none in line 2/],
-    ["nothing but unknown words stands there", ["report weekly"], /a user or a command \(line 1\)/],
-    ["a user is a command too", ["backup /srv/data"], /a user or a command \(line 1\)/],
+    [
+      "lines contradict each other",
+      ["root /opt/a.sh", "/opt/b.sh"],
+      /line 1 has a user before the command, and line 2 has none/,
+    ],
+    [
+      "many do",
+      ["root /a", "/b", "root /c", "/d"],
+      /line 1 has a user before the command, and line 2 has none/,
+    ],
+    ["nothing but unknown words stands there", ["report weekly"], /a user or a program \(line 1\)/],
+    ["a user is a command too", ["backup /srv/data"], /a user or a program \(line 1\)/],
   ])("%s", (_what, commands, doubt) => {
     expect(guessCrontabFormat("jobs", tab(...commands)).doubt).toMatch(doubt);
   });

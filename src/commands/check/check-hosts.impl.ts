@@ -39,6 +39,6 @@ async function reportOf(call: Call, context: CommandContext): Promise<CheckRepor
       { name: "groups_without_host", value: without, critical: 0 },
       { name: "hosts_missing", value: stale.size - running.size },
     ],
-    summary: `${groups} ${groups === 1 ? "group" : "groups"}, each with a host that is there`,
+    summary: `${groups} ${groups === 1 ? "group" : "groups"}, each with an active host`,
   };
 }

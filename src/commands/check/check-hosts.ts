@@ -4,24 +4,21 @@ import { CHECK_FLAGS } from "./findings.ts";
 export const checkHosts: Command = {
   id: "check hosts",
   topic: "Check",
-  brief: "check that each group has a host that is there",
+  brief: "check that each group has an active host",
   about: [
-    "A host is there when it has run signalbox run within the limit, or a run of it is alive now. A group without any such host" +
-      " is a failure; single hosts that are missing, and members that nobody has ever seen, are warnings.",
-    "The exit code is 0 where all is fine, 1 with warnings, 2 with failures, 69 where etcd could not be asked.",
+    "A host is active if it has used signalbox run within the limit, or if one of its runs is alive now. A group without an active" +
+      " host is a failure. Hosts that are not active, and members that were never seen, are warnings.",
+    "The exit code is 0 if all is fine, 1 with warnings, 2 with failures, 69 if etcd could not be read.",
   ],
-  args: [{ name: "GROUP", isRest: true, isOptional: true, names: "group", help: "these groups only" }],
+  args: [{ name: "GROUP", isRest: true, isOptional: true, names: "group", help: "only these groups" }],
   flags: [
-    { name: "within", value: "DURATION", help: "how long ago a host may have been seen (default 1h)" },
+    { name: "within", value: "DURATION", help: "how long ago a host may have been seen (default: 1h)" },
     ...CHECK_FLAGS,
   ],
   settings: CONNECTION_SETTINGS,
   examples: [
     ["signalbox check hosts", "every group"],
-    [
-      "signalbox check hosts web db --within 15m",
-      "two of them, with a host each of the last quarter of an hour",
-    ],
+    ["signalbox check hosts web db --within 15m", "two groups, with hosts seen in the last 15 minutes"],
     ["signalbox check hosts --nagios", "for monitoring"],
   ],
   load: () => import("./check-hosts.impl.ts"),

@@ -17,7 +17,7 @@ export const execute: CommandExecutor = async ({ flags, settings }, io) => {
     );
   for (const { name, meant } of findStrayVariables(io.env)) {
     io.writeError(
-      `signalbox: note: ${clean(name)} is no setting${meant === undefined ? "" : `; did you mean ${meant}?`}\n`,
+      `signalbox: note: unknown setting ${clean(name)}${meant === undefined ? "" : `; did you mean ${meant}?`}\n`,
     );
   }
   return EXIT.ok;

@@ -12,7 +12,7 @@ export const CHECK_FLAGS: readonly Flag[] = [
   { name: "json", help: "as JSON" },
   {
     name: "nagios",
-    help: "one line and exit codes for Nagios and its like (0, 1, 2; 3: it could not be checked)",
+    help: "one line, and exit codes for Nagios and similar tools (0, 1, 2; 3: could not be checked)",
   },
 ];
 
@@ -111,7 +111,7 @@ function formatAccepted(findings: readonly Finding[]): string {
 function formatLevelCounts(findings: readonly Finding[]): string {
   const words: [FindingLevel, string, string][] = [
     ["failure", "failure", "failures"],
-    ["unknown", "thing that could not be checked", "things that could not be checked"],
+    ["unknown", "check that could not be done", "checks that could not be done"],
     ["warning", "warning", "warnings"],
   ];
   return words

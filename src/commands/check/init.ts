@@ -3,10 +3,10 @@ import { CONNECTION_SETTINGS, type Command } from "../spec.ts";
 export const init: Command = {
   id: "init",
   topic: "Check",
-  brief: "check that runs will work here: guardian, etcd, permissions, prefix",
+  brief: "check that runs work on this host: guardian, etcd, permissions, prefix",
   about: [
-    "Writes nothing. Says what is wrong and what to do about it; exit code 0 when runs will work. signalbox doctor looks at" +
-      " more, and longer.",
+    "Writes nothing. Prints each problem with a remedy. The exit code is 0 if runs will work. signalbox doctor checks" +
+      " more, and takes longer.",
   ],
   flags: [{ name: "json", help: "as JSON" }],
   settings: CONNECTION_SETTINGS,

@@ -5,16 +5,16 @@ import type { Call, Flag } from "../spec.ts";
 
 /** Flags of every command that changes something. */
 export const ACTION_FLAGS: readonly Flag[] = [
-  { name: "dry-run", short: "n", help: "show what it would do, change nothing" },
-  { name: "yes", short: "y", help: "do not ask" },
-  { name: "reason", value: "TEXT", help: "why; kept in the audit, and shown to those it stops" },
+  { name: "dry-run", short: "n", help: "show what would change, and change nothing" },
+  { name: "yes", short: "y", help: "do not ask for confirmation" },
+  { name: "reason", value: "TEXT", help: "why; written to the audit, and shown to the runs it stops" },
   {
     name: "expect-revision",
     value: "REVISION",
-    help: "refuse if what it changes or ends has changed since this revision (as --json shows it)",
+    help: "refuse if the target has changed since this revision (as printed by --json)",
   },
-  { name: "strict", help: "finding nothing to do is an error (exit 1)" },
-  { name: "json", help: "say what was done as JSON" },
+  { name: "strict", help: "exit with 1 if there is nothing to do" },
+  { name: "json", help: "print what was done as JSON" },
 ];
 
 /** Returns the value of a flag; undefined if it was not given. */
@@ -31,9 +31,9 @@ export function parseReasonFlag(call: Pick<Call, "flags">): string | undefined {
   const text = getTextFlag(call, "reason");
   if (text === undefined) return undefined;
   const reason = clean(text).trim();
-  if (reason === "") throw new UsageError("--reason: it is empty; say why, or leave it out");
+  if (reason === "") throw new UsageError("--reason must not be empty; give a reason, or leave --reason out");
   if (reason.length > LONGEST_REASON)
-    throw new UsageError(`--reason: it has ${reason.length} characters, ${LONGEST_REASON} are allowed`);
+    throw new UsageError(`--reason must have at most ${LONGEST_REASON} characters; got ${reason.length}`);
   return reason;
 }
 
@@ -70,6 +70,6 @@ export function parseRevisionFlag(call: Pick<Call, "flags">, name: string): bigi
   const text = getTextFlag(call, name);
   if (text === undefined) return undefined;
   if (!/^[1-9]\d{0,18}$/.test(text))
-    throw new UsageError(`--${name}: ${quoteText(text)} is not a revision, such as 88140`);
+    throw new UsageError(`--${name} must be a revision, such as 88140; got ${quoteText(text)}`);
   return BigInt(text);
 }

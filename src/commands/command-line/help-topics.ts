@@ -4,7 +4,7 @@ import { EXIT_CODES } from "./exit-codes.ts";
 import { renderHelpSection, wrapHelpText } from "./help.ts";
 
 const MORE =
-  "signalbox COMMAND --help says more about a command; signalbox help exit-codes, what exit codes mean.";
+  "See signalbox COMMAND --help for one command, and signalbox help exit-codes for the exit codes.";
 
 /** Renders the help of the program: all commands by topic. */
 export function renderProgramHelp(commands: readonly Command[], columns: number): string {
@@ -19,7 +19,7 @@ export function renderProgramHelp(commands: readonly Command[], columns: number)
     "Usage: signalbox COMMAND [options] [arguments]",
     ...topics,
     "",
-    "Put the same line into the crontab of several hosts; one of them runs it:",
+    "Put the same line into the crontab of several hosts, and one of them runs it:",
     "  * * * * *  signalbox run --lock invoices -- ./invoices.sh",
     "",
     ...wrapHelpText(MORE, columns),
@@ -34,7 +34,7 @@ export function renderSubcommandsHelp(word: string, family: readonly Command[], 
     `Usage: signalbox ${word} ${words.join("|")} [options] [arguments]`,
     ...renderHelpSection("Commands", family.map(buildBriefRow), columns),
     "",
-    `signalbox ${word} COMMAND --help says more about a command.`,
+    `See signalbox ${word} COMMAND --help for one command.`,
     "",
   ].join("\n");
 }

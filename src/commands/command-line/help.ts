@@ -25,7 +25,7 @@ export function renderCommandHelp(spec: Command, columns: number): string {
     ),
     ...renderHelpSection("Variables", spec.variables ?? [], columns),
     ...renderHelpSection(
-      "Settings (each also in a variable and in the configuration file)",
+      "Settings (also set by a variable, or in the configuration file)",
       buildSettingRows(spec),
       columns,
     ),

@@ -124,12 +124,12 @@ function identifyFlag(
 function takeFlagValue(known: KnownFlag, inline: string | undefined, words: string[]): string | true {
   if (inline !== undefined) {
     if (!known.takesValue && (known.setting === undefined || isNegated(known)))
-      throw new UsageError(`--${known.name} takes no value; ${quoteText(inline)} was given`);
+      throw new UsageError(`--${known.name} takes no value; got ${quoteText(inline)}`);
     return inline;
   }
   if (!known.takesValue || known.isOptional) return true;
   const next = words.shift();
-  if (next === undefined) throw new UsageError(`--${known.name} needs a value, none was given`);
+  if (next === undefined) throw new UsageError(`--${known.name} needs a value; got none`);
   return next;
 }
 
@@ -153,10 +153,10 @@ function checkArguments(spec: Command, args: readonly string[], command: readonl
       command.length > 0 && /^\d/.test(first)
         ? `an optional value is written with =, as in --wait=${first}`
         : `put -- before the command: -- ${args.join(" ")}`;
-    throw new UsageError(`${quoteText(first)} was not expected; ${remedy}`);
+    throw new UsageError(`unexpected argument ${quoteText(first)}; ${remedy}`);
   }
   if (spec.takesCommand === true && command.length === 0)
-    throw new UsageError(`no command was given; put it after --; ${see}`);
+    throw new UsageError(`COMMAND is missing: put it after --; ${see}`);
   for (const [index, arg] of args.entries()) {
     const { name, choices } = wanted[index] ?? {};
     checkChoice(name ?? "", arg, choices);
@@ -164,7 +164,7 @@ function checkArguments(spec: Command, args: readonly string[], command: readonl
   if (args.length < required.length)
     throw new UsageError(`${missing?.name ?? "an argument"} is missing; ${see}`);
   if (!wanted.at(-1)?.isRest && args.length > wanted.length) {
-    throw new UsageError(`${quoteText(args[wanted.length] ?? "")} was not expected; ${see}`);
+    throw new UsageError(`unexpected argument ${quoteText(args[wanted.length] ?? "")}; ${see}`);
   }
 }
 
@@ -173,7 +173,7 @@ function checkChoice(what: string, value: string, choices: readonly string[] | u
   if (choices === undefined || choices.includes(value)) return;
   const meant = findNearest(value, choices);
   const hint = meant === undefined ? "" : `; did you mean ${quoteText(meant)}?`;
-  throw new UsageError(`${what}: ${quoteText(value)} is none of ${choices.join(", ")}${hint}`);
+  throw new UsageError(`${what} must be one of ${choices.join(", ")}; got ${quoteText(value)}${hint}`);
 }
 
 /**
@@ -189,5 +189,5 @@ function createUnknownFlagError(
   const long = word.startsWith("--") ? name : `-${word}`;
   const meant = findNearest(long, table.keys());
   const hint = meant === undefined ? `see: signalbox ${spec.id} --help` : `did you mean ${meant}?`;
-  return new UsageError(`${quoteText(name)} is not a flag of signalbox ${spec.id}; ${hint}`);
+  return new UsageError(`unknown option ${quoteText(name)}; ${hint}`);
 }

@@ -3,14 +3,14 @@ import type { Command } from "../spec.ts";
 export const completion: Command = {
   id: "completion",
   topic: "Check",
-  brief: "print a script that completes commands, flags and names in your shell",
+  brief: "print a script for your shell that completes commands, flags and names",
   about: [
-    "Written where the shell looks for it, as below, it is for every shell; for one only: `source <(signalbox completion bash)`," +
-      " which zsh takes as well, or `signalbox completion fish | source`.",
-    "Names of locks, resources, groups, hosts, runs and drains are asked of etcd while you type: within 300 ms, and in silence" +
-      " when it is away or refuses. SIGNALBOX_COMPLETION_TIMEOUT=1s gives it more time. Settings are those that hold anyway;" +
-      " --endpoints, --prefix and the like on the line are heeded.",
-    "Names that hold invisible characters are not offered; others are put in quoted, so that the shell never executes any.",
+    "To install the script for all shells, write it to the file shown below. For the current shell only: `source <(signalbox completion bash)`," +
+      " also in zsh, or `signalbox completion fish | source`.",
+    "Names of locks, resources, groups, hosts, runs and drains are read from etcd while you type, within 300 ms. Errors are not" +
+      " printed. SIGNALBOX_COMPLETION_TIMEOUT=1s allows more time. The usual settings apply;" +
+      " --endpoints, --prefix and similar flags on the line are used.",
+    "Names with invisible characters are not offered. Other names are quoted, so that the shell never executes them.",
   ],
   args: [{ name: "SHELL", choices: ["bash", "zsh", "fish"], help: "bash, zsh or fish" }],
   examples: [

@@ -106,7 +106,8 @@ export class ConfigChangeCommand {
       const moved = formatConfigChanges(snapshot, now, this.#createScopeFilter());
       if (moved.length > 0)
         return this.#reportOutcome("changed", [...moved, ...(await this.#readAuthors(snapshot.revision))]);
-      if (left <= 1) return this.#reportOutcome("changed", ["others act without a pause; try again"]);
+      if (left <= 1)
+        return this.#reportOutcome("changed", ["other operators keep changing the configuration; try again"]);
       snapshot = now; // another operator changed something else
     }
   }
@@ -158,7 +159,7 @@ export class ConfigChangeCommand {
   async #readAuthors(since: bigint): Promise<string[]> {
     const records = await readConfigAudit(this.#context, since);
     return records.map(
-      (one) => `${formatOperator(one)} did this: ${one.action}, ${one.target}: ${one.outcome}`,
+      (one) => `changed by ${formatOperator(one)}: ${one.action}, ${one.target}: ${one.outcome}`,
     );
   }
 
@@ -199,7 +200,8 @@ export class ConfigChangeCommand {
   #printNotes(): void {
     const notes = this.#listNotes();
     for (const note of notes.slice(0, MANY)) this.#printLine(`note: ${note}`);
-    if (notes.length > MANY) this.#printLine(`note: and ${notes.length - MANY} notes more, which --json has`);
+    if (notes.length > MANY)
+      this.#printLine(`note: and ${notes.length - MANY} more notes; --json prints all`);
   }
 
   #listNotes(): string[] {
@@ -212,7 +214,7 @@ export class ConfigChangeCommand {
     revision = this.#draft.snapshot.revision,
   ): { outcome: ConfigOutcome; code: number } {
     const headed =
-      outcome === "changed" ? ["nothing was done, for the configuration has moved:", ...lines] : lines;
+      outcome === "changed" ? ["nothing was done, because the configuration has changed:", ...lines] : lines;
     const impact = { ...this.#impact, notes: this.#listNotes() };
     if (this.#call.flags.json)
       this.#io.writeOutput(

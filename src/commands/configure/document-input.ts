@@ -23,7 +23,7 @@ function checkUtf8(text: string): string {
   const at = text.indexOf("\ufffd");
   if (at < 0) return text;
   const line = text.slice(0, at).split("\n").length;
-  throw new SignalboxError(EXIT.io, `standard input cannot be read: line ${line} is not UTF-8`);
+  throw new SignalboxError(EXIT.io, `cannot read standard input: line ${line} is not UTF-8`);
 }
 
 function readTextFile(file: string): string {
@@ -31,7 +31,7 @@ function readTextFile(file: string): string {
     return new TextDecoder("utf-8", { fatal: true }).decode(readFileSync(file));
   } catch (cause) {
     const why = cause instanceof TypeError ? "it is not UTF-8" : (cause as Error).message;
-    throw new SignalboxError(EXIT.io, `${file} cannot be read: ${why}`, { cause });
+    throw new SignalboxError(EXIT.io, `cannot read ${file}: ${why}`, { cause });
   }
 }
 
@@ -43,5 +43,5 @@ export function removeByteOrderMark(text: string): string {
 /** Formats faults as compilers do: `FILE:12:5: what`. */
 export function formatFaultLines(file: string, faults: readonly JsonFault[]): string[] {
   const lines = faults.slice(0, MANY).map(({ line, column, what }) => `${file}:${line}:${column}: ${what}`);
-  return faults.length > MANY ? [...lines, `and ${faults.length - MANY} faults more`] : lines;
+  return faults.length > MANY ? [...lines, `and ${faults.length - MANY} more faults`] : lines;
 }

@@ -9,7 +9,7 @@ import { formatJsonDocument } from "../table.ts";
 export const execute = createStoreCommand(async (call, io, context) => {
   const [audit, hosts] = [parseDurationFlag(call, "audit"), parseDurationFlag(call, "hosts")];
   if (audit === undefined && hosts === undefined)
-    throw new UsageError("say what to forget: --audit AGE, --hosts AGE, or both, as in --audit 365d");
+    throw new UsageError("--audit AGE or --hosts AGE is missing; for example: --audit 365d");
   const reason = parseReasonFlag(call);
   const computeCutoff = (age: number | undefined) =>
     age === undefined ? undefined : context.clock.getWallTime() - age;

@@ -98,13 +98,11 @@ export async function prepareInvocation<T>(
 
 function buildRunRequest(call: Call, { settings, facts }: CommandConnection, io: CommandIo): RunRequest {
   const [file = "", ...args] = call.command;
-  if (file === "") throw new UsageError("the command is empty; put its name after --");
+  if (file === "") throw new UsageError("COMMAND is empty; put its name after --");
   const lock = getLockName(call, file);
   const leases = parseLeases(toList(call.flags.lease), createMacros(facts));
   if (lock === undefined && leases.length === 0) {
-    throw new UsageError(
-      "--no-lock without --lease leaves nothing to hold; name a lease, or leave --no-lock out",
-    );
+    throw new UsageError("--no-lock needs --lease; add a lease, or leave --no-lock out");
   }
   return {
     ...(lock !== undefined && { lock }),

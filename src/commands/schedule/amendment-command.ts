@@ -110,7 +110,9 @@ export class AmendmentCommand {
     const expected = parseRevisionFlag(this.#call, "expect-revision");
     if (expected === undefined) return [];
     if (expected > revision)
-      throw new UsageError(`--expect-revision: ${expected} is still to come, etcd is at ${revision}`);
+      throw new UsageError(
+        `--expect-revision must not be in the future: etcd is at revision ${revision}; got ${expected}`,
+      );
     return changes
       .filter(({ before }) => before.definitionMod > expected)
       .map(({ before }) => formatMovedLine(before.id));
@@ -123,7 +125,7 @@ export class AmendmentCommand {
     revision: bigint,
   ): { outcome: AmendmentOutcome; code: number } {
     const headed =
-      outcome === "changed" ? ["nothing was done, for schedules were written since:", ...lines] : lines;
+      outcome === "changed" ? ["nothing was done, because schedules have changed:", ...lines] : lines;
     if (this.#call.flags.json)
       this.#io.writeOutput(
         formatJsonDocument({
@@ -160,5 +162,5 @@ export function toScheduleChangeJson(change: PlannedChange): object {
 }
 
 function formatMovedLine(id: string): string {
-  return `schedule ${id} was written; see: signalbox schedule show ${id}`;
+  return `schedule ${id} has changed; see: signalbox schedule show ${id}`;
 }

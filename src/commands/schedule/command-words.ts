@@ -11,11 +11,11 @@ export function parseCommandWords(what: string, line: string): readonly string[]
   const read = parseShellCommands(line, new Map());
   if ("fault" in read) throw new UsageError(`${what}: ${quoteText(line)}: ${read.fault}`);
   const [only, ...more] = read.value;
-  if (only === undefined) throw new UsageError(`${what}: there is no command in ${quoteText(line)}`);
+  if (only === undefined) throw new UsageError(`${what} must have a command; got ${quoteText(line)}`);
   const isPlain = more.length === 0 && only.next === "" && !/[<>]/.test(removeQuoted(line));
   if (!isPlain || only.words.some((word) => word.includes(UNKNOWN)))
     throw new UsageError(
-      `${what}: ${quoteText(line)} takes a shell, and none is used; write: sh -c ${quoteText(line)}`,
+      `${what}: ${quoteText(line)} needs a shell, but commands run without one; write: sh -c ${quoteText(line)}`,
     );
   return only.words;
 }
@@ -31,7 +31,9 @@ function removeQuoted(line: string): string {
 export function checkLeases(leases: readonly string[]): readonly string[] {
   for (const lease of leases) {
     if (!/^[^=]+=[^:=]+(?::.+)?$/s.test(lease))
-      throw new UsageError(`--lease: ${quoteText(lease)} is not RESOURCE=COUNT[:TOTAL], such as db=2:10`);
+      throw new UsageError(
+        `--lease must be RESOURCE=COUNT[:TOTAL], such as db=2:10; got ${quoteText(lease)}`,
+      );
   }
   const plain = leases.filter((lease) => !/[A-Z]/.test(lease));
   parseLeases(plain, { lookup: () => undefined, expand: (name) => name });

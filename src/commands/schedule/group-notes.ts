@@ -24,7 +24,7 @@ export async function listMissingGroupNotes(
     .filter((_, index) => isThere[index] === false)
     .map(
       (group) =>
-        `there is no group ${quoteText(group)}: nothing runs until there is (signalbox group set ${quoteShellWord(group)} HOST)`,
+        `there is no group ${quoteText(group)}: nothing runs until you create it (signalbox group set ${quoteShellWord(group)} HOST)`,
     );
 }
 

@@ -39,10 +39,10 @@ export function parseCronArgument(call: Call): { cron: string; timezone: string 
   const flag = getTextFlag(call, "cron");
   const zone = getTextFlag(call, "timezone");
   if (flag !== undefined && key !== undefined)
-    throw new UsageError("--cron was given beside a KEY; one of them is enough");
+    throw new UsageError("KEY and --cron exclude each other; leave one of them out");
   const cron = flag ?? (key !== undefined && /^@|\s/.test(key.trim()) ? key : undefined);
   if (cron === undefined && zone !== undefined)
-    throw new UsageError("--timezone goes with a cron text: a schedule has its own");
+    throw new UsageError("--timezone needs a cron text: a schedule has its own time zone");
   if (cron === undefined) return undefined;
   parseCron(cron);
   return { cron, timezone: checkZone(zone ?? "UTC") };

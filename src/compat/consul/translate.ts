@@ -21,7 +21,7 @@ const OPTIONS: GoFlagSpec = {
 
 /** Translates a line of `consul lock`. With `-n` above 1 it becomes a lease of a resource instead of a lock. */
 export const translateConsul: LineTranslator = (words, variables) => {
-  if (words[0] !== "lock") throw new UsageError("consul: only its lock can be translated");
+  if (words[0] !== "lock") throw new UsageError("consul: only consul lock can be translated");
   const given = parseGoFlags(words.slice(1), OPTIONS);
   const [path = "", ...child] = given.rest;
   const name = path.replace(/^\//, "");
@@ -50,7 +50,7 @@ function buildClaimFlags(name: string, holders: number, wait: string | undefined
 function parseHolders({ options }: GoFlagResult): number {
   const text = options.get("n") ?? "1";
   if (!/^0*[1-9]\d{0,8}$/.test(text))
-    throw new UsageError(`consul lock: -n ${quoteText(text)} is not a number from 1 on`);
+    throw new UsageError(`consul lock: -n ${quoteText(text)} is not a number of 1 or more`);
   return Number(text);
 }
 
@@ -81,13 +81,15 @@ function buildNotes(given: GoFlagResult, holders: number): string[] {
   return [
     isGoFlagOn(given, "child-exit-code")
       ? "the exit code is the command's own instead of 2"
-      : "the exit code is the command's own; consul lock ends with 0 whatever it was",
+      : "the exit code is the command's own; consul lock always ends with 0",
     "the command gets SIGNALBOX_LOCK_KEY instead of CONSUL_LOCK_HELD",
     ...(holders === 1
       ? []
-      : [`a semaphore becomes 1 of ${holders} units of a resource, first come, first served`]),
+      : [`a semaphore becomes a lease of 1 of ${holders} units of a resource, first come, first served`]),
     ...(left.length === 0
       ? []
-      : [`${left.map((key) => `-${key}`).join(", ")}: left out, etcd is asked instead of Consul`]),
+      : [
+          `${left.map((key) => `-${key}`).join(", ")}: left out, since the lock is in etcd and not in Consul`,
+        ]),
   ];
 }

@@ -20,8 +20,7 @@ export function readCronlockConfig(tool: CronlockTool, env: Env, program: string
     named !== "" ? named : tool === "cronlock" ? listDefaultPaths(program).find(isFile) : undefined;
   if (path === undefined) return undefined;
   const text = readConfigText(path);
-  if (text === undefined)
-    throw new ConfigError(`${clean(path)} does not exist; it is named in CRONLOCK_CONFIG`);
+  if (text === undefined) throw new ConfigError(`${clean(path)} does not exist; CRONLOCK_CONFIG names it`);
   return { path, assignments: parseShellFile(path, text, env) };
 }
 

@@ -26,9 +26,9 @@ export function findConfigHint(error: unknown, parsed: CronlockOptions, env: Env
   const [user, plain] = [createSetting("somebody"), { allowPlaintextPassword: createSetting("true") }];
   if (canResolve({})) return undefined;
   if (parsed.login.user === undefined && canResolve({ user, ...plain }))
-    return "CRONLOCK_AUTH holds a password alone: write user:password, or name the user in SIGNALBOX_USER";
+    return "CRONLOCK_AUTH contains only a password: write user:password, or name the user in SIGNALBOX_USER";
   return canResolve(plain)
-    ? "CRONLOCK_TLS=yes makes it https; SIGNALBOX_ALLOW_PLAINTEXT_PASSWORD=true allows it as it is"
+    ? "use TLS with CRONLOCK_TLS=yes, or allow it with SIGNALBOX_ALLOW_PLAINTEXT_PASSWORD=true"
     : undefined;
 }
 

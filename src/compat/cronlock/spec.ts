@@ -2,46 +2,46 @@ import type { Argument, Command } from "../../commands/spec.ts";
 import { CODES } from "./settings/codes.ts";
 
 const ARGS: readonly Argument[] = [
-  { name: "COMMAND", help: "what to run" },
+  { name: "COMMAND", help: "the command to run" },
   { name: "ARG", isOptional: true, isRest: true, help: "its arguments" },
 ];
 
 const VARIABLES: NonNullable<Command["variables"]> = [
-  ["CRONLOCK_HOST", "etcd's host, or several with commas between, each with :PORT or not"],
+  ["CRONLOCK_HOST", "host of etcd, or several separated by commas, with or without :PORT"],
   [
     "CRONLOCK_PORT",
-    "their port (2379). Without HOST and PORT, SIGNALBOX_ENDPOINTS and our files say where etcd is",
+    "their port (2379). Without HOST and PORT, SIGNALBOX_ENDPOINTS and signalbox's files apply",
   ],
-  ["CRONLOCK_AUTH", "user:password of etcd; or a password alone, then SIGNALBOX_USER names the user"],
-  ["CRONLOCK_USER", "the user; CRONLOCK_AUTH is the password alone then"],
-  ["CRONLOCK_TLS", "yes: speak TLS (no)"],
+  ["CRONLOCK_AUTH", "user:password of etcd; or only a password, and the user in SIGNALBOX_USER"],
+  ["CRONLOCK_USER", "the user; CRONLOCK_AUTH is then only the password"],
+  ["CRONLOCK_TLS", "yes: use TLS (no)"],
   ["CRONLOCK_TLS_SKIP_VERIFY", "yes: accept any certificate (no)"],
-  ["CRONLOCK_DB", "a number; other than 0, its locks are kept apart, under the prefix and db<NUMBER>/ (0)"],
-  ["CRONLOCK_KEY", "name of the lock, behind the prefix (a hash of command and arguments)"],
-  ["CRONLOCK_PREFIX", "what its name begins with (cronlock.)"],
-  ["CRONLOCK_GRACE", "seconds for which the lock is kept at least, counted from the tool's start (40)"],
+  ["CRONLOCK_DB", "a number; if not 0, the locks are kept apart, under the prefix and db<NUMBER>/ (0)"],
+  ["CRONLOCK_KEY", "name of the lock, after CRONLOCK_PREFIX (a hash of command and arguments)"],
+  ["CRONLOCK_PREFIX", "the beginning of the lock's name (cronlock.)"],
+  ["CRONLOCK_GRACE", "minimum seconds to keep the lock, counted from the tool's start (40)"],
   [
     "CRONLOCK_RELEASE",
     "seconds after which the lock is free; a command that still runs is terminated then (86400)",
   ],
   ["CRONLOCK_TIMEOUT", "seconds after which the command is killed; 0: never (0)"],
-  ["CRONLOCK_RESET", "yes: end whoever holds the lock, run nothing (no)"],
-  ["CRONLOCK_REDIS_TIMEOUT", "seconds to wait for etcd's answer (30)"],
+  ["CRONLOCK_RESET", "yes: end the run that holds the lock, run nothing (no)"],
+  ["CRONLOCK_REDIS_TIMEOUT", "seconds to wait for an answer of etcd (30)"],
   ["CRONLOCK_RECONNECT_ATTEMPTS", "attempts to reach etcd at the start (5)"],
-  ["CRONLOCK_RECONNECT_BACKOFF", "seconds by which the pause between them grows (5)"],
-  ["CRONLOCK_VERBOSE", "yes: say what is done (no)"],
+  ["CRONLOCK_RECONNECT_BACKOFF", "seconds by which the pause between attempts grows (5)"],
+  ["CRONLOCK_VERBOSE", "yes: log what is done (no)"],
   ["CRONLOCK_NTPDATE", "ignored"],
   ["CRONLOCK_USE_SENTINEL", "yes is an error: name several hosts of etcd instead"],
 ];
 
 const DIFFERENCES = [
-  "The lock is held by a session that is renewed: when its host dies, the lock is free within half a minute (ttl), not" +
+  "The lock belongs to a session that is renewed: when its host dies, the lock is free within half a minute (ttl), not" +
     " after CRONLOCK_RELEASE; and a command that can no longer prove its lock is terminated (201).",
   "After CRONLOCK_RELEASE the lock is free in any case, so the command is terminated then: exit code 202, as with" +
     " CRONLOCK_TIMEOUT. CRONLOCK_RESET=yes ends the run that holds the lock, for the same reason.",
-  "Exit codes: 200 the lock is taken, or it was reset; 201 an error; 202 the command was ended by a time limit; otherwise" +
+  "Exit codes: 200: the lock is taken, or was reset; 201: an error; 202: a time limit ended the command; otherwise" +
     " the command's own, 126 and 127 if it could not be started.",
-  "Settings of ours (SIGNALBOX_..., configuration files) hold beside, for what no variable here says.",
+  "The settings of signalbox (SIGNALBOX_..., configuration files) apply where no variable here does.",
 ];
 
 export const cronlock: Command = {
@@ -50,7 +50,7 @@ export const cronlock: Command = {
   brief: "run a command as cronlock does",
   about: [
     "Takes cronlock's command line and variables, and keeps its lock in etcd. A link named cronlock that leads to" +
-      " signalbox is called the same way.",
+      " signalbox does the same.",
     ...DIFFERENCES,
     "Configuration: the file that CRONLOCK_CONFIG names, else cronlock.conf beside the program, else /etc/cronlock.conf." +
       " Its assignments win over the environment. It is read, never run: anything but assignments is an error.",
@@ -60,10 +60,13 @@ export const cronlock: Command = {
   failure: CODES.failure,
   variables: [["CRONLOCK_CONFIG", "file with these variables (/etc/cronlock.conf)"], ...VARIABLES],
   examples: [
-    ["signalbox cronlock ls -al", "where the crontab had: cronlock ls -al"],
+    ["signalbox cronlock ls -al", "in place of: cronlock ls -al"],
     ["ln -s $(command -v signalbox) /usr/local/bin/cronlock", "so that crontabs need no change"],
-    ["CRONLOCK_HOST=etcd1,etcd2,etcd3 CRONLOCK_GRACE=50 cronlock ./mail.sh", "one host of all, each minute"],
-    ["CRONLOCK_RESET=yes cronlock ./mail.sh", "end whoever runs it"],
+    [
+      "CRONLOCK_HOST=etcd1,etcd2,etcd3 CRONLOCK_GRACE=50 cronlock ./mail.sh",
+      "on one of all hosts, each minute",
+    ],
+    ["CRONLOCK_RESET=yes cronlock ./mail.sh", "end the run that holds the lock"],
   ],
   load: () => import("./cronlock.impl.ts"),
 };
@@ -73,17 +76,17 @@ export const golock: Command = {
   topic: "Migrate",
   brief: "run a command as golock does",
   about: [
-    "Takes golock's command line and variables, and keeps its lock in etcd. A link named golock that leads to signalbox is" +
-      " called the same way. Where no key is given, the lock's name is golock's: another than cronlock's.",
+    "Takes golock's command line and variables, and keeps its lock in etcd. A link named golock that leads to signalbox" +
+      " does the same. Without a key, the name of the lock is golock's, which differs from cronlock's.",
     ...DIFFERENCES,
-    "golock has no configuration file; one in cronlock's form is read where CRONLOCK_CONFIG names it.",
+    "golock has no configuration file; if CRONLOCK_CONFIG is set, that file is read, in the form of cronlock.",
   ],
   args: ARGS,
   takesWords: true,
   failure: CODES.failure,
   variables: [["CRONLOCK_CONFIG", "file with these variables (none)"], ...VARIABLES],
   examples: [
-    ["signalbox golock command.sh", "where the crontab had: golock command.sh"],
+    ["signalbox golock command.sh", "in place of: golock command.sh"],
     ["CRONLOCK_KEY=ls golock ls -al", "a lock that other commands can share"],
   ],
   load: () => import("./golock.impl.ts"),

@@ -44,7 +44,7 @@ function translateLine(
   );
   if (parsed.isReset)
     throw new UsageError(
-      `CRONLOCK_RESET=yes runs nothing; its like is: signalbox reset lock ${quoteShellWord(parsed.lock)} --yes`,
+      `CRONLOCK_RESET=yes runs nothing; the same is done by: signalbox reset lock ${quoteShellWord(parsed.lock)} --yes`,
     );
   if (words.length === 0) throw new UsageError(`no command was given; usage: ${tool} COMMAND [ARG...]`);
   const { options, env } = buildSettingFlags(parsed, createVariablesReader(variables));
@@ -67,7 +67,7 @@ function findConfigFile(
   if (path === undefined || (text === undefined && path === SYSTEM_FILE)) return undefined;
   if (text === undefined)
     throw new ConfigError(
-      `${clean(path)} could not be read; it is named in CRONLOCK_CONFIG: do this on a host that has it`,
+      `${clean(path)} could not be read; CRONLOCK_CONFIG names it: run this on a host that has the file`,
     );
   return { path, assignments: parseShellFile(path, text, Object.fromEntries(variables)) };
 }
@@ -111,22 +111,22 @@ function buildNotes(parsed: CronlockOptions): string[] {
   const notes = [...parsed.notes];
   if (parsed.timeout > 0)
     notes.push(
-      "a command that has run too long gets TERM, and KILL 10 s later, where it was killed at once; the line ends with 124 instead of 202",
+      "a command that has run too long gets TERM, and KILL 10 s later, instead of KILL at once; the line ends with 124 instead of 202",
     );
   if (!parsed.getSource("CRONLOCK_RELEASE").startsWith("default "))
     notes.push(
-      "a command that still runs after CRONLOCK_RELEASE is terminated, as its lock is free then (124); it ran on before",
+      "a command that still runs after CRONLOCK_RELEASE is terminated, since its lock is free then (124); before, it continued",
     );
   if (parsed.login !== undefined && parsed.endpoints?.value.includes("http://"))
     notes.push("without TLS the password is not sent: CRONLOCK_TLS=yes, or add --allow-plaintext-password");
   if (parsed.login !== undefined)
     notes.push(
-      "a password in a crontab is seen by others while the line runs; a file that nobody else can read is a better place: --password-file",
+      "other users see a password in a crontab while the line runs; put it into a file that no other user can read: --password-file",
     );
   if (parsed.login !== undefined && parsed.login.user === undefined)
-    notes.push("etcd has users: CRONLOCK_AUTH names none, so SIGNALBOX_USER or --user must");
+    notes.push("CRONLOCK_AUTH names no user, which etcd needs: set SIGNALBOX_USER or --user");
   if (parsed.endpoints === undefined && parsed.usesTls)
-    notes.push("CRONLOCK_TLS speaks of no host: check the addresses in --endpoints");
+    notes.push("CRONLOCK_TLS is set without a host: check the addresses in --endpoints");
   if (parsed.database > 0)
     notes.push(
       `CRONLOCK_DB becomes a prefix of its own: check --prefix, if the prefix configured is not ${quoteText(SETTINGS.prefix.default)}`,

@@ -31,11 +31,11 @@ const OURS = ["endpoints", "cacert", "cert", "key"] as const;
 export const translateEtcdctl: LineTranslator = (words) => {
   const given = parseGoFlags(words, OPTIONS);
   const [verb, name, ...command] = given.rest;
-  if (verb !== "lock") throw new UsageError("etcdctl: only its lock can be translated");
-  if (name === undefined) throw new UsageError("etcdctl: no lock is named");
+  if (verb !== "lock") throw new UsageError("etcdctl: only etcdctl lock can be translated");
+  if (name === undefined) throw new UsageError("etcdctl: no lock name is given");
   if (command.length === 0)
     throw new UsageError(
-      "etcdctl: without a command it holds the lock until it is ended; put what is done meanwhile behind signalbox run",
+      "etcdctl: without a command, etcdctl holds the lock until it is ended; put the commands that need the lock after signalbox run",
     );
   refuseUnsupported(given);
   const { options } = given;
@@ -60,7 +60,7 @@ function refuseUnsupported({ options }: GoFlagResult): void {
   );
   if (other !== undefined)
     throw new UsageError(`etcdctl: --${other} has no counterpart; name etcd's members with --endpoints`);
-  if (options.has("help") || options.has("h")) throw new UsageError("etcdctl: it locks nothing");
+  if (options.has("help") || options.has("h")) throw new UsageError("etcdctl: the line takes no lock");
 }
 
 /**
@@ -92,8 +92,8 @@ function parseUser({ options }: GoFlagResult): { name?: string; password?: strin
 function buildNotes({ options }: GoFlagResult, name: string): string[] {
   const idle = IDLE.filter((key) => options.has(key)).map((key) => `--${key}`);
   return [
-    `the lock is another than etcdctl's: its keys begin with ${quoteText(name)}, ours with our prefix; old and new lines do not wait for each other`,
+    `the lock differs from etcdctl's: its keys begin with ${quoteText(name)}, those of signalbox with its prefix; old and new lines do not wait for each other`,
     "the command gets SIGNALBOX_LOCK_KEY and SIGNALBOX_TOKEN instead of ETCD_LOCK_KEY and ETCD_LOCK_REV, and it is ended when the lock is lost",
-    ...(idle.length === 0 ? [] : [`${idle.join(", ")}: left out, a run has no use for it`]),
+    ...(idle.length === 0 ? [] : [`${idle.join(", ")}: left out, since signalbox run has no equivalent`]),
   ];
 }

@@ -35,7 +35,7 @@ export const translateFlock: LineTranslator = (words, variables) => {
     command: buildCommand(args, variables),
     notes: [
       ...notes,
-      ...(given.has("verbose") ? ["--verbose is left out: -v tells what a run waits for"] : []),
+      ...(given.has("verbose") ? ["--verbose is left out: -v logs what a run waits for"] : []),
     ],
     coversChildren: !given.has("close"),
   };
@@ -46,18 +46,18 @@ function refuseUnsupported(
   file: string | undefined,
   args: readonly string[],
 ): void {
-  if (given.has("help") || given.has("version")) throw new UsageError("flock: it locks nothing");
+  if (given.has("help") || given.has("version")) throw new UsageError("flock: the line takes no lock");
   if (given.has("unlock"))
-    throw new UsageError("flock: -u gives up a lock that the shell holds; nothing of ours does that");
+    throw new UsageError("flock: -u releases a lock that the shell holds; signalbox cannot do that");
   if (given.has("shared"))
     throw new UsageError(
-      "flock: a shared lock (-s) has several holders; a lease has too: --no-lock --lease NAME=1:READERS, and writers" +
+      "flock: a shared lock (-s) has several holders; use a lease instead: --no-lock --lease NAME=1:READERS, and writers" +
         " --lease NAME=READERS:READERS",
     );
   if (file === undefined) throw new UsageError("flock: no file is given");
   if (args.length > 0) return;
   const hint = /^\d+$/.test(file)
-    ? `${file} is a file that the shell has opened; put what is done under the lock into a script: signalbox run --lock NAME -- SCRIPT`
+    ? `${file} is a file that the shell has opened; put the commands that need the lock into a script: signalbox run --lock NAME -- SCRIPT`
     : "no command is given";
   throw new UsageError(`flock: ${hint}`);
 }
@@ -74,6 +74,6 @@ function buildCommand(args: readonly string[], variables: ReadonlyMap<string, st
   const [first = "", text] = args;
   if (first !== "-c" && first !== "--command") return args;
   if (text === undefined || args.length > 2)
-    throw new UsageError(`flock: ${first} takes one text and nothing after it`);
+    throw new UsageError(`flock: ${first} takes one argument and nothing after it`);
   return [variables.get("SHELL") || "/bin/sh", "-c", text];
 }

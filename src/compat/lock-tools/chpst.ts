@@ -38,11 +38,11 @@ function parseChpstOptions(words: readonly string[]): ChpstOptions {
     if (word === "--") break;
     const [, plain = "", letter, inline = ""] = OPTION.exec(word) ?? [];
     if (plain === "" && letter === undefined)
-      throw new UsageError(`chpst: ${quoteText(word)} is none of its options`);
+      throw new UsageError(`chpst: unknown option ${quoteText(word)}`);
     if (plain !== "") others.push(`-${plain}`);
     if (letter === undefined) continue;
     const value = inline === "" ? left.shift() : inline;
-    if (value === undefined) throw new UsageError(`chpst: -${letter} needs a value, none is given`);
+    if (value === undefined) throw new UsageError(`chpst: -${letter} needs a value`);
     if (letter === "l" || letter === "L") [file, waits] = [value, letter === "l"];
     else others.push(`-${letter}`, value);
   }

@@ -22,11 +22,11 @@ export const translateDotlockfile: LineTranslator = (words) => {
   const { options, rest } = parseGetopt(words, OPTIONS);
   const given = new Map(options);
   if (given.has("mailbox"))
-    throw new UsageError("dotlockfile: -m locks this host's mailbox; leave it as it is");
+    throw new UsageError("dotlockfile: -m locks the mailbox of this host; keep the line as it is");
   const [file, ...command] = rest;
   if (file === undefined || command.length === 0 || given.has("unlock") || given.has("touch"))
     throw new UsageError(
-      "dotlockfile: without a command it takes or frees a lock for other commands; put what is done meanwhile into a" +
+      "dotlockfile: without a command, it takes or frees a lock for other commands; put those commands into a" +
         " script: signalbox run --lock NAME -- SCRIPT",
     );
   const { lock, notes } = buildFileLock("dotlockfile", file);
@@ -37,7 +37,7 @@ export const translateDotlockfile: LineTranslator = (words) => {
       ...notes,
       ...(given.has("passes")
         ? []
-        : ["the exit code is the command's own; dotlockfile ends with 0 without -P"]),
+        : ["the exit code is the command's own; without -P, dotlockfile ends with 0"]),
     ],
   };
 };

@@ -20,19 +20,19 @@ export function buildFileLock(tool: string, path: string): FileLock {
       formatOneHostNote(tool),
       ...(RELATIVE.test(path)
         ? [
-            `${quoteText(path)} is another file in every folder, but one lock: give each folder's lines a name of their own`,
+            `${quoteText(path)} is a different file in each folder, but one lock here: give the lines of each folder a lock name of their own`,
           ]
         : []),
       ...(lock === file
         ? []
-        : ["the lock's name leaves out the release, so that it is the same after the next one"]),
+        : ["the lock name leaves out the release, so that it stays the same with the next release"]),
     ],
   };
 }
 
 /** Returns the note that a lock on one host becomes a lock on all hosts. */
 export function formatOneHostNote(tool: string): string {
-  return `${tool} locks on one host, signalbox run on all of them: while one has the lock the others do not run it (a lock a host: --lock "$(hostname):NAME")`;
+  return `${tool} locks on one host, signalbox run on all hosts: while one host has the lock, the others do not run the command (for a lock per host: --lock "$(hostname):NAME")`;
 }
 
 /** Normalizes paths of the same file on Linux: /var/lock leads to /run/lock, and /var/run to /run. */

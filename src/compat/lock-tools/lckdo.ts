@@ -22,10 +22,10 @@ export const translateLckdo: LineTranslator = (words) => {
   const given = new Map(options);
   const [file, ...command] = rest;
   if (given.has("test"))
-    throw new UsageError("lckdo: -t locks nothing; signalbox why lock NAME tells who has it");
+    throw new UsageError("lckdo: -t takes no lock; signalbox why lock NAME shows who holds it");
   if (given.has("shared"))
     throw new UsageError(
-      "lckdo: a shared lock (-s) has several holders; a lease has too: --no-lock --lease NAME=1:N",
+      "lckdo: a shared lock (-s) has several holders; use a lease instead: --no-lock --lease NAME=1:N",
     );
   if (file === undefined || command.length === 0)
     throw new UsageError("lckdo: a file and a command are needed");
@@ -33,7 +33,7 @@ export const translateLckdo: LineTranslator = (words) => {
   return {
     options: ["--lock", lock, ...buildWaitFlag(given), "-E", TEMPORARY_FAILURE],
     command,
-    notes: [...notes, ...(given.has("no-create") ? ["-n: no file has to be there"] : [])],
+    notes: [...notes, ...(given.has("no-create") ? ["-n: no file is needed"] : [])],
   };
 };
 

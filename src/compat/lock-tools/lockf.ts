@@ -22,7 +22,7 @@ export const translateLockf: LineTranslator = (words) => {
   if (file === undefined) throw new UsageError("lockf: no file is given");
   if (command.length === 0)
     throw new UsageError(
-      "lockf: it locks a file that the shell has opened; put what is done under the lock into a script",
+      "lockf: the line locks a file that the shell has opened; put the commands that need the lock into a script",
     );
   const { lock, notes } = buildFileLock("lockf", file);
   const timeout = given.get("timeout");
@@ -34,6 +34,6 @@ export const translateLockf: LineTranslator = (words) => {
       ...["-E", BUSY],
     ],
     command,
-    notes: [...notes, ...(given.has("no-create") ? ["-n: no file has to be there"] : [])],
+    notes: [...notes, ...(given.has("no-create") ? ["-n: no file is needed"] : [])],
   };
 };

@@ -16,7 +16,7 @@ const VALUED = ["lockfile", "sleep", "maxtime"];
 export const translateLockrun: LineTranslator = (words) => {
   const end = words.indexOf("--");
   const command = end < 0 ? [] : words.slice(end + 1);
-  if (command.length === 0) throw new UsageError("lockrun: it needs -- and a command");
+  if (command.length === 0) throw new UsageError("lockrun: -- and a command are needed");
   const given = parseLockrunOptions(words.slice(0, end));
   const file = given.get("lockfile");
   if (file === undefined) throw new UsageError("lockrun: --lockfile is missing");
@@ -31,7 +31,7 @@ export const translateLockrun: LineTranslator = (words) => {
     command,
     notes: [
       ...notes,
-      "the exit code is the command's own; some versions of lockrun end with 0 whatever it was",
+      "the exit code is the command's own; some versions of lockrun always end with 0",
       ...(left.length === 0 ? [] : [`${left.join(", ")}: left out`]),
     ],
   };
@@ -43,11 +43,11 @@ function parseLockrunOptions(words: readonly string[]): ReadonlyMap<string, stri
   for (let word = left.shift(); word !== undefined; word = left.shift()) {
     const [, typed = "", inline] = /^([^=]*)(?:=(.*))?$/s.exec(word) ?? [];
     const name = Object.hasOwn(NAMES, typed) ? NAMES[typed] : undefined;
-    if (name === undefined) throw new UsageError(`lockrun: ${quoteText(typed)} is none of its options`);
+    if (name === undefined) throw new UsageError(`lockrun: unknown option ${quoteText(typed)}`);
     if (!VALUED.includes(name)) given.set(name, "");
     else {
       const value = inline ?? left.shift();
-      if (value === undefined) throw new UsageError(`lockrun: ${typed} needs a value, none is given`);
+      if (value === undefined) throw new UsageError(`lockrun: ${typed} needs a value`);
       given.set(name, value);
     }
   }

@@ -22,8 +22,8 @@ export const translateRunOne: LineTranslator = (words) => {
     command: words,
     notes: [
       formatOneHostNote("run-one"),
-      "run-one has a lock for each user; this one is for all of them",
-      ...(UNKNOWN.test(text) ? ["what only the shell knows is no part of the lock's name"] : []),
+      "run-one has a lock for each user; this lock is for all users",
+      ...(UNKNOWN.test(text) ? ["the lock name leaves out what only the shell knows"] : []),
     ],
     coversChildren: true,
   };
@@ -35,8 +35,8 @@ export const translateRunOne: LineTranslator = (words) => {
  */
 export const refuseRunThisOne: LineTranslator = () => {
   throw new UsageError(
-    "run-this-one: it ends the run before and starts its own; by lines of several hosts they would end each other's. By" +
-      " hand, where one host has the line: signalbox reset lock NAME --yes; signalbox run --lock NAME --wait -- COMMAND. Or a" +
+    "run-this-one: it ends the previous run and starts its own; lines on several hosts would end each other's runs. By" +
+      " hand, if one host has the line: signalbox reset lock NAME --yes; signalbox run --lock NAME --wait -- COMMAND. Or a" +
       " schedule with --overlap replace",
   );
 };
@@ -44,7 +44,7 @@ export const refuseRunThisOne: LineTranslator = () => {
 /** Refuses tools that start the command again and again. */
 export const refuseKeepRunning: LineTranslator = () => {
   throw new UsageError(
-    "run-one: it starts the command again whenever that ends, which is for a service: systemd with Restart=, and" +
+    "run-one: it restarts the command whenever it ends, which is the job of a service manager: systemd with Restart=, and" +
       " ExecStart=signalbox run --lock NAME --wait -- COMMAND",
   );
 };

@@ -21,7 +21,7 @@ export const translateSem: LineTranslator = (words, variables) => {
   const given = new Map(options);
   if (given.has("wait") || rest.length === 0)
     throw new UsageError(
-      "sem: without a command it waits for those of other lines; nothing of ours does that",
+      "sem: without a command, it waits for the commands of other lines; signalbox cannot do that",
     );
   return {
     options: buildClaimFlags(given),
@@ -33,7 +33,7 @@ export const translateSem: LineTranslator = (words, variables) => {
         : ["sem ends at once and leaves the command in the background; signalbox run waits for it"]),
       ...(given.has("id")
         ? []
-        : ["sem without --id is one semaphore for all such lines of a user: so is the lock sem"]),
+        : ["sem without --id has one semaphore for all such lines of a user: they share the lock sem"]),
     ],
   };
 };
@@ -61,7 +61,7 @@ function parseTimeout(text: string | undefined): string | undefined {
   const [, seconds] = /^-(\d{1,9})$/.exec(text) ?? [];
   if (seconds === undefined)
     throw new UsageError(
-      `sem: --st ${quoteText(text)} takes the semaphore though another has it; signalbox never does that: leave it out, or write --st -SECONDS`,
+      `sem: --st ${quoteText(text)} takes the semaphore although another command holds it; signalbox never does that: remove it, or write --st -SECONDS`,
     );
   return `${Number(seconds)}s`;
 }

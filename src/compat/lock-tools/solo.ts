@@ -14,7 +14,7 @@ export const translateSolo: LineTranslator = (words) => {
   const command = end < 0 ? [] : words.slice(words[end] === "--" ? end + 1 : end);
   const port = given.get("port") ?? "";
   if (given.has("noport") || !/^\d+$/.test(port))
-    throw new UsageError("solo: -port=PORT is missing; it locks nothing");
+    throw new UsageError("solo: -port=PORT is missing, so the line takes no lock");
   if (command.length === 0) throw new UsageError("solo: no command is given");
   return {
     options: [
@@ -25,9 +25,9 @@ export const translateSolo: LineTranslator = (words) => {
     command,
     notes: [
       formatOneHostNote("solo"),
-      "solo has a lock for each user's port; this one is for all of them",
+      "solo has a lock for each user's port; this lock is for all users",
       ...(given.has("sleep")
-        ? ["-sleep: the command starts at once, and the lock is kept as long instead"]
+        ? ["-sleep: the command starts at once, and the lock is kept for that time instead"]
         : []),
     ],
     coversChildren: true,
@@ -37,7 +37,7 @@ export const translateSolo: LineTranslator = (words) => {
 /** Parses a switch like `perl -s`. */
 function parseSwitch(word: string): readonly [string, string] {
   const [, name = "", value = "1"] = /^-(\w*)(?:=(.*))?$/s.exec(word) ?? [];
-  if (!SWITCHES.includes(name)) throw new UsageError(`solo: ${quoteText(word)} is none of its options`);
+  if (!SWITCHES.includes(name)) throw new UsageError(`solo: unknown option ${quoteText(word)}`);
   return [name, value];
 }
 

@@ -4,6 +4,6 @@ import type { LineTranslator } from "../translated-run.ts";
 /** Refuses tools that take a lock for the commands after them, until another command removes the file. */
 export const refuseTwoStepTool: LineTranslator = (_words, _variables, _files, program = "it") => {
   throw new UsageError(
-    `${program} takes a lock for the commands after it; put them into a script, without it: signalbox run --lock NAME -- SCRIPT`,
+    `${program} takes a lock for the commands after it; put these commands into a script: signalbox run --lock NAME -- SCRIPT`,
   );
 };

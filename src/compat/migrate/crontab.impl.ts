@@ -32,8 +32,8 @@ export const execute: CommandExecutor = async (call, world) => {
 
 function checkFlags({ flags }: Call, path: string): void {
   if (!flags["in-place"]) return;
-  if (flags.check) throw new UsageError("--check changes nothing, --in-place does; leave one of them out");
-  if (path === "-") throw new UsageError("--in-place needs a file; standard input is none");
+  if (flags.check) throw new UsageError("--check changes nothing, but --in-place does; use one of them");
+  if (path === "-") throw new UsageError("--in-place needs a file; got standard input");
 }
 
 /**
@@ -45,7 +45,7 @@ function determineFormat(call: Call, path: string, text: string): CrontabFormat 
   const { format, doubt } = guessCrontabFormat(path, text);
   if (given !== undefined || call.flags.plain !== true || doubt === undefined) return given ?? format;
   throw new UsageError(
-    `${path === "-" ? "standard input" : clean(path)}: ${doubt}: say --format system, or --format user`,
+    `${path === "-" ? "standard input" : clean(path)}: ${doubt}; give --format system or --format user`,
   );
 }
 
@@ -53,7 +53,7 @@ function getProgramFlag(call: Call): string {
   const program = getTextFlag(call, "program") ?? "signalbox";
   if (/^[\w./+-]*\bsignalbox[\w.+-]*$/.test(program)) return program;
   throw new UsageError(
-    `--program ${quoteText(program)} is not the path of a signalbox, such as /usr/local/bin/signalbox`,
+    `--program ${quoteText(program)} is not a path of signalbox, such as /usr/local/bin/signalbox`,
   );
 }
 
@@ -83,7 +83,7 @@ function printMigration(
 
 function formatFileRemarks({ readPaths, unreadable }: HostFiles): string {
   return [
-    ...readPaths.map((path) => `${clean(path)}: read, for what the lines leave to it\n`),
-    ...unreadable.map((path) => `${clean(path)}: cannot be read; what it says was not considered\n`),
+    ...readPaths.map((path) => `${clean(path)}: read, for settings that the lines leave to it\n`),
+    ...unreadable.map((path) => `${clean(path)}: cannot be read; its settings were not considered\n`),
   ].join("");
 }

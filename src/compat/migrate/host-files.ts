@@ -34,7 +34,7 @@ export class HostFiles extends Map<string, string> {
     try {
       const stat = statSync(path, { throwIfNoEntry: false });
       if (stat === undefined) return;
-      if (!stat.isFile() || stat.size > LONGEST) throw new Error("it is no file of settings");
+      if (!stat.isFile() || stat.size > LONGEST) throw new Error("it is not a file of settings");
       this.set(path, readFileSync(path, "utf8"));
       this.readPaths.push(path);
     } catch {

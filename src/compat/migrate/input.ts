@@ -21,7 +21,8 @@ function checkText(what: string, text: string): string {
       `${what}, line ${line}: it is not UTF-8; convert it first, such as with iconv -f latin1 -t utf-8`,
     );
   }
-  if (text.includes("\0")) throw new SignalboxError(EXIT.io, `${what} is no text: it holds zero bytes`);
+  if (text.includes("\0"))
+    throw new SignalboxError(EXIT.io, `${what} is not a text file: it contains zero bytes`);
   return text;
 }
 
@@ -47,7 +48,7 @@ export function readToolFiles(call: Call): HostFiles {
     const text = readTextFile(path);
     const place = /^\s*\{/.test(text) ? "/etc/switchman.conf" : "/etc/cronlock.conf";
     if (files.namedPaths.has(place))
-      throw new UsageError(`--tool-config ${quoteText(path)}: there is one for ${place} already`);
+      throw new UsageError(`--tool-config ${quoteText(path)}: a file for ${place} is given already`);
     files.addNamed(place, text, path);
   }
   return files;

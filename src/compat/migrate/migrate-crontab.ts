@@ -71,7 +71,7 @@ function checkKnown(text: string, { variables }: CronJob): void {
   const unknown = findLockTools(text, variables).find(({ isKnown }) => !isKnown);
   if (unknown === undefined) return;
   throw new UntranslatableError(
-    `${unknown.name} looks like a tool that holds a lock, and is not known here; where it is one, write the line by hand:` +
+    `${unknown.name} looks like an unknown tool that takes a lock; if it does, write the line by hand:` +
       " signalbox run --lock NAME -- COMMAND",
   );
 }

@@ -10,7 +10,7 @@ function formatLineRemarks(file: string, { line, notes, reason }: LineReport): s
   const where = `${clean(file)}:${line}`;
   return [
     ...notes.map((note) => `${where}: ${clean(note)}\n`),
-    ...(reason === undefined ? [] : [`${where}: stays as it is: ${clean(reason)}\n`]),
+    ...(reason === undefined ? [] : [`${where}: unchanged: ${clean(reason)}\n`]),
   ];
 }
 
@@ -24,7 +24,7 @@ export function formatCheckReport(file: string, { lines }: Migration): string {
     return [...change, ...formatLineRemarks(file, report)];
   });
   const sum = `${formatLineCount(changed.length)} would change, ${formatLineCount(kept.length)} cannot be translated`;
-  return `${body.join("")}${changed.length + kept.length === 0 ? "nothing is to do" : sum}\n`;
+  return `${body.join("")}${changed.length + kept.length === 0 ? "nothing to do" : sum}\n`;
 }
 
 function formatLineCount(count: number): string {

@@ -46,7 +46,7 @@ export function readPerfectschedConfig(file: string, environment: string, env: E
   const getText = (key: string): string | undefined => {
     const value = fields[key] ?? undefined;
     if (value === undefined || (typeof value === "string" && value !== "")) return value;
-    throw sheet.createError(toKeyPath(key), `${quoteValue(value)} is not a text`);
+    throw sheet.createError(toKeyPath(key), `${quoteValue(value)} is not a string`);
   };
   const { handlers } = fields;
   const settings = parseSettings(sheet, fields, environment);
@@ -141,15 +141,15 @@ function buildBackendNotes(
   if (sources.endpoints !== "default")
     return isDatabase
       ? [
-          `${clean(sheet.file)}: ${environment}: its ${key} names a database, which is not asked: schedules are in etcd at ` +
+          `${clean(sheet.file)}: ${environment}: its ${key} names a database, which is not used: schedules are in etcd at ` +
             `${values.endpoints.join(", ")} (${sources.endpoints})`,
         ]
       : [];
   throw sheet.createError(
     isDatabase ? [environment, key] : [environment],
-    `${isDatabase ? "it names a database, and schedules are in etcd here" : "it does not say where etcd is"}` +
-      '; add endpoints: ["http://HOST:2379"], or put type: etcd for the one on this host. What the table holds is' +
-      " moved with: signalbox import perfectsched FILE",
+    `${isDatabase ? "it names a database, and schedules are in etcd here" : "it does not have the addresses of etcd"}` +
+      '; add endpoints: ["http://HOST:2379"], or put type: etcd for the one on this host. Import the content of' +
+      " the table with: signalbox import perfectsched FILE",
   );
 }
 
@@ -159,6 +159,6 @@ function buildUnknownKeyNotes(file: string, fields: ConfigFields, environment: s
   return Object.keys(fields).flatMap((key) => {
     const meant = (known as readonly string[]).includes(key) ? undefined : findNearest(key, known);
     if (meant === undefined) return [];
-    return [`${clean(file)}: ${environment}: ${quoteText(key)} is not known; did you mean ${meant}?`];
+    return [`${clean(file)}: ${environment}: ${quoteText(key)} is an unknown key; did you mean ${meant}?`];
   });
 }

@@ -42,7 +42,7 @@ export function findHandlerFile(
 function resolveHandlerPath({ includes }: PerfectschedLine, name: string): string {
   const found = [resolve(name), ...includes.map((folder) => join(resolve(folder), name))].find(isFile);
   if (found !== undefined) return found;
-  const where = includes.length === 0 ? "here; -I says where else to look" : "here or in a folder of -I";
+  const where = includes.length === 0 ? "here; name other folders with -I" : "here or in a folder of -I";
   throw new ConfigError(`${clean(name)} does not exist ${where}`);
 }
 
@@ -60,7 +60,7 @@ function getConfiguredFile(
 function formatRubyNote({ requires }: PerfectschedLine, name: string, file: string): string {
   const ruby = requires.filter((word) => !DATA_FILE.test(word)).map((word) => clean(word));
   const passed = ruby.length === 0 ? "" : ` (as are ${ruby.join(", ")})`;
-  return `${clean(name)} is taken for a class of Ruby${passed}, which cannot run here; the handlers of ${clean(file)} do its work`;
+  return `${clean(name)} is treated as a class of Ruby${passed}, which cannot run here; the handlers of ${clean(file)} are used instead`;
 }
 
 /** Whether a path is a file. If it cannot be examined, returns true, because reading it gives a better error. */
@@ -74,7 +74,7 @@ function isFile(path: string): boolean {
 
 function createMissingHandlersError({ config, environment }: PerfectschedLine, name: string): ConfigError {
   return new ConfigError(
-    `${quoteText(name)} is no file of handlers, and Ruby's classes cannot run here. Write a file that says which command runs which` +
+    `${quoteText(name)} is not a file of handlers, and classes of Ruby cannot run here. Write a file with a command for each` +
       " type, such as handlers.yml:\n" +
       '  handlers:\n    - { type: "/./", command: ["ruby", "-Ilib", "run_task.rb"] }\n' +
       "The command gets the task as a line of JSON on its standard input (id, type, scheduledTime, data), exits 0 when it is" +

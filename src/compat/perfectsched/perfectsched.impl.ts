@@ -108,7 +108,7 @@ async function addSchedule(
 function buildZoneNotes({ timezone }: AddCommand, setup: PerfectschedConfig): string[] {
   if (timezone !== undefined || (setup.timezone ?? "UTC") === "UTC") return [];
   return [
-    `the time zone is the configuration's, ${setup.timezone}; PerfectSched's own command line takes UTC unless -t is given`,
+    `the time zone is ${setup.timezone}, from the configuration; PerfectSched's own command line uses UTC unless -t is given`,
   ];
 }
 
@@ -145,7 +145,7 @@ async function runWorker(
 function formatInstant(option: string, seconds: number): string {
   const date = new Date(seconds * 1000);
   if (Number.isNaN(date.getTime()) || seconds < 0)
-    throw new UsageError(`${option}: ${seconds} is no time in seconds since 1970`);
+    throw new UsageError(`${option}: ${seconds} is not a time in seconds since 1970`);
   return date.toISOString();
 }
 

@@ -7,15 +7,15 @@ export const perfectsched: Command = {
   brief: "manage schedules with PerfectSched's own command line",
   about: [
     "Takes what PerfectSched's command takes, also through a link of its name: list, add KEY TYPE CRON DATA, delete KEY," +
-      " run CLASS, init. Options stand anywhere. Whatever goes wrong ends with exit code 1, misuse after the usage text.",
-    "The configuration is its own file, keyed by environment; add endpoints to it, and prefix where it is not the usual one." +
-      " Its schedules are ours: `signalbox schedule` and the console show them.",
-    "run starts our worker. CLASS is a file of handlers, or the name of an environment in one; a class of Ruby is replaced by" +
-      " what the configuration names under handlers. docs/migrate/perfectsched.md tells how to move.",
+      " run CLASS, init. Options may be anywhere. Every error ends with exit code 1, misuse after the usage text.",
+    "The configuration is PerfectSched's file, keyed by environment; add endpoints to it, and prefix if it is not the default." +
+      " The schedules are those of signalbox: `signalbox schedule` and the console show them.",
+    "run starts a worker of signalbox. CLASS is a file of handlers, or the name of an environment in one; for a class of Ruby, the" +
+      " handlers in the configuration are used. docs/migrate/perfectsched.md explains the migration.",
   ],
   args: [
-    { name: "COMMAND", choices: ["list", "add", "delete", "run", "init"], help: "what to do" },
-    { name: "ARG", isOptional: true, isRest: true, help: "what that needs" },
+    { name: "COMMAND", choices: ["list", "add", "delete", "run", "init"], help: "the subcommand" },
+    { name: "ARG", isOptional: true, isRest: true, help: "its arguments" },
   ],
   takesWords: true,
   failure: EXIT.undone,
@@ -46,14 +46,14 @@ export const perfectsched: Command = {
       short: "I",
       value: "PATH",
       isRepeatable: true,
-      help: "run: look for files there, too",
+      help: "run: also look for files in this folder",
     },
     {
       name: "require",
       short: "r",
       value: "PATH",
       isRepeatable: true,
-      help: "run: a file of handlers; Ruby's are passed over",
+      help: "run: a file of handlers; files of Ruby are ignored",
     },
   ],
   variables: [["RAILS_ENV", "the environment, unless -e names one"]],

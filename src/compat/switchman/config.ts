@@ -56,7 +56,7 @@ function parseObject(where: string, text: string): Record<string, unknown> {
   }
   if (typeof value === "object" && value !== null && !Array.isArray(value))
     return value as Record<string, unknown>;
-  throw new ConfigError(`${where} must hold a JSON object, such as {"prefix": "/myproject/switchman"}`);
+  throw new ConfigError(`${where} must contain a JSON object, such as {"prefix": "/myproject/switchman"}`);
 }
 
 function checkHosts(where: string, { zkhosts, etcdhosts }: Record<string, unknown>): void {
@@ -80,7 +80,7 @@ function parseHosts(where: string, value: unknown): SwitchmanConfig["etcdhosts"]
   if (isList) return value;
   // The value is not shown: an address may contain a password.
   throw new ConfigError(
-    `bad etcdhosts in ${where}: it is neither a text such as "etcd1:2379" nor a list of such`,
+    `bad etcdhosts in ${where}: it is neither a string such as "etcd1:2379" nor a list of such strings`,
   );
 }
 
@@ -92,7 +92,7 @@ function isTruthyInPerl(value: unknown): boolean {
 function parseText(where: string, key: string, value: unknown): string | undefined {
   if (!isTruthyInPerl(value)) return undefined;
   if (typeof value === "string") return value;
-  throw createValueError(where, key, value, "a text");
+  throw createValueError(where, key, value, "a string");
 }
 
 function parseLevel(where: string, value: unknown): SwitchmanLevel {

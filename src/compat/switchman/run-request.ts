@@ -36,7 +36,7 @@ export function buildSwitchmanRequest(
 
 function createEndpointsError({ path }: SwitchmanConfig): ConfigError {
   return new ConfigError(
-    `${clean(path)} has only zkhosts, which is ZooKeeper; add "etcdhosts": "etcd1:2379,etcd2:2379" to it, give` +
+    `${clean(path)} has only zkhosts, the addresses of ZooKeeper; add "etcdhosts": "etcd1:2379,etcd2:2379" to it, give` +
       " --endpoints, or set SIGNALBOX_ENDPOINTS",
   );
 }

@@ -17,7 +17,7 @@ const UNKNOWN_CONFIG: SwitchmanConfig = {
 /** Translates a line of switchman to `signalbox run`. @throws UsageError, ConfigError if switchman would refuse it */
 export const translateSwitchman: LineTranslator = (words, _variables, files = new Map()): TranslatedRun => {
   const call = removePlainZeroLeases(parseSwitchman(words));
-  if (call.asks !== undefined) throw new UsageError(`switchman: it only asks for ${call.asks}`);
+  if (call.asks !== undefined) throw new UsageError(`switchman: the line only prints the ${call.asks}`);
   const path = call.config ?? DEFAULT_CONFIG;
   const text = files.get(path);
   const config = text === undefined ? undefined : parseSwitchmanConfig(path, text);
@@ -64,23 +64,25 @@ function buildNotes(
   return [
     ...(config === undefined
       ? [
-          `${file} was not read: its timeouts and its log are not in the new line; do this on a host that has it`,
+          `${file} was not read, so its timeouts and its log are not in the new line; run this on a host that has the file`,
         ]
       : []),
     ...(needsEndpoints ? ["signalbox's own configuration must say where etcd is"] : []),
     ...(call.config !== undefined && config !== undefined && config.etcdprefix === undefined
-      ? [`the prefix in ${file} keeps nothing apart any more; where two files differ in it, add --prefix`]
+      ? [
+          `the prefix in ${file} no longer separates locks; if two files have different prefixes, add --prefix`,
+        ]
       : []),
     ...(call.leases.some(canBeZero)
       ? [
-          "where a lease comes to 0 units, signalbox run refuses it (64); switchman runs without it: write max(1, ...)",
+          "if a lease evaluates to 0 units, signalbox run refuses it (64), and switchman runs without it: write max(1, ...)",
         ]
       : []),
     ...(config?.logfile === undefined
       ? []
-      : ["warnings go to the log alone, and no longer to standard error too; its lines look otherwise"]),
+      : ["warnings go only to the log, and no longer to standard error; the format of its lines differs"]),
     ...(flags["no-lock"] && own
-      ? ["each run queues for the lease, also where one of this name waits for it already"]
+      ? ["each run queues for the lease, even if a run of this name already waits for it"]
       : []),
     ...(flags["no-lock"] && !own
       ? ["without lock and lease, a run holds one unit of a resource of its own"]

@@ -11,7 +11,7 @@ export const translateZooLocked: LineTranslator = (words): TranslatedRun => {
     command,
     notes: [
       ...(ignored === undefined ? [] : [ignored]),
-      "nothing is printed where the lock is taken (LOCKED by ... before)",
+      "nothing is printed if the lock is taken (before: LOCKED by ...)",
       ...(endpoints === undefined ? ["signalbox's own configuration must say where etcd is"] : []),
     ],
     coversChildren: true, // zoo-locked reads the command's output until all writers have closed it

@@ -36,16 +36,16 @@ export function parseZooLockedOptions(words: readonly string[]): ZooLockedOption
 export function formatIgnoredWords({ command, ignored }: ZooLockedOptions): string | undefined {
   if (ignored.length === 0) return undefined;
   return (
-    `only ${quoteText(command[2] ?? "")} is run: zoo-locked passes over the words after the command` +
-    ` (${ignored.map((word) => quoteText(word)).join(" ")}); put the whole command in quotes, or take them out`
+    `only ${quoteText(command[2] ?? "")} is run: zoo-locked ignores the words after the command` +
+    ` (${ignored.map((word) => quoteText(word)).join(" ")}); put the whole command in quotes, or remove them`
   );
 }
 
 /** Creates the error for HOSTS that are those of ZooKeeper, with the remedy. */
 export function createZooKeeperHostsError(hosts: string): UsageError {
   return createUsageError(
-    `HOSTS ${quoteText(hosts)} are ZooKeeper's (port ${ZOOKEEPER_PORT}); name etcd's there, such as etcd1:2379,etcd2:2379,` +
-      " or set SIGNALBOX_ENDPOINTS and leave the line as it is",
+    `HOSTS ${quoteText(hosts)} are those of ZooKeeper (port ${ZOOKEEPER_PORT}); give those of etcd, such as etcd1:2379,etcd2:2379,` +
+      " or set SIGNALBOX_ENDPOINTS and keep the line",
   );
 }
 
@@ -54,7 +54,7 @@ function parseEndpoints(hosts: string): string | undefined {
   for (const address of addresses) {
     if (/\/./.test(address.replace(/^https?:\/\//, "")))
       throw createUsageError(
-        `HOSTS ${quoteText(hosts)} end in a path, which etcd knows nothing of; put it before PATH`,
+        `HOSTS ${quoteText(hosts)} end in a path, which etcd does not have; put the path before PATH`,
       );
   }
   const ports = addresses.map((address) => address.slice(address.lastIndexOf(":") + 1));
@@ -67,7 +67,7 @@ function parseLockName(path: string): string {
     createUsageError(`PATH ${quoteText(path)} cannot be used: ${why}, such as /locks/a`);
   if (!path.startsWith("/")) throw createPathError("it must begin with a slash");
   const parts = path.slice(1).split("/");
-  if (parts.includes("")) throw createPathError("it needs a name between slashes, and none at its end");
+  if (parts.includes("")) throw createPathError("it needs a name between slashes, and no slash at its end");
   if (parts.includes(".") || parts.includes("..")) throw createPathError("no part of it can be . or ..");
   return parts.join("/");
 }

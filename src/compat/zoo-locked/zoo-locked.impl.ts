@@ -52,9 +52,7 @@ function buildWarnings(parsed: ZooLockedOptions): string[] {
   return [
     ...[formatIgnoredWords(parsed) ?? []].flat(),
     ...(left?.inheritsFiles
-      ? [
-          `${left.what} goes on in the background; the lock is free before that has ended, unlike zoo-locked's`,
-        ]
+      ? [`${left.what} continues in the background; unlike with zoo-locked, the lock is free before it ends`]
       : []),
   ];
 }
@@ -91,7 +89,7 @@ function describeHolder(refusal: RunRefusal): string {
     case "outside":
       return `group ${refusal.group}, which does not hold this host`;
     default:
-      return "nobody any more: the session expired while waiting";
+      return "no run any more: the session expired while waiting";
   }
 }
 

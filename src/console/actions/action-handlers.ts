@@ -105,11 +105,7 @@ function quit(app: JobAccess & StateUpdates & TerminalControl & ToastAccess): vo
   const [first, ...more] = app.jobs.running;
   if (first === undefined || app.state.toast?.asks === "quit") return app.quit();
   const what = more.length === 0 ? `${clean(first.title, 24)} is` : `${more.length + 1} jobs are`;
-  app.showToast(
-    `${what} under way, and would be left: again to quit`,
-    "problem",
-    () => app.jobs.running.length > 0,
-  );
+  app.showToast(`${what} running; press again to quit anyway`, "problem", () => app.jobs.running.length > 0);
   app.update(({ toast, ...state }) => ({ ...state, toast: toast && { ...toast, asks: "quit" } }));
 }
 

@@ -41,7 +41,7 @@ export function copyRun(app: CopyingParts): void {
   const lock = subject?.kind === "record" ? subject.about : subject;
   const [section] = lock?.kind === "lock" ? buildRerunSection(lock.name, app.liveView.snapshot) : [];
   if (section?.kind !== "lines")
-    return app.showToast("run again: choose a lock that has a history", "problem");
+    return app.showToast("run again: select a lock that has a history", "problem");
   app.copy(section.lines.join("\n"), section.lines.join(""));
 }
 

@@ -36,7 +36,7 @@ export function markRange(app: MarksParts): void {
     updateActiveTab(app, (tab) => ({ ...tab, anchor: cursor.key }));
     const { tab } = app.state;
     const isOn = () => app.state.tab === tab && getActiveTabState(app).anchor !== undefined;
-    app.showToast("a range begins here: go to its other end and press the key again", "quiet", isOn);
+    app.showToast("range started: move to its other end and press the key again", "quiet", isOn);
     return;
   }
   const from = table.findIndex(anchor, cursor.index);

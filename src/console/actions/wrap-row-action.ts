@@ -22,12 +22,12 @@ export function wrapRowAction<P extends WrapRowActionParts>(act: (app: P) => voi
     if (focus === "table" || focus === "detail") return act(app);
     if (!hasLinkedRow(app))
       return app.showToast(
-        "this acts on rows of the table: go there first",
+        "this key acts on rows of the table: go there first",
         "quiet",
         () => app.state.focus === focus,
       );
     openSelected(app);
-    app.showToast("this is its row: the key again acts on it", "quiet", createSameRowCheck(app));
+    app.showToast("row selected: press the key again to act on it", "quiet", createSameRowCheck(app));
   };
 }
 

@@ -75,12 +75,12 @@ export class LiveView {
       return { ...this.#streamState, fault: this.#streamState.fault ?? error?.message };
     if (since !== undefined && error !== undefined)
       return isAway(error)
-        ? { kind: "away", since, fault: "it does not answer" }
+        ? { kind: "away", since, fault: "no response" }
         : { kind: "refused", since, fault: error.message };
     const { clock } = this.#context;
     const age = clock.now() - this.#askedAt;
     if (age <= STALE) return this.#streamState;
-    return { kind: "away", since: clock.getWallTime() - age, fault: "it was not asked since" };
+    return { kind: "away", since: clock.getWallTime() - age, fault: "no requests since" };
   }
 
   begin(): void {
@@ -95,7 +95,7 @@ export class LiveView {
 
   end(): void {
     clearTimeout(this.#timer);
-    this.#stop.abort(new Error("nobody looks any more"));
+    this.#stop.abort(new Error("the view was closed"));
   }
 
   /** Follows changes until `end` is called, and starts again after every error. */

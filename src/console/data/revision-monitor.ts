@@ -10,6 +10,6 @@ export class RevisionMonitor {
     const before = this.#revision;
     this.#revision = revision;
     if (revision >= before) return undefined;
-    return `etcd is at revision ${revision}, it was at ${before}: restored, or another one`;
+    return `the revision of etcd went from ${before} down to ${revision}: etcd was restored, or replaced`;
   }
 }

@@ -63,7 +63,7 @@ class FilterOverlay implements Overlay {
       hints: [
         ["host: state: holder:", "narrow"],
         ["Enter", "keep"],
-        ["Esc", "as before"],
+        ["Esc", "cancel"],
       ],
       ...{ width, at: "bottom" },
     };

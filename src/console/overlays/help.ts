@@ -50,9 +50,7 @@ function buildHelpRows({ theme, keymap }: KeymapAccess & ThemeAccess, width: num
     ...buildActionRows("list"),
     BLANK_ROW,
     createRow("Filters", "heading"),
-    createRow(
-      "  words that a row must have; host:web1 state:waiting holder:db1 narrow where they are looked for",
-    ),
+    createRow("  words that a row must have; host:web1 state:waiting holder:db1 search only this field"),
     BLANK_ROW,
     { cells: [{ text: "Signs", role: "heading" }, ...signs] },
     BLANK_ROW,

@@ -29,7 +29,11 @@ export function openWhy(app: OutputParts & SelectionAccess & ToastAccess): void 
   const [subject] = getChosenSubjects(app);
   const about = subject?.kind === "record" ? subject.about : subject;
   if (about === undefined || (about.kind !== "run" && about.kind !== "lock" && about.kind !== "resource"))
-    return app.showToast("why: choose a lock, a resource or who waits", "problem", createSameRowCheck(app));
+    return app.showToast(
+      "why: select a lock, a resource or a waiting run",
+      "problem",
+      createSameRowCheck(app),
+    );
   openOutput(app, getCommandById("why"), [about.name], `why ${about.name}`);
 }
 
@@ -48,7 +52,7 @@ export function openOutput(
     buildRows: (width) => {
       const rows = wrapProseLines(lines, app.theme.createLook(width)).map((line) => createRow(line));
       if (code === undefined) return [...rows, createRow(app.theme.signs.ellipsis, "quiet")];
-      return rows.length > 0 ? rows : [createRow("(it says nothing)")];
+      return rows.length > 0 ? rows : [createRow("(no output)")];
     },
     close: () => app.overlays.close(overlay),
     onChange: () => app.notifyChange(),
@@ -88,7 +92,7 @@ export function openJob(app: OutputParts, id: number): void {
         BLANK_ROW,
         ...wrap(job.lines),
         BLANK_ROW,
-        createRow("the same from a shell:", "quiet"),
+        createRow("as a command in a shell:", "quiet"),
         ...wrap([job.line]),
       ];
     },
@@ -104,7 +108,7 @@ export function openJob(app: OutputParts, id: number): void {
       x: () => app.jobs.interrupt(id),
     },
     get hints(): readonly Hint[] {
-      const again: Hint = ["Enter", "look again, all fields kept"];
+      const again: Hint = ["Enter", "open the dialog again"];
       return [
         ...(isRefused(findJob()) ? [again] : []),
         ["c", "copy the command"],

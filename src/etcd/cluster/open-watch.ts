@@ -93,7 +93,13 @@ export class OpenWatch {
       this.#stream.send({ progress_request: {} });
       await clock.sleep(every, signal).catch(() => {}); // ended meanwhile
       if (!this.#heard && answers && waited && this.#reading) {
-        this.end(new MemberError("unavailable", "retry", `${this.member.endpoint}: the watch fell silent`));
+        this.end(
+          new MemberError(
+            "unavailable",
+            "retry",
+            `${this.member.endpoint}: the watch delivers nothing any more`,
+          ),
+        );
       }
       answers ||= this.#heard;
     }

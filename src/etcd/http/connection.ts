@@ -104,7 +104,7 @@ export class Connection {
 
   /** @throws HttpFault when no request is in flight */
   #getPendingRequest(): PendingRequest {
-    if (this.#current === undefined) throw new HttpFault("EBADHTTP", "an answer that nobody asked for");
+    if (this.#current === undefined) throw new HttpFault("EBADHTTP", "an answer without a request");
     return this.#current;
   }
 

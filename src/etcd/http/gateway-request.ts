@@ -40,7 +40,11 @@ export function formatRequestHead(
   ...more: string[]
 ): string {
   if (token !== undefined && /[^\x20-\x7e]/.test(token)) {
-    throw new MemberError("unauthenticated", "final", `${line.url} gave a token that cannot be sent back`);
+    throw new MemberError(
+      "unauthenticated",
+      "final",
+      `${line.url} returned a token that cannot be sent in a header`,
+    );
   }
   const authority = line.url.slice(line.url.indexOf("//") + 2);
   const identity = token === undefined ? [] : [`authorization: ${token}`];
@@ -92,7 +96,7 @@ function toMemberError(
   }
   if (status === 400 && text.includes("CommonName")) {
     const advice =
-      "etcd takes no identity from a certificate here; use transport grpc, or a user and password";
+      "etcd does not identify users by certificate here; use transport grpc, or a user and password";
     return new MemberError("unauthenticated", "final", `${line.url}: ${advice}`);
   }
   const start = JSON.stringify(text.slice(0, 80));

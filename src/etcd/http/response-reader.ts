@@ -87,7 +87,7 @@ export class HttpResponseReader {
 
   #parseHead(bytes: Buffer): number {
     const start = bytes.toString("latin1", 0, 7);
-    if (!"HTTP/1.".startsWith(start)) throw new HttpFault("ENOTHTTP", "that is no HTTP/1 answer");
+    if (!"HTTP/1.".startsWith(start)) throw new HttpFault("ENOTHTTP", "the answer is not HTTP/1");
     const end = bytes.indexOf("\r\n\r\n");
     if (end < 0 ? bytes.length > HEAD_MAX : end > HEAD_MAX) throw createHttpFault("its head is too long");
     if (end < 0) return 0;
@@ -111,7 +111,7 @@ export class HttpResponseReader {
         throw createHttpFault("its length is ambiguous");
       this.#state = "size";
     } else if (length !== undefined || status === 204) {
-      if (!/^\d{1,15}$/.test(length ?? "0")) throw createHttpFault("its length is no number");
+      if (!/^\d{1,15}$/.test(length ?? "0")) throw createHttpFault("its length is not a number");
       this.#left = Number(length ?? 0);
       this.#state = this.#left === 0 ? "done" : "data";
     } else {
@@ -130,13 +130,13 @@ export class HttpResponseReader {
 
   #parseChunkSize(line: string): void {
     const size = /^([0-9a-f]{1,8})[ \t]*(?:;|$)/i.exec(line)?.[1];
-    if (size === undefined) throw createHttpFault("the size of a chunk is no number");
+    if (size === undefined) throw createHttpFault("the size of a chunk is not a number");
     this.#left = Number.parseInt(size, 16);
     this.#state = this.#left === 0 ? "trailer" : "data";
   }
 
   #checkChunkEnd(line: string): void {
-    if (line !== "") throw createHttpFault("a chunk is longer than it says");
+    if (line !== "") throw createHttpFault("a chunk is longer than its stated size");
     this.#state = "size";
   }
 
@@ -173,5 +173,5 @@ function parseHeaders(lines: readonly string[]): Map<string, string> {
 }
 
 function createHttpFault(why: string): HttpFault {
-  return new HttpFault("EBADHTTP", `the answer is no proper HTTP: ${why}`);
+  return new HttpFault("EBADHTTP", `the answer is not valid HTTP: ${why}`);
 }

@@ -226,7 +226,7 @@ export class Session {
   }
 
   #extendHorizon(sent: ClockReading, ttl: number): void {
-    if (this.isDoubted) this.#ports.log.info("the session lives: it was renewed after the jump");
+    if (this.isDoubted) this.#ports.log.info("the session is alive: it was renewed after the jump");
     this.#ttl = ttl;
     this.#horizon.extend(sent, ttl);
   }
@@ -243,7 +243,7 @@ export class Session {
   #handleShortenedHorizon(jump: number): void {
     const ms = Math.round(jump);
     this.#ports.log.warn(
-      "the wall clock jumped forward, and the session was not renewed since: the jump counts as time",
+      "the wall clock jumped forward, and the session was not renewed since: the jump counts as elapsed time",
       { ms },
     );
     if (!this.#checkExpired()) this.#owner?.onHorizonMoved();

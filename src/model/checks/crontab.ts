@@ -31,7 +31,7 @@ export function judgeJobs(
 }
 
 function buildElsewhereFinding({ where }: CrontabJob): Finding {
-  const detail = "it works under another prefix or in another etcd; only its text was checked";
+  const detail = "it uses another prefix or another etcd; only its text was checked";
   return { kind: "elsewhere", check: where, level: "hint", detail };
 }
 
@@ -42,7 +42,7 @@ function judgeGroup({ where, group }: CrontabJob, configured: JobConfiguration |
   if (!groups.has(group)) return [{ ...about, detail: createUnknownGroupError(groups, group).message }];
   const fault = configured.groups.get(group)?.fault;
   if (fault !== undefined)
-    return [{ ...about, detail: `group ${quoteText(group)} cannot be read, so nobody is in it: ${fault}` }];
+    return [{ ...about, detail: `group ${quoteText(group)} cannot be read, so it has no hosts: ${fault}` }];
   if (listGroupHosts(groups, group).length > 0) return [];
   return [
     {
@@ -88,8 +88,8 @@ function findSharedLocks(name: string, [first, ...others]: readonly CrontabJob[]
     return [
       {
         ...{ kind: "shared-lock", check: job.where, level: "warning" },
-        detail: `lock ${quoteText(name)}${why} is also that of another command (${first.where}): while one runs, the other does not`,
-        remedy: `give it a --lock of its own; if it is meant so: --shared ${name}`,
+        detail: `lock ${quoteText(name)}${why} is also used by another command (${first.where}): while one runs, the other does not`,
+        remedy: `give it a --lock of its own; if this is intended: --shared ${name}`,
       },
     ];
   });
@@ -106,7 +106,7 @@ function findDisagreements(name: string, [first, ...others]: readonly CrontabJob
     return differ.map(
       (key): Finding => ({
         ...{ kind: "disagreement", check: job.where, level: "hint" },
-        detail: `${key} of lock ${quoteText(name)} is another than in ${first?.where}`,
+        detail: `${key} of lock ${quoteText(name)} differs from ${first?.where}`,
       }),
     );
   });

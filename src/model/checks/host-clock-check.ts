@@ -81,8 +81,8 @@ export class HostClockCheck {
     const hosts = this.#stamps.size;
     const detail =
       hosts === 0
-        ? "no host wrote anything that a clock could be told from"
-        : `${hosts} ${hosts === 1 ? "host" : "hosts"} wrote times that fit together; a slow clock shows only once its host has written after others`;
+        ? "no host has written a time yet"
+        : `${hosts} ${hosts === 1 ? "host" : "hosts"} wrote consistent times; a slow clock shows only after its host has written later than others`;
     return [{ kind: "clock", check: "clocks of hosts", level: "ok", detail }];
   }
 
@@ -104,7 +104,7 @@ export class HostClockCheck {
       ...{ kind: "clock", check: `clock of ${host}`, level: "warning" },
       detail:
         host === own
-          ? `it wrote ${formatInstant(at)}, which is ${formatBriefDuration(by)} ahead of it now: it was set back`
+          ? `it wrote ${formatInstant(at)}, which is ${formatBriefDuration(by)} ahead of its clock now: the clock was set back`
           : `it is ${formatBriefDuration(by)} or more ahead of this host's (${own})`,
       remedy: REMEDY,
     }));
@@ -141,6 +141,6 @@ function buildConflictFinding(host: string, own: readonly ClockConflict[]): Find
   const way = most.ahead === host ? "ahead of" : "behind";
   return {
     ...{ kind: "clock", check: `clock of ${host}`, level: "warning", remedy: REMEDY },
-    detail: `it is about ${formatBriefDuration(most.by)} or more ${way} that of ${names}: times of writes do not fit their order`,
+    detail: `it is about ${formatBriefDuration(most.by)} or more ${way} the clock of ${names}: the times of its writes do not match their order`,
   };
 }

@@ -31,8 +31,7 @@ export function judgeHosts(inputs: HostCheckInputs, wanted: readonly string[]): 
   const { snapshot } = inputs;
   const groups = buildGroupMembers(snapshot);
   const names = wanted.length > 0 ? wanted : [...groups.keys()].sort();
-  if (names.length === 0)
-    return [{ kind: "group", check: "groups", level: "ok", detail: "none is configured" }];
+  if (names.length === 0) return [{ kind: "group", check: "groups", level: "ok", detail: "none configured" }];
   const notes = wanted.length > 0 ? [] : listGroupNotes(groups).filter((note) => !/ is empty/.test(note));
   return [
     ...names.flatMap((name) => judgeGroup(name, inputs)),
@@ -82,7 +81,7 @@ function judgeGroup(name: string, inputs: HostCheckInputs): Finding[] {
     ];
   }
   const free = there.filter((host) => !isDrained(host, inputs));
-  const detail = `${there.length} of ${formatHostCount(hosts)} ${there.length === 1 ? "is" : "are"} there`;
+  const detail = `${there.length} of ${formatHostCount(hosts)} ${there.length === 1 ? "is" : "are"} active`;
   const main: Finding =
     free.length > 0
       ? { ...about, level: "ok", detail }
@@ -104,7 +103,7 @@ function findAwayHosts(group: string, hosts: readonly string[], inputs: HostChec
     {
       ...{ kind: "host", check: `group ${group}`, level: "warning" },
       detail: `not seen within ${formatDuration(inputs.within)}: ${formatList(gone.map((host) => formatLastSeen(host, inputs)))}`,
-      remedy: "is cron running there? If they run jobs more rarely: --within",
+      remedy: "is cron running there? If they run jobs less often, use --within",
     },
   ];
 }
@@ -118,9 +117,9 @@ function findUnseenMembers(group: string, hosts: readonly string[], inputs: Host
   return [
     {
       ...{ kind: "host", check: `group ${group}`, level: "warning" },
-      detail: `no host of this name was ever seen, nor is it a group: ${formatList(strangers.map((host) => addHint(host, inputs)))}`,
+      detail: `neither a group nor a host that was ever seen: ${formatList(strangers.map((host) => addHint(host, inputs)))}`,
       remedy:
-        "a host is seen when it runs signalbox run; a member is a full name (FQDN), as the host gives it itself",
+        "a host is seen when it runs signalbox run; a member must be a full name (FQDN), as the host itself reports it",
     },
   ];
 }

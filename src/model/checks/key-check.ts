@@ -85,7 +85,7 @@ export class KeyCheck {
     const detail = `${this.count} under ${this.#keys.prefix}, ${this.tickets} of them tickets`;
     const clean: Finding[] = found.length > 0 ? [] : [{ kind: "keys", check: "keys", level: "ok", detail }];
     const below = [...this.#below].map(([inner, count]): Finding => {
-      const told = `its own, with ${count} ${count === 1 ? "key" : "keys"} (CRONLOCK_DB); look at it with --prefix ${inner}`;
+      const told = `a prefix of its own (CRONLOCK_DB), with ${count} ${count === 1 ? "key" : "keys"}; check it with --prefix ${inner}`;
       return { kind: "keys", check: `prefix ${inner}`, level: "ok", detail: told };
     });
     return [...found, ...clean, ...below, ...this.#clocks.listFindings(own, wall)];
@@ -111,11 +111,7 @@ export class KeyCheck {
     if (parsed.kind === "history") this.#checkHistory(kv, wall);
     if (parsed.kind === "host") this.#checkHost(parsed.name, kv, wall);
     if (parsed.kind === "drain" && !isObject(kv.value))
-      this.#reportUnreadable(
-        kv,
-        "a drain; it stops things all the same",
-        "signalbox undrain, and drain again",
-      );
+      this.#reportUnreadable(kv, "a drain, but it still applies", "signalbox undrain, and drain again");
   }
 
   #checkUnknown(key: string): void {
@@ -126,14 +122,14 @@ export class KeyCheck {
 
   #checkAudit(id: string, kv: KeyValue, wall: number): void {
     const record = parseAuditRecord(id, kv.value);
-    if (record === undefined) this.#reportUnreadable(kv, "a record of the audit", "signalbox prune");
+    if (record === undefined) this.#reportUnreadable(kv, "an audit record", "signalbox prune");
     else this.#clocks.addStamp({ ...record, revision: kv.createRevision, late: LATE.audit }, wall);
   }
 
   /** Checks a history. The runs of a lock are sequential: a run writes its end before the next run is granted. */
   #checkHistory(kv: KeyValue, wall: number): void {
     if (!isObject(kv.value))
-      this.#reportUnreadable(kv, "a history", "nothing needs be done: the lock's next run begins a new one");
+      this.#reportUnreadable(kv, "a history", "no action needed: the next run of the lock starts a new one");
     const runs = parsePastRuns(kv.value);
     for (const { host, endedAt } of runs) this.#clocks.addTime(host, endedAt, wall);
     for (const [index, later] of runs.entries()) {
@@ -151,7 +147,7 @@ export class KeyCheck {
   #checkHost(fqdn: string, kv: KeyValue, wall: number): void {
     const { seenAt } = parseHostRecord(fqdn, kv.value);
     if (seenAt > 0) this.#clocks.addTime(fqdn, seenAt, wall);
-    else this.#reportUnreadable(kv, "what a host says of itself", `nothing needs be done: ${AGAIN}`);
+    else this.#reportUnreadable(kv, "a host record", `no action needed: ${AGAIN}`);
   }
 
   #reportUnreadable(kv: KeyValue, what: string, remedy: string): void {
@@ -164,7 +160,7 @@ export class KeyCheck {
   }
 }
 
-const AGAIN = "it says it again with its next run";
+const AGAIN = "the next run on the host writes it again";
 
 /** Whether two entries are in the order of grants: tokens increase from run to run. */
 function isInTurn(earlier: PastRun, later: PastRun): boolean {

@@ -108,8 +108,8 @@ function findTotalFault(
   const total = evaluateUnits(text, macros.lookup);
   if ("fault" in total) return `the configured total of resource ${quoteText(resource)}: ${total.fault}`;
   if (stated !== undefined && stated !== total.value)
-    return `resource ${quoteText(resource)} has a configured total of ${total.value}, the line says ${stated}`;
+    return `resource ${quoteText(resource)} has a configured total of ${total.value}, but the line states ${stated}`;
   if (count > total.value)
-    return `${count} units of resource ${quoteText(resource)} are asked for, there are ${total.value}`;
+    return `${count} units of resource ${quoteText(resource)} are requested, but there are only ${total.value}`;
   return undefined;
 }

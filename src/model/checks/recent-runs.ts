@@ -81,11 +81,11 @@ function describeMissing(
 }
 
 const formatMissingSuccess = ({ runs }: RecentRuns): string =>
-  runs.length === 0 ? "no run is remembered" : `none of the last ${runs.length} runs succeeded`;
+  runs.length === 0 ? "no run is recorded" : `none of the last ${runs.length} runs succeeded`;
 
 function formatUnseenAdvice({ kind, name }: RecentRuns): string {
   return kind === "lock"
-    ? "check the spelling and the crontab; runs with --no-history are not remembered"
+    ? "check the spelling and the crontab; runs with --no-history are not recorded"
     : `does a worker take it? See: signalbox show schedule ${quoteShellWord(name)}`;
 }
 

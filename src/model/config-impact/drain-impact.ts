@@ -35,18 +35,18 @@ export function computeDrainImpact(
   );
   return {
     notes: shifts.flatMap(({ drain, entered, left, isGone }) => [
-      ...(isGone ? [`${formatDrainSentence(drain)}; without the group, the drain stops nobody`] : []),
+      ...(isGone ? [`${formatDrainSentence(drain)}; without the group, the drain stops nothing`] : []),
       ...(entered.length > 0
         ? [`${formatDrainSentence(drain)}; nothing starts any more on ${formatHostList(entered)}`]
         : []),
       ...(left.length > 0 && !isGone
-        ? [`${formatDrainSentence(drain)}; that ends for ${formatHostList(left)}`]
+        ? [`${formatDrainSentence(drain)}; it no longer applies to ${formatHostList(left)}`]
         : []),
     ]),
     judge(claim, { host }) {
       const drain = newly.get(canonicalizeHost(host));
       if (drain === undefined || isHolder(claim)) return undefined;
-      const why = `its host comes under the drain of group ${quoteText(drain.name)}; it leaves unless it waits (--wait)`;
+      const why = `its host becomes part of the drained group ${quoteText(drain.name)}; it leaves unless it waits (--wait)`;
       return { fate: "perhaps", exit: EXIT.busy, why };
     },
   };

@@ -113,10 +113,9 @@ function judgeTotal(
   const buildLeaving = (why: string): ImpactVerdict => ({ fate: "leaves", exit: EXIT.config, why });
   const resource = quoteText(name);
   if (after === "unknown")
-    return { ...buildLeaving(`what there is of ${resource} on its host is not known here`), fate: "perhaps" };
-  if (after === undefined)
-    return isStated ? undefined : buildLeaving(`it does not state what there is of ${resource}`);
-  if (count > after) return buildLeaving(`it asks for ${count} of ${resource}, of ${after}`);
+    return { ...buildLeaving(`the total of ${resource} on its host is not known here`), fate: "perhaps" };
+  if (after === undefined) return isStated ? undefined : buildLeaving(`it states no total of ${resource}`);
+  if (count > after) return buildLeaving(`it asks for ${count} of ${resource}, but the total is ${after}`);
   return isStated && total !== after
     ? buildLeaving(`it states a total of ${total} of ${resource}`)
     : undefined;
@@ -130,6 +129,6 @@ function listOvercommitted(snapshot: Snapshot, changes: readonly ConfigChange[])
     const entries = findNamedQueue(snapshot, "resource", change.name)?.entries.filter(isHolding) ?? [];
     const held = entries.reduce((sum, { ticket }) => sum + (ticket?.count ?? 0), 0);
     if (held <= total) return [];
-    return `${held} units of ${quoteText(change.name)} are held, of ${total}: nothing is granted until enough are back`;
+    return `${held} units of ${quoteText(change.name)} are held, but the total is ${total}: nothing is granted until enough are free`;
   });
 }

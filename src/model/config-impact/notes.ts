@@ -34,8 +34,8 @@ function listReinterpretedMembers(before: Groups, after: Groups, changes: readon
       .filter((member) => turned.has(member) && before.get(name)?.includes(member))
       .map((member) =>
         after.has(member)
-          ? `group ${quoteText(name)} has a member ${quoteText(member)}: a host so far, the group from now on`
-          : `group ${quoteText(name)} still names ${quoteText(member)}, which is taken for a host now`,
+          ? `member ${quoteText(member)} of group ${quoteText(name)} was a host; from now on it is the group`
+          : `group ${quoteText(name)} still contains ${quoteText(member)}, which now counts as a host`,
       ),
   );
 }
@@ -54,7 +54,7 @@ function listUnknownMembers(
   const notes = unknown.slice(0, MANY).map((member) => {
     const full = [...seen].find((host) => host.startsWith(`${canonicalizeHost(member)}.`));
     const hint = full === undefined ? "" : `; did you mean ${quoteText(full)}?`;
-    return `${quoteText(member)} is no group, and no host of this name was ever seen${hint}`;
+    return `${quoteText(member)} is neither a group nor a host that was ever seen${hint}`;
   });
-  return unknown.length > MANY ? [...notes, `nor were ${unknown.length - MANY} others`] : notes;
+  return unknown.length > MANY ? [...notes, `${unknown.length - MANY} more members are unknown`] : notes;
 }

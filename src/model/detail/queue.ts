@@ -99,7 +99,7 @@ function formatTotal(
 ): string | undefined {
   if (fault !== undefined) return `configured, but ${fault}`;
   if (configured !== undefined) return `${configured}, configured`;
-  return total === undefined ? undefined : `${total}, as its runs state it`;
+  return total === undefined ? undefined : `${total}, as stated by its runs`;
 }
 
 /** Formats which runs state a different total than others or than the configuration; undefined if all agree. */

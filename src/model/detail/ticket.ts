@@ -28,8 +28,8 @@ export function buildTicketFacts(entry: QueueEntry, { wall, sessions, host }: De
 }
 
 function formatHost({ verdict, text }: NonNullable<DetailContext["host"]>): string {
-  if (verdict === "alive") return `is there: ${text}`;
-  return verdict === "quiet" ? `seems to be gone: ${text}` : `may be there or not: ${text}`;
+  if (verdict === "alive") return `is alive: ${text}`;
+  return verdict === "quiet" ? `seems to be down: ${text}` : `may be alive or not: ${text}`;
 }
 
 type FactEntry = readonly [label: string, value: string | undefined, tone?: Tone];
@@ -49,7 +49,7 @@ function formatGrace(until: number | undefined, wall: number): string {
     until === undefined
       ? "without an end"
       : until <= wall
-        ? "over, anybody may take it"
+        ? "over, others may take it"
         : `for another ${formatBriefDuration(until - wall)}`;
   return `its command has ended, its place is kept: ${end}`;
 }
@@ -64,7 +64,7 @@ function formatRunner(
   entry: QueueEntry,
   sessions: SessionLivenessMap,
 ): [text: string | undefined, tone: Tone] {
-  if (entry.session === 0n) return ["on no session: it stays until a reset by force", "problem"];
+  if (entry.session === 0n) return ["no session: it stays until a reset with --force", "problem"];
   const alive = findRunnerLiveness(entry, sessions);
   if (alive === undefined || entry.ticket?.state === "grace") return [undefined, "plain"];
   const left = alive.verdict === "alive" ? `, ${alive.left}s left` : "";

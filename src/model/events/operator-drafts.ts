@@ -63,7 +63,7 @@ function buildUndrainedDraft(drain: Drain): EventDraft {
     subject: scope === "all" ? undefined : { kind: scope, name },
     formatWords: (at) => [
       formatAuditTarget(drain),
-      drain.until !== undefined && drain.until <= at ? "its time was over" : undefined,
+      drain.until !== undefined && drain.until <= at ? "its time had passed" : undefined,
     ],
   };
 }

@@ -123,7 +123,7 @@ function formatCircumstances(
     case "left":
       return `after ${formatBriefDuration(Math.max(0, at - enqueuedAt))}`;
     case "ended":
-      return is === undefined && of === "lock" ? "nothing is recorded of how" : undefined;
+      return is === undefined && of === "lock" ? "its end is not recorded" : undefined;
     case "reset":
       return `asked by ${reset?.by}${reset?.why === undefined ? "" : `: ${reset.why}`}`;
     default:

@@ -32,7 +32,7 @@ function buildStartedDraft(id: string, execution: Execution): EventDraft {
     subject: { kind: "schedule", name: id },
     formatWords: () => [
       ...[`schedule ${id}`, shortenOwner(formatExecutionOwner(execution))],
-      value && value.attempt > 1 ? `for the ${value.attempt}. time` : undefined,
+      value && value.attempt > 1 ? `attempt ${value.attempt}` : undefined,
       value && value.late >= 1_000 ? `${formatLateness(value.late)} late` : undefined,
     ],
   };

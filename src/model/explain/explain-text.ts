@@ -65,16 +65,16 @@ function formatVerdict(explanation: Explanation, wall: number, sessions: Session
     case "holds":
       return "it waits for nothing";
     case "malformed":
-      return "its ticket cannot be read, and is in the way of all behind it; see: signalbox ls problems";
+      return "its ticket cannot be read, and blocks all tickets behind it; see: signalbox ls problems";
     case "ready":
-      return "nothing stands in its way, it is about to be granted";
+      return "nothing blocks it; it is about to be granted";
     case "drained":
       return `it may not start: ${drains[0] === undefined ? "a drain" : formatDrainCause(drains[0], wall)}`;
     case "impossible":
       return `${obstacles
         .filter(({ isImpossible }) => isImpossible)
         .map(formatTooLarge)
-        .join(", and ")}; it gives up when it looks`;
+        .join(", and ")}; it gives up at its next check`;
     case "waits":
       return obstacles
         .filter(({ missing }) => missing > 0)
@@ -86,7 +86,7 @@ function formatVerdict(explanation: Explanation, wall: number, sessions: Session
 }
 
 function formatTooLarge({ name, count, total }: ClaimObstacle): string {
-  return `it asks for ${count}, operators allow ${total} of ${name}`;
+  return `it asks for ${count} of ${name}, but the configured total is ${total}`;
 }
 
 /** Formats the run that blocks a lock, and the number of other runs ahead. */
@@ -97,7 +97,7 @@ function formatLockObstacle(
   sessions: SessionLivenessMap,
 ): string {
   const chief = ahead.find(isHolding) ?? ahead.at(-1);
-  if (chief === undefined) return "somebody holds it who claimed it later";
+  if (chief === undefined) return "a later claim holds it";
   const others = ahead.length - 1;
   const more = others === 0 ? "" : `, ${others} ${others === 1 ? "waits" : "wait"} before it`;
   return `${formatBlocker(chief, first, wall)}${formatDoubt(chief, sessions)}${more}`;
@@ -105,9 +105,9 @@ function formatLockObstacle(
 
 function formatBlocker(chief: QueueEntry, first: Explanation | undefined, wall: number): string {
   const { ticket } = chief;
-  if (ticket === undefined) return `the ticket ${chief.key}, which cannot be read, is first`;
+  if (ticket === undefined) return `the unreadable ticket ${chief.key} is first`;
   if (ticket.state === "grace")
-    return `${formatTicketOwner(chief)} has ended, and keeps its place for another ${formatBriefDuration((ticket.until ?? wall) - wall)}`;
+    return `${formatTicketOwner(chief)} has ended, but keeps its place for another ${formatBriefDuration((ticket.until ?? wall) - wall)}`;
   if (isHolding(chief))
     return `${formatTicketOwner(chief)} has held it for ${formatBriefDuration(wall - (ticket.grantedAt ?? ticket.enqueuedAt))}`;
   if (first?.state === "drained") return `${formatTicketOwner(chief)} is first, but may not start`;
@@ -165,7 +165,7 @@ function formatFirstInQueue(first: Explanation | undefined, wall: number): strin
 /** Formats a queue entry, for example `held 2 by web1:3121 (invoices.sh) for 12m`, and anything unusual about it. */
 function formatEntry(kind: string, entry: QueueEntry, wall: number, sessions: SessionLivenessMap): string {
   const { ticket } = entry;
-  if (ticket === undefined) return `${entry.key} cannot be read, and weighs everything`;
+  if (ticket === undefined) return `${entry.key} cannot be read, and counts as all units`;
   const since = ticket.grantedAt ?? ticket.enqueuedAt;
   const units = kind === "resource" ? ` ${ticket.count}` : "";
   const asked = ticket.reset === undefined ? "" : `; ${formatReset("it", ticket.reset, wall)}`;
@@ -175,7 +175,7 @@ function formatEntry(kind: string, entry: QueueEntry, wall: number, sessions: Se
 
 /** Formats a reason to suspect that the runner is gone. Empty in grace, when the command has ended. */
 function formatDoubt(entry: QueueEntry, sessions: SessionLivenessMap): string {
-  if (entry.session === 0n) return "; it is on no session, so it stays until it is removed";
+  if (entry.session === 0n) return "; it has no session, so it stays until it is removed";
   const alive = entry.ticket?.state === "grace" ? undefined : findRunnerLiveness(entry, sessions);
   return alive === undefined || alive.verdict === "alive" ? "" : `; ${alive.text}`;
 }
@@ -206,8 +206,8 @@ function formatEstimate(estimate: WaitEstimate): string {
     return `no estimate: the holder has held it longer than any of ${past} (at most ${formatLongest(estimate.longest)})`;
   const { p50, p95 } = estimate;
   return p95 < 1000
-    ? `by ${past} it should be free any moment`
-    : `by ${past} it should get the lock in about ${formatBriefDuration(p50)}, hardly later than in ${formatBriefDuration(p95)}`;
+    ? `judging by ${past}, it should be free at any moment`
+    : `judging by ${past}, it should get the lock in about ${formatBriefDuration(p50)}, rarely later than in ${formatBriefDuration(p95)}`;
 }
 
 function formatLongest(ms: number): string {

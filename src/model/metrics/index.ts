@@ -25,11 +25,11 @@ export function measureSnapshot(snapshot: Snapshot, wall: number): MetricFamily[
   for (const drain of snapshot.drains.values())
     if (!hasEnded(drain, wall)) drained.set(drain.scope, (drained.get(drain.scope) ?? 0) + 1);
   return [
-    createMetric("etcd_revision", "The revision that all of this was true at.", Number(snapshot.revision)),
+    createMetric("etcd_revision", "Revision of etcd that all metrics describe.", Number(snapshot.revision)),
     ...measureQueues(snapshot, wall),
     ...measureHistories(snapshot),
-    createLabelledMetric("drains", "Drains that stand, by what they are of.", "scope", drained),
-    createMetric("hosts", "Hosts that have ever said a word and are remembered.", snapshot.hosts.size),
+    createLabelledMetric("drains", "Active drains, by scope.", "scope", drained),
+    createMetric("hosts", "Hosts with a host record.", snapshot.hosts.size),
     measureProblems(snapshot, wall),
     ...measureSchedules(snapshot, wall),
   ];
@@ -42,5 +42,5 @@ function measureProblems(snapshot: Snapshot, wall: number): MetricFamily {
     counts.set(`${level}/${kind}`, { ...known, count: known.count + 1 });
   }
   const samples = [...counts.values()].map(({ count, ...labels }) => [labels, count] as const);
-  return { name: "problems", help: "What an operator should look at; none where all is well.", samples };
+  return { name: "problems", help: "Problems that an operator should look at.", samples };
 }

@@ -21,32 +21,32 @@ export function measureQueues(snapshot: Snapshot, wall: number): MetricFamily[] 
   return [
     createFamily(
       "queues",
-      "Locks and resources that somebody holds or waits for.",
+      "Locks and resources that are held or waited for.",
       sumByKind(() => 1),
     ),
     createFamily(
       "holders",
-      "Runs that hold.",
+      "Runs that hold a lock or units.",
       sumByKind(({ holders }) => holders),
     ),
     createFamily(
       "waiters",
-      "Runs that wait.",
+      "Runs that wait for a lock or units.",
       sumByKind(({ waiters }) => waiters),
     ),
     createFamily(
       "waited_queues",
-      "Locks and resources that somebody waits for.",
+      "Locks and resources with waiting runs.",
       sumByKind(({ waiters }) => Number(waiters > 0)),
     ),
     createFamily(
       "oldest_wait_seconds",
-      "Since when whoever waits longest does.",
+      "How long the longest waiting run has waited.",
       findOldest(({ waitsSince }) => waitsSince),
     ),
     createFamily(
       "oldest_hold_seconds",
-      "Since when whoever holds longest does.",
+      "How long the longest holding run has held.",
       findOldest(({ heldSince }) => heldSince),
     ),
     ...measureLocks(kinds[0]?.all ?? [], wall),
@@ -113,7 +113,7 @@ function measureLocks(locks: readonly QueueTotals[], wall: number): MetricFamily
     ),
     createFamily(
       "lock_oldest_wait_seconds",
-      "Since when whoever waits longest for a lock does.",
+      "How long the longest waiting run of a lock has waited.",
       buildSamples(({ waitsSince }) => computeSecondsSince(waitsSince, wall)),
     ),
     createMetric(
@@ -136,17 +136,17 @@ function measureResources(snapshot: Snapshot): MetricFamily[] {
   return [
     createFamily(
       "resource_units",
-      "Units there are of a resource.",
+      "Total units of a resource.",
       buildSamples(({ total }) => total),
     ),
     createFamily(
       "resource_used_units",
-      "Units of it that are leased.",
+      "Units of a resource that are leased.",
       buildSamples(({ used }) => used),
     ),
     createFamily(
       "resource_waiters",
-      "Runs that wait for some.",
+      "Runs that wait for units of a resource.",
       buildSamples(({ waiting }) => waiting),
     ),
     createMetric(

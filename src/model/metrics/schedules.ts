@@ -23,7 +23,7 @@ export function measureSchedules(snapshot: Snapshot, wall: number): MetricFamily
     createLabelledMetric("schedules", "Schedules, each by the first of its states.", "state", states),
     createMetric(
       "schedule_lateness_seconds",
-      "How late the latest of those is that nobody takes.",
+      "How late the most overdue schedule is that no worker takes.",
       lateness / 1_000,
     ),
     createMetric("tasks_running", "Occurrences of schedules that run.", tasks),
@@ -42,8 +42,8 @@ function measureWorkers({ workers }: Snapshot): MetricFamily[] {
     else slots += value?.concurrency ?? 0;
   }
   return [
-    createLabelledMetric("workers", "Workers, by how they stand with their clocks.", "clock", clocks),
-    createMetric("workers_leaving", "Those of them that take nothing more.", leaving),
-    createMetric("worker_slots", "Tasks that the others may run at once.", slots),
+    createLabelledMetric("workers", "Workers, by the state of their clocks.", "clock", clocks),
+    createMetric("workers_leaving", "Workers that take no more tasks.", leaving),
+    createMetric("worker_slots", "Tasks that the other workers may run at once.", slots),
   ];
 }

@@ -27,10 +27,10 @@ export function formatDrainExtent(
   return [
     ...(target.scope === "group" ? [`hosts ${hosts.length === 0 ? "none" : formatShortList(hosts)}`] : []),
     ...(holders.length === 0
-      ? ["holds nobody"]
+      ? ["holds none"]
       : formatLimitedList("holds", holders, (claim) => `${formatClaimLine(claim, wall)}; goes on`)),
     ...(waiters.length === 0
-      ? ["waits nobody"]
+      ? ["waits none"]
       : formatLimitedList(
           "waits",
           waiters,

@@ -19,7 +19,7 @@ export function formatEvictionPreview({ evicted, freed, next }: EvictionPreview,
     ...formatLimitedList("ends", evicted, (claim) => formatClaimLine(claim, wall)),
     ...(units.length === 0 ? [] : [`frees ${units.join(", ")}`]),
     ...(next.length === 0
-      ? ["next  nobody who waits now"]
+      ? ["next  none of the waiting runs"]
       : formatLimitedList("next", next, (upcoming) => formatUpcoming(upcoming, wall))),
   ];
 }

@@ -12,14 +12,14 @@ export function describeQueueChanges(before: Queue, after: Queue): string[] {
   const arrived = after.filter(({ key }) => !then.has(key));
   return [
     ...moved,
-    ...arrived.map((entry) => `${formatTicketOwner(entry)} has come (${getEntryState(entry)})`),
+    ...arrived.map((entry) => `${formatTicketOwner(entry)} has joined (${getEntryState(entry)})`),
   ];
 }
 
 function describeEntryChange(before: QueueEntry, after: QueueEntry | undefined): string | undefined {
   const who = formatTicketOwner(before);
   if (after === undefined || after.createRevision !== before.createRevision)
-    return `${who} has gone (it was ${getEntryState(before)})`;
+    return `${who} has left (it was ${getEntryState(before)})`;
   if (after.modRevision === before.modRevision) return undefined;
   const reset = after.ticket?.reset;
   if (reset !== undefined && before.ticket?.reset === undefined)

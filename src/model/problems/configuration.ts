@@ -10,7 +10,7 @@ import type { Problem, ProblemInputs } from "./problem.ts";
 
 /** Builds the problem for a key that is not from signalbox. */
 export function buildUnknownKeyProblem(key: string, fault: string): Problem {
-  const remedy = `if nobody else needs it: etcdctl del ${quoteShellWord(key)}`;
+  const remedy = `if no other program needs it: etcdctl del ${quoteShellWord(key)}`;
   return { kind: "malformed", level: "warning", subject: `key ${key}`, detail: fault, remedy };
 }
 
@@ -37,7 +37,7 @@ export function findDrainProblems({ drains }: Snapshot, wall: number): Problem[]
     .map(({ scope, name, until = wall }) => ({
       ...{ kind: "drain-ended", level: "warning" },
       subject: scope === "all" ? "drain of everything" : `drain of ${scope} ${name}`,
-      detail: `it ended by itself ${formatBriefDuration(wall - until)} ago, and is still there: it stops nothing`,
+      detail: `it ended by itself ${formatBriefDuration(wall - until)} ago, but was not deleted: it stops nothing`,
       remedy: `signalbox undrain ${scope}${scope === "all" ? "" : ` ${quoteShellWord(name)}`}`,
       action: { command: "undrain", args: scope === "all" ? [scope] : [scope, name] },
     }));
@@ -59,8 +59,8 @@ export function findHostProblems({ snapshot, wall, thresholds }: ProblemInputs):
   }
   return [...silent].map(([host, tickets]) => ({
     ...{ kind: "host", level: "warning", subject: `host ${host}`, host },
-    detail: `it stands in queues (tickets: ${tickets}), but left no word that it is there`,
-    remedy: "signalbox init there says whether its role may write hosts/",
+    detail: `it has tickets in queues (${tickets}), but no host record`,
+    remedy: "signalbox init on that host checks whether its role may write hosts/",
   }));
 }
 

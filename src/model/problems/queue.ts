@@ -104,8 +104,8 @@ function findTotalProblems(queue: NamedQueue, { snapshot }: ProblemInputs): Prob
     ...large.map(
       ({ host, pid, count, run }): Problem => ({
         ...{ kind: "too-large", level: "warning", subject, host, run },
-        detail: `${host}:${pid} asks for ${count} units, there are only ${configured}`,
-        remedy: "it leaves by itself as soon as it looks; ask for less",
+        detail: `${host}:${pid} asks for ${count} units, but there are only ${configured}`,
+        remedy: "it gives up by itself at its next check; ask for less",
       }),
     ),
   ];

@@ -61,7 +61,7 @@ function findLateProblems(
   const isMany = late.length > MANY;
   return late.slice(0, isMany ? 1 : MANY).map(({ id, over }) => ({
     ...{ kind: "late", level: "failure", subject: `schedule ${id}` },
-    detail: `it should have run ${formatBriefDuration(over)} ago, and nobody runs it${isMany ? `; so it is with ${late.length - 1} more` : ""}`,
+    detail: `it should have run ${formatBriefDuration(over)} ago, and no worker runs it${isMany ? `; ${late.length - 1} more are late` : ""}`,
     remedy: isMany ? "signalbox ls workers" : `signalbox show schedule ${quoteShellWord(id)}`,
   }));
 }
@@ -101,7 +101,7 @@ function findMalformedExecutions({ executions, schedules }: Snapshot): Problem[]
     const subject = schedules.has(id) ? `schedule ${id}` : `key ${key}`;
     if (fault !== undefined)
       return [{ kind: "malformed", level: "failure", subject, detail: `${key}: ${fault}`, remedy }];
-    const detail = `${key} is on no session: it never expires`;
+    const detail = `${key} has no session: it never expires`;
     return session === 0n ? [{ kind: "orphan", level: "failure", subject, detail, remedy }] : [];
   });
 }

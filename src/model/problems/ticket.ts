@@ -18,7 +18,7 @@ export function findTicketProblems(
   const remedy = formatForcedReset(queue, entry);
   const action = buildForcedReset(queue, entry);
   if (ticket === undefined) {
-    const detail = `the ticket ${entry.key} cannot be read; it weighs everything, so nobody behind it is granted`;
+    const detail = `the ticket ${entry.key} cannot be read; it counts as all units, so nothing behind it is granted`;
     return [{ kind: "malformed", level: "failure", subject, detail, remedy, action, run: entry.run }];
   }
   const about = { subject, host: ticket.host, run: entry.run, remedy, action };
@@ -28,15 +28,15 @@ export function findTicketProblems(
   const found: (Problem | false)[] = [
     entry.session === 0n && {
       ...{ ...about, kind: "orphan", level: "failure" },
-      detail: `${formatTicketOwner(entry)} has a ticket on no session: it never expires`,
+      detail: `${formatTicketOwner(entry)} has a ticket without a session: it never expires`,
     },
     isOverdue(ticket, wall) && {
       ...{ ...about, kind: "overdue", level: "warning" },
-      detail: `${formatTicketOwner(entry)} keeps its place in grace past its time`,
+      detail: `${formatTicketOwner(entry)} keeps its place after the end of its grace`,
     },
     asked > thresholds.reset && {
       ...{ ...about, kind: "reset-unanswered", level: "warning" },
-      detail: `${formatTicketOwner(entry)} was asked to end ${formatBriefDuration(asked)} ago, and has not`,
+      detail: `${formatTicketOwner(entry)} was asked to end ${formatBriefDuration(asked)} ago, and has not ended`,
     },
     ahead > thresholds.clock && {
       ...{ ...unhelped, kind: "clock", level: "warning", remedy: "compare the clocks of the hosts (ntp)" },

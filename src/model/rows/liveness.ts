@@ -29,8 +29,7 @@ const LATE = 1 / 2;
  * @param session  undefined: the session is gone; `null`: it could not be read
  */
 export function judgeRunnerLiveness(session: SessionLiveness | null | undefined): RunnerLiveness {
-  if (session === null)
-    return { verdict: "unknown", text: "its session could not be asked", left: undefined };
+  if (session === null) return { verdict: "unknown", text: "its session could not be read", left: undefined };
   if (session === undefined) return { verdict: "gone", text: "its session is over", left: undefined };
   const { left, ttl } = session;
   const ago = formatDuration(Math.max(0, ttl - left) * 1000);

@@ -130,8 +130,8 @@ function findFault(
   due: StoredValue<DueState> | undefined,
 ): string | undefined {
   if (kept.fault !== undefined) return `its definition cannot be read: ${kept.fault}`;
-  if (due === undefined) return "nothing says when it is due";
-  return due.fault === undefined ? undefined : `when it is due cannot be read: ${due.fault}`;
+  if (due === undefined) return "its due time is missing";
+  return due.fault === undefined ? undefined : `its due time cannot be read: ${due.fault}`;
 }
 
 /** Returns the earliest possible start. A pause delays all runs except triggers until its end. */

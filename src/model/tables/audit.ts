@@ -7,7 +7,7 @@ export const auditView: SnapshotView<AuditRecord> = {
   ...{
     of: "picture",
     id: "audit",
-    brief: "what operators did: who, what, on which revision, why, what became of it",
+    brief: "what operators did: who, what, on which revision, why, with what outcome",
   },
   collections: ["audits"],
   columns: [
@@ -41,5 +41,5 @@ export const auditView: SnapshotView<AuditRecord> = {
   getSubject: ({ id, target }) => ({ kind: "record", name: id, ...parseSubject(target) }),
   toJson: (record) => record,
   buildRows: (snapshot) => [...snapshot.audit.values()],
-  empty: "No operator has done anything yet, or it was pruned. What they can do: signalbox --help",
+  empty: "No records of operators yet, or they were pruned. For the commands see: signalbox --help",
 };

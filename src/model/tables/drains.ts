@@ -56,7 +56,7 @@ export const drainsView: SnapshotView<DrainRow> = {
   toJson: ({ drain, ended }) => ({ ...toDrainJson(drain), ended }),
   buildRows: (snapshot, { wall }) =>
     [...snapshot.drains.values()].map((drain) => ({ drain, ended: hasEnded(drain, wall) })),
-  empty: "Nothing is drained. To stop what would start on a host: signalbox drain host web1.example.com",
+  empty: "Nothing is drained. To stop new runs on a host: signalbox drain host web1.example.com",
 };
 
 function formatDrainEnd(drain: Drain, wall: number): string {

@@ -70,5 +70,5 @@ export const groupsView: SnapshotView<GroupRow> = {
       );
       return { name, members: value ?? [], fault, hosts: own, live: live.length, drains };
     }),
-  empty: "There are no groups. Make one: signalbox group set web web1.example.com web2.example.com",
+  empty: "No groups yet. Create one: signalbox group set web web1.example.com web2.example.com",
 };

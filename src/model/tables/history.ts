@@ -76,7 +76,7 @@ export const historyView: SnapshotView<PastRunRow> = {
   getSubject: ({ lock, past }) => ({ kind: "record", name: past.run, about: { kind: "lock", name: lock } }),
   toJson: toPastRunJson,
   buildRows: buildPastRows,
-  empty: "No run is remembered. One is as soon as it has ended: signalbox run --lock demo -- true",
+  empty: "No runs yet. A run appears when it has ended: signalbox run --lock demo -- true",
 };
 
 /** Rows of unchanged histories: there may be 20 for each of 10,000 locks. */

@@ -99,7 +99,7 @@ export const hostsView: SnapshotView<HostRow> = {
     ...{ version: record?.version, holds: held, waits: waiting, groups, drains: drains.map(toDrainJson) },
   }),
   buildRows: buildHostRows,
-  empty: "No host was ever seen. One is as soon as it runs something: signalbox run --lock demo -- true",
+  empty: "No hosts yet. A host appears when it first runs something: signalbox run --lock demo -- true",
 };
 
 function buildHostRows(snapshot: Snapshot, viewContext: ViewContext): HostRow[] {

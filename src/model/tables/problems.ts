@@ -44,5 +44,5 @@ export const problemsView: SnapshotView<Problem> = {
   toJson: ({ action: _, ...problem }) => problem,
   getChangeKey: buildProblemId, // a longer duration is not a change
   buildRows: (snapshot, { wall }) => findProblems(snapshot, wall),
-  empty: "Nothing is wrong under this prefix. Whether etcd itself is well: signalbox doctor",
+  empty: "No problems under this prefix. To check etcd itself: signalbox doctor",
 };

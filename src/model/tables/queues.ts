@@ -26,7 +26,7 @@ interface WaiterRow extends QueuedRun {
 
 /** All waiting tickets, one per row, longest wait first. */
 export const queuesView: QueueView<WaiterRow> = {
-  ...{ of: "queue", hasEmpty: false, id: "queues", brief: "everybody who waits, the longest first" },
+  ...{ of: "queue", hasEmpty: false, id: "queues", brief: "all runs that wait, the longest wait first" },
   collections: [...CONTEXT_COLLECTIONS, "locks", "resources"],
   columns: [
     { id: "kind", title: "KIND", priority: 4, formatCell: ({ kind }) => kind },
@@ -92,5 +92,5 @@ export const queuesView: QueueView<WaiterRow> = {
       const drains = listStoppingDrains({ host: entry.ticket?.host, queues: [{ kind, name }] }, viewContext);
       return [{ ...toQueuedRun(entry), kind, name, position: index + 1, drains }];
     }),
-  empty: "Nobody waits. Who holds what: signalbox ls",
+  empty: "No run waits. To see who holds what: signalbox ls",
 };

@@ -86,7 +86,7 @@ export const schedulesView: SnapshotView<ScheduleRow> = {
   getSubject: ({ id }) => ({ kind: "schedule", name: id }),
   toJson: toScheduleJson,
   buildRows: buildScheduleRows,
-  empty: "There are no schedules. Make one: signalbox schedule add backup '0 3 * * *' -- backup.sh",
+  empty: "No schedules yet. Create one: signalbox schedule add backup '0 3 * * *' -- backup.sh",
 };
 
 const TONES: Partial<Record<ScheduleState, Tone>> = {

@@ -81,7 +81,7 @@ export const workersView: SnapshotView<WorkerRow> = {
   getChangeKey: ({ id, running, record: { host, clock, types, isLeaving } = NOBODY, fault }) =>
     JSON.stringify([id, host, running, clock, types, isLeaving, fault]), // its time changes every few seconds
   buildRows: buildWorkerRows,
-  empty: "No worker is there. Start one: signalbox worker",
+  empty: "No workers yet. Start one: signalbox worker",
 };
 
 const NOBODY: Partial<WorkerRecord> = {};

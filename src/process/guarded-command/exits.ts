@@ -40,7 +40,7 @@ export function createStartError(file: string, reason: bigint): SignalboxError {
   if (reason === REFUSED.tooLate)
     return new SignalboxError(
       EXIT.lost,
-      `"${file}" was not started: its deadline had passed, or its end was asked for`,
+      `"${file}" was not started: its deadline had passed, or its termination was requested`,
     );
   const why = reason === REFUSED.unarmed ? "no deadline was armed" : "it was started before";
   return new SignalboxError(EXIT.internal, `"${file}" was not started: ${why}`);
@@ -57,11 +57,11 @@ export function createGuardianError(
   code: number | undefined,
   launched: boolean,
 ): SignalboxError {
-  if (code === undefined || code === GUARDIAN_EXIT.avenged) {
+  if (code === undefined || code === GUARDIAN_EXIT.innerKilled) {
     const what = launched
       ? `"${file}" was killed as it started, because its guardian was killed`
       : `"${file}" was not started: its guardian was killed before`;
-    return new SignalboxError(EXIT.lost, `${what}; nothing of it is left, run it again`);
+    return new SignalboxError(EXIT.lost, `${what}; none of its processes is left; run it again`);
   }
   return new SignalboxError(EXIT.internal, `the guardian of "${file}" ended with code ${code}`);
 }
@@ -70,7 +70,7 @@ export function createGuardianError(
 export function createUnfitGuardianError(code: number | undefined): SignalboxError {
   const message =
     code === GUARDIAN_EXIT.setup
-      ? "the guardian cannot work here, as it said on standard error; it needs Linux and its /proc"
-      : `the guardian ended with code ${code} and said nothing: it is damaged, or of another version; build it anew with \`npm run build\``;
+      ? "the guardian cannot work on this host, see its message on standard error; it needs Linux with /proc"
+      : `the guardian ended with code ${code} and without a message: it is damaged, or of another version; rebuild it with \`npm run build\``;
   return new SignalboxError(EXIT.config, message);
 }

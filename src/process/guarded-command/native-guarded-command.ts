@@ -177,7 +177,7 @@ export class NativeGuardedCommand implements GuardedCommand {
       this.#ready.resolve();
       return;
     }
-    const message = `the guardian speaks version ${version}, not ${WIRE_VERSION}; build it anew with \`npm run build\``;
+    const message = `the guardian speaks version ${version}, not ${WIRE_VERSION}; rebuild it with \`npm run build\``;
     this.#ready.reject(new SignalboxError(EXIT.config, message));
     this.#guardian.close();
   }
@@ -194,8 +194,8 @@ export class NativeGuardedCommand implements GuardedCommand {
     this.#ready.reject(
       failure !== undefined || lost.exitCode === EXIT.lost ? lost : createUnfitGuardianError(code),
     );
-    const mustAvenge = code === undefined && !failure && this.#launched;
-    if (mustAvenge)
+    const mustKillLeftovers = code === undefined && !failure && this.#launched;
+    if (mustKillLeftovers)
       await this.#killLeftovers(); // before callers are notified and free the claim
     else if (code === undefined) this.#cgroup.remove();
     this.#started.reject(lost);

@@ -29,7 +29,7 @@ export const EXITED = { leftovers: 1n, terminated: 2n } as const;
 /** Why a START was refused. */
 export const REFUSED = { unarmed: 1n, tooLate: 2n } as const;
 /** Exit codes of the outer guardian. Any other end has no information about the command. */
-export const GUARDIAN_EXIT = { gone: 0, released: 3, avenged: 4, setup: 5 } as const;
+export const GUARDIAN_EXIT = { gone: 0, released: 3, innerKilled: 4, setup: 5 } as const;
 
 export interface Frame {
   kind: number;

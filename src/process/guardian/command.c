@@ -6,12 +6,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "command-words.h"
 #include "deadline.h"
 #include "environment.h"
+#include "frames.h"
 #include "launch.h"
-#include "talk.h"
-#include "tree.h"
-#include "words.h"
+#include "process-tree.h"
 
 static struct {
   int sock, outcome; /* outcome: of the exec, -1 when none is pending */
@@ -26,35 +26,35 @@ void command_add_words(const unsigned char *piece, uint32_t length) { words_add(
 
 void command_add_environment(const unsigned char *piece, uint32_t length) { environment_add(piece, length); }
 
-int command_runs(void) { return c.alive; }
+int command_is_running(void) { return c.alive; }
 
-int command_outcome(void) { return c.outcome; }
+int command_exec_outcome(void) { return c.outcome; }
 
-static int refusal(int is_lost) {
+static int find_refusal(int is_lost) {
   if (c.first) return ALREADY_STARTED;
   if (!deadline_is_armed()) return UNARMED;
   return is_lost || deadline_has_passed() ? TOO_LATE : 0;
 }
 
 void command_start(int is_lost, const unsigned char *block, uint32_t length) {
-  int reason = refusal(is_lost);
+  int reason = find_refusal(is_lost);
   if (reason) {
-    tell(c.sock, REFUSED, reason, 0);
+    send_event(c.sock, REFUSED, reason, 0);
     return;
   }
   errno = environment_fault();
   char **words = errno ? NULL : words_list();
   pid_t pid = words ? launch(words, (const char *)block, length, &c.outcome) : -1;
   if (pid < 0) {
-    tell(c.sock, FAILED, errno, 0);
+    send_event(c.sock, FAILED, errno, 0);
     c.outcome = -1;
-    deadline_failed(); /* as after a failed exec: GONE follows */
+    deadline_cancel(); /* as after a failed exec: GONE follows */
     return;
   }
   words_free(words);
   c.first = pid;
   c.alive = 1;
-  deadline_started();
+  deadline_start();
   drop_stdio();
   if (chdir("/") < 0) errno = 0; /* keeps no file system busy; best effort */
 }
@@ -69,21 +69,21 @@ void command_signal(int64_t sig) {
   if (!whole || kill(-c.first, (int)sig) < 0) kill(c.first, (int)sig);
 }
 
-void command_learn_outcome(void) {
+void command_read_outcome(void) {
   int error;
   ssize_t n = read(c.outcome, &error, sizeof error);
   close(c.outcome);
   c.outcome = -1;
   c.failed = n == (ssize_t)sizeof error;
-  if (c.failed) tell(c.sock, FAILED, error, 0);
-  else tell(c.sock, STARTED, c.first, 0);
+  if (c.failed) send_event(c.sock, FAILED, error, 0);
+  else send_event(c.sock, STARTED, c.first, 0);
 }
 
-static void tell_end(int status, int leftovers) {
-  if (c.outcome >= 0) command_learn_outcome(); /* a short command: keep the order of the events */
+static void send_exit(int status, int leftovers) {
+  if (c.outcome >= 0) command_read_outcome(); /* a short command: keep the order of the events */
   if (c.failed) return;
-  if (leftovers && !is_terminating()) tree_remember();
-  tell(c.sock, EXITED, status, (leftovers ? LEFTOVERS : 0) | (is_terminating() ? TERMINATED : 0));
+  if (leftovers && !is_terminating()) tree_scan();
+  send_event(c.sock, EXITED, status, (leftovers ? LEFTOVERS : 0) | (is_terminating() ? TERMINATED : 0));
 }
 
 int command_reap(void) {
@@ -96,8 +96,8 @@ int command_reap(void) {
     first_status = status;
   }
   int alone = pid < 0 && errno == ECHILD;
-  int strays = alone && (c.first || is_terminating()) && tree_strays();
-  if (ended) tell_end(first_status, !alone || strays);
-  if (strays) deadline_look_again();
-  return alone && !strays && (c.first || is_terminating());
+  int others = alone && (c.first || is_terminating()) && tree_has_others();
+  if (ended) send_exit(first_status, !alone || others);
+  if (others) deadline_schedule_check();
+  return alone && !others && (c.first || is_terminating());
 }

@@ -23,11 +23,11 @@ void command_start(int is_lost, const unsigned char *block, uint32_t length);
 void command_signal(int64_t sig);
 
 /* Whether the first process has not been reaped. */
-int command_runs(void);
+int command_is_running(void);
 
 /* A descriptor to poll until the exec has succeeded or failed; -1 when no exec is pending. */
-int command_outcome(void);
-void command_learn_outcome(void);
+int command_exec_outcome(void);
+void command_read_outcome(void);
 
 /*
  * Reaps children; no other function does. Returns whether no process is left of a command that was started or is

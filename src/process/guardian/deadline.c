@@ -2,8 +2,8 @@
 
 #include <time.h>
 
-#include "group.h"
-#include "tree.h"
+#include "cgroup.h"
+#include "process-tree.h"
 
 #define MS 1000000LL
 #define NEVER INT64_MAX
@@ -14,8 +14,8 @@ static struct {
   int started, terminating, killing;
   int64_t retry_at, retry_after;
   int64_t scan_at, scan_after; /* without a cgroup: time of the next scan, to remember processes that leave the tree */
-  int64_t look_at, look_after;
-} d = {.last_at = NEVER, .scan_at = NEVER, .look_at = NEVER, .look_after = 5 * MS};
+  int64_t check_at, check_after;
+} d = {.last_at = NEVER, .scan_at = NEVER, .check_at = NEVER, .check_after = 5 * MS};
 
 int64_t now(void) {
   struct timespec t;
@@ -35,13 +35,13 @@ int deadline_has_passed(void) {
   return d.terminating || at >= d.term_at || at >= d.kill_at;
 }
 
-void deadline_started(void) {
+void deadline_start(void) {
   d.started = 1;
   d.scan_after = 100 * MS;
   d.scan_at = now() + d.scan_after;
 }
 
-void deadline_failed(void) { d.terminating = 1; }
+void deadline_cancel(void) { d.terminating = 1; }
 
 int is_killing(void) { return d.killing; }
 int is_terminating(void) { return d.terminating; }
@@ -61,45 +61,45 @@ void begin_termination(int64_t kill_at) {
 }
 
 /* SIGKILL of a termination: the requested instant or the armed horizon, whichever comes first. */
-static int64_t last_instant(void) { return d.kill_at && d.kill_at < d.last_at ? d.kill_at : d.last_at; }
+static int64_t latest_kill(void) { return d.kill_at && d.kill_at < d.last_at ? d.kill_at : d.last_at; }
 
-static int64_t earlier(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t min_instant(int64_t a, int64_t b) { return a < b ? a : b; }
 
-int64_t next_event(void) {
-  int64_t at = d.look_at;
-  if (d.killing) return earlier(at, d.retry_at);
-  if (d.terminating) return earlier(at, last_instant());
+int64_t next_timer(void) {
+  int64_t at = d.check_at;
+  if (d.killing) return min_instant(at, d.retry_at);
+  if (d.terminating) return min_instant(at, latest_kill());
   if (!d.started || !d.kill_at) return at;
-  if (!group_is_open()) at = earlier(at, d.scan_at);
-  return earlier(at, earlier(d.term_at, d.kill_at));
+  if (!cgroup_is_open()) at = min_instant(at, d.scan_at);
+  return min_instant(at, min_instant(d.term_at, d.kill_at));
 }
 
 /* Scans at growing intervals, using at most a hundredth of a processor. */
-static void remember(int64_t at) {
-  tree_remember();
-  d.scan_after = earlier(2 * d.scan_after, 5000 * MS);
+static void scan_and_schedule(int64_t at) {
+  tree_scan();
+  d.scan_after = min_instant(2 * d.scan_after, 5000 * MS);
   int64_t cost = 100 * (now() - at);
   d.scan_at = at + (cost > d.scan_after ? cost : d.scan_after);
 }
 
-static void kill_again(void) {
+static void repeat_kill(void) {
   tree_kill();
   d.retry_at = now() + d.retry_after; /* for what cannot be killed yet (D state, another user's): not in a hot loop */
   if (d.retry_after < 250 * MS) d.retry_after *= 2;
 }
 
-void deadline_look_again(void) {
-  if (d.look_at != NEVER) return;
-  d.look_at = now() + d.look_after;
-  if (d.look_after < 250 * MS) d.look_after *= 2;
+void deadline_schedule_check(void) {
+  if (d.check_at != NEVER) return;
+  d.check_at = now() + d.check_after;
+  if (d.check_after < 250 * MS) d.check_after *= 2;
 }
 
-void keep_time(void) {
+void enforce_deadlines(void) {
   int64_t at = now();
   int exists = d.started || d.terminating;
-  if (at >= d.look_at) d.look_at = NEVER;
+  if (at >= d.check_at) d.check_at = NEVER;
   if (!d.terminating && d.started && d.kill_at && at >= d.term_at) begin_termination(d.kill_at);
-  if (exists && at >= last_instant()) begin_killing();
-  if (d.killing && at >= d.retry_at) kill_again();
-  if (!d.terminating && d.started && at >= d.scan_at && !group_is_open()) remember(at);
+  if (exists && at >= latest_kill()) begin_killing();
+  if (d.killing && at >= d.retry_at) repeat_kill();
+  if (!d.terminating && d.started && at >= d.scan_at && !cgroup_is_open()) scan_and_schedule(at);
 }

@@ -15,7 +15,7 @@ int deadline_is_armed(void);
 int deadline_has_passed(void);
 
 /* Marks the command as started. Before this, a deadline that passes only refuses the start. */
-void deadline_started(void);
+void deadline_start(void);
 
 void begin_killing(void);
 void begin_termination(int64_t kill_at);
@@ -23,15 +23,15 @@ int is_killing(void);
 int is_terminating(void);
 
 /* Marks the start as failed: no process is left to be ended, only GONE is still to be sent. */
-void deadline_failed(void);
+void deadline_cancel(void);
 
 /* Schedules another check for a living process that is not a child: its end sends no signal. */
-void deadline_look_again(void);
+void deadline_schedule_check(void);
 
 /* Performs the actions that are due. */
-void keep_time(void);
+void enforce_deadlines(void);
 
-/* When keep_time has to run next; INT64_MAX for never. */
-int64_t next_event(void);
+/* When enforce_deadlines has to run next; INT64_MAX for never. */
+int64_t next_timer(void);
 
 #endif

@@ -16,7 +16,7 @@ int environment_fault(void) {
   return entries.fault;
 }
 
-static void lay_over(char *at, size_t length) {
+static void set_entry(char *at, size_t length) {
   for (char *end = at + length; at < end;) {
     char *next = at + strlen(at) + 1;
     char *equals = strchr(at, '=');
@@ -29,6 +29,6 @@ static void lay_over(char *at, size_t length) {
 }
 
 void environment_apply(char *extra, size_t length) {
-  lay_over(entries.text, entries.length);
-  lay_over(extra, length);
+  set_entry(entries.text, entries.length);
+  set_entry(extra, length);
 }

@@ -10,11 +10,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cgroup.h"
 #include "command.h"
 #include "deadline.h"
-#include "group.h"
-#include "memory.h"
-#include "talk.h"
+#include "frames.h"
+#include "seen-processes.h"
 
 #define SECOND 1000000000LL
 
@@ -25,7 +25,7 @@ static struct {
 } g;
 
 static void set_timer(void) {
-  int64_t at = next_event();
+  int64_t at = next_timer();
   struct itimerspec spec = {0};
   if (at != INT64_MAX) {
     if (at < 1) at = 1; /* zero would disarm it */
@@ -38,12 +38,12 @@ static void set_timer(void) {
 /* Does not exit while the command runs or once its termination has begun. */
 static void release(void) {
   g.released = 1;
-  if (command_runs() || is_terminating()) return;
-  group_let_go();
+  if (command_is_running() || is_terminating()) return;
+  cgroup_release_processes();
   _exit(EXIT_RELEASED);
 }
 
-static void obey(const struct frame *f, const unsigned char *block) {
+static void handle_request(const struct frame *f, const unsigned char *block) {
   switch (f->kind) {
     case ARM:
       deadline_arm(f->a, f->b > 0 ? f->b : 1);
@@ -67,7 +67,7 @@ static void obey(const struct frame *f, const unsigned char *block) {
       release();
       break;
     case PING:
-      tell(g.sock, PONG, 0, 0);
+      send_event(g.sock, PONG, 0, 0);
       break;
     default:
       g.orphaned = 1; /* unknown frame, so not a matching runner: treat it as lost */
@@ -77,13 +77,13 @@ static void obey(const struct frame *f, const unsigned char *block) {
 /*
  * Reads all available frames before it handles any: a START from a runner that is already dead must not start anything.
  */
-static void hear(void) {
-  if (!listen_to(g.sock)) g.orphaned = 1;
-  take_frames(obey);
+static void read_requests(void) {
+  if (!read_frames(g.sock)) g.orphaned = 1;
+  handle_frames(handle_request);
   if (g.orphaned) begin_killing();
 }
 
-static void heed_farewell(const struct frame *f, const unsigned char *block) {
+static void handle_release_only(const struct frame *f, const unsigned char *block) {
   (void)block;
   if (f->kind == RELEASE) g.released = 1;
 }
@@ -92,13 +92,13 @@ static void heed_farewell(const struct frame *f, const unsigned char *block) {
  * Waits until the runner has sent RELEASE or is gone. If the guardian exited earlier, a frame that the runner sends
  * would fail without a reader, and events that the runner has not read would be lost with the socket.
  */
-static void linger(void) {
+static void wait_for_release(void) {
   while (!g.orphaned && !g.released) {
     struct pollfd on[] = {{.fd = g.sock, .events = POLLIN}, {.fd = g.lifeline, .events = POLLIN}};
     if (poll(on, sizeof on / sizeof *on, -1) < 0) continue;
     if (on[1].revents) return;
-    if (!listen_to(g.sock)) g.orphaned = 1;
-    take_frames(heed_farewell);
+    if (!read_frames(g.sock)) g.orphaned = 1;
+    handle_frames(handle_release_only);
   }
 }
 
@@ -119,44 +119,44 @@ static void drain(int fd) {
   while (read(fd, sink, sizeof sink) > 0) continue;
 }
 
-static void greet(void) {
-  const char *path = group_path();
-  tell(g.sock, HELLO, now(), WIRE_VERSION); /* first, so that a runner of any version understands it */
-  tell_block(g.sock, PLACE, getpid(), path, (uint32_t)strlen(path));
+static void send_hello(void) {
+  const char *path = cgroup_path();
+  send_event(g.sock, HELLO, now(), WIRE_VERSION); /* first, so that a runner of any version understands it */
+  send_event_block(g.sock, PLACE, getpid(), path, (uint32_t)strlen(path));
 }
 
 /*
  * Sends the remembered processes to the runner, for the case that both guardians are killed. Each list is complete, so
  * a runner that was frozen misses nothing.
  */
-static void share_memory(void) {
-  if (!memory_has_changed() || g.orphaned || has_unread(g.sock)) return;
-  static struct seen list[MEMORY_MAX];
-  tell_block(g.sock, SEEN, 0, list, memory_list(list) * sizeof *list);
+static void send_seen_processes(void) {
+  if (!seen_has_changed() || g.orphaned || has_unread(g.sock)) return;
+  static struct seen list[SEEN_MAX];
+  send_event_block(g.sock, SEEN, 0, list, seen_list(list) * sizeof *list);
 }
 
-int guard(int sock, int lifeline) {
+int run_inner_guardian(int sock, int lifeline) {
   if (open_all(sock, lifeline) < 0) return EXIT_SETUP;
-  greet();
+  send_hello();
   do {
     set_timer();
     struct pollfd on[] = {
         {.fd = g.orphaned ? -1 : g.sock, .events = POLLIN}, {.fd = is_killing() ? -1 : g.lifeline, .events = POLLIN},
         {.fd = g.timer, .events = POLLIN},                  {.fd = g.children, .events = POLLIN},
-        {.fd = command_outcome(), .events = POLLIN},
+        {.fd = command_exec_outcome(), .events = POLLIN},
     };
     if (poll(on, sizeof on / sizeof *on, -1) < 0) continue;
     drain(g.timer);
     drain(g.children);
-    keep_time(); /* before the runner's frames: a frozen runner may have sent its START long ago */
-    if (on[4].revents) command_learn_outcome();
-    if (on[0].revents) hear();
+    enforce_deadlines(); /* before the runner's frames: a frozen runner may have sent its START long ago */
+    if (on[4].revents) command_read_outcome();
+    if (on[0].revents) read_requests();
     if (on[1].revents) begin_killing();
-    keep_time();
-    share_memory();
+    enforce_deadlines();
+    send_seen_processes();
   } while (!command_reap());
-  tell(g.sock, GONE, 0, 0);
-  linger();
-  group_remove();
+  send_event(g.sock, GONE, 0, 0);
+  wait_for_release();
+  cgroup_remove();
   return EXIT_GONE;
 }

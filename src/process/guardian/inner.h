@@ -6,6 +6,6 @@
  * Guards until no process of the command is left or the runner sends RELEASE.
  * sock: the runner's socket. lifeline: a pipe that ends when the outer guardian dies. Returns an exit code of wire.h.
  */
-int guard(int sock, int lifeline);
+int run_inner_guardian(int sock, int lifeline);
 
 #endif

@@ -10,8 +10,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "cgroup.h"
 #include "environment.h"
-#include "group.h"
 
 /* The values to restore for the command; empty: never changed. */
 static char oom_before[16];
@@ -25,7 +25,7 @@ static ssize_t oom_file(int flags, char *text, size_t length) {
   return n;
 }
 
-void take_shelter(void) {
+void raise_priority(void) {
   char low[] = "-900";
   ssize_t n = oom_file(O_RDONLY, oom_before, sizeof oom_before - 1);
   if (n <= 0 || atoi(oom_before) <= atoi(low) || oom_file(O_WRONLY, low, strlen(low)) < 0) oom_before[0] = '\0';
@@ -33,7 +33,7 @@ void take_shelter(void) {
   setpriority(PRIO_PROCESS, 0, -15);
 }
 
-static void leave_shelter(void) {
+static void restore_priority(void) {
   if (oom_before[0]) oom_file(O_WRONLY, oom_before, strlen(oom_before));
   setpriority(PRIO_PROCESS, 0, nice_before); /* lowering is always allowed; a no-op when raising was not */
 }
@@ -48,7 +48,7 @@ void drop_stdio(void) {
 }
 
 /* Resets the signals for the command: Node ignores SIGPIPE, and its parent may have blocked or ignored others. */
-static void default_signals(void) {
+static void reset_signals(void) {
   sigset_t none;
   for (int sig = 1; sig < NSIG; sig++) signal(sig, SIG_DFL);
   sigemptyset(&none);
@@ -62,13 +62,13 @@ static void default_signals(void) {
  * a parent that dies in between is noticed in either case. execvp(3) searches the command's PATH, and runs a script
  * without "#!" with /bin/sh, as env(1), nohup(1) and timeout(1) do: a crontab line keeps its meaning under signalbox.
  */
-static void become(char **argv, char *extra, size_t length, pid_t guardian) {
+static void exec_command(char **argv, char *extra, size_t length, pid_t guardian) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != guardian) _exit(1);
   setpgid(0, 0);
-  leave_shelter();
+  restore_priority();
   environment_apply(extra, length);
-  default_signals();
+  reset_signals();
   execvp(argv[0], argv);
 }
 
@@ -79,9 +79,9 @@ pid_t launch(char **argv, const char *extra, size_t length, int *outcome) {
   if (!copy || pipe2(ends, O_CLOEXEC) < 0) return -1;
   memcpy(copy, extra, length);
   copy[length] = '\0';
-  pid_t pid = group_fork();
+  pid_t pid = cgroup_fork();
   if (pid == 0) {
-    become(argv, copy, length, guardian);
+    exec_command(argv, copy, length, guardian);
     int error = errno;
     if (write(ends[1], &error, sizeof error) < 0) error = 0; /* no reader left */
     _exit(127);

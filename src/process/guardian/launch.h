@@ -9,7 +9,7 @@
  * Protects the guardian, as far as the system allows: it is killed last when memory runs out, and gets a high processor
  * priority, so that it can still end a command that overloads the machine. The command gets the previous values back.
  */
-void take_shelter(void);
+void raise_priority(void);
 
 /*
  * Forks the command into its own process group, and into its cgroup if there is one.

@@ -11,7 +11,8 @@
  * Both are child subreapers. The inner one is CMD's parent, holds the socket and does the work. If it is killed, its
  * descendants become children of the outer one, which kills them. If the outer one is killed, the inner one detects the
  * end of its pipe, and kills. If both are killed, CMD's first process dies by PDEATHSIG and the runner kills the rest.
- * If all three are killed at once, processes may remain; with a cgroup, the next guardian there kills them (sweep.c).
+ * If all three are killed at once, processes may remain; with a cgroup, the next guardian there kills them
+ * (abandoned-cgroups.c).
  * A stopped guardian is woken: by the runner, by the other guardian, or, when its parent dies, by the kernel.
  * The outer one closes the socket: the end of the socket must mean the end of the inner one, and the end of the runner
  * must reach the inner one.
@@ -29,10 +30,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "group.h"
+#include "cgroup.h"
 #include "inner.h"
 #include "launch.h"
-#include "tree.h"
+#include "process-tree.h"
 #include "wire.h"
 
 static int fail(const char *what) {
@@ -41,7 +42,7 @@ static int fail(const char *what) {
 }
 
 /* Guardians end by SIGKILL or by their own decision: a stray `kill` must not end the guardian and leave CMD running. */
-static void hold_signals(void) {
+static void block_signals(void) {
   sigset_t all;
   signal(SIGCHLD, SIG_DFL); /* if inherited as ignored, it would reap children automatically */
   sigfillset(&all);
@@ -52,26 +53,26 @@ static void hold_signals(void) {
  * Closes all inherited descriptors but 0, 1, 2 and the socket: the command gets only the first three, and no guardian
  * keeps an inherited pipe or lock open. (Node closes only the first few inherited descriptors.)
  */
-static void close_strays(void) {
+static void close_inherited(void) {
 #ifdef SYS_close_range
   syscall(SYS_close_range, WIRE_FD + 1, ~0U, 0);
 #endif
 }
 
 /* After the death of the inner guardian: kills its descendants, and processes outside the tree, until none is left. */
-static void avenge(void) {
+static void kill_orphans(void) {
   struct timespec nap = {.tv_nsec = 2000000};
   for (;;) {
     pid_t pid;
     tree_kill();
     nanosleep(&nap, NULL);
     while ((pid = waitpid(-1, NULL, WNOHANG)) > 0) continue;
-    if (pid < 0 && errno == ECHILD && !tree_strays()) return;
+    if (pid < 0 && errno == ECHILD && !tree_has_others()) return;
     if (nap.tv_nsec < 250000000) nap.tv_nsec *= 2;
   }
 }
 
-static int watch_over(pid_t inner) {
+static int supervise_inner(pid_t inner) {
   for (;;) {
     int status;
     pid_t pid = waitpid(-1, &status, WUNTRACED);
@@ -81,9 +82,9 @@ static int watch_over(pid_t inner) {
       continue;
     }
     if (pid != inner) continue;
-    if (!WIFEXITED(status)) avenge();
-    group_remove();
-    return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_AVENGED;
+    if (!WIFEXITED(status)) kill_orphans();
+    cgroup_remove();
+    return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_INNER_KILLED;
   }
 }
 
@@ -95,23 +96,23 @@ static int is_socket(int fd) {
 
 /* Prepares what both guardians share, before the fork. Returns what failed, with errno, or NULL. */
 static const char *prepare(void) {
-  close_strays();
-  hold_signals();
+  close_inherited();
+  block_signals();
   prctl(PR_SET_NAME, GUARDIAN_NAME);
   prctl(PR_SET_PDEATHSIG, SIGCONT); /* the runner's death wakes a stopped guardian */
   if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0) return "cannot become a subreaper";
   if (tree_open() < 0) return "cannot use /proc";
-  take_shelter();
-  group_open();
+  raise_priority();
+  cgroup_open();
   return NULL;
 }
 
-static int become_outer(pid_t inner, int lifeline) {
+static int run_outer_guardian(pid_t inner, int lifeline) {
   close(WIRE_FD);
   close(lifeline);
   drop_stdio();
   if (chdir("/") < 0) errno = 0; /* best effort, as in the inner one */
-  return watch_over(inner);
+  return supervise_inner(inner);
 }
 
 int main(void) {
@@ -125,9 +126,9 @@ int main(void) {
   if (pipe2(lifeline, O_CLOEXEC) < 0) return fail("cannot make a pipe");
   pid_t inner = fork();
   if (inner < 0) return fail("cannot fork");
-  if (inner > 0) return become_outer(inner, lifeline[0]);
+  if (inner > 0) return run_outer_guardian(inner, lifeline[0]);
   close(lifeline[1]);
   prctl(PR_SET_PDEATHSIG, SIGCONT);
   if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0) return fail("cannot become a subreaper");
-  return guard(WIRE_FD, lifeline[0]);
+  return run_inner_guardian(WIRE_FD, lifeline[0]);
 }

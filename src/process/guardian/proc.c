@@ -34,7 +34,7 @@ static ssize_t read_stat(pid_t pid, char *text, size_t size) {
   return n;
 }
 
-int proc_look(pid_t pid, struct proc *out) {
+int proc_read(pid_t pid, struct proc *out) {
   char text[1024], state;
   long threads;
   if (read_stat(pid, text, sizeof text) <= 0) return -1;
@@ -48,16 +48,16 @@ int proc_look(pid_t pid, struct proc *out) {
   return 0;
 }
 
-static int by_pid(const void *a, const void *b) {
+static int compare_pids(const void *a, const void *b) {
   return ((const struct proc *)a)->pid - ((const struct proc *)b)->pid;
 }
 
 struct proc *proc_find(const struct list *in, pid_t pid) {
   const struct proc key = {.pid = pid};
-  return in->count ? bsearch(&key, in->at, in->count, sizeof key, by_pid) : NULL;
+  return in->count ? bsearch(&key, in->at, in->count, sizeof key, compare_pids) : NULL;
 }
 
-static struct proc *grow(struct list *list) {
+static struct proc *append_proc(struct list *list) {
   if (list->count == list->room) {
     size_t room = list->room ? list->room * 2 : 512;
     struct proc *at = realloc(list->at, room * sizeof *at);
@@ -73,8 +73,8 @@ void proc_list(struct list *all) {
   rewinddir(root);
   for (struct dirent *entry; (entry = readdir(root));) {
     pid_t pid = atoi(entry->d_name);
-    struct proc *next = pid > 0 ? grow(all) : NULL;
-    if (next && proc_look(pid, next) == 0) all->count++;
+    struct proc *next = pid > 0 ? append_proc(all) : NULL;
+    if (next && proc_read(pid, next) == 0) all->count++;
   }
-  if (all->count) qsort(all->at, all->count, sizeof *all->at, by_pid);
+  if (all->count) qsort(all->at, all->count, sizeof *all->at, compare_pids);
 }

@@ -9,7 +9,7 @@ struct proc {
   pid_t pid, parent;
   unsigned long long born; /* clock ticks since boot: with the pid it identifies a process permanently */
   int dead;                /* a zombie without a running thread */
-  int strayed;             /* belongs to the command, regardless of its parent */
+  int is_member;             /* belongs to the command, regardless of its parent */
   int depth;               /* 1 for children; 0 for a process outside the command */
 };
 
@@ -25,7 +25,7 @@ struct list {
 int proc_open(void);
 
 /* Reads parent, birth and state of a process. Returns 0, or -1 when it has just ended. */
-int proc_look(pid_t pid, struct proc *out);
+int proc_read(pid_t pid, struct proc *out);
 
 /* Lists all processes. */
 void proc_list(struct list *all);

@@ -62,10 +62,10 @@ enum { UNARMED = 1, TOO_LATE = 2, ALREADY_STARTED = 3 };
 
 /* exit codes of the guardian; any other end has no information about the command */
 enum {
-  EXIT_GONE = 0,     /* no process of the command is left */
-  EXIT_RELEASED = 3, /* ended by RELEASE */
-  EXIT_AVENGED = 4,  /* the inner guardian was killed; the outer one killed everything: no process is left */
-  EXIT_SETUP = 5,    /* cannot guard here; nothing was started */
+  EXIT_GONE = 0,         /* no process of the command is left */
+  EXIT_RELEASED = 3,     /* ended by RELEASE */
+  EXIT_INNER_KILLED = 4, /* the inner guardian was killed; the outer one killed everything: no process is left */
+  EXIT_SETUP = 5,        /* cannot guard here; nothing was started */
 };
 
 #endif

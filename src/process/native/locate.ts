@@ -5,14 +5,14 @@ import { findForeignMachine } from "./elf.ts";
 import { explainUnstartable } from "./unstartable.ts";
 
 /** Native programs are next to the bundle; when run from source, they are in the output folder of the build. */
-const PLACES = [".", "../../dist"];
+const PLACES = [".", "../../../dist"];
 
 /**
  * Finds the guardian.
  * @throws ConfigError when there is none that can be executed here: a command is never run unguarded
  */
 export function locateGuardian(folder: string = import.meta.dirname): string {
-  return locate("guardian", "the guardian, without which no command is run,", folder);
+  return locate("guardian", "the guardian (no command runs without it)", folder);
 }
 
 /**
@@ -20,7 +20,7 @@ export function locateGuardian(folder: string = import.meta.dirname): string {
  * @throws ConfigError when there is none that can be executed here
  */
 export function locateNotify(folder: string = import.meta.dirname): string {
-  return locate("notify", "what speaks to systemd", folder);
+  return locate("notify", "the program that notifies systemd", folder);
 }
 
 function locate(name: string, what: string, folder: string): string {

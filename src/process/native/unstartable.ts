@@ -10,7 +10,7 @@ export function explainUnstartable(path: string): string | undefined {
   if (!canExecute(path)) {
     const mount = findNoexecMount(path);
     if (mount === undefined) return "this user may not execute it";
-    return `it lies on ${mount}, which is mounted noexec; install signalbox on another file system, or mount this one with exec`;
+    return `it is on ${mount}, which is mounted noexec; install signalbox on another file system, or mount this one with exec`;
   }
   return findForeignMachine(path);
 }

@@ -45,7 +45,7 @@ static void deliver(int fd, const struct sockaddr_un *address, socklen_t length,
     if (errno != EAGAIN && errno != EINTR && errno != ENOBUFS) break;
     nanosleep(&nap, NULL);
   }
-  fail("a word to systemd was lost");
+  fail("cannot send a message to systemd");
 }
 
 int main(int argc, char **argv) {
@@ -78,6 +78,6 @@ int main(int argc, char **argv) {
       size -= used + 1;
       memmove(text, end + 1, size);
     }
-    if (size == sizeof text) return fail("a word is too long");
+    if (size == sizeof text) return fail("a message is too long");
   }
 }

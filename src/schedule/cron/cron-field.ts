@@ -64,7 +64,7 @@ export function parseCronField(text: string, kind: CronFieldKind): CronField | s
 function parseNthWeekday(text: string, day: string, count: string): CronField | string {
   const weekday = parseNumber(day, WEEKDAY_FIELD);
   if (weekday === undefined || !/^[1-5]$/.test(count))
-    return `${quoteText(text)} is not understood: # wants one weekday and which one of a month, such as 1#2 for the second Monday`;
+    return `${quoteText(text)} is not understood: # takes one weekday and its number in the month, such as 1#2 for the second Monday`;
   return {
     text,
     kind: WEEKDAY_FIELD,
@@ -83,7 +83,7 @@ function parseValues(part: string, kind: CronFieldKind): number[] | string {
   const span = parseRange(range, kind, step);
   if (typeof span === "string") return span;
   if (step !== undefined && !/^0*[1-9]\d{0,3}$/.test(step))
-    return `the step ${quoteText(step)} is not a number from 1 on`;
+    return `the step ${quoteText(step)} is not a number of 1 or more`;
   const values: number[] = [];
   for (let value = span[0]; value <= span[1]; value += Number(step ?? 1)) values.push(value);
   return values;
@@ -100,7 +100,7 @@ function parseRange(range: string, kind: CronFieldKind, step: string | undefined
   // At the end of a range, Sunday is the day after Saturday.
   const last = kind === WEEKDAY_FIELD && named === 0 && first > 0 ? 7 : named;
   if (step !== undefined && to === undefined)
-    return `a step after a single number means nothing to cron; write ${first}-${kind === WEEKDAY_FIELD ? 6 : most}/${step}`;
+    return `cron does not support a step after a single number; write ${first}-${kind === WEEKDAY_FIELD ? 6 : most}/${step}`;
   if (first <= last) return [first, last];
   return `the range ${quoteText(range)} runs backwards; write ${unwrapRange(first, last, kind, step)}`;
 }
@@ -126,9 +126,9 @@ const formatRange = (from: number, to: number) => (from === to ? `${from}` : `${
 function formatRangeFault(range: string, kind: CronFieldKind): string {
   const { least, most, names } = kind;
   const wanted = `${least} to ${most}${names.length > 0 ? ` or ${names[0]} to ${names.at(-1)}` : ""}, a range, or *`;
-  if (range === "") return `something is missing next to a comma, a dash or a slash: ${wanted} is wanted`;
+  if (range === "") return `something is missing next to a comma, a dash or a slash; use ${wanted}`;
   if (/^\d*w$|^lw$/i.test(range))
-    return `${quoteText(range)}: W, the nearest weekday, is not supported; ${wanted} is wanted`;
+    return `${quoteText(range)}: W, the nearest weekday, is not supported; use ${wanted}`;
   if (/^h\b/i.test(range))
     return `${quoteText(range)}: H is not supported; write a time and give the schedule a jitter`;
   if (range.includes("~"))
@@ -137,7 +137,7 @@ function formatRangeFault(range: string, kind: CronFieldKind): string {
     .split("-")
     .find((text) => /^[a-z]{3,}$/i.test(text) && !names.includes(text.toLowerCase()));
   const meant = word === undefined ? undefined : suggestName(word, names);
-  return `${quoteText(range)} is not understood: ${meant === undefined ? `${wanted} is wanted` : `did you mean ${meant}?`}`;
+  return `${quoteText(range)} is not understood: ${meant === undefined ? `use ${wanted}` : `did you mean ${meant}?`}`;
 }
 
 function suggestName(word: string, names: readonly string[]): string | undefined {

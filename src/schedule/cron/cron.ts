@@ -79,14 +79,14 @@ export function parseCron(text: string): Cron {
 
 function parseUncached(text: string): Cron {
   if (text.length > LONGEST)
-    throw new CronError(`cron text of ${text.length} characters: at most ${LONGEST} are allowed`);
+    throw new CronError(`the cron text has ${text.length} characters; at most ${LONGEST} are allowed`);
   const trimmed = text.trim().replace(/\s+/g, " ");
   const fields = parseCronFields(trimmed.startsWith("@") ? expandMacro(trimmed) : trimmed);
   const cron: Cron = { text: trimmed, fields, calendar: buildCalendar(fields), isFixed: isFixed(fields) };
   // Every 100 years contain all dates. The rarest, 29 February on a given weekday, occurs within 40 years.
   if (findWallFrom(cron.calendar, Date.UTC(2000, 0), Date.UTC(2100, 0)) === undefined)
     throw new CronError(
-      `cron text ${quoteText(trimmed)} never comes to pass: ${explainNever(fields)}`,
+      `cron text ${quoteText(trimmed)} never fires: ${explainNever(fields)}`,
       fields.day.kind.name,
     );
   return cron;
@@ -96,11 +96,13 @@ function expandMacro(macro: string): string {
   const known = CRON_MACROS[macro.toLowerCase()];
   if (known !== undefined) return known;
   if (macro.toLowerCase() === "@reboot")
-    throw new CronError('cron text "@reboot" is not a time: start it with the host, by a systemd unit');
+    throw new CronError(
+      'cron text "@reboot" is not a time: to start it when the host boots, use a systemd unit',
+    );
   const meant = findNearest(macro, Object.keys(CRON_MACROS));
   throw new CronError(
-    `cron text ${quoteText(macro)} is no macro: ${
-      meant === undefined ? `known are ${Object.keys(CRON_MACROS).join(", ")}` : `did you mean ${meant}?`
+    `cron text ${quoteText(macro)} is not a macro: ${
+      meant === undefined ? `use one of ${Object.keys(CRON_MACROS).join(", ")}` : `did you mean ${meant}?`
     }`,
   );
 }
@@ -111,12 +113,12 @@ function parseCronFields(text: string): CronFields {
   const [minute, hour, day, month, weekday] = CRON_FIELD_KINDS.map((kind, at) =>
     parseCachedField(parts[at] ?? "", kind, text),
   );
-  if (!minute || !hour || !day || !month || !weekday) throw new CronError("five fields are wanted");
+  if (!minute || !hour || !day || !month || !weekday) throw new CronError("five fields are required");
   return { minute, hour, day, month, weekday };
 }
 
 function formatCountFault(text: string, parts: readonly string[]): string {
-  const wanted = "five are wanted: minute, hour, day of the month, month, day of the week";
+  const wanted = "five are required: minute, hour, day of the month, month, day of the week";
   if (parts.length === 0) return `the cron text is empty: ${wanted}, or a macro such as @daily`;
   const remedy =
     parts.length === 6

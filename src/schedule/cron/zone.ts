@@ -54,9 +54,8 @@ function findZoneName(name: string): string {
 
 function createUnknownZoneError(name: string): UsageError {
   const meant = suggestZone(name);
-  const remedy =
-    meant === undefined ? "a name such as Europe/Berlin or UTC is wanted" : `did you mean ${meant}?`;
-  return new UsageError(`time zone ${quoteText(name)} is not known: ${remedy}`);
+  const remedy = meant === undefined ? "use a name such as Europe/Berlin or UTC" : `did you mean ${meant}?`;
+  return new UsageError(`unknown time zone ${quoteText(name)}; ${remedy}`);
 }
 
 function suggestZone(name: string): string | undefined {

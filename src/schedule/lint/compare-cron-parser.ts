@@ -57,6 +57,6 @@ function createFinding(detail: string): LintFinding {
   return {
     level: "warning",
     about: "other readers",
-    detail: `the package cron-parser reads it otherwise: ${detail}`,
+    detail: `the package cron-parser reads it differently: ${detail}`,
   };
 }

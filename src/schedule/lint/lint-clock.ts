@@ -20,7 +20,7 @@ export function lintClockChanges(cron: Cron, zone: string, now: number): LintFin
         level: "error",
         about: "clock change",
         detail: `it never fires: the clocks of ${zone} skip it every time`,
-        remedy: "another hour, or --timezone UTC",
+        remedy: "use another hour, or --timezone UTC",
       },
     ];
   // An expression that fires every hour follows the clock, so clock changes are expected.
@@ -46,7 +46,7 @@ function lintClockChange(cron: Cron, zone: string, period: OffsetPeriod): LintFi
       level,
       about: "clock change",
       detail: `on ${formatWallDate(start + before)} the clocks of ${zone} go from ${formatClockChange(period)}: ${what}`,
-      remedy: "another hour, or --timezone UTC",
+      remedy: "use another hour, or --timezone UTC",
     },
   ];
   if (offset < before) {

@@ -23,15 +23,15 @@ function lintDayCombination({ day, weekday }: CronFields): LintFinding[] {
       {
         level: "warning",
         about: "day of the week",
-        detail: `both days must hold, "${day.text}" and "${weekday.text}", because one of them begins with *; some schedulers read that as either`,
+        detail: `both days must match, "${day.text}" and "${weekday.text}", because one of them begins with *; for some schedulers one match is enough`,
       },
     ];
   return [
     {
       level: "warning",
       about: "day of the week",
-      detail: `it fires on days of the month "${day.text}" and also on every day of the week "${weekday.text}": either will do`,
-      remedy: `for both at once let the command check one of them; for the nth weekday of a month write 1#2`,
+      detail: `it fires on days of the month "${day.text}" and also on every day of the week "${weekday.text}": one match is enough`,
+      remedy: `to require both, let the command check one of them; for the nth weekday of a month, write 1#2`,
     },
   ];
 }
@@ -46,7 +46,7 @@ function lintDaySteps({ day, weekday }: CronFields): LintFinding[] {
           {
             level: "hint",
             about: "day of the month",
-            detail: `"${day.text}" starts anew with every month: the 31st and the 1st may both fire`,
+            detail: `"${day.text}" starts again with every month: the 31st and the 1st may both fire`,
           } as const,
         ]
       : []),
@@ -55,8 +55,8 @@ function lintDaySteps({ day, weekday }: CronFields): LintFinding[] {
           {
             level: "hint",
             about: "day of the week",
-            detail: `"${weekday.text}" starts anew with every week, which begins on Sunday: Saturday and Sunday may both fire`,
-            remedy: "name the days",
+            detail: `"${weekday.text}" starts again with every week, which begins on Sunday: Saturday and Sunday may both fire`,
+            remedy: "list the days",
           } as const,
         ]
       : []),
@@ -87,7 +87,7 @@ function lintDates({ day, month, weekday }: CronFields): LintFinding[] {
       level: "warning",
       about: "day of the month",
       detail: `${names} ${without.length > 1 ? "have" : "has"} no day ${latest}`,
-      remedy: "L is the last day of every month",
+      remedy: "use L for the last day of every month",
     },
   ];
 }

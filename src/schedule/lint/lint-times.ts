@@ -21,7 +21,7 @@ function lintFrequency(minute: CronField, hour: CronField): LintFinding[] {
       level: "warning",
       about: "minute",
       detail: `"${minute.text} ${hour.text}" fires every minute of the hours it names, 60 times in each`,
-      remedy: `for once an hour write "0 ${hour.text}"`,
+      remedy: `to fire once an hour, write "0 ${hour.text}"`,
     },
   ];
 }
@@ -37,8 +37,8 @@ function lintStep({ text, kind, values }: CronField, whole: number, parent: stri
       {
         level: "warning",
         about: name,
-        detail: `"${text}" is ${name} 0 of every ${parent} only: a step never goes beyond the ${parent}`,
-        remedy: `write "0", or let the command itself find out whether it is time`,
+        detail: `"${text}" means only ${name} 0 of every ${parent}: a step does not go beyond the ${parent}`,
+        remedy: `write "0", or let the command itself check whether it is time`,
       },
     ];
   const last = values.at(-1) ?? 0;
@@ -46,8 +46,8 @@ function lintStep({ text, kind, values }: CronField, whole: number, parent: stri
     {
       level: "warning",
       about: name,
-      detail: `"${text}" is not even: after ${name} ${last} comes ${name} 0 of the next ${parent}, ${whole - last} ${name}s later and not ${step}`,
-      remedy: `a step that divides ${whole}`,
+      detail: `"${text}" is uneven: after ${name} ${last} comes ${name} 0 of the next ${parent}, ${whole - last} ${name}s later instead of ${step}`,
+      remedy: `use a step that divides ${whole}`,
     },
   ];
 }
@@ -59,8 +59,8 @@ function lintMidnight(minute: CronField, hour: CronField): LintFinding[] {
     {
       level: "hint",
       about: "hour",
-      detail: "00:00 is when most daily schedules fire, all at once",
-      remedy: "another minute, or a jitter",
+      detail: "most daily schedules fire at 00:00, all at once",
+      remedy: "use another minute, or a jitter",
     },
   ];
 }

@@ -8,11 +8,6 @@ const TAILS = 2;
 const LONGEST_TAIL = 1_024;
 const LONGEST_REASON = 300;
 
-/**
- * Result of an occurrence. `retry`: the handler requested another start later. `released`: the occurrence was given
- * back. `lost`: its worker had to end it, or vanished. `replaced`: the next one was due. `skipped`: it was never
- * started.
- */
 export const OCCURRENCE_RESULTS = [
   "ok",
   "failed",
@@ -23,6 +18,11 @@ export const OCCURRENCE_RESULTS = [
   "replaced",
   "skipped",
 ] as const;
+/**
+ * Result of an occurrence. `ok`: it succeeded. `failed`: the command or handler failed. `timeout`: its timeout passed.
+ * `retry`: the handler requested another start later. `released`: the occurrence was given back. `lost`: its worker had to
+ * end it, or vanished. `replaced`: the next one was due. `skipped`: it was never started.
+ */
 export type OccurrenceResult = (typeof OCCURRENCE_RESULTS)[number];
 
 /** Outcome of one start of an occurrence, or of skipped occurrences. Instants in ms since the epoch. */

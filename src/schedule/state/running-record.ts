@@ -25,6 +25,6 @@ export function parseRunning(text: string): ParseResult<RunningRecord> {
   const { worker, host, pid, run, scheduled, attempt, since, late } = parseJsonFields(text) ?? {};
   const isWhole = [worker, host, run].every(isText) && [pid, attempt].every(isCount);
   if (!isWhole || ![scheduled, since, late].every(isMillis))
-    return { fault: "it does not say who runs what" };
+    return { fault: "it does not say which worker runs which task" };
   return { value: { worker, host, pid, run, scheduled, attempt, since, late } as RunningRecord };
 }

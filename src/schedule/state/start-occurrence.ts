@@ -124,7 +124,7 @@ function splitSuperseded(
   const dropped = due.open.filter(isSuperseded).map(
     ({ scheduled, attempt }): OccurrenceOutcome => ({
       ...{ scheduled, result: "replaced", endedAt: now, attempt },
-      reason: "the next one was due before it was tried again",
+      reason: "the next occurrence was due before it was retried",
     }),
   );
   return { kept: due.open.filter((open) => !isSuperseded(open)), dropped };

@@ -44,6 +44,6 @@ export function parseWorker(text: string): ParseResult<WorkerRecord> {
     [since, wall].every(isMillis) &&
     [types, tags].every((list) => Array.isArray(list) && list.every(isText)) &&
     CLOCK_STATES.some((state) => state === clock);
-  if (!isWhole || !isJsonObject(fields)) return { fault: "it is not a worker's word" };
+  if (!isWhole || !isJsonObject(fields)) return { fault: "it is not a worker's record" };
   return { value: fields as unknown as WorkerRecord };
 }

@@ -9,17 +9,18 @@ export type AuthenticationMode = "closed" | "open" | "certificate";
 export function judgeAuthentication(mode: AuthenticationMode | undefined): Finding[] {
   const about = { kind: "authentication", check: "authentication" };
   if (mode === undefined) return [];
-  if (mode === "closed") return [{ ...about, level: "ok", detail: "etcd asks who it is, and checks roles" }];
+  if (mode === "closed")
+    return [{ ...about, level: "ok", detail: "etcd requires authentication, and checks roles" }];
   const who =
     mode === "open"
       ? "etcd has no authentication: everybody who can reach it"
-      : "etcd knows no users: everybody with a certificate that it trusts";
+      : "etcd has no users: everybody with a certificate that it trusts";
   return [
     {
       ...{ ...about, level: "warning" },
       detail: `${who} may end any run, delete any ticket, and write schedules, which workers run as commands`,
       remedy:
-        "make users and roles, then etcdctl auth enable: docs/etcd.md has every step; where that is meant so: --accept authentication",
+        "create users and roles, then run etcdctl auth enable: docs/etcd.md has every step; if this is intended: --accept authentication",
     },
   ];
 }
@@ -27,7 +28,7 @@ export function judgeAuthentication(mode: AuthenticationMode | undefined): Findi
 /** Checks whether this user can make workers run commands. Call it only when etcd checks roles. */
 export async function judgeSchedulePermission(ports: CheckPorts, role: EtcdRole): Promise<Finding[]> {
   if (!(await canWriteSchedules(ports))) return [];
-  const detail = `this user may write ${ports.keys.prefix}schedules/: it may have every worker run any command, as the user that the worker runs as`;
+  const detail = `this user may write ${ports.keys.prefix}schedules/: it can make every worker run any command, as the user that the worker runs as`;
   return [
     {
       ...{ kind: "role", check: "role", level: role === "operator" ? "ok" : "hint", detail },

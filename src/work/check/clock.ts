@@ -18,7 +18,7 @@ const APART = 5_000;
 export function judgeOwnClock(offsets: readonly ClockOffset[]): Finding[] {
   const about = { kind: "clock", check: "clock of this host" };
   if (offsets.length === 0)
-    return [{ ...about, level: "ok", detail: "not compared: no member says what time it is" }];
+    return [{ ...about, level: "ok", detail: "not compared: no member reports its time" }];
   const apart = offsets.filter((offset) => computeClockDistance(offset) > APART);
   const [first] = apart;
   if (first === undefined) {

@@ -30,7 +30,7 @@ export function judgeCluster(
 /** The finding when no member reports its status. */
 const STATUS_HIDDEN: Finding = {
   ...{ kind: "leader", check: "leader", level: "hint" },
-  detail: "members tell leader, alarms and the size of their database to the user root only",
+  detail: "only the user root can read the leader, the alarms and the size of the database",
   remedy: "to have these checked too, run doctor as etcd's user root, or watch etcd's own metrics",
 };
 
@@ -50,21 +50,25 @@ function judgeQuorum(
   const isAsked = members.length >= size;
   if (size === 1)
     return {
-      ...{ ...about, level: "hint", detail: "a single member: while it is away, nothing can start" },
+      ...{ ...about, level: "hint", detail: "a single member: while it is down, nothing can start" },
       remedy: "for production, three or five members",
     };
   if (there === size || !isAsked) return { ...about, level: "ok", detail };
   if (there < majority)
     return {
-      ...{ ...about, level: "failure", detail: `${detail}: without one, nothing can be granted or renewed` },
-      remedy: "start the members that are away",
+      ...{
+        ...about,
+        level: "failure",
+        detail: `${detail}: without a majority, nothing can be granted or renewed`,
+      },
+      remedy: "start the members that do not answer",
     };
   const left = there - majority;
   const spare =
-    left === 0 ? "not one more may be lost" : `${left} more may be lost before nothing can be granted`;
+    left === 0 ? "no further member may fail" : `${left} more may fail before nothing can be granted`;
   return {
     ...{ ...about, level: "warning", detail: `${detail}: ${spare}` },
-    remedy: "start the members that are away",
+    remedy: "start the members that do not answer",
   };
 }
 
@@ -87,8 +91,8 @@ function judgeEndpoints(
   return [
     {
       ...{ kind: "endpoints", check: "endpoints", level: "hint" },
-      detail: `only one address is configured, of a cluster of ${voters.length}`,
-      remedy: `unless it is a balancer's, add the others to endpoints: ${urls.join(",")}`,
+      detail: `only one address is configured, but the cluster has ${voters.length} members`,
+      remedy: `unless it is the address of a load balancer, add the others to endpoints: ${urls.join(",")}`,
     },
   ];
 }
@@ -104,9 +108,9 @@ function judgeLeader(answers: readonly AnsweringMember[]): Finding {
     };
   if (leaders.size > 1)
     return {
-      ...{ ...about, level: "warning", detail: "the members do not agree on who leads them" },
+      ...{ ...about, level: "warning", detail: "the members do not agree on the leader" },
       remedy:
-        "an election may be under way: look again in a few seconds; if it stays, check the network between the members",
+        "an election may be in progress: look again in a few seconds; if this persists, check the network between the members",
     };
   const name = answers.find(({ memberId }) => memberId === leader)?.endpoint;
   const terms = answers.reduce((most, { raftTerm }) => (raftTerm > most ? raftTerm : most), 0n);

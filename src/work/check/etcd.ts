@@ -41,7 +41,7 @@ async function checkPrefix(ports: CheckPorts): Promise<Finding> {
     ({ key }) => keys.parse(key).kind === "unknown" && findNestedPrefix(keys, key) === undefined,
   );
   if (strange.length === 0) return { ...about, level: "ok", detail: `${page.count} keys` };
-  const detail = `${strange.length} keys are none of ours, such as ${strange[0]?.key}`;
+  const detail = `${strange.length} keys do not belong to signalbox, such as ${strange[0]?.key}`;
   const remedy = "is another program using this prefix? Choose another one with --prefix";
   return { ...about, level: "warning", detail, remedy };
 }

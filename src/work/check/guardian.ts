@@ -11,8 +11,8 @@ export async function checkGuardian(host: CommandHost, clock: Clock): Promise<Fi
   const about = { kind: "guardian", check: "guardian" };
   try {
     const isStarted = await Promise.race([startOnce(host), clock.sleep(PATIENCE).then(() => false)]);
-    if (isStarted) return { ...about, level: "ok", detail: "it starts, and could guard a command here" };
-    const detail = `it was started and said nothing for ${PATIENCE / 1000}s: no command can run on this host`;
+    if (isStarted) return { ...about, level: "ok", detail: "it starts, and can guard commands on this host" };
+    const detail = `it did not answer within ${PATIENCE / 1000}s of its start: no command can run on this host`;
     return {
       ...about,
       level: "failure",

@@ -35,7 +35,7 @@ function judgeId(id: bigint, configured: string | undefined): Finding {
   if (configured === undefined)
     return {
       ...{ ...about, level: "hint", detail: `id ${text}; clusterId is not set` },
-      remedy: `set it on every host, and a host that reaches another cluster starts nothing: "clusterId": "${text}"`,
+      remedy: `set it on every host, so that a host that reaches another cluster starts nothing: "clusterId": "${text}"`,
     };
   if (configured !== text)
     return {

@@ -53,7 +53,7 @@ function judgeMember(member: MemberStatus, version: string | undefined): Finding
       remedy: suggestRemedy(member.error.kind),
     };
   }
-  const rest = member.ok ? `${member.millis.toFixed(0)} ms` : "its status is for the user root only";
+  const rest = member.ok ? `${member.millis.toFixed(0)} ms` : "only the user root can read its status";
   if (version === undefined) return { ...about, level: "ok", detail: `it answers; ${rest}` };
   const fault = findVersionFault(version);
   if (fault === undefined) return { ...about, level: "ok", detail: `etcd ${version}, ${rest}` };
@@ -98,7 +98,7 @@ function judgeMixture(all: readonly (string | undefined)[]): Finding[] {
     {
       ...{ kind: "versions", check: "versions", level: "warning" },
       detail: `members are of different versions: ${versions.join(", ")}`,
-      remedy: "finish the upgrade: until then etcd serves what the oldest one can",
+      remedy: "finish the upgrade: until then etcd has only the features of the oldest member",
     },
   ];
 }

@@ -88,7 +88,7 @@ export function judgeRunner(
   const remedy = `grant the role: ${canRead ? "" : `read on ${prefix}${rooms.length === 0 ? "" : ", "}`}${
     rooms.length === 0 ? "" : `readwrite on ${rooms.join(", ")}`
   } (each as a prefix), which the role signalbox-runner of docs/etcd.md has`;
-  const detail = `runs: ${faults.join("; ")}${isVital ? "" : ", so nobody sees which hosts are there; runs work"}`;
+  const detail = `runs: ${faults.join("; ")}${isVital ? "" : ", so this host is missing in the list of hosts; runs work"}`;
   return { ...about, level: isVital ? "failure" : "warning", detail, remedy };
 }
 

@@ -28,6 +28,6 @@ export function judgeSettings({
   if (survived >= ELECTION) return { ...about, level: "ok", detail };
   return {
     ...{ ...about, level: "warning", detail: `${detail}; etcd may need as long to elect a leader` },
-    remedy: `a ttl of ${formatDuration(computeSmallestTtl(terminationTimeout + ELECTION))} would survive that, or a shorter terminationTimeout`,
+    remedy: `to survive that, set ttl to ${formatDuration(computeSmallestTtl(terminationTimeout + ELECTION))}, or a shorter terminationTimeout`,
   };
 }

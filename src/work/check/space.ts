@@ -23,7 +23,7 @@ export function judgeSpace(
 
 function judgeDatabase({ endpoint, dbSize, dbInUse }: AnsweringMember, quota: Quota): Finding {
   const share = dbSize / quota.bytes;
-  const assumed = quota.source === "assumed" ? " (etcd's default; say another with --quota)" : "";
+  const assumed = quota.source === "assumed" ? " (etcd's default; set another with --quota)" : "";
   const used = dbInUse === undefined ? "" : `, ${formatBytes(dbInUse)} of it in use`;
   const detail = `${formatBytes(dbSize)} of ${formatBytes(quota.bytes)}${assumed}${used}`;
   const about = { kind: "space", check: `database ${endpoint}`, detail };

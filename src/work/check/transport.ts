@@ -35,7 +35,7 @@ export function judgeTransport(
     use: other,
     finding: {
       ...{ ...about, level: "failure", detail: `${name} does not work, ${other} does: ${why}` },
-      remedy: `set transport to ${other}: no run finds etcd without it`,
+      remedy: `set transport to ${other}: without it, no run reaches etcd`,
     },
   };
 }

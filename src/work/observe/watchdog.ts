@@ -39,6 +39,6 @@ export async function runWatchdog(
     if (!progress.reportsProgress || progress.revision >= revision) behind = undefined;
     else if (behind === undefined || heard !== behind.heard) behind = { heard, since: clock.now() };
     else if (clock.now() - behind.since > STUCK_AFTER)
-      throw new StoreError("unavailable", "changes are not told any more");
+      throw new StoreError("unavailable", "changes are no longer reported");
   }
 }

@@ -43,8 +43,8 @@ function checkSize(ops: readonly Op[]): void {
   if (ops.length <= MAX_CHANGES && bytes <= MAX_BYTES) return;
   throw new SignalboxError(
     EXIT.config,
-    `nothing was done: ${ops.length} changes of ${bytes} bytes are too much for one transaction of etcd ` +
-      `(${MAX_CHANGES} changes, ${MAX_BYTES} bytes); import it in parts`,
+    `nothing was done: ${ops.length} changes of ${bytes} bytes exceed the limits of one transaction ` +
+      `(${MAX_CHANGES} changes, ${MAX_BYTES} bytes); import the document in parts`,
   );
 }
 

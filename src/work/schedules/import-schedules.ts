@@ -142,8 +142,8 @@ function checkOwners(
     if (seen === undefined || isOwn(seen)) continue;
     const whose = seen.definition?.source;
     throw new ConfigError(
-      `schedule ${quoteText(id)} is there already, ${whose === undefined ? "and was not imported" : `imported from ${quoteText(whose)}`}` +
-        "; nothing was done. Give this file's schedules names of their own with --prefix-id, or say whose it is with --source",
+      `schedule ${quoteText(id)} exists already, ${whose === undefined ? "and was not imported" : `imported from ${quoteText(whose)}`}` +
+        "; nothing was done. Give the schedules of this file other names with --prefix-id, or name their source with --source",
     );
   }
 }

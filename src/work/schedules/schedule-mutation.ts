@@ -95,7 +95,7 @@ export async function applyMutation(
   }
   throw new SignalboxError(
     EXIT.changed,
-    "nothing was done: others write these schedules without a pause; try again",
+    "nothing was done: other clients changed these schedules at the same time; try again",
   );
 }
 

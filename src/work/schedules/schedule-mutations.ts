@@ -35,7 +35,7 @@ export function buildAddMutation(
       const before = getStoredSchedule(stored, id);
       if (before.definitionMod > 0n)
         throw new AlreadyExistsError(
-          `there is a schedule ${quoteText(id)} already; change it with: signalbox schedule edit ${quoteShellWord(id)}`,
+          `schedule ${quoteText(id)} already exists; change it with: signalbox schedule edit ${quoteShellWord(id)}`,
         );
       return [{ before, definition, due: computeFirstDue(id, definition, now, first) }];
     },
@@ -91,7 +91,7 @@ export function buildPauseMutation(
         const isSame = isPaused(before.definition, now) && old?.until === until && old?.why === why;
         if (isSame) return [];
         if (until !== undefined && until <= now)
-          throw new UsageError(`a pause until ${new Date(until).toISOString()} is over already`);
+          throw new UsageError(`a pause must end in the future; got ${new Date(until).toISOString()}`);
         const at = isPaused(before.definition, now) && old !== undefined ? old.at : now;
         const word = { by, at, ...extent, ...(why !== undefined && { why }) };
         return [{ before, definition: { ...before.definition, pause: word } }];
@@ -141,8 +141,8 @@ function buildTriggerChange(before: ReadableSchedule, now: number, dead: number 
   if (due === undefined)
     throw new UsageError(
       from.open.length >= MAX_OPEN_OCCURRENCES
-        ? `${MAX_OPEN_OCCURRENCES} runs of schedule ${quoteText(id)} wait already, no more are taken`
-        : `that run of schedule ${quoteText(id)} is due already`,
+        ? `${MAX_OPEN_OCCURRENCES} runs of schedule ${quoteText(id)} already wait; no more are accepted`
+        : `that run of schedule ${quoteText(id)} is already due`,
     );
   const rest = { ...outcomes, dead: outcomes.dead.filter((one) => !letters.includes(one)) };
   if (dead === undefined) return { before, due };
@@ -176,7 +176,7 @@ function requireReadable(stored: StoredSchedule): ReadableSchedule {
   const { definition, fault, id } = stored;
   if (definition === undefined)
     throw new UsageError(
-      `schedule ${quoteText(id)} cannot be read: ${fault ?? "it has no definition"}; put it right with: signalbox schedule edit`,
+      `schedule ${quoteText(id)} cannot be read: ${fault ?? "it has no definition"}; repair it with: signalbox schedule edit`,
     );
   return { ...stored, definition };
 }

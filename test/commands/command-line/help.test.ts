@@ -158,7 +158,9 @@ describe("help of a command", () => {
     expect(rows).toContain("  -l, --lease LEASE           takes several (repeatable)");
     expect(rows).toContain("  --wait[=DURATION]           may take a value");
     expect(rows).toContain("  -j, --json                  a switch");
-    expect(rows).toContain("  -v, --verbose               say more on standard error; -vv says all");
+    expect(rows).toContain(
+      "  -v, --verbose               print more on standard error; -vv prints everything",
+    );
     expect(rows).toContain("  -E, --busy-exit-code 0-255  exit code when nothing was started (default: 75)");
   });
 

@@ -46,28 +46,28 @@ describe("a command line", () => {
   });
 
   test.each<[string[], string]>([
-    [["x", "--nmae", "a"], '"--nmae" is not a flag of signalbox every kind; did you mean --name?'],
+    [["x", "--nmae", "a"], 'unknown option "--nmae"; did you mean --name?'],
     [["x", "--endpoint=a"], "did you mean --endpoints?"],
     [["x", "--history"], "did you mean --no-history?"],
-    [["x", "-wait"], '"-w" is not a flag of signalbox every kind; did you mean --wait?'],
+    [["x", "-wait"], 'unknown option "-w"; did you mean --wait?'],
     [["x", "-endpoint", "a"], "did you mean --endpoints?"],
-    [["x", "-jx"], '"-x" is not a flag of signalbox every kind; see: signalbox every kind --help'],
-    [["x", "-x"], '"-x" is not a flag of signalbox every kind; see: signalbox every kind --help'],
+    [["x", "-jx"], 'unknown option "-x"; see: signalbox every kind --help'],
+    [["x", "-x"], 'unknown option "-x"; see: signalbox every kind --help'],
     [["x", "--n", "a"], "did you mean -n?"],
     [["x", "--quite-another"], "see: signalbox every kind --help"],
-    [["x", "--name"], "--name needs a value, none was given"],
+    [["x", "--name"], "--name needs a value; got none"],
     [["x", "-l"], "--lease needs a value"],
     [["x", "--ttl"], "--ttl needs a value"],
-    [["x", "--json=yes"], '--json takes no value; "yes" was given'],
-    [["x", "--help="], '--help takes no value; "" was given'],
-    [["x", "--no-history=false"], '--no-history takes no value; "false" was given'],
-    [["x", "--no-history=true"], '--no-history takes no value; "true" was given'],
+    [["x", "--json=yes"], '--json takes no value; got "yes"'],
+    [["x", "--help="], '--help takes no value; got ""'],
+    [["x", "--no-history=false"], '--no-history takes no value; got "false"'],
+    [["x", "--no-history=true"], '--no-history takes no value; got "true"'],
     [["x", "--name=a", "-nb"], "--name was given twice, with different values"],
     [["x", "--wait", "--wait=5m"], "--wait was given twice, with different values"],
     [["x", "--ttl=2s", "--ttl=3s"], "--ttl was given twice, with different values"],
     [["x", "-ca", "-cb"], "--config was given twice, with different values"],
     [[], "FIRST is missing; see: signalbox every kind --help"],
-    [["x", "--\x1b[31m"], '"--\\u001b[31m" is not a flag'],
+    [["x", "--\x1b[31m"], 'unknown option "--\\u001b[31m"'],
   ])("%j is refused: %s", (argv, why) => {
     expect(() => parse(...argv)).toThrow(UsageError);
     expect(() => parse(...argv)).toThrow(why);
@@ -90,18 +90,22 @@ describe("a command line", () => {
       flags: { of: "resource" },
     });
     expect(() => parseCall(spec, ["lok"])).toThrow(
-      'KIND: "lok" is none of lock, resource; did you mean "lock"?',
+      'KIND must be one of lock, resource; got "lok"; did you mean "lock"?',
     );
-    expect(() => parseCall(spec, ["lock", "--of", "x"])).toThrow('--of: "x" is none of lock, resource');
+    expect(() => parseCall(spec, ["lock", "--of", "x"])).toThrow(
+      '--of must be one of lock, resource; got "x"',
+    );
     const named = { ...spec, args: [...spec.args, { name: "NAME", help: "" }] };
-    expect(() => parseCall(named, ["invoices"])).toThrow('KIND: "invoices" is none of lock, resource');
+    expect(() => parseCall(named, ["invoices"])).toThrow(
+      'KIND must be one of lock, resource; got "invoices"',
+    );
     expect(() => parseCall(named, ["lock"])).toThrow("NAME is missing");
   });
 
   test("with too many arguments names the first that is one too many", () => {
     const one = { ...everyKind, args: [{ name: "FIRST", help: "" }] };
     expect(() => parseCall(one, ["a", "b", "c"])).toThrow(
-      '"b" was not expected; see: signalbox every kind --help',
+      'unexpected argument "b"; see: signalbox every kind --help',
     );
   });
 });
@@ -121,12 +125,12 @@ describe("a command to run", () => {
   });
 
   test.each<[string[], string]>([
-    [[], "no command was given; put it after --; see: signalbox runs --help"],
-    [["--"], "no command was given"],
-    [["ls", "-a"], '"ls" was not expected; put -- before the command: -- ls'],
-    [["sleep", "--", "60"], '"sleep" was not expected; put -- before the command'],
-    [["5m", "--", "ls"], '"5m" was not expected; an optional value is written with =, as in --wait=5m'],
-    [["--name", "--", "ls"], "--name needs a value, none was given"],
+    [[], "COMMAND is missing: put it after --; see: signalbox runs --help"],
+    [["--"], "COMMAND is missing"],
+    [["ls", "-a"], 'unexpected argument "ls"; put -- before the command: -- ls'],
+    [["sleep", "--", "60"], 'unexpected argument "sleep"; put -- before the command'],
+    [["5m", "--", "ls"], 'unexpected argument "5m"; an optional value is written with =, as in --wait=5m'],
+    [["--name", "--", "ls"], "--name needs a value; got none"],
   ])("%j is refused: %s", (argv, why) => {
     expect(() => parseCall(runs, argv)).toThrow(UsageError);
     expect(() => parseCall(runs, argv)).toThrow(why);

@@ -80,7 +80,7 @@ describe("a crontab with every oddity", () => {
 
   it("says what is not as cron has it", () => {
     expect(notes.map(({ line, detail }) => `${line}: ${detail.slice(0, 20)}`)).toEqual([
-      ...["9: MAILTO: no mail is s", "25: it comes only in lea"],
+      ...["9: MAILTO: no mail is s", "25: it fires only in lea"],
     ]);
   });
 
@@ -101,7 +101,7 @@ describe("a line is refused with its reason", () => {
     ["61 * * * * x\n", 1, /minute/],
     ["* * * * *\n", 1, /no command/],
     ["0 0 30 2 * x\n", 1, /never/],
-    ["CRON_TZ=Mars/Base\n0 0 * * * x\n", 2, /"Mars\/Base" is not known/],
+    ["CRON_TZ=Mars/Base\n0 0 * * * x\n", 2, /unknown time zone "Mars\/Base"/],
     ["RANDOM_DELAY=soon\n0 0 * * * x\n", 2, /RANDOM_DELAY/],
     ["nonsense\n", 1, /neither a schedule/],
     ["0 0 * * * x\r\n", 1, /carriage return/],
@@ -128,17 +128,20 @@ describe("a line stays in the crontab, and that is said", () => {
   };
 
   it.each([
-    ["@reboot start-it", /@reboot is no time: it is not imported.*systemd/],
-    ["* * * * * signalbox run --lock x -- job", /it says signalbox run already/],
-    ["* * * * * cd /x && nice /usr/bin/signalbox run -- job", /it says signalbox run already/],
-    ["* * * * * flock -n /x job", /a lock by flock: it is not imported; signalbox migrate crontab/],
-    ["* * * * * sudo -u me setlock -n /x job", /a lock by setlock/],
-    ["* * * * * bash -lc 'cd /x && flock -n /x job'", /a lock by flock/],
-    ["* * * * * chpst -u me -L /x job", /a lock by chpst/],
-    ["* * * * * switchman -- job", /a lock by switchman/],
-    ["* * * * * lockrun --lockfile=/x -- job", /a lock by lockrun/],
-    ["* * * * * run-one job a", /a lock by run-one/],
-    ["* * * * * withlock /run/x /opt/job", /a lock by withlock/],
+    ["@reboot start-it", /@reboot has no time: the line is not imported.*systemd/],
+    ["* * * * * signalbox run --lock x -- job", /the line uses signalbox run/],
+    ["* * * * * cd /x && nice /usr/bin/signalbox run -- job", /the line uses signalbox run/],
+    [
+      "* * * * * flock -n /x job",
+      /a lock with flock: it is not imported; convert it with signalbox migrate crontab/,
+    ],
+    ["* * * * * sudo -u me setlock -n /x job", /a lock with setlock/],
+    ["* * * * * bash -lc 'cd /x && flock -n /x job'", /a lock with flock/],
+    ["* * * * * chpst -u me -L /x job", /a lock with chpst/],
+    ["* * * * * switchman -- job", /a lock with switchman/],
+    ["* * * * * lockrun --lockfile=/x -- job", /a lock with lockrun/],
+    ["* * * * * run-one job a", /a lock with run-one/],
+    ["* * * * * withlock /run/x /opt/job", /a lock with withlock/],
   ])("%s", (line, detail) => {
     expect(left(line)).toMatch(detail);
   });
@@ -153,9 +156,12 @@ describe("a line stays in the crontab, and that is said", () => {
 
 describe("a line is imported, and something said of it", () => {
   it.each([
-    ["17 * * * * cd / && run-parts --report /etc/cron.hourly", /look after the host itself \(run-parts\)/],
+    ["17 * * * * cd / && run-parts --report /etc/cron.hourly", /maintain the host itself \(run-parts\)/],
     ["0 0 * * * test -x /usr/sbin/anacron || ( cd / && run-parts /etc/cron.daily )", /\(run-parts\)/],
-    ["0 0 * * * /usr/sbin/logrotate /etc/logrotate.conf", /\(logrotate\): as a schedule, each time one host/],
+    [
+      "0 0 * * * /usr/sbin/logrotate /etc/logrotate.conf",
+      /\(logrotate\): as a schedule, it runs on one host/,
+    ],
     ["0 0 * * * find /tmp -mtime +7 -delete", /\(find \/tmp\)/],
     ["0 0 * * * nice rm -rf /var/cache/app/*", /\(rm \/var\/cache\/app/],
     ["0 0 * * * [ -x /usr/lib/php/sessionclean ] && /usr/lib/php/sessionclean", /\(sessionclean\)/],
@@ -176,7 +182,7 @@ describe("a line is imported, and something said of it", () => {
     const { definitions, faults, notes } = convert("0 1 * * * a\n0 2 * * * b");
     expect([definitions.size, faults]).toEqual([2, []]);
     expect(notes).toEqual([
-      { line: 2, detail: expect.stringMatching(/newline: cron ignores.*it is imported/) },
+      { line: 2, detail: expect.stringMatching(/newline, so cron ignores.*it is imported/) },
     ]);
   });
 });

@@ -93,7 +93,7 @@ describe("edit", () => {
     [["--end", "soon"], /--end: "soon"/],
     [["--data", "{"], /not JSON/],
     [["--data", "[12345678901234567890]"], /would become 12345678901234567000/],
-    [["--overlap", "maybe"], /none of forbid/],
+    [["--overlap", "maybe"], /must be one of forbid/],
   ])("refuses %j", (words, why) => {
     expect(() => edited(...words)).toThrow(why);
   });

@@ -91,8 +91,8 @@ describe("ways of writing it", () => {
     const { definitions, faults } = convert(text);
     expect([...definitions.keys()]).toEqual(["c"]);
     expect(faults).toEqual([
-      { line: 3, detail: "id: it holds a control character" },
-      { line: 8, detail: '"c" stands above already' },
+      { line: 3, detail: "id: it contains a control character" },
+      { line: 8, detail: '"c" occurs twice' },
     ]);
   });
 
@@ -101,13 +101,13 @@ describe("ways of writing it", () => {
     expect(convert(`${HEAD}\na,1,1,@daily,0,${csv(data)},UTC`).faults).toEqual([]);
     expect(convert(`${HEAD}\na,1,1,@daily,0,${outfile(data)},UTC`).faults).toEqual([]);
     const endless = `${HEAD}\n"${'""'.repeat(2_500_000)}`; // more than one pattern could take
-    expect(faults(endless)).toEqual(["2: a cell that begins with a quote does not end"]);
+    expect(faults(endless)).toEqual(["2: a quoted cell has no closing quote"]);
   });
 });
 
 describe("numbers that would be others", () => {
   const detail =
-    'the number "12345678901234567890" would become 12345678901234567000; write it as a text, in quotes';
+    'the number "12345678901234567890" would become 12345678901234567000; write it as a string, in quotes';
   it.each<[string, string, string]>([
     ["in data of CSV", `${HEAD}\na,1,1,@daily,0,"{""id"":12345678901234567890}",UTC\n`, `2: data: ${detail}`],
     [
@@ -171,7 +171,7 @@ describe("what a row means", () => {
     const now = { now: (T + 60) * 1000 };
     expect(notes(held, now)).toEqual([
       expect.stringMatching(
-        /^1: "a\.b": its occurrence of 2026-11-21 12:00:00 UTC was taken by a worker, or put off; it starts here at 2026-11-21 12:10:00 UTC\. If that worker still runs, stop it first/,
+        /^1: "a\.b": its occurrence of 2026-11-21 12:00:00 UTC was claimed by a worker, or delayed; it starts here at 2026-11-21 12:10:00 UTC\. If that worker still runs, stop it first/,
       ),
     ]);
     expect(notes(held, { now: (T + 700) * 1000 })[0]).toMatch(/it starts here at once/);
@@ -181,16 +181,14 @@ describe("what a row means", () => {
   it("days of the month and of the week mean something else", () => {
     expect(notes(JSON.stringify([{ ...ROW, cron: "0 12 13 * 5" }]))).toEqual([
       expect.stringMatching(
-        /"0 12 13 \* 5" names days of the month and of the week: PerfectSched fires where both hold/,
+        /"0 12 13 \* 5" has days of the month and of the week: PerfectSched fires if both match/,
       ),
     ]);
     expect(notes(JSON.stringify([{ ...ROW, cron: "0 12 */2 * 5" }]))).toEqual([]);
   });
 
   it("columns that mean nothing are told", () => {
-    expect(notes(`${HEAD},owner\na,1,1,@daily,0,{},UTC,ann\n`)).toEqual([
-      '1: column "owner" means nothing here',
-    ]);
+    expect(notes(`${HEAD},owner\na,1,1,@daily,0,{},UTC,ann\n`)).toEqual(['1: column "owner" is ignored']);
     expect(
       notes(
         JSON.stringify([
@@ -198,13 +196,13 @@ describe("what a row means", () => {
           { ...ROW, id: "b", owner: 1 },
         ]),
       ),
-    ).toEqual(['1: column "owner" means nothing here']);
+    ).toEqual(['1: column "owner" is ignored']);
   });
 });
 
 describe("what is refused, with its line", () => {
   it.each<[string, string[]]>([
-    ["", ["1: it is empty"]],
+    ["", ["1: the file is empty"]],
     [
       "a,1,1,@daily,0,{},UTC",
       [
@@ -218,9 +216,9 @@ describe("what is refused, with its line", () => {
       ],
     ],
     ["id,cron,next_time,id\n", ['1: column "id" is named twice']],
-    [`${HEAD}\na,1,1\n`, ["2: it has 3 cells, and the first line names 7"]],
-    [`${HEAD}\na,"1,1,@daily`, ["2: a cell that begins with a quote does not end"]],
-    [`${HEAD}\na,"1"x,1,@daily,0,{},UTC`, ["2: a cell goes on behind its closing quote"]],
+    [`${HEAD}\na,1,1\n`, ["2: the line has 3 cells, but the first line has 7 columns"]],
+    [`${HEAD}\na,"1,1,@daily`, ["2: a quoted cell has no closing quote"]],
+    [`${HEAD}\na,"1"x,1,@daily,0,{},UTC`, ["2: a cell continues after its closing quote"]],
     [
       `${HEAD}\na,x,-1,@daily,1.5,"{}",UTC`,
       [
@@ -231,11 +229,11 @@ describe("what is refused, with its line", () => {
     ],
     [
       `${HEAD}\na,1,1,@daily,0,"{",UTC`,
-      ['2: data "{" is not JSON; PerfectSched takes it for {}: write that if it may be'],
+      ['2: data "{" is not JSON; PerfectSched reads it as {}: write {} if that is right'],
     ],
     [
       `${HEAD}\na,1,1,@daily,0,[1],UTC`,
-      ['2: data "[1]" is not a JSON object; PerfectSched takes it for {}: write that if it may be'],
+      ['2: data "[1]" is not a JSON object; PerfectSched reads it as {}: write {} if that is right'],
     ],
     [`${HEAD}\na,1,1,@daily,0,"{""type"":5}",UTC`, ["2: type 5 in data is not a text"]],
     [`${HEAD}\n,1,1,@daily,0,{},UTC`, ["2: id: it is empty"]],
@@ -244,17 +242,17 @@ describe("what is refused, with its line", () => {
       [expect.stringMatching(/^2: .*61/), expect.stringMatching(/^3: .*Mars\/Base/)],
     ],
     [`${HEAD}\na,1,NULL,@daily,0,{},UTC`, ["2: next_time nothing is not a time in seconds since 1970"]],
-    ["[", ["1: it is neither a JSON array of rows nor a JSON object a line"]],
+    ["[", ["1: the file must be a JSON array of rows, or have one JSON object per line"]],
     [
       '[\n{"id":"a"},\n5,\n{"id":5,"next_time":1,"cron":"@daily"}\n]',
       [
         "2: next_time, cron are missing",
-        "3: it is not a JSON object",
+        "3: the row is not a JSON object",
         "4: id 5 is not a text",
         "4: id: it is empty",
       ],
     ],
-    [`${JSON.stringify(ROW)}\nnot JSON`, ["2: it is not a JSON object"]],
+    [`${JSON.stringify(ROW)}\nnot JSON`, ["2: the row is not a JSON object"]],
   ])("%j", (text, expected) => {
     expect(faults(text)).toEqual(expected);
   });

@@ -20,7 +20,7 @@ test.each<[env: Record<string, string>, hint: RegExp | undefined]>([
   [{ SIGNALBOX_ENDPOINTS: "http://a:1" }, undefined],
   [{ ETCDCTL_ENDPOINTS: "http://a:1" }, undefined],
   [{ CRONLOCK_HOST: "a" }, undefined],
-  [{ CRONLOCK_HOST: "a:6379" }, /port 6379 is that of Redis/],
+  [{ CRONLOCK_HOST: "a:6379" }, /port 6379 is the port of Redis/],
 ])("etcd is out of reach, with %j", (env, hint) => {
   const wish = parseCronlockOptions(
     "cronlock",

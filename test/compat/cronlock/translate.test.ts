@@ -114,7 +114,7 @@ describe("CRONLOCK_AUTH: no password stands among the options", () => {
     expect(given).toEqual({ SIGNALBOX_PASSWORD: password });
     expect(notes.join()).toMatch(/--password-file/);
     expect(notes.join(), "a user is missing").toMatch(
-      user === undefined ? /names none/ : /^((?!names none).)*$/,
+      user === undefined ? /names no user/ : /^((?!names none).)*$/,
     );
     expect(notes.join()).not.toContain(password);
   });
@@ -194,15 +194,15 @@ describe("refused", () => {
     [{ CRONLOCK_TLS_SKIP_VERIFY: "x" }, /CRONLOCK_TLS_SKIP_VERIFY: "x" is neither/],
     [{ CRONLOCK_HOST: "::1" }, /CRONLOCK_HOST: "::1" is not a host, such as .*\[2001:db8::7\]/],
     [{ CRONLOCK_HOST: "\x1b[31m/x" }, /CRONLOCK_HOST: "\\u001b\[31m\/x" is not a host/],
-    [{ CRONLOCK_HOST: " , " }, /CRONLOCK_HOST: no host is named/],
+    [{ CRONLOCK_HOST: " , " }, /CRONLOCK_HOST: no host is given/],
     [{ CRONLOCK_HOST: "http://ben:geheim@a" }, /use CRONLOCK_AUTH/],
     [
       { CRONLOCK_USE_SENTINEL: "yes" },
-      /CRONLOCK_USE_SENTINEL: Sentinel is Redis's.*several of them in CRONLOCK_HOST/,
+      /CRONLOCK_USE_SENTINEL: Sentinel belongs to Redis.*several of them in CRONLOCK_HOST/,
     ],
     [{ CRONLOCK_LOCAL_VIP: "192.0.2.7" }, /CRONLOCK_LOCAL_VIP: .*SIGNALBOX_GROUP/],
     [{ CRONLOCK_RESET: "yes" }, /signalbox reset lock cronlock\.[0-9a-f]{32} --yes/],
-    [{ CRONLOCK_CONFIG: "/no/such" }, /\/no\/such could not be read; it is named in CRONLOCK_CONFIG/],
+    [{ CRONLOCK_CONFIG: "/no/such" }, /\/no\/such could not be read; CRONLOCK_CONFIG names it/],
   ];
   test.each(cases)("%j", (env, fault) => {
     expect(() => read(env)).toThrow(fault);

@@ -70,7 +70,7 @@ test("a line that cannot be translated stays, with its reason, and exit code 0",
   const text = "* * * * * flock -s /x job\n";
   const { code, stdout, stderr } = await migrate([file("tab", text)]);
   expect({ code, stdout }).toEqual({ code: 0, stdout: text });
-  expect(stderr).toMatch(/tab:1: stays as it is: flock: a shared lock/);
+  expect(stderr).toMatch(/tab:1: unchanged: flock: a shared lock/);
 });
 
 describe("--check", () => {
@@ -83,11 +83,11 @@ describe("--check", () => {
     [
       "* * * * * flock -s /x job\n",
       1,
-      /tab:1: stays as it is[^\n]*\n0 lines would change, 1 line cannot be translated\n$/,
+      /tab:1: unchanged[^\n]*\n0 lines would change, 1 line cannot be translated\n$/,
     ],
-    [NEW, 0, /^nothing is to do\n$/],
-    ["* * * * * signalbox run -- cronlock job\n", 0, /starts cronlock[^\n]*\nnothing is to do\n$/],
-    ["", 0, /^nothing is to do\n$/],
+    [NEW, 0, /^nothing to do\n$/],
+    ["* * * * * signalbox run -- cronlock job\n", 0, /starts cronlock[^\n]*\nnothing to do\n$/],
+    ["", 0, /^nothing to do\n$/],
   ])("%j", async (text, code, report) => {
     const path = file("tab", text);
     const result = await migrate(["--check", path]);
@@ -189,7 +189,7 @@ describe("configuration files of the tools", () => {
     const again = await migrate(["--tool-config", conf, "--tool-config", conf, path]);
     expect(again).toMatchObject({
       code: 64,
-      stderr: expect.stringMatching(/there is one for \/etc\/cronlock.conf/),
+      stderr: expect.stringMatching(/a file for \/etc\/cronlock.conf is given already/),
     });
   });
 
@@ -210,7 +210,7 @@ describe("configuration files of the tools", () => {
   test("one that cannot be read is named", async () => {
     const { stdout, stderr } = await migrate(["-"], `* * * * * CRONLOCK_CONFIG=${folder} cronlock job\n`);
     expect(stdout).toContain("cronlock job");
-    expect(stderr).toMatch(/stays as it is: .*could not be read/);
+    expect(stderr).toMatch(/unchanged: .*could not be read/);
     expect(stderr).toContain(`${folder}: cannot be read`);
   });
 });
@@ -225,14 +225,14 @@ test.each<[what: string, args: () => string[], code: number, message: RegExp]>([
     74,
     /line 2: it is not UTF-8.*iconv/,
   ],
-  ["no text", () => [file("tab", "a\0b")], 74, /no text/],
+  ["no text", () => [file("tab", "a\0b")], 74, /not a text file/],
   ["a tool's file that is none", () => ["--tool-config", join(folder, "none"), "-"], 74, /cannot be read/],
   ["a program with words", () => ["--program", "sudo signalbox", "-"], 64, /--program "sudo signalbox"/],
   [
     "plain lines whose first word may be a user or a command",
     () => ["--plain", file("tab", "* * * * * report db\n")],
     64,
-    /commands begin with what may be a user or a command \(line 1\): say --format system, or --format user/,
+    /the first word of its commands may be a user or a program \(line 1\); give --format system or --format user/,
   ],
   ["another program", () => ["--program", "/usr/bin/flock", "-"], 64, /--program/],
   ["no file", () => [], 64, /FILE/],

@@ -141,11 +141,11 @@ describe("what only the shell knows", () => {
   });
 
   test.each<[line: string, reason: RegExp]>([
-    ["flock $OPTS /x job", /\$OPTS may come to any number of words/],
-    ["flock -n $LOCK job", /\$LOCK may come to any number of words/],
+    ["flock $OPTS /x job", /\$OPTS can become any number of words/],
+    ["flock -n $LOCK job", /\$LOCK can become any number of words/],
     ['flock -w "$SECS" /x job', /-w: "\$SECS" is not a number of seconds/],
-    ["flock -n /run/*.lock job", /\* stands for what only the shell knows/],
-    ["flock -n ~/lock job", /~ stands for/],
+    ["flock -n /run/*.lock job", /\* has a value that only the shell knows/],
+    ["flock -n ~/lock job", /~ has a value/],
     ['flock -n /run/`id "-u"` job', /write `id "-u"` as \$\(\.\.\.\)/],
     ["cronlock job $(date)", /what cronlock makes of \$\(date\) is known only when the shell runs it/],
     ["cronlock rm /tmp/*.log", /what cronlock makes of \/tmp\/\*\.log/],
@@ -156,7 +156,7 @@ describe("what only the shell knows", () => {
 
   test("words of a variable that is half the tool's, half the command's", () => {
     const { lines } = migrated("X=/x job\n* * * * * flock -n $X a\n");
-    expect(lines[0]?.reason).toMatch(/\$X holds words of flock and of the command/);
+    expect(lines[0]?.reason).toMatch(/\$X contains words of flock and of the command/);
   });
 });
 
@@ -213,16 +213,16 @@ describe("lines of the front ends' tools", () => {
 test.each<[line: string, reason: RegExp]>([
   ["( flock -n 9 || exit 1; job ) 9>/x", /9 is a file that the shell has opened/],
   ["flock -s /x job", /shared/],
-  ["flock -n 2>/dev/null /x job", /2>\/dev\/null stands among the words of flock/],
-  ["flock -n >/dev/null /x job", />\/dev\/null stands among/],
+  ["flock -n 2>/dev/null /x job", /2>\/dev\/null is between the words of flock/],
+  ["flock -n >/dev/null /x job", />\/dev\/null is between/],
   ["wrapper flock -n /x job", /whether wrapper starts flock is not known/],
   ["nice A=b flock -n /x job", /whether A=b starts flock/],
   ["$W flock -n /x job", /whether \$W starts flock is not known/],
   ["flock -n /x 'job", /a quote \('\) is not closed/],
   ["flock -n /x $(job", /a bracket .* is not closed/],
-  ['sh -c "flock -n \\"/x\\" job"', /quotes in quotes/],
-  ['sh -c "flock -n $X job"', /quotes in quotes/],
-  ["flock -n /x\ue001 job", /private use/],
+  ['sh -c "flock -n \\"/x\\" job"', /quotes inside quotes/],
+  ['sh -c "flock -n $X job"', /quotes inside quotes/],
+  ["flock -n /x\ue001 job", /private-use/],
   ["cronlock", /no command/],
   ["CRONLOCK_RESET=yes cronlock job", /signalbox reset lock/],
   ["CRONLOCK_DB=x cronlock job", /CRONLOCK_DB/],
@@ -275,12 +275,12 @@ describe("what is left in the background", () => {
   test.each<[command: string, reason: RegExp]>([
     [
       "flock -n /x -c 'job a &'",
-      /^job a & goes on in the background: flock keeps its lock until that has ended/,
+      /^job a & continues in the background: flock keeps its lock until that has ended/,
     ],
-    ["flock -n /x sh -c 'nohup job & echo started'", /^nohup job & goes on/],
-    ["flock -n /x bash -lc '(job &)'", /^job & goes on/],
-    ["flock -n /x sh -c 'a & wait; b &'", /^b & goes on/],
-    ["flock -n /x setsid job", /^what setsid starts goes on/],
+    ["flock -n /x sh -c 'nohup job & echo started'", /^nohup job & continues/],
+    ["flock -n /x bash -lc '(job &)'", /^job & continues/],
+    ["flock -n /x sh -c 'a & wait; b &'", /^b & continues/],
+    ["flock -n /x setsid job", /^what setsid starts continues/],
     ["setlock -n /x sh -c 'job &'", /setlock keeps its lock/],
     ["chpst -L /x sh -c 'job &'", /chpst keeps its lock/],
     ["run-one sh -c 'job &'", /run-one keeps its lock/],
@@ -308,7 +308,7 @@ describe("what is left in the background", () => {
     const { text, lines } = migrated(`* * * * * ${command}\n`);
     expect(text).toContain("signalbox run");
     expect(lines[0]?.notes.join()).toMatch(
-      /goes on when the command has ended, and the lock does not cover it/,
+      /continues when the command has ended, and the lock does not cover it/,
     );
   });
 
@@ -333,7 +333,7 @@ describe("tools that are not known", () => {
     "bash -lc 'cd /srv && my-lock job a'",
     "ssh web1 'mutex name job'",
   ])("%s: named as one, with --plain too", (command) => {
-    const reason = /looks like a tool that holds a lock, and is not known here/;
+    const reason = /looks like an unknown tool that takes a lock/;
     expect(reasonOf(command)).toMatch(reason);
     expect(reasonOf(command, { plain: true })).toMatch(reason);
   });
@@ -350,9 +350,7 @@ describe("tools that are not known", () => {
   });
 
   test("what another place runs is not for this host's signalbox", () => {
-    expect(reasonOf("docker exec app sh -c 'flock -n /x job'")).toMatch(
-      /docker starts the tool somewhere else/,
-    );
+    expect(reasonOf("docker exec app sh -c 'flock -n /x job'")).toMatch(/docker starts the tool elsewhere/);
     expect(reasonOf("docker compose exec -T app flock -n /x job")).toMatch(/whether docker starts flock/);
   });
 });
@@ -417,7 +415,7 @@ describe("plain lines, on request", () => {
 
   test("a lock without a grace is told", () => {
     const { lines } = migrated("1 * * * * job\n", { plain: true });
-    expect(lines[0]?.notes).toEqual([expect.stringMatching(/lock job taken do not;.*--grace 50s/)]);
+    expect(lines[0]?.notes).toEqual([expect.stringMatching(/lock job taken skip it;.*--grace 50s/)]);
   });
 
   test.each<[command: string, name: string]>([
@@ -459,7 +457,7 @@ describe("plain lines, on request", () => {
       const { text, lines } = migrated(`1 * * * * ${command}\n`, { plain: true });
       expect(text).toBe(`1 * * * * ${command}\n`);
       expect(lines[0]?.notes).toEqual([
-        expect.stringMatching(/look after the host itself .*stays without a lock/),
+        expect.stringMatching(/maintain the host itself .*stays without a lock/),
       ]);
     }
   });
@@ -468,8 +466,8 @@ describe("plain lines, on request", () => {
     const { lines } = migrated("1 * * * * pgrep -x job || job\n2 * * * * [ -e /run/b.pid ] || b\n", {
       plain: true,
     });
-    expect(lines[0]?.notes[0]).toMatch(/^what it does about pgrep stays/);
-    expect(lines[1]?.notes[0]).toMatch(/^what it does about \/run\/b.pid stays/);
+    expect(lines[0]?.notes[0]).toMatch(/^its use of pgrep stays/);
+    expect(lines[1]?.notes[0]).toMatch(/^its use of \/run\/b.pid stays/);
   });
 
   test("what cannot have a lock stays", () => {
@@ -505,23 +503,23 @@ test.each<[before: string, after: string]>([
 
 test("with --around, the tool must not be signalbox", () => {
   expect(reasonOf("signalbox cronlock job", { around: true })).toMatch(
-    /takes the lock of signalbox run already/,
+    /already takes the lock of signalbox run/,
   );
   const { lines } = migrated("* * * * * cronlock job\n", { around: true });
-  expect(lines[0]?.notes).toContainEqual(expect.stringMatching(/cronlock must be the old one/));
+  expect(lines[0]?.notes).toContainEqual(expect.stringMatching(/cronlock must be the old program/));
   expect(migrated("* * * * * flock -n /x job\n", { around: true }).lines[0]?.notes).toHaveLength(1);
 });
 
 describe("where the tools' servers are", () => {
   const variables =
     "CRONLOCK_HOST=redis1\nCRONLOCK_AUTH=me:geheim\nCRONLOCK_TLS=yes\nCRONLOCK_TLS_SKIP_VERIFY=yes\n";
-  test("is taken for etcd's, and said", () => {
+  test("is used as etcd's, and said", () => {
     const { lines } = migrated(`${variables}* * * * * cronlock job\n`);
     expect(lines[0]?.after).toMatch(
       /--endpoints https:\/\/redis1:2379 .*--insecure-skip-tls-verify .*--user me/,
     );
     expect(lines[0]?.notes).toContainEqual(
-      expect.stringMatching(/redis1:2379 is taken for etcd's address.*--no-connection/),
+      expect.stringMatching(/redis1:2379 is used as etcd's address.*--no-connection/),
     );
   });
 

@@ -20,7 +20,7 @@ describe("words that only the shell knows: the lock's name, or what is run, woul
     ['cronlock job $"a"', /what cronlock makes of \$a is known only/],
     ["cronlock job dir=~/x", /what cronlock makes of dir=~\/x is known only/],
     ["cronlock job dir=/a:~/x", /what cronlock makes of dir=\/a:~\/x is known only/],
-    ["zoo-locked e:2379 /l job-{a,b}", /\{ stands for what only the shell knows/],
+    ["zoo-locked e:2379 /l job-{a,b}", /\{ has a value that only the shell knows/],
   ])("%s", (line, reason) => {
     expect(migrated(line)).toMatchObject({ isSame: true, reason: expect.stringMatching(reason) });
   });
@@ -43,9 +43,9 @@ test("a backslash at the end of a line is one", () => {
 
 describe("what a run would refuse stays", () => {
   test.each<[line: string, reason: RegExp]>([
-    ["etcdctl lock '' job", /signalbox run would not take it: lock name "": it is empty/],
-    [`etcdctl lock ${"x".repeat(513)} job`, /would not take it: lock name .*: it has 513 bytes/],
-    ["etcdctl lock --ttl 999999999 m job", /would not take it: --ttl: "999999999s" is longer than ten years/],
+    ["etcdctl lock '' job", /signalbox run would refuse it: lock name "": it is empty/],
+    [`etcdctl lock ${"x".repeat(513)} job`, /would refuse it: lock name .*: it has 513 bytes/],
+    ["etcdctl lock --ttl 999999999 m job", /would refuse it: --ttl: "999999999s" is longer than ten years/],
   ])("%s", (line, reason) => {
     expect(migrated(line)).toMatchObject({ isSame: true, reason: expect.stringMatching(reason) });
   });
@@ -53,9 +53,9 @@ describe("what a run would refuse stays", () => {
 
 describe("variables that the line itself changes before the tool", () => {
   test.each<[line: string, reason: RegExp]>([
-    ["CRONLOCK_KEY=a; cronlock job", /gets is not known behind CRONLOCK_KEY=a, which is not exported; write/],
-    ["unset CRONLOCK_PREFIX; cronlock job", /what cronlock gets is not known behind unset CRONLOCK_PREFIX/],
-    ["read CRONLOCK_KEY; export CRONLOCK_KEY; golock job", /behind read CRONLOCK_KEY/],
+    ["CRONLOCK_KEY=a; cronlock job", /gets is not known after CRONLOCK_KEY=a, which is not exported; write/],
+    ["unset CRONLOCK_PREFIX; cronlock job", /what cronlock gets is not known after unset CRONLOCK_PREFIX/],
+    ["read CRONLOCK_KEY; export CRONLOCK_KEY; golock job", /after read CRONLOCK_KEY/],
     ["A=2; cronlock job $A", /what cronlock makes of \$A is known only when the shell runs it/],
     ['for A in 2 3; do golock job "$A"; done', /what golock makes of \$A is known only/],
   ])("%s stays", (line, reason) => {
@@ -75,7 +75,7 @@ describe("variables that the line itself changes before the tool", () => {
     const { notes, after } = migrated(". /etc/job.env && CRONLOCK_KEY=a cronlock job");
     expect(after).toContain("* * * * * . /etc/job.env && signalbox run --lock p.a ");
     expect(notes).toEqual([
-      "what . /etc/job.env sets is not known here: see that it is nothing of cronlock's",
+      "what . /etc/job.env sets is not known here: check that it sets nothing of cronlock",
     ]);
     expect(migrated("nice envdir /etc/env cronlock job").notes).toContainEqual(
       expect.stringMatching(/^what envdir \/etc\/env sets is not known here/),
@@ -88,7 +88,7 @@ describe("variables that do not reach the tool", () => {
   test.each<[line: string, reason: RegExp]>([
     [
       "sudo cronlock job",
-      /sudo may keep CRONLOCK_PREFIX from cronlock; write it behind: sudo CRONLOCK_PREFIX=/,
+      /sudo may keep CRONLOCK_PREFIX from cronlock; write it after the wrapper: sudo CRONLOCK_PREFIX=/,
     ],
     ["sudo -u ben CRONLOCK_KEY=a cronlock job", /sudo may keep CRONLOCK_PREFIX from cronlock/],
     ["CRONLOCK_KEY=a sudo CRONLOCK_PREFIX=q. cronlock job", /sudo may keep CRONLOCK_KEY from cronlock/],

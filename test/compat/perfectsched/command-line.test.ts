@@ -121,7 +121,7 @@ describe("what gets the usage", () => {
     [["add", "s1", "t", "* * * * *"], "data is not JSON: '* * * * *'"],
     [
       ["add", "s1", "t", "* * * * *", '{"id":9007199254740993}'],
-      'data: the number "9007199254740993" would become 9007199254740992; write it as a text, in quotes',
+      'data: the number "9007199254740993" would become 9007199254740992; write it as a string, in quotes',
     ],
   ])("%j", (words, why) => {
     expect(read(words)).toEqual({ usage: true, why });

@@ -70,14 +70,16 @@ production: { <<: *defaults, endpoints: "http://c:2379", cacert: tls/ca.pem }
     );
     expect(notes).toEqual([
       expect.stringMatching(
-        /its url names a database, which is not asked: schedules are in etcd at http:\/\/x:2379 \(environment SIGNALBOX_ENDPOINTS\)$/,
+        /its url names a database, which is not used: schedules are in etcd at http:\/\/x:2379 \(environment SIGNALBOX_ENDPOINTS\)$/,
       ),
     ]);
   });
 
   it("names what was probably meant, and passes over the rest as the original does", () => {
     const { notes } = setup("development: { type: etcd, endpoint: x, our_own: 5, poll_interval: 1 }");
-    expect(notes).toEqual([expect.stringMatching(/: "endpoint" is not known; did you mean endpoints\?$/)]);
+    expect(notes).toEqual([
+      expect.stringMatching(/: "endpoint" is an unknown key; did you mean endpoints\?$/),
+    ]);
   });
 
   it("says where handlers are", () => {
@@ -94,7 +96,7 @@ production: { <<: *defaults, endpoints: "http://c:2379", cacert: tls/ca.pem }
       /^file\.yml: line 3, column 3: development\.url: it names a database, .* add endpoints: \["http:\/\/HOST:2379"\], or put type: etcd/,
     ],
     ["only a type", "development: { type: rdb_compat, table: t }", /development\.type: it names a database/],
-    ["nothing", "development: {}", /it does not say where etcd is; add endpoints/],
+    ["nothing", "development: {}", /it does not have the addresses of etcd; add endpoints/],
     [
       "no such environment",
       "production: {}\nstaging: {}",
@@ -111,8 +113,8 @@ production: { <<: *defaults, endpoints: "http://c:2379", cacert: tls/ca.pem }
     ["no YAML", "development: [", /^file\.yml: line 1, column 15: /],
     ["an endpoint", "development: { endpoints: ['http://h:99999'] }", /development\.endpoints: .*99999/],
     ["a prefix", "development: { type: etcd, prefix: 5 }", /development\.prefix: /],
-    ["a time zone", "development: { type: etcd, timezone: 5 }", /development\.timezone: "5" is not a text/],
-    ["a log", "development: { type: etcd, log: [] }", /development\.log: "\[\]" is not a text/],
+    ["a time zone", "development: { type: etcd, timezone: 5 }", /development\.timezone: "5" is not a string/],
+    ["a log", "development: { type: etcd, log: [] }", /development\.log: "\[\]" is not a string/],
     [
       "retry_wait",
       "development: { type: etcd, retry_wait: soon }",
@@ -169,7 +171,7 @@ describe("run CLASS", () => {
         file: plain,
         notes: [
           expect.stringMatching(
-            /^App::Dispatch is taken for a class of Ruby \(as are boot\.rb\), .*handlers\.yml do its work$/,
+            /^App::Dispatch is treated as a class of Ruby \(as are boot\.rb\), .*handlers\.yml are used instead$/,
           ),
         ],
       },
@@ -178,7 +180,7 @@ describe("run CLASS", () => {
       "a class, and the configuration's file",
       ["Dispatch"],
       "handlers: handlers.yml",
-      { file: plain, notes: [expect.stringMatching(/^Dispatch is taken/)] },
+      { file: plain, notes: [expect.stringMatching(/^Dispatch is treated/)] },
     ],
     [
       "a class, and handlers in the configuration",
@@ -195,13 +197,13 @@ describe("run CLASS", () => {
       "a class alone",
       ["-rboot.rb", "Dispatch"],
       "",
-      /^"Dispatch" is no file of handlers, and Ruby's classes cannot run here\. Write .*\n {2}handlers:\n.*\n.*standard input.* 75 /,
+      /^"Dispatch" is not a file of handlers, and classes of Ruby cannot run here\. Write .*\n {2}handlers:\n.*\n.*standard input.* 75 /,
     ],
     [
       "a file that is not there",
       ["none.yml"],
       "",
-      /^none\.yml does not exist here; -I says where else to look$/,
+      /^none\.yml does not exist here; name other folders with -I$/,
     ],
     [
       "one of -r",

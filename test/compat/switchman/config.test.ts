@@ -46,7 +46,7 @@ describe("switchman's configuration", () => {
     [{ prefix: 5 }, /bad prefix .*: 5 is not/],
     [{ zkhosts: undefined }, /neither zkhosts nor etcdhosts is defined in .*add "etcdhosts"/],
     [{ zkhosts: "zk1:2181/chroot" }, /bad zkhosts .*without a path/],
-    [{ etcdhosts: 2379 }, /bad etcdhosts .*: it is neither a text such as/],
+    [{ etcdhosts: 2379 }, /bad etcdhosts .*: it is neither a string such as/],
     [{ etcdhosts: ["http://u:secret@a:1", 2] }, /^bad etcdhosts in ((?!secret).)*$/],
     [{ logfile: ["a"] }, /bad logfile/],
     [{ loglevel: "loud" }, /bad loglevel .*: "loud" is not one of debug, info/],
@@ -62,8 +62,8 @@ describe("switchman's configuration", () => {
   test.each<[text: string, fault: RegExp]>([
     ["", /is not JSON: line 1/],
     ['{"prefix": \n', /is not JSON: line 2/],
-    ["[]", /must hold a JSON object/],
-    ["null", /must hold a JSON object/],
+    ["[]", /must contain a JSON object/],
+    ["null", /must contain a JSON object/],
   ])("%j is refused", (text, fault) => {
     expect(() => parseSwitchmanConfig(FILE, text)).toThrow(fault);
   });

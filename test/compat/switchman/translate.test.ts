@@ -48,9 +48,9 @@ describe("a line of switchman as one of signalbox run", () => {
       ["--", "x", "a"],
       { ...ETCD, logfile: "/l", loglevel: "warning" },
       [...AT, "--log-file", "/l", "--log-level", "warn"],
-      [/^warnings go to the log alone/],
+      [/^warnings go only to the log/],
     ],
-    [["-c", FILE, "--", "x", "a"], ETCD, AT, [/^the prefix in .* keeps nothing apart any more/]],
+    [["-c", FILE, "--", "x", "a"], ETCD, AT, [/^the prefix in .* no longer separates locks/]],
     [["-c", FILE, "--", "x", "a"], { ...ETCD, etcdprefix: "/p/" }, [...AT, "--prefix", "/p/"], []],
   ])("%j with %j", (words, more, options, notes) => {
     const line = translated(words, more);
@@ -69,12 +69,12 @@ describe("a line of switchman as one of signalbox run", () => {
     expect(translateSwitchman(["-c", "/x", "--", "x"], new Map())).toEqual({
       options: ["-E", "0"],
       command: ["x"],
-      notes: [expect.stringMatching(/^"\/x" was not read.*do this on a host that has it$/), FROM_OURS],
+      notes: [expect.stringMatching(/^"\/x" was not read.*run this on a host that has the file$/), FROM_OURS],
     });
   });
 
   test.each<[words: string[], more: object, fault: RegExp]>([
-    [["-h"], {}, /it only asks for help/],
+    [["-h"], {}, /the line only prints the help/],
     [["-g"], {}, /needs a value/],
     [["x"], { prefix: "" }, /prefix is not defined/],
   ])("%j with %j is refused", (words, more, fault) => {

@@ -5,7 +5,7 @@ import { runCommand } from "../../../src/commands/run/run.ts";
 import { translateZooLocked } from "../../../src/compat/zoo-locked/translate.ts";
 import { parseZooLockedOptions } from "../../../src/compat/zoo-locked/zoo-locked-options.ts";
 
-const QUIET = /^nothing is printed where the lock is taken/;
+const QUIET = /^nothing is printed if the lock is taken/;
 const OURS = /^signalbox's own configuration must say where etcd is/;
 
 describe("a line of zoo-locked", () => {
@@ -51,8 +51,8 @@ describe("a line of zoo-locked", () => {
     const { command, notes } = translateZooLocked(words, new Map());
     expect(command).toEqual(["sh", "-c", "/opt/backup.sh"]);
     expect(notes[0]).toBe(
-      'only "/opt/backup.sh" is run: zoo-locked passes over the words after the command ("--all" "b c"); put the whole' +
-        " command in quotes, or take them out",
+      'only "/opt/backup.sh" is run: zoo-locked ignores the words after the command ("--all" "b c"); put the whole' +
+        " command in quotes, or remove them",
     );
   });
 
@@ -67,7 +67,7 @@ describe("a line of zoo-locked", () => {
     [["e:1", "a", "x"], /PATH "a" cannot be used: it must begin with a slash/],
     [["e:1", "", "x"], /PATH "" cannot be used/],
     [["e:1", "/", "x"], /PATH "\/" cannot be used: it needs a name/],
-    [["e:1", "/a/", "x"], /it needs a name between slashes, and none at its end/],
+    [["e:1", "/a/", "x"], /it needs a name between slashes, and no slash at its end/],
     [["e:1", "/a//b", "x"], /it needs a name between slashes/],
     [["e:1", "/a/../b", "x"], /no part of it can be/],
   ])("%j is refused", (words, fault) => {

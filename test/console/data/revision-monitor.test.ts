@@ -10,7 +10,9 @@ describe("the course of revisions", () => {
   it("tells once of an etcd that counts from an earlier one", () => {
     const course = new RevisionMonitor();
     course.checkRevision(31n);
-    expect(course.checkRevision(2n)).toBe("etcd is at revision 2, it was at 31: restored, or another one");
+    expect(course.checkRevision(2n)).toBe(
+      "the revision of etcd went from 31 down to 2: etcd was restored, or replaced",
+    );
     expect(course.checkRevision(3n)).toBeUndefined();
   });
 });

@@ -53,7 +53,7 @@ describe("groups", () => {
     ["wbe", /failure: there is no group "wbe"; did you mean "web"\?|see: signalbox group list/],
     ["empty", /failure: group "empty" has no hosts: it can run nowhere/],
     ["ring", /failure: group "ring" has no hosts/],
-    ["broken", /failure: group "broken" cannot be read, so nobody is in it/],
+    ["broken", /failure: group "broken" cannot be read, so it has no hosts/],
     ["ghosts", undefined],
   ])("%s", (group, found) => {
     expect(told([job({ group })])).toEqual(found === undefined ? [] : [expect.stringMatching(found)]);
@@ -68,9 +68,9 @@ describe("leases", () => {
     [
       ["db=2:12"],
       undefined,
-      /^jobs:1 failure: resource "db" has a configured total of 10, the line says 12$/,
+      /^jobs:1 failure: resource "db" has a configured total of 10, but the line states 12$/,
     ],
-    [["db=11"], undefined, /failure: 11 units of resource "db" are asked for, there are 10/],
+    [["db=11"], undefined, /failure: 11 units of resource "db" are requested, but there are only 10/],
     [["db=11"], "web", /failure: 11 units .*: it can run nowhere/],
     [["other=1"], undefined, /failure: resource "other" has no total, neither configured nor in --lease/],
     [["noted=1"], undefined, /failure: resource "noted" has no total/],
@@ -81,13 +81,13 @@ describe("leases", () => {
     [
       ["FQDN_cpu=5"],
       undefined,
-      /failure: 5 units of resource "here.example.com_cpu" are asked for, there are 4/,
+      /failure: 5 units of resource "here.example.com_cpu" are requested, but there are only 4/,
     ],
-    [["FQDN_cpu=4"], "web", /warning: it cannot run on web1.example.com: 4 units .* there are 2/],
+    [["FQDN_cpu=4"], "web", /warning: it cannot run on web1.example.com: 4 units .* there are only 2/],
     [
       ["FQDN_cpu=9"],
       "web",
-      /failure: it cannot run on web1.*\n.*failure: it cannot run on web2.*there are 8/,
+      /failure: it cannot run on web1.*\n.*failure: it cannot run on web2.*there are only 8/,
     ],
     [["FQDN_cpu=4"], "all", /^jobs:1 warning: it cannot run on web1.example.com/], // db1 has not said how many it has
     [["FQDN_x=5:CPU"], "web", /warning: it cannot run on web1.example.com: --lease asks for 5/],
@@ -117,7 +117,7 @@ describe("leases", () => {
 
   test("of a line for another etcd: a hint, and nothing is held against what is configured here", () => {
     expect(told([job({ leases: ["db=99"], group: "nope", isElsewhere: true })])).toEqual([
-      expect.stringMatching(/hint: it works under another prefix/),
+      expect.stringMatching(/hint: it uses another prefix/),
     ]);
   });
 
@@ -143,8 +143,8 @@ describe("locks", () => {
       job({ where: "c:2", lock: undefined }),
     ];
     expect(told(jobs)).toEqual([
-      'b:1 warning: lock "x" is also that of another command (a:1): while one runs, the other does not',
-      `c:1 warning: lock "x", its command's base name, is also that of another command (a:1): while one runs, the other does not`,
+      'b:1 warning: lock "x" is also used by another command (a:1): while one runs, the other does not',
+      `c:1 warning: lock "x", its command's base name, is also used by another command (a:1): while one runs, the other does not`,
     ]);
     expect(told(jobs, configured, ["x"])).toEqual([]);
   });
@@ -156,8 +156,8 @@ describe("locks", () => {
       line("a:3", "x", ["b"], { grace: 1 }),
     ];
     expect(told(jobs)).toEqual([
-      'a:2 hint: ttl of lock "x" is another than in a:1',
-      'a:3 hint: grace of lock "x" is another than in a:1',
+      'a:2 hint: ttl of lock "x" differs from a:1',
+      'a:3 hint: grace of lock "x" differs from a:1',
     ]);
   });
 });

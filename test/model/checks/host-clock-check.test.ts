@@ -12,7 +12,7 @@ const stamp = (clocks: HostClockCheck, host: string, revision: number, at: numbe
 describe("clocks of hosts", () => {
   test("nothing was written", () => {
     expect(told(new HostClockCheck())).toEqual([
-      expect.stringMatching(/^ok clocks of hosts: no host wrote anything/),
+      expect.stringMatching(/^ok clocks of hosts: no host has written a time/),
     ]);
   });
 
@@ -24,10 +24,12 @@ describe("clocks of hosts", () => {
     expect(told(clocks)).toEqual(["warning clock of a.x: it is 1h or more ahead of this host's (here.x)"]);
   });
 
-  test("this host's own, when it was set back", () => {
+  test("this host's own, when the clock was set back", () => {
     const clocks = new HostClockCheck();
     clocks.addTime("here.x", NOW + 60_000, NOW);
-    expect(told(clocks)).toEqual([expect.stringMatching(/^warning clock of here.x: .*it was set back/)]);
+    expect(told(clocks)).toEqual([
+      expect.stringMatching(/^warning clock of here.x: .*the clock was set back/),
+    ]);
   });
 
   test("behind: by the order of revisions", () => {
@@ -53,7 +55,7 @@ describe("clocks of hosts", () => {
     }
     expect(told(clocks)).toEqual([
       expect.stringMatching(
-        /^warning clock of slow.x: it is about 10m or more behind that of a.x, b.x, c.x and 1 more/,
+        /^warning clock of slow.x: it is about 10m or more behind the clock of a.x, b.x, c.x and 1 more/,
       ),
     ]);
   });

@@ -18,13 +18,13 @@ const told = (kvs: readonly KeyValue[], running: string[] = [], wanted: string[]
 
 describe("groups and their hosts", () => {
   test.each<[what: string, kvs: KeyValue[], running: string[], found: string[]]>([
-    ["nothing is configured", [], [], ["ok groups: none is configured"]],
-    ["seen lately", [group("g", "a.x"), seen("a.x", 60_000)], [], ["ok group g: 1 of 1 host is there"]],
+    ["nothing is configured", [], [], ["ok groups: none configured"]],
+    ["seen lately", [group("g", "a.x"), seen("a.x", 60_000)], [], ["ok group g: 1 of 1 host is active"]],
     [
       "seen as lately as hosts say that they are there",
       [group("g", "a.x"), seen("a.x", HOUR + 299_000)],
       [],
-      ["ok group g: 1 of 1 host is there"],
+      ["ok group g: 1 of 1 host is active"],
     ],
     [
       "not lately",
@@ -36,29 +36,29 @@ describe("groups and their hosts", () => {
       "not lately, but a run of it lives",
       [group("g", "A.x"), seen("a.x", 2 * HOUR)],
       ["a.x"],
-      ["ok group g: 1 of 1 host is there"],
+      ["ok group g: 1 of 1 host is active"],
     ],
-    ["never, but a run of it lives", [group("g", "a.x")], ["a.x"], ["ok group g: 1 of 1 host is there"]],
+    ["never, but a run of it lives", [group("g", "a.x")], ["a.x"], ["ok group g: 1 of 1 host is active"]],
     [
       "one of two",
       [group("g", "a.x", "b.x"), seen("a.x", 0), seen("b.x", 5 * HOUR)],
       [],
-      ["ok group g: 1 of 2 hosts is there", "warning group g: not seen within 1h: b.x (5h ago)"],
+      ["ok group g: 1 of 2 hosts is active", "warning group g: not seen within 1h: b.x (5h ago)"],
     ],
     [
       "a short name",
       [group("g", "a", "b.x"), seen("a.x", 0), seen("b.x", 0)],
       [],
       [
-        "ok group g: 1 of 2 hosts is there",
-        'warning group g: no host of this name was ever seen, nor is it a group: a (did you mean "a.x"?)',
+        "ok group g: 1 of 2 hosts is active",
+        'warning group g: neither a group nor a host that was ever seen: a (did you mean "a.x"?)',
       ],
     ],
     [
       "through a group",
       [group("g", "h"), group("h", "a.x"), seen("a.x", 0)],
       [],
-      ["ok group g: 1 of 1 host is there", "ok group h: 1 of 1 host is there"],
+      ["ok group g: 1 of 1 host is active", "ok group h: 1 of 1 host is active"],
     ],
     ["empty", [group("g")], [], ["failure group g: it has no hosts: nothing can run in it"]],
     [
@@ -71,22 +71,22 @@ describe("groups and their hosts", () => {
       "all that are there are drained",
       [group("g", "a.x", "b.x"), seen("a.x", 0), seen("b.x", 5 * HOUR), drain("group", "g")],
       [],
-      ["warning group g: 1 of 2 hosts is there, and all of them are drained: nothing starts"],
+      ["warning group g: 1 of 2 hosts is active, and all of them are drained: nothing starts"],
     ],
     [
       "a drained one may be away",
       [group("g", "a.x", "b.x"), seen("a.x", 0), seen("b.x", 5 * HOUR), drain("host", "b.x")],
       [],
-      ["ok group g: 1 of 2 hosts is there"],
+      ["ok group g: 1 of 2 hosts is active"],
     ],
     [
       "a circle",
       [group("g", "h", "a.x"), group("h", "g"), seen("a.x", 0)],
       [],
       [
-        "ok group g: 1 of 1 host is there",
-        "ok group h: 1 of 1 host is there",
-        expect.stringMatching(/^hint groups: groups name each other in a circle/),
+        "ok group g: 1 of 1 host is active",
+        "ok group h: 1 of 1 host is active",
+        expect.stringMatching(/^hint groups: groups contain each other in a circle/),
       ],
     ],
   ])("%s", (_, kvs, running, found) => {
@@ -95,7 +95,7 @@ describe("groups and their hosts", () => {
 
   test("only those that are asked for, also ones that are not there", () => {
     const kvs = [group("g", "a.x"), group("h"), seen("a.x", 0)];
-    expect(told(kvs, [], ["g"])).toEqual(["ok group g: 1 of 1 host is there"]);
+    expect(told(kvs, [], ["g"])).toEqual(["ok group g: 1 of 1 host is active"]);
     expect(told(kvs, [], ["k"])).toEqual([expect.stringMatching(/^failure group k: there is no group "k"/)]);
   });
 

@@ -40,7 +40,7 @@ describe("every key under the prefix", () => {
     const kvs = [plain(inner.lock("x", runOf("a")), "1"), plain(inner.history("x"), "1")];
     expect(worth(kvs)).toEqual([
       "ok keys keys: 2 under /signalbox/, 0 of them tickets",
-      "ok keys prefix /signalbox/db3/: its own, with 2 keys (CRONLOCK_DB); look at it with --prefix /signalbox/db3/",
+      "ok keys prefix /signalbox/db3/: a prefix of its own (CRONLOCK_DB), with 2 keys; check it with --prefix /signalbox/db3/",
     ]);
     expect(worth([plain("/signalbox/db3/else", "1")])).toEqual([
       "warning malformed key /signalbox/db3/else: not a key of signalbox",
@@ -77,7 +77,7 @@ describe("every key under the prefix", () => {
     [
       "a drain in no JSON",
       plain(keys.drain("lock", "x"), "stop!"),
-      /^warning malformed key .*drains\/lock\/x: .*stops things all the same/,
+      /^warning malformed key .*drains\/lock\/x: .*still applies/,
     ],
     ["a history in no JSON", plain(keys.history("x"), "[]"), /^warning malformed key .*history\/x/],
     ["a host that says nothing", plain(keys.host("a.x"), "?"), /^warning malformed key .*hosts\/a.x/],

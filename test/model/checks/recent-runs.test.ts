@@ -44,7 +44,7 @@ describe("judgeRecentRuns", () => {
       "failure",
       "no run succeeded within 1d1h; none of the last 2 runs succeeded; the last run failed 1h ago, exit 3 on web1",
     ],
-    ["nothing remembered", [], "failure", "no run succeeded within 1d1h; no run is remembered"],
+    ["nothing remembered", [], "failure", "no run succeeded within 1d1h; no run is recorded"],
   ] as const)("%s", (_, runs, level, detail) => {
     expect(judgeRecentRuns(job([...runs]), limit)).toMatchObject({ check: "lock backup", level, detail });
   });

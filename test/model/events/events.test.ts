@@ -75,7 +75,7 @@ describe("what happens to runs", () => {
     ["a grant", [waits("a")], [held("a")], ["granted  x  a:4711  after 3m"]],
     ["a turn", [waits("a")], [waits("a", { state: "admitted" })], ["admitted  x  a:4711"]],
     ["a waiter that leaves", [waits("a")], [], ["left  x  a:4711  after 3m"]],
-    ["a holder that is gone", [held("a")], [], ["ended  x  a:4711  nothing is recorded of how"]],
+    ["a holder that is gone", [held("a")], [], ["ended  x  a:4711  its end is not recorded"]],
     ["a place kept", [held("a")], [held("a", { state: "grace" })], ["ended  x  a:4711"]],
     ["the end of a place kept", [held("a", { state: "grace" })], [], []],
     [
@@ -152,7 +152,12 @@ describe("what operators do", () => {
   it.each<[string, KeyValue[], KeyValue[], string[]]>([
     ["a drain", [], [drain({ why: "upgrade" })], ["drained  host a.b  by ann: upgrade"]],
     ["an undrain", [drain()], [], ["undrained  host a.b"]],
-    ["a drain that ended by itself", [drain({ until: NOW })], [], ["undrained  host a.b  its time was over"]],
+    [
+      "a drain that ended by itself",
+      [drain({ until: NOW })],
+      [],
+      ["undrained  host a.b  its time had passed"],
+    ],
     [
       "a drain and its record",
       [],

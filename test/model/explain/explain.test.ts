@@ -135,7 +135,7 @@ describe("an explanation", () => {
     const broken = plain(keys.lock("x", runOf("a")), "{oops", 1);
     expect(of("a", broken).state).toBe("malformed");
     expect(lines("b", broken, stand("lock x", "b", 2, waiting))[0]).toContain(
-      "which cannot be read, is first",
+      "the unreadable ticket /signalbox/locks/x/aaaaaaaaaaaaaaaa is first",
     );
   });
 
@@ -192,7 +192,7 @@ describe("an explanation", () => {
     const grace = stand("lock x", "a", 1, { ...held, state: "grace", until: NOW + 5_000 });
     const kvs = [grace, stand("lock x", "b", 2, waiting)];
     expect(of("b", ...kvs, history(1, 1, 1)).estimate).toMatchObject({ p50: 5_000, p95: 5_000 });
-    expect(lines("b", ...kvs)[0]).toContain("has ended, and keeps its place for another 5s");
+    expect(lines("b", ...kvs)[0]).toContain("has ended, but keeps its place for another 5s");
   });
 
   it("says that a run waits if and only if the rules of admission do", () => {
@@ -229,7 +229,7 @@ describe("an explanation in words", () => {
       "  lock x: place 3",
       "    waiting by b.example.com:4711 (invoices.sh) for 1m40s; its session was not renewed for 27s, and ends in 3s",
       "    held by a.example.com:4711 (invoices.sh) for 1m; its session was not renewed for 27s, and ends in 3s",
-      "  by the last 3 runs it should get the lock in about 2m20s, hardly later than in 2m20s",
+      "  judging by the last 3 runs, it should get the lock in about 2m20s, rarely later than in 2m20s",
     ]);
   });
 
@@ -250,7 +250,7 @@ describe("an explanation in words", () => {
 
   it("says of a ticket on no session that nothing ends it", () => {
     const put = { ...stand("lock x", "a", 1, held), session: 0n };
-    expect(lines("b", put, stand("lock x", "b", 2, waiting))[0]).toContain("; it is on no session");
+    expect(lines("b", put, stand("lock x", "b", 2, waiting))[0]).toContain("; it has no session");
   });
 
   it("counts units", () => {
@@ -265,7 +265,7 @@ describe("an explanation in words", () => {
         "it asks for 1, 8 of 10 are free, and 1 before it asks for 9: 2 missing",
     ]);
     expect(lines("b", ...kvs, total("8"))[0]).toContain(
-      "it asks for 9, operators allow 8 of db; it gives up",
+      "it asks for 9 of db, but the configured total is 8; it gives up",
     );
   });
 

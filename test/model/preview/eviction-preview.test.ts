@@ -186,11 +186,11 @@ describe("what happened in a queue", () => {
   });
   it.each([
     { what: "nothing", after: before, says: [] },
-    { what: "one gone", after: [a, c], says: ["b.example.com:4711 has gone (it was waiting)"] },
+    { what: "one gone", after: [a, c], says: ["b.example.com:4711 has left (it was waiting)"] },
     {
       what: "a hand-over",
       after: [changed(b, held), c],
-      says: ["a.example.com:4711 has gone (it was held)", "b.example.com:4711 was waiting, is held"],
+      says: ["a.example.com:4711 has left (it was held)", "b.example.com:4711 was waiting, is held"],
     },
     {
       what: "a request",
@@ -200,7 +200,7 @@ describe("what happened in a queue", () => {
     {
       what: "one more",
       after: [...before, stand("lock x", "d", 9, waiting)],
-      says: ["d.example.com:4711 has come (waiting)"],
+      says: ["d.example.com:4711 has joined (waiting)"],
     },
     {
       what: "a ticket spoilt",

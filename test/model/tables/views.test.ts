@@ -75,7 +75,7 @@ describe("the view of locks", () => {
 });
 
 describe("the other views", () => {
-  it("show units, positions, and everybody who waits, the longest first", () => {
+  it("show units, positions, and all runs that wait, the longest wait first", () => {
     expect(rowsOf("resources")[0]?.cells).toMatchObject({ units: "2/10", waiting: "1" });
     const waits = rowsOf("queues").map(({ cells: { kind, name, position } }) =>
       [kind, name, position].join(" "),

@@ -49,7 +49,7 @@ async function attend(stage: Stage, member: Member): Promise<ProcessResult> {
 
 /** What a run says where no answer comes: on a machine that stands still for two seconds that may happen. */
 const UNANSWERED =
-  /^signalbox: warn: (the claim was not freed, it ends with its session|etcd does not answer, the session was not renewed) .*\n/gm;
+  /^signalbox: warn: (the claim was not freed; it ends with its session|etcd does not answer, the session was not renewed) .*\n/gm;
 
 /** Waits for the instant of a doom, or until there is nobody left to be killed. */
 async function instant(stage: Stage, { name }: Member, doom: Doom, over: AbortSignal): Promise<void> {

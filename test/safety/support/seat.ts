@@ -34,8 +34,10 @@ export async function pressUntil(terminal: Terminal, key: string, wanted: RegExp
   for (;;) {
     await terminal.waitFor(/live rev \d+/);
     terminal.press(key);
-    await terminal.waitFor(() => wanted.test(getText()) || getText().includes("etcd is away: nothing can"));
+    await terminal.waitFor(
+      () => wanted.test(getText()) || getText().includes("etcd is unreachable: changes"),
+    );
     if (wanted.test(getText())) return;
-    await terminal.waitFor(() => !getText().includes("etcd is away: nothing can"));
+    await terminal.waitFor(() => !getText().includes("etcd is unreachable: changes"));
   }
 }

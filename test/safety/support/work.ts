@@ -31,4 +31,4 @@ export const HOLD = (there: string, gate: string) =>
 export const sh = (script: string) => ["sh", "-c", script];
 export const exists = (path: string) => eventually(`file ${path}`, () => existsSync(path));
 /** A worker logs it when it has its session. */
-export const READY = /the worker is there/;
+export const READY = /worker joined/;

@@ -28,7 +28,7 @@ describe("names", () => {
     ["CEST", "did you mean Europe/Berlin?"],
     ["BST", "did you mean Europe/London?"],
     ["ist", "did you mean Asia/Kolkata?"],
-    ["ECT", "is not known"],
+    ["ECT", "unknown time zone"],
     ["Z", "did you mean UTC?"],
     ["GMT+2", "did you mean Etc/GMT-2?"],
     ["UTC-05", "did you mean Etc/GMT+5?"],

@@ -71,9 +71,9 @@ describe("members", () => {
       ["http://m2:2379", { version: "3.5.27", quota: undefined, clock: undefined }],
     ]);
     expect(told(judgeMembers([keeping(1), keeping(2), keeping(3)], gauges))).toEqual([
-      "ok member: etcd 3.5.30, its status is for the user root only",
-      "warning member: etcd 3.5.27, which is older than 3.5.28, its status is for the user root only",
-      "ok member: it answers; its status is for the user root only",
+      "ok member: etcd 3.5.30, only the user root can read its status",
+      "warning member: etcd 3.5.27, which is older than 3.5.28, only the user root can read its status",
+      "ok member: it answers; only the user root can read its status",
       "warning versions: members are of different versions: 3.5.27, 3.5.30",
     ]);
   });
@@ -176,12 +176,12 @@ describe("the cluster", () => {
   test("says how many may be lost", () => {
     const told3 = told(judgeCluster([member(1), member(2), away(3)], listed(1, 2, 3), "7"));
     expect(told3).toContainEqual(
-      expect.stringMatching(/2 of 3 members answered, 2 are a majority: not one more may be lost/),
+      expect.stringMatching(/2 of 3 members answered, 2 are a majority: no further member may fail/),
     );
     const told5 = told(
       judgeCluster([member(1), member(2), member(3), member(4), away(5)], listed(1, 2, 3, 4, 5), "7"),
     );
-    expect(told5).toContainEqual(expect.stringMatching(/4 of 5 .*: 1 more may be lost/));
+    expect(told5).toContainEqual(expect.stringMatching(/4 of 5 .*: 1 more may fail/));
   });
 });
 
@@ -248,7 +248,7 @@ describe("the database's size", () => {
       source: "assumed",
     }));
     expect(finding).toMatchObject({
-      detail: "1.9 GiB of 2.0 GiB (etcd's default; say another with --quota), 102 MiB of it in use",
+      detail: "1.9 GiB of 2.0 GiB (etcd's default; set another with --quota), 102 MiB of it in use",
       remedy: expect.stringContaining("defrag"),
     });
   });
@@ -279,7 +279,7 @@ describe("this host's settings", () => {
   ])("ttl %d, termination timeout %d: %s", (ttl, terminationTimeout, level) => {
     const finding = judgeSettings({ ttl, terminationTimeout });
     expect(finding.level).toBe(level);
-    const advised = /ttl of (\d+)s/.exec(finding.remedy ?? "")?.[1];
+    const advised = /ttl to (\d+)s/.exec(finding.remedy ?? "")?.[1];
     if (level === "warning")
       expect(computeSurvivedOutage(Number(advised) * 1000, terminationTimeout)).toBeGreaterThan(5_000);
   });

@@ -56,7 +56,7 @@ describe("a vigil", () => {
   it("ends where etcd is ahead and the watch tells nothing: it hangs on a member that is cut off", async () => {
     const course = { revision: 7n, reportsProgress: true };
     expect(await outcomeAfter(3_500, course, () => 9n)).toBe("stands by");
-    expect(await outcomeAfter(6_000, course, () => 9n)).toBe("changes are not told any more");
+    expect(await outcomeAfter(6_000, course, () => 9n)).toBe("changes are no longer reported");
   });
 
   it("does not wonder at a watch that never says how far it is", async () => {

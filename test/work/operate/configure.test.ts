@@ -94,10 +94,10 @@ describe("changes", () => {
     expect((await desk.store.readRange(keys.groups())).count).toBe(MAX_CHANGES);
     const order = await deed(desk, many(MAX_CHANGES + 1, "h"));
     await expect(applyConfigUpdate(desk.ports, order)).rejects.toThrow(
-      /too much for one transaction.*in parts/,
+      /exceed the limits of one transaction.*in parts/,
     );
     const heavy = await deed(desk, [added("web", ["x".repeat(1_500_000)])]);
-    await expect(applyConfigUpdate(desk.ports, heavy)).rejects.toThrow(/1500\d{3} bytes are too much/);
+    await expect(applyConfigUpdate(desk.ports, heavy)).rejects.toThrow(/1500\d{3} bytes exceed the limits/);
   });
 });
 

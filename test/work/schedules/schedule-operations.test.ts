@@ -172,7 +172,7 @@ describe("pause and resume", () => {
   it("refuses a pause that is over", async () => {
     const desk = await added("a");
     await expect(pauseSchedule(desk.ports, "a", { until: desk.clock.getWallTime() })).rejects.toThrow(
-      /over already/,
+      /must end in the future/,
     );
   });
 });
@@ -298,13 +298,15 @@ describe("an import", () => {
 
   it("refuses ids that are somebody else's, and writes nothing", async () => {
     const desk = await added("s1");
-    await expect(importSchedules(desk.ports, given(many(3)))).rejects.toThrow(/"s1" is there already/);
+    await expect(importSchedules(desk.ports, given(many(3)))).rejects.toThrow(/"s1" exists already/);
     expect((await desk.store.readRange(keys.schedules())).kvs).toHaveLength(1);
   });
 
   it("of more than a transaction holds is refused", async () => {
     const desk = new TestDesk();
-    await expect(importSchedules(desk.ports, given(many(1_900)))).rejects.toThrow(/import it in parts/);
+    await expect(importSchedules(desk.ports, given(many(1_900)))).rejects.toThrow(
+      /import the document in parts/,
+    );
   });
 
   it("of many is refused, decided anew, when somebody adds one meanwhile", async () => {

@@ -158,7 +158,7 @@ export class DrainCommand {
     if (outcome === "standing") return [`nothing to change: ${formatDrainWithEnd(drain)}`];
     return [
       formatDrainWithEnd(drain),
-      ...this.#standing.map((old) => `instead of: ${formatDrainWithEnd(old)}`),
+      ...this.#standing.map((old) => `replaces: ${formatDrainWithEnd(old)}`),
     ];
   }
 
@@ -168,7 +168,7 @@ export class DrainCommand {
     const replaced = standing === undefined ? this.#standing : [];
     return [
       ...(standing === undefined ? [] : [`nothing to change: ${formatDrainWithEnd(standing)}`]),
-      ...replaced.map((drain) => `instead of: ${formatDrainWithEnd(drain)}`),
+      ...replaced.map((drain) => `replaces: ${formatDrainWithEnd(drain)}`),
       ...formatDrainExtent(this.#extent, target, wall),
       ...findOtherDrains(snapshot, target, wall).map((drain) => `also  ${formatDrainWithEnd(drain)}`),
     ];
@@ -207,7 +207,8 @@ export class DrainCommand {
   ): number {
     const { flags } = this.#call;
     const isFault = CODES[outcome] === EXIT.changed || outcome === "timeout";
-    const headed = outcome === "changed" ? ["nothing was done, for something has moved:", ...lines] : lines;
+    const headed =
+      outcome === "changed" ? ["nothing was done, because something has changed:", ...lines] : lines;
     if (flags.json)
       this.#io.writeOutput(formatJsonDocument(this.#buildDocument(outcome, lines, drain, holders)));
     else if (isFault) for (const line of headed) this.#printLine(line);

@@ -26,7 +26,7 @@ export async function readCurrentHolders(
 
 /** Formats the holders as one line. */
 export function describeHolders(holders: readonly Claim[] | undefined): string {
-  if (holders === undefined) return "etcd does not answer: who still holds something there is not known";
+  if (holders === undefined) return "cannot reach etcd: the remaining holders are unknown";
   if (holders.length === 0) return "nobody holds anything there";
-  return `still held there by ${formatClaimOwners(holders)}; a run that was granted just before may only start now (--wait waits for all of them)`;
+  return `still held there by ${formatClaimOwners(holders)}; a run that was granted just before the drain may still be starting (--wait waits for all of them)`;
 }

@@ -12,12 +12,12 @@ import type { CommandContext } from "../../store-command.ts";
 export function parseDrainTarget([scopeGiven = "", name]: readonly string[]): DrainTarget {
   const scope = DRAIN_SCOPES.find((one) => one === scopeGiven);
   if (scope === undefined)
-    throw new UsageError(`SCOPE ${quoteText(scopeGiven)} is none of ${DRAIN_SCOPES.join(", ")}`);
+    throw new UsageError(`SCOPE must be one of ${DRAIN_SCOPES.join(", ")}; got ${quoteText(scopeGiven)}`);
   if (scope === "all") {
     if (name === undefined || name === DRAIN_ALL) return { scope, name: DRAIN_ALL };
-    throw new UsageError(`all is everything; ${quoteText(name)} was not expected`);
+    throw new UsageError(`SCOPE all takes no NAME; got ${quoteText(name)}`);
   }
-  if (name === undefined) throw new UsageError(`NAME is missing: which ${scope}?`);
+  if (name === undefined) throw new UsageError(`NAME is missing: the name of the ${scope}`);
   const checked = validateName(scope, name);
   return { scope, name: scope === "host" ? canonicalizeHost(checked) : checked };
 }

@@ -116,7 +116,7 @@ class DrainWatcher {
       const verdict = this.#onNews(news);
       if (verdict !== undefined) return verdict;
     }
-    throw new Error("following never ends by itself");
+    throw new Error("the watch of etcd ended without an error");
   }
 
   #onNews(news: FollowEvent): DrainWaitResult | undefined {

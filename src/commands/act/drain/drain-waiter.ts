@@ -78,8 +78,8 @@ export class DrainWaiter {
   }
 
   #reportNews(news: DrainWaitNews): void {
-    if (news.kind === "away") this.#say(`etcd is away (${news.error.message}); waiting for it`);
-    if (news.kind === "back") this.#say("etcd is back");
+    if (news.kind === "away") this.#say(`etcd is unreachable (${news.error.message}); waiting for it`);
+    if (news.kind === "back") this.#say("etcd is reachable again");
     if (news.kind === "holders") this.#say(`waiting for ${formatHolders(news.holders)}`);
   }
 
@@ -89,18 +89,19 @@ export class DrainWaiter {
       try {
         const ended = await resetHolders(this.#context, { target, reason, shown });
         const { size } = ended.asked;
-        if (isAway) this.#say("etcd is back");
+        if (isAway) this.#say("etcd is reachable again");
         this.#say(
-          `${this.#formatElapsed()} are over: ${size} ${size === 1 ? "run was" : "runs were"} asked to end`,
+          `${size} ${size === 1 ? "run was" : "runs were"} asked to end after ${this.#formatElapsed()}`,
         );
         if (ended.spared.length > 0)
           this.#say(
-            `not ended, since not shown before: ${formatClaimOwners(ended.spared)}; look again to end them`,
+            `not ended, because not shown before: ${formatClaimOwners(ended.spared)}; run the command again to end them`,
           );
         return ended;
       } catch (error) {
         if (!isUnavailable(error)) throw error;
-        if (!isAway) this.#say("etcd is away; those who remain are ended when it is back");
+        if (!isAway)
+          this.#say("etcd is unreachable; the remaining runs are ended when it is reachable again");
         isAway = true;
         await this.#context.clock.sleep(PAUSE, this.#context.signal);
       }
@@ -123,7 +124,7 @@ export class DrainWaiter {
   }
 
   #describeResult({ kind, holders }: DrainWaitResult, asked: number): [line: string, outcome: string] {
-    const ended = asked === 0 ? "" : `, ${asked} by a reset`;
+    const ended = asked === 0 ? "" : `, ${asked} ended by a reset`;
     switch (kind) {
       case "empty":
         return [
@@ -137,7 +138,7 @@ export class DrainWaiter {
         ];
       case "lifted":
         return [
-          `the drain of ${this.#formatTarget()} was lifted or has ended before it was empty: held by ${formatHolders(holders)}`,
+          `the drain of ${this.#formatTarget()} was lifted or has ended before everything was released: held by ${formatHolders(holders)}`,
           `lifted or ended after ${this.#formatElapsed()}, ${holders.length} still held`,
         ];
     }

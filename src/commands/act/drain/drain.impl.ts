@@ -30,13 +30,12 @@ export const execute = createStoreCommand(async (call, io, context) => {
 function checkFlags(call: Call): void {
   const { flags } = call;
   const isLimited = parseDurationFlag(call, "timeout") !== undefined;
-  if (parseDurationFlag(call, "for") === 0)
-    throw new UsageError("--for 0: a drain that ends at once is none");
-  if (isLimited && !flags.wait) throw new UsageError("--timeout says how long to wait; add --wait");
+  if (parseDurationFlag(call, "for") === 0) throw new UsageError("--for must be greater than 0; got 0");
+  if (isLimited && !flags.wait) throw new UsageError("--timeout needs --wait; add --wait");
   if (flags.reset && !(flags.wait && isLimited))
-    throw new UsageError("--reset ends those who remain when --wait is over; add --wait --timeout DURATION");
+    throw new UsageError("--reset needs --wait and --timeout; add --wait --timeout DURATION");
   if (flags.keep && flags.for)
-    throw new UsageError("--keep leaves a drain as it is, --for sets its end: one of them");
+    throw new UsageError("--keep and --for exclude each other; leave one of them out");
 }
 
 /** Rejects a drain of a group that does not exist or cannot be read: it would drain no host. @throws ConfigError */
@@ -45,5 +44,5 @@ function checkGroup(snapshot: Snapshot, { scope, name }: DrainTarget): void {
   listGroupHosts(buildGroupMembers(snapshot), name);
   const { fault } = snapshot.groups.get(name) ?? {};
   if (fault !== undefined)
-    throw new ConfigError(`the group cannot be read, so nobody would be drained: ${fault}`);
+    throw new ConfigError(`the group cannot be read, so no host would be drained: ${fault}`);
 }

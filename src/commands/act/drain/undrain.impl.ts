@@ -108,7 +108,7 @@ class UndrainCommand {
     const stopped = this.#describeOtherDrains();
     if (stopped.length > 0) return stopped;
     return [
-      waiting.length === 0 ? "nobody waits in its queues" : `its queues go on: ${formatClaimOwners(waiting)}`,
+      waiting.length === 0 ? "its queues are empty" : `its queues continue: ${formatClaimOwners(waiting)}`,
     ];
   }
 
@@ -128,7 +128,8 @@ class UndrainCommand {
 
   #reportOutcome(outcome: UndrainOutcome, lines: readonly string[]): number {
     const { flags } = this.#call;
-    const headed = outcome === "changed" ? ["nothing was done, for something has moved:", ...lines] : lines;
+    const headed =
+      outcome === "changed" ? ["nothing was done, because something has changed:", ...lines] : lines;
     if (flags.json) this.#io.writeOutput(formatJsonDocument(this.#buildDocument(outcome, lines)));
     else if (outcome === "changed") for (const line of headed) this.#printLine(line);
     else for (const line of headed) this.#io.writeOutput(`${clean(line)}\n`);

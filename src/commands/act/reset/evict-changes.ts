@@ -67,8 +67,8 @@ function describeNextChanges(
   const lost = shown.filter(({ run }) => !runs.has(run));
   if (lost.length === 0) return [];
   const [next] = now;
-  const instead = next === undefined ? "nobody who waits is" : `${formatTicketOwner(next)} is`;
-  return lost.map((entry) => `${formatTicketOwner(entry)} was next and no longer is: ${instead}`);
+  const instead = next === undefined ? "no waiting run is" : `${formatTicketOwner(next)} is`;
+  return lost.map((entry) => `${formatTicketOwner(entry)} is no longer next: ${instead}`);
 }
 
 /** Finds the first ticket of each run that would be granted next, limited to the runs that a preview shows. */

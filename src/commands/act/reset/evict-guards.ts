@@ -31,7 +31,9 @@ export async function describeChangesSince(
     context.clock.getWallTime(),
   );
   if (atStake.length === 0 && others.come + others.gone > 0)
-    tell(`since revision ${expected}: ${others.come} came, ${others.gone} left; this ends the same runs`);
+    tell(
+      `since revision ${expected}: ${others.come} runs came, ${others.gone} left; the runs to end are the same`,
+    );
   return atStake;
 }
 

@@ -117,7 +117,7 @@ class EvictionCommand {
     if (strange === undefined || this.#call.flags.force) return;
     throw new SignalboxError(
       EXIT.undone,
-      `nothing was done: the ticket ${strange.key} cannot be read, so its run cannot be asked; --force deletes it`,
+      `nothing was done: the ticket ${strange.key} cannot be read, so its run cannot be asked to end; --force deletes the ticket`,
     );
   }
 
@@ -136,7 +136,7 @@ class EvictionCommand {
     const { clock, signal } = this.#context;
     const start = clock.now();
     const timeout = parseDurationFlag(this.#call, "timeout");
-    if (!this.#call.flags.force) this.#printLine(`asked ${this.#formatRuns()} to end, waiting until it has`);
+    if (!this.#call.flags.force) this.#printLine(`asked ${this.#formatRuns()} to end, waiting for the end`);
     const deadline = timeout === undefined ? undefined : start + timeout;
     try {
       const reportNews = (one: DepartureEvent) => this.#reportNews(one);
@@ -153,15 +153,16 @@ class EvictionCommand {
         ...(await this.#readSuccessors()),
       ]);
     } catch (error) {
-      if (error instanceof InterruptedError) this.#printLine("no longer waiting; what was asked stands");
+      if (error instanceof InterruptedError)
+        this.#printLine("no longer waiting; the request stays in effect");
       throw error;
     }
   }
 
   async #reportTimeout(receipt: ActionResult | undefined, left: number, took: string): Promise<number> {
-    await this.#recordOutcome(receipt, `${left} still there after ${took}`);
+    await this.#recordOutcome(receipt, `${left} not ended after ${took}`);
     return this.#reportOutcome("timeout", [
-      `${left} of ${this.#entries.length} tickets still stand after ${took}; the request stands too`,
+      `${left} of ${this.#entries.length} tickets are left after ${took}; the request stays in effect`,
       "a runner that is frozen or gone loses its claim when its session expires; --force does not wait for that",
     ]);
   }
@@ -183,14 +184,15 @@ class EvictionCommand {
   }
 
   #reportNews(news: DepartureEvent): void {
-    if (news.kind === "away") this.#printLine(`etcd is away (${news.error.message}); waiting for it`);
-    if (news.kind === "back") this.#printLine("etcd is back");
+    if (news.kind === "away") this.#printLine(`etcd is unreachable (${news.error.message}); waiting for it`);
+    if (news.kind === "back") this.#printLine("etcd is reachable again");
     if (news.kind === "left" && news.remaining > 0) this.#printLine(`${news.remaining} still to end`);
   }
 
   #reportOutcome(outcome: EvictionOutcome, lines: readonly string[]): number {
     const isFault = outcome === "changed" || outcome === "timeout";
-    const headed = outcome === "changed" ? ["nothing was done, for something has moved:", ...lines] : lines;
+    const headed =
+      outcome === "changed" ? ["nothing was done, because something has changed:", ...lines] : lines;
     if (this.#call.flags.json)
       this.#io.writeOutput(
         formatJsonDocument(

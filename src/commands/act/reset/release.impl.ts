@@ -28,7 +28,7 @@ export const execute = createStoreCommand(async (call, io, context) => {
       [],
     queues: stands.map(({ queue: { kind, name } }) => ({ kind, name })),
     words: `signalbox release ${claim?.run ?? word}`,
-    nothing: `no run ${quoteText(word)} waits for anything`,
+    nothing: `no run ${quoteText(word)} is waiting`,
   });
 });
 
@@ -39,7 +39,7 @@ function refuseHolder(claim: Claim): void {
   const { queue, entry } = first;
   throw new SignalboxError(
     EXIT.changed,
-    `nothing was done: ${formatTicketOwner(entry)} does not wait, it holds ${queue.kind} ${quoteText(queue.name)}; ` +
+    `nothing was done: ${formatTicketOwner(entry)} is not waiting, it holds ${queue.kind} ${quoteText(queue.name)}; ` +
       `end it with: signalbox reset ${queue.kind} ${queue.name} --run ${claim.run}`,
   );
 }

@@ -44,5 +44,5 @@ function describeNothingHeld(snapshot: Snapshot, kind: QueueKind, name: string):
   const known = [...snapshot.queues.values()].filter((one) => one.kind === kind).map((one) => one.name);
   const meant = findNearest(name, known);
   const hint = meant === undefined ? "" : `; did you mean ${quoteText(meant)}?`;
-  return `nobody holds ${kind} ${quoteText(name)}, nor waits for it${hint}`;
+  return `nobody holds ${kind} ${quoteText(name)} or waits for it${hint}`;
 }

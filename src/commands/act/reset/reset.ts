@@ -4,10 +4,14 @@ import { CONNECTION_SETTINGS, type Command, type Flag } from "../../spec.ts";
 const EVICTION_FLAGS: readonly Flag[] = [
   {
     name: "force",
-    help: "delete the ticket at once instead of asking: for a runner that is gone. The next run may start while a command that is cut off is still alive",
+    help: "delete the ticket at once, without asking the runner to end: for a runner that is gone. Risk: the next run may start while the old command still runs",
   },
   { name: "no-wait", help: "do not wait for the command to end" },
-  { name: "timeout", value: "DURATION", help: "wait no longer than this (exit 124); what was asked stands" },
+  {
+    name: "timeout",
+    value: "DURATION",
+    help: "wait no longer than this (exit 124); the request stays in effect",
+  },
   ...ACTION_FLAGS,
 ];
 
@@ -18,21 +22,21 @@ export const reset: Command = {
   brief: "take a lock or a lease away from its holder",
   about: [
     "Asks the runner to end its command (TERM, then KILL after its termination timeout) and to free what it holds, and" +
-      " waits until it is dead: only then may the next one start. A runner that is frozen or gone is ended by its guardian," +
-      " or loses its claim when its session expires; that is waited for too.",
-    "It acts on exactly what it has shown: if a run that it ends, or the run that is next, has changed meanwhile, nothing is" +
-      " done (exit 75), and it says what changed. Other runs may come and go.",
+      " waits until the command has ended: only then can the next run start. If the runner is frozen or gone, its guardian ends the" +
+      " command, or the claim is lost when the session expires; the command waits for that too.",
+    "It changes exactly what it has shown: if a run to end, or the next run, has changed meanwhile, nothing is" +
+      " done (exit 75), and the changes are printed. Other runs may come and go.",
   ],
   args: [
     { name: "KIND", choices: ["lock", "resource"], help: "lock or resource" },
-    { name: "NAME", names: "lock", help: "its name" },
+    { name: "NAME", names: "lock", help: "name of the lock or resource" },
   ],
   flags: [
     {
       name: "run",
       value: "RUN",
       names: "run",
-      help: "only this run (its id, the beginning of it, or HOST:PID)",
+      help: "only this run (its id, the beginning of its id, or HOST:PID)",
     },
     ...EVICTION_FLAGS,
   ],
@@ -40,16 +44,16 @@ export const reset: Command = {
   examples: [
     [
       "signalbox reset lock invoices",
-      "shows who would be ended and who is next, asks, and waits until it is done",
+      "show which run would end and which is next, ask, and wait until it has ended",
     ],
-    ["signalbox reset lock invoices --dry-run", "only shows"],
+    ["signalbox reset lock invoices --dry-run", "only show it"],
     [
       "signalbox reset resource db --run web1.example.com:3121 --yes --reason 'stuck in a query'",
       "in a script",
     ],
     [
       "signalbox reset lock invoices --force --yes",
-      "the runner's host is gone, and nobody can wait for its session",
+      "the runner's host is gone; do not wait until its session expires",
     ],
   ],
   load: () => import("./reset.impl.ts"),
@@ -59,13 +63,13 @@ export const release: Command = {
   id: "release",
   topic: "Act",
   key: "K",
-  brief: "throw a waiting run out of its queues",
+  brief: "remove a waiting run from its queues",
   about: [
-    "The run leaves every queue it waits in, and exits with 75. A run that holds is not touched: that is `reset`.",
+    "The run leaves every queue it waits in, and exits with 75. A run that holds something is refused; use `reset` for it.",
   ],
-  args: [{ name: "RUN", names: "run", help: "id of the run, the beginning of it, or HOST:PID" }],
+  args: [{ name: "RUN", names: "run", help: "id of the run, the beginning of the id, or HOST:PID" }],
   flags: EVICTION_FLAGS,
   settings: CONNECTION_SETTINGS,
-  examples: [["signalbox release 7c3f --yes", "the run whose id begins so"]],
+  examples: [["signalbox release 7c3f --yes", "the run whose id begins with 7c3f"]],
   load: () => import("./release.impl.ts"),
 };

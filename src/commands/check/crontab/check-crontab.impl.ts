@@ -32,8 +32,8 @@ const checkOnline = createStoreCommand(async (call, io, context) => {
     return reportResult(call, io, reading, snapshot, []);
   } catch (error) {
     if (!(error instanceof StoreError)) throw error;
-    const detail = `it could not be asked what is configured, so only the text was checked: ${error.message}`;
-    const remedy = "--offline leaves it out; see: signalbox doctor";
+    const detail = `cannot read the configuration, so only the text was checked: ${error.message}`;
+    const remedy = "see: signalbox doctor, or add --offline to check only the text";
     return reportResult(call, io, reading, undefined, [
       { kind: "etcd", check: "etcd", level: "unknown", detail, remedy },
     ]);
@@ -80,7 +80,7 @@ async function readTexts(path: string, io: CommandIo): Promise<{ path: string; t
       .sort()
       .map((file) => ({ path: file, text: readFileSync(file, "utf8") }));
   } catch (cause) {
-    throw new SignalboxError(EXIT.io, `${quoteText(path)} cannot be read: ${(cause as Error).message}`, {
+    throw new SignalboxError(EXIT.io, `cannot read ${quoteText(path)}: ${(cause as Error).message}`, {
       cause,
     });
   }

@@ -63,8 +63,8 @@ function describeMissing({ name, why, neededBy }: MissingProgram): string {
 
 function describePath(name: string, path: string, isCrons: boolean): string {
   if (name.startsWith("/")) return "";
-  const origin = isCrons ? ", which is cron's own: no PATH= line stands above" : "";
-  const literal = /[$~]/.test(path) ? "; cron expands no variables and no ~ in a PATH= line" : "";
+  const origin = isCrons ? ", cron's default: there is no PATH= line above" : "";
+  const literal = /[$~]/.test(path) ? "; cron does not expand variables or ~ in a PATH= line" : "";
   return `; PATH is ${path}${origin}${literal}`;
 }
 
@@ -73,7 +73,7 @@ function suggestRemedy(program: string, { name }: MissingProgram, path: string, 
   const wide = `${searchPath}:${SERVICE_PATH}:${dirname(process.execPath)}`;
   const file = find(name, wide);
   if (name.startsWith("/") || file.kind !== "found")
-    return `install ${basename(name)} on this host, or correct the line`;
+    return `install ${basename(name)} on this host, or correct its name in the line`;
   const script = name === program ? file : find(program, wide);
   const interpreter = script.kind === "found" ? readInterpreter(script.path) : undefined;
   const needed = [file, ...(interpreter === undefined ? [] : [find(interpreter, wide)])];

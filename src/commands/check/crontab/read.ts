@@ -77,7 +77,7 @@ function findNameFaults(path: string, isOurs: boolean): Finding[] {
   const [, name] = /(?:^|\/)cron\.d\/([^/]+)$/.exec(path) ?? [];
   if (!isOurs || name === undefined || /^[\w-]+$/.test(name)) return [];
   const detail =
-    "cron of Debian and Ubuntu reads no file in cron.d whose name holds anything but letters, digits, _ and -";
+    "cron of Debian and Ubuntu ignores files in cron.d whose names have characters other than letters, digits, _ and -";
   return [{ kind: "crontab", check: path, level: "warning", detail, remedy: "rename it" }];
 }
 
@@ -87,8 +87,8 @@ function readLine(job: CronJob, path: string, ground: CheckEnvironment): Crontab
   const cut = isCutShort(job)
     ? [
         {
-          ...{ ...about, level: "warning" as const, remedy: "write \\% for a percent sign" },
-          detail: "cron ends the command at the first % and gives the rest to it as input",
+          ...{ ...about, level: "warning" as const, remedy: "write \\% for a percent sign in the command" },
+          detail: "cron ends the command at the first % and passes the rest to it as input",
         },
       ]
     : [];
@@ -98,7 +98,7 @@ function readLine(job: CronJob, path: string, ground: CheckEnvironment): Crontab
       jobs: [],
       findings: [
         ...cut,
-        { ...about, level: "failure", detail: `the shell would not take it: ${found.fault}` },
+        { ...about, level: "failure", detail: `the shell cannot parse the command: ${found.fault}` },
       ],
     };
   const missing = findMissingUser(job, where);
@@ -129,7 +129,7 @@ function mergeUnread(path: string, findings: readonly Finding[]): Finding[] {
   if (unread.length === 0) return [...findings];
   const tools = [...new Set(unread.map(({ detail }) => detail))].join(", ");
   const detail = `${unread.length} ${unread.length === 1 ? "line" : "lines"} of ${tools} ${unread.length === 1 ? "was" : "were"} not checked`;
-  const remedy = "signalbox migrate crontab --check FILE tells what they mean, and what is wrong with them";
+  const remedy = "to check them: signalbox migrate crontab --check FILE";
   const told: Finding = { kind: UNREAD, check: path, level: "hint", detail, remedy };
   return [told, ...findings.filter(({ kind }) => kind !== UNREAD)];
 }
@@ -141,7 +141,7 @@ function isCutShort({ isCut, command }: CronJob): boolean {
 /** Reports a tool in the user field of a system crontab. */
 function findMissingUser({ user = "" }: CronJob, check: string): Finding | undefined {
   if (!/(^|\/)(signalbox|switchman)$/.test(user)) return undefined;
-  const detail = "the user is missing: in this file, one stands between the schedule and the command";
+  const detail = "the user is missing: in this file it is written between the schedule and the command";
   return {
     kind: "crontab",
     check,
@@ -154,7 +154,7 @@ function findMissingUser({ user = "" }: CronJob, check: string): Finding | undef
 /** Reports a user name where the command begins in a user crontab. */
 function findMisplacedUser({ user, command }: CronJob, check: string): Finding[] {
   if (user !== undefined || !/^root\s/.test(command) || !isToolMentioned(command)) return [];
-  const detail = 'the command is "root": in this crontab no user stands before the command';
+  const detail = 'the command is "root": in this crontab there is no user before the command';
   return [
     { kind: "crontab", check, level: "failure", detail, remedy: "for a crontab with users: --format system" },
   ];
@@ -210,7 +210,7 @@ function readSwitchman(
     const same = toSignalboxLine(call);
     const detail = isPlain(same)
       ? `as signalbox: ${same}`
-      : `as signalbox, but for what the shell puts into it: ${same.replaceAll(UNKNOWN, "$(...)")}`;
+      : `as signalbox, except for parts that the shell expands: ${same.replaceAll(UNKNOWN, "$(...)")}`;
     return { job, findings: [{ ...about, level: "hint", detail }] };
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;

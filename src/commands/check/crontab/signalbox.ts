@@ -62,11 +62,13 @@ function findBusyNotes(
     .find((word) => /^(chronic|cronic)$/.test(word));
   const listener = next === "||" ? next : watcher;
   if (busyExitCode === 0 || listener === undefined) return [];
-  const detail = `${listener} takes exit code ${busyExitCode} for a failure, which a run ends with when its lock is taken`;
-  return [{ ...createFinding(place, "busy", "hint", detail), remedy: "-E 0 ends such a run with 0" }];
+  const detail = `${listener} treats exit code ${busyExitCode} as a failure, but a run exits with it when the lock is held`;
+  return [
+    { ...createFinding(place, "busy", "hint", detail), remedy: "add -E 0: then such a run exits with 0" },
+  ];
 }
 
-const UNSEEN = "its options are known only when the shell runs it; they were not checked";
+const UNSEEN = "the options are known only after the shell expands them, and were not checked";
 
 /** Reports whether the options contain a word that the shell may expand to several. */
 function canHideOptions(words: readonly string[]): boolean {
@@ -118,12 +120,7 @@ function readConfigFile(
     return file === undefined ? undefined : { ...file, mode: 0o600, uid: process.getuid?.() ?? file.uid };
   } catch {
     notes.push(
-      createFinding(
-        place,
-        "config",
-        "hint",
-        `${path} cannot be read by this user; what it sets was not considered`,
-      ),
+      createFinding(place, "config", "hint", `this user cannot read ${path}; its settings were ignored`),
     );
     return { text: "{}", mode: 0o600, uid: process.getuid?.() ?? 0 };
   }
@@ -131,13 +128,11 @@ function readConfigFile(
 
 function buildJob(call: Call, { values, sources }: Config, place: LineLocation): CrontabJob {
   const [file = ""] = call.command;
-  if (file === "") throw new UsageError("the command is empty; put its name after --");
+  if (file === "") throw new UsageError("COMMAND is empty; put its name after --");
   const lock = parseLock(call, file);
   const leases = getListFlag(call, "lease");
   if (call.flags["no-lock"] && leases.length === 0)
-    throw new UsageError(
-      "--no-lock without --lease leaves nothing to hold; name a lease, or leave --no-lock out",
-    );
+    throw new UsageError("--no-lock needs --lease; add a lease, or leave --no-lock out");
   checkWait(call);
   const isOwn = (key: "prefix" | "endpoints") => !/^(flag|environment) /.test(sources[key]);
   const isSame = (key: "prefix" | "endpoints") =>

@@ -5,8 +5,8 @@ import type { Flag } from "../../spec.ts";
 export const ACCEPT_FLAG: Flag = {
   ...{ name: "accept", value: "ID[=CHECK]", isRepeatable: true },
   help:
-    "a known warning, which does not count: member-version, or of one thing only, 'clock=clock of web1'." +
-    " --json tells the ids; failures always count",
+    "ignore a known warning: by its id, as member-version, or for one thing only, as 'clock=clock of web1'." +
+    " --json prints the ids. Failures are never ignored",
 };
 
 /** Marks warnings that the user accepts, and records which values of `--accept` matched no warning. */
@@ -36,7 +36,7 @@ export class AcceptedWarnings {
     const left = this.#words.filter(({ text }) => !this.#used.has(text));
     return left.map(({ text }) => ({
       ...{ kind: "accept", check: `--accept ${text}`, level: "hint" },
-      detail: "there is no such warning now",
+      detail: "matches no warning now",
     }));
   }
 }

@@ -152,6 +152,6 @@ function parseBytesFlag(call: Call, name: string): number | undefined {
   if (text === undefined) return undefined;
   const [, number = "", unit = ""] = /^(\d{1,12}(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?$/i.exec(text) ?? [];
   const bytes = number === "" ? 0 : Number(number) * 1024 ** UNITS.indexOf(unit.toLowerCase());
-  if (bytes < 1) throw new UsageError(`--${name}: ${quoteText(text)} is not a size, such as 8GiB`);
+  if (bytes < 1) throw new UsageError(`--${name} must be a size, such as 8GiB; got ${quoteText(text)}`);
   return bytes;
 }

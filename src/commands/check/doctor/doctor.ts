@@ -5,21 +5,21 @@ import { ACCEPT_FLAG } from "./accepted.ts";
 export const doctor: Command = {
   id: "doctor",
   topic: "Check",
-  brief: "examine etcd, the way to it, and all that is kept in it",
+  brief: "check etcd, the connection to it, and all data under the prefix",
   about: [
-    "Looks at members, versions, quorum, leader, alarms, the database's size, transports, permissions, clocks, this host's" +
-      " settings and guardian, and at every key under the prefix, and says what to do about what is wrong. Writes nothing.",
-    "The exit code is 0 where all is fine, 1 with warnings, 2 with failures, among them an etcd that is away.",
+    "Checks members, versions, quorum, leader, alarms, database size, transports, permissions, clocks, this host's" +
+      " settings and guardian, and every key under the prefix. Each problem is printed with a remedy. Writes nothing.",
+    "The exit code is 0 if all is fine, 1 with warnings, 2 with failures, also if etcd is unreachable.",
   ],
   flags: [
     {
       ...{ name: "role", value: "ROLE", choices: ["runner", "operator"] },
-      help: "what the user in etcd should be allowed to do (default: runner)",
+      help: "the role whose permissions the etcd user needs (default: runner)",
     },
     {
       name: "quota",
       value: "SIZE",
-      help: "the database's quota, such as 8GiB (default: as etcd says, or 2GiB)",
+      help: "the database's quota, such as 8GiB (default: as reported by etcd, or 2GiB)",
     },
     ACCEPT_FLAG,
     ...CHECK_FLAGS,
@@ -27,9 +27,9 @@ export const doctor: Command = {
   settings: [...CONNECTION_SETTINGS, "ttl", "terminationTimeout"],
   examples: [
     ["signalbox doctor", "is anything wrong?"],
-    ["signalbox doctor --role operator", "may I drain and reset?"],
+    ["signalbox doctor --role operator", "am I allowed to drain and reset?"],
     ["signalbox doctor --nagios", "for monitoring"],
-    ["signalbox doctor --nagios --accept member-version", "the same, with a warning that is known"],
+    ["signalbox doctor --nagios --accept member-version", "the same, ignoring a known warning"],
     ["signalbox doctor --json | jq '.findings[] | select(.level != \"ok\")'", "for programs"],
   ],
   load: () => import("./doctor.impl.ts"),

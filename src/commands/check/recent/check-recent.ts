@@ -5,29 +5,29 @@ const FLAGS: readonly Flag[] = [
   {
     name: "within",
     value: "DURATION",
-    help: "how long ago it may have succeeded (default 25h, for daily jobs)",
+    help: "how long ago the last success may be (default: 25h, for daily jobs)",
   },
   ...CHECK_FLAGS,
 ];
 const CODES =
-  "The exit code is 0 where each succeeded in time, 1 where the last run of one failed since, 2 where one has not succeeded in" +
-  " time, 69 where etcd could not be asked.";
+  "The exit code is 0 if each succeeded in time, 1 if the last run of one has failed since, 2 if one has not succeeded in" +
+  " time, 69 if etcd could not be read.";
 
 export const checkLock: Command = {
   id: "check lock",
   topic: "Check",
-  brief: "check that the job of a lock has succeeded lately",
+  brief: "check that the job of a lock has succeeded recently",
   about: [
-    "Reads the history of the lock, in which every host remembers how its runs ended. A run counts as a success when its" +
-      " command exited with 0. Runs with --no-history are not remembered.",
+    "Reads the history of the lock, which has the results of runs on all hosts. A run counts as a success when its" +
+      " command exited with 0. Runs with --no-history are not recorded.",
     CODES,
   ],
   args: [buildNameArgument("lock", "LOCK", "locks to check")],
   flags: FLAGS,
   settings: CONNECTION_SETTINGS,
   examples: [
-    ["signalbox check lock backup --within 25h", "did last night's backup run, and succeed?"],
-    ["signalbox check lock backup invoices --within 2d --nagios", "two of them, for monitoring"],
+    ["signalbox check lock backup --within 25h", "did last night's backup succeed?"],
+    ["signalbox check lock backup invoices --within 2d --nagios", "two locks, for monitoring"],
   ],
   load: () => import("./check-lock.impl.ts"),
 };
@@ -35,8 +35,8 @@ export const checkLock: Command = {
 export const checkSchedule: Command = {
   id: "check schedule",
   topic: "Check",
-  brief: "check that a schedule has succeeded lately",
-  about: ["Reads the outcomes that the schedule remembers. Only the result ok counts as a success.", CODES],
+  brief: "check that a schedule has succeeded recently",
+  about: ["Reads the history of the schedule. Only the result ok counts as a success.", CODES],
   args: [buildNameArgument("schedule", "ID", "schedules to check")],
   flags: FLAGS,
   settings: CONNECTION_SETTINGS,

@@ -2,6 +2,6 @@ import { UsageError } from "../../../base/errors.ts";
 import { createGroupCommand, getCurrentMembers } from "./group-change.ts";
 
 export const execute = createGroupCommand((before, given, where) => {
-  if (given.length === 0) throw new UsageError("MEMBER is missing: say who is to be added");
+  if (given.length === 0) throw new UsageError("MEMBER is missing: the host or group to add");
   return [...getCurrentMembers(before, given, where), ...given];
 });

@@ -33,8 +33,8 @@ export function createGroupCommand(updateMembers: MembersUpdate): CommandExecuto
     const isSame = kept?.fault === undefined && JSON.stringify(before) === JSON.stringify(after);
     const nothing =
       before === undefined
-        ? `there is no group ${quoteText(name)}: nothing to change`
-        : `group ${quoteText(name)} is so already: nothing to change`;
+        ? `group ${quoteText(name)} does not exist: nothing to change`
+        : `group ${quoteText(name)} is up to date: nothing to change`;
     const draft = { action: "group", target: `group ${name}`, snapshot, nothing } as const;
     const { code } = await new ConfigChangeCommand(call, io, context, {
       ...draft,
@@ -51,7 +51,7 @@ export function getCurrentMembers(
 ): readonly string[] {
   const fault = snapshot.groups.get(name)?.fault;
   if (fault !== undefined)
-    throw new ConfigError(`group ${quoteText(name)} cannot be read, replace it with group set: ${fault}`);
+    throw new ConfigError(`group ${quoteText(name)} cannot be read; replace it with group set: ${fault}`);
   if (before === undefined) throw createUnknownGroupError(snapshot.groups, name);
   return before;
 }

@@ -5,26 +5,29 @@ const GROUP: Argument = { name: "GROUP", names: "group", help: "name of the grou
 const MEMBER: Argument = { name: "MEMBER", names: ["host", "group"], isRest: true, help: "hosts and groups" };
 
 const GUARDED =
-  "What changes is shown. Where it ends a running command (its host leaves the group of its -g), throws a run out of its" +
-  " queues, or deletes, it asks first; scripts say --yes. If somebody else changes the group meanwhile, nothing is done" +
-  " (exit 75), and it says what has changed. Setting what is so already does nothing.";
+  "The changes are printed. If a change ends a running command (its host leaves the group of its -g), removes a run from its" +
+  " queues, or deletes something, the command asks first; use --yes in scripts. If another operator changes the group meanwhile," +
+  " nothing is done (exit 75), and the changes are printed. If the group is up to date, nothing is written.";
 
 export const groupSet: Command = {
   id: "group set",
   topic: "Configure",
   brief: "create or change a group of hosts",
   about: [
-    "A member that is the name of a group is that group, so groups can be nested; any other member is a host, by its" +
-      " full name. Runs with -g GROUP run only on its hosts, and are ended when their host is taken out.",
+    "Groups can be nested: a member that is the name of a group stands for that group. Any other member is a host, by its" +
+      " full name. Runs with -g GROUP run only on its hosts, and are ended when their host is removed.",
     GUARDED,
   ],
-  args: [GROUP, { ...MEMBER, isOptional: true, help: "hosts and groups; none empties the group" }],
+  args: [
+    GROUP,
+    { ...MEMBER, isOptional: true, help: "hosts and groups; without any, the group becomes empty" },
+  ],
   flags: ACTION_FLAGS,
   settings: CONNECTION_SETTINGS,
   examples: [
     ["signalbox group set web web1.example.com web2.example.com", "a group of two hosts"],
     ["signalbox group set all web db", "a group of groups"],
-    ["signalbox group set web web2.example.com --dry-run", "who would be ended by that?"],
+    ["signalbox group set web web2.example.com --dry-run", "which runs would be ended?"],
   ],
   load: () => import("./group-set.impl.ts"),
 };
@@ -33,11 +36,11 @@ export const groupAdd: Command = {
   id: "group add",
   topic: "Configure",
   brief: "add hosts or groups to a group",
-  about: [`The group must be there; \`group set\` creates one. ${GUARDED}`],
+  about: [`The group must exist; \`group set\` creates one. ${GUARDED}`],
   args: [GROUP, MEMBER],
   flags: ACTION_FLAGS,
   settings: CONNECTION_SETTINGS,
-  examples: [["signalbox group add web web3.example.com", "a new host takes part from now on"]],
+  examples: [["signalbox group add web web3.example.com", "a new host takes part"]],
   load: () => import("./group-add.impl.ts"),
 };
 
@@ -46,12 +49,12 @@ export const groupRemove: Command = {
   topic: "Configure",
   brief: "take hosts or groups out of a group",
   about: [
-    `What runs there with -g is ended. To let it end by itself first: signalbox drain host NAME --wait. ${GUARDED}`,
+    `Runs on these hosts with -g are ended. To let them finish first: signalbox drain host NAME --wait. ${GUARDED}`,
   ],
   args: [GROUP, MEMBER],
   flags: ACTION_FLAGS,
   settings: CONNECTION_SETTINGS,
-  examples: [["signalbox group remove web web3.example.com --yes", "at once, in a script"]],
+  examples: [["signalbox group remove web web3.example.com --yes", "in a script"]],
   load: () => import("./group-remove.impl.ts"),
 };
 
@@ -60,13 +63,13 @@ export const groupDelete: Command = {
   topic: "Configure",
   brief: "delete a group",
   about: [
-    "Runs with -g GROUP are ended, new ones refused (exit 78). Where other groups have it as a member, its name is taken" +
-      " for a host from then on; a drain of the group stops nobody any more.",
+    "Runs with -g GROUP are ended, and new ones are refused (exit 78). In groups that have it as a member, its name is then" +
+      " treated as a host. A drain of the group has no effect any more.",
   ],
   args: [GROUP],
   flags: ACTION_FLAGS,
   settings: CONNECTION_SETTINGS,
-  examples: [["signalbox group delete web --dry-run", "who would be ended by that?"]],
+  examples: [["signalbox group delete web --dry-run", "which runs would be ended?"]],
   load: () => import("./group-delete.impl.ts"),
 };
 
@@ -74,7 +77,7 @@ export const groupList: Command = {
   id: "group list",
   topic: "Configure",
   brief: "list groups and their members",
-  about: ["`signalbox show group NAME` says more about one."],
+  about: ["See `signalbox show group NAME` for details."],
   flags: [{ name: "json", help: "as JSON" }],
   settings: CONNECTION_SETTINGS,
   examples: [["signalbox group list", "all groups"]],

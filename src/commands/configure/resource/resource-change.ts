@@ -29,7 +29,7 @@ export function createResourceCommand(updateConfig: ResourceUpdate): CommandExec
     const nothing =
       before === undefined
         ? `resource ${quoteText(name)} is not configured: nothing to change`
-        : `resource ${quoteText(name)} is so already: nothing to change`;
+        : `resource ${quoteText(name)} is up to date: nothing to change`;
     const { code } = await new ConfigChangeCommand(call, io, context, {
       ...{ action: "resource", target: `resource ${name}`, snapshot, nothing },
       notes:

@@ -20,7 +20,7 @@ export const execute = createResourceCommand((before, { call, context, name, sna
 function parseNoteFlag(call: Call): Pick<ResourceConfig, "note"> {
   const note = getTextFlag(call, "note");
   if ((note?.length ?? 0) > LONGEST_NOTE)
-    throw new UsageError(`--note: it has ${note?.length} characters, ${LONGEST_NOTE} are allowed`);
+    throw new UsageError(`--note must have at most ${LONGEST_NOTE} characters; got ${note?.length}`);
   return note === undefined ? {} : { note };
 }
 
@@ -29,6 +29,7 @@ function parseOrderFlag(call: Call, before: number | undefined): number | undefi
   const order = getTextFlag(call, "order");
   if (order === undefined) return before;
   if (order === "") return undefined;
-  if (!/^-?\d{1,9}$/.test(order)) throw new UsageError(`--order: ${quoteText(order)} is not a whole number`);
+  if (!/^-?\d{1,9}$/.test(order))
+    throw new UsageError(`--order must be a whole number; got ${quoteText(order)}`);
   return Number(order);
 }

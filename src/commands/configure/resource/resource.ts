@@ -8,11 +8,11 @@ export const resourceSet: Command = {
   topic: "Configure",
   brief: "set how many units of a resource there are",
   about: [
-    "The total holds for every run; one that states another is refused. Without it, runs state the total themselves" +
+    "The total applies to every run; a run that states another total is refused. Without it, runs state the total themselves" +
       " (--lease db=2:10). A name or total with macros serves every host: FQDN_mem with the total MEMMB.",
-    "What is not given stays as it is. Running commands are not touched by a smaller total: nothing is granted until" +
-      " enough is back. Waiting runs that ask for more than there is, or state another total, leave with 78; where there" +
-      " are such, it asks first, and scripts say --yes. If somebody else changes the resource meanwhile, nothing is done" +
+    "Fields that are not given stay unchanged. A smaller total does not end running commands: nothing is granted until" +
+      " enough units are free. Waiting runs that ask for more units than the total, or state another total, exit with 78; if there" +
+      " are any, the command asks first; use --yes in scripts. If another operator changes the resource meanwhile, nothing is done" +
       " (exit 75).",
   ],
   args: [
@@ -20,7 +20,7 @@ export const resourceSet: Command = {
     {
       name: "TOTAL",
       isOptional: true,
-      help: "a number, or an expression over macros; without one, only the name, order and note are kept",
+      help: "a number, or an expression with macros; without it, the total is not changed",
     },
   ],
   flags: [
@@ -28,21 +28,21 @@ export const resourceSet: Command = {
       name: "note",
       value: "TEXT",
       canClear: true,
-      help: "a word about it, shown to others; '' takes it away",
+      help: "a note, shown to others; '' removes it",
     },
     {
       name: "order",
       value: "NUMBER",
       canClear: true,
-      help: "its place in listings, smallest first; '' takes it away",
+      help: "position in listings, smallest first; '' removes it",
     },
     ...ACTION_FLAGS,
   ],
   settings: CONNECTION_SETTINGS,
   examples: [
-    ["signalbox resource set db 10", "ten units, whoever asks"],
-    ["signalbox resource set FQDN_cpu CPU", "as many as each host has processors"],
-    ["signalbox resource set db --note 'two of them for reports'", "the total stays"],
+    ["signalbox resource set db 10", "ten units for all runs"],
+    ["signalbox resource set FQDN_cpu CPU", "the number of processors of each host"],
+    ["signalbox resource set db --note 'two of them for reports'", "the total does not change"],
   ],
   load: () => import("./resource-set.impl.ts"),
 };
@@ -50,15 +50,15 @@ export const resourceSet: Command = {
 export const resourceDelete: Command = {
   id: "resource delete",
   topic: "Configure",
-  brief: "forget the configuration of a resource",
+  brief: "delete the configuration of a resource",
   about: [
-    "Runs state its total themselves from then on; those that wait and state none leave with 78. Who holds units keeps" +
-      " them.",
+    "Then runs state the total themselves; waiting runs that state none exit with 78. Holders keep" +
+      " their units.",
   ],
   args: [RESOURCE],
   flags: ACTION_FLAGS,
   settings: CONNECTION_SETTINGS,
-  examples: [["signalbox resource delete db --dry-run", "who would be thrown out of the queue by that?"]],
+  examples: [["signalbox resource delete db --dry-run", "which runs would be removed from the queue?"]],
   load: () => import("./resource-delete.impl.ts"),
 };
 
@@ -66,9 +66,9 @@ export const resourceList: Command = {
   id: "resource list",
   topic: "Configure",
   brief: "list configured resources and their totals",
-  about: ["`signalbox show resource NAME` says more about one."],
+  about: ["See `signalbox show resource NAME` for details."],
   flags: [{ name: "json", help: "as JSON" }],
   settings: CONNECTION_SETTINGS,
-  examples: [["signalbox resource list", "all resources that are configured"]],
+  examples: [["signalbox resource list", "all configured resources"]],
   load: () => import("./resource-list.impl.ts"),
 };

@@ -24,7 +24,7 @@ import { EditorFile } from "../editor-file.ts";
 export const execute = createStoreCommand(async (call, io, context) => {
   if (!io.terminal.canAsk() && !call.flags.yes)
     throw new UsageError(
-      "edit needs a terminal; in a script use export and import, or a program as EDITOR and --yes",
+      "edit needs a terminal; in a script use export and import, or set EDITOR to a program and add --yes",
     );
   parseReasonFlag(call); // check it before the user types anything
   return await new EditCommand(call, io, context).run();
@@ -48,7 +48,7 @@ class EditCommand {
   async run(): Promise<number> {
     const snapshot = await readSnapshot(this.#context, [...CONFIG_COLLECTIONS, "hosts"]);
     for (const { kind, name, fault } of listMalformedConfig(snapshot))
-      this.#printLine(`note: ${kind} ${name} cannot be read, is left out and stays as it is: ${fault}`);
+      this.#printLine(`note: ${kind} ${name} cannot be read; it is left out and not changed: ${fault}`);
     const sheet = new EditorFile(formatConfigDocument(buildConfiguration(snapshot), snapshot.revision));
     try {
       const { code, isSettled } = await this.#edit(sheet, snapshot);
@@ -66,7 +66,7 @@ class EditCommand {
     const now = await readSnapshot(this.#context, IMPACT_COLLECTIONS);
     const moved = formatConfigChanges(snapshot, now, () => true);
     if (moved.length > 0) {
-      this.#printLine("nothing was done, for the configuration has changed since it was opened:");
+      this.#printLine("nothing was done, because the configuration has changed since it was opened:");
       for (const line of moved) this.#printLine(line);
       return { code: EXIT.changed, isSettled: false };
     }
@@ -106,8 +106,8 @@ class EditCommand {
   }
 
   #printKept({ path }: EditorFile): void {
-    this.#printLine(`what you typed is kept in ${path}`);
-    this.#printLine(`to look what it would change now: signalbox import --replace --dry-run ${path}`);
+    this.#printLine(`your text is kept in ${path}`);
+    this.#printLine(`to see what it would change now: signalbox import --replace --dry-run ${path}`);
   }
 
   #printLine(line: string): void {

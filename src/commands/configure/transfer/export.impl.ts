@@ -16,7 +16,7 @@ export const execute = createStoreCommand(async ({ args, verbosity }, io, contex
   for (const { kind, name, fault } of listMalformedConfig(snapshot))
     printNote(`${kind} ${name} cannot be read and was left out: ${fault}`);
   if (file === "-") io.writeOutput(text);
-  else if (isSameDocument(file, text)) printNote(`${file} says the same already`);
+  else if (isSameDocument(file, text)) printNote(`${file} is up to date`);
   else replaceFileText(file, text);
   return EXIT.ok;
 });

@@ -24,7 +24,7 @@ function describeSkippedLines(lines: readonly number[]): string[] {
   const shown = lines.slice(0, 8).join(", ");
   if (lines.length === 0) return [];
   const which = `${lines.length === 1 ? "line" : "lines"} ${shown}${lines.length > 8 ? ", ..." : ""}`;
-  return [`passed over, for it is no part of the data: ${which}`];
+  return [`ignored, not part of the data: ${which}`];
 }
 
 /** Lists notes about members that are neither a group in the document nor the full name of a host. */
@@ -37,8 +37,8 @@ function listShortNameNotes(text: string): string[] {
       .filter((member) => !groups.has(member) && !member.includes("."))
       .map(
         (member) =>
-          `group ${quoteText(group)}: ${quoteText(member)} is no group here, and as a host it has no domain: only a host that` +
-          " calls itself exactly so is in the group",
+          `group ${quoteText(group)}: ${quoteText(member)} is neither a group nor a full host name: only a host whose` +
+          " name is exactly this is in the group",
       ),
   );
 }

@@ -38,7 +38,7 @@ export async function importDocument(
     return EXIT.config;
   }
   const changes = computeChanges(snapshot, document.value, call.flags.replace === true);
-  const nothing = "the configuration is so already: nothing to change";
+  const nothing = "the configuration is up to date: nothing to change";
   const draft = {
     action: "import",
     target: "configuration",

@@ -21,7 +21,7 @@ export const execute = createStoreCommand(async (call, io, context) => {
     io.writeError(`signalbox: note: ${clean(second.detail)}\n`);
   const now = context.clock.getWallTime();
   if (data !== undefined && getTextFlag(call, "data") !== undefined)
-    throw new UsageError("data was given twice: as an argument, and with --data");
+    throw new UsageError("DATA was given twice: as an argument and with --data; leave one of them out");
   const given = parseGivenFields(call, "UTC", now);
   const base = { cron, timezone: "UTC", ...(type !== undefined && { type }) };
   const definition = {
@@ -35,7 +35,7 @@ export const execute = createStoreCommand(async (call, io, context) => {
     throw new UsageError(`schedule ${quoteText(id)} would never fire: ${explainNeverFires(definition)}`);
   const { code } = await new AmendmentCommand(call, io, context, {
     amendment: buildAddMutation(id, definition, first),
-    nothing: `schedule ${quoteText(id)} is so already`,
+    nothing: `schedule ${quoteText(id)} is up to date`,
     buildQuestion: () => `Add schedule ${id}?`,
     buildFollowUp: ([change]) =>
       change?.due === undefined ? [] : formatUpcomingRuns(id, definition, change.due, 3),
@@ -45,8 +45,8 @@ export const execute = createStoreCommand(async (call, io, context) => {
 
 function explainNeverFires({ cron, timezone, end }: Definition): string {
   if (end !== undefined)
-    return `nothing of ${quoteText(cron)} comes before its --end, ${new Date(end).toISOString()}`;
-  return `the clocks of ${timezone} skip ${quoteText(cron)} every year; another hour, or --timezone UTC`;
+    return `${quoteText(cron)} has no occurrence before --end, ${new Date(end).toISOString()}`;
+  return `the clocks of ${timezone} skip ${quoteText(cron)} every year; use another hour, or --timezone UTC`;
 }
 
 function buildPause(call: Call, context: CommandContext, at: number) {
@@ -69,11 +69,9 @@ function parseAddArguments(call: Call): AddArguments {
   if (second === undefined && hasCommand) return { id, cron: first };
   if (second === undefined)
     throw new UsageError(
-      `CRON is missing, or a command: write KEY TYPE CRON, or KEY CRON -- COMMAND; ${quoteText(first)} was taken for the type`,
+      `CRON or COMMAND is missing: write KEY TYPE CRON, or KEY CRON -- COMMAND; got ${quoteText(first)} as TYPE`,
     );
   if (/^\S+$/.test(second) && /\s/.test(first))
-    throw new UsageError(
-      `${quoteText(first)} looks like a cron text, but stands where the type is wanted: KEY TYPE CRON`,
-    );
+    throw new UsageError(`TYPE must come before CRON: KEY TYPE CRON; got ${quoteText(first)} as TYPE`);
   return { id, cron: second, ...(first !== "-" && { type: first }), ...(data !== undefined && { data }) };
 }

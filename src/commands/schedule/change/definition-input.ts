@@ -59,7 +59,7 @@ export function parseDataJson(text: string): unknown {
     value = JSON.parse(text);
   } catch (error) {
     throw new UsageError(
-      `data ${quoteText(text)} is not JSON: ${(error as Error).message}; a text is written with its quotes: '"text"'`,
+      `data ${quoteText(text)} is not JSON: ${(error as Error).message}; write a text with quotes: '"text"'`,
     );
   }
   const inexact = findInexactNumber(text);
@@ -95,7 +95,8 @@ function parseCommandField(call: DefinitionCall): readonly string[] | null | und
     parseCommandWords("--command", getTextFlag(call, "command") ?? ""),
   );
   if (call.command.length === 0) return line;
-  if (line !== undefined) throw new UsageError("a command was given twice: with --command, and after --");
+  if (line !== undefined)
+    throw new UsageError("COMMAND was given twice: with --command and after --; leave one of them out");
   return call.command;
 }
 
@@ -106,7 +107,7 @@ function parseEnvField(call: DefinitionCall): Record<string, string> | null | un
   return Object.fromEntries(
     list.map((one) => {
       const [, name, value = ""] = /^([A-Za-z_][A-Za-z0-9_]*)=(.*)$/s.exec(one) ?? [];
-      if (name === undefined) throw new UsageError(`--env: ${quoteText(one)} is not NAME=VALUE`);
+      if (name === undefined) throw new UsageError(`--env must be NAME=VALUE; got ${quoteText(one)}`);
       return [name, value];
     }),
   );
@@ -138,7 +139,7 @@ function parseHooks(
 function parseHook(name: string, text: string): Hook {
   if (!/^https?:\/\//i.test(text)) return parseCommandWords(`--hook-${name}`, text);
   if (isHookUrl(text)) return text;
-  throw new UsageError(`--hook-${name}: ${quoteText(text)} is no URL that could be called`);
+  throw new UsageError(`--hook-${name} must be a valid URL; got ${quoteText(text)}`);
 }
 
 function dropUndefined(given: Record<string, unknown>): GivenFields {

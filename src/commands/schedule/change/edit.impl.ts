@@ -70,7 +70,7 @@ async function editInEditor(
 ): Promise<number> {
   if (!io.terminal.canAsk() && !call.flags.yes)
     throw new UsageError(
-      "edit needs a terminal, or flags that say what to change; see: signalbox schedule edit --help",
+      "edit needs a terminal, or flags with the changes; see: signalbox schedule edit --help",
     );
   const { id, definition = {} } = seen;
   return await editText(call, io, context, {
@@ -80,7 +80,7 @@ async function editInEditor(
     apply: async (after) => {
       const { definitionMod } = (await readStoredSchedules(context, [id])).schedules.get(id) ?? seen;
       if (definitionMod !== seen.definitionMod)
-        throw new UsageError(`nothing was done: schedule ${quoteText(id)} was written since it was opened`);
+        throw new UsageError(`nothing was done: schedule ${quoteText(id)} has changed since it was opened`);
       return await changeSchedule(
         call,
         io,
@@ -101,7 +101,7 @@ async function changeSchedule(
 ): Promise<number> {
   const { code } = await new AmendmentCommand(call, io, context, {
     amendment,
-    nothing: `schedule ${quoteText(id)} is so already: nothing to change`,
+    nothing: `schedule ${quoteText(id)} is up to date: nothing to change`,
     buildQuestion: () => `Change schedule ${id}?`,
   }).run();
   return code;

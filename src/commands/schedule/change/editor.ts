@@ -44,7 +44,7 @@ export async function editText<T>(
       return code;
     }
   } finally {
-    if (sheet.isChanged) printLine(`what you typed is kept in ${sheet.path}`);
+    if (sheet.isChanged) printLine(`your text is kept in ${sheet.path}`);
     else sheet.discard();
   }
 }

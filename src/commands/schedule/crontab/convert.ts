@@ -83,7 +83,7 @@ function buildDefinition(job: CronJob, terms: CrontabImportOptions): Definition 
   const isOther = terms.format === "system" && job.user !== terms.workerUser;
   if (isOther && !terms.sudo)
     throw new ConfigError(
-      `it runs as user ${quoteText(job.user ?? "")}, but workers run as ${quoteText(terms.workerUser)}: say --worker-user, or --sudo to go through sudo`,
+      `it runs as user ${quoteText(job.user ?? "")}, but workers run as ${quoteText(terms.workerUser)}: set --worker-user, or add --sudo to run it with sudo`,
     );
   return {
     cron: toCronText(job.schedule),
@@ -145,12 +145,15 @@ function listVariableNotes(jobs: readonly CronJob[]): CrontabRemark[] {
     if ((variables.get("MAILTO") ?? "") !== "")
       addNote(
         "mail",
-        "MAILTO: no mail is sent; what a run said is in its history, and --hook-failure tells somebody",
+        "MAILTO: no mail is sent; the history has the output of runs, and --hook-failure reports failures",
       );
     if (variables.has("TZ") && !variables.has("CRON_TZ"))
-      addNote("zone", "TZ is for the command alone, as with cron; CRON_TZ or --timezone says when it runs");
+      addNote(
+        "zone",
+        "TZ applies only to the command, as with cron; CRON_TZ or --timezone sets the time zone of the schedule",
+      );
     if (variables.has("START_HOURS_RANGE"))
-      addNote("hours", "START_HOURS_RANGE is anacron's, and was left out");
+      addNote("hours", "START_HOURS_RANGE is a variable of anacron, and is ignored");
   }
   return [...notes.values()];
 }

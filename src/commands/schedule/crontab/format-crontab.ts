@@ -41,11 +41,11 @@ function formatScheduleLines(id: string, definition: Definition): string[] {
     `# ${clean(id)}${note === undefined ? "" : `: ${clean(note)}`}`,
     ...(lost.length === 0 ? [] : [`# cron has no ${lost.join(", ")}`]),
   ];
-  if (command === undefined) return [...head, "# cron has no handlers: this one has no command"];
+  if (command === undefined) return [...head, "# cron has no handlers: this schedule has no command"];
   const { argv, input } = splitInput(command);
   const line = `${cron} ${[formatCommandLine(argv, definition.env ?? {}), ...input].map(escapePercent).join("%")}`;
   if (line.replaceAll("\t", " ") !== clean(line))
-    return [...head, "# its command has line breaks, or characters that nobody sees: cron cannot have them"];
+    return [...head, "# its command has line breaks or invisible characters, which cron does not support"];
   return [...head, pause === undefined ? line : `# paused: ${line}`];
 }
 

@@ -5,14 +5,13 @@ import { findLockTools } from "../../../syntax/lock-tools.ts";
 /** Returns the reason why a line is not imported and stays in the crontab; undefined if it is imported. */
 export function findSkipReason({ schedule, command, variables }: CronJob): string | undefined {
   if (/^@reboot$/i.test(schedule))
-    return "@reboot is no time: it is not imported, and stays with cron (or systemd)";
+    return "@reboot has no time: the line is not imported, and stays with cron (or systemd)";
   const tool = findLockTools(command, variables)[0]?.name;
   if (tool === undefined) return undefined;
-  if (tool === "signalbox run")
-    return "it says signalbox run already: it is not imported, and stays with cron";
+  if (tool === "signalbox run") return "the line uses signalbox run: it is not imported, and stays with cron";
   return (
-    `it takes a lock by ${tool}: it is not imported; signalbox migrate crontab makes signalbox run of it, or take` +
-    ` ${tool} out and import it, since a schedule does not overlap itself`
+    `the line takes a lock with ${tool}: it is not imported; convert it with signalbox migrate crontab, or remove` +
+    ` ${tool} and import it, since runs of a schedule do not overlap`
   );
 }
 
@@ -21,8 +20,8 @@ export function findHostWorkNote({ command, variables }: CronJob): string | unde
   const work = findHostMaintenance(command, variables);
   if (work === undefined) return undefined;
   return (
-    `it seems to look after the host itself (${work}): as a schedule, each time one host runs it and the others do not;` +
-    " where every host needs it, leave it in their crontabs"
+    `the line seems to maintain the host itself (${work}): as a schedule, it runs on one host each time;` +
+    " if every host needs it, keep it in the crontabs"
   );
 }
 

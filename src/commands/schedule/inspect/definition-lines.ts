@@ -8,14 +8,14 @@ import { formatArgv, formatSchedulePause } from "../change-lines.ts";
 import { formatInstantUtc } from "../instant.ts";
 
 const OVERLAP = {
-  forbid: "while one run lasts, the next one waits",
-  allow: "runs may go on beside each other",
-  replace: "a run that still goes on when the next one is due is ended for it",
+  forbid: "the next run waits until the current run has ended",
+  allow: "runs may overlap",
+  replace: "a run that is still active when the next one is due is ended",
 };
 const CATCHUP = {
-  all: "occurrences that were missed are made up for, one after the other",
-  latest: "of occurrences that were missed, only the latest is made up for",
-  none: "occurrences that were missed are skipped",
+  all: "missed occurrences are run later, one after the other",
+  latest: "of missed occurrences, only the latest is run",
+  none: "missed occurrences are skipped",
 };
 
 /** Describes a definition in sentences. */
@@ -53,7 +53,7 @@ function describeRules({
   const late = deadline ?? (catchup === "none" ? SCHEDULE_DEFAULTS.missedAfter : undefined);
   return [
     OVERLAP[overlap],
-    `${CATCHUP[catchup]}${late === undefined ? "" : `; what is more than ${formatDuration(late)} late is skipped`}`,
+    `${CATCHUP[catchup]}${late === undefined ? "" : `; occurrences more than ${formatDuration(late)} late are skipped`}`,
   ];
 }
 
@@ -68,9 +68,9 @@ function describeLimits({
   return [
     ...(timeout === undefined ? [] : [`a run that takes longer than ${formatDuration(timeout)} is ended`]),
     retries === 0
-      ? "one that fails is given up, and kept as a dead letter"
-      : `one that fails is started again ${times}, ${formatDuration(backoff)} later and then ever more; then it is kept as a dead letter`,
-    ...(pause === undefined ? [] : [`it is paused${formatSchedulePause(pause)}`]),
+      ? "a run that fails is given up, and kept as a dead letter"
+      : `a run that fails is retried ${times}, first after ${formatDuration(backoff)}, then after longer delays; then it is kept as a dead letter`,
+    ...(pause === undefined ? [] : [`the schedule is paused${formatSchedulePause(pause)}`]),
     ...(note === undefined ? [] : [`note: ${note}`]),
   ];
 }

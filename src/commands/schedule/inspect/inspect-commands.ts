@@ -5,34 +5,34 @@ const JSON_FLAG: Flag = { name: "json", help: "as JSON" };
 const CRON: Flag = {
   name: "cron",
   value: "CRON",
-  help: "a cron text instead of a schedule; etcd is not asked",
+  help: "a cron text instead of a schedule; works without etcd",
 };
 const ZONE: Flag = {
   name: "timezone",
   value: "ZONE",
-  help: "whose clock the cron text means (default: UTC)",
+  help: "time zone of the cron text (default: UTC)",
 };
 
 export const scheduleList: Command = {
   id: "schedule list",
   topic: "Schedule",
   brief: "list schedules in a table",
-  about: ["`signalbox ls schedules` knows more: who runs them, how they went, and filters."],
+  about: ["`signalbox ls schedules` shows more: who runs them and their results, with filters."],
   flags: [JSON_FLAG],
   settings: CONNECTION_SETTINGS,
-  examples: [["signalbox schedule list", "all of them, with their next times"]],
+  examples: [["signalbox schedule list", "all schedules, with their next times"]],
   load: () => import("./list.impl.ts"),
 };
 
 export const scheduleShow: Command = {
   id: "schedule show",
   topic: "Schedule",
-  brief: "show a schedule: what it is, its next runs, and how the last ones went",
+  brief: "show a schedule: its definition, its next runs and its last results",
   about: ["The same as `signalbox show schedule KEY`."],
   args: [KEY],
   flags: [JSON_FLAG],
   settings: CONNECTION_SETTINGS,
-  examples: [["signalbox schedule show backup", "all there is about it"]],
+  examples: [["signalbox schedule show backup", "all details"]],
   load: () => import("./show.impl.ts"),
 };
 
@@ -41,8 +41,8 @@ export const scheduleNext: Command = {
   topic: "Schedule",
   brief: "show when a schedule is due next, with clock changes marked",
   about: [
-    "An occurrence whose time a clock change skips or repeats is marked with gap or overlap, and what becomes of it.",
-    "A time without an offset is one of the schedule's zone.",
+    "If a clock change skips or repeats the time of an occurrence, it is marked with gap or overlap, and with what happens to it.",
+    "A time without an offset is in the schedule's time zone.",
   ],
   args: [
     {
@@ -53,8 +53,8 @@ export const scheduleNext: Command = {
     },
   ],
   flags: [
-    { name: "count", value: "NUMBER", help: "how many (default: 10)" },
-    { name: "from", value: "TIME", help: "from then on instead of from now" },
+    { name: "count", value: "NUMBER", help: "number of runs to show (default: 10)" },
+    { name: "from", value: "TIME", help: "show runs from this time on (default: now)" },
     CRON,
     ZONE,
     JSON_FLAG,
@@ -64,7 +64,7 @@ export const scheduleNext: Command = {
     ["signalbox schedule next backup --count 3", "the next three runs"],
     [
       "signalbox schedule next '30 2 * * *' --timezone Europe/Berlin --from 2027-03-27",
-      "what does summer time do to it?",
+      "what happens at the change to summer time?",
     ],
   ],
   load: () => import("./next.impl.ts"),
@@ -73,13 +73,13 @@ export const scheduleNext: Command = {
 export const scheduleExplain: Command = {
   id: "schedule explain",
   topic: "Schedule",
-  brief: "say in words when and how a schedule, or a cron text, fires",
+  brief: "explain in words when and how a schedule, or a cron text, fires",
   args: [{ name: "KEY|CRON", names: "schedule", help: "a schedule's id, or a cron text in one argument" }],
   flags: [ZONE, JSON_FLAG],
   settings: CONNECTION_SETTINGS,
   examples: [
-    ["signalbox schedule explain '*/20 6-18 * * mon-fri'", "what does this mean?"],
-    ["signalbox schedule explain backup", "and this one?"],
+    ["signalbox schedule explain '*/20 6-18 * * mon-fri'", "explain a cron text"],
+    ["signalbox schedule explain backup", "explain a schedule"],
   ],
   load: () => import("./explain.impl.ts"),
 };
@@ -87,14 +87,16 @@ export const scheduleExplain: Command = {
 export const scheduleLint: Command = {
   id: "schedule lint",
   topic: "Schedule",
-  brief: "say what may be wrong with schedules, and why",
-  about: ["Without a KEY, all schedules. Errors end it with 1; warnings and hints do not."],
+  brief: "report likely mistakes in schedules",
+  about: [
+    "Without a KEY, checks all schedules. The exit code is 1 if there are errors; warnings and hints do not change it.",
+  ],
   args: [{ ...KEY, isRest: true, isOptional: true }],
   flags: [CRON, ZONE, JSON_FLAG],
   settings: CONNECTION_SETTINGS,
   examples: [
-    ["signalbox schedule lint", "all of them"],
-    ["signalbox schedule lint --cron '0 2 30 2 *'", "a text before it is used"],
+    ["signalbox schedule lint", "check all schedules"],
+    ["signalbox schedule lint --cron '0 2 30 2 *'", "check a cron text before you use it"],
   ],
   load: () => import("./lint.impl.ts"),
 };
@@ -104,11 +106,11 @@ export const scheduleDead: Command = {
   topic: "Schedule",
   brief: "list dead letters: occurrences that were given up",
   about: [
-    "One that failed more often than its --retries allow. `schedule trigger KEY --dead TIME` runs it again, `schedule bury KEY` forgets them.",
+    "A dead letter has failed more often than --retries allows. `schedule trigger KEY --dead TIME` runs it again, `schedule bury KEY` deletes them.",
   ],
   args: [{ ...KEY, isOptional: true }],
   flags: [JSON_FLAG],
   settings: CONNECTION_SETTINGS,
-  examples: [["signalbox schedule dead", "what has to be looked after?"]],
+  examples: [["signalbox schedule dead", "which occurrences need attention?"]],
   load: () => import("./dead.impl.ts"),
 };

@@ -17,12 +17,24 @@ export function lintSchedule(
 ): ScheduleLintFinding[] {
   if (definition === undefined)
     return [
-      { id, level: "error", about: "definition", detail: `it cannot be read, and never fires: ${fault}` },
+      {
+        id,
+        level: "error",
+        about: "definition",
+        detail: `the definition cannot be read, so the schedule never fires: ${fault}`,
+      },
     ];
   const { cron, timezone, end } = definition;
   const over: LintFinding[] =
     due !== undefined && due.next === undefined && end !== undefined
-      ? [{ level: "warning", about: "end", detail: "it is over, it never fires again", remedy: "delete it" }]
+      ? [
+          {
+            level: "warning",
+            about: "end",
+            detail: "its end has passed, it never fires again",
+            remedy: "delete the schedule",
+          },
+        ]
       : [];
   return [...lintCron(cron, timezone, now), ...over, ...lintSpan(definition, now)].map((one) => ({
     id,
@@ -55,14 +67,14 @@ function lintSpan(definition: Definition, now: number): LintFinding[] {
       timeout > span && {
         ...HINT,
         about: "timeout",
-        detail: `a run may take ${formatDuration(timeout)}, but ${every}: it may fall behind`,
+        detail: `a run may take ${formatDuration(timeout)}, but ${every}: runs may be late`,
         remedy: "a shorter timeout, catchup latest, or overlap allow",
       },
     deadline !== undefined &&
       deadline < 1000 && {
         level: "warning",
         about: "deadline",
-        detail: `${formatDuration(deadline)} is less than a worker may take: most will be skipped`,
+        detail: `${formatDuration(deadline)} is shorter than a worker may need to start a run: most occurrences will be skipped`,
       },
   ];
   return findings.filter((one) => one !== false);

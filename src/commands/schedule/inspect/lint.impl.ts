@@ -21,7 +21,7 @@ import { lintSchedule, type ScheduleLintFinding } from "./lint-schedule.ts";
 export const execute: CommandExecutor = async (call, io) => {
   const cron = getTextFlag(call, "cron");
   if (cron === undefined) return await lintSchedules(call, io);
-  if (call.args.length > 0) throw new UsageError("--cron was given beside a KEY; one of them is enough");
+  if (call.args.length > 0) throw new UsageError("KEY and --cron exclude each other; leave one of them out");
   const zone = checkZone(getTextFlag(call, "timezone") ?? "UTC");
   return printRemarks(
     call,
@@ -33,7 +33,7 @@ export const execute: CommandExecutor = async (call, io) => {
 
 const lintSchedules = createStoreCommand(async (call, io, context) => {
   if (getTextFlag(call, "timezone") !== undefined)
-    throw new UsageError("--timezone goes with --cron: a schedule has its own");
+    throw new UsageError("--timezone needs --cron: a schedule has its own time zone");
   const ids = call.args.map((id) => validateName("schedule", id));
   const sight = await (ids.length === 0
     ? readAllStoredSchedules(context, context.signal)
@@ -72,8 +72,7 @@ function printRemarks(
   if (call.flags.json) io.writeOutput(formatJsonDocument({ looked, rows: remarks }));
   else {
     for (const remark of remarks) io.writeOutput(`${clean(formatRemark(remark))}\n`);
-    if (remarks.length === 0)
-      io.writeOutput(`nothing to say about ${looked} schedule${looked === 1 ? "" : "s"}\n`);
+    if (remarks.length === 0) io.writeOutput(`no findings in ${looked} schedule${looked === 1 ? "" : "s"}\n`);
   }
   return remarks.some(({ level }) => level === "error") ? EXIT.undone : EXIT.ok;
 }

@@ -16,7 +16,7 @@ const MOST = 1_000;
 
 export const execute: CommandExecutor = async (call, io) => {
   const given = parseCronArgument(call);
-  if (given === undefined && call.args.length === 0) throw new UsageError("a KEY or a CRON is missing");
+  if (given === undefined && call.args.length === 0) throw new UsageError("KEY or CRON is missing");
   if (given === undefined) return await showNextOfSchedule(call, io);
   const from =
     parseInstantFlag(call, "from", given.timezone, createRealClock().getWallTime()) ??
@@ -32,7 +32,9 @@ const showNextOfSchedule = createStoreCommand(async (call, io, context) => {
     from === undefined && due !== undefined
       ? computeNextRuns(id, definition, due, parseCount(call))
       : computeRunsFrom(id, definition, from ?? now, parseCount(call));
-  const note = isPaused(definition, now) ? `it is paused${formatSchedulePause(definition.pause)}` : undefined;
+  const note = isPaused(definition, now)
+    ? `the schedule is paused${formatSchedulePause(definition.pause)}`
+    : undefined;
   return printRuns(call, io, { id, definition, runs, note });
 });
 
@@ -66,6 +68,6 @@ function toRow(run: UpcomingRun): string[] {
 
 function parseCount(call: Call): number {
   const wanted = parseCountFlag(call, "count", 1) ?? 10;
-  if (wanted > MOST) throw new UsageError(`--count: ${wanted} is more than ${MOST}`);
+  if (wanted > MOST) throw new UsageError(`--count must be at most ${MOST}; got ${wanted}`);
   return wanted;
 }

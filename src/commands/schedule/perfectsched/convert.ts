@@ -41,7 +41,7 @@ export function convertTable(text: string, terms: TableImportOptions): Converted
     const read = parseRow(row, terms);
     if ("faults" in read) faults.push(...read.faults.map((detail) => ({ line: row.line, detail })));
     else if (definitions.has(read.id))
-      faults.push({ line: row.line, detail: `${quoteText(read.id)} stands above already` });
+      faults.push({ line: row.line, detail: `${quoteText(read.id)} occurs twice` });
     else {
       definitions.set(read.id, read.definition);
       positions.set(read.id, read.position);
@@ -133,7 +133,7 @@ function parseData({ values, isTabbed }: ExportedRow): ParseResult<Readonly<Reco
   if (isJsonObject(value)) return { value };
   const why = value === undefined ? "JSON" : "a JSON object";
   return {
-    fault: `data ${quoteText(text)} is not ${why}; PerfectSched takes it for {}: write that if it may be`,
+    fault: `data ${quoteText(text)} is not ${why}; PerfectSched reads it as {}: write {} if that is right`,
   };
 }
 
@@ -165,8 +165,8 @@ export function listDayNotes(cron: string): string[] {
   const isOpen = (text: string) => /^[*?]/.test(text);
   if (isOpen(day.text) || isOpen(weekday.text)) return [];
   return [
-    `${quoteText(cron)} names days of the month and of the week: PerfectSched fires where both hold, signalbox, like cron, where` +
-      " one does",
+    `${quoteText(cron)} has days of the month and of the week: PerfectSched fires if both match, signalbox, like cron, if` +
+      " one matches",
   ];
 }
 
@@ -177,7 +177,7 @@ function listHeldNotes(
 ): string[] {
   if (runAt <= next + delay || next + delay > now) return [];
   return [
-    `its occurrence of ${formatInstantUtc(next)} was taken by a worker, or put off; it starts here` +
+    `its occurrence of ${formatInstantUtc(next)} was claimed by a worker, or delayed; it starts here` +
       ` ${runAt <= now ? "at once" : `at ${formatInstantUtc(runAt)}`}. If that worker still runs, stop it first and export again`,
   ];
 }

@@ -63,10 +63,10 @@ function parseQuoted(
         ? parseQuotedCell(text, at, hasEscapes)
         : parsePlainCell(text, at, separator, hasEscapes);
     const next = cell === undefined ? undefined : text[cell.end];
-    if (cell === undefined) return { line: start, detail: "a cell that begins with a quote does not end" };
+    if (cell === undefined) return { line: start, detail: "a quoted cell has no closing quote" };
     line += text.slice(at, cell.end).split("\n").length - 1;
     if (next !== undefined && next !== separator && next !== "\n" && next !== "\r")
-      return { line, detail: "a cell goes on behind its closing quote" };
+      return { line, detail: "a cell continues after its closing quote" };
     cells.push(cell.value);
     at = cell.end + 1;
     if (next === separator) continue;

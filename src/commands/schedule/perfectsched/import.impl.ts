@@ -29,7 +29,7 @@ export const execute = createStoreCommand(async (call, io, context) => {
       target: `schedules of ${basename(name)}`,
     }),
     ...{ notes: notes.map(formatRemark), needsConfirmation: true },
-    nothing: "the schedules are so already: nothing to change",
+    nothing: "the schedules are up to date: nothing to change",
     buildQuestion: (changes) => `Import ${definitions.size} schedules (${formatImportCounts(changes)})?`,
   }).run();
   return code;

@@ -42,7 +42,7 @@ function parseCellRows(text: string): ExportedRows {
   const records = parseDelimited(text);
   if (!Array.isArray(records)) return { rows: [], faults: [records], notes: [] };
   const [head, ...rest] = records;
-  if (head === undefined) return { rows: [], faults: [{ line: 1, detail: "it is empty" }], notes: [] };
+  if (head === undefined) return { rows: [], faults: [{ line: 1, detail: "the file is empty" }], notes: [] };
   const names = head.cells.map((name) => (name ?? "").trim().toLowerCase());
   const fault = findHeadFault(names);
   if (fault !== undefined) return { rows: [], faults: [{ line: head.line, detail: fault }], notes: [] };
@@ -51,7 +51,10 @@ function parseCellRows(text: string): ExportedRows {
   const rows = rest.flatMap(({ line, cells }): ExportedRow[] => {
     if (cells.length === names.length)
       return [{ line, isTabbed, values: Object.fromEntries(names.map((name, at) => [name, cells[at]])) }];
-    faults.push({ line, detail: `it has ${cells.length} cells, and the first line names ${names.length}` });
+    faults.push({
+      line,
+      detail: `the line has ${cells.length} cells, but the first line has ${names.length} columns`,
+    });
     return [];
   });
   return { rows, faults, notes: listStrayNotes(head.line, names) };
@@ -71,7 +74,7 @@ function formatMissing(missing: readonly string[]): string {
 
 function listStrayNotes(line: number, names: readonly string[]): TableRemark[] {
   const stray = names.filter((name) => !(TABLE_COLUMNS as readonly string[]).includes(name));
-  return stray.map((name) => ({ line, detail: `column ${quoteText(name)} means nothing here` }));
+  return stray.map((name) => ({ line, detail: `column ${quoteText(name)} is ignored` }));
 }
 
 function parseJsonRows(text: string): ExportedRows {
@@ -95,7 +98,7 @@ function parseJsonValues(text: string): ExportedRows {
   if (lines.length > 0 && isJsonObject(lines[0]?.value)) return toExportedRows(lines);
   return {
     rows: [],
-    faults: [{ line: 1, detail: "it is neither a JSON array of rows nor a JSON object a line" }],
+    faults: [{ line: 1, detail: "the file must be a JSON array of rows, or have one JSON object per line" }],
     notes: [],
   };
 }
@@ -111,7 +114,7 @@ function toExportedRows(values: readonly { line: number; value: unknown }[]): Ex
     }
     faults.push({
       line,
-      detail: isJsonObject(value) ? formatMissing(missing) : "it is not a JSON object",
+      detail: isJsonObject(value) ? formatMissing(missing) : "the row is not a JSON object",
     });
     return [];
   });

@@ -4,31 +4,31 @@ import { CONNECTION_SETTINGS, type Command } from "../../spec.ts";
 export const importPerfectsched: Command = {
   id: "import perfectsched",
   topic: "Migrate",
-  brief: "make schedules of an export of PerfectSched's table",
+  brief: "create schedules from an export of PerfectSched's table",
   about: [
-    "FILE has the columns id, timeout, next_time, cron, delay, data and timezone under a line with their names: comma separated," +
-      " as mysql --batch prints it, or JSON, an array of rows or a row a line. id, next_time and cron must be there.",
-    "Stop its workers, export, import, start ours: what was due there and not done is due here, at the same time. The type" +
-      " stands in data, as there; without one, the id up to its first dot is it.",
-    "All rows are checked first; if one is bad, all that are are told, and nothing is done (exit 78). Then it is asked, and" +
-      " everything is written in one transaction. The same file again changes nothing, and no import moves a schedule back.",
+    "FILE has a line with the column names id, timeout, next_time, cron, delay, data and timezone, and a line per row: comma separated," +
+      " or as printed by mysql --batch. It may also be JSON: an array of rows, or one row per line. id, next_time and cron are required.",
+    "Stop the PerfectSched workers, export, import, then start signalbox workers: occurrences that were due and not done stay due. The type" +
+      " is read from data, as in PerfectSched; without one, it is the id up to the first dot.",
+    "All rows are checked first; if some are bad, all of them are listed and nothing is done (exit 78). Then the command asks, and" +
+      " writes everything in one transaction. A second import of the same file changes nothing, and no import moves a schedule back in time.",
   ],
-  args: [{ name: "FILE", help: "where it stands; - is standard input" }],
+  args: [{ name: "FILE", help: "the file; - for standard input" }],
   flags: [
-    { name: "type", value: "TYPE", help: "of schedules whose data name none" },
-    { name: "prefix-id", value: "TEXT", help: "what their ids begin with" },
+    { name: "type", value: "TYPE", help: "type of schedules without a type in data" },
+    { name: "prefix-id", value: "TEXT", help: "prefix of the schedules' ids" },
     {
       name: "source",
       value: "NAME",
-      help: "what the table is known by; it owns the schedules that came from it (default: perfectsched)",
+      help: "name of the table as a source, which owns the schedules imported from it (default: perfectsched)",
     },
-    { name: "prune", help: "also delete schedules that came from this table and are gone from it" },
+    { name: "prune", help: "also delete schedules imported from this table that it no longer has" },
     ...ACTION_FLAGS,
   ],
   settings: CONNECTION_SETTINGS,
   examples: [
-    ["signalbox import perfectsched schedules.tsv --dry-run", "what would become of them?"],
-    ["signalbox import perfectsched schedules.csv --yes", "from a script"],
+    ["signalbox import perfectsched schedules.tsv --dry-run", "what would change?"],
+    ["signalbox import perfectsched schedules.csv --yes", "in a script"],
   ],
   load: () => import("./import.impl.ts"),
 };

@@ -77,7 +77,7 @@ function chooseCrontabFormat(file: string, text: string): CrontabFormat {
   const { format, doubt } = guessCrontabFormat(file, text);
   if (doubt === undefined) return format;
   throw new UsageError(
-    `${file === "-" ? "standard input" : file}: ${doubt}: say --format system, or --format user`,
+    `${file === "-" ? "standard input" : file}: ${doubt}: add --format system or --format user`,
   );
 }
 
@@ -93,7 +93,7 @@ const MANY = 50;
 export function reportImportFaults(call: Call, io: CommandIo, faults: readonly string[]): number {
   if (call.flags.json) io.writeOutput(formatJsonDocument({ outcome: "faulty", faults }));
   else if (call.verbosity >= 0) {
-    const more = faults.length > MANY ? [`and ${faults.length - MANY} faults more`] : [];
+    const more = faults.length > MANY ? [`and ${faults.length - MANY} more faults`] : [];
     for (const line of [...faults.slice(0, MANY), ...more, "nothing was changed"])
       io.writeError(`signalbox: ${clean(line)}\n`);
   }

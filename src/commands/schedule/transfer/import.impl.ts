@@ -9,7 +9,7 @@ export const execute = createStoreCommand(async (call, io, context) => {
   const { wanted, notes } = input;
   const { code } = await new AmendmentCommand(call, io, context, {
     ...{ amendment: buildImportMutation(wanted), notes, needsConfirmation: true },
-    nothing: "the schedules are so already: nothing to change",
+    nothing: "the schedules are up to date: nothing to change",
     buildQuestion: (changes) =>
       `Import ${wanted.definitions.size} schedules (${formatImportCounts(changes)})?`,
   }).run();

@@ -2,49 +2,54 @@ import { CATCHUPS, OVERLAPS } from "../../../schedule/definition.ts";
 import { ACTION_FLAGS } from "../../command-line/flags.ts";
 import { type Argument, CONNECTION_SETTINGS, type Command, type Flag } from "../../spec.ts";
 
-const KIND: Argument = { name: "KIND", choices: ["crontab", "json"], help: "what the file is" };
-const FILE: Argument = { name: "FILE", help: "where it stands; - is standard input" };
+const KIND: Argument = { name: "KIND", choices: ["crontab", "json"], help: "the format of the file" };
+const FILE: Argument = { name: "FILE", help: "the file; - for standard input" };
 
 const READING_FLAGS: readonly Flag[] = [
   {
     ...{ name: "format", value: "FORMAT", choices: ["user", "system"] },
-    help: "of a crontab: whether a user stands before the command (system) or not; default: as the path or the lines suggest",
+    help: "of a crontab: whether lines have a user before the command (system) or not; default: detected from the path or the lines",
   },
   {
     name: "timezone",
     value: "ZONE",
-    help: "whose clock it means where CRON_TZ says nothing (default: this host's)",
+    help: "time zone of lines without CRON_TZ (default: this host's)",
   },
-  { name: "host-group", value: "GROUP", names: "group", help: "only hosts of this group run them" },
-  { name: "prefix-id", value: "TEXT", help: "what their ids begin with" },
+  { name: "host-group", value: "GROUP", names: "group", help: "run them only on hosts of this group" },
+  { name: "prefix-id", value: "TEXT", help: "prefix of the schedules' ids" },
   {
     name: "source",
     value: "NAME",
-    help: "what the file is known by; it owns the schedules that came from it (default: its name)",
+    help: "name of the file as a source, which owns the schedules imported from it (default: its name)",
   },
   {
     name: "worker-user",
     value: "USER",
-    help: "whom workers run as (default: you); lines of other users are refused",
+    help: "the user of the workers (default: you); lines of other users are refused",
   },
-  { name: "sudo", help: "run lines of other users through sudo -n instead" },
-  { name: "catchup", value: "RULE", choices: CATCHUPS, help: "missed occurrences (default: latest)" },
+  { name: "sudo", help: "run lines of other users with sudo -n" },
+  {
+    name: "catchup",
+    value: "RULE",
+    choices: CATCHUPS,
+    help: "which missed occurrences to run (default: latest)",
+  },
   {
     name: "overlap",
     value: "RULE",
     choices: OVERLAPS,
-    help: "while the one before runs (default: forbid; cron's own way is allow)",
+    help: "if the previous run is still running (default: forbid; cron allows it)",
   },
   {
     name: "prune",
-    help: "also delete schedules that came from this file and are gone from it; with json, all that it has not",
+    help: "also delete schedules imported from this file that it no longer has; with json, all that it does not have",
   },
 ];
 
 export const scheduleImport: Command = {
   id: "schedule import",
   topic: "Schedule",
-  brief: "make schedules of a crontab, or of what schedule export wrote",
+  brief: "create schedules from a crontab, or from the output of schedule export",
   about: [
     "Each line that starts a command becomes a schedule. Its id comes from that command, so a second import of the same file" +
       " changes nothing, and a line with another time changes its schedule. The comments right above a line become the note" +
@@ -54,8 +59,8 @@ export const scheduleImport: Command = {
     "Schedules of a crontab belong to the file (--source). The next import updates them, except whether they are paused, and" +
       " never changes other schedules. All lines are checked first. If some are bad, the import lists them all and changes" +
       " nothing (exit 78). Otherwise it asks, and writes everything in one transaction.",
-    "cron makes up for nothing and lets runs overlap. Here, the latest missed occurrence is made up for and runs do not" +
-      " overlap, unless --catchup and --overlap say otherwise.",
+    "cron skips missed occurrences and lets runs overlap. Here, the latest missed occurrence is run and runs do not" +
+      " overlap, unless --catchup and --overlap change this.",
   ],
   args: [KIND, FILE],
   flags: [...READING_FLAGS, ...ACTION_FLAGS],
@@ -63,13 +68,10 @@ export const scheduleImport: Command = {
   examples: [
     [
       "crontab -l | signalbox schedule import crontab - --source ann --dry-run",
-      "what would become of yours?",
+      "what would change with your crontab?",
     ],
-    [
-      "signalbox schedule import crontab /etc/cron.d/backup --worker-user root --prune --yes",
-      "from a script: as the file says",
-    ],
-    ["signalbox schedule import json schedules.json", "what schedule export wrote"],
+    ["signalbox schedule import crontab /etc/cron.d/backup --worker-user root --prune --yes", "in a script"],
+    ["signalbox schedule import json schedules.json", "the output of schedule export"],
   ],
   load: () => import("./import.impl.ts"),
 };
@@ -79,7 +81,7 @@ export const scheduleDiff: Command = {
   topic: "Schedule",
   brief: "show what schedule import would change",
   about: [
-    "Nothing is written. The exit code is 1 where something would change, 0 where nothing would, and 78 for a bad file.",
+    "Nothing is written. The exit code is 1 if something would change, 0 if not, and 78 for a bad file.",
   ],
   args: [KIND, FILE],
   flags: [...READING_FLAGS, { name: "json", help: "as JSON" }],
@@ -87,7 +89,7 @@ export const scheduleDiff: Command = {
   examples: [
     [
       "signalbox schedule diff crontab /etc/cron.d/backup --prune",
-      "has somebody changed the file, or the schedules?",
+      "do the file and the schedules still match?",
     ],
   ],
   load: () => import("./diff.impl.ts"),
@@ -98,12 +100,12 @@ export const scheduleExport: Command = {
   topic: "Schedule",
   brief: "write all schedules as JSON, or as a crontab",
   about: [
-    "JSON has everything, always in the same order, to be kept in git; `schedule import json` reads it. A crontab has what" +
-      " cron can do; the rest is told in comments.",
+    "The JSON format has everything, always in the same order, so it can be kept in git; `schedule import json` reads it. A crontab" +
+      " has only what cron supports; comments list the rest.",
   ],
-  args: [{ name: "FILE", isOptional: true, help: "where to write it; - or nothing is standard output" }],
+  args: [{ name: "FILE", isOptional: true, help: "the file to write; - or nothing for standard output" }],
   flags: [{ name: "format", value: "FORMAT", choices: ["json", "crontab"], help: "default: json" }],
   settings: CONNECTION_SETTINGS,
-  examples: [["signalbox schedule export schedules.json", "into a file, to be kept"]],
+  examples: [["signalbox schedule export schedules.json", "into a file"]],
   load: () => import("./export.impl.ts"),
 };

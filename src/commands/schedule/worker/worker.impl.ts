@@ -41,7 +41,7 @@ export async function runWorker(call: Call, io: CommandIo, given: WorkerFileOpti
         if (leaving === 1) worker.leave(name);
         else {
           forced ??= name;
-          ending.abort(new Error(`the worker got ${name} again`));
+          ending.abort(new Error(`the worker received ${name} again`));
         }
       }
     });

@@ -46,7 +46,7 @@ export class ClusterMetrics {
     } finally {
       this.#updateIsUp(false);
     }
-    throw new Error("following never ends by itself");
+    throw new Error("the watch of etcd ended without an error");
   }
 
   /** Renders the metrics in the text format of Prometheus. */
@@ -60,7 +60,7 @@ export class ClusterMetrics {
   }
 
   findFault(): string | undefined {
-    return this.#isUp ? undefined : "etcd is away";
+    return this.#isUp ? undefined : "etcd is unreachable";
   }
 
   #updateIsUp(isUp: boolean): void {
@@ -76,17 +76,17 @@ export class ClusterMetrics {
   #buildFamilies(now: number): MetricFamily[] {
     const build: MetricFamily = {
       name: "build_info",
-      help: "What serves this.",
+      help: "Version of the exporter.",
       samples: [[{ version: VERSION }, 1]],
     };
     const up = createMetric(
       "up",
-      "1 while what is served is followed in etcd, 0 while etcd is away.",
+      "1 while etcd is reachable and the metrics are current, 0 otherwise.",
       Number(this.#isUp),
     );
     const since = createMetric(
       "up_unchanged_seconds",
-      "Since when signalbox_up is what it is.",
+      "Seconds since signalbox_up last changed.",
       (now - this.#since) / 1_000,
     );
     const base = [build, up, since];

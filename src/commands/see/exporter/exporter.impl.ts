@@ -32,7 +32,7 @@ export const execute: CommandExecutor = createStoreCommand(async (call, io, cont
 });
 
 function printAddress({ verbosity }: Call, io: CommandIo, address: string): void {
-  if (verbosity >= 0) io.writeError(`signalbox: metrics are served on ${address}\n`);
+  if (verbosity >= 0) io.writeError(`signalbox: serving metrics on ${address}\n`);
 }
 
 /**
@@ -47,7 +47,7 @@ async function followUntilEnd(metrics: ClusterMetrics, context: CommandContext):
     } catch (error) {
       if (error instanceof InterruptedError) return EXIT.ok;
       if ((error as SignalboxError).exitCode !== EXIT.unreachable) throw error;
-      context.log.warn("etcd cannot be reached", { error: clean((error as Error).message) });
+      context.log.warn("cannot reach etcd", { error: clean((error as Error).message) });
     }
     try {
       await context.clock.sleep(PAUSE, context.signal);

@@ -41,5 +41,5 @@ async function explainNoHistory(context: CommandContext, lock: string): Promise<
   });
   const meant = findNearest(lock, names);
   const hint = meant === undefined ? "" : `; did you mean ${quoteText(meant)}?`;
-  return `no run of lock ${quoteText(lock)} is remembered${hint}`;
+  return `no runs of lock ${quoteText(lock)} are recorded${hint}`;
 }

@@ -3,8 +3,8 @@ import { CONNECTION_SETTINGS, type Command } from "../../spec.ts";
 export const historyCommand: Command = {
   id: "history",
   topic: "See",
-  brief: "the last runs of a lock: when, where, how long, how they ended",
-  about: ["A lock remembers its last 20 runs, unless they were started with --no-history."],
+  brief: "the last runs of a lock: time, host, duration and result",
+  about: ["The history of a lock has its last 20 runs, except those started with --no-history."],
   args: [{ name: "LOCK", names: "lock", help: "name of the lock" }],
   flags: [
     { name: "limit", value: "N", help: "only the newest N" },
@@ -20,18 +20,20 @@ export const STATISTICS_ORDERS = ["name", "runs", "failures", "busy", "held", "w
 export const stats: Command = {
   id: "stats",
   topic: "See",
-  brief: "how busy locks are, how long they are held and waited for",
+  brief: "how busy locks are, and how long runs hold them and wait for them",
   about: [
-    "Of each lock's last 20 runs: how many failed (exit other than 0), the share of the time since the first of them that the" +
-      " lock was held, and the durations that half (p50) and 95 % (p95) of them did not exceed.",
+    "From the last 20 runs of each lock: how many failed (exit code not 0), the share of the time since the first of them that the" +
+      " lock was held, and the durations that 50 % (p50) and 95 % (p95) of them did not exceed.",
   ],
-  args: [{ name: "LOCK", names: "lock", isOptional: true, isRest: true, help: "only these; default: all" }],
+  args: [
+    { name: "LOCK", names: "lock", isOptional: true, isRest: true, help: "only these locks (default: all)" },
+  ],
   flags: [
     {
       name: "sort",
       value: "ORDER",
       choices: STATISTICS_ORDERS,
-      help: "name (the default), or largest first: runs, failures, busy, held, waited, last",
+      help: "order by name (the default), or by runs, failures, busy, held, waited or last, the largest first",
     },
     { name: "json", help: "as JSON" },
   ],

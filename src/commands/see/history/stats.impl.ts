@@ -18,7 +18,7 @@ export const execute = createStoreCommand(async (call, io, context) => {
   else if (locks.length > 0) io.writeOutput(renderTextTable(HEAD, locks.map(toRow)));
   else if (call.verbosity >= 0)
     io.writeError(
-      "signalbox: no runs are remembered; a lock remembers its last 20, unless --no-history is given\n",
+      "signalbox: no runs are recorded; the history of a lock has its last 20 runs, except those with --no-history\n",
     );
   return EXIT.ok;
 });

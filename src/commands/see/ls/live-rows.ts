@@ -61,6 +61,6 @@ export class LiveRowsFollower<R> {
   }
 
   end(): void {
-    this.#stop.abort(new Error("nobody looks any more"));
+    this.#stop.abort(new Error("the view was closed"));
   }
 }

@@ -52,7 +52,7 @@ export class LiveTable<R> {
       awaySince === undefined
         ? renderLine(`live  ${formatTime(wall)}  ${about}  (Ctrl+C ends)`, "held")
         : renderLine(
-            `etcd is away since ${formatTime(awaySince)}, for ${formatBriefDuration(wall - awaySince)}  last known: ${about}`,
+            `etcd unreachable since ${formatTime(awaySince)} (${formatBriefDuration(wall - awaySince)})  last known: ${about}`,
             "problem",
           );
     return [first, ...(this.#view.listRemarks?.(scene) ?? []).map((remark) => renderLine(remark, "problem"))];
@@ -61,7 +61,7 @@ export class LiveTable<R> {
   /** Renders as many rows as fit, and the number of those that do not. */
   #renderBody({ rows }: LiveRows<R>, style: OutputStyle, available: number): string[] {
     if (rows.length === 0) {
-      const text = this.#options.filter.length > 0 ? "No row passes the filter." : this.#view.empty;
+      const text = this.#options.filter.length > 0 ? "No row matches the filter." : this.#view.empty;
       return [clean(text, style.width)];
     }
     const shown = this.#sortRows(rows);

@@ -57,7 +57,7 @@ function checkColumn<R>({ id: view, columns }: AnyView<R>, wanted: string): void
   if (ids.includes(wanted)) return;
   const meant = findNearest(wanted, ids);
   const hint = meant === undefined ? "" : `; did you mean ${quoteText(meant)}?`;
-  throw new UsageError(`${quoteText(wanted)} is no column of ${view}, which has ${ids.join(", ")}${hint}`);
+  throw new UsageError(`unknown column ${quoteText(wanted)} of ${view}; use one of ${ids.join(", ")}${hint}`);
 }
 
 /** Returns the requested columns; all columns with `--wide`, including those shown only on request. */
@@ -77,12 +77,12 @@ export function isColumnsHelp(call: Call): boolean {
 export function renderColumnsHelp<R>({ columns, sort }: AnyView<R>): string {
   const { column, descending } = parseSortOrder(sort);
   const describePriority = (priority: number) =>
-    priority === 1 ? "always" : priority < ON_DEMAND ? "where there is room" : "on demand";
+    priority === 1 ? "always" : priority < ON_DEMAND ? "if there is room" : "on request";
   return renderTextTable(
     ["COLUMN", "HEADING", "SHOWN", ""],
     columns.map(({ id, title, priority }) => [
       ...[id, title, describePriority(priority)],
-      id === column ? `sorted by it${descending ? ", the largest first" : ""}` : "",
+      id === column ? `default order${descending ? ", the largest first" : ""}` : "",
     ]),
   ).replaceAll(/ +-$/gm, "");
 }

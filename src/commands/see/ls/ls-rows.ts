@@ -109,7 +109,7 @@ async function* streamQueues(
 }
 
 function createCompactedError(cause: unknown): SignalboxError {
-  const message = "etcd was compacted while it was read, so not all of it can be shown; try again";
+  const message = "etcd was compacted during the read, so the list is incomplete; run the command again";
   return new SignalboxError(EXIT.changed, message, { cause });
 }
 

@@ -66,7 +66,7 @@ async function printTable<R>(
 
 /** Suggests an alternative: lists the states of the existing rows, which a filter accepts. */
 function explainNoMatch(states: ReadonlySet<string>): string {
-  return `No row passes the filter. Without it there are some, which are: ${[...states].join(", ")}.`;
+  return `No row matches the filter. The states of the other rows: ${[...states].join(", ")}.`;
 }
 
 /** Renders the remarks of the view, for a terminal. */

@@ -20,12 +20,12 @@ export const LISTINGS = [
 export const ls: Command = {
   id: "ls",
   topic: "See",
-  brief: "list what there is: locks, queues, runs, hosts, schedules, workers, problems…",
+  brief: "list locks, queues, runs, hosts, schedules, workers, problems…",
   about: [
-    "Without a word, everything that is held or waited for. A filter is any number of words, all of which must be found in a" +
-      " row; `host:`, `state:` and `holder:` before a word look there only.",
-    "A listing is true at one revision of etcd, which --json states and --expect-revision of other commands takes. On a" +
-      " terminal, columns that find no room are left out; --wide shows them all.",
+    "Without WHAT, lists everything that is held or waited for. A filter is one or more words; a row matches if it has all of" +
+      " them. `host:`, `state:` or `holder:` before a word limits the search to that field.",
+    "A listing shows one revision of etcd, which --json prints and --expect-revision of other commands accepts. On a" +
+      " terminal, columns that do not fit are left out; --wide shows all.",
   ],
   args: [
     { name: "WHAT", isOptional: true, choices: LISTINGS, help: LISTINGS.join(", ") },
@@ -34,28 +34,28 @@ export const ls: Command = {
   flags: [
     {
       ...{ name: "filter", value: "TEXT", isRepeatable: true },
-      help: "only rows with these words; where WHAT is left out, the only way to say so",
+      help: "only rows with these words; for a filter without WHAT",
     },
-    { name: "host", value: "HOST", names: "host", help: "only what has to do with this host" },
-    { name: "state", value: "STATE", help: "only what is held, waiting, drained, …" },
-    { name: "sort", value: "COLUMN", help: "order by this column; -COLUMN for the largest first" },
-    { name: "reverse", help: "the other way round" },
-    { name: "columns", value: "A,B,…", help: "these columns, in this order; `help` lists those there are" },
-    { name: "wide", short: "w", help: "all columns, however wide, and nothing cut" },
+    { name: "host", value: "HOST", names: "host", help: "only rows about this host" },
+    { name: "state", value: "STATE", help: "only rows in this state: held, waiting, drained, …" },
+    { name: "sort", value: "COLUMN", help: "sort by this column; -COLUMN for the largest first" },
+    { name: "reverse", help: "reverse the order" },
+    { name: "columns", value: "A,B,…", help: "these columns, in this order; `help` lists all columns" },
+    { name: "wide", short: "w", help: "all columns at full width" },
     { name: "all", short: "a", help: "also locks and resources that are free" },
     { name: "limit", value: "N", help: "only the first N rows" },
-    { name: "watch", help: "go on showing it as it changes: a live table, or JSON lines on a pipe" },
-    { name: "ascii", help: "no signs but ASCII's" },
-    { name: "json", help: "as JSON; docs/json.md has its shape" },
+    { name: "watch", help: "update continuously: a live table, or JSON lines on a pipe" },
+    { name: "ascii", help: "only ASCII characters" },
+    { name: "json", help: "as JSON; docs/json.md describes it" },
   ],
   settings: CONNECTION_SETTINGS,
   examples: [
     ["signalbox ls", "everything that is held or waited for"],
     ["signalbox ls --state drained", "what is drained, and who still holds it"],
     ["signalbox ls queues host:web1", "who waits on web1"],
-    ["signalbox ls locks --all --sort -since", "all locks, those that are held longest first"],
-    ["signalbox ls history state:failed --limit 10", "what failed lately?"],
-    ["signalbox ls schedules state:late", "what should have run, and does not?"],
+    ["signalbox ls locks --all --sort -since", "all locks, the longest held first"],
+    ["signalbox ls history state:failed --limit 10", "which runs failed recently?"],
+    ["signalbox ls schedules state:late", "which schedules are late?"],
     ["signalbox ls problems", "is anything wrong?"],
     ["signalbox ls --watch", "a live table"],
     ["signalbox ls drains --json | jq .rows", "for programs"],

@@ -78,7 +78,7 @@ async function matchWord(context: CommandContext, snapshot: Snapshot, word: stri
   const free = await explainFree(context, snapshot, word);
   if (free !== undefined) return { claims: [], notes: [free] };
   const names = [...snapshot.queues.values()].map(({ name }) => name);
-  return throwUnknownName("run", word, names, ", and nothing is known of a lock or resource of that name");
+  return throwUnknownName("run", word, names, ", and no lock or resource has this name");
 }
 
 /** Finds the runs that wait for a lock or resource; undefined if its queue is empty. */

@@ -21,7 +21,7 @@ export function parseCronlockAddresses(variables: ToolVariables, usesTls: boolea
   const source = host?.source ?? variables.get("CRONLOCK_PORT")?.source;
   if (source === undefined) return undefined;
   const hosts = (host?.value ?? "localhost").split(/[\s,]+/).filter((one) => one !== "");
-  if (hosts.length === 0) throw new ConfigError(`${source}: no host is named`);
+  if (hosts.length === 0) throw new ConfigError(`${source}: no host is given`);
   return { value: hosts.map((one) => parseAddress(one, { port, usesTls, source })).join(","), source };
 }
 
@@ -32,7 +32,7 @@ function parseAddress(
   // An address with user and password holds a secret, which must not be repeated in the message.
   if (text.includes("@"))
     throw new ConfigError(
-      `${source}: an address holds user and password (not shown here); use CRONLOCK_AUTH`,
+      `${source}: an address contains user and password (not shown here); use CRONLOCK_AUTH`,
     );
   const [, scheme = "http", name, own = String(port)] = ADDRESS.exec(text) ?? [];
   if (name === undefined)
@@ -45,6 +45,6 @@ function parseAddress(
 /** Returns a hint for unreachable endpoints, if one has the port of Redis. */
 export function findPortHint(endpoints: string): string | undefined {
   return endpoints.split(",").some((one) => one.endsWith(`:${REDIS_PORT}`))
-    ? `port ${REDIS_PORT} is that of Redis, etcd listens on ${ETCD_PORT}: set CRONLOCK_PORT`
+    ? `port ${REDIS_PORT} is the port of Redis, etcd listens on ${ETCD_PORT}: set CRONLOCK_PORT`
     : undefined;
 }

@@ -95,21 +95,21 @@ function refuseUnsupported(variables: ToolVariables): void {
   const sentinel = variables.get("CRONLOCK_USE_SENTINEL");
   if (sentinel?.value === "yes")
     throw new ConfigError(
-      `${sentinel.source}: Sentinel is Redis's; etcd's members agree by themselves: leave it out, and name ` +
+      `${sentinel.source}: Sentinel belongs to Redis and etcd needs none: remove it, and name ` +
         "several of them in CRONLOCK_HOST, with commas between",
     );
   const address = variables.get("CRONLOCK_LOCAL_VIP");
   if (address !== undefined)
     throw new ConfigError(
-      `${address.source}: jobs are not bound to an address here; name the hosts that may run them in a group ` +
-        "(signalbox group set), and that in SIGNALBOX_GROUP",
+      `${address.source}: signalbox does not bind jobs to an address; put the hosts that may run them into a group ` +
+        "(signalbox group set), and set SIGNALBOX_GROUP to it",
     );
 }
 
 function buildNotes(variables: ToolVariables): string[] {
   return variables.isYes("CRONLOCK_NTPDATE")
     ? [
-        "CRONLOCK_NTPDATE is ignored: the lock does not depend on this host's clock, and chrony or ntpd keep that right",
+        "CRONLOCK_NTPDATE is ignored: the lock does not depend on this host's clock; set the clock with chrony or ntpd",
       ]
     : [];
 }

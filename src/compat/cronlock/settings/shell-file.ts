@@ -53,9 +53,8 @@ class ShellFileParser {
   parse(): Assignment[] {
     const strange = /[\0\r]/.exec(this.#text);
     this.#at = strange?.index ?? 0;
-    if (strange?.[0] === "\r")
-      throw this.#createError("its lines end as on Windows; remove the carriage returns");
-    if (strange !== null) throw this.#createError("it holds a NUL character");
+    if (strange?.[0] === "\r") throw this.#createError("its lines end in carriage returns; remove them");
+    if (strange !== null) throw this.#createError("it contains a NUL character");
     while (this.#skipTo(/[^\s;]/)) this.#parseStatement();
     return this.#found;
   }
@@ -88,7 +87,7 @@ class ShellFileParser {
 
   /** Parses a word to its end, removes quotes and expands variables. */
   #parseWord(): string {
-    if (this.#text[this.#at] === "~") throw this.#createError('"~" is not understood; write the folder out');
+    if (this.#text[this.#at] === "~") throw this.#createError('"~" is not understood; write the whole path');
     let word = "";
     for (let char = this.#text[this.#at]; char !== undefined && !/[\s;]/.test(char); ) {
       word += this.#parsePiece(char);

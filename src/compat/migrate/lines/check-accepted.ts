@@ -15,7 +15,7 @@ import { UntranslatableError } from "./untranslatable-error.ts";
 export function checkAccepted({ options, command }: TranslatedRun, markers: Markers): void {
   const fault = findFault([...options, "--", ...command]);
   if (fault !== undefined)
-    throw new UntranslatableError(`signalbox run would not take it: ${markers.restoreSource(fault)}`);
+    throw new UntranslatableError(`signalbox run would refuse it: ${markers.restoreSource(fault)}`);
 }
 
 function findFault(words: readonly string[]): string | undefined {

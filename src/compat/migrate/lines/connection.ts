@@ -51,7 +51,7 @@ export function applyConnectionOptions(
     return { options: options.filter(isLeft), command, notes: asRun.notes };
   }
   if (at < 0 || !FOREIGN.includes(tool)) return asRun;
-  const note = `${options[at + 1]} is taken for etcd's address; where it is another server's, --no-connection leaves it to signalbox's own configuration`;
+  const note = `${options[at + 1]} is used as etcd's address; if it is the address of another server, use --no-connection, and signalbox's own configuration applies`;
   return { ...asRun, notes: [...asRun.notes, note] };
 }
 
@@ -74,7 +74,7 @@ export function buildCredentialEdits(
     return {
       credentials: [],
       notes: [
-        `it needs ${names}, which is not put into the line, where everybody can read it: set it in a line of its own, or use passwordFile`,
+        `it needs ${names}, which is not put into the line, where every user can read it: set it in a line of its own, or use passwordFile`,
       ],
     };
   const at = command.spans[0]?.start ?? 0;

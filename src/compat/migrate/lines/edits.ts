@@ -38,7 +38,9 @@ export function applyEdits(line: string, { offsets }: DecodedCommand, edits: rea
   let result = line;
   for (const { start, end, text } of [...edits].sort((a, b) => b.start - a.start || b.end - a.end)) {
     if (/[\0\n\r]/.test(text))
-      throw new UntranslatableError("a value holds a line break, which a crontab's line cannot have");
+      throw new UntranslatableError(
+        "a value contains a line break, which a line of a crontab cannot contain",
+      );
     const [from, to] = [offsets[start] ?? line.length, offsets[end] ?? line.length];
     result = result.slice(0, from) + text.replaceAll("%", "\\%") + result.slice(to);
   }

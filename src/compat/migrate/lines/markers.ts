@@ -48,7 +48,9 @@ export class Markers {
       const unknown = this.get(char);
       if (unknown === undefined) return /[\\"$`]/.test(char) ? `\\${char}` : char;
       if (unknown.kind === "pattern")
-        throw new UntranslatableError(`${unknown.source} stands for what only the shell knows; write it out`);
+        throw new UntranslatableError(
+          `${unknown.source} has a value that only the shell knows; write the value`,
+        );
       if (unknown.source.startsWith("`") && unknown.source.includes('"'))
         throw new UntranslatableError(`write ${unknown.source} as $(...)`);
       return unknown.source;

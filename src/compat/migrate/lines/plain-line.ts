@@ -22,13 +22,13 @@ const BUILTINS =
 /** Parses a plain line for its lock name. @throws UntranslatableError if it cannot be put behind a lock */
 export function parsePlainLine(text: string, variables: ReadonlyMap<string, string>): PlainLine | undefined {
   const commands = parseShellCommands(text, variables);
-  if ("fault" in commands) throw new UntranslatableError(`the shell would not take it: ${commands.fault}`);
+  if ("fault" in commands) throw new UntranslatableError(`the shell would refuse it: ${commands.fault}`);
   const { value } = commands;
   if (value.length === 0) return undefined;
   const left = findBackgroundInText(text);
   if (left !== undefined)
     throw new UntranslatableError(
-      `it leaves ${left.what} running in the background, which no lock would cover`,
+      `it leaves ${left.what} running in the background, which the lock would not cover`,
     );
   return {
     text: text.trimEnd(),

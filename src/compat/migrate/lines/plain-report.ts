@@ -23,19 +23,20 @@ export function buildPlainReport(
   const after = applyEdits(kept.before, command, [buildPlainEdit(plain, lock, options.program, job)]);
   const note =
     `${findOwnLockNote(command.text) ?? "it had no lock; now"} hosts that have this line run it one at a time, and those that` +
-    ` find lock ${lock} taken do not; a short job needs --grace 50s too, or a host whose clock is late runs it again`;
+    ` find lock ${lock} taken skip it; a short job also needs --grace 50s, or a host whose clock is late runs it again`;
   return { ...kept, after, notes: [note] };
 }
 
 /** Returns a note for a line that every host must run itself. */
 function findHostNote({ schedule, variables }: CronJob, text: string): string | undefined {
-  if (schedule.toLowerCase() === "@reboot") return "it is for each host's own boot, and stays without a lock";
+  if (schedule.toLowerCase() === "@reboot")
+    return "it runs at the boot of each host, and stays without a lock";
   const work = findHostMaintenance(text, variables);
-  return work && `it seems to look after the host itself (${work}), and stays without a lock`;
+  return work && `it seems to maintain the host itself (${work}), and stays without a lock`;
 }
 
 /** Returns a note about a hand-made lock in the line, which stays as it is. */
 function findOwnLockNote(text: string): string | undefined {
   const [found] = /\b(?:pgrep|pidof)\b|\S+\.(?:lock|lck|pid)\b/.exec(text) ?? [];
-  return found && `what it does about ${found} stays, and counts on each host alone; besides,`;
+  return found && `its use of ${found} stays, and counts for each host alone; now also`;
 }

@@ -57,11 +57,11 @@ export class PrecedingCommands {
     const [, change] = [...this.#changes].find(([name]) => own.test(name)) ?? [];
     if (change !== undefined)
       throw new UntranslatableError(
-        `what ${tool} gets is not known behind ${markers.restoreSource(change)}; write the variable before ${tool}`,
+        `what ${tool} gets is not known after ${markers.restoreSource(change)}; write the variable before ${tool}`,
       );
     return this.#sources.map(
       (source) =>
-        `what ${markers.restoreSource(source)} sets is not known here: see that it is nothing of ${tool}'s`,
+        `what ${markers.restoreSource(source)} sets is not known here: check that it sets nothing of ${tool}`,
     );
   }
 
@@ -102,6 +102,6 @@ export function checkVariablesReach(
   if (kept === undefined) return;
   const wrapper = words[at] ?? "";
   throw new UntranslatableError(
-    `${wrapper} may keep ${kept} from ${tool}; write it behind: ${wrapper} ${kept}=... ${tool}`,
+    `${wrapper} may keep ${kept} from ${tool}; write it after the wrapper: ${wrapper} ${kept}=... ${tool}`,
   );
 }

@@ -34,7 +34,7 @@ const DEPTH = 3;
 export function rewriteShell(text: string, context: TranslationContext, depth = DEPTH): ShellRewrite {
   if (!hasToolName(text) && !text.includes("signalbox")) return NOTHING;
   if (hasPrivateUseCharacters(text) || [...context.variables.values()].some(hasPrivateUseCharacters))
-    throw new UntranslatableError("it holds characters for private use");
+    throw new UntranslatableError("it contains private-use characters");
   const markers = new Markers();
   const commands = parseCommands(text, context.variables, markers);
   const preceding = new PrecedingCommands(context.variables);
@@ -59,7 +59,7 @@ function parseCommands(
 ): readonly ShellCommand[] {
   const parse = (known: ReadonlyMap<string, string>, stand: Markers) => {
     const commands = parseShellCommands(text, known, stand.add);
-    if ("fault" in commands) throw new UntranslatableError(`the shell would not take it: ${commands.fault}`);
+    if ("fault" in commands) throw new UntranslatableError(`the shell would refuse it: ${commands.fault}`);
     return commands.value;
   };
   const changed = findChangedVariables(parse(variables, new Markers()));
@@ -103,7 +103,7 @@ function buildInnerToolNotes(words: readonly string[], from: number): string[] {
   const inner = findToolStart(words, index);
   if (inner === undefined || inner.tool === "run") return [];
   return [
-    `the command itself starts ${inner.tool}, which stays; where both stand for one lock, take it away once every host has this line`,
+    `the command itself starts ${inner.tool}, which stays; if both take the same lock, remove it once every host has this line`,
   ];
 }
 
@@ -112,7 +112,7 @@ function buildPathNotes(words: readonly string[], at: number, length: number): s
   const word = words[at] ?? "";
   if (length === 2 || !/^\/(?!usr\/bin\/|bin\/)/.test(word)) return [];
   return [
-    `${getBaseName(word)} was called by its path: see that cron's PATH leads to signalbox, or name it with --program`,
+    `${getBaseName(word)} was called by its path: check that cron's PATH finds signalbox, or give its path with --program`,
   ];
 }
 
@@ -138,7 +138,7 @@ function rewriteNestedShell(
     /[\\$`"]/.test(mark === '"' ? inner : "")
   )
     throw new UntranslatableError(
-      "a tool stands in a text for a shell, with quotes in quotes; put it into a script",
+      "the tool is in a command for a shell, with quotes inside quotes; put it into a script",
     );
   const variables = isLoginShell(words) ? new Map<string, string>() : context.variables;
   const { edits, ...rest } = rewriteShell(inner, { ...context, variables }, depth - 1);
@@ -153,7 +153,7 @@ function checkRunsHere(words: readonly string[]): void {
   const program = findRemoteStarter(words.slice(unwrapCommand(words).program));
   if (program !== undefined)
     throw new UntranslatableError(
-      `${program} starts the tool somewhere else; take it out there, and put signalbox run before ${program}`,
+      `${program} starts the tool elsewhere; remove the tool there, and put signalbox run before ${program}`,
     );
 }
 

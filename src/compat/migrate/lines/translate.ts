@@ -39,7 +39,7 @@ export function translateCommand(located: LocatedCommand, context: TranslationCo
   const { credentials, notes } = buildCredentialEdits(asRun, located);
   if (context.around && start.length === 2)
     throw new UntranslatableError(
-      `signalbox ${start.tool} takes the lock of signalbox run already; nothing is to go around it`,
+      `signalbox ${start.tool} already takes the lock of signalbox run; it needs nothing around it`,
     );
   const edits = context.around
     ? [buildWrapping(located, context, asRun)]
@@ -69,10 +69,10 @@ function buildBackgroundNotes(
   const what = markers.restoreSource(left.what);
   if (coversChildren && left.inheritsFiles)
     throw new UntranslatableError(
-      `${what} goes on in the background: ${tool} keeps its lock until that has ended too, signalbox run does not; let the` +
+      `${what} continues in the background: ${tool} keeps its lock until that has ended too, signalbox run does not; let the` +
         " command wait for it (without &, or with wait at its end)",
     );
-  return [`${what} goes on when the command has ended, and the lock does not cover it, as with ${tool}`];
+  return [`${what} continues when the command has ended, and the lock does not cover it, as with ${tool}`];
 }
 
 /**
@@ -82,7 +82,7 @@ function buildBackgroundNotes(
 function buildAroundNotes(tool: string, { around }: TranslationContext): string[] {
   if (!around || !FRONT_END_NAMES.includes(tool)) return [];
   return [
-    `${tool} must be the old one there: one that leads to signalbox takes the same lock, and finds it taken`,
+    `${tool} must be the old program there: a link to signalbox would take the same lock, and find it taken`,
   ];
 }
 
@@ -144,7 +144,7 @@ function translateWords(
     throw new UntranslatableError(markers.restoreSource(error.message));
   }
   const unknown = words.filter(hasMark).map((word) => markers.restoreSource(word));
-  const remedy = tool in OWN_VARIABLES ? "name the lock in CRONLOCK_KEY" : "write it out";
+  const remedy = tool in OWN_VARIABLES ? "name the lock in CRONLOCK_KEY" : "write the value";
   throw new UntranslatableError(
     `what ${tool} makes of ${unknown.join(" ")} is known only when the shell runs it; ${remedy}`,
   );
@@ -178,13 +178,13 @@ function checkReplacedText(located: LocatedCommand, bound: number): void {
   const [last, next] = [command.spans[bound - 1], command.spans[bound]];
   if (next !== undefined && last?.isPart && next.isPart && last.end > next.start)
     throw new UntranslatableError(
-      `${getWordSource(located, bound)} holds words of ${start.tool} and of the command; write them out`,
+      `${getWordSource(located, bound)} contains words of ${start.tool} and of the command; write the words`,
     );
   for (let index = start.at + 1; index < bound; index += 1) {
     const between = text.slice(command.spans[index - 1]?.end, command.spans[index]?.start);
     if (/[^ \t]/.test(between))
       throw new UntranslatableError(
-        `${between.trim()} stands among the words of ${start.tool}; put it at the end of the command`,
+        `${between.trim()} is between the words of ${start.tool}; put it at the end of the command`,
       );
   }
 }
@@ -203,7 +203,7 @@ function checkWords(
     const unknown = word.length === 1 ? markers.get(word) : undefined;
     if (unknown?.kind === "bare" && !passed.has(word))
       throw new UntranslatableError(
-        `${unknown.source} may come to any number of words; put it in quotes, or set it in the crontab`,
+        `${unknown.source} can become any number of words; put it in quotes, or set it in the crontab`,
       );
   }
 }

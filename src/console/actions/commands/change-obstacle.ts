@@ -6,6 +6,6 @@ export function findChangeObstacle({
   isReadOnly,
   liveView,
 }: DataAccess & SettingsAccess): string | undefined {
-  if (isReadOnly) return "read-only: nothing can be changed here";
-  return isLive(liveView.connection) ? undefined : "etcd is away: nothing can be changed before it is back";
+  if (isReadOnly) return "this console is read-only";
+  return isLive(liveView.connection) ? undefined : "etcd is unreachable: changes are not possible now";
 }

@@ -46,7 +46,7 @@ export function buildEditAction(subject: Subject | undefined, snapshot: Snapshot
     };
     return { ...action, ...(present && { present }) };
   }
-  return { reason: "groups, resources and schedules can be edited" };
+  return { reason: "only groups, resources and schedules can be edited" };
 }
 
 /** Builds the action that creates an item of the kind that the tab shows. */
@@ -59,7 +59,7 @@ export function buildCreateAction(tab: TabId): RowActionResult {
     return { command: getCommandById("drain"), args: [], fixed: 0, target: "a new drain" };
   if (tab === "schedules")
     return { command: getCommandById("schedule add"), args: [], fixed: 0, target: "a new schedule" };
-  return { reason: "groups, resources, drains and schedules can be made, each in its own tab" };
+  return { reason: "create groups, resources, drains or schedules in their own tabs" };
 }
 
 export function buildDeleteAction(subject: Subject | undefined): RowActionResult {
@@ -68,5 +68,5 @@ export function buildDeleteAction(subject: Subject | undefined): RowActionResult
       ...{ command: getCommandById(`${subject.kind} delete`), args: [subject.name] },
       target: subject.kind === "schedule" ? subject.name : formatSubjectName(subject),
     };
-  return { reason: "groups, schedules and the configuration of resources can be deleted" };
+  return { reason: "only groups, schedules and configured resources can be deleted" };
 }

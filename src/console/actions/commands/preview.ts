@@ -43,7 +43,7 @@ export async function runPreview(
     return {
       revision: undefined,
       outcome: "dry-run",
-      messages: ["it has no preview"],
+      messages: ["this command has no preview"],
       isLive: false,
       affectedRuns: "",
     };

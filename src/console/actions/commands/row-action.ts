@@ -51,7 +51,7 @@ export function buildRowAction(
     case "schedule trigger":
       return buildScheduleAction(id, subject, snapshot);
     default:
-      return { reason: `${id} is not done to a row` };
+      return { reason: `${id} does not apply to a row` };
   }
 }
 
@@ -72,7 +72,7 @@ function buildResetAction(subject: Subject, snapshot: Snapshot): RowActionResult
       : { reason: `nobody holds ${formatSubjectName(subject)}` };
   }
   if (subject.kind === "run") return buildRunResetAction(subject, snapshot);
-  return { reason: "only what is held can be reset: a lock or a resource" };
+  return { reason: "only a held lock or resource can be reset" };
 }
 
 function buildRunResetAction(
@@ -81,7 +81,7 @@ function buildRunResetAction(
 ): RowActionResult {
   const entries = queue && findNamedQueue(snapshot, queue.kind, queue.name)?.entries;
   if (queue === undefined || !entries?.some((entry) => entry.run === name && isHolding(entry)))
-    return { reason: "it waits: K releases it" };
+    return { reason: "the run is waiting: K releases it" };
   const target = `${queue.kind} ${queue.name}`;
   return { command: getCommandById("reset"), args: [queue.kind, queue.name], flags: { run: name }, target };
 }
@@ -91,7 +91,7 @@ function buildRunResetAction(
  * triggered.
  */
 function buildScheduleAction(id: string, subject: Subject, { schedules }: Snapshot): RowActionResult {
-  if (subject.kind !== "schedule") return { reason: `${id} is for schedules` };
+  if (subject.kind !== "schedule") return { reason: `${id} applies only to schedules` };
   const { name } = subject;
   const hasPause = schedules.get(name)?.value?.pause !== undefined;
   if (id === "schedule resume" && !hasPause) return { reason: `${formatSubjectName(subject)} is not paused` };
@@ -102,12 +102,12 @@ function buildReleaseAction(subject: Subject, snapshot: Snapshot): RowActionResu
   const command = getCommandById("release");
   if (subject.kind === "run") return { command, args: [subject.name], target: formatSubjectName(subject) };
   if (subject.kind !== "lock" && subject.kind !== "resource")
-    return { reason: "only who waits can be released: see Queues" };
+    return { reason: "only waiting runs can be released: see Queues" };
   const waiters =
     findNamedQueue(snapshot, subject.kind, subject.name)?.entries.filter((entry) => !isHolding(entry)) ?? [];
   const [only] = waiters;
   if (only === undefined) return { reason: `nobody waits for ${formatSubjectName(subject)}` };
-  if (waiters.length > 1) return { reason: `${waiters.length} wait: choose one in Queues` };
+  if (waiters.length > 1) return { reason: `${waiters.length} runs wait: select one in Queues` };
   return { command, args: [only.run], target: `run ${only.run}` };
 }
 
@@ -120,11 +120,11 @@ function buildDrainAction(subject: Subject): RowActionResult {
     case "group":
       return { command, args: [subject.kind, subject.name], target: formatSubjectName(subject) };
     case "drain":
-      return { reason: "it is drained already: U lifts it" };
+      return { reason: "already drained: U lifts the drain" };
     default:
       return subject.kind === "run" && subject.queue !== undefined
         ? buildDrainAction(subject.queue)
-        : { reason: "locks, resources, hosts and groups can be drained" };
+        : { reason: "only locks, resources, hosts and groups can be drained" };
   }
 }
 
@@ -141,6 +141,6 @@ function buildUndrainAction(subject: Subject): RowActionResult {
     case "group":
       return { command, args: [subject.kind, subject.name], target: formatSubjectName(subject) };
     default:
-      return { reason: "locks, resources, hosts and groups can be undrained" };
+      return { reason: "only locks, resources, hosts and groups can be undrained" };
   }
 }

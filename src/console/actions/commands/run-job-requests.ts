@@ -58,8 +58,8 @@ function reportResults(app: RunJobRequestsParts, results: readonly ConsoleJob[])
 
 function reportResultCounts(app: ToastAccess, results: readonly ConsoleJob[]): void {
   const bad = results.filter(({ code }) => code !== EXIT.ok).length;
-  if (bad === 0) app.showToast(`all ${results.length} are done`, "held");
-  else app.showToast(`${bad} of ${results.length} are not done: Enter on one in JOBS shows why`, "problem");
+  if (bad === 0) app.showToast(`all ${results.length} jobs are done`, "held");
+  else app.showToast(`${bad} of ${results.length} jobs failed: press Enter on a job to see why`, "problem");
 }
 
 function formatJobToast(app: KeymapAccess, { title, lines, code, command }: ConsoleJob): string {

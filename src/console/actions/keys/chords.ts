@@ -64,13 +64,13 @@ function joinChord({ modifiers, key }: ChordParts): string {
 
 function findSyntaxFault({ modifiers, key }: ChordParts): string | undefined {
   const strange = [...modifiers].find((one) => !MODIFIERS.some((modifier) => modifier === one));
-  if (strange !== undefined) return `begins with ${quoteText(strange)}, which is none of Ctrl, Alt and Shift`;
+  if (strange !== undefined) return `begins with ${quoteText(strange)}; it must be one of Ctrl, Alt, Shift`;
   if (NAMED.test(key) || /^[^\p{C}\p{Z}]$/u.test(key)) return undefined;
   return "is not a key; write it as x, G, Ctrl+P, F5, PgDn, Space or Shift+Tab";
 }
 
-const NEVER = "does not reach programs in a terminal";
-const UNSURE = "is told apart from the key alone by few terminals";
+const NEVER = "is not sent to programs by terminals";
+const UNSURE = "is the same as the key alone in most terminals";
 /** Keys that Ctrl turns into another key. */
 const SAME: Readonly<Record<string, string>> = {
   i: "Tab",
@@ -85,7 +85,7 @@ function findTerminalFault({ modifiers, key }: ChordParts): string | undefined {
   const hasModifier = (modifier: string) => modifiers.has(modifier);
   if (NAMED.test(key)) return findNamedKeyFault(modifiers, key);
   if (hasModifier("shift") && (hasModifier("ctrl") || !isLetter(key)))
-    return hasModifier("ctrl") ? NEVER : "is written as the character that it types, such as !";
+    return hasModifier("ctrl") ? NEVER : "must be written as the character that it types, such as !";
   if (hasModifier("ctrl")) {
     const same = SAME[key.toLowerCase()];
     if (same !== undefined) return `is ${same} to a terminal`;
@@ -93,7 +93,7 @@ function findTerminalFault({ modifiers, key }: ChordParts): string | undefined {
   }
   const begins = `${hasModifier("shift") ? key.toUpperCase() : key.toLowerCase()}`;
   return hasModifier("alt") && /^[[\]OPX^_]$/.test(begins)
-    ? "is how terminals begin to tell of other keys"
+    ? "begins the codes of other keys in a terminal"
     : undefined;
 }
 

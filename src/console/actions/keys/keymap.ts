@@ -81,7 +81,7 @@ function parseActionChord(action: KeyAction, text: string, findings: string[]): 
 function findRefusal({ isChange }: KeyAction, chord: string): string | undefined {
   if (chord === ALWAYS) return "Ctrl+C always quits";
   if (!isChange || !/^ctrl\+/.test(chord)) return undefined;
-  return `${formatChord(chord)} is refused: what changes something is on no key with Ctrl, for those are hit by mistake`;
+  return `${formatChord(chord)} is refused: actions that change something cannot be on a key with Ctrl, since these are easily hit by mistake`;
 }
 
 /** Binds the keys of an action. The user's bindings come first; an action that loses a key is reported. */
@@ -95,8 +95,8 @@ function bind(
     if (other === undefined) bound.set(chord, id);
     else if (other !== id) {
       const whose = wanted.has(id)
-        ? `${other} and ${id} are both bound to it; ${other} has it`
-        : `it is ${other} now, no longer ${id}`;
+        ? `${other} and ${id} are both bound to this key; it runs ${other}`
+        : `this key runs ${other} now, no longer ${id}`;
       findings.push(`keyBindings: ${formatChord(chord)}: ${whose}`);
     }
   }
@@ -105,6 +105,6 @@ function bind(
 function formatUnknownAction(id: string, actions: readonly KeyAction[]): string {
   const ids = actions.map((action) => action.id);
   const meant = findNearest(id, ids);
-  const remedy = meant === undefined ? `there are ${ids.join(", ")}` : `did you mean ${quoteText(meant)}?`;
-  return `keyBindings: ${quoteText(id)} is nothing that a key can do; ${remedy}`;
+  const remedy = meant === undefined ? `use one of ${ids.join(", ")}` : `did you mean ${quoteText(meant)}?`;
+  return `keyBindings: unknown action ${quoteText(id)}; ${remedy}`;
 }

@@ -115,7 +115,7 @@ function buildDrainDetail(subject: Subject & { kind: "drain" }, { snapshot, wall
         : `drain of ${what}: no new grants, waiting for ${left} to end`,
     tone: "problem",
     facts: facts.filter(({ value }) => value !== ""),
-    sections: [{ kind: "lines", title: "who is in it", lines: formatDrainExtent(extent, target, wall) }],
+    sections: [{ kind: "lines", title: "runs in its scope", lines: formatDrainExtent(extent, target, wall) }],
   };
 }
 

@@ -38,7 +38,7 @@ export class DebouncedFetch {
 
   end(): void {
     clearTimeout(this.#timer);
-    this.#stop.abort(new Error("nobody looks any more"));
+    this.#stop.abort(new Error("the view was closed"));
   }
 
   #scheduleFetch(pause: number): void {

@@ -41,7 +41,7 @@ export class LivenessPoller {
 
   end(): void {
     clearTimeout(this.#timer);
-    this.#stop.abort(new Error("nobody looks any more"));
+    this.#stop.abort(new Error("the view was closed"));
   }
 
   #schedulePoll(pause: number): void {

@@ -53,7 +53,7 @@ export function buildDialogModel(
     content: { kind: "dialog", preview, ...below },
     hints: [
       ...(dialog.fields.length > 0 ? ([["Tab", "next field"]] as const) : []),
-      ...(dialog.isReady ? ([["Enter", dialog.forms[0]?.spec.id ?? "do it"]] as const) : []),
+      ...(dialog.isReady ? ([["Enter", dialog.forms[0]?.spec.id ?? "confirm"]] as const) : []),
       ["Esc", "cancel"],
     ],
     ...{ width, at: "middle", tone: dialog.word === undefined ? "plain" : "danger" },
@@ -75,9 +75,8 @@ function cutPreview({ app, top: wanted }: DialogView, rows: RowModel[], room: nu
 function buildPreviewRows(dialog: DialogView, width: number): RowModel[] {
   const { app, previews, targets, forms, incomplete, isReading } = dialog;
   if (incomplete !== undefined) return [createRow(clean(incomplete, width), "quiet")];
-  if (isReading) return [createRow("it only looks", "quiet")];
-  if (previews === undefined)
-    return [createRow(`looking what it would do${app.theme.signs.ellipsis}`, "quiet")];
+  if (isReading) return [createRow("this command changes nothing", "quiet")];
+  if (previews === undefined) return [createRow(`reading the preview${app.theme.signs.ellipsis}`, "quiet")];
   return previews.flatMap((preview, at): RowModel[] => {
     const rows = buildChangedRows(preview, dialog.base?.[at], app.theme, width);
     const filled = rows.length === 0 ? [createRow("nothing to do")] : rows;

@@ -226,7 +226,7 @@ export class DialogOverlay implements Overlay, DialogView {
   /** Clears the confirmation that was typed: it was for other runs. */
   #onRunsChanged(): void {
     this.typed.set(CONFIRM, createField());
-    this.fault = "it would now end other runs than before: read it again";
+    this.fault = "the runs to end have changed: read the preview again";
   }
 
   #runReadOnly(): void {

@@ -20,11 +20,11 @@ export function findDialogObstacle(
   if (isReading) return undefined;
   const obstacle = findChangeObstacle(app);
   if (obstacle !== undefined) return obstacle;
-  if (previews === undefined) return "wait for the preview: it says what will happen";
+  if (previews === undefined) return "wait for the preview of what will happen";
   if (previews.some(({ outcome }) => outcome === "failed" || outcome === "changed"))
-    return "it cannot be done so: see above";
+    return "not possible with these values: see above";
   if (word !== undefined && typed !== word) return `type ${clean(word, 60)} to confirm`;
-  return dialog.isReady ? undefined : "it has only just said what will happen: read it, then press Enter";
+  return dialog.isReady ? undefined : "the preview has just changed: read it, then press Enter";
 }
 
 /**

@@ -4,17 +4,17 @@ import type { PaletteChoice } from "./entry.ts";
 
 /** Commands that do not work in the console, and what to do instead. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
-  run: "needs a terminal of its own",
-  console: "you are in it",
-  edit: "needs a terminal of its own: it opens your editor",
-  completion: "it is for your shell",
-  exporter: "it is a service: start it in a terminal, or by systemd",
-  worker: "it is a service: start it in a terminal, or by systemd",
-  init: "etcd is in use here already: see doctor",
-  ls: "the tabs show it, live",
-  "group list": "the tab Groups shows it, live",
-  "schedule list": "the tab Schedules shows it, live",
-  "resource list": "the tab Resources shows it, live",
+  run: "start it in another terminal",
+  console: "already open",
+  edit: "opens an editor: start it in another terminal",
+  completion: "only useful in a shell",
+  exporter: "a service: start it in a terminal, or with systemd",
+  worker: "a service: start it in a terminal, or with systemd",
+  init: "etcd is set up already: see doctor",
+  ls: "see the tabs",
+  "group list": "see the tab Groups",
+  "schedule list": "see the tab Schedules",
+  "resource list": "see the tab Resources",
 };
 
 /** Actions for keys only. They are not listed in the palette. */
@@ -56,7 +56,7 @@ export function findChoiceObstacle(
     ? commands.some((command) => command.id === choice.id && isMutatingCommand(command))
     : actions.some(({ id, isChange }) => id === choice.id && isChange);
   if (isChanging && isReadOnly) return "read-only";
-  if (isChanging && isAway) return "etcd is away";
+  if (isChanging && isAway) return "etcd unreachable";
   if (!isCommand && ON_ROWS.has(choice.id) && !hasSelection) return "nothing is selected";
   return undefined;
 }

@@ -64,7 +64,7 @@ class PaletteOverlay implements Overlay {
     const { matches, total } = this.#found;
     const shown = matches.slice(top, top + this.#height);
     const more = total > matches.length || matches.length > shown.length ? [`${total} found`] : [];
-    const notes = [...(shown.length === 0 ? ["nothing is called so"] : []), ...more];
+    const notes = [...(shown.length === 0 ? ["nothing has this name"] : []), ...more];
     return {
       title: "palette",
       content: {

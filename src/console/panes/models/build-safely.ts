@@ -15,7 +15,7 @@ export function buildSafely<T>(
     return build();
   } catch (error) {
     app.log.add(`a part of the screen failed: ${String((error as Error)?.stack ?? error)}`);
-    const text = `${app.theme.signs.marks.problem}this part failed, which is a defect: ${String(error)}`;
+    const text = `${app.theme.signs.marks.problem}this part failed, a defect of signalbox: ${String(error)}`;
     return replace(createRow(clean(text), "problem"));
   }
 }

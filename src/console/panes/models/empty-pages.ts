@@ -28,7 +28,7 @@ export function buildUnknownPage(
     createPageRow(NOT_READ_YET, kind === "opening" ? "heading" : "problem"),
     blank,
     ...(fault === undefined ? [] : wrap(`why: ${fault}`)),
-    ...wrap(`tried for ${formatBriefDuration(app.getWallTime() - since)}, and tried again until it works`),
+    ...wrap(`trying for ${formatBriefDuration(app.getWallTime() - since)}; retries continue until it works`),
     blank,
     ...wrap(...listSettingLines(app)),
     blank,
@@ -46,8 +46,8 @@ export function buildWelcomePage(app: DataAccess & SettingsAccess & ThemeAccess,
     `Nothing has ever run under ${context.settings.prefix} here. To begin, in another terminal:`,
     "  signalbox run --lock hello -- sleep 60",
     "  signalbox schedule add hello '* * * * *' -- date   and   signalbox worker",
-    "  signalbox init      examines etcd and this host, and says what to set",
-    "Keys: ? help, : everything by its name, q quit.",
+    "  signalbox init      checks etcd and this host, and prints what to set",
+    "Keys: ? help, : all commands and names, q quit.",
   ];
   return wrapProseLines(lines, theme.createLook(width - 2)).map((line) => createPageRow(line, "quiet"));
 }
@@ -69,12 +69,12 @@ function listSettingLines({ context }: SettingsAccess): string[] {
 
 function listAdviceLines(isRefused: boolean): string[] {
   const what = isRefused
-    ? "etcd answers and refuses. Set the user and its password: SIGNALBOX_USER and SIGNALBOX_PASSWORD, or user and " +
+    ? "etcd refuses access. Set the user and the password: SIGNALBOX_USER and SIGNALBOX_PASSWORD, or user and " +
       "passwordFile in the configuration file; or a client certificate: cert and key. Roles: docs/etcd.md"
-    : "If etcd is elsewhere: SIGNALBOX_ENDPOINTS=http://etcd1:2379,http://etcd2:2379, or endpoints in " +
+    : "To use another etcd: SIGNALBOX_ENDPOINTS=http://etcd1:2379,http://etcd2:2379, or endpoints in " +
       "/etc/signalbox/config.json or ~/.config/signalbox/config.json; with TLS: https:// and cacert";
   return [
     what,
-    "signalbox doctor examines all of this; signalbox config shows every setting and where it comes from",
+    "signalbox doctor checks all of this; signalbox config shows every setting and where it comes from",
   ];
 }

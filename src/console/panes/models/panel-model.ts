@@ -65,7 +65,7 @@ function buildPanelRows(app: PanelInputs, size: Size): RowModel[] {
         app,
         app.log.lines.map((text) => [{ text }]),
         size,
-        "Nothing was logged.",
+        "The log is empty.",
       );
   }
 }
@@ -95,7 +95,7 @@ function showNewest(
 function buildJobRows(app: PanelInputs, { width, height }: Size): RowModel[] {
   const { state, jobs } = app;
   if (jobs.list.length === 0) {
-    const empty = "No jobs yet. D drains, X resets what is selected; : has all commands.";
+    const empty = "No jobs yet. D drains and X resets the selection; : has all commands.";
     return [createPageRow(clean(empty, width - 2), "quiet")];
   }
   const { cursor } = state.panel;

@@ -44,8 +44,8 @@ function buildConnectionSegments(app: ClockAccess & DataAccess & ThemeAccess, ro
   }
   const what = {
     opening: `connecting for ${age}`,
-    away: `etcd is away for ${age}${revision && `, last known: ${revision}`}`,
-    refused: `etcd refuses for ${age}${revision && `, last known: ${revision}`}`,
+    away: `etcd unreachable ${age}${revision && `, last known: ${revision}`}`,
+    refused: `access refused ${age}${revision && `, last known: ${revision}`}`,
   }[state.kind];
   return [
     { text: ` ${signs.marks.problem}${what}`, role, weight: 1 },

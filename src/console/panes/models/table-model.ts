@@ -75,7 +75,7 @@ function buildEmptyRows(app: TableInputs, width: number): RowModel[] {
   const text =
     filter === ""
       ? table.empty
-      : `Nothing passes the filter ${filter} in ${table.id}. Esc takes the filter away.`;
+      : `No row in ${table.id} matches the filter ${filter}. Esc clears the filter.`;
   const rows = text.split(/(?<=\.) /).map((line) => createPageRow(clean(line, width - 2), "quiet"));
   return [...rows, ...buildWelcomePage(app, width)];
 }

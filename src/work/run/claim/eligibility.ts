@@ -145,14 +145,14 @@ function computeResourceTotal(
   const resource = quoteText(lease.resource);
   if (total === undefined) {
     throw new ConfigError(
-      `resource ${resource} has no total; say it with --lease ${lease.resource}=${lease.count}:TOTAL, ` +
+      `resource ${resource} has no total; state it with --lease ${lease.resource}=${lease.count}:TOTAL, ` +
         `or for every run with: signalbox resource set ${lease.resource} TOTAL`,
     );
   }
   if (lease.total !== undefined && lease.total !== total) {
     throw new ConfigError(
-      `resource ${resource} has a configured total of ${total}, the command line says ${lease.total}; ` +
-        `write ${total} in --lease, or change what is configured with: signalbox resource set`,
+      `resource ${resource} has a configured total of ${total}, but the command line states ${lease.total}; ` +
+        `write ${total} in --lease, or change the configured total with: signalbox resource set`,
     );
   }
   if (lease.count > total) throw createOverTotalError(lease.resource, lease.count, total);
@@ -170,13 +170,13 @@ function findFirstTotal(ports: ClaimPorts, kvs: readonly KeyValue[]): number | u
 
 function createUnknownResourceError(resource: string): ConfigError {
   return new ConfigError(
-    `resource ${quoteText(resource)} is none that is configured; add it with: signalbox resource set, or signalbox import`,
+    `resource ${quoteText(resource)} is not configured; add it with: signalbox resource set, or signalbox import`,
   );
 }
 
 /** For a claim that can never be granted and would block its queue forever. */
 export function createOverTotalError(resource: string, count: number, total: number): ConfigError {
   return new ConfigError(
-    `${count} units of resource ${quoteText(resource)} are asked for, but there are only ${total}`,
+    `${count} units of resource ${quoteText(resource)} are requested, but there are only ${total}`,
   );
 }

@@ -54,7 +54,7 @@ export class HostRecordWriter {
       if (!(error instanceof StoreError) || error.kind !== "permission") throw error;
       this.#state = "barred";
       const answer = await call(txn); // if it is rejected again, the record was not the cause
-      this.#ports.log.info("the role may not write what this host says of itself; see: signalbox init");
+      this.#ports.log.info("the role may not write the host record; see: signalbox init");
       return answer;
     }
   }
@@ -70,7 +70,7 @@ export class HostRecordWriter {
     const txn = addPutIfChanged(NOTHING, key, this.#renderRecord());
     await retryUnavailable(this.#ports, clock.now() + WITHIN, (signal) => store.commitTxn(txn, signal)).catch(
       (error) => {
-        log.info("this host could not leave word that it is there", { error: String(error) });
+        log.info("cannot write the host record", { error: String(error) });
       },
     );
   }

@@ -64,7 +64,8 @@ function computeObstacleEnd({ drains = [], lockAhead }: WaitObstacle): number | 
 function describeObstacle({ drains, lockAhead, resources = [] }: WaitObstacle): string {
   const [drain] = drains ?? [];
   if (drain !== undefined) return describeDrain(drain);
-  if (lockAhead !== undefined) return `the lock is taken: ${describeQueueEntry(lockAhead)} is ahead`;
+  if (lockAhead !== undefined)
+    return `the lock is taken; the ticket ahead is ${describeQueueEntry(lockAhead)}`;
   const names = resources.map(
     ({ resource, count, total }) => `${quoteText(resource)} (${count} of ${total} asked for)`,
   );

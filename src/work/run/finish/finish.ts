@@ -41,7 +41,7 @@ export async function finishClaim(ports: ClaimPorts, done: ClaimCompletion): Pro
     else await session.revoke(until);
   } catch (error) {
     const level = isUnavailable(error) ? "warn" : "error";
-    ports.log[level]("the claim was not freed, it ends with its session", { error: String(error) });
+    ports.log[level]("the claim was not freed; it ends with its session", { error: String(error) });
   } finally {
     session.stopRenewing();
   }

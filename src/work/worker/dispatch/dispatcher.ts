@@ -185,7 +185,7 @@ export class Dispatcher {
     this.#drain = drain;
     const { log } = this.#context.ports;
     if (drain === undefined) log.info("no longer drained");
-    else log.info("nothing is taken now", { why: drain });
+    else log.info("drained, no occurrence is started", { why: drain });
   }
 
   /** Sets the timer of a schedule, independent of which worker claims it. */

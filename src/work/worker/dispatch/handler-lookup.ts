@@ -34,7 +34,7 @@ export class HandlerLookup {
     if (handler !== undefined || this.#unknown.has(type)) return handler;
     this.#unknown.add(type);
     this.#listener({ kind: "unknown", id, type });
-    this.#log.info("no handler here for a type of schedules", { type, schedule: id });
+    this.#log.info("no handler for the type of a schedule", { type, schedule: id });
     return undefined;
   }
 }

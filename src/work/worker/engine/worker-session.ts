@@ -110,11 +110,11 @@ export class WorkerSession implements ScheduleCacheListener {
     const failure = await this.#waitUntilOver(work, over);
     if (signal.aborted) this.#dispatcher.stop(() => new TaskLost("released", "the worker stops"));
     else if (failure !== undefined)
-      this.#dispatcher.stop(() => new TaskLost("lost", `the worker cannot go on: ${failure.message}`));
+      this.#dispatcher.stop(() => new TaskLost("lost", `the worker cannot continue: ${failure.message}`));
     else this.#dispatcher.close();
     await this.#dispatcher.done;
     this.#heartbeat.close();
-    ended.abort(new Error("the worker's session is over"));
+    ended.abort(new Error("the worker's session has ended"));
     await Promise.allSettled(work);
     await this.#registration.leave();
     const reason = failure ?? (session.signal.aborted ? (session.signal.reason as Error) : undefined);
@@ -138,7 +138,7 @@ export class WorkerSession implements ScheduleCacheListener {
 
   async #follow(signal: AbortSignal): Promise<void> {
     for await (const news of followEtcd(this.#ports, this.#cache, signal)) {
-      if (news.kind === "away") this.#ports.log.warn("etcd is away", { error: String(news.error) });
+      if (news.kind === "away") this.#ports.log.warn("cannot reach etcd", { error: String(news.error) });
       else if (news.kind === "read") this.#handleFullRead(signal);
       this.#dispatcher.wake();
     }

@@ -33,5 +33,5 @@ export function parseArgv(line: string): ParseResult<string[]> {
 }
 
 function describeShellFault(line: string, part: string): string {
-  return `${quoteText(line)} holds ${quoteText(part)}, which takes a shell; write ["sh", "-c", "..."], or put it into single quotes`;
+  return `${quoteText(line)} contains ${quoteText(part)}, which needs a shell; write ["sh", "-c", "..."], or put it in single quotes`;
 }

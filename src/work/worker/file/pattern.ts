@@ -14,13 +14,13 @@ export function findPatternFault(type: string): string | undefined {
   try {
     createTypeMatcher(type);
   } catch (error) {
-    return `${quoteText(type)} is no regular expression: ${(error as Error).message}`;
+    return `${quoteText(type)} is not a regular expression: ${(error as Error).message}`;
   }
   const pattern = /^\/(.*)\/$/s.exec(type)?.[1];
   if (pattern === undefined || !/[*+}]/.test(pattern)) return undefined;
   return isFastPattern(pattern)
     ? undefined
-    : `${quoteText(type)} can take for ever; do not repeat what is repeated already`;
+    : `${quoteText(type)} can take for ever; do not repeat a repeated part`;
 }
 
 /** Tests the pattern with many repetitions of text it probably matches, followed by an end that it does not match. */

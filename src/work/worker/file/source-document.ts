@@ -42,7 +42,7 @@ export class SourceDocument {
     if (stray === undefined) return value;
     const meant = findNearest(stray, known);
     const hint = meant === undefined ? `there are: ${known.join(", ")}` : `did you mean ${meant}?`;
-    throw this.createError([...path, stray], `this key is not known; ${hint}`);
+    throw this.createError([...path, stray], `unknown key; ${hint}`);
   }
 
   /** Returns the offset of a key, or of the value if it has no key. */

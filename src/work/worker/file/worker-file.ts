@@ -98,7 +98,7 @@ export function readWorkerFile(
     }),
     warnings: Object.keys(rest).flatMap((key) => {
       const why = keysRead.includes(key) ? undefined : IGNORED_KEYS[key];
-      return why === undefined ? [] : [`${clean(file)}: ${key} means nothing here: ${why}`];
+      return why === undefined ? [] : [`${clean(file)}: ${key} has no effect here: ${why}`];
     }),
   };
 }
@@ -120,7 +120,7 @@ function readText(file: string, read: FileReader): string {
     throw new ConfigError(`${clean(file)} does not exist; it was named with --handlers`);
   if ((found.mode & 0o002) !== 0)
     throw new ConfigError(
-      `${clean(file)} says what is run, and everybody can change it; run: chmod o-w ${clean(file)}`,
+      `${clean(file)} says what is run, but every user can change it; run: chmod o-w ${clean(file)}`,
     );
   if (found.text.length > LONGEST_FILE) throw new ConfigError(`${clean(file)} is larger than 1 MiB`);
   return found.text;
@@ -138,7 +138,7 @@ function selectEnvironment(sheet: SourceDocument, environment: string | undefine
     if (environment === undefined) return [[], value];
     throw sheet.createError(
       [],
-      `it has no environments at its top, and ${quoteValue(environment)} was asked for`,
+      `it has no environments at its top level, but ${quoteValue(environment)} was requested`,
     );
   }
   const name = environment ?? DEFAULT_ENVIRONMENT;
@@ -167,9 +167,9 @@ function parseHandler(sheet: SourceDocument, path: DocumentPath, value: unknown,
   const command = get("command", parseCommandValue);
   const module = get("module", (given) => parseModuleValue(given, base));
   if ((command === undefined) === (module === undefined))
-    throw sheet.createError(path, "it needs either a command or a module, one of both");
+    throw sheet.createError(path, "it needs either a command or a module, not both");
   if (command !== undefined && fields.export !== undefined)
-    throw sheet.createError([...path, "export"], "only a module exports something");
+    throw sheet.createError([...path, "export"], "only a module can have an export");
   const more = { export: get("export", parseTextValue), env: get("env", parseEnvValue) };
   const times = {
     timeout: get("timeout", parseDurationValue),

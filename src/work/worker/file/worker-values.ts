@@ -12,7 +12,7 @@ import { quoteValue } from "./source-document.ts";
 
 export function parseHookValue(value: unknown): ParseResult<Hook> {
   if (!isText(value) || !/^https?:\/\//i.test(value)) return parseCommandValue(value);
-  return isHookUrl(value) ? { value } : { fault: `${quoteValue(value)} is no URL that could be called` };
+  return isHookUrl(value) ? { value } : { fault: `${quoteValue(value)} is not a URL that can be called` };
 }
 
 export function parseTypeValue(value: unknown): ParseResult<string> {
@@ -39,10 +39,10 @@ export function parseModuleValue(value: unknown, base: string): ParseResult<stri
 
 export function parseEnvValue(value: unknown): ParseResult<Record<string, string>> {
   const entries = isJsonObject(value) ? Object.entries(value) : undefined;
-  if (entries === undefined) return { fault: `${quoteValue(value)} is not an object of texts` };
+  if (entries === undefined) return { fault: `${quoteValue(value)} is not an object of strings` };
   const bad = entries.find(([name, text]) => !/^[^=\0]+$/.test(name) || !isText(text) || text.includes("\0"));
   if (bad !== undefined)
-    return { fault: `${quoteValue(bad[0])} is not a variable with a text; put numbers into quotes` };
+    return { fault: `${quoteValue(bad[0])} is not a variable with a string; put numbers in quotes` };
   return { value: Object.fromEntries(entries) as Record<string, string> };
 }
 
@@ -68,7 +68,7 @@ export function parseFlagValue(value: unknown): ParseResult<boolean> {
 }
 
 export function parseTextValue(value: unknown): ParseResult<string> {
-  return isText(value) && value !== "" ? { value } : { fault: `${quoteValue(value)} is not a text` };
+  return isText(value) && value !== "" ? { value } : { fault: `${quoteValue(value)} is not a string` };
 }
 
 export function parseTextOrNumber(value: unknown): ParseResult<string> {
@@ -78,5 +78,5 @@ export function parseTextOrNumber(value: unknown): ParseResult<string> {
 export function parseTextsValue(value: unknown): ParseResult<readonly string[]> {
   return Array.isArray(value) && value.every(isText)
     ? { value }
-    : { fault: `${quoteValue(value)} is not a list of texts` };
+    : { fault: `${quoteValue(value)} is not a list of strings` };
 }

@@ -15,7 +15,7 @@ export interface ModuleHandlerOptions extends Omit<CommandHandlerOptions, "comma
 }
 
 /** The host program for modules is next to the bundle; when run from source, it is in the build output. */
-const PLACES = ["task-host.mjs", "../../../dist/task-host.mjs"];
+const PLACES = ["task-host.mjs", "../../../../dist/task-host.mjs"];
 
 /**
  * Runs tasks with a function of a JavaScript or TypeScript module, in a separate process, so that a module cannot
@@ -48,7 +48,7 @@ function toTaskResult({ verdict, word }: CommandReport, retryWait: number | unde
   const pause = isMillis(wait) ? wait : retryWait;
   if (result === "retry") return { result, ...(pause !== undefined && { wait: pause }), ...kept };
   if (isText(reason)) return { result: "failed", reason: clean(reason), ...kept };
-  return { ...verdict, result: "failed", reason: verdict.reason ?? "the module's host said nothing" };
+  return { ...verdict, result: "failed", reason: verdict.reason ?? "the module gave no result" };
 }
 
 function locateHost(): string {

@@ -78,7 +78,7 @@ export class Output {
     const line = clean(this.#sanitize(at < 0 ? raw : raw.slice(0, at))).trimEnd();
     if (line === "" || this.#passed > PASSED) return;
     this.#passed += line.length + LINE_COST;
-    onLine(this.#passed > PASSED ? "(what it writes from here on is not passed on)" : line);
+    onLine(this.#passed > PASSED ? "(further output is not passed on)" : line);
   }
 
   #sanitize(text: string): string {

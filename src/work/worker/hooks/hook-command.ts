@@ -66,11 +66,11 @@ async function runToExit(command: GuardedCommand, termAt: number): Promise<Comma
 function findExitFault({ code, signal, terminated }: CommandExit, output: string): HookFault | undefined {
   if (code === 0 && !terminated) return undefined;
   const how = terminated
-    ? "it was ended: its time was up"
+    ? "it was ended: its timeout has passed"
     : code === undefined
       ? `signal ${signal}`
       : `exit code ${code}`;
-  return { fault: output.trim() === "" ? how : `${how}; it said: ${output.trim()}`, canRetry: false };
+  return { fault: output.trim() === "" ? how : `${how}; its output: ${output.trim()}`, canRetry: false };
 }
 
 /**

@@ -90,7 +90,7 @@ export class Hooks {
   #enqueue(queue: HookQueue, hook: Hook | undefined, payload: HookPayload): void {
     if (hook === undefined || queue.add(payload.schedule, () => this.#call(hook, payload))) return;
     this.#options.onResult?.("dropped");
-    this.#log.warn("a hook was left out: too many wait", {
+    this.#log.warn("a hook was skipped: too many are waiting", {
       schedule: payload.schedule,
       event: payload.event,
     });

@@ -50,5 +50,5 @@ function findResponseFault(
   if (code < 300 || code >= 400)
     return { fault: `it answered ${code}`, canRetry: code >= 500 || code === 429 };
   const host = URL.parse(headers.location ?? "", url.href)?.host ?? "nowhere";
-  return { fault: `it answered ${code}, to ${host}; write that address`, canRetry: false };
+  return { fault: `it answered ${code}, a redirect to ${host}; use that address`, canRetry: false };
 }

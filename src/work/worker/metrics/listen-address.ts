@@ -19,7 +19,7 @@ export function parseListenAddress(text: string): ListenAddress {
   const parts = /^(?:(?<host>[^\s:[\]]+|\[[\da-fA-F:.]+\])?(?<colon>:))?(?<port>\d{1,5})$/.exec(text)?.groups;
   const port = Number(parts?.port);
   if (parts === undefined || port > 65_535)
-    throw new UsageError(`${quoteText(text)} is no address to listen on; write :9464, 9464 or HOST:9464`);
+    throw new UsageError(`${quoteText(text)} is not an address to listen on; write :9464, 9464 or HOST:9464`);
   if (parts.colon === undefined) return { host: "127.0.0.1", port };
   return { host: parts.host?.replace(/^\[|\]$/g, ""), port };
 }

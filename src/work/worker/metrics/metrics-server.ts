@@ -43,15 +43,15 @@ export async function serveMetrics(
   };
   const server = createServer(limits, (request, response) => {
     answer(source, request, response).catch((error) => {
-      log.error("metrics could not be made", { error: (error as Error).message });
+      log.error("cannot render the metrics", { error: (error as Error).message });
       if (response.headersSent) response.destroy();
-      else send(request, response, 500, "the metrics could not be made; see the log\n");
+      else send(request, response, 500, "cannot render the metrics; see the log\n");
     });
   });
   server.maxConnections = MOST_CLIENTS;
   server.setTimeout(SILENCE); // closes a client that does not read, even with data left to send
   await listen(server, address);
-  server.on("error", (error) => log.warn("the server of the metrics", { error: error.message }));
+  server.on("error", (error) => log.warn("the metrics server failed", { error: error.message }));
   const { port } = server.address() as AddressInfo;
   return { address: { ...address, port }, close: () => closeServer(server) };
 }
@@ -63,7 +63,7 @@ async function answer(
 ): Promise<void> {
   const path = request.url?.replace(/\?.*$/s, "");
   const isKnown = path === "/metrics" || path === "/healthz" || path === "/";
-  if (!isKnown) return send(request, response, 404, "there are /metrics and /healthz\n");
+  if (!isKnown) return send(request, response, 404, "not found; use /metrics or /healthz\n");
   if (request.method !== "GET" && request.method !== "HEAD") {
     response.setHeader("allow", "GET, HEAD");
     return send(request, response, 405, "only GET and HEAD\n");
@@ -105,7 +105,7 @@ function toListenError(address: ListenAddress, cause: NodeJS.ErrnoException): Er
   if (cause.code === "EADDRINUSE")
     return new ConfigError(`${where} is taken by another program; listen on another port`, { cause });
   if (cause.code === "EACCES")
-    return new ConfigError(`${where} is not allowed to this user; ports from 1024 on are`, { cause });
+    return new ConfigError(`this user may not listen on ${where}; use a port of 1024 or more`, { cause });
   return new UsageError(`cannot listen on ${where}: ${cause.message}`, { cause });
 }
 

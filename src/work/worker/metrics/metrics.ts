@@ -71,23 +71,24 @@ function createMeters(prom: Prom, registry: Registry) {
   const createHistogram = (name: string, help: string, buckets: number[]) =>
     new prom.Histogram({ ...buildOptions(name, help), labelNames: ["type"], buckets });
   return {
-    fired: createCounter("fired_total", "Starts of occurrences, further attempts among them.", ["type"]),
-    ended: createCounter("ended_total", "Starts that have ended, by how.", ["type", "result"]),
-    failed: createCounter("failed_total", "Starts that failed or ran out of their time.", ["type"]),
-    retried: createCounter("retried_total", "Ends after which the same occurrence is started again.", [
+    fired: createCounter("fired_total", "Starts of occurrences, including further attempts.", ["type"]),
+    ended: createCounter("ended_total", "Starts that have ended, by result.", ["type", "result"]),
+    failed: createCounter("failed_total", "Starts that failed or exceeded their timeout.", ["type"]),
+    retried: createCounter("retried_total", "Starts after which the same occurrence is started again.", [
       "type",
     ]),
-    skipped: createCounter("skipped_total", "Occurrences that were missed and are not made up for.", [
-      "type",
-    ]),
+    skipped: createCounter("skipped_total", "Occurrences that were missed and are not caught up.", ["type"]),
     dead: createCounter("dead_total", "Occurrences that were given up.", ["type"]),
-    hooks: createCounter("hooks_total", "Calls of hooks, by how they came out.", ["result"]),
-    late: createHistogram("late_seconds", "From when an occurrence was due to its start.", LATENESS),
-    duration: createHistogram("duration_seconds", "From start to end.", DURATIONS),
+    hooks: createCounter("hooks_total", "Calls of hooks, by result.", ["result"]),
+    late: createHistogram("late_seconds", "Time from when an occurrence was due to its start.", LATENESS),
+    duration: createHistogram("duration_seconds", "Time from the start of a task to its end.", DURATIONS),
     running: createGauge("running", "Tasks that run now."),
     concurrency: createGauge("concurrency", "Tasks that may run at once."),
-    skew: createGauge("clock_skew_seconds", "How far this clock is ahead of other workers'."),
-    fires: createGauge("clock_trusted", "1 where the clock is near enough to others' to fire, else 0."),
+    skew: createGauge("clock_skew_seconds", "How far this clock is ahead of those of other workers."),
+    fires: createGauge(
+      "clock_trusted",
+      "1 if the clock is close enough to those of other workers to fire, else 0.",
+    ),
   };
 }
 

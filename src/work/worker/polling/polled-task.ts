@@ -125,8 +125,8 @@ export class PolledTask {
   #assertTaken(): void {
     const { id, running } = this.claimed;
     const what = `the task of ${id} for ${new Date(running.scheduled).toISOString()}`;
-    if (this.#state === "finished") throw new AlreadyFinishedError(`${what} is finished already`);
-    if (this.#state === "given back") throw new PreemptedError(`${what} was given back already`);
+    if (this.#state === "finished") throw new AlreadyFinishedError(`${what} has already been finished`);
+    if (this.#state === "given back") throw new PreemptedError(`${what} has already been given back`);
   }
 
   #createDeletedError(): NotFoundError {
@@ -136,7 +136,7 @@ export class PolledTask {
   #createPreemptedError(): PreemptedError {
     const { id, running } = this.claimed;
     return new PreemptedError(
-      `the task of ${id} for ${new Date(running.scheduled).toISOString()} is another's now`,
+      `the task of ${id} for ${new Date(running.scheduled).toISOString()} now belongs to another worker`,
     );
   }
 }

@@ -160,7 +160,7 @@ export class Poller {
     });
     this.#tasks.add(task);
     if (this.#registration.session.horizon > this.#ports.clock.now()) return task;
-    await task.release("the session may be over since the claim").catch(() => {}); // the session is over
+    await task.release("the session may have ended since the claim").catch(() => {}); // the session is over
     return undefined;
   }
 

@@ -56,7 +56,7 @@ export class ClockJump {
     this.#ms = ms;
     if (this.isPending) return;
     const shown = formatDuration(Math.round(ms));
-    this.#log.warn(`the wall clock jumped forward by ${shown}: nothing is fired until it was compared`);
+    this.#log.warn(`the wall clock jumped forward by ${shown}: nothing fires until the clock is compared`);
     this.#judging = new AbortController();
     void this.#judge(this.#judging.signal).catch(() => {}); // done, or the worker has ended
   }
@@ -91,7 +91,7 @@ export class ClockJump {
   }
 
   #resumeFiring(level: "info" | "warn", why: string): void {
-    this.#log[level](`${why}: firing goes on`);
+    this.#log[level](`${why}: firing continues`);
     this.stopJudging();
     this.#options.onJudged();
   }

@@ -120,7 +120,7 @@ export class WorkerHeartbeat {
   /** Stops publishing. */
   close(): void {
     this.#jump.stopJudging();
-    this.#over.abort(new Error("the worker's session is over"));
+    this.#over.abort(new Error("the worker's session has ended"));
   }
 
   /**
@@ -200,7 +200,7 @@ export class WorkerHeartbeat {
   #logState(state: ClockState, skew: number): void {
     const { log } = this.#ports;
     if (state === "refuses")
-      log.error("this host's clock is wrong, nothing is fired; see: timedatectl", { ms_ahead: skew });
+      log.error("this host's clock is wrong, nothing fires; see: timedatectl", { ms_ahead: skew });
     else if (state === "warns")
       log.warn("this host's clock differs from the other workers'", { ms_ahead: skew });
     else if (this.#clockCheck.size > 0) log.info("this host's clock agrees with the other workers' again");

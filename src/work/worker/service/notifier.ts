@@ -42,7 +42,7 @@ export function createNotifier(env: Env, options: NotifierOptions): Notifier {
   let last = "";
   const tell = (...words: string[]) => {
     if (messenger?.send(words.join("\n")) === false)
-      options.log.debug("systemd was not told", { what: words[0] });
+      options.log.debug("systemd was not notified", { what: words[0] });
   };
   return {
     sendReady: () => tell("READY=1"),
@@ -66,10 +66,10 @@ function openMessenger(
 ): SystemdNotifier | undefined {
   if (address === undefined || address === "") return undefined;
   try {
-    const onFault = (message: string) => log.warn("systemd cannot be told", { error: clean(message) });
+    const onFault = (message: string) => log.warn("cannot notify systemd", { error: clean(message) });
     return startSystemdNotifier({ address, onFault, ...(binary !== undefined && { binary }) });
   } catch (error) {
-    log.warn("systemd cannot be told", { error: (error as Error).message });
+    log.warn("cannot notify systemd", { error: (error as Error).message });
     return undefined;
   }
 }

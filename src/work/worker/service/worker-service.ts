@@ -111,7 +111,7 @@ export class WorkerService {
   /** Accepts no more tasks, and leaves when all running tasks have ended. @param why  reason for the log */
   leave(why: string): void {
     this.#isLeaving = true;
-    this.#ports.log.info("leaving when what runs has ended", { why, running: this.#engine.running });
+    this.#ports.log.info("leaving when the running tasks have ended", { why, running: this.#engine.running });
     this.#notifier.sendStopping();
     this.#engine.drain();
   }
@@ -131,9 +131,9 @@ export class WorkerService {
         this.#options.concurrency ?? file.concurrency ?? CONCURRENCY,
       );
       this.#hooks.replace(file.hooks ?? {});
-      log.info("read again", { file: this.#options.file, handlers: file.handlers.length });
+      log.info("handlers read again", { file: this.#options.file, handlers: file.handlers.length });
     } catch (error) {
-      log.error("the old handlers stay", { error: (error as Error).message });
+      log.error("the old handlers stay in use", { error: (error as Error).message });
     }
     this.#notifier.sendReady();
   }
@@ -163,7 +163,7 @@ export class WorkerService {
 
   async #waitUntilJoined(signal: AbortSignal): Promise<void> {
     while (this.#engine.id === undefined) await this.#ports.clock.sleep(LOOK, signal);
-    this.#ports.log.info("the worker is there", { worker: this.#engine.id, host: this.#options.facts.fqdn });
+    this.#ports.log.info("worker joined", { worker: this.#engine.id, host: this.#options.facts.fqdn });
     this.#notifier.sendReady();
   }
 

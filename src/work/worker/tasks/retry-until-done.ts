@@ -38,7 +38,7 @@ export async function retryUntilDone(
     } catch (error) {
       if (leaving.aborted) last += 1;
       if (session.signal.aborted || last === LAST_TRIES) return { kind: "preempted" };
-      ports.log.error("a task has ended, but etcd does not take that", {
+      ports.log.error("cannot store the result of a task", {
         schedule: claimed.id,
         error: String(error),
       });

@@ -36,7 +36,7 @@ export class TaskPool {
     const running = createRunningTask(claimed, registration);
     // After a pause of the process, pending answers arrive before the timers that check the horizon.
     if (registration.session.horizon <= ports.clock.now())
-      running.end(new TaskLost("lost", "the session may be over since the claim"));
+      running.end(new TaskLost("lost", "the session may have ended since the claim"));
     this.#tasks.set(claimed.running.run, running);
     this.#onChange();
     void this.#runTask(running, handler).finally(() => {
@@ -108,9 +108,10 @@ export class TaskPool {
   ): void {
     const { log } = this.#context.ports;
     const fields = { schedule, scheduled: formatIso(scheduled), result, code, reason };
-    if (kind === "preempted") log.warn("a task was lost to others before it could be settled", fields);
+    if (kind === "preempted")
+      log.warn("another worker took over a task before its result was stored", fields);
     else if (result === "ok") log.info("finished", fields);
-    else log.warn("a task did not finish well", fields);
+    else log.warn("a task did not succeed", fields);
   }
 }
 
@@ -123,7 +124,7 @@ async function runHandler(handler: Handler, { task }: RunningTask): Promise<Task
 }
 
 async function callHandler(handler: Handler, task: RunningTask["task"]): Promise<TaskResult> {
-  if (task.signal.aborted) return { result: "lost", reason: "it was over before it began" };
+  if (task.signal.aborted) return { result: "lost", reason: "it was ended before it started" };
   try {
     const taskResult: TaskResult | undefined = await handler.run(task);
     if (OCCURRENCE_RESULTS.some((result) => result === taskResult?.result)) return taskResult;

@@ -150,7 +150,7 @@ describe("everything else is refused by file and line, and nothing of it is repe
     ["a home folder", "A=~/secret", 1, /"~" is not understood/],
     ["an open single quote", "A=1\nB='secret\n\n", 2, /single quote is not closed/],
     ["an open double quote", 'A=1\nB="secret\n\n', 2, /double quote is not closed/],
-    ["line breaks of Windows", "A=1\r\nB=secret\r\n", 1, /Windows/],
+    ["line breaks of Windows", "A=1\r\nB=secret\r\n", 1, /carriage returns/],
     ["a NUL", "A=1\nB=a\0secret", 2, /NUL/],
   ];
   test.each(cases)("%s", (_, text, line, fault) => {

@@ -36,21 +36,21 @@ describe("a chord as people write it", () => {
 
   it.each<[texts: string[], fault: string]>([
     [["", "foo", "F21", "F0", "gg", "\x07", "constructor", "\u200b"], "is not a key; write it as"],
-    [["Super+x", "hyper-up"], "which is none of Ctrl, Alt and Shift"],
+    [["Super+x", "hyper-up"], "it must be one of Ctrl, Alt, Shift"],
     [
       ["Ctrl+Shift+P", "Ctrl+1", "Ctrl+Tab", "Ctrl+;", "Ctrl++", "Alt+Tab"],
-      "does not reach programs in a terminal",
+      "is not sent to programs by terminals",
     ],
     [["Ctrl+I"], "is Tab to a terminal"],
     [["ctrl+m"], "is Enter to a terminal"],
     [["Ctrl+["], "is Esc to a terminal"],
     [["Ctrl+@"], "is Ctrl+Space to a terminal"],
-    [["Shift+1", "Shift+ß"], "is written as the character that it types"],
+    [["Shift+1", "Shift+ß"], "must be written as the character that it types"],
     [
       ["Shift+Enter", "Ctrl+Backspace", "Shift+Space", "Alt+Esc"],
-      "is told apart from the key alone by few terminals",
+      "is the same as the key alone in most terminals",
     ],
-    [["Alt+[", "Alt+Shift+O", "Alt+]"], "is how terminals begin to tell of other keys"],
+    [["Alt+[", "Alt+Shift+O", "Alt+]"], "begins the codes of other keys in a terminal"],
   ])("%j are faults", (texts, fault) => {
     for (const text of texts) {
       expect(parseChord(text), text).toEqual({ fault: expect.stringContaining(fault) });

@@ -83,7 +83,7 @@ describe("keys that a user wants otherwise", () => {
 
   it("win over the usual key of another, which is said", () => {
     const { keymap, findings } = mapped({ drain: "R" });
-    expect(findings).toEqual(["keyBindings: R: it is drain now, no longer reread"]);
+    expect(findings).toEqual(["keyBindings: R: this key runs drain now, no longer reread"]);
     expect([keymap.findAction("R", "list"), keymap.getKeyLabels("reread")]).toEqual(["drain", []]);
   });
 
@@ -93,7 +93,9 @@ describe("keys that a user wants otherwise", () => {
       { reset: "F6", drain: "f6" },
     ]) {
       const { keymap, findings } = mapped(wishes);
-      expect(findings).toEqual(["keyBindings: F6: reset and drain are both bound to it; reset has it"]);
+      expect(findings).toEqual([
+        "keyBindings: F6: reset and drain are both bound to this key; it runs reset",
+      ]);
       expect(keymap.findAction("f6", "list")).toBe("reset");
     }
   });
@@ -102,15 +104,15 @@ describe("keys that a user wants otherwise", () => {
     [
       "an action that there is not",
       { dran: "x" },
-      'keyBindings: "dran" is nothing that a key can do; did you mean "drain"?',
+      'keyBindings: unknown action "dran"; did you mean "drain"?',
     ],
-    ["one that nobody can guess", { zzzzzz: "x" }, "there are palette, filter, help"],
+    ["one that nobody can guess", { zzzzzz: "x" }, "use one of palette, filter, help"],
     ["no key", { drain: "foo" }, 'keyBindings: drain: "foo" is not a key'],
-    ["a key that never arrives", { help: "Ctrl+Shift+H" }, '"Ctrl+Shift+H" does not reach programs'],
-    ["Ctrl and a change", { drain: "Ctrl+D" }, "drain: Ctrl+D is refused: what changes something"],
+    ["a key that never arrives", { help: "Ctrl+Shift+H" }, '"Ctrl+Shift+H" is not sent to programs'],
+    ["Ctrl and a change", { drain: "Ctrl+D" }, "drain: Ctrl+D is refused: actions that change something"],
     ["Ctrl, Alt and a change", { delete: "Ctrl+Alt+D" }, "delete: Ctrl+Alt+D is refused"],
     ["the way out", { help: "Ctrl+C" }, "help: Ctrl+C always quits"],
-    ["names that every object has", { constructor: "x" }, '"constructor" is nothing that a key can do'],
+    ["names that every object has", { constructor: "x" }, 'unknown action "constructor"'],
   ])("%s: is said, and everything stays as it was", (_what, wishes, finding) => {
     const { keymap, findings } = mapped(wishes);
     expect(findings).toEqual([expect.stringContaining(finding)]);

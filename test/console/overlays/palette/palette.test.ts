@@ -105,13 +105,13 @@ describe("what cannot be chosen", () => {
   test.each<[string, Partial<ChoiceConditions>, string | undefined]>([
     ["command:drain", {}, undefined],
     ["command:drain", { isReadOnly: true }, "read-only"],
-    ["command:drain", { isAway: true }, "etcd is away"],
+    ["command:drain", { isAway: true }, "etcd unreachable"],
     ["command:drain", { hasSelection: false }, undefined],
     ["command:doctor", { isReadOnly: true }, undefined],
     ["command:show", { isAway: true, isReadOnly: true }, undefined],
-    ["command:run", {}, "needs a terminal of its own"],
-    ["command:console", {}, "you are in it"],
-    ["command:edit", { isReadOnly: true }, "needs a terminal of its own: it opens your editor"],
+    ["command:run", {}, "start it in another terminal"],
+    ["command:console", {}, "already open"],
+    ["command:edit", { isReadOnly: true }, "opens an editor: start it in another terminal"],
     ["action:edit", { isReadOnly: true }, "read-only"],
     ["action:edit", { hasSelection: false }, "nothing is selected"],
     ["action:copyJson", { hasSelection: false, isReadOnly: true }, "nothing is selected"],
@@ -196,7 +196,7 @@ describe("what is typed", () => {
       ...{ id, kind: "command", label: `web ${id}`, detail: "", keys: [], choice: { kind: "command", id } },
       ...more,
     });
-    const two = new PaletteIndex([like("a", { disabled: "etcd is away" }), like("b", {})]);
+    const two = new PaletteIndex([like("a", { disabled: "etcd unreachable" }), like("b", {})]);
     expect(two.search("web", 2).matches.map((match) => match.entry.id)).toEqual(["b", "a"]);
     expect(two.search("web a", 2).matches[0]?.entry.id).toBe("a");
   });
@@ -284,7 +284,7 @@ describe("rows of matches", () => {
         .slice(0, 2),
     ).toEqual([
       "drain    stop new grants for a lock, resource, host, gro…  D",
-      "undrain  lift a drain; queues go on in their order         U",
+      "undrain  lift a drain; queues continue in their order      U",
     ]);
   });
 

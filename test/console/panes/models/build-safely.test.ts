@@ -21,7 +21,7 @@ describe("a part of the screen that fails", () => {
       throw new TypeError("no such \x1b[2Jrow");
     };
     const text = buildSafely(app, fail, ({ cells }) => joinCellTexts(cells));
-    expect(text).toContain("this part failed, which is a defect: TypeError: no such row");
+    expect(text).toContain("this part failed, a defect of signalbox: TypeError: no such row");
     expect(app.log.lines.join("\n")).toMatch(/a part of the screen failed: TypeError.*build-safely\.test/);
   });
 

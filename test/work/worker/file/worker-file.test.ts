@@ -91,12 +91,12 @@ staging:
 test("environments at its top, as PerfectSched has them", () => {
   expect(read(KEYED)).toMatchObject({ handlers: [{ command: ["prod"] }], retryWait: 60_000 });
   expect(read(KEYED).warnings.map((line) => line.replace(/^\S+: /, ""))).toEqual([
-    "poll_interval means nothing here: workers do not poll, they watch",
-    "alive_time means nothing here: workers keep their tasks by themselves; see the setting ttl",
+    "poll_interval has no effect here: workers do not poll, they watch",
+    "alive_time has no effect here: workers keep their tasks by themselves; see the setting ttl",
   ]);
   const known = { keysRead: ["alive_time"] };
   expect(readWorkerFile(newFile("handlers.yaml", KEYED), known).warnings).toEqual([
-    expect.stringMatching(/: poll_interval means nothing here/),
+    expect.stringMatching(/: poll_interval has no effect here/),
   ]);
   expect(read(KEYED, "staging").handlers).toEqual([{ type: "a", command: ["stage"] }]);
 });
@@ -112,8 +112,8 @@ production:
 `;
   const { handlers, warnings } = read(shared);
   expect(handlers).toEqual([{ type: "a", command: ["prod"] }]);
-  expect(warnings.join("\n")).toMatch(/url means nothing here: schedules are in etcd/);
-  expect(warnings.join("\n")).toMatch(/endpoints means nothing here: see the setting/);
+  expect(warnings.join("\n")).toMatch(/url has no effect here: schedules are in etcd/);
+  expect(warnings.join("\n")).toMatch(/endpoints has no effect here: see the setting/);
   expect(warnings.join("\n")).not.toMatch(/secret/);
 });
 
@@ -121,10 +121,7 @@ test.each<[string, string | RegExp, string?]>([
   ["handlers: [", /^handlers\.yaml: line 1, column 12: /],
   ["handlers: 5", 'handlers.yaml: line 1, column 1: handlers: "5" is not a list'],
   ["- a", 'handlers.yaml: line 1, column 1: "[\\"a\\"]" is not an object with "handlers"'],
-  [
-    "concurency: 5",
-    "handlers.yaml: line 1, column 1: concurency: this key is not known; did you mean concurrency?",
-  ],
+  ["concurency: 5", "handlers.yaml: line 1, column 1: concurency: unknown key; did you mean concurrency?"],
   [
     "\nconcurrency: 0",
     'handlers.yaml: line 2, column 1: concurrency: "0" is not a whole number from 1 to 10000',
@@ -139,32 +136,32 @@ test.each<[string, string | RegExp, string?]>([
   ],
   [
     "handlers:\n- type: a",
-    "handlers.yaml: line 2, column 3: handlers[0]: it needs either a command or a module, one of both",
+    "handlers.yaml: line 2, column 3: handlers[0]: it needs either a command or a module, not both",
   ],
   ["handlers:\n- command: a", /handlers\[0\]: it has no type/],
   [
     "handlers: [{ type: /(/, command: a }]",
-    /line 1, column 14: handlers\[0\]\.type: "\/\(\/" is no regular expression/,
+    /line 1, column 14: handlers\[0\]\.type: "\/\(\/" is not a regular expression/,
   ],
   ["handlers: [{ type: '/^(a+)+$/', command: a }]", /"\/\^\(a\+\)\+\$\/" can take for ever/],
   [
     "handlers: [{ type: a, command: a | b }]",
-    /"a \| b" holds "\|", which takes a shell; write \["sh", "-c", "\.\.\."\]/,
+    /"a \| b" contains "\|", which needs a shell; write \["sh", "-c", "\.\.\."\]/,
   ],
   ["handlers: [{ type: a, command: [] }]", /is neither a command line nor a list of words/],
   ["handlers: [{ type: a, command: [a, 5] }]", /is neither a command line nor a list of words/],
   ["handlers: [{ type: a, module: ./no.ts }]", /"\.\/no\.ts" does not exist: .*\/no\.ts$/],
   [
     "handlers: [{ type: a, command: a, env: { A: 5 } }]",
-    /"A" is not a variable with a text; put numbers into quotes/,
+    /"A" is not a variable with a string; put numbers in quotes/,
   ],
-  ["handlers: [{ type: a, command: a, export: b }]", /only a module exports something/],
-  ["hooks: { failed: x }", /hooks\.failed: this key is not known/],
-  ["hooks: { failure: 'https://' }", /hooks\.failure: \W?https:.* is no URL/],
+  ["handlers: [{ type: a, command: a, export: b }]", /only a module can have an export/],
+  ["hooks: { failed: x }", /hooks\.failed: unknown key/],
+  ["hooks: { failure: 'https://' }", /hooks\.failure: \W?https:.* is not a URL/],
   ["commands: yes please", /"yes please" is neither true nor false/],
   ["a: &a [1]\nb: [*a, *a, *c]", /Unresolved alias/],
   [KEYED, /it has no environment "test"; there are: production, staging$/, "test"],
-  ["handlers: []", /it has no environments at its top, and "test" was asked for/, "test"],
+  ["handlers: []", /it has no environments at its top level, but "test" was requested/, "test"],
 ])("%j is refused", (text, message, environment) => {
   expect(faultOf(text, environment)).toMatch(message);
 });
@@ -172,7 +169,7 @@ test.each<[string, string | RegExp, string?]>([
 test("a file that everybody can change is not trusted, and one that is missing is said to be", () => {
   const file = newFile("handlers.yaml", "{}");
   chmodSync(file, 0o666);
-  expect(() => readWorkerFile(file)).toThrow(/everybody can change it; run: chmod o-w/);
+  expect(() => readWorkerFile(file)).toThrow(/every user can change it; run: chmod o-w/);
   expect(() => readWorkerFile("/no/such/file")).toThrow(
     "/no/such/file does not exist; it was named with --handlers",
   );

@@ -165,7 +165,7 @@ test("a redirect is not followed, and an answer without end is not read", async 
   made.handleEvent(ended());
   await until("both are over", () => results.length === 2);
   expect(results).toEqual(["failed", "ok"]);
-  expect(log.list[0]?.error).toBe(`it answered 307, to ${other.url.slice(7)}; write that address`);
+  expect(log.list[0]?.error).toBe(`it answered 307, a redirect to ${other.url.slice(7)}; use that address`);
   expect(other.calls).toEqual([]);
 });
 
@@ -233,7 +233,7 @@ test("a command gets the word on its standard input and in its environment", asy
 });
 
 test.each([
-  ["fails", ["sh", "-c", "echo out of paper; exit 3"], "exit code 3; it said: out of paper"],
+  ["fails", ["sh", "-c", "echo out of paper; exit 3"], "exit code 3; its output: out of paper"],
   ["is killed", ["sh", "-c", "kill -9 $$"], "signal 9"],
   ["is not there", ["/nowhere/x"], '"/nowhere/x" was not found: no such file or directory (ENOENT)'],
 ])("a command that %s is logged, and not tried again", async (_, command, error) => {
@@ -250,7 +250,7 @@ test("a command whose time is up is ended with all it has started, and so is one
   const late = hooks({ within: 300, hooks: { start: command } });
   late.hooks.handleEvent(started());
   await late.hooks.close();
-  expect(late.log.list[0]?.error).toMatch(/^it was ended: its time was up; it said: y y/);
+  expect(late.log.list[0]?.error).toMatch(/^it was ended: its timeout has passed; its output: y y/);
   expect(existsSync(`/proc/${readFileSync(path, "utf8").trim()}`)).toBe(false);
   rmSync(path);
   const { hooks: made, results } = hooks({ hooks: { start: command } });

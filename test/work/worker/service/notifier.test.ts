@@ -79,7 +79,7 @@ test("without systemd nothing is started, and nothing fails", async () => {
 });
 
 test.each([
-  ["nobody listens", "/nowhere/socket", undefined, /a word to systemd was lost/],
+  ["nobody listens", "/nowhere/socket", undefined, /cannot send a message to systemd/],
   ["the address is of a kind that is not known", "vsock:2:1", undefined, /neither a path nor/],
   ["the messenger is missing", "/nowhere/socket", "/nowhere/notify", /ENOENT/],
 ])("where %s it is logged", async (_, address, binary, message) => {
@@ -90,7 +90,7 @@ test.each([
   await notifier.close();
   await until("it is logged", () => log.list.length > 0);
   expect(log.list[0]).toMatchObject({
-    message: "systemd cannot be told",
+    message: "cannot notify systemd",
     error: expect.stringMatching(message),
   });
   notifier.sendReady();

@@ -1,0 +1,124 @@
+#define _GNU_SOURCE
+#include "cgroup.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "abandoned-cgroups.h"
+#include "own-cgroup.h"
+
+enum { NONE = -1, TRIES = 16 };
+
+static int home = NONE;   /* the guardian's own cgroup */
+static int dir = NONE;    /* the command's cgroup */
+static int killer = NONE; /* the command's cgroup.kill */
+static char name[64], path[PATH_MAX];
+
+static void close_cgroup(void) {
+  if (dir != NONE) close(dir);
+  if (killer != NONE) close(killer);
+  dir = killer = NONE;
+  path[0] = '\0';
+}
+
+/* Fails while a process lives in the cgroup. First removes the cgroups that nested runs have left in it. */
+void cgroup_remove(void) {
+  if (home == NONE || !name[0] || unlinkat(home, name, AT_REMOVEDIR) == 0 || errno != EBUSY || dir == NONE) return;
+  abandoned_cgroups_remove(dir);
+  unlinkat(home, name, AT_REMOVEDIR);
+}
+
+void cgroup_open(void) {
+  size_t length;
+  home = own_cgroup_open(path, sizeof path);
+  if (home == NONE) return;
+  abandoned_cgroups_remove(home);
+  abandoned_cgroups_make_name(name, sizeof name);
+  length = strlen(path);
+  if (mkdirat(home, name, 0755) < 0) {
+    name[0] = '\0';
+    return close_cgroup();
+  }
+  dir = openat(home, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  killer = dir == NONE ? NONE : openat(dir, "cgroup.kill", O_WRONLY | O_CLOEXEC); /* Linux 5.14 */
+  int written = snprintf(path + length, sizeof path - length, "/%s", name);
+  if (killer != NONE && written > 0 && (size_t)written < sizeof path - length) return;
+  cgroup_remove();
+  close_cgroup();
+}
+
+int cgroup_is_open(void) { return dir != NONE; }
+
+const char *cgroup_path(void) { return path; }
+
+/*
+ * Uses clone3(2), so that the command is in its cgroup from its first instruction on, without the wait of a later move.
+ */
+static pid_t fork_into(int cgroup) {
+  struct {
+    uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls, set_tid, set_tid_size, cgroup;
+  } args = {.flags = 0x200000000ULL /* CLONE_INTO_CGROUP */, .exit_signal = SIGCHLD, .cgroup = (uint64_t)cgroup};
+  return (pid_t)syscall(SYS_clone3, &args, sizeof args);
+}
+
+pid_t cgroup_fork(void) {
+  pid_t pid = dir == NONE ? -1 : fork_into(dir);
+  if (pid >= 0) return pid;
+  cgroup_remove(); /* an old kernel, or controllers that allow no processes here */
+  close_cgroup();
+  return fork();
+}
+
+static ssize_t read_file(const char *file, char *text, size_t size) {
+  int fd = openat(dir, file, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return -1;
+  ssize_t n = read(fd, text, size - 1);
+  close(fd);
+  text[n > 0 ? n : 0] = '\0';
+  return n;
+}
+
+/*
+ * A process that was just reaped may still count as populating its cgroup, but is no longer listed. In that case only
+ * cgroups below, which are links to the directory, can contain processes.
+ */
+int cgroup_has_processes(void) {
+  char text[256];
+  struct stat st;
+  if (dir == NONE || read_file("cgroup.events", text, sizeof text) < 0 || !strstr(text, "populated 1")) return 0;
+  if (read_file("cgroup.procs", text, sizeof text) > 0) return 1;
+  return fstat(dir, &st) == 0 && st.st_nlink > 2;
+}
+
+void cgroup_each_process(void each(pid_t)) {
+  int pid, fd = dir == NONE ? -1 : openat(dir, "cgroup.procs", O_RDONLY | O_CLOEXEC);
+  FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+  while (file && fscanf(file, "%d", &pid) == 1) {
+    if (pid > 0) each(pid); /* 0: a process of another pid namespace */
+  }
+  if (file) fclose(file);
+}
+
+void cgroup_kill(void) {
+  if (killer != NONE && write(killer, "1", 1) < 0) return; /* on failure, the walk over the tree still kills */
+}
+
+static int own_procs = NONE;
+
+static void move_to_own_cgroup(pid_t pid) { dprintf(own_procs, "%d", pid); }
+
+void cgroup_release_processes(void) {
+  if (!cgroup_has_processes()) return;
+  abandoned_cgroups_spare(dir);
+  own_procs = openat(home, "cgroup.procs", O_WRONLY | O_CLOEXEC);
+  for (int tries = 0; own_procs != NONE && tries < TRIES && cgroup_has_processes(); tries++)
+    cgroup_each_process(move_to_own_cgroup);
+}

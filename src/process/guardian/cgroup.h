@@ -1,0 +1,38 @@
+/*
+ * A cgroup (v2) for the command, where the guardian can create one: as root, or where the caller's cgroup is delegated
+ * to its user. A process cannot leave it by forking, it lists its processes, and it can be killed as a whole. Without a
+ * cgroup, all of these functions do nothing, and only the process tree is used.
+ */
+#ifndef CGROUP_H
+#define CGROUP_H
+
+#include <sys/types.h>
+
+/* Creates the cgroup as a child of the guardian's own. Also removes what earlier runs have left there. */
+void cgroup_open(void);
+
+/* Forks into the cgroup. Without one, or when the kernel refuses, only forks. */
+pid_t cgroup_fork(void);
+
+/* Whether there is a cgroup. */
+int cgroup_is_open(void);
+
+/* The path of the cgroup; "" without one. */
+const char *cgroup_path(void);
+
+/* Whether a process lives in the cgroup or in a cgroup below it. */
+int cgroup_has_processes(void);
+
+/* Calls `each` for every process in the cgroup. */
+void cgroup_each_process(void each(pid_t));
+
+/* Kills all processes in the cgroup and below. */
+void cgroup_kill(void);
+
+/* Moves the living processes back to the guardian's cgroup: they are left running on purpose. */
+void cgroup_release_processes(void);
+
+/* Removes the cgroup when it is empty. */
+void cgroup_remove(void);
+
+#endif

@@ -1,0 +1,121 @@
+#define _GNU_SOURCE
+#include "process-tree.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "cgroup.h"
+#include "proc.h"
+#include "seen-processes.h"
+
+/*
+ * A guardian is a "child subreaper": after setsid, a double fork or the death of a parent, its descendants stay its
+ * descendants. The chain of parents in /proc therefore leads to all of them, unlike a process group or a session. Two
+ * sources extend beyond the tree: the command's cgroup, which a process cannot leave by forking, and the processes that
+ * were seen before.
+ */
+enum { PASSES = 16 }; /* limits the stopping of a fork bomb; the caller repeats the call anyway */
+
+static struct list now, before;
+
+int tree_open(void) { return proc_open() < 0 ? -1 : seen_open(); }
+
+/* Returns how far a process is below an ancestor: the guardian, or a strayed process. The bound ends a cyclic chain. */
+static int measure_depth_below(const struct proc *p, pid_t ancestor) {
+  for (size_t depth = 1; depth <= now.count; depth++) {
+    if (ancestor ? p->parent == ancestor : p->is_member) return (int)depth;
+    p = proc_find(&now, p->parent);
+    if (!p) return 0;
+  }
+  return 0;
+}
+
+static void mark_member(pid_t pid) {
+  struct proc *p = proc_find(&now, pid);
+  if (p) p->is_member = 1;
+}
+
+static void measure_depth(struct proc *p) {
+  p->depth = measure_depth_below(p, getpid());
+  if (p->depth == 0) p->depth = measure_depth_below(p, 0);
+}
+
+/* Lists the command's processes in `now` and moves the previous list to `before`. Returns the greatest depth. */
+static int scan(void) {
+  struct list old = before;
+  before = now;
+  now = old;
+  proc_list(&now);
+  seen_mark(&now);
+  cgroup_each_process(mark_member);
+  for (size_t i = 0; i < now.count; i++) measure_depth(&now.at[i]);
+
+  size_t kept = 0;
+  int deepest = 0;
+  for (size_t i = 0; i < now.count; i++) {
+    if (now.at[i].depth == 0) continue;
+    if (now.at[i].depth > deepest) deepest = now.at[i].depth;
+    now.at[kept++] = now.at[i];
+  }
+  now.count = kept;
+  seen_replace(&now);
+  return deepest;
+}
+
+void tree_scan(void) { scan(); }
+
+int tree_has_others(void) { return seen_has_living() || cgroup_has_processes(); }
+
+/*
+ * Signals a process that a scan found, and no other one.
+ *
+ * Direct children are safe: a dead child keeps its pid until it is reaped, and only command_reap does that. A
+ * grandchild can be reaped by its parent at any time and its pid reused. So open a pidfd, then read the process again.
+ * The same birth before and after proves that the pidfd, opened in between, refers to that process. Its parent must
+ * still be the one from the scan, or now be the guardian.
+ */
+static void send_signal(const struct proc *p, int sig) {
+  if (p->parent == getpid()) {
+    kill(p->pid, sig);
+    return;
+  }
+  int fd = (int)syscall(SYS_pidfd_open, p->pid, 0);
+  if (fd < 0 && errno == ESRCH) return;
+  struct proc again;
+  int same = proc_read(p->pid, &again) == 0 && again.born == p->born &&
+             (again.parent == p->parent || again.parent == getpid());
+  if (same && fd >= 0) syscall(SYS_pidfd_send_signal, fd, sig, NULL, 0);
+  if (same && fd < 0) kill(p->pid, sig); /* before Linux 5.3, or no descriptor left: a window of microseconds */
+  if (fd >= 0) close(fd);
+}
+
+void tree_terminate(void) {
+  int deepest = scan();
+  /* Ancestors first: a shell that lost its child before its own signal arrived would continue with its next line. */
+  for (int depth = 1; depth <= deepest; depth++) {
+    for (size_t i = 0; i < now.count; i++) {
+      if (now.at[i].depth != depth) continue;
+      send_signal(&now.at[i], SIGTERM);
+      send_signal(&now.at[i], SIGCONT);
+    }
+  }
+}
+
+void tree_kill(void) {
+  cgroup_kill(); /* the whole cgroup at once, other users' processes too; the rest has left the cgroup */
+  now.count = 0;
+  for (int pass = 0; pass < PASSES; pass++) {
+    int fresh = 0;
+    scan();
+    for (size_t i = 0; i < now.count; i++) {
+      const struct proc *known = proc_find(&before, now.at[i].pid);
+      if (known && known->born == now.at[i].born) continue;
+      send_signal(&now.at[i], SIGSTOP); /* a stopped process cannot fork during the walk */
+      fresh++;
+    }
+    if (fresh == 0) break;
+  }
+  for (size_t i = 0; i < now.count; i++) send_signal(&now.at[i], SIGKILL);
+}

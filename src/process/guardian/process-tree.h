@@ -1,0 +1,25 @@
+/*
+ * The command's processes: the descendants of the calling guardian, those seen before, and the members of its cgroup.
+ */
+#ifndef PROCESS_TREE_H
+#define PROCESS_TREE_H
+
+/*
+ * Opens /proc and the memory. Returns 0, or -1 with errno.
+ * Guardians share a descriptor that was opened before their fork, including its position: only one may walk at a time.
+ */
+int tree_open(void);
+
+/* Remembers the current processes of the command. */
+void tree_scan(void);
+
+/* Whether a process of the command lives outside the guardian's own descendants. */
+int tree_has_others(void);
+
+/* Sends SIGTERM to all processes, ancestors first, each followed by SIGCONT so that a stopped process can end. */
+void tree_terminate(void);
+
+/* Stops all processes of the command until no new one appears, then sends SIGKILL. Call again until none is left. */
+void tree_kill(void);
+
+#endif
