@@ -137,7 +137,7 @@ describe.concurrent("what changes between preview and confirmation", () => {
     console.press("enter");
     await console.waitFor("nothing was done, because something has changed");
     expect(console.getScreen().join("\n")).toMatch(/new: lock x is drained by ann/);
-    await console.waitFor("Enter look again");
+    await console.waitFor("Enter open the dialog again");
     console.press("enter");
     await console.waitFor("--reason upgrade");
     await console.waitFor(/\+ instead of: .*ann/);

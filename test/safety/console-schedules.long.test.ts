@@ -166,7 +166,7 @@ describe("from its row, a schedule", () => {
     await console.waitFor(/schedule delete 2 rows/);
     await console.waitFor("Enter schedule delete");
     console.press("enter");
-    await console.waitFor(/all 2 are done/);
+    await console.waitFor(/all 2 jobs are done/);
     await console.waitFor(/Schedules 2/);
   });
 
