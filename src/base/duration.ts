@@ -1,7 +1,7 @@
 import { type ParseResult, quoteText } from "./text.ts";
 
 /** Example durations, for messages and help. */
-export const DURATION_EXAMPLE = "30s, 5m, 1h30m, 250ms or 2d";
+const DURATION_EXAMPLE = "30s, 5m, 1h30m, 250ms or 2d";
 
 /** Units with their length in ms, largest first. The parts of a duration must be in this order. */
 const UNITS = [

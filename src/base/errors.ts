@@ -18,8 +18,6 @@ export const EXIT = {
   notFound: 127,
 } as const;
 
-export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
-
 /** The `code` of errors without their own class, by exit code. */
 const CODES: Readonly<Record<number, string>> = {
   [EXIT.undone]: "UNDONE",

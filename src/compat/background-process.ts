@@ -3,7 +3,7 @@ import { parseShellCommands } from "../syntax/shell-parser.ts";
 import { getBaseName, unwrapWords } from "../syntax/shell-wrappers.ts";
 
 /** A process that continues after the command has ended. */
-export interface BackgroundProcess {
+interface BackgroundProcess {
   /** For example `sleep 5 &`. */
   what: string;
   /** It inherits the command's open files, so a lock on one of them stays held as long as it runs. */

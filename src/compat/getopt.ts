@@ -10,7 +10,7 @@ export interface GetoptSpec {
   valued: readonly string[];
 }
 
-export interface GetoptResult {
+interface GetoptResult {
   /** Each option with its value, in order. */
   options: readonly (readonly [name: string, value: string])[];
   /** The words from the first one that is not an option. */

@@ -133,7 +133,7 @@ function checkConfig(config: Config): Config {
 }
 
 /** One line of `signalbox config`. The value is safe for a terminal: passwords are `***`, and `-` means no value. */
-export interface ConfigRow {
+interface ConfigRow {
   key: SettingKey;
   value: string;
   source: string;

@@ -1,7 +1,7 @@
 import { findMacroFault, type ParseResult } from "../base/text.ts";
 import { buildValueFault, type SettingKind } from "./setting-kinds.ts";
 
-export type MacroValues = Readonly<Record<string, number | string>>;
+type MacroValues = Readonly<Record<string, number | string>>;
 
 const ENDPOINT = /^(?:(https?):\/\/)?((?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+))(?::(\d{1,5}))?\/?$/;
 const ENDPOINT_EXAMPLE = "http://etcd1.example.com:2379";

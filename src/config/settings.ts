@@ -2,7 +2,7 @@ import { endpoints, keyBindings, macros } from "./lists.ts";
 import * as kinds from "./setting-kinds.ts";
 
 /** One setting. Types, parsing, `signalbox config`, the help of flags and the docs are derived from it. */
-export interface Setting<T> {
+interface Setting<T> {
   readonly kind: kinds.SettingKind<T>;
   readonly default: T;
   /** A short phrase. */

@@ -1,5 +1,5 @@
 /** Number of session renewals in one time to live. */
-export const RENEWALS = 6;
+const RENEWALS = 6;
 
 /**
  * Computes the safety margin of the horizon in ms for a time to live in ms, because clocks run at slightly different

@@ -7,7 +7,7 @@
 export type KernelFileReader = (path: string) => string | undefined;
 
 /** The limits that the control groups set for a process. Each value is infinite if nothing limits it. */
-export interface CgroupLimits {
+interface CgroupLimits {
   /** Number of processors; can be a fraction. */
   cpus: number;
   /** Bytes. */
@@ -178,7 +178,7 @@ function parseCpuRanges(text: string): [number, number][] {
  * Parses a limit in bytes. `max`, 0 and texts that are not numbers mean no limit. Version 1 writes about 2^63 for no
  * limit, which has the same effect.
  */
-export function parseMemoryLimit(text: string): number {
+function parseMemoryLimit(text: string): number {
   const bytes = parseWholeNumber(text.trim()) ?? 0;
   return bytes > 0 ? bytes : Number.POSITIVE_INFINITY;
 }

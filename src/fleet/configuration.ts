@@ -7,8 +7,6 @@ export interface Configuration {
   readonly resources: ReadonlyMap<string, ResourceConfig>;
 }
 
-export const EMPTY_CONFIGURATION: Configuration = { groups: new Map(), resources: new Map() };
-
 /** Normalizes the members of a group: removes duplicates and sorts. */
 export function normalizeMembers(members: Iterable<string>): readonly string[] {
   return [...new Set(members)].sort(compareByCodeUnit);

@@ -17,7 +17,7 @@ export interface Machine {
 }
 
 /** Settings for this host. */
-export interface HostSettings {
+interface HostSettings {
   /** The full host name. */
   host?: string | undefined;
   macros?: Readonly<Record<string, number | string>> | undefined;

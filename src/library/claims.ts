@@ -40,7 +40,7 @@ export async function acquire(connection: LibraryConnection, options: AcquireOpt
 }
 
 /** The implementation of `Held`. */
-export class HeldImpl implements Held {
+class HeldImpl implements Held {
   readonly token: string;
   readonly run: string;
   readonly lock: string | undefined;

@@ -19,7 +19,7 @@ import { ClosedError } from "./errors.ts";
 import { type ConnectOptions, createOptionLayer } from "./options.ts";
 
 /** A part that must be closed before the connection is closed. */
-export interface Closable {
+interface Closable {
   close(): Promise<void>;
 }
 

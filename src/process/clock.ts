@@ -10,7 +10,7 @@ const NOISE_MS = 50;
 const LONGEST_TIMER_MS = 30_000;
 
 /** The time sources of the real clock; tests replace them. */
-export interface TimeSources {
+interface TimeSources {
   /** Monotonic milliseconds, without suspends. */
   readMonotonic(): number;
   /** Monotonic milliseconds, including suspends; coarse. */

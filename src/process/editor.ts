@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 
 /** The result of an editor. */
-export type EditorResult = { ok: true } | { ok: false; why: string };
+type EditorResult = { ok: true } | { ok: false; why: string };
 
 /**
  * Runs the user's editor on a file, on this process's terminal, and waits for its end. Uses no shell: $EDITOR is a

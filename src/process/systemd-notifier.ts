@@ -9,7 +9,7 @@ export interface SystemdNotifier {
   close(): Promise<void>;
 }
 
-export interface SystemdNotifierOptions {
+interface SystemdNotifierOptions {
   /** A path, or `@` and an abstract address. */
   address: string;
   /** Receives error messages of the program, one line each. */

@@ -1,6 +1,6 @@
 import type { Queue, QueueEntry } from "./ticket.ts";
 
-export type Admission =
+type Admission =
   | { kind: "admitted"; total: number }
   /** `ahead`: the runs before this one, nearest first. `missing`: units that must become free. */
   | { kind: "waiting"; ahead: QueueEntry[]; missing: number; total: number }

@@ -13,11 +13,6 @@ export interface ReadBasis {
   config: readonly { key: string; modRevision: bigint }[];
 }
 
-/**
- * Basis of a decision made without a read. Its guard succeeds only if no drain exists and no configuration is needed.
- */
-export const EMPTY_BASIS: ReadBasis = { revision: 0n, groupsMatter: false, config: [] };
-
 /** A ticket and the key to store it at. */
 export interface NewTicket {
   key: string;
@@ -28,7 +23,7 @@ export interface NewTicket {
  * Succeeds if no drain is newer than the basis and the configuration is unchanged.
  * If groups decide which drains apply, no group may be newer either.
  */
-export function guardBasis(keys: Keys, basis: ReadBasis): Compare[] {
+function guardBasis(keys: Keys, basis: ReadBasis): Compare[] {
   const notNewer = { target: "mod", is: "less", value: basis.revision + 1n } as const;
   return [
     { ...keys.drains(), ...notNewer },

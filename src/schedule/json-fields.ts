@@ -32,9 +32,3 @@ export function isCount(value: unknown): value is number {
 }
 
 export const isText = (value: unknown): value is string => typeof value === "string";
-
-/** Returns a copy without undefined fields: fields that are not set are not written. */
-export function omitUndefined<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  const there = Object.entries(fields).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(there) as { [K in keyof T]: Exclude<T[K], undefined> };
-}

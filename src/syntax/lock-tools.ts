@@ -15,7 +15,7 @@ const LOOKALIKE =
   /^(?:.*[-_.])?(?:lock|locked|locker|lockfile|lockcmd|withlock|runlock|lockdo|trylock|[a-z]*flock|mutex|semaphore|singleton|single|single-instance|only-?one|run-?once|once-?only|run1|one-at-a-time)(?:[-_.](?:run|exec|cmd|do|sh|py|pl|rb))?$/;
 
 /** A program that takes a lock. */
-export interface LockTool {
+interface LockTool {
   name: string;
   /** Whether the program is a known tool. Otherwise it only resembles one by its name and arguments. */
   isKnown: boolean;
@@ -31,7 +31,7 @@ export function findLockToolAt(words: readonly string[], at: number): LockTool |
 }
 
 /** Finds a locking program after assignments and wrappers. */
-export function findLockTool(words: readonly string[]): LockTool | undefined {
+function findLockTool(words: readonly string[]): LockTool | undefined {
   const isTool = (at: number) => findLockToolAt(words, at)?.isKnown === true;
   return findLockToolAt(words, unwrapWords(words, isTool).program);
 }

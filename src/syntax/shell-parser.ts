@@ -4,7 +4,7 @@ import type { ParseResult } from "../base/text.ts";
 export const UNKNOWN = "\ue000";
 
 /** The position of a word in the text: from `start` to `end` (exclusive). */
-export interface WordSpan {
+interface WordSpan {
   start: number;
   end: number;
   /** The word is one of several that a variable expanded to. */

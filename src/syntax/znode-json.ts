@@ -1,7 +1,7 @@
 import { findJsonFault } from "../base/json.ts";
 
 /** A JSON object found in the output of ZooKeeper's shell. */
-export interface ZnodeJson {
+interface ZnodeJson {
   /** The text has the same lines as the output, with other lines blank, so that fault positions match the output. */
   text: string;
   /** Numbers of the non-blank lines that are not part of the object, from 1. */

@@ -1,3 +1,4 @@
+// Covers src/etcd/http/response-reader.ts
 /** The lean transport's own reading of HTTP/1.1: whole, cut anywhere, and wrong. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";

@@ -1,3 +1,4 @@
+// Covers src/etcd/http/connection-pool.ts
 /** Connections of the lean transport against servers that say exactly what they are told to. */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";

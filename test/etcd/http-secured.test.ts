@@ -1,3 +1,4 @@
+// Covers src/etcd/member-errors.ts
 import { overTls, withPasswords } from "./secured.ts";
 
 overTls("http");

@@ -1,3 +1,4 @@
+// Covers src/etcd/login/login-call.ts, src/etcd/login/login.ts, src/etcd/login/passwords.ts
 /** One login of a process, on members that the test plays. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

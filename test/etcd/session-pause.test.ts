@@ -1,3 +1,4 @@
+// Covers src/etcd/session/horizon.ts
 /** A machine that was paused by its hypervisor: its clocks stood still, and only a jump of the wall clock tells. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Session } from "../../src/etcd/session/session.ts";

@@ -5,8 +5,8 @@ import {
   computeConfigChanges,
   formatConfigChange,
 } from "../../src/fleet/config-changes.ts";
-import { type Configuration, EMPTY_CONFIGURATION, normalizeMembers } from "../../src/fleet/configuration.ts";
-import { anyConfiguration } from "./configurations.ts";
+import { type Configuration, normalizeMembers } from "../../src/fleet/configuration.ts";
+import { anyConfiguration, EMPTY_CONFIGURATION } from "./configurations.ts";
 
 describe("changes", () => {
   it("between two configurations turn the one into the other", () => {

@@ -1,11 +1,12 @@
+// Covers src/fleet/config-document-parser.ts
 /** The document of all configuration: ours and switchman's; every fault with its place. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { evaluateUnits } from "../../src/fleet/arithmetic.ts";
 import { applyConfigDocument, formatConfigDocument } from "../../src/fleet/config-document.ts";
 import { parseConfigDocument, type TotalCheck } from "../../src/fleet/config-document-parser.ts";
-import { type Configuration, EMPTY_CONFIGURATION } from "../../src/fleet/configuration.ts";
-import { anyConfiguration } from "./configurations.ts";
+import type { Configuration } from "../../src/fleet/configuration.ts";
+import { anyConfiguration, EMPTY_CONFIGURATION } from "./configurations.ts";
 
 const MACROS: Record<string, number> = { CPU: 4, MEMMB: 8000 };
 const check: TotalCheck = (_, total) => {

@@ -2,6 +2,8 @@ import fc from "fast-check";
 import { type Configuration, normalizeMembers, normalizeResource } from "../../src/fleet/configuration.ts";
 import { usableName } from "../protocol/samples.ts";
 
+export const EMPTY_CONFIGURATION: Configuration = { groups: new Map(), resources: new Map() };
+
 const members = fc.array(usableName, { maxLength: 5 }).map(normalizeMembers);
 
 const resource = fc

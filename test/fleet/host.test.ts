@@ -1,3 +1,4 @@
+// Covers src/fleet/cgroups.ts
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { MemoryEtcd } from "../../fixtures/memory-store.ts";
 import {
+  addPutIfChanged,
   buildGrantTxn,
   buildJoinTxn,
   buildTicketClaimTxn,
@@ -9,7 +10,7 @@ import {
   rewriteTickets,
 } from "../../src/protocol/guards.ts";
 import { type QueueEntry, serializeTicket } from "../../src/protocol/ticket.ts";
-import type { Compare } from "../../src/protocol/txn.ts";
+import type { Compare, Txn } from "../../src/protocol/txn.ts";
 import {
   dbConfig,
   dbKey,
@@ -129,5 +130,32 @@ describe("own places,", () => {
     ["all removed", (etcd) => etcd.revoke(SESSION), false, false],
   ])("%s: untouched %s, ours %s", (_, happen, isUntouched, isOurs) => {
     expect([check(guardUnchanged, happen), check(guardOwned, happen)]).toEqual([isUntouched, isOurs]);
+  });
+});
+
+describe("a transaction that also stores a text", () => {
+  const [key, gate] = [keys.host("h"), keys.group("gate")];
+  const txn: Txn = {
+    compare: [{ key: gate, target: "create", is: "greater", value: 0n }],
+    success: [{ op: "range", key: gate }],
+    failure: [{ op: "range", key }],
+  };
+  test.each<[string, boolean, string | undefined, boolean]>([
+    // case, whether the comparison holds, stored before, whether the text is written
+    ["there was none", true, undefined, true],
+    ["there was none, and it fails", false, undefined, true],
+    ["there was another", true, "old", true],
+    ["there was another, and it fails", false, "old", true],
+    ["it is there already", true, "text", false],
+    ["it is there already, and it fails", false, "text", false],
+  ])("%s", (_, succeeded, before, isWritten) => {
+    const { etcd } = room([]);
+    if (succeeded) put(etcd, gate, "");
+    if (before !== undefined) put(etcd, key, before);
+    const { revision } = etcd;
+    const answer = etcd.apply(addPutIfChanged(txn, key, "text"));
+    expect(answer).toMatchObject({ succeeded, results: [{ op: "range" }, { op: "txn" }] });
+    expect(etcd.range({ key }).kvs[0]?.value).toBe("text");
+    expect(etcd.revision > revision).toBe(isWritten);
   });
 });

@@ -1,9 +1,13 @@
 import fc from "fast-check";
 import { findNameFault } from "../../src/base/text.ts";
+import type { ReadBasis } from "../../src/protocol/guards.ts";
 import { createKeys, DRAIN_SCOPES, type ParsedKey } from "../../src/protocol/keys.ts";
 import { type QueueEntry, TICKET_STATES, type Ticket } from "../../src/protocol/ticket.ts";
 
 export const keys = createKeys("/signalbox/");
+
+/** Basis of a decision made without a read. */
+export const EMPTY_BASIS: ReadBasis = { revision: 0n, groupsMatter: false, config: [] };
 
 /** A ticket as a run writes it, with what a test cares about. */
 export function ticketWith(change: Partial<Ticket> = {}): Ticket {

@@ -4,7 +4,6 @@ import {
   buildGrantTxn,
   buildJoinTxn,
   buildTicketClaimTxn,
-  EMPTY_BASIS,
   rewriteTickets,
 } from "../../src/protocol/guards.ts";
 import { type QueueEntry, serializeTicket, toQueueEntry } from "../../src/protocol/ticket.ts";
@@ -23,7 +22,7 @@ import {
   SESSION,
   stake,
 } from "./room.ts";
-import { keys, ticketWith } from "./samples.ts";
+import { EMPTY_BASIS, keys, ticketWith } from "./samples.ts";
 
 describe("a claim from which nothing was read", () => {
   const claim = (etcd: MemoryEtcd, lock?: string) =>

@@ -1,3 +1,4 @@
+// Covers src/work/check/running-hosts.ts
 /** `signalbox check crontab` and `check hosts` on real files and a real house.etcd. */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";

@@ -1,3 +1,6 @@
+// Covers src/commands/check/config.impl.ts, src/commands/run/run-invocation.ts,
+// src/commands/run/run.preview.ts, src/work/run/claim/preview.ts, src/work/run/command/command-supervisor.ts,
+// src/work/run/command/run.ts, src/work/run/command/signals.ts
 /** The command line, as people mistype it, and what it prints for people and for programs. */
 import { describe, expect, test } from "vitest";
 import { ALL_COMMANDS } from "../../src/bin/commands.ts";

@@ -1,3 +1,4 @@
+// Covers src/commands/completion/complete.ts
 /** Completions in real shells, against a real etcd. */
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";

@@ -1,3 +1,5 @@
+// Covers src/commands/configure/transfer/export.impl.ts, src/commands/configure/transfer/import.impl.ts,
+// src/process/editor.ts
 /** `signalbox export`, `import` and `edit`: all of the configuration at once, or nothing. */
 import {
   chmodSync,

@@ -1,3 +1,6 @@
+// Covers src/commands/configure/config-change-command.ts, src/commands/configure/config-snapshot.ts,
+// src/commands/configure/group/group-change.ts, src/commands/configure/group/group-list.impl.ts,
+// src/commands/configure/resource/resource-change.ts, src/commands/configure/resource/resource-list.impl.ts
 /** `signalbox group` and `signalbox resource`: whom a change hits is told before, and exactly those are hit. */
 import { describe, expect, it } from "vitest";
 import { parseAuditRecord } from "../../src/protocol/audit.ts";

@@ -1,3 +1,7 @@
+// Covers src/commands/check/ask-without-user.ts, src/commands/check/doctor/doctor-transports.ts,
+// src/commands/check/doctor/doctor.impl.ts, src/commands/check/init.impl.ts,
+// src/work/check/authentication.ts, src/work/check/examine.ts, src/work/check/guardian.ts,
+// src/work/check/permissions.ts
 /** `signalbox doctor` on etcds with every illness that can be given to one. */
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import {

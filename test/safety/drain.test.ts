@@ -1,3 +1,7 @@
+// Covers src/commands/act/drain/drain-changes.ts, src/commands/act/drain/drain-command.ts,
+// src/commands/act/drain/drain-holders.ts, src/commands/act/drain/drain-reset.ts,
+// src/commands/act/drain/drain-target.ts, src/commands/act/drain/drain-wait.ts,
+// src/commands/act/drain/drain-waiter.ts
 /** `signalbox drain` and `undrain`: who is stopped, who is waited for, and what operators are told. */
 import { existsSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";

@@ -1,3 +1,4 @@
+// Covers src/process/guarded-command/exits.ts
 /** How runs end: exit codes, what is said, and what is not said. */
 import { describe, expect, test } from "vitest";
 import { retryAfterStalls } from "../../fixtures/steady.ts";

@@ -1,3 +1,4 @@
+// Covers src/commands/see/exporter/cluster-metrics.ts, src/commands/see/exporter/exporter.impl.ts
 /** `signalbox exporter` on a real etcd. */
 import { describe, expect, it } from "vitest";
 import { FaultProxy } from "../../fixtures/proxy.ts";

@@ -1,3 +1,5 @@
+// Covers src/compat/cronlock/cronlock-log.ts, src/compat/cronlock/front-end.ts,
+// src/compat/cronlock/refusal.ts, src/compat/cronlock/reset.ts
 /** cronlock and golock, as `signalbox cronlock …` and as links: exit codes, what they say, what they hold. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -1,3 +1,4 @@
+// Covers src/commands/schedule/perfectsched/import.impl.ts, src/compat/perfectsched/perfectsched.impl.ts
 /** `perfectsched` on a real etcd: its commands, options, exit codes and messages, and its table moved here. */
 import { execFile } from "node:child_process";
 import {

@@ -1,3 +1,5 @@
+// Covers src/commands/configure/transfer/import-switchman.impl.ts, src/commands/run/queued.ts,
+// src/compat/switchman/run-request.ts, src/compat/switchman/switchman.impl.ts
 /** `signalbox switchman` against a real etcd: what it runs, says and ends with; and `signalbox import switchman`. */
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";

@@ -1,3 +1,4 @@
+// Covers src/compat/zoo-locked/zoo-locked.impl.ts
 /** `signalbox zoo-locked` against a real etcd: what it runs, prints and ends with. */
 import { describe, expect, test } from "vitest";
 import { House, saying, silently } from "./support/house.ts";

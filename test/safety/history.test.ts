@@ -1,3 +1,4 @@
+// Covers src/commands/see/history/history.impl.ts, src/commands/see/history/stats.impl.ts
 /** What runs leave behind, as `history` and `stats` show it. */
 import { describe, expect, it } from "vitest";
 import { Theatre } from "./support/theatre.ts";

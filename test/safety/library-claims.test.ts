@@ -1,3 +1,4 @@
+// Covers src/library/claims.ts, src/library/connection.ts, src/library/options.ts
 /** Locks and leases of the library, against each other, the command line, and an etcd that fails. */
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

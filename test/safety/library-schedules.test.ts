@@ -1,3 +1,6 @@
+// Covers src/library/function-handler.ts, src/library/polled-task-source.ts, src/library/recent-changes.ts,
+// src/library/schedule-definition.ts, src/library/schedules.ts, src/library/session-times.ts,
+// src/library/worker.ts
 /** Schedules of the library: PerfectSched's calls and its distinctions between errors. */
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, describe, expect, test } from "vitest";

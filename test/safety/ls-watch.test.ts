@@ -1,3 +1,4 @@
+// Covers src/commands/see/ls/live-rows.ts, src/commands/see/ls/ls-live.ts, src/commands/see/ls/ls-watch.ts
 /** `signalbox ls --watch`, on a terminal and on a pipe. */
 import { execFileSync } from "node:child_process";
 import { readlinkSync } from "node:fs";

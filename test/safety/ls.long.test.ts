@@ -1,3 +1,4 @@
+// Covers src/commands/see/ls/ls-options.ts
 /** `signalbox ls`, as a user and a program meet it. */
 import { describe, expect, it } from "vitest";
 import { LISTINGS } from "../../src/commands/see/ls/ls.ts";

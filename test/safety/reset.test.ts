@@ -1,3 +1,7 @@
+// Covers src/commands/act/evict-json.ts, src/commands/act/reset/evict-changes.ts,
+// src/commands/act/reset/evict-guards.ts, src/commands/act/reset/release.impl.ts,
+// src/commands/act/reset/reset.impl.ts, src/commands/store-command.ts, src/work/observe/session-liveness.ts,
+// src/work/operate/reset.ts
 /** `signalbox reset` and `signalbox release`: the job is dead before the command returns, and nobody else is hit. */
 import { existsSync } from "node:fs";
 import { describe, expect, it } from "vitest";

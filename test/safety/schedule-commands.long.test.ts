@@ -1,3 +1,14 @@
+// Covers src/commands/configure/editor-file.ts, src/commands/connect.ts, src/commands/explain-error.ts,
+// src/commands/schedule/amendment-command.ts, src/commands/schedule/change-lines.ts,
+// src/commands/schedule/change/add.impl.ts, src/commands/schedule/change/edit.impl.ts,
+// src/commands/schedule/change/editor.ts, src/commands/schedule/change/keys-command.ts,
+// src/commands/schedule/group-notes.ts, src/commands/schedule/inspect/dead.impl.ts,
+// src/commands/schedule/inspect/lint-schedule.ts, src/commands/schedule/inspect/lint.impl.ts,
+// src/commands/schedule/inspect/list.impl.ts, src/commands/schedule/read-schedule.ts,
+// src/commands/schedule/transfer/diff.impl.ts, src/commands/schedule/transfer/export.impl.ts,
+// src/commands/schedule/transfer/import-input.ts, src/commands/schedule/transfer/import.impl.ts,
+// src/commands/schedule/transfer/schedule-document.ts, src/commands/see/paint.ts,
+// src/commands/see/show/show-schedule.ts
 /** `signalbox schedule …` on a real etcd: what operators write, and that two of them never undo one another. */
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

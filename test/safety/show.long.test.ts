@@ -1,3 +1,5 @@
+// Covers src/commands/see/show/show-host.ts, src/commands/see/show/show-queue.ts,
+// src/commands/see/show/why-snapshot.ts, src/commands/see/show/why.impl.ts
 /** `signalbox show` and `signalbox why`, on real runs. */
 import { describe, expect, it } from "vitest";
 import { realRandom } from "../../src/process/random.ts";

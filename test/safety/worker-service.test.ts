@@ -1,3 +1,4 @@
+// Covers src/work/worker/service/event-log.ts, src/work/worker/service/worker-service.ts
 /** A worker as a service: what it tells Prometheus, hooks and systemd. */
 import http from "node:http";
 import type { AddressInfo } from "node:net";

@@ -1,3 +1,4 @@
+// Covers src/schedule/handler-types.ts, src/schedule/state/due.ts, src/schedule/state/worker-record.ts
 /** Values of keys as they may stand in etcd: ours, by hand, of a later version, hostile. */
 import { describe, expect, test } from "vitest";
 import { formatDefinition, getScheduleType, parseDefinition } from "../../src/schedule/definition.ts";

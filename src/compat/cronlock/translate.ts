@@ -13,7 +13,7 @@ import { ToolVariables } from "./settings/variables.ts";
 export const SYSTEM_FILE = "/etc/cronlock.conf";
 
 /** Returns the path of the file that a line reads, as far as its variables show it. */
-export function getCronlockConfigPath(
+function getCronlockConfigPath(
   tool: CronlockTool,
   variables: ReadonlyMap<string, string>,
 ): string | undefined {

@@ -2,7 +2,7 @@ import { quoteText } from "../../base/text.ts";
 import { removeReleaseNames } from "../../syntax/release-path.ts";
 
 /** The lock for a locked file. Lines with the same file share one lock, even with different tools. */
-export interface FileLock {
+interface FileLock {
   lock: string;
   notes: readonly string[];
 }

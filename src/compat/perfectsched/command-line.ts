@@ -34,12 +34,12 @@ export interface AddCommand {
 }
 
 /** A line that the tool answers with its usage text. `why` is undefined if there is no further message. */
-export interface UsageMistake {
+interface UsageMistake {
   usage: true;
   why: string | undefined;
 }
 
-export const OPTIONS: readonly RubyOption[] = [
+const OPTIONS: readonly RubyOption[] = [
   { short: "e", long: "environment" },
   { short: "c", long: "config" },
   { short: "d", long: "delay", isInteger: true },

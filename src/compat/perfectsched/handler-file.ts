@@ -7,7 +7,7 @@ import type { PerfectschedLine } from "./command-line.ts";
 import type { PerfectschedConfig } from "./config.ts";
 
 /** The handlers file for a worker. */
-export interface HandlerFile {
+interface HandlerFile {
   file: string;
   /** Undefined if the file is not keyed by environment. */
   environment: string | undefined;

@@ -9,7 +9,7 @@ export interface RubyOption {
 }
 
 /** The parsed words of a line. */
-export interface ParsedRubyOptions {
+interface ParsedRubyOptions {
   /** By long name, in the order given. */
   values: ReadonlyMap<string, readonly string[]>;
   /** Words that are not options. */

@@ -5,7 +5,7 @@ import { clean } from "../../base/text.ts";
 import { type LogSink, openForAppend } from "../../commands/logging.ts";
 import { isAtLeastLevel, type SwitchmanLevel } from "./levels.ts";
 
-export interface SwitchmanLogOptions {
+interface SwitchmanLogOptions {
   /** Undefined: the log goes only to standard error. */
   file: string | undefined;
   /** Minimum level for the file. */

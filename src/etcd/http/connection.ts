@@ -10,7 +10,7 @@ export interface HttpResponse {
 }
 
 /** Receives the events of a connection. */
-export interface ConnectionListener {
+interface ConnectionListener {
   /** The connection has received its response and can be used again. */
   onIdle(connection: Connection): void;
   /** The connection can no longer be used. */

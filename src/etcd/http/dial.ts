@@ -6,7 +6,7 @@ import type { TlsOptions } from "../options.ts";
 const KEEP_ALIVE_MS = 10_000;
 
 /** Opens a connection. Data written before it is established is queued. */
-export type Dialer = () => Socket;
+type Dialer = () => Socket;
 
 export function createPlainDialer({ host, port }: Endpoint): Dialer {
   return () => tuneSocket(connect({ host, port }));

@@ -4,7 +4,7 @@ import { LoginCall, type LoginMembers } from "./login-call.ts";
 import type { Passwords } from "./passwords.ts";
 
 /** The members and the state of one store, for a login. */
-export interface LoginRoute extends LoginMembers {
+interface LoginRoute extends LoginMembers {
   /** Aborted when the store closes. */
   readonly closed: AbortSignal;
 }

@@ -3,7 +3,7 @@ import type { StoreOptions } from "../options.ts";
 import { type MemberMetrics, readMemberClock } from "./member-metrics.ts";
 
 /** A member's wall clock minus the local one lies between `least` and `most`, ms. */
-export type MemberClock = NonNullable<MemberMetrics["clock"]> & { endpoint: string };
+type MemberClock = NonNullable<MemberMetrics["clock"]> & { endpoint: string };
 
 /**
  * Reads the wall clocks of all configured members that report them.

@@ -15,7 +15,7 @@ export {
 } from "../options.ts";
 
 /** What a transport's module exports. A transport is loaded only when it is chosen. */
-export interface Transport<B> {
+interface Transport<B> {
   bytes: ByteCodec<B>;
   openMembers(options: CheckedOptions): Promise<Member[]>;
 }

@@ -11,7 +11,7 @@ const LOOK_EVERY = 1_000;
 const PROVE_WITHIN = 5_000;
 
 /** Receives the effects of a jump of the wall clock. */
-export interface HorizonListener {
+interface HorizonListener {
   /** The machine may have been paused. Only a renewal sent after this call proves that the session is alive. */
   onClockJump(jump: number): void;
   /** No renewal succeeded in time: the horizon has moved back by the jump. */

@@ -26,7 +26,7 @@ export interface SessionOwner {
   onHorizonMoved(): void;
 }
 
-export interface SessionPorts {
+interface SessionPorts {
   store: Store;
   clock: Clock;
   random: Random;

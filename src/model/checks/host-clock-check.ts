@@ -6,7 +6,7 @@ import { canonicalizeHost } from "../../fleet/groups.ts";
  * A time that a host read from its own wall clock before it wrote a key.
  * `late`: maximum time between that and the write, ms.
  */
-export interface ClockStamp {
+interface ClockStamp {
   host: string;
   /** Wall clock of that host, ms since the epoch. */
   at: number;

@@ -13,7 +13,7 @@ import { computeSeenAgo, isSeenWithin } from "../rows/liveness.ts";
 import { buildGroupMembers, type Snapshot } from "../snapshot/snapshot.ts";
 
 /** Inputs for the check of hosts and groups. */
-export interface HostCheckInputs {
+interface HostCheckInputs {
   snapshot: Pick<Snapshot, "groups" | "hosts" | "drains">;
   /** Canonical names of hosts with a run whose session is alive, even if their record is old. */
   running: ReadonlySet<string>;

@@ -22,7 +22,7 @@ export interface RecentRuns {
 }
 
 /** The required success of a job. */
-export interface RecentLimit {
+interface RecentLimit {
   /** A run must have succeeded within this time, ms. */
   within: number;
   /** Wall clock, ms since the epoch. */

@@ -8,7 +8,7 @@ import type { Snapshot } from "../snapshot/snapshot.ts";
 import type { ImpactVerdict } from "./affected-run.ts";
 
 /** The effect of group changes on hosts that enter or leave a drained group. */
-export interface DrainImpact {
+interface DrainImpact {
   judge(claim: Claim, ticket: Ticket): ImpactVerdict | undefined;
   notes: readonly string[];
 }

@@ -20,7 +20,7 @@ import { findClaimHost, judgeHostByClaims, listClaimsOnHosts } from "./host.ts";
 import { buildClaimTable } from "./run.ts";
 
 /** The data of a group in a snapshot. */
-export interface GroupState {
+interface GroupState {
   name: string;
   members: readonly string[];
   /** Why its value cannot be read. */

@@ -13,7 +13,7 @@ import { buildAuditTable, buildFacts, type Detail, filterAuditRecords } from "./
 import { buildClaimTable } from "./run.ts";
 
 /** The data of a host in a snapshot. */
-export interface HostState {
+interface HostState {
   /** Canonical name. */
   name: string;
   record: HostRecord | undefined;

@@ -33,7 +33,7 @@ export interface ClaimObstacle {
  * `impossible`: it requests more than the total, and gives up at its next check. `malformed`: one of its tickets cannot
  * be read.
  */
-export type ExplanationState = "holds" | "waits" | "ready" | "drained" | "impossible" | "malformed";
+type ExplanationState = "holds" | "waits" | "ready" | "drained" | "impossible" | "malformed";
 
 /** Why a run waits. */
 export interface Explanation {

@@ -12,7 +12,7 @@ export function computePercentile(sorted: readonly number[], share: number): num
 }
 
 /** Two percentiles of some durations, ms. */
-export interface DurationSpread {
+interface DurationSpread {
   p50: number;
   p95: number;
 }

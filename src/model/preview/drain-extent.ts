@@ -51,11 +51,6 @@ export function computeDrainExtent(snapshot: ExtentSnapshot, target: DrainTarget
   };
 }
 
-/** Lists the queue entries of all claims in scope, in any state. */
-export function listEntriesInScope(snapshot: ExtentSnapshot, target: DrainTarget): QueueEntry[] {
-  return listClaimsInScope(snapshot, target).flatMap(({ claim }) => claim.entries.map(({ entry }) => entry));
-}
-
 /** Finds the drains of exactly this target, for any spelling in their keys. Includes expired drains. */
 export function findDrainsOfTarget(snapshot: Pick<Snapshot, "drains">, target: DrainTarget): Drain[] {
   return [...snapshot.drains.values()].filter((drain) => isSameTarget(drain, target));

@@ -19,7 +19,7 @@ export interface HostResource {
 }
 
 /** The resources of each host, as known from names and configurations. */
-export interface HostResources {
+interface HostResources {
   /** Host resources from configurations with macros, by name. Includes resources that were never leased. */
   readonly configured: ReadonlyMap<string, HostResource>;
   /** Names of configurations that contain host macros. They are templates, not resources. */

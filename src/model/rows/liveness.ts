@@ -10,7 +10,7 @@ export type SessionLiveness = { left: number; ttl: number } | undefined;
  * frozen, disconnected or gone; its guardian ends the command before the session ends. `gone`: its session has ended.
  * `unknown`: the session could not be read.
  */
-export type LivenessVerdict = "alive" | "quiet" | "gone" | "unknown";
+type LivenessVerdict = "alive" | "quiet" | "gone" | "unknown";
 
 export interface RunnerLiveness {
   verdict: LivenessVerdict;

@@ -13,15 +13,7 @@ import type { ViewContext } from "../views/view.ts";
  * The state of a lock or resource. `admitted`: the first run is admitted, and waits for its leases. `waiting`: nobody
  * holds it, and a run is about to be granted. `drained`: nobody holds it, and nobody can be granted.
  */
-export type QueueState =
-  | "malformed"
-  | "resetting"
-  | "held"
-  | "grace"
-  | "admitted"
-  | "drained"
-  | "waiting"
-  | "free";
+type QueueState = "malformed" | "resetting" | "held" | "grace" | "admitted" | "drained" | "waiting" | "free";
 
 /** A run in a queue. `ticket` is undefined if it cannot be read; its wall clocks are in ms since the epoch. */
 export interface QueuedRun {

@@ -18,14 +18,14 @@ export interface ResourceShare {
 }
 
 /** The resources of one host: `web1  cpu 3/4  mem 2048/7976`. */
-export interface HostShares {
+interface HostShares {
   /** Canonical full name. */
   host: string;
   /** In the configured order, then by name. */
   parts: readonly ResourceShare[];
 }
 
-export interface ResourceShares {
+interface ResourceShares {
   /** Sorted by host name. */
   readonly hosts: readonly HostShares[];
   /** Resources that belong to no host, or to several, in the same order. */

@@ -16,7 +16,7 @@ import { QueueIndex } from "./queue-index.ts";
 import type { Collection, Snapshot, StoredValue, StoredWorker } from "./snapshot.ts";
 
 /** A change as delivered by a watch. */
-export type WatchChange = { type: "put"; kv: KeyValue } | { type: "delete"; key: string };
+type WatchChange = { type: "put"; kv: KeyValue } | { type: "delete"; key: string };
 
 /**
  * Builds snapshots from reads and watch events.

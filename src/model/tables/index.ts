@@ -12,7 +12,7 @@ import { schedulesView } from "./schedules.ts";
 import { workersView } from "./workers.ts";
 
 /** A generic function for views with any row type. */
-export type ViewVisitor<T> = <R extends object>(view: AnyView<R>) => T;
+type ViewVisitor<T> = <R extends object>(view: AnyView<R>) => T;
 
 /** All views by name, in the order of the help. Each entry calls a visitor, which keeps the row type. */
 export const VIEWS: Readonly<Record<ViewId, <T>(visit: ViewVisitor<T>) => T>> = {

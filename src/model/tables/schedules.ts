@@ -137,7 +137,7 @@ function findSince({ executions }: ScheduleRow): number | undefined {
 }
 
 /** Formats the task of a schedule: the words of its command, or its handler type. */
-export function formatScheduleTask({ id, definition }: Pick<ScheduleRow, "id" | "definition">): string {
+function formatScheduleTask({ id, definition }: Pick<ScheduleRow, "id" | "definition">): string {
   if (definition === undefined) return "";
   return definition.command?.join(" ") ?? getScheduleType(id, definition);
 }
@@ -172,6 +172,6 @@ function toScheduleJson(row: ScheduleRow): object {
 }
 
 /** Returns an execution for JSON output. */
-export function toExecutionJson({ value, fault, token }: Execution): object {
+function toExecutionJson({ value, fault, token }: Execution): object {
   return { ...value, fault, token };
 }

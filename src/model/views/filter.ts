@@ -3,7 +3,7 @@ import type { TableColumn, TableView } from "./view.ts";
 /** A filter for rows: a row must match every term. */
 export type RowFilter = readonly FilterTerm[];
 
-export type FilterTerm = { of: "text" | "host" | "state" | "holder"; word: string };
+type FilterTerm = { of: "text" | "host" | "state" | "holder"; word: string };
 
 /**
  * Parses a filter: words, and `host:`, `state:` or `holder:` followed by a word. Case is ignored. A state matches by

@@ -4,7 +4,7 @@ import type { QueueKind } from "../../protocol/keys.ts";
 import type { ViewContext } from "./view.ts";
 
 /** The host of a run and its queues. */
-export interface RunLocation {
+interface RunLocation {
   /** Undefined if its ticket cannot be read. */
   host: string | undefined;
   queues: readonly { kind: QueueKind; name: string }[];

@@ -7,7 +7,7 @@ const ANSWERS_WITHIN = 500;
 /** Interval between pings while the guardian answers but cannot kill a process yet, ms. */
 const ASK_EVERY = 2_000;
 
-export interface GuardianWatchdogPorts {
+interface GuardianWatchdogPorts {
   clock: Clock;
   /** Wakes the guardians and requests a pong. */
   ping(): void;

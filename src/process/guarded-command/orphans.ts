@@ -3,7 +3,7 @@ import type { CommandCgroup } from "./cgroup.ts";
 import type { ProcessStartTimes } from "./wire.ts";
 
 /** Identifies the processes of a command when no guardian is left as their ancestor. */
-export interface OrphanCriteria {
+interface OrphanCriteria {
   /** Process id of the outer guardian, already reaped: the id of the session it led. */
   session: number;
   /** The value of SIGNALBOX_RUN in the command's environment. */

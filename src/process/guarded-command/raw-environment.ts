@@ -20,7 +20,7 @@ const own: InitialEnvironment = {
 };
 
 /** An environment, split by the way its entries are passed on. */
-export interface SplitEnvironment {
+interface SplitEnvironment {
   text: Record<string, string | undefined>;
   /** Entries that are not valid UTF-8, each followed by a NUL. */
   raw: Buffer;

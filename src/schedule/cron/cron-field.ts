@@ -28,11 +28,11 @@ export interface CronField {
 const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 const DAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 
-export const MINUTE_FIELD: CronFieldKind = { name: "minute", least: 0, most: 59, names: [] };
-export const HOUR_FIELD: CronFieldKind = { name: "hour", least: 0, most: 23, names: [] };
-export const DAY_FIELD: CronFieldKind = { name: "day of the month", least: 1, most: 31, names: [] };
-export const MONTH_FIELD: CronFieldKind = { name: "month", least: 1, most: 12, names: MONTHS };
-export const WEEKDAY_FIELD: CronFieldKind = { name: "day of the week", least: 0, most: 7, names: DAYS };
+const MINUTE_FIELD: CronFieldKind = { name: "minute", least: 0, most: 59, names: [] };
+const HOUR_FIELD: CronFieldKind = { name: "hour", least: 0, most: 23, names: [] };
+const DAY_FIELD: CronFieldKind = { name: "day of the month", least: 1, most: 31, names: [] };
+const MONTH_FIELD: CronFieldKind = { name: "month", least: 1, most: 12, names: MONTHS };
+const WEEKDAY_FIELD: CronFieldKind = { name: "day of the week", least: 0, most: 7, names: DAYS };
 export const CRON_FIELD_KINDS = [MINUTE_FIELD, HOUR_FIELD, DAY_FIELD, MONTH_FIELD, WEEKDAY_FIELD] as const;
 
 /**

@@ -3,7 +3,7 @@ import type { DueState, LastOccurrence, OpenOccurrence } from "./due.ts";
 import { type OccurrenceOutcome, type OccurrenceResult, OUTCOMES_LENGTH } from "./outcome.ts";
 
 /** Default wait before the next start after `retry`, ms. PerfectSched's `retry_wait`. */
-export const RETRY_WAIT = 300_000;
+const RETRY_WAIT = 300_000;
 /** Longest wait that a handler may request, ms: a hundred years. */
 const LONGEST_WAIT = 36_525 * 86_400_000;
 /** Longest pause between starts of an occurrence that fails repeatedly, ms. */

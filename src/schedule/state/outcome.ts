@@ -56,8 +56,6 @@ export interface OutcomeHistory {
   dead: readonly OccurrenceOutcome[];
 }
 
-export const NO_OUTCOMES: OutcomeHistory = { runs: [], dead: [] };
-
 /** Parses an outcome history. Drops entries that cannot be read. */
 export function parseOutcomes(text: string | undefined): OutcomeHistory {
   const fields: JsonFields = (text === undefined ? undefined : parseJsonFields(text)) ?? {};

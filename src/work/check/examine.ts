@@ -12,7 +12,7 @@ import type { CheckPorts } from "./ports.ts";
 import { judgeSettings } from "./settings.ts";
 import { DEFAULT_QUOTA, judgeSpace, type Quota } from "./space.ts";
 
-export interface ExaminationOptions {
+interface ExaminationOptions {
   members: readonly MemberStatus[];
   /** By endpoint. */
   gauges: ReadonlyMap<string, MemberMetrics>;

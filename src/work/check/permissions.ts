@@ -27,7 +27,7 @@ const COLLECTIONS: Record<
 };
 
 /** The current permissions of a role in etcd. */
-export interface RolePermissions {
+interface RolePermissions {
   canRead: boolean;
   /** Collections that the role should be able to write, but cannot. */
   missing: readonly { collection: string; isVital: boolean }[];

@@ -2,13 +2,13 @@ import { isCompacted } from "../../etcd/retry.ts";
 import type { KeyRange, KeyValue } from "../../protocol/txn.ts";
 import { type ObserverPorts, retryUntilConnectTimeout } from "./ports.ts";
 
-export interface Page {
+interface Page {
   kvs: readonly KeyValue[];
   /** Revision of the whole read; the same for every page. */
   revision: bigint;
 }
 
-export interface ReadOptions {
+interface ReadOptions {
   /** The revision to read. Default: the current one. */
   revision?: bigint | undefined;
   keysOnly?: boolean;

@@ -3,7 +3,7 @@ import { findFirstKey, type Op } from "../../protocol/txn.ts";
 import type { ObserverPorts } from "../observe/ports.ts";
 
 /** Identifies a ticket; a later ticket with the same key has another revision. */
-export interface TicketRef {
+interface TicketRef {
   key: string;
   createRevision: bigint;
 }

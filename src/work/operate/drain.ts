@@ -5,7 +5,7 @@ import { type ActionResult, executeAction } from "./operator-action.ts";
 import { formatOperator, type OperatorPorts } from "./ports.ts";
 
 /** Options for a new drain. */
-export interface PutDrainOptions {
+interface PutDrainOptions {
   target: DrainTarget;
   reason?: string | undefined;
   /** Wall clock, ms since the epoch, when the drain ends by itself. */

@@ -6,7 +6,7 @@ import { type ActionResult, executeAction } from "./operator-action.ts";
 import { formatOperator, type OperatorPorts } from "./ports.ts";
 
 /** Tickets that an operator wants to remove, as they were read. */
-export interface Eviction {
+interface Eviction {
   action: Extract<AuditAction, "reset" | "release" | "drain">;
   target: string;
   places: readonly QueueEntry[];

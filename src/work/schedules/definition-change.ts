@@ -27,7 +27,7 @@ export function buildDefinitionChange(
 }
 
 /** Returns whether two definitions are equal, ignoring the order of fields. */
-export function isSameDefinition(one: Definition, other: Definition): boolean {
+function isSameDefinition(one: Definition, other: Definition): boolean {
   return toCanonicalJson(one) === toCanonicalJson(other);
 }
 

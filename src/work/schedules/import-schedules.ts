@@ -3,15 +3,8 @@ import { quoteText } from "../../base/text.ts";
 import { validateName } from "../../protocol/names.ts";
 import { checkDefinition, type Definition } from "../../schedule/definition.ts";
 import { computeFirstDue } from "../../schedule/state/due-transitions.ts";
-import type { OperatorPorts } from "../operate/ports.ts";
 import { buildDefinitionChange } from "./definition-change.ts";
-import {
-  applyMutation,
-  type MutationOptions,
-  type MutationResult,
-  type PlannedChange,
-  type ScheduleMutation,
-} from "./schedule-mutation.ts";
+import type { PlannedChange, ScheduleMutation } from "./schedule-mutation.ts";
 import type { ScheduleReadResult, StoredSchedule } from "./stored-schedules.ts";
 
 /**
@@ -69,19 +62,6 @@ export function buildImportMutation({
     },
     formatOutcome: formatImportCounts,
   };
-}
-
-/**
- * Imports schedules from a file.
- * @throws the errors of `buildImportMutation`; SignalboxError 75, 77, 78 if it is too much for one transaction;
- *   StoreError
- */
-export function importSchedules(
-  ports: OperatorPorts,
-  given: ScheduleImport,
-  options?: MutationOptions,
-): Promise<MutationResult> {
-  return applyMutation(ports, buildImportMutation(given), options);
 }
 
 /** Formats the counts, for example `2 added, 1 changed`. */

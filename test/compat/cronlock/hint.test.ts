@@ -1,3 +1,4 @@
+// Covers src/compat/cronlock/settings/login.ts
 /** What a failure has to do with the tool's own variables. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,3 +1,4 @@
+// Covers src/compat/cronlock/settings/cronlock-options.ts, src/compat/cronlock/settings/variables.ts
 /** A line of cronlock or golock as one of `signalbox run`: every variable, its default, and what is wrong with it. */
 import { describe, expect, test } from "vitest";
 import { parseCall } from "../../../src/commands/command-line/parse-call.ts";

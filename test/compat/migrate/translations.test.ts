@@ -1,3 +1,8 @@
+// Covers src/compat/consul/translate.ts, src/compat/etcdctl/translate.ts, src/compat/flock/translate.ts,
+// src/compat/getopt.ts, src/compat/go-flags.ts, src/compat/lock-tools/chpst.ts,
+// src/compat/lock-tools/dotlockfile.ts, src/compat/lock-tools/file-lock.ts, src/compat/lock-tools/lckdo.ts,
+// src/compat/lock-tools/lockf.ts, src/compat/lock-tools/lockrun.ts, src/compat/lock-tools/run-one.ts,
+// src/compat/lock-tools/sem.ts, src/compat/lock-tools/solo.ts, src/compat/setlock/translate.ts
 /** Lines of flock, setlock, other tools with locks, `etcdctl lock` and `consul lock`, and what they mean to `signalbox run`. */
 import { describe, expect, test } from "vitest";
 import { parseCall } from "../../../src/commands/command-line/parse-call.ts";

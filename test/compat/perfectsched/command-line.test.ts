@@ -1,3 +1,4 @@
+// Covers src/compat/perfectsched/ruby-options.ts
 /** Lines of PerfectSched's command: every option and command it documents, read as Ruby's OptionParser reads them. */
 import { describe, expect, it } from "vitest";
 import {

@@ -1,3 +1,4 @@
+// Covers src/compat/perfectsched/handler-file.ts
 /** Its configuration by environment: which keys count, which are told about, and what is refused. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,3 +1,4 @@
+// Covers src/compat/switchman/config-file.ts
 import { describe, expect, test } from "vitest";
 import { ConfigError } from "../../../src/base/errors.ts";
 import { parseSwitchmanConfig } from "../../../src/compat/switchman/config.ts";

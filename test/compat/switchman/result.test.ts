@@ -1,3 +1,4 @@
+// Covers src/compat/switchman/log.ts
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { ConfigError, EXIT, SignalboxError } from "../../../src/base/errors.ts";
 import type { RunResult } from "../../../src/commands/run/run-invocation.ts";

@@ -1,3 +1,4 @@
+// Covers src/console/overlays/OverlayFrame.tsx, src/console/overlays/content-rows.ts
 /** The frame of overlays, and what is in it. */
 import { Box } from "ink";
 import { cleanup } from "ink-testing-library";

@@ -1,3 +1,4 @@
+// Covers src/console/panes/renderer.tsx
 /** The whole screen: every part in its place, and nothing beyond its size. */
 import { cleanup } from "ink-testing-library";
 import { createElement } from "react";

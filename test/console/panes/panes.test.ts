@@ -1,3 +1,4 @@
+// Covers src/console/panes/Explorer.tsx, src/console/panes/Panel.tsx, src/console/panes/Rules.tsx
 /** Each pane and each line around the panes, alone. */
 import { cleanup } from "ink-testing-library";
 import { createElement } from "react";

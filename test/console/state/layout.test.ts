@@ -1,3 +1,4 @@
+// Covers src/console/state/layout.ts
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type ConsoleState, createInitialState, PANES } from "../../../src/console/state/console-state.ts";

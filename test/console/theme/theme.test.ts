@@ -1,3 +1,4 @@
+// Covers src/console/theme/sgr.ts
 /** What a theme paints, as a terminal shows it: nested styles, rows, signs; and which theme a terminal gets. */
 import xterm from "@xterm/headless";
 import fc from "fast-check";

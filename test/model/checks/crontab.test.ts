@@ -1,3 +1,4 @@
+// Covers src/model/checks/leases.ts
 import { describe, expect, test } from "vitest";
 import { judgeJobs } from "../../../src/model/checks/crontab.ts";
 import type { CrontabJob } from "../../../src/model/checks/crontab-job.ts";

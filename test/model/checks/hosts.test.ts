@@ -1,3 +1,4 @@
+// Covers src/model/snapshot/cow-map.ts
 import { describe, expect, test } from "vitest";
 import { findStaleHosts, judgeHosts } from "../../../src/model/checks/hosts.ts";
 import type { KeyValue } from "../../../src/protocol/txn.ts";

@@ -1,3 +1,4 @@
+// Covers src/model/checks/finding-tally.ts
 import { describe, expect, test } from "vitest";
 import { KeyCheck } from "../../../src/model/checks/key-check.ts";
 import type { PastRun } from "../../../src/protocol/history.ts";

@@ -1,3 +1,6 @@
+// Covers src/model/events/between.ts, src/model/events/changes.ts, src/model/events/event-log.ts,
+// src/model/events/operator-drafts.ts, src/model/events/run-drafts.ts, src/model/snapshot/queue-index.ts,
+// src/model/views/subject.ts
 /** What happened between two pictures. */
 import { describe, expect, it } from "vitest";
 import { measureProcessorMs } from "../../../fixtures/steady.ts";

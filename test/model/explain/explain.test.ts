@@ -1,3 +1,4 @@
+// Covers src/model/explain/explain-text.ts, src/model/explain/wait-estimate.ts
 /** Why a run waits. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";

@@ -1,3 +1,5 @@
+// Covers src/model/preview/eviction-preview-text.ts, src/model/preview/reset-targets.ts,
+// src/model/snapshot/claims.ts
 /** What a reset would do, as tables of pictures. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";

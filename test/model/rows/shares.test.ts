@@ -1,3 +1,4 @@
+// Covers src/model/rows/host-resources.ts
 /** Which resources belong to which host, and how much of them is used. */
 import { describe, expect, it } from "vitest";
 import { computeShares, formatShare, getShareTone, renderShareBar } from "../../../src/model/rows/shares.ts";

@@ -1,3 +1,5 @@
+// Covers src/model/rows/schedule-row.ts, src/model/snapshot/execution-index.ts,
+// src/model/snapshot/served-predicate.ts, src/model/snapshot/snapshot-builder.ts, src/model/tables/runs.ts
 /** The views of schedules and of workers. */
 import { describe, expect, it } from "vitest";
 import { buildScheduleRows, SCHEDULE_LATE_AFTER } from "../../../src/model/rows/schedule-row.ts";

@@ -1,3 +1,4 @@
+// Covers src/model/tables/remarks.ts, src/model/views/stopping-drains.ts
 /** Every view over one picture: states, notes, order. */
 import { describe, expect, it } from "vitest";
 import { shortenOwner } from "../../../src/model/tables/cells.ts";

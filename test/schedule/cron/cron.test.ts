@@ -1,3 +1,4 @@
+// Covers src/schedule/cron/cron-field.ts
 /** What is a cron text, what is none, and what is said about it. */
 import { describe, expect, test } from "vitest";
 import { UsageError } from "../../../src/base/errors.ts";

@@ -1,3 +1,4 @@
+// Covers src/schedule/cron/explain-words.ts
 /** Cron texts in plain English. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";

@@ -1,3 +1,4 @@
+// Covers src/schedule/cron/calendar.ts, src/schedule/cron/day-times.ts, src/schedule/cron/days.ts
 /** When a cron text comes to pass in a zone: the rule for clock changes, the two kinds of days, and looking back and counting. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";

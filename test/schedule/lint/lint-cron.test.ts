@@ -1,3 +1,4 @@
+// Covers src/schedule/lint/lint-clock.ts
 /** What may be wrong with a schedule. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";

@@ -1,3 +1,4 @@
+// Covers src/schedule/timing.ts
 /** What operators' acts make of where a schedule is: PerfectSched's add and modify, and our pause, resume, trigger. */
 import { describe, expect, test } from "vitest";
 import type { Definition } from "../../../src/schedule/definition.ts";

@@ -3,11 +3,13 @@ import { describe, expect, test } from "vitest";
 import {
   addOutcomes,
   formatOutcomes,
-  NO_OUTCOMES,
   type OccurrenceOutcome,
   OUTCOMES_LENGTH,
+  type OutcomeHistory,
   parseOutcomes,
 } from "../../../src/schedule/state/outcome.ts";
+
+const NO_OUTCOMES: OutcomeHistory = { runs: [], dead: [] };
 
 const outcome = (scheduled: number, change: Partial<OccurrenceOutcome> = {}): OccurrenceOutcome => ({
   ...{ scheduled, result: "ok", endedAt: scheduled + 5, run: `r${scheduled}`, host: "h1" },

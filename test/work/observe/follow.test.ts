@@ -1,3 +1,4 @@
+// Covers src/work/observe/cluster-summary.ts, src/work/observe/probe.ts, src/work/observe/read.ts
 /** How soon it is known that a picture is not kept up to date any more. Faults have a proxy of their own each. */
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from "vitest";
 import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";

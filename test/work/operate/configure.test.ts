@@ -1,3 +1,4 @@
+// Covers src/work/operate/chunks.ts, src/work/operate/config-audit.ts
 /** Changes of the configuration: all of them in one guarded transaction, or none. */
 import { describe, expect, it } from "vitest";
 import type { ConfigChange } from "../../../src/fleet/config-changes.ts";

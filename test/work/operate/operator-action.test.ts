@@ -1,3 +1,4 @@
+// Covers src/protocol/audit.ts
 /** The one way to act: change and record together, once, or neither. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";

@@ -1,3 +1,4 @@
+// Covers src/work/worker/tasks/retry-until-done.ts
 /** What must hold a schedule up for no longer than it lasts: refusals, odd values, edits under what runs, listeners that throw. */
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { type Store, StoreError } from "../../../src/etcd/store.ts";

@@ -1,3 +1,6 @@
+// Covers src/work/schedules/definition-change.ts, src/work/schedules/import-schedules.ts,
+// src/work/schedules/schedule-mutation.ts, src/work/schedules/schedule-mutations.ts,
+// src/work/schedules/stored-schedules.ts
 /** What operators do to schedules: each act in one guarded transaction with its record, or nothing. */
 import { describe, expect, it } from "vitest";
 import { parseAuditRecord } from "../../../src/protocol/audit.ts";
@@ -5,7 +8,8 @@ import { type Definition, formatDefinition, parseDefinition } from "../../../src
 import { AlreadyExistsError, NotFoundError } from "../../../src/schedule/errors.ts";
 import { type DueState, formatDue, parseDue } from "../../../src/schedule/state/due.ts";
 import { formatOutcomes, parseOutcomes } from "../../../src/schedule/state/outcome.ts";
-import { buildImportMutation, importSchedules } from "../../../src/work/schedules/import-schedules.ts";
+import type { OperatorPorts } from "../../../src/work/operate/ports.ts";
+import { buildImportMutation, type ScheduleImport } from "../../../src/work/schedules/import-schedules.ts";
 import { applyMutation } from "../../../src/work/schedules/schedule-mutation.ts";
 import { buildBuryMutation, buildTriggerMutation } from "../../../src/work/schedules/schedule-mutations.ts";
 import {
@@ -18,6 +22,9 @@ import {
 } from "../../../src/work/schedules/schedule-operations.ts";
 import { keys } from "../../protocol/samples.ts";
 import { TestDesk } from "../operate/desk.ts";
+
+const importSchedules = (ports: OperatorPorts, given: ScheduleImport) =>
+  applyMutation(ports, buildImportMutation(given));
 
 const HOUR = 3_600_000;
 const HOURLY: Definition = { cron: "0 * * * *", timezone: "UTC", command: ["true"] };

@@ -16,7 +16,7 @@ import { UntranslatableError } from "./untranslatable-error.ts";
 import { unwrapCommand } from "./wrappers.ts";
 
 /** The result of rewriting a shell line. */
-export interface ShellRewrite {
+interface ShellRewrite {
   edits: readonly TextEdit[];
   /** Tools whose words were translated, and `run` for a line that already uses signalbox. */
   tools: readonly string[];

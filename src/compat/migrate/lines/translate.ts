@@ -14,7 +14,7 @@ import { hasMark, listMarks, type Markers, shiftMarks, unshiftMarks } from "./ma
 import { FRONT_END_NAMES, OWN_VARIABLES, TOOLS } from "./tools.ts";
 import { UntranslatableError } from "./untranslatable-error.ts";
 
-export interface Translation {
+interface Translation {
   edits: readonly TextEdit[];
   notes: readonly string[];
 }

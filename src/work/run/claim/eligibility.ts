@@ -110,7 +110,7 @@ export function computeEligibility(
 }
 
 /** Lists everything in a run that a drain can name. */
-export function buildDrainReach(request: ClaimRequest, groups: readonly string[]): RunTargets {
+function buildDrainReach(request: ClaimRequest, groups: readonly string[]): RunTargets {
   return {
     ...(request.lock !== undefined && { lock: request.lock }),
     resources: request.leases.map(({ resource }) => resource),
@@ -175,7 +175,7 @@ function createUnknownResourceError(resource: string): ConfigError {
 }
 
 /** For a claim that can never be granted and would block its queue forever. */
-export function createOverTotalError(resource: string, count: number, total: number): ConfigError {
+function createOverTotalError(resource: string, count: number, total: number): ConfigError {
   return new ConfigError(
     `${count} units of resource ${quoteText(resource)} are requested, but there are only ${total}`,
   );

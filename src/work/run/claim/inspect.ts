@@ -6,7 +6,7 @@ import type { ClaimPorts, ClaimRequest } from "../request.ts";
 import { parseGroups } from "./eligibility.ts";
 
 /** The result of a linearizable read of a held claim. */
-export interface ClaimInspection {
+interface ClaimInspection {
   revision: bigint;
   raftTerm: bigint;
   loss: ClaimLoss | undefined;

@@ -18,7 +18,7 @@ const WHEN_GONE = 1_000;
 const WATCH_AFTER = 50;
 
 /** Why the command was terminated. `signal`: the user sent a signal, so the command's own exit code counts. */
-export interface CommandTermination {
+interface CommandTermination {
   kind: "lost" | "timeout" | "signal";
   why: string;
 }

@@ -16,7 +16,7 @@ const FREE_LOST_WITHIN = 2_000;
 const REVOKE_WITHIN = 1_000;
 
 /** The remaining work for a claim whose command has ended. */
-export interface ClaimCompletion {
+interface ClaimCompletion {
   grant: Grant;
   /** The entry for the history; undefined when no history is kept. */
   historyUpdate: HistoryUpdate | undefined;

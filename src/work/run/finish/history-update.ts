@@ -4,7 +4,7 @@ import type { ClaimPorts, ClaimRequest } from "../request.ts";
 import type { HistoryUpdate } from "./history-append.ts";
 
 /** How the work that held a claim ended. */
-export interface ClaimEnd {
+interface ClaimEnd {
   /** Exit code; 0 for success. */
   exit: number;
   reason: string | undefined;

@@ -6,7 +6,7 @@ import { type ClaimLoss, inspectClaim } from "../claim/inspect.ts";
 import type { ClaimPorts, ClaimRequest } from "../request.ts";
 
 /** Called when a claim is lost. */
-export type LossListener = (loss: ClaimLoss) => void;
+type LossListener = (loss: ClaimLoss) => void;
 
 /** Watches a held claim for every kind of loss except the loss of its session. */
 export class ClaimWatch {

@@ -25,7 +25,7 @@ export interface CachedSchedule {
   delayFactor?: number;
 }
 
-export interface RunningKey {
+interface RunningKey {
   readonly createRevision: bigint;
   readonly running?: RunningRecord;
 }

@@ -55,7 +55,7 @@ export interface WorkerFile {
 export const NO_FILE: WorkerFile = { handlers: [], commands: true, tags: [], warnings: [] };
 
 /** Options for reading a worker's file. */
-export interface ReadWorkerFileOptions {
+interface ReadWorkerFileOptions {
   /** The environment to select in the file; default `production`. */
   environment?: string | undefined;
   /** Keys that the caller has already read: they cause no warning. */

@@ -3,7 +3,7 @@ import type { ScheduledTask } from "../handler.ts";
 import type { HandlerPorts } from "./handler-ports.ts";
 
 /** Why a command was ended early. */
-export type TerminationCause = "task" | "timeout" | "horizon";
+type TerminationCause = "task" | "timeout" | "horizon";
 
 /** The result of a command after all its processes are gone. */
 export interface GuardedRunResult {

@@ -7,7 +7,7 @@ import type { HandlerPorts } from "./handler-ports.ts";
 import { ModuleHandler } from "./module-handler.ts";
 
 /** Wraps a handler with what the definition requires, such as leases. */
-export type HandlerWrapper = (handler: Handler, definition: Definition) => Handler;
+type HandlerWrapper = (handler: Handler, definition: Definition) => Handler;
 
 /** Creates the handlers of a worker's file. @throws ConfigError when the host program for modules is missing */
 export function createFileHandlers(

@@ -7,7 +7,7 @@ import type { SchedulePorts } from "../worker-ports.ts";
 import type { LeaseAcquirer } from "./leased-handler.ts";
 
 /** Identity and session of lease claims for tasks. Times in ms, the session's time to live in whole seconds. */
-export interface LeaseAcquirerOptions {
+interface LeaseAcquirerOptions {
   facts: MacroFacts;
   user: string;
   ttl: number;

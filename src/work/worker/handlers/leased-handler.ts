@@ -7,7 +7,7 @@ import { type Handler, type ScheduledTask, TaskLost, type TaskResult } from "../
 import { toLostResult } from "./command-handler.ts";
 
 /** Leases that this process holds. The type matches the claim of a run. */
-export interface HeldLeases {
+interface HeldLeases {
   /** Aborts with an Error when the leases are lost, or may be lost soon. */
   readonly signal: AbortSignal;
   /** Reading of the clock's `now()`, ms. */

@@ -7,7 +7,7 @@ import type { Handler, ScheduledTask, TaskResult } from "../handler.ts";
 import { CommandHandler, type CommandHandlerOptions, type CommandReport } from "./command-handler.ts";
 import type { HandlerPorts } from "./handler-ports.ts";
 
-export interface ModuleHandlerOptions extends Omit<CommandHandlerOptions, "command" | "hasWord"> {
+interface ModuleHandlerOptions extends Omit<CommandHandlerOptions, "command" | "hasWord"> {
   /** Path of the module. */
   module: string;
   /** Name of the exported function. Default: `default`. */

@@ -17,7 +17,7 @@ const PASSED = 64 * 1024;
 const LINE_COST = 100;
 
 /** How to process the output of a run. */
-export interface OutputOptions {
+interface OutputOptions {
   /** Passwords from this worker's own settings, which must not appear in the output. */
   secrets: readonly string[];
   /** Called with every line, after it was sanitized. */

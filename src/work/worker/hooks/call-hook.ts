@@ -9,7 +9,7 @@ export interface HookCallPorts extends HookCommandPorts {
   random: Random;
 }
 
-export interface HookCallLimits {
+interface HookCallLimits {
   /** Limit of one attempt, ms. */
   within: number;
   /** Aborts the call. */

@@ -1,5 +1,5 @@
 /** Limits for waiting and running jobs. */
-export interface HookQueueLimits {
+interface HookQueueLimits {
   /** Jobs that run at once. */
   running: number;
   /** Waiting jobs, in one lane and in all lanes. */

@@ -9,9 +9,9 @@ import { callHook, formatHook, type HookCallPorts } from "./call-hook.ts";
 import { buildHookPayloads, type HookPayload, LATE_AFTER } from "./hook-payload.ts";
 import { HookQueue } from "./hook-queue.ts";
 
-export type WorkerHooks = Readonly<Partial<Record<HookName, Hook>>>;
+type WorkerHooks = Readonly<Partial<Record<HookName, Hook>>>;
 
-export interface HookPorts extends HookCallPorts {
+interface HookPorts extends HookCallPorts {
   log: Log;
   /** Full name of the worker's host. */
   host: string;

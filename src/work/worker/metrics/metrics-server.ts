@@ -5,14 +5,14 @@ import type { Log } from "../../../base/log.ts";
 import { formatListenAddress, type ListenAddress } from "./listen-address.ts";
 
 /** Provides the contents to serve. */
-export interface MetricsSource {
+interface MetricsSource {
   /** Returns the metrics in the text format of Prometheus. */
   renderMetrics(): Promise<string>;
   /** Returns undefined while the service is healthy, otherwise the reason. */
   findFault(): string | undefined;
 }
 
-export interface MetricsServer {
+interface MetricsServer {
   /** The address with the actual port. */
   readonly address: ListenAddress;
   /** Stops the server and closes all connections. */

@@ -15,7 +15,7 @@ export interface WorkerMetrics {
   close(): Promise<void>;
 }
 
-export interface MetricsOptions {
+interface MetricsOptions {
   /** Same format as `--metrics`, for example `:9464`. */
   listen: string;
   log: Log;

@@ -11,7 +11,7 @@ import type { SchedulePorts } from "../worker-ports.ts";
 const SETTLE_WITHIN = 10_000;
 
 /** Interface of the poller to its tasks. */
-export interface TaskOwner {
+interface TaskOwner {
   registration: WorkerRegistration;
   handleCompletion(how: TaskCompletion): void;
 }

@@ -15,7 +15,7 @@ export interface Notifier {
   close(): Promise<void>;
 }
 
-export interface NotifierOptions {
+interface NotifierOptions {
   log: Log;
   /** Whether to send watchdog messages. If none arrive for `WatchdogSec`, systemd ends the service. */
   isAlive(): boolean;

@@ -18,7 +18,7 @@ import { logWorkerEvent } from "./event-log.ts";
 import { createNotifier, type Notifier, SYSTEMD_VARIABLES } from "./notifier.ts";
 
 /** What a worker needs from its environment. */
-export interface WorkerServicePorts extends SchedulePorts {
+interface WorkerServicePorts extends SchedulePorts {
   commands: CommandHost;
   /** Environment of this process. */
   env: Env;

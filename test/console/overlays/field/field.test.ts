@@ -1,3 +1,4 @@
+// Covers src/console/overlays/field/input-history.ts
 /** A line that is typed: what keys and pastes do to it, and what of it is in sight. */
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";

@@ -1,3 +1,4 @@
+// Covers src/commands/schedule/change/edit-flags.ts
 /** What a schedule has, as the form that edits it begins: all of it is shown, and only what is changed is said. */
 import { describe, expect, it } from "vitest";
 import { parseCall } from "../../../../src/commands/command-line/parse-call.ts";

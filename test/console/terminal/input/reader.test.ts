@@ -1,3 +1,4 @@
+// Covers src/console/terminal/input/paste.ts
 import { describe, expect, it } from "vitest";
 import { createKeyReader } from "../../../../src/console/terminal/input/reader.ts";
 

@@ -1,3 +1,4 @@
+// Covers src/console/terminal/input/chord.ts
 import { describe, expect, it } from "vitest";
 import { chords } from "./parsed.ts";
 

@@ -1,3 +1,4 @@
+// Covers src/etcd/wait-for-change.ts
 /** A claim that is held without a command, by the millisecond. */
 import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";

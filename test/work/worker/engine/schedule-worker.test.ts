@@ -1,3 +1,9 @@
+// Covers src/work/worker/cache/initial-state.ts, src/work/worker/cache/schedule-cache.ts,
+// src/work/worker/claims/claim-occurrence.ts, src/work/worker/dispatch/dispatcher.ts,
+// src/work/worker/dispatch/handler-lookup.ts, src/work/worker/dispatch/pending-claims.ts,
+// src/work/worker/dispatch/worker-eligibility.ts, src/work/worker/engine/worker-session.ts,
+// src/work/worker/tasks/complete-task.ts, src/work/worker/tasks/running-task.ts,
+// src/work/worker/tasks/task-pool.ts, src/work/worker/timer-queue.ts
 /** Workers on a real etcd, with a wall clock that the test sets. */
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import type { ScheduledTask, TaskResult } from "../../../../src/work/worker/handler.ts";

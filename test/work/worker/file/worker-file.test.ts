@@ -1,3 +1,5 @@
+// Covers src/work/worker/file/argv.ts, src/work/worker/file/pattern.ts,
+// src/work/worker/file/source-document.ts
 import { chmodSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { expect, test } from "vitest";

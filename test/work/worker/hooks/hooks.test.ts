@@ -1,3 +1,6 @@
+// Covers src/work/worker/hooks/call-hook.ts, src/work/worker/hooks/hook-payload.ts,
+// src/work/worker/hooks/hook-queue.ts, src/work/worker/hooks/post-hook.ts,
+// src/work/worker/rate-limited-log.ts
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import http from "node:http";
 import type { AddressInfo } from "node:net";

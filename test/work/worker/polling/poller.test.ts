@@ -1,3 +1,4 @@
+// Covers src/etcd/retry.ts, src/work/worker/polling/polled-task.ts
 /** PerfectSched's meaning, case by case, on a real etcd with a wall clock that the test sets. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { AlreadyFinishedError, NotFoundError, PreemptedError } from "../../../../src/schedule/errors.ts";

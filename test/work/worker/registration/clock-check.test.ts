@@ -1,3 +1,6 @@
+// Covers src/etcd/members/member-clocks.ts, src/etcd/members/member-metrics.ts,
+// src/work/worker/registration/clock-jump.ts, src/work/worker/registration/worker-heartbeat.ts,
+// src/work/worker/registration/worker-registration.ts
 /** Clocks of workers that differ. */
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { retryAfterStalls } from "../../../../fixtures/steady.ts";

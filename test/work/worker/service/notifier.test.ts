@@ -1,3 +1,4 @@
+// Covers src/process/systemd-notifier.ts
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createNotifier } from "../../../../src/work/worker/service/notifier.ts";

@@ -1,0 +1,177 @@
+// Covers src/process/programs.ts
+/** Whether a crontab's program starts with the crontab's own PATH: what the check says is held against what a shell does. */
+import { spawnSync } from "node:child_process";
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { readJobs } from "../../../../src/commands/check/crontab/read.ts";
+import { resolveConfig } from "../../../../src/config/config.ts";
+import { findProgram, readInterpreter } from "../../../../src/process/programs.ts";
+import { parseCrontab } from "../../../../src/syntax/crontab.ts";
+
+const SETTINGS = resolveConfig({ readFile: () => undefined }).values;
+const root = mkdtempSync(join(tmpdir(), "signalbox-programs-"));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+function write(path: string, text: string, mode = 0o755): string {
+  const file = join(root, path);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+  chmodSync(file, mode);
+  return file;
+}
+
+write("app/signalbox", "#!/usr/bin/env node-of-tests\n");
+write("node/node-of-tests", "#!/bin/sh\nexit 0\n");
+write("plain/signalbox", "#!/bin/sh\nexit 0\n");
+write("split/signalbox", "#!/usr/bin/env -S node-of-tests --title=x\n");
+write("broken/signalbox", "#!/no/such/interpreter\n");
+write("closed/signalbox", "#!/bin/sh\n", 0o644);
+mkdirSync(join(root, "link"));
+symlinkSync(join(root, "app/signalbox"), join(root, "link/signalbox"));
+mkdirSync(join(root, "dangling"));
+symlinkSync(join(root, "gone/signalbox.cjs"), join(root, "dangling/signalbox"));
+const at = (...names: string[]) => names.map((name) => join(root, name)).join(":");
+
+const programFindings = (text: string, searchPath = at("link", "node")) =>
+  readJobs(
+    { path: "jobs", text, format: "user" },
+    { settings: SETTINGS, home: root, searchPath },
+  ).findings.filter(({ kind }) => kind === "program");
+
+/** The exit code with which cron's shell ends on the only line of a crontab. */
+function startAsCron(text: string): number | null {
+  const [job] = parseCrontab(text, "user").jobs;
+  const env = { HOME: root, PATH: "/usr/bin:/bin", ...Object.fromEntries(job?.variables ?? []) };
+  return spawnSync("/bin/sh", ["-c", job?.command ?? ""], { env, cwd: root }).status;
+}
+
+describe("a line whose program starts, and one whose does not", () => {
+  const LINE = "* * * * * signalbox run --lock a -- true\n";
+  test.each<[name: string, text: string, detail: RegExp | undefined]>([
+    ["no PATH line", LINE, /^signalbox is not found; PATH is \/usr\/bin:\/bin, cron's default/],
+    ["a PATH line with both", `PATH=${at("app", "node")}\n${LINE}`, undefined],
+    ["a PATH line in quotes", `PATH="${at("app", "node")}:/usr/bin"\n${LINE}`, undefined],
+    ["a PATH line behind the job", `${LINE}PATH=${at("app", "node")}\n`, /^signalbox is not found/],
+    [
+      "its Node is elsewhere",
+      `PATH=${at("app")}\n${LINE}`,
+      /^node-of-tests, which signalbox needs to start, is not found; PATH/,
+    ],
+    ["env -S", `PATH=${at("split")}\n${LINE}`, /^node-of-tests, which signalbox needs/],
+    ["env -S, found", `PATH=${at("split", "node")}\n${LINE}`, undefined],
+    ["through a link", `PATH=${at("link")}\n${LINE}`, /^node-of-tests, which signalbox needs/],
+    [
+      "an absolute path, Node elsewhere",
+      `* * * * * ${at("link/signalbox")} run -- true\n`,
+      /^node-of-tests, which \S+\/link\/signalbox needs/,
+    ],
+    [
+      "an absolute path, nothing there",
+      "* * * * * /no/such/signalbox run -- true\n",
+      /^\/no\/such\/signalbox is not found$/,
+    ],
+    ["a plain script by its path", `* * * * * ${at("plain/signalbox")} run -- true\n`, undefined],
+    [
+      "an interpreter that is not there",
+      `PATH=${at("broken")}\n${LINE}`,
+      /^\/no\/such\/interpreter, which signalbox needs/,
+    ],
+    [
+      "not executable",
+      `PATH=${at("closed")}\n${LINE}`,
+      /^signalbox is not found: \S+ is not executable; PATH/,
+    ],
+    [
+      "a link to nothing",
+      `PATH=${at("dangling")}\n${LINE}`,
+      /is a link to \S+gone\/signalbox.cjs, which does not exist/,
+    ],
+    ["not executable here, found behind it", `PATH=${at("closed", "plain")}\n${LINE}`, undefined],
+    [
+      "$PATH, which cron leaves as it is",
+      `PATH=$PATH:${at("app")}\n${LINE}`,
+      /^node-of-tests.*cron does not expand variables/,
+    ],
+    [
+      "PATH before the command",
+      `* * * * * PATH=${at("app", "node")}:$PATH signalbox run -- true\n`,
+      undefined,
+    ],
+    ["env PATH=", `* * * * * env PATH=${at("app", "node")} signalbox run -- true\n`, undefined],
+    ["export PATH=", `* * * * * export PATH=${at("app", "node")}:$PATH; signalbox run -- true\n`, undefined],
+    ["$HOME", "* * * * * $HOME/plain/signalbox run -- true\n", undefined],
+    ["$HOME, nothing there", "* * * * * $HOME/gone/signalbox run -- true\n", /gone\/signalbox is not found/],
+    ["sh -c", "* * * * * sh -c 'signalbox run -- true'\n", /^signalbox is not found/],
+    ["behind nice", "* * * * * nice -n 10 signalbox run -- true\n", /^signalbox is not found/],
+    ["another tool", "* * * * * zoo-locked a:2379 /locks/x true\n", /^zoo-locked is not found/],
+    ["behind signalbox", `PATH=${at("plain")}\n* * * * * signalbox switchman -- true\n`, undefined],
+  ])("%s", (_, text, detail) => {
+    const found = programFindings(text);
+    expect(found.map((finding) => finding.detail)).toEqual(
+      detail === undefined ? [] : [expect.stringMatching(detail)],
+    );
+    expect(found.every(({ level }) => level === "failure")).toBe(true);
+    // 126 and 127 are the shell's, of `env` and of `nice`, for what cannot be started.
+    const code = startAsCron(text);
+    expect(code === 127 || code === 126).toBe(detail !== undefined);
+  });
+
+  test("what only the shell can know is not judged", () => {
+    for (const line of [
+      ". /etc/profile; signalbox run -- true",
+      "source ~/.nvm/nvm.sh && signalbox run -- true",
+      "bash -lc 'signalbox run -- true'",
+      "sudo -u app signalbox run -- true",
+      "su - app -c 'signalbox run -- true'",
+      "~/bin/signalbox run -- true",
+      "./signalbox run -- true",
+      "cd /srv && bin/signalbox run -- true",
+      "PATH=$(getconf PATH):/opt signalbox run -- true",
+      "env -i signalbox run -- true",
+    ])
+      expect([line, programFindings(`* * * * * ${line}\n`)]).toEqual([line, []]);
+  });
+
+  test("not asked for: nothing is looked for", () => {
+    const ground = { settings: SETTINGS, home: root };
+    expect(readJobs({ path: "jobs", text: LINE, format: "user" }, ground).findings).toEqual([]);
+  });
+
+  test("one finding for all lines of a file, with the PATH line that helps", () => {
+    const [finding, ...others] = programFindings(LINE.repeat(3));
+    expect(others).toEqual([]);
+    expect(finding).toMatchObject({
+      check: "jobs:1",
+      detail: expect.stringMatching(/\(and in 2 more lines\)$/),
+      remedy: `write above the line: PATH=${at("link", "node")}:/usr/bin:/bin`,
+    });
+    const [, line = ""] = /(PATH=.*)$/.exec(finding?.remedy ?? "") ?? [];
+    expect(programFindings(`${line}\n${LINE.repeat(3)}`)).toEqual([]);
+    expect(startAsCron(`${line}\n${LINE}`)).toBe(0);
+  });
+});
+
+describe("a program's file", () => {
+  test("a folder with its name is none; a file that must not be seen is unknown", () => {
+    mkdirSync(join(root, "folder/signalbox"), { recursive: true });
+    expect(findProgram("signalbox", at("folder"))).toEqual({ kind: "missing" });
+    expect(findProgram("signalbox", `${at("closed/signalbox")}:${at("plain")}`)).toMatchObject({
+      kind: "found",
+    });
+    expect(findProgram("x", `:${at("plain")}`)).toEqual({ kind: "unknown" });
+  });
+
+  test.each([
+    ["#!/usr/bin/env node\n", "node"],
+    ["#! /usr/bin/env -S A=b node --x\n", "node"],
+    ["#!/bin/sh -e\n", "/bin/sh"],
+    ["#!\n", undefined],
+    ["\x7fELF", undefined],
+    ["", undefined],
+  ])("%j starts with %s", (text, interpreter) => {
+    expect(readInterpreter(write("first-line", text))).toBe(interpreter);
+    expect(readInterpreter(join(root, "none"))).toBeUndefined();
+  });
+});

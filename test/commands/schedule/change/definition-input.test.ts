@@ -1,0 +1,106 @@
+// Covers src/commands/schedule/command-words.ts, src/commands/schedule/instant.ts
+/** What flags and arguments of the schedule commands mean. */
+import { describe, expect, it } from "vitest";
+import { parseCall } from "../../../../src/commands/command-line/parse-call.ts";
+import { scheduleEdit } from "../../../../src/commands/schedule/change/change-commands.ts";
+import {
+  applyGivenFields,
+  parseGivenFields,
+} from "../../../../src/commands/schedule/change/definition-input.ts";
+import { parseCommandWords } from "../../../../src/commands/schedule/command-words.ts";
+import { parseInstant } from "../../../../src/commands/schedule/instant.ts";
+import type { Definition } from "../../../../src/schedule/definition.ts";
+
+const NOW = Date.UTC(2026, 10, 21, 12);
+const BEFORE: Definition = {
+  ...{ cron: "0 3 * * *", timezone: "UTC", type: "a", timeout: 1_000, leases: ["db=1"], note: "x" },
+  ...{ env: { A: "b" }, hooks: { failure: "https://a.example/", late: ["x"] }, data: [1] },
+};
+
+function edited(...words: string[]): Definition {
+  const call = parseCall(scheduleEdit, ["key", ...words]);
+  return applyGivenFields(BEFORE, parseGivenFields(call, "UTC", NOW), call);
+}
+
+describe("an instant", () => {
+  it.each([
+    ["now", "UTC", NOW],
+    ["+2h", "UTC", NOW + 7_200_000],
+    ["1795000000", "UTC", 1_795_000_000_000],
+    ["1795264555220", "UTC", 1_795_264_555_220],
+    ["2026-11-21 12:35:55.220 UTC", "Europe/Berlin", 1_795_264_555_220],
+    ["2026-11-22T05:00Z", "Europe/Berlin", Date.UTC(2026, 10, 22, 5)],
+    ["2026-11-22 05:00", "Europe/Berlin", Date.UTC(2026, 10, 22, 4)],
+    ["2026-07-22T05:00:30", "Europe/Berlin", Date.UTC(2026, 6, 22, 3, 0, 30)],
+    ["2026-11-22", "America/New_York", Date.UTC(2026, 10, 22, 5)],
+    ["2026-11-22T05:00:00.250+05:30", "UTC", Date.UTC(2026, 10, 21, 23, 30, 0, 250)],
+    ["2026-11-21 12:26:05.987Z", "UTC", Date.UTC(2026, 10, 21, 12, 26, 5, 987)],
+  ])("%s in %s", (text, zone, at) => {
+    expect(parseInstant(text, zone, NOW)).toBe(at);
+  });
+
+  it.each(["", "soon", "2026-02-30", "2026-13-01", "+5", "05:00", "-2h", "2026-11-22T25:00Z"])(
+    "not %j",
+    (text) => {
+      expect(parseInstant(text, "UTC", NOW)).toBeUndefined();
+    },
+  );
+});
+
+describe("edit", () => {
+  it("leaves alone what is not given", () => {
+    expect(edited()).toEqual(BEFORE);
+  });
+
+  it.each<[string, string[], Partial<Definition>]>([
+    ["durations", ["--timeout", "2h", "--delay", "1m"], { timeout: 7_200_000, delay: 60_000 }],
+    ["a command line", ["--command", "a 'b c'"], { command: ["a", "b c"] }],
+    ["a command", ["--", "a", "--b"], { command: ["a", "--b"] }],
+    ["leases", ["--lease", "x=1", "--lease", "FQDN_cpu=1:CPU"], { leases: ["x=1", "FQDN_cpu=1:CPU"] }],
+    ["one hook", ["--hook-late", ""], { hooks: { failure: "https://a.example/" } }],
+    ["another hook", ["--hook-start", "curl x"], { hooks: { ...BEFORE.hooks, start: ["curl", "x"] } }],
+    [
+      "the end, in the new zone",
+      ["--timezone", "Asia/Tokyo", "--end", "2027-01-01"],
+      { timezone: "Asia/Tokyo", end: Date.UTC(2026, 11, 31, 15) },
+    ],
+    ["data", ["--data", "null"], {}],
+  ])("sets %s", (_, words, after) => {
+    const { data: _data, ...rest } = BEFORE;
+    expect(edited(...words)).toEqual({ ...(words[0] === "--data" ? rest : BEFORE), ...after });
+  });
+
+  it.each([
+    ["--timeout", "timeout"],
+    ["--note", "note"],
+    ["--lease", "leases"],
+    ["--env", "env"],
+    ["--data", "data"],
+  ] as const)("takes away with an empty %s", (flag, field) => {
+    const { [field]: _, ...rest } = BEFORE;
+    expect(edited(flag, "")).toEqual(rest);
+  });
+
+  it.each<[string[], RegExp]>([
+    [["--timeout", "5"], /no unit/],
+    [["--lease", "db"], /RESOURCE=COUNT/],
+    [["--lease", "db=20:10"], /never be granted/],
+    [["--env", "=x"], /NAME=VALUE/],
+    [["--retries", "-1"], /whole number/],
+    [["--command", "a > b"], /shell/],
+    [["--command", "a $HOME"], /shell/],
+    [["--command", "a", "--", "b"], /twice/],
+    [["--timezone", "Nowhere"], /Nowhere/],
+    [["--end", "soon"], /--end: "soon"/],
+    [["--data", "{"], /not JSON/],
+    [["--data", "[12345678901234567890]"], /would become 12345678901234567000/],
+    [["--overlap", "maybe"], /must be one of forbid/],
+  ])("refuses %j", (words, why) => {
+    expect(() => edited(...words)).toThrow(why);
+  });
+});
+
+it("a command line is split as a shell would, or refused", () => {
+  expect(parseCommandWords("--command", `x "a b" 'c > d' e\\ f`)).toEqual(["x", "a b", "c > d", "e f"]);
+  expect(() => parseCommandWords("--command", "a; b")).toThrow(/sh -c/);
+});

@@ -1,0 +1,77 @@
+import { describe, expect, test } from "vitest";
+import {
+  detectOutputStyle,
+  isUtf8,
+  paintSpans,
+  paintText,
+  trimSpans,
+} from "../../../src/commands/see/paint.ts";
+import type { CommandIo } from "../../../src/commands/spec.ts";
+
+function detect(env: Record<string, string>, wants = { ascii: false, wide: false }, isTerminal = true) {
+  const terminal = { isOutput: () => isTerminal, getSize: () => ({ columns: 80, rows: 24 }) };
+  return detectOutputStyle({ env, terminal } as unknown as CommandIo, wants);
+}
+
+describe("the style of the output", () => {
+  test.each<[string, Record<string, string>, { ascii: boolean; wide: boolean }, object]>([
+    ["a terminal", {}, { ascii: false, wide: false }, { colours: true, width: 80, arrow: "→" }],
+    ["NO_COLOR", { NO_COLOR: "1" }, { ascii: false, wide: false }, { colours: false, width: 80 }],
+    ["an empty NO_COLOR", { NO_COLOR: "" }, { ascii: false, wide: false }, { colours: true }],
+    ["a dumb terminal", { TERM: "dumb" }, { ascii: false, wide: false }, { colours: false }],
+    ["ASCII asked for", {}, { ascii: true, wide: false }, { arrow: "->", marks: { held: "* " } }],
+    [
+      "a locale without UTF-8",
+      { LANG: "C" },
+      { ascii: false, wide: false },
+      { arrow: "->", marks: { held: "* " } },
+    ],
+    ["a locale with UTF-8", { LANG: "C.UTF-8" }, { ascii: false, wide: false }, { marks: { held: "● " } }],
+    ["no limit on the width", {}, { ascii: false, wide: true }, { width: undefined }],
+  ])("%s", (_, env, wants, expected) => {
+    expect(detect(env, wants)).toMatchObject(expected);
+  });
+
+  test("on a pipe has neither colours nor marks nor a width", () => {
+    const style = detect({}, { ascii: false, wide: false }, false);
+    expect(style).toEqual({ colours: false, marks: undefined, width: undefined, arrow: "->" });
+  });
+
+  test.each([
+    [{}, true],
+    [{ LANG: "de_DE.UTF-8" }, true],
+    [{ LANG: "de_DE.utf8" }, true],
+    [{ LANG: "de_DE.UTF-8", LC_CTYPE: "C" }, false],
+    [{ LANG: "C", LC_ALL: "C.UTF-8" }, true],
+    [{ LANG: "C", LC_ALL: "" }, false],
+  ])("%j has UTF-8: %s", (env, expected) => {
+    expect(isUtf8(env)).toBe(expected);
+  });
+});
+
+describe("painting", () => {
+  const colours = { ...detect({}), colours: true };
+  const plain = { ...colours, colours: false };
+  test.each([
+    ["held", "x", colours, "\x1b[32mx\x1b[0m"],
+    ["problem", "x", colours, "\x1b[31mx\x1b[0m"],
+    ["plain", "x", colours, "x"],
+    ["held", "  ", colours, "  "],
+    ["held", "x", plain, "x"],
+  ] as const)("%s %j", (tone, text, style, expected) => {
+    expect(paintText(text, tone, style)).toBe(expected);
+  });
+
+  test("a heading is bold, and a piece without a role is left as it is", () => {
+    const spans = [{ text: "NAME", role: "heading" }, { text: "  " }, { text: "x", role: "held" }] as const;
+    expect(paintSpans(spans, colours)).toBe("\x1b[1mNAME\x1b[0m  \x1b[32mx\x1b[0m");
+    expect(paintSpans(spans, plain)).toBe("NAME  x");
+  });
+
+  test("blanks at the end of a line go, unless they are painted", () => {
+    const spans = [{ text: "x ", role: "held" }, { text: "  " }, { text: "  ", role: "quiet" }] as const;
+    expect(trimSpans(spans, colours)).toEqual([{ text: "x ", role: "held" }]);
+    expect(trimSpans(spans, plain)).toEqual([{ text: "x", role: "held" }]);
+    expect(trimSpans([{ text: "  " }], plain)).toEqual([]);
+  });
+});
