@@ -148,7 +148,7 @@ describe.concurrent("what changes between preview and confirmation", () => {
     await console.waitFor("Enter open the dialog again");
     console.press("enter");
     await console.waitFor("--reason upgrade");
-    await console.waitFor(/\+ instead of: .*ann/);
+    await console.waitFor(/\+ replaces: .*ann/);
     await console.waitFor("Enter drain");
     console.press("enter");
     await console.waitFor(/running .*drain lock x .*waiting for/);
