@@ -10,7 +10,7 @@ import { VERBS } from "./names/verbs.ts";
 /** Of all functions and methods, how many must begin with a verb or a predicate. */
 const LEAST = 0.85;
 /** Exported by every module of a kind, always with the same meaning. */
-const CONTRACTS = new Set(["execute", "bytes", "openMembers"]);
+const CONTRACTS = new Set(["execute", "perform", "bytes", "openMembers"]);
 
 interface Offender {
   place: string;

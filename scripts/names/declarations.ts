@@ -74,9 +74,15 @@ function listAliases({ orig, exported }: Node): string[] {
   return typeof to === "string" && to !== from ? [to] : [];
 }
 
+/** Lists the names that a declaration such as `const { a, b: c } = …` binds. */
+function listBoundNames(id: Node): string[] {
+  if (id.type !== "ObjectPattern") return [id.value as string];
+  return (id.properties as Node[]).map(({ key, value }) => ((value ?? key) as Node).value as string);
+}
+
 function listDeclaredNames(declaration: Node): string[] {
   if (declaration.type === "VariableDeclaration")
-    return (declaration.declarations as Node[]).flatMap(({ id }) => (id as Node).value as string);
+    return (declaration.declarations as Node[]).flatMap(({ id }) => listBoundNames(id as Node));
   const { value } = (declaration.identifier ?? declaration.id) as Node;
   return [value as string];
 }

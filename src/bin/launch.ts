@@ -28,9 +28,7 @@ export function launch(
 function checkNode(unfit: number): void {
   const { node } = process.versions;
   if (Number.parseInt(node, 10) >= OLDEST_NODE) return;
-  processIo.writeError(
-    `signalbox: Node.js ${OLDEST_NODE} or later is needed, this is ${node} (${process.execPath})\n`,
-  );
+  processIo.writeMessage(`Node.js ${OLDEST_NODE} or later is needed, this is ${node} (${process.execPath})`);
   process.exit(unfit);
 }
 

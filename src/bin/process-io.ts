@@ -1,5 +1,6 @@
 import { writeSync } from "node:fs";
 import { EXIT, SignalboxError } from "../base/errors.ts";
+import { clean } from "../base/text.ts";
 import type { CommandIo } from "../commands/spec.ts";
 import { terminal } from "./terminal.ts";
 
@@ -11,6 +12,7 @@ export const processIo: CommandIo = {
   env: process.env,
   writeOutput,
   writeError,
+  writeMessage: (line) => writeError(`signalbox: ${clean(line)}\n`),
   onSignal(listener) {
     for (const name of SIGNALS) process.on(name, listener);
     return () => {

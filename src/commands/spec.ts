@@ -1,6 +1,8 @@
 import type { Terminal } from "../base/terminal.ts";
 import type { SettingKey } from "../config/settings.ts";
 import type { Snapshot } from "../model/snapshot/snapshot.ts";
+import type { Subject } from "../model/views/view.ts";
+import type { ActionOutcome } from "./outcome/action-outcome.ts";
 
 /** A flag of one command, as opposed to a setting. */
 export interface Flag {
@@ -51,8 +53,6 @@ export interface Command {
   id: string;
   topic: Topic;
   brief: string;
-  /** Its key in the console, if it acts on rows. */
-  key?: string;
   /** Paragraphs of help. */
   about?: readonly string[];
   args?: readonly Argument[];
@@ -74,8 +74,55 @@ export interface Command {
   settings?: readonly SettingKey[];
   examples: readonly (readonly [line: string, what: string])[];
   /** Undefined for the console, which is a separate bundle that `bin` starts. */
-  load?: () => Promise<{ execute: CommandExecutor }>;
+  load?: () => Promise<CommandImplementation>;
 }
+
+/** The kinds of rows that commands act on: all but records of the past. */
+type RowKind = Exclude<Subject["kind"], "record">;
+
+/** What a command does to rows of the console's tables. */
+interface RowScope<K extends RowKind = RowKind> {
+  /** Its key in the console. */
+  key: string;
+  kinds: readonly K[];
+  /** The message for rows of other kinds. */
+  refusal: string;
+  /**
+   * What must be typed to confirm: with `endsRuns`, the name of the row if a run that may be alive would be ended; with
+   * `stopsRuns`, `all` if everything would be stopped.
+   */
+  danger?: "endsRuns" | "stopsRuns";
+}
+
+/** A command that acts on rows of the console's tables. */
+export interface RowCommand<Id extends string = string, K extends RowKind = RowKind> extends Command {
+  id: Id;
+  rows: RowScope<K>;
+}
+
+/** Declares a command that acts on rows. Keeps the types of its id and of its kinds of rows. */
+export function declareRowCommand<const Id extends string, const K extends RowKind>(
+  command: RowCommand<Id, K>,
+): RowCommand<Id, K> {
+  return command;
+}
+
+export function isRowCommand(command: Command): command is RowCommand {
+  return "rows" in command;
+}
+
+/** The implementation of a command. */
+interface CommandImplementation {
+  execute: CommandExecutor;
+  /**
+   * If the command acts: does its work, and returns the outcome instead of printing it.
+   * @throws InterruptedError if the user ends the command; SignalboxError, StoreError
+   */
+  perform?(call: Call, io: CommandIo): Promise<ActionOutcome>;
+}
+
+/** The implementation of a command that acts. */
+export type ActionImplementation = Required<CommandImplementation>;
 
 /** Runs a command. @returns the exit code */
 export type CommandExecutor = (call: Call, io: CommandIo) => Promise<number>;
@@ -104,6 +151,8 @@ export interface CommandIo {
   writeOutput(text: string): boolean;
   /** Writes to standard error. */
   writeError(text: string): void;
+  /** Writes one line for the user to standard error, with the name of the program. The text may be of others. */
+  writeMessage(line: string): void;
   onSignal(listener: (name: NodeJS.Signals) => void): () => void;
   /** Reads standard input to its end. */
   readInput(): Promise<string>;

@@ -1,6 +1,7 @@
 import type { Snapshot } from "../model/snapshot/snapshot.ts";
 import type { Operator } from "../work/operate/ports.ts";
 import { type CommandConnection, openConnection } from "./connect.ts";
+import { createMessagePrinter } from "./message-printer.ts";
 import { getOperator } from "./operator.ts";
 import type { Call, CommandExecutor, CommandIo } from "./spec.ts";
 
@@ -14,6 +15,8 @@ export interface CommandContext extends CommandConnection {
   knownSnapshot?: Snapshot | undefined;
   /** Aborted with an `InterruptedError` when the user ends the command. */
   signal: AbortSignal;
+  /** Prints one line for the user on standard error, unless the call is quiet. */
+  printMessage(line: string): void;
 }
 
 /** The user ended the command with Ctrl+C, or with one of the other signals in `ENDING_SIGNALS`. */
@@ -36,28 +39,40 @@ const ENDING_SIGNALS: Partial<Record<NodeJS.Signals, number>> = {
 };
 
 /**
- * Creates a command that needs etcd: connects, runs `work` and closes the connection. An interrupted command prints no
- * error.
+ * Connects, runs `work` and closes the connection.
+ * @throws InterruptedError if the user ends the command; as `openConnection` and `work`
  */
+export async function withCommandContext<T>(
+  call: Call,
+  io: CommandIo,
+  work: (context: CommandContext) => Promise<T>,
+): Promise<T> {
+  const stop = new AbortController();
+  const stopListening = io.onSignal((name) => {
+    if (ENDING_SIGNALS[name] !== undefined) stop.abort(new InterruptedError(name));
+  });
+  const connection = await openConnection(call, io);
+  const operator = getOperator(io, connection.facts.fqdn);
+  const knownSnapshot = call.flags["dry-run"] ? io.getSnapshot?.() : undefined;
+  const printMessage = createMessagePrinter(call, io);
+  try {
+    return await work({ ...connection, operator, knownSnapshot, signal: stop.signal, printMessage });
+  } finally {
+    stopListening();
+    connection.store.close();
+  }
+}
+
+/** Creates a command that needs etcd. An interrupted command prints no error. */
 export function createStoreCommand(
   work: (call: Call, io: CommandIo, context: CommandContext) => Promise<number>,
 ): CommandExecutor {
   return async (call, io) => {
-    const stop = new AbortController();
-    const stopListening = io.onSignal((name) => {
-      if (ENDING_SIGNALS[name] !== undefined) stop.abort(new InterruptedError(name));
-    });
-    const connection = await openConnection(call, io);
-    const operator = getOperator(io, connection.facts.fqdn);
     try {
-      const known = call.flags["dry-run"] ? io.getSnapshot?.() : undefined;
-      return await work(call, io, { ...connection, operator, knownSnapshot: known, signal: stop.signal });
+      return await withCommandContext(call, io, (context) => work(call, io, context));
     } catch (error) {
       if (error instanceof InterruptedError) return error.exitCode;
       throw error;
-    } finally {
-      stopListening();
-      connection.store.close();
     }
   };
 }

@@ -1,4 +1,4 @@
-// Covers src/commands/configure/transfer/export.impl.ts, src/commands/configure/transfer/import.impl.ts,
+// Covers src/commands/configure/transfer/export.impl.ts, src/commands/configure/transfer/import.impl.ts, src/commands/configure/transfer/edit.impl.ts,
 // src/process/editor.ts
 /** `signalbox export`, `import` and `edit`: all of the configuration at once, or nothing. */
 import {
@@ -200,7 +200,7 @@ describe("an import", () => {
     const { code, stdout } = await asked.ended;
     expect({ code, stdout }).toEqual({
       code: 75,
-      stdout: expect.stringMatching(/moved:[\s\S]*- group g1 \(/),
+      stdout: expect.stringMatching(/has changed:[\s\S]*- group g1 \(/),
     });
     expect(stdout).toMatch(/changed by .*: group, group g1: - group g1/);
     expect(JSON.parse(await done(stage, ["export"])).groups).not.toHaveProperty("web");

@@ -1,4 +1,5 @@
-// Covers src/console/actions/commands/capturing-io.ts, src/console/actions/commands/configuration-actions.ts, src/console/actions/commands/jobs.ts,
+// Covers src/commands/command-line/perform-command.ts,
+// src/console/actions/commands/capturing-io.ts, src/console/actions/commands/configuration-actions.ts, src/console/actions/commands/jobs.ts,
 // src/console/actions/commands/preview.ts, src/console/actions/commands/row-action.ts, src/console/actions/commands/run-job-requests.ts,
 // src/console/actions/open.ts, src/console/actions/wrap-row-action.ts, src/console/data/detail/build-detail.ts,
 // src/console/data/detail/debounced-fetch.ts, src/console/data/detail/detail-cache.ts,

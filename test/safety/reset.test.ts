@@ -1,4 +1,4 @@
-// Covers src/commands/act/evict-json.ts, src/commands/act/reset/evict-changes.ts,
+// Covers src/commands/act/reset/evict-changes.ts,
 // src/commands/act/reset/evict-guards.ts, src/commands/act/reset/release.impl.ts,
 // src/commands/act/reset/reset.impl.ts, src/commands/store-command.ts, src/work/observe/session-liveness.ts,
 // src/work/operate/reset.ts

@@ -1,7 +1,7 @@
-// Covers src/commands/configure/editor-file.ts, src/commands/connect.ts, src/commands/explain-error.ts,
+// Covers src/commands/editor/editor-file.ts, src/commands/connect.ts, src/commands/explain-error.ts,
 // src/commands/schedule/amendment-command.ts, src/commands/schedule/change-lines.ts,
 // src/commands/schedule/change/add.impl.ts, src/commands/schedule/change/edit.impl.ts,
-// src/commands/schedule/change/editor.ts, src/commands/schedule/change/keys-command.ts,
+// src/commands/editor/edit-text.ts, src/commands/schedule/change/keys-command.ts,
 // src/commands/schedule/group-notes.ts, src/commands/schedule/inspect/dead.impl.ts,
 // src/commands/schedule/inspect/lint-schedule.ts, src/commands/schedule/inspect/lint.impl.ts,
 // src/commands/schedule/inspect/list.impl.ts, src/commands/schedule/read-schedule.ts,
@@ -198,7 +198,7 @@ describe("a mistake", () => {
     const before = (await stage.store.readRange(stage.keys.getFullRange())).kvs;
     const cases: [string[], number, RegExp][] = [
       [["add", "a", "@daily", "--", "true"], 1, /"a" already/],
-      [["add", "b", "@daily"], 64, /CRON is missing/],
+      [["add", "b", "@daily"], 64, /CRON or COMMAND is missing/],
       [["add", "b", "@daily", "x", "--", "true"], 64, /looks like|no macro|field/],
       [["add", "b", "x", "61 * * * *"], 64, /minute/],
       [["add", "b", "x", "* * * * * *"], 64, /six|6 field/],
@@ -210,10 +210,14 @@ describe("a mistake", () => {
       [["delete", "a", "z", "--yes"], 1, /no schedule "z"/],
       [["delete", "a"], 64, /--yes/],
       [["trigger", "z"], 1, /no schedule "z"/],
-      [["pause", "a", "--until", "2020-01-01"], 64, /over already/],
+      [["pause", "a", "--until", "2020-01-01"], 64, /must end in the future/],
       [["next"], 64, /KEY or CRON is missing/],
       [["next", "0 25 * * *"], 64, /hour/],
-      [["add", "a", "x", "@daily", "--hook-failure", "https://"], 64, /"https:\/\/" is no URL/],
+      [
+        ["add", "a", "x", "@daily", "--hook-failure", "https://"],
+        64,
+        /must be a valid URL; got "https:\/\/"/,
+      ],
       [["resume", "a", "--strict"], 1, /^$/],
     ];
     const answers = await Promise.all(cases.map(([args]) => refused(stage, ...args)));
@@ -253,7 +257,10 @@ describe("two operators", () => {
     await put(stage, stage.keys.due("a"), formatDue({ next: 9e12, runAt: 9e12, open: [] }));
     await done(stage, "pause", "a", "--expect-revision", seen.revision);
     const [code, why] = await refused(stage, "delete", "a", "--expect-revision", seen.revision, "--yes");
-    expect([code, why]).toEqual([75, expect.stringMatching(/written since:[\s\S]*schedule a was written/)]);
+    expect([code, why]).toEqual([
+      75,
+      expect.stringMatching(/schedules have changed:[\s\S]*schedule a has changed/),
+    ]);
     expect(await refused(stage, "pause", "a", "--expect-revision", "999999")).toEqual([
       64,
       expect.stringMatching(/must not be in the future/),

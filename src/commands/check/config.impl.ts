@@ -1,5 +1,4 @@
 import { EXIT } from "../../base/errors.ts";
-import { clean } from "../../base/text.ts";
 import { describeConfig, resolveConfig } from "../../config/config.ts";
 import { findStrayVariables } from "../../config/scrub.ts";
 import type { CommandExecutor } from "../spec.ts";
@@ -16,9 +15,7 @@ export const execute: CommandExecutor = async ({ flags, settings }, io) => {
       ),
     );
   for (const { name, meant } of findStrayVariables(io.env)) {
-    io.writeError(
-      `signalbox: note: unknown setting ${clean(name)}${meant === undefined ? "" : `; did you mean ${meant}?`}\n`,
-    );
+    io.writeMessage(`note: unknown setting ${name}${meant === undefined ? "" : `; did you mean ${meant}?`}`);
   }
   return EXIT.ok;
 };

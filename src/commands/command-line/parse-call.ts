@@ -15,6 +15,17 @@ interface KnownFlag {
 
 type FlagValues = Record<string, string | true | string[]>;
 
+/** A command line is wrong in a way that the help of its command explains. */
+export class CommandLineError extends UsageError {
+  /** The message without the reference to the help. */
+  readonly fault: string;
+
+  constructor({ id }: Command, fault: string) {
+    super(`${fault}; see: signalbox ${id} --help`);
+    this.fault = fault;
+  }
+}
+
 /**
  * Parses a command line by the declaration of its command: `--flag VALUE`, `--flag=VALUE`, `-f VALUE`, `-fVALUE`,
  * `-abc`. Words after `--` are never flags: they are the command to run, or arguments. Flags may be before and after
@@ -146,7 +157,6 @@ function checkArguments(spec: Command, args: readonly string[], command: readonl
   const wanted = spec.args ?? [];
   const required = wanted.filter(({ isOptional }) => !isOptional);
   const missing = required[args.length];
-  const see = `see: signalbox ${spec.id} --help`;
   if (spec.takesCommand === true && args.length > 0) {
     const [first = ""] = args;
     const remedy =
@@ -156,15 +166,15 @@ function checkArguments(spec: Command, args: readonly string[], command: readonl
     throw new UsageError(`unexpected argument ${quoteText(first)}; ${remedy}`);
   }
   if (spec.takesCommand === true && command.length === 0)
-    throw new UsageError(`COMMAND is missing: put it after --; ${see}`);
+    throw new CommandLineError(spec, "COMMAND is missing: put it after --");
   for (const [index, arg] of args.entries()) {
     const { name, choices } = wanted[index] ?? {};
     checkChoice(name ?? "", arg, choices);
   }
   if (args.length < required.length)
-    throw new UsageError(`${missing?.name ?? "an argument"} is missing; ${see}`);
+    throw new CommandLineError(spec, `${missing?.name ?? "an argument"} is missing`);
   if (!wanted.at(-1)?.isRest && args.length > wanted.length) {
-    throw new UsageError(`unexpected argument ${quoteText(args[wanted.length] ?? "")}; ${see}`);
+    throw new CommandLineError(spec, `unexpected argument ${quoteText(args[wanted.length] ?? "")}`);
   }
 }
 
@@ -188,6 +198,8 @@ function createUnknownFlagError(
 ): UsageError {
   const long = word.startsWith("--") ? name : `-${word}`;
   const meant = findNearest(long, table.keys());
-  const hint = meant === undefined ? `see: signalbox ${spec.id} --help` : `did you mean ${meant}?`;
-  return new UsageError(`unknown option ${quoteText(name)}; ${hint}`);
+  const fault = `unknown option ${quoteText(name)}`;
+  return meant === undefined
+    ? new CommandLineError(spec, fault)
+    : new UsageError(`${fault}; did you mean ${meant}?`);
 }

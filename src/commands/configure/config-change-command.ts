@@ -1,4 +1,3 @@
-import { EXIT } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
 import {
   applyConfigChanges,
@@ -19,11 +18,12 @@ import { applyConfigUpdate, type ConfigUpdate } from "../../work/operate/configu
 import { formatOperator } from "../../work/operate/ports.ts";
 import { parseReasonFlag, parseRevisionFlag } from "../command-line/flags.ts";
 import { confirmAction } from "../confirm.ts";
+import type { ActionOutcome } from "../outcome/action-outcome.ts";
+import { createOutcome } from "../outcome/create-outcome.ts";
+import type { ConfigResult } from "../outcome/operation-result.ts";
 import { readSnapshot, readSnapshotAt } from "../read-snapshot.ts";
 import type { Call, CommandIo } from "../spec.ts";
 import type { CommandContext } from "../store-command.ts";
-import { formatJsonDocument } from "../table.ts";
-import { toConfigChangeJson } from "./config-change-json.ts";
 import { CONFIG_COLLECTIONS, listSeenKeys } from "./config-snapshot.ts";
 
 /** Changes of the configuration, and the snapshot that they are based on. */
@@ -43,12 +43,6 @@ export interface ConfigDraft {
    */
   isBulk?: boolean;
 }
-
-export type ConfigOutcome = "nothing" | "dry-run" | "declined" | "changed" | "done";
-
-const CODES: Record<ConfigOutcome, number> = {
-  ...{ nothing: EXIT.ok, "dry-run": EXIT.ok, done: EXIT.ok, declined: EXIT.undone, changed: EXIT.changed },
-};
 
 /** Largest number of changes that are reported one by one afterwards, and of notes; further ones are only counted. */
 const MANY = 10;
@@ -76,38 +70,37 @@ export class ConfigChangeCommand {
     this.#impact = computeConfigImpact(draft.snapshot, draft.changes, context.clock.getWallTime());
   }
 
-  /** @returns the outcome and the exit code */
-  async run(): Promise<{ outcome: ConfigOutcome; code: number }> {
+  async run(): Promise<ActionOutcome<ConfigResult>> {
     const { changes, nothing } = this.#draft;
     const moved = await this.#describeChangesSince();
-    if (moved.length > 0) return this.#reportOutcome("changed", moved);
-    if (changes.length === 0) return this.#reportOutcome("nothing", [nothing]);
+    if (moved.length > 0) return this.#createOutcome("changed", moved);
+    if (changes.length === 0) return this.#createOutcome("nothing", [nothing]);
     this.#printNotes();
-    const lines = this.#buildPreview();
+    const lines = this.#buildPreview(this.#context.clock.getWallTime());
     if (this.#call.flags["dry-run"])
-      return this.#reportOutcome("dry-run", [
-        ...lines,
-        `do it with: --expect-revision ${this.#draft.snapshot.revision} --yes`,
-      ]);
+      return this.#createOutcome("dry-run", lines, {
+        messageKeys: this.#buildPreview(undefined),
+        repeat: `--expect-revision ${this.#draft.snapshot.revision} --yes`,
+      });
     const isAsked = this.#needsConfirmation() && !this.#call.flags.yes;
-    if (isAsked) for (const line of lines) this.#printLine(line);
+    if (isAsked) for (const line of lines) this.#context.printMessage(line);
     if (isAsked && (await confirmAction(this.#call, this.#io, this.#buildQuestion())) !== "go")
-      return this.#reportOutcome("declined", ["nothing was changed"]);
+      return this.#createOutcome("declined", ["nothing was changed"]);
     return await this.#apply(isAsked);
   }
 
-  async #apply(wasShown: boolean): Promise<{ outcome: ConfigOutcome; code: number }> {
+  async #apply(wasShown: boolean): Promise<ActionOutcome<ConfigResult>> {
     let { snapshot } = this.#draft;
     for (let left = TRIES; ; left -= 1) {
       const receipt = await applyConfigUpdate(this.#context, this.#buildRequest(snapshot));
       if (receipt.kind === "done")
-        return this.#reportOutcome("done", this.#describeResult(wasShown), receipt.revision);
+        return this.#createOutcome("done", this.#describeResult(wasShown), { revision: receipt.revision });
       const now = await readSnapshot(this.#context, CONFIG_COLLECTIONS);
       const moved = formatConfigChanges(snapshot, now, this.#createScopeFilter());
       if (moved.length > 0)
-        return this.#reportOutcome("changed", [...moved, ...(await this.#readAuthors(snapshot.revision))]);
+        return this.#createOutcome("changed", [...moved, ...(await this.#readAuthors(snapshot.revision))]);
       if (left <= 1)
-        return this.#reportOutcome("changed", ["other operators keep changing the configuration; try again"]);
+        return this.#createOutcome("changed", ["other operators keep changing the configuration; try again"]);
       snapshot = now; // another operator changed something else
     }
   }
@@ -170,10 +163,11 @@ export class ConfigChangeCommand {
     );
   }
 
-  #buildPreview(): string[] {
+  /** @param wall  as in `formatAffectedRuns` */
+  #buildPreview(wall: number | undefined): string[] {
     const { changes } = this.#draft;
     const lines = changes.map((change) => this.#formatChange(change));
-    return [...lines, ...formatAffectedRuns(this.#impact.affected, this.#context.clock.getWallTime())];
+    return [...lines, ...formatAffectedRuns(this.#impact.affected, wall)];
   }
 
   #describeResult(wasShown: boolean): string[] {
@@ -199,36 +193,27 @@ export class ConfigChangeCommand {
 
   #printNotes(): void {
     const notes = this.#listNotes();
-    for (const note of notes.slice(0, MANY)) this.#printLine(`note: ${note}`);
+    for (const note of notes.slice(0, MANY)) this.#context.printMessage(`note: ${note}`);
     if (notes.length > MANY)
-      this.#printLine(`note: and ${notes.length - MANY} more notes; --json prints all`);
+      this.#context.printMessage(`note: and ${notes.length - MANY} more notes; --json prints all`);
   }
 
   #listNotes(): string[] {
     return [...(this.#draft.notes ?? []), ...this.#impact.notes];
   }
 
-  #reportOutcome(
-    outcome: ConfigOutcome,
-    lines: readonly string[],
-    revision = this.#draft.snapshot.revision,
-  ): { outcome: ConfigOutcome; code: number } {
-    const headed =
-      outcome === "changed" ? ["nothing was done, because the configuration has changed:", ...lines] : lines;
-    const impact = { ...this.#impact, notes: this.#listNotes() };
-    if (this.#call.flags.json)
-      this.#io.writeOutput(
-        formatJsonDocument(toConfigChangeJson(this.#draft, impact, revision, outcome, lines)),
-      );
-    else if (outcome === "changed") for (const line of headed) this.#printLine(line);
-    else for (const line of headed) this.#io.writeOutput(`${clean(line)}\n`);
-    return {
-      outcome,
-      code: outcome === "nothing" && this.#call.flags.strict ? EXIT.undone : CODES[outcome],
-    };
-  }
-
-  #printLine(line: string): void {
-    if (this.#call.verbosity >= 0) this.#io.writeError(`signalbox: ${clean(line)}\n`);
+  #createOutcome(
+    outcome: ConfigResult["outcome"],
+    messages: readonly string[],
+    more: Pick<ActionOutcome, "messageKeys" | "repeat"> & { revision?: bigint } = {},
+  ): ActionOutcome<ConfigResult> {
+    const { action, target, changes } = this.#draft;
+    const { affected } = this.#impact;
+    const { revision = this.#draft.snapshot.revision, ...texts } = more;
+    return createOutcome(
+      this.#call,
+      { kind: "configuration", outcome, revision, action, target, changes, affected },
+      { messages, notes: this.#listNotes(), ...texts },
+    );
   }
 }

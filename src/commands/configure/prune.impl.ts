@@ -1,12 +1,14 @@
-import { EXIT, UsageError } from "../../base/errors.ts";
+import { UsageError } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
 import { type PruneCandidates, prune, readPruneCandidates } from "../../work/operate/prune.ts";
 import { parseDurationFlag, parseReasonFlag } from "../command-line/flags.ts";
 import { confirmAction } from "../confirm.ts";
-import { createStoreCommand } from "../store-command.ts";
-import { formatJsonDocument } from "../table.ts";
+import { createActionCommand } from "../outcome/action-command.ts";
+import { createOutcome } from "../outcome/create-outcome.ts";
+import type { PruneResult } from "../outcome/operation-result.ts";
+import { formatPruneEnd } from "../outcome/outcome-lines.ts";
 
-export const execute = createStoreCommand(async (call, io, context) => {
+export const { execute, perform } = createActionCommand(async (call, io, context) => {
   const [audit, hosts] = [parseDurationFlag(call, "audit"), parseDurationFlag(call, "hosts")];
   if (audit === undefined && hosts === undefined)
     throw new UsageError("--audit AGE or --hosts AGE is missing; for example: --audit 365d");
@@ -17,23 +19,16 @@ export const execute = createStoreCommand(async (call, io, context) => {
     audit: computeCutoff(audit),
     hosts: computeCutoff(hosts),
   });
-  const printOutcome = (outcome: string, code: number) => {
-    io.writeOutput(
-      call.flags.json
-        ? formatJsonDocument(buildDocument(found, outcome))
-        : `${clean(describeLitter(found))}: ${outcome}\n`,
-    );
-    return code;
-  };
-  if (found.audit.count === 0 && found.hosts.length === 0)
-    return printOutcome("nothing to do", call.flags.strict ? EXIT.undone : EXIT.ok);
+  const reportOutcome = (outcome: PruneResult["outcome"]) =>
+    createOutcome(call, toResult(found, outcome), {
+      messages: [`${describeLitter(found)}: ${formatPruneEnd(outcome)}`],
+    });
+  if (found.audit.count === 0 && found.hosts.length === 0) return reportOutcome("nothing");
   const answer = await confirmAction(call, io, `Forget ${clean(describeLitter(found))}?`);
-  if (answer === "dry-run") return printOutcome("would be forgotten", EXIT.ok);
-  if (answer === "no") return printOutcome("nothing was done", EXIT.undone);
-  const receipt = await prune(context, found, reason);
-  return receipt.kind === "done"
-    ? printOutcome("forgotten", EXIT.ok)
-    : printOutcome("nothing was done, for a host was seen meanwhile", EXIT.changed);
+  if (answer === "dry-run") return reportOutcome("dry-run");
+  if (answer === "no") return reportOutcome("declined");
+  const { kind } = await prune(context, found, reason);
+  return reportOutcome(kind);
 });
 
 function describeLitter({ audit, hosts }: PruneCandidates): string {
@@ -42,6 +37,7 @@ function describeLitter({ audit, hosts }: PruneCandidates): string {
   return `${audit.count} audit records, ${hosts.length} hosts${names.length === 0 ? "" : ` (${names.join(", ")}${more})`}`;
 }
 
-function buildDocument({ revision, audit, hosts }: PruneCandidates, outcome: string): object {
-  return { revision, outcome, audit: audit.count, hosts: hosts.map(({ record }) => record.fqdn) };
+function toResult({ revision, audit, hosts }: PruneCandidates, outcome: PruneResult["outcome"]): PruneResult {
+  const names = hosts.map(({ record }) => record.fqdn);
+  return { kind: "prune", outcome, revision, audit: audit.count, hosts: names };
 }

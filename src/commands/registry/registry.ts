@@ -37,10 +37,10 @@ import { exporter } from "../see/exporter/exporter.ts";
 import { historyCommand, stats } from "../see/history/history.ts";
 import { ls } from "../see/ls/ls.ts";
 import { showCommand, why } from "../see/show/show.ts";
-import type { Command } from "../spec.ts";
+import { type Command, isRowCommand, type RowCommand } from "../spec.ts";
 
 /** All commands, in the order of help. */
-export const COMMANDS: readonly Command[] = [
+export const COMMANDS = [
   runCommand,
   worker,
   consoleCommand,
@@ -92,4 +92,18 @@ export const COMMANDS: readonly Command[] = [
   completion,
   importSwitchman,
   importPerfectsched,
-];
+] as const satisfies readonly Command[];
+
+/** A command that acts on rows of the console's tables. */
+export type DeclaredRowCommand = Extract<(typeof COMMANDS)[number], RowCommand>;
+
+export type RowCommandId = DeclaredRowCommand["id"];
+
+export const ROW_COMMANDS: readonly DeclaredRowCommand[] = COMMANDS.filter(
+  (command): command is DeclaredRowCommand => isRowCommand(command),
+);
+
+/** Whether a command acts on rows of the console's tables. */
+export function isRowCommandId(id: string): id is RowCommandId {
+  return ROW_COMMANDS.some((command) => command.id === id);
+}

@@ -1,8 +1,9 @@
 import type { CommandExecutor } from "../spec.ts";
-import { executeRun, prepareInvocation } from "./run-invocation.ts";
+import { executeRun } from "./execute-run.ts";
+import { withOpenRun } from "./open-run.ts";
 
 export const execute: CommandExecutor = async (call, io) => {
   if (!call.flags["dry-run"]) return (await executeRun({ call }, io)).code;
   const { printRunPreview } = await import("./run.preview.ts");
-  return await prepareInvocation({ call }, io, (ports, request) => printRunPreview(ports, request, call, io));
+  return await withOpenRun({ call }, io, (ports, request) => printRunPreview(ports, request, call, io));
 };

@@ -1,5 +1,4 @@
-import { EXIT, UsageError } from "../../base/errors.ts";
-import { clean } from "../../base/text.ts";
+import { UsageError } from "../../base/errors.ts";
 import { formatImportCounts } from "../../work/schedules/import-schedules.ts";
 import {
   applyMutation,
@@ -9,10 +8,12 @@ import {
 } from "../../work/schedules/schedule-mutation.ts";
 import { parseReasonFlag, parseRevisionFlag } from "../command-line/flags.ts";
 import { confirmAction } from "../confirm.ts";
+import type { ActionOutcome } from "../outcome/action-outcome.ts";
+import { createOutcome } from "../outcome/create-outcome.ts";
+import type { ScheduleResult } from "../outcome/operation-result.ts";
 import type { Call, CommandIo } from "../spec.ts";
 import type { CommandContext } from "../store-command.ts";
-import { formatJsonDocument } from "../table.ts";
-import { computeFieldChanges, formatScheduleChange, getChangeKind } from "./change-lines.ts";
+import { formatScheduleChange, toScheduleChange } from "./change-lines.ts";
 import { listMissingGroupNotes } from "./group-notes.ts";
 
 /** A mutation of schedules, and the texts around it. */
@@ -29,14 +30,16 @@ export interface AmendmentDraft {
   buildFollowUp?: (changes: readonly PlannedChange[]) => readonly string[];
 }
 
-export type AmendmentOutcome = "nothing" | "dry-run" | "declined" | "changed" | "done";
-
-const CODES: Record<AmendmentOutcome, number> = {
-  ...{ nothing: EXIT.ok, "dry-run": EXIT.ok, done: EXIT.ok, declined: EXIT.undone, changed: EXIT.changed },
-};
-
 /** Largest number of changes that are reported one by one afterwards; further ones are only counted. */
 const MANY = 20;
+
+/** What an outcome is made of, beside its messages. */
+interface OutcomeParts {
+  changes: readonly PlannedChange[];
+  revision: bigint;
+  notes?: readonly string[];
+  repeat?: string;
+}
 
 /** Previews changes of schedules, asks for confirmation if something is deleted, and applies them. */
 export class AmendmentCommand {
@@ -52,57 +55,49 @@ export class AmendmentCommand {
     this.#draft = draft;
   }
 
-  /** @returns the outcome and the exit code */
-  async run(): Promise<{ outcome: AmendmentOutcome; code: number }> {
-    const { amendment, needsConfirmation = false, notes = [] } = this.#draft;
+  async run(): Promise<ActionOutcome<ScheduleResult>> {
+    const { amendment, needsConfirmation = false } = this.#draft;
     const { flags } = this.#call;
     const reason = parseReasonFlag(this.#call);
     const { changes, revision } = await previewMutation(this.#context, amendment);
     const moved = this.#findChangedSince(changes, revision);
-    if (moved.length > 0) return this.#reportOutcome("changed", moved, changes, revision);
-    for (const note of [...notes, ...(await listMissingGroupNotes(this.#context, changes))])
-      this.#printLine(`note: ${note}`);
-    if (changes.length === 0) return this.#reportOutcome("nothing", [this.#draft.nothing], changes, revision);
+    if (moved.length > 0) return this.#createOutcome("changed", moved, { changes, revision });
+    const notes = [...(this.#draft.notes ?? []), ...(await listMissingGroupNotes(this.#context, changes))];
+    for (const note of notes) this.#context.printMessage(`note: ${note}`);
+    const planned = { changes, revision, notes };
+    if (changes.length === 0) return this.#createOutcome("nothing", [this.#draft.nothing], planned);
     const lines = changes.map(formatScheduleChange);
     if (flags["dry-run"])
-      return this.#reportOutcome(
-        "dry-run",
-        [...lines, `do it with: --expect-revision ${revision} --yes`],
-        changes,
-        revision,
-      );
+      return this.#createOutcome("dry-run", lines, {
+        ...planned,
+        repeat: `--expect-revision ${revision} --yes`,
+      });
     const isAsked = !flags.yes && (needsConfirmation || changes.some(({ isDeleted }) => isDeleted));
-    if (isAsked) for (const line of lines) this.#printLine(line);
+    if (isAsked) for (const line of lines) this.#context.printMessage(line);
     if (isAsked && (await confirmAction(this.#call, this.#io, this.#draft.buildQuestion(changes))) !== "go")
-      return this.#reportOutcome("declined", ["nothing was changed"], changes, revision);
-    return await this.#apply(
-      reason,
-      isAsked ? revision : parseRevisionFlag(this.#call, "expect-revision"),
-      isAsked,
-    );
+      return this.#createOutcome("declined", ["nothing was changed"], planned);
+    const seen = isAsked ? revision : parseRevisionFlag(this.#call, "expect-revision");
+    const end = await applyMutation(this.#context, amendment, { reason, seen });
+    return this.#describeEnd(end, isAsked, notes);
   }
 
-  async #apply(reason: string | undefined, seen: bigint | undefined, wasShown: boolean) {
-    const done = await applyMutation(this.#context, this.#draft.amendment, { reason, seen });
-    if (done.kind === "nothing")
-      return this.#reportOutcome("nothing", [this.#draft.nothing], [], done.revision);
-    if (done.kind === "changed")
-      return this.#reportOutcome("changed", done.ids.map(formatMovedLine), [], done.revision);
-    const { changes, revision } = done;
+  /** Describes what was done. @param wasShown  whether the user has seen the changes before */
+  #describeEnd(
+    done: Awaited<ReturnType<typeof applyMutation>>,
+    wasShown: boolean,
+    notes: readonly string[],
+  ): ActionOutcome<ScheduleResult> {
+    const { revision } = done;
+    const undone = { changes: [], revision, notes };
+    if (done.kind === "nothing") return this.#createOutcome("nothing", [this.#draft.nothing], undone);
+    if (done.kind === "changed") return this.#createOutcome("changed", done.ids.map(formatMovedLine), undone);
+    const { changes } = done;
     const told =
       wasShown || changes.length > MANY
-        ? [`done: ${this.#formatCount(changes)}`]
+        ? [`done: ${formatImportCounts(changes)}`]
         : changes.map(formatScheduleChange);
-    return this.#reportOutcome(
-      "done",
-      [...told, ...(this.#draft.buildFollowUp?.(changes) ?? [])],
-      changes,
-      revision,
-    );
-  }
-
-  #formatCount(changes: readonly PlannedChange[]): string {
-    return `${formatImportCounts(changes)}`;
+    const followUp = this.#draft.buildFollowUp?.(changes) ?? [];
+    return this.#createOutcome("done", [...told, ...followUp], { changes, revision, notes });
   }
 
   /** Lists schedules that were written after `--expect-revision`. @throws UsageError for a revision in the future */
@@ -118,47 +113,18 @@ export class AmendmentCommand {
       .map(({ before }) => formatMovedLine(before.id));
   }
 
-  #reportOutcome(
-    outcome: AmendmentOutcome,
-    lines: readonly string[],
-    changes: readonly PlannedChange[],
-    revision: bigint,
-  ): { outcome: AmendmentOutcome; code: number } {
-    const headed =
-      outcome === "changed" ? ["nothing was done, because schedules have changed:", ...lines] : lines;
-    if (this.#call.flags.json)
-      this.#io.writeOutput(
-        formatJsonDocument({
-          revision,
-          action: "schedule",
-          ...this.#buildDocument(outcome, changes),
-          messages: lines,
-        }),
-      );
-    else if (outcome === "changed") for (const line of headed) this.#printLine(line);
-    else for (const line of headed) this.#io.writeOutput(`${clean(line)}\n`);
-    const isBad = outcome === "nothing" && this.#call.flags.strict;
-    return { outcome, code: isBad ? EXIT.undone : CODES[outcome] };
+  #createOutcome(
+    outcome: ScheduleResult["outcome"],
+    messages: readonly string[],
+    { changes, revision, notes = [], repeat }: OutcomeParts,
+  ): ActionOutcome<ScheduleResult> {
+    const { target } = this.#draft.amendment;
+    return createOutcome(
+      this.#call,
+      { kind: "schedules", outcome, revision, target, changes: changes.map(toScheduleChange) },
+      { messages, notes, repeat },
+    );
   }
-
-  #buildDocument(outcome: AmendmentOutcome, changes: readonly PlannedChange[]): object {
-    return { target: this.#draft.amendment.target, outcome, changes: changes.map(toScheduleChangeJson) };
-  }
-
-  #printLine(line: string): void {
-    if (this.#call.verbosity >= 0) this.#io.writeError(`signalbox: ${clean(line)}\n`);
-  }
-}
-
-/** Converts a change to JSON. Times are ms since the epoch. */
-export function toScheduleChangeJson(change: PlannedChange): object {
-  const { before, definition, due } = change;
-  return {
-    ...{ id: before.id, kind: getChangeKind(change) },
-    ...(definition && { fields: computeFieldChanges(before.definition, definition) }),
-    ...(definition && { definition }),
-    ...(due && { next: due.next ?? null, runAt: due.runAt }),
-  };
 }
 
 function formatMovedLine(id: string): string {

@@ -4,18 +4,17 @@ import { quoteText } from "../../base/text.ts";
 import type { Definition, Pause } from "../../schedule/definition.ts";
 import type { DueState } from "../../schedule/state/due.ts";
 import type { PlannedChange } from "../../work/schedules/schedule-mutation.ts";
+import type { FieldChange, ScheduleChangeKind, ScheduleChangeRecord } from "../outcome/operation-result.ts";
 import { formatInstantUtc } from "./instant.ts";
 
-export type ScheduleChangeKind = "added" | "deleted" | "paused" | "resumed" | "triggered" | "changed";
-
-/** A change of one field, as text; undefined if the field is absent. */
-export interface FieldChange {
-  field: string;
-  before: string | undefined;
-  after: string | undefined;
+/** Converts a planned change to the record that programs get. */
+export function toScheduleChange(change: PlannedChange): ScheduleChangeRecord {
+  const { before, definition, due } = change;
+  const fields = definition && computeFieldChanges(before.definition, definition);
+  return { id: before.id, kind: getChangeKind(change), fields, definition, due };
 }
 
-export function getChangeKind({ before, definition, due, isDeleted }: PlannedChange): ScheduleChangeKind {
+function getChangeKind({ before, definition, due, isDeleted }: PlannedChange): ScheduleChangeKind {
   if (isDeleted) return "deleted";
   if (before.definitionMod === 0n) return "added";
   if (definition === undefined)
@@ -55,7 +54,7 @@ export function formatScheduleChange(change: PlannedChange): string {
 }
 
 /** Lists the fields that differ, in the order of their declaration. */
-export function computeFieldChanges(before: Definition | undefined, after: Definition): FieldChange[] {
+function computeFieldChanges(before: Definition | undefined, after: Definition): FieldChange[] {
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after)])] as (keyof Definition)[];
   return names.flatMap((field) => {
     const [was, is] = [before?.[field], after[field]];

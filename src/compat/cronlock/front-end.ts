@@ -2,12 +2,8 @@ import { EXIT, SignalboxError, UsageError } from "../../base/errors.ts";
 import type { LogFields } from "../../base/log.ts";
 import { explainError } from "../../commands/explain-error.ts";
 import { type LogSink, openLog } from "../../commands/logging.ts";
-import {
-  createCall,
-  executeRun,
-  type RunInvocation,
-  type RunResult,
-} from "../../commands/run/run-invocation.ts";
+import { executeRun } from "../../commands/run/execute-run.ts";
+import { createCall, type RunInvocation, type RunResult } from "../../commands/run/run-invocation.ts";
 import type { CommandExecutor, CommandIo } from "../../commands/spec.ts";
 import { createValueLayer } from "../../config/layers.ts";
 import type { Settings } from "../../config/settings.ts";

@@ -1,5 +1,6 @@
 import { formatDuration } from "../../base/duration.ts";
 import { EXIT, SignalboxError } from "../../base/errors.ts";
+import { clean } from "../../base/text.ts";
 import { reset } from "../../commands/act/reset/reset.ts";
 import { executeCommand } from "../../commands/command-line/execute-command.ts";
 import type { CommandIo } from "../../commands/spec.ts";
@@ -42,7 +43,8 @@ export async function resetLock(
     ...world,
     env: buildResetEnvironment(requested, world.env),
     writeOutput: (text) => output.push(text) > 0,
-    writeError: (text) => void output.push(text.replace(/^signalbox: /, "")),
+    writeError: (text) => void output.push(text),
+    writeMessage: (line) => void output.push(`${clean(line)}\n`),
   };
   log.debug(`Removing ${parsed.lock} key`);
   const words = ["--yes", "--timeout", longest, "--reason", "CRONLOCK_RESET", "--", "lock", parsed.lock];

@@ -2,7 +2,7 @@ import { EXIT } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
 import { VERSION } from "../../base/version.ts";
 import { explainError } from "../../commands/explain-error.ts";
-import { executeRun } from "../../commands/run/run-invocation.ts";
+import { executeRun } from "../../commands/run/execute-run.ts";
 import type { CommandExecutor, CommandIo } from "../../commands/spec.ts";
 import { parseSwitchman, type SwitchmanCall } from "../../syntax/switchman-call.ts";
 import { DIED } from "./codes.ts";

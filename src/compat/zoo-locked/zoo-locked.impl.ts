@@ -1,12 +1,8 @@
 import { EXIT } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
 import { explainError } from "../../commands/explain-error.ts";
-import {
-  createCall,
-  executeRun,
-  type RunRefusal,
-  type RunResult,
-} from "../../commands/run/run-invocation.ts";
+import { executeRun } from "../../commands/run/execute-run.ts";
+import { createCall, type RunRefusal, type RunResult } from "../../commands/run/run-invocation.ts";
 import type { CommandExecutor, CommandIo } from "../../commands/spec.ts";
 import { createValueLayer } from "../../config/layers.ts";
 import { findBackgroundInText } from "../background-process.ts";

@@ -1,10 +1,11 @@
 import { clean } from "../../base/text.ts";
+import { ROW_COMMANDS } from "../../commands/registry/registry.ts";
 import { openCreate, openDelete, openEdit, openRowAction } from "../overlays/dialog/open-dialog.ts";
 import { openFilter } from "../overlays/filter.ts";
 import { openHelp } from "../overlays/help.ts";
 import { openWhy } from "../overlays/output.ts";
 import { openPalette } from "../overlays/palette/palette-overlay.ts";
-import { type ConsoleState, PANES } from "../state/console-state.ts";
+import type { ConsoleState } from "../state/console-state.ts";
 import type {
   ActionRunner,
   ClockAccess,
@@ -20,6 +21,7 @@ import type {
 import { THEMES } from "../theme/theme.ts";
 import { copyCommand, copyJson, copyName, copyRun } from "./copying.ts";
 import { focusNext, focusOn, switchTab } from "./focus.ts";
+import type { KeyActionId } from "./keys/key-actions.ts";
 import { clearMarks, markRange, toggleMark } from "./marks.ts";
 import { moveInFocusedPane } from "./moves.ts";
 import { openSelected, unfold } from "./open.ts";
@@ -35,13 +37,8 @@ type ActionParts = ActionRunner &
   TerminalControl;
 type ActionHandler = (app: ActionParts) => void;
 
-const ROW_COMMANDS = [
-  ...(["reset", "release", "drain", "undrain"] as const),
-  ...(["schedule pause", "schedule resume", "schedule trigger"] as const),
-];
-
 /** Handlers of all actions, by id: the console's own and those of row commands. */
-export const ACTION_HANDLERS: Readonly<Record<string, ActionHandler>> = {
+export const ACTION_HANDLERS: Readonly<Record<KeyActionId, ActionHandler>> = {
   palette: openPalette,
   filter: openFilter,
   help: openHelp,
@@ -50,9 +47,11 @@ export const ACTION_HANDLERS: Readonly<Record<string, ActionHandler>> = {
   suspend: (app) => app.suspend(),
   nextPane: (app) => focusNext(app, 1),
   previousPane: (app) => focusNext(app, -1),
-  ...Object.fromEntries(PANES.map((pane, at) => [`pane${at + 1}`, (app: ActionParts) => focusOn(app, pane)])),
+  pane1: (app) => focusOn(app, "explorer"),
+  pane2: (app) => focusOn(app, "table"),
+  pane3: (app) => focusOn(app, "detail"),
+  pane4: (app) => focusOn(app, "panel"),
   pane5: showJobs,
-  jobs: showJobs,
   nextTab: (app) => switchTab(app, 1),
   previousTab: (app) => switchTab(app, -1),
   explorer: (app) =>
@@ -78,26 +77,30 @@ export const ACTION_HANDLERS: Readonly<Record<string, ActionHandler>> = {
     app.showToast(`theme ${next}`);
   },
   back: (app) => app.update(goBack),
-  ...Object.fromEntries(
-    ["up", "down", "top", "bottom", "pageUp", "pageDown"].map((id) => [
-      id,
-      (app: ActionParts) => moveInFocusedPane(app, id),
-    ]),
+  ...createHandlers(
+    ["up", "down", "top", "bottom", "pageUp", "pageDown"],
+    (id) => (app) => moveInFocusedPane(app, id),
   ),
   left: (app) => unfold(app, false),
   right: (app) => unfold(app, true),
   open: openSelected,
   ...{ unmark: clearMarks, sort: sortByNextColumn, reverse: reverseSort, create: openCreate },
-  ...mapRecord<ActionHandler>(
-    { mark: toggleMark, range: markRange, copy: copyName, copyJson, copyCommand, copyRun },
-    wrapRowAction,
+  ...{ mark: wrapRowAction<ActionParts>(toggleMark), range: wrapRowAction<ActionParts>(markRange) },
+  ...{ copy: wrapRowAction(copyName), copyJson: wrapRowAction(copyJson) },
+  ...{ copyCommand: wrapRowAction(copyCommand), copyRun: wrapRowAction(copyRun) },
+  ...{ why: wrapRowAction(openWhy), edit: wrapRowAction(openEdit), delete: wrapRowAction(openDelete) },
+  ...createHandlers(
+    ROW_COMMANDS.map(({ id }) => id),
+    (id) => wrapRowAction((app) => openRowAction(app, id)),
   ),
-  ...mapRecord<ActionHandler>({ why: openWhy, edit: openEdit, delete: openDelete }, wrapRowAction),
-  ...Object.fromEntries(ROW_COMMANDS.map((id) => [id, wrapRowAction((app) => openRowAction(app, id))])),
 };
 
-function mapRecord<T>(all: Readonly<Record<string, T>>, change: (one: T) => T): Record<string, T> {
-  return Object.fromEntries(Object.entries(all).map(([id, one]) => [id, change(one)]));
+/** Creates the handler of each of several actions. */
+function createHandlers<const Id extends string>(
+  ids: readonly Id[],
+  createHandler: (id: Id) => ActionHandler,
+): Record<Id, ActionHandler> {
+  return Object.fromEntries(ids.map((id) => [id, createHandler(id)])) as Record<Id, ActionHandler>;
 }
 
 /** Quits. Jobs end with the console, so if any are running, the user must press the key again to confirm. */

@@ -62,11 +62,11 @@ export function openOutput(
   });
   app.overlays.open(overlay);
   const writeLine = (text: string) => {
-    lines.push(clean(text).replace(/^signalbox: /, ""));
+    lines.push(clean(text));
     app.notifyChange();
   };
-  void app.jobs.perform(command, words, { writeLine, signal: stop.signal }).then((result) => {
-    code = result;
+  void app.jobs.perform(command, words, { writeLine, signal: stop.signal }).then(({ exitCode }) => {
+    code = exitCode;
     app.notifyChange();
   });
 }

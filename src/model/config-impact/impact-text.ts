@@ -9,16 +9,18 @@ const MANY = 8;
 
 /**
  * Formats the runs that a configuration change affects as lines of text. Texts from etcd are not cleaned.
- * @param wall  wall clock, ms since the epoch
+ * @param wall  wall clock, ms since the epoch; undefined leaves out ages and counts, which change as time passes
  */
-export function formatAffectedRuns(affected: readonly AffectedRun[], wall: number): string[] {
+export function formatAffectedRuns(affected: readonly AffectedRun[], wall: number | undefined): string[] {
   return (["ended", "leaves", "perhaps"] as const).flatMap((fate) => {
     const those = affected.filter((affectedRun) => affectedRun.fate === fate);
     const word = { ended: "ends", leaves: "evicts", perhaps: "may evict" }[fate];
     const lines = those
       .slice(0, MANY)
       .map(({ claim, why }) => `${word.padEnd(9)} ${formatClaimLine(claim, wall)}: ${why}`);
-    return those.length > MANY ? [...lines, `${word.padEnd(9)} and ${those.length - MANY} more`] : lines;
+    if (those.length <= MANY) return lines;
+    const count = wall === undefined ? "" : `${those.length - MANY} `;
+    return [...lines, `${word.padEnd(9)} and ${count}more`];
   });
 }
 

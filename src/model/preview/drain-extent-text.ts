@@ -17,23 +17,24 @@ export function describeDrainTarget(target: DrainTarget): string {
 
 /**
  * Formats the effect of a drain as lines of text. Texts from etcd are not cleaned.
- * @param wall  wall clock, ms since the epoch
+ * @param wall  wall clock, ms since the epoch; undefined leaves out ages and counts, which change as time passes
  */
 export function formatDrainExtent(
   { holders, waiters, hosts }: DrainExtent,
   target: DrainTarget,
-  wall: number,
+  wall: number | undefined,
 ): string[] {
   return [
     ...(target.scope === "group" ? [`hosts ${hosts.length === 0 ? "none" : formatShortList(hosts)}`] : []),
     ...(holders.length === 0
       ? ["holds none"]
-      : formatLimitedList("holds", holders, (claim) => `${formatClaimLine(claim, wall)}; goes on`)),
+      : formatLimitedList("holds", holders, wall, (claim) => `${formatClaimLine(claim, wall)}; goes on`)),
     ...(waiters.length === 0
       ? ["waits none"]
       : formatLimitedList(
           "waits",
           waiters,
+          wall,
           ({ claim, fate }) => `${formatClaimLine(claim, wall)}; ${FATES[fate]}`,
         )),
   ];

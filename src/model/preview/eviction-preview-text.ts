@@ -9,35 +9,39 @@ export const SHOWN_LINES = 8;
 
 /**
  * Formats the effect of an eviction as lines of text. Texts from etcd are not cleaned.
- * @param wall  wall clock, ms since the epoch
+ * @param wall  wall clock, ms since the epoch; undefined leaves out ages and counts, which change as time passes
  */
-export function formatEvictionPreview({ evicted, freed, next }: EvictionPreview, wall: number): string[] {
+export function formatEvictionPreview(
+  { evicted, freed, next }: EvictionPreview,
+  wall: number | undefined,
+): string[] {
   const units = freed
     .filter(({ kind }) => kind === "resource")
     .map(({ name, units }) => `${units} of ${name}`);
   return [
-    ...formatLimitedList("ends", evicted, (claim) => formatClaimLine(claim, wall)),
+    ...formatLimitedList("ends", evicted, wall, (claim) => formatClaimLine(claim, wall)),
     ...(units.length === 0 ? [] : [`frees ${units.join(", ")}`]),
     ...(next.length === 0
       ? ["next  none of the waiting runs"]
-      : formatLimitedList("next", next, (upcoming) => formatUpcoming(upcoming, wall))),
+      : formatLimitedList("next", next, wall, (upcoming) => formatUpcoming(upcoming, wall))),
   ];
 }
 
-/** Formats the first `SHOWN_LINES` items of a list, one per line, and the number of the others. */
+/** Formats the first `SHOWN_LINES` items of a list, one per line, and the number of the others. Undefined `wall`: as above. */
 export function formatLimitedList<T>(
   word: string,
   things: readonly T[],
+  wall: number | undefined,
   line: (thing: T) => string,
 ): string[] {
   const lines = things.slice(0, SHOWN_LINES).map((thing) => `${word.padEnd(5)} ${line(thing)}`);
-  return things.length > SHOWN_LINES
-    ? [...lines, `${word.padEnd(5)} and ${things.length - SHOWN_LINES} more`]
-    : lines;
+  if (things.length <= SHOWN_LINES) return lines;
+  const count = wall === undefined ? "" : `${things.length - SHOWN_LINES} `;
+  return [...lines, `${word.padEnd(5)} and ${count}more`];
 }
 
-/** Formats one run: its owner, its command, its queue entries and their age. */
-export function formatClaimLine(claim: Claim, wall: number): string {
+/** Formats one run: its owner, its command, its queue entries and their age, without the age if `wall` is undefined. */
+export function formatClaimLine(claim: Claim, wall: number | undefined): string {
   const [first] = claim.entries;
   if (first === undefined) return claim.run;
   const { entry } = first;
@@ -55,13 +59,13 @@ function formatClaimEntry({ queue, entry }: ClaimEntry): string {
   return `${units}${queue.name}${state === "admitted" || state === "grace" ? ` (${state})` : ""}`;
 }
 
-function formatSince({ ticket }: QueueEntry, wall: number): string {
+function formatSince({ ticket }: QueueEntry, wall: number | undefined): string {
   const since = ticket?.grantedAt ?? ticket?.enqueuedAt;
-  if (since === undefined) return "";
+  if (since === undefined || wall === undefined) return "";
   return `, for ${formatDuration(Math.max(0, Math.floor((wall - since) / 1000) * 1000))}`;
 }
 
-function formatUpcoming({ claim, drains }: UpcomingClaim, wall: number): string {
+function formatUpcoming({ claim, drains }: UpcomingClaim, wall: number | undefined): string {
   const [drain] = drains;
   const stopped = drain === undefined ? "" : `; but ${formatDrainLine(drain)}`;
   return `${formatClaimLine(claim, wall)}${stopped}`;

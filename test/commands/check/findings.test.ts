@@ -14,6 +14,7 @@ const finding = (level: FindingLevel, change: Partial<Finding> = {}): Finding =>
 function world(): CommandIo & { text: string } {
   const here = {
     ...{ text: "", env: {}, writeError: () => {}, onSignal: () => () => {}, readInput: async () => "" },
+    writeMessage: () => {},
     writeOutput: (text: string) => {
       here.text += text;
       return true;

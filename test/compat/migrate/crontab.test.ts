@@ -42,6 +42,9 @@ async function migrate(args: readonly string[], input = "") {
     writeError: (text) => {
       stderr += text;
     },
+    writeMessage: (line) => {
+      stderr += `signalbox: ${line}\n`;
+    },
     onSignal: () => () => {},
     readInput: async () => input,
     terminal: { isTty: false } as unknown as CommandIo["terminal"],

@@ -1,5 +1,4 @@
 import { formatDuration } from "../../../base/duration.ts";
-import { EXIT } from "../../../base/errors.ts";
 import { quoteShellWord } from "../../../base/shell.ts";
 import { clean } from "../../../base/text.ts";
 import {
@@ -21,10 +20,12 @@ import type { ActionResult } from "../../../work/operate/operator-action.ts";
 import { parseDurationFlag, parseReasonFlag } from "../../command-line/flags.ts";
 import { listGivenFlags } from "../../command-line/given-flags.ts";
 import { confirmAction } from "../../confirm.ts";
+import type { ActionOutcome } from "../../outcome/action-outcome.ts";
+import { createOutcome } from "../../outcome/create-outcome.ts";
+import type { DrainResult } from "../../outcome/operation-result.ts";
 import { readSnapshot } from "../../read-snapshot.ts";
 import type { Call, CommandIo } from "../../spec.ts";
 import type { CommandContext } from "../../store-command.ts";
-import { formatJsonDocument } from "../../table.ts";
 import {
   buildDrainGuards,
   describeScopeChanges,
@@ -32,7 +33,6 @@ import {
   readExpectedSnapshot,
 } from "./drain-changes.ts";
 import { describeHolders, readCurrentHolders } from "./drain-holders.ts";
-import { buildDrainDocument } from "./drain-json.ts";
 import { DrainWaiter } from "./drain-waiter.ts";
 
 /** A drain to apply, and the snapshot that it is based on. */
@@ -42,21 +42,6 @@ export interface DrainPlan {
   /** A warning for the user. */
   note: string | undefined;
 }
-
-export type DrainOutcome =
-  | "drained"
-  | "replaced"
-  | "standing"
-  | "dry-run"
-  | "declined"
-  | "changed"
-  | "lifted"
-  | "timeout";
-
-const CODES: Record<DrainOutcome, number> = {
-  ...{ drained: EXIT.ok, replaced: EXIT.ok, standing: EXIT.ok, "dry-run": EXIT.ok },
-  ...{ declined: EXIT.undone, changed: EXIT.changed, lifted: EXIT.changed, timeout: EXIT.timeout },
-};
 
 /** Previews a drain, asks for confirmation, applies it, and waits for an empty scope if `--wait` is given. */
 export class DrainCommand {
@@ -82,26 +67,30 @@ export class DrainCommand {
     this.#standing = this.#before.filter((drain) => !hasEnded(drain, wall));
   }
 
-  /** @returns the exit code */
-  async run(): Promise<number> {
+  async run(): Promise<ActionOutcome<DrainResult>> {
     const { note, target, snapshot } = this.#plan;
     const { flags } = this.#call;
-    if (note !== undefined) this.#printLine(note);
+    if (note !== undefined) this.#context.printMessage(note);
     const before = await readExpectedSnapshot(this.#call, this.#context, snapshot);
     const moved = before === undefined ? [] : describeScopeChanges(before, snapshot, target);
-    if (moved.length > 0) return this.#reportOutcome("changed", moved);
+    if (moved.length > 0) return this.#createOutcome("changed", moved);
     const standing = this.#findSatisfyingDrain();
     const wall = this.#context.clock.getWallTime();
     this.#shown = findShownHolders(this.#call, { before, now: snapshot, target, wall });
-    if (flags["dry-run"]) return this.#reportOutcome("dry-run", this.#buildDryRun(standing), standing);
+    if (flags["dry-run"])
+      return this.#createOutcome("dry-run", this.#buildPreview(standing, wall), {
+        drain: standing,
+        messageKeys: this.#buildPreview(standing, undefined),
+        repeat: this.#formatRepeatCommand(),
+      });
     if (standing === undefined || flags.reset) {
-      if (!flags.yes) for (const line of this.#buildPreview(standing)) this.#printLine(line);
+      if (!flags.yes) for (const line of this.#buildPreview(standing, wall)) this.#context.printMessage(line);
       const answer = await confirmAction(this.#call, this.#io, this.#buildQuestion());
-      if (answer !== "go") return this.#reportOutcome("declined", ["nothing was done"]);
+      if (answer !== "go") return this.#createOutcome("declined", ["nothing was done"]);
     }
     if (standing !== undefined) return await this.#completeDrain("standing", standing);
     const { receipt, drain } = await this.#put();
-    if (receipt.kind === "changed") return this.#reportOutcome("changed", await this.#readChanges());
+    if (receipt.kind === "changed") return this.#createOutcome("changed", await this.#readChanges());
     return await this.#completeDrain(this.#standing.length > 0 ? "replaced" : "drained", drain, receipt);
   }
 
@@ -127,12 +116,16 @@ export class DrainCommand {
     });
   }
 
-  async #completeDrain(outcome: DrainOutcome, drain: Drain, receipt?: ActionResult): Promise<number> {
+  async #completeDrain(
+    outcome: DrainResult["outcome"],
+    drain: Drain,
+    receipt?: ActionResult,
+  ): Promise<ActionOutcome<DrainResult>> {
     const { holders } = this.#extent;
     const lines = this.#describeResult(outcome, drain);
     if (!this.#call.flags.wait) return await this.#endWithoutWait(outcome, lines, drain);
-    for (const line of lines) this.#printLine(line);
-    const emptier = new DrainWaiter(this.#context, (line) => this.#printLine(line), {
+    for (const line of lines) this.#context.printMessage(line);
+    const emptier = new DrainWaiter(this.#context, {
       ...{
         target: this.#plan.target,
         holders,
@@ -144,17 +137,21 @@ export class DrainCommand {
     });
     const emptied = await emptier.run();
     const final = emptied.kind === "empty" ? outcome : emptied.kind;
-    return this.#reportOutcome(final, emptied.lines, drain, emptied.holders);
+    return this.#createOutcome(final, emptied.lines, { drain, holders: emptied.holders });
   }
 
   /** Reports the current holders: other runs may have been granted between the preview and the drain. */
-  async #endWithoutWait(outcome: DrainOutcome, lines: readonly string[], drain: Drain): Promise<number> {
+  async #endWithoutWait(
+    outcome: DrainResult["outcome"],
+    lines: readonly string[],
+    drain: Drain,
+  ): Promise<ActionOutcome<DrainResult>> {
     const isNew = outcome !== "standing";
     const holders = isNew ? await readCurrentHolders(this.#context, drain) : this.#extent.holders;
-    return this.#reportOutcome(outcome, [...lines, describeHolders(holders)], drain, holders);
+    return this.#createOutcome(outcome, [...lines, describeHolders(holders)], { drain, holders });
   }
 
-  #describeResult(outcome: DrainOutcome, drain: Drain): string[] {
+  #describeResult(outcome: DrainResult["outcome"], drain: Drain): string[] {
     if (outcome === "standing") return [`nothing to change: ${formatDrainWithEnd(drain)}`];
     return [
       formatDrainWithEnd(drain),
@@ -162,24 +159,25 @@ export class DrainCommand {
     ];
   }
 
-  #buildPreview(standing: Drain | undefined): string[] {
+  /** @param wall  as in `formatDrainExtent` */
+  #buildPreview(standing: Drain | undefined, wall: number | undefined): string[] {
     const { snapshot, target } = this.#plan;
-    const wall = this.#context.clock.getWallTime();
+    const others = findOtherDrains(snapshot, target, this.#context.clock.getWallTime());
     const replaced = standing === undefined ? this.#standing : [];
     return [
       ...(standing === undefined ? [] : [`nothing to change: ${formatDrainWithEnd(standing)}`]),
       ...replaced.map((drain) => `replaces: ${formatDrainWithEnd(drain)}`),
       ...formatDrainExtent(this.#extent, target, wall),
-      ...findOtherDrains(snapshot, target, wall).map((drain) => `also  ${formatDrainWithEnd(drain)}`),
+      ...others.map((drain) => `also  ${formatDrainWithEnd(drain)}`),
     ];
   }
 
-  #buildDryRun(standing: Drain | undefined): string[] {
+  #formatRepeatCommand(): string {
     const { snapshot, target } = this.#plan;
     const scope = [target.scope, ...(target.scope === "all" ? [] : [quoteShellWord(target.name)])];
     const flags = listGivenFlags(this.#call, ["for", "keep", "wait", "timeout", "reset", "reason"]);
     const words = ["signalbox drain", ...scope, ...flags, "--expect-revision", snapshot.revision, "--yes"];
-    return [...this.#buildPreview(standing), `do it with: ${words.join(" ")}`];
+    return words.join(" ");
   }
 
   #buildQuestion(): string {
@@ -199,36 +197,20 @@ export class DrainCommand {
     return changes.length > 0 ? changes : ["it changed and was reverted; run the command again"];
   }
 
-  #reportOutcome(
-    outcome: DrainOutcome,
-    lines: readonly string[],
-    drain?: Drain,
-    holders?: readonly Claim[],
-  ): number {
-    const { flags } = this.#call;
-    const isFault = CODES[outcome] === EXIT.changed || outcome === "timeout";
-    const headed =
-      outcome === "changed" ? ["nothing was done, because something has changed:", ...lines] : lines;
-    if (flags.json)
-      this.#io.writeOutput(formatJsonDocument(this.#buildDocument(outcome, lines, drain, holders)));
-    else if (isFault) for (const line of headed) this.#printLine(line);
-    else for (const line of headed) this.#io.writeOutput(`${clean(line)}\n`);
-    return outcome === "standing" && flags.strict ? EXIT.undone : CODES[outcome];
-  }
-
-  #buildDocument(
-    outcome: DrainOutcome,
+  #createOutcome(
+    outcome: DrainResult["outcome"],
     messages: readonly string[],
-    drain: Drain | undefined,
-    holders: readonly Claim[] = this.#extent.holders,
-  ): object {
+    more: Partial<Pick<DrainResult, "drain">> &
+      Pick<ActionOutcome, "messageKeys" | "repeat"> & { holders?: readonly Claim[] | undefined } = {},
+  ): ActionOutcome<DrainResult> {
     const { snapshot, target, note } = this.#plan;
-    const said = { outcome, messages: note === undefined ? messages : [note, ...messages] };
-    const what = { revision: snapshot.revision, target, extent: this.#extent };
-    return buildDrainDocument(what, { drain, before: this.#standing }, holders, said);
-  }
-
-  #printLine(line: string): void {
-    if (this.#call.verbosity >= 0) this.#io.writeError(`signalbox: ${clean(line)}\n`);
+    const { drain, holders = this.#extent.holders, messageKeys, repeat } = more;
+    const result: DrainResult = {
+      ...{ kind: "drain", outcome, revision: snapshot.revision, target, extent: this.#extent },
+      ...{ drain, before: this.#standing, holders, endsHolders: this.#call.flags.reset === true },
+    };
+    return createOutcome(this.#call, result, {
+      ...{ messages, messageKeys, repeat, notes: note === undefined ? [] : [note] },
+    });
   }
 }

@@ -38,13 +38,11 @@ const RECORD_WITHIN = 2_000;
 /** Implements `drain --wait`: waits until nothing in the scope is held, and ends late holders if asked. */
 export class DrainWaiter {
   readonly #context: CommandContext;
-  readonly #say: (line: string) => void;
   readonly #order: DrainWaitOptions;
   readonly #start: number;
 
-  constructor(context: CommandContext, say: (line: string) => void, order: DrainWaitOptions) {
+  constructor(context: CommandContext, order: DrainWaitOptions) {
     this.#context = context;
-    this.#say = say;
     this.#order = order;
     this.#start = context.clock.now();
   }
@@ -60,7 +58,7 @@ export class DrainWaiter {
       return await this.#conclude(await this.#wait(undefined, first.holders, spared), asked.size);
     } catch (error) {
       if (error instanceof InterruptedError)
-        this.#say(`no longer waiting; ${this.#formatTarget()} stays drained`);
+        this.#context.printMessage(`no longer waiting; ${this.#formatTarget()} stays drained`);
       throw error;
     }
   }
@@ -78,9 +76,10 @@ export class DrainWaiter {
   }
 
   #reportNews(news: DrainWaitNews): void {
-    if (news.kind === "away") this.#say(`etcd is unreachable (${news.error.message}); waiting for it`);
-    if (news.kind === "back") this.#say("etcd is reachable again");
-    if (news.kind === "holders") this.#say(`waiting for ${formatHolders(news.holders)}`);
+    if (news.kind === "away")
+      this.#context.printMessage(`etcd is unreachable (${news.error.message}); waiting for it`);
+    if (news.kind === "back") this.#context.printMessage("etcd is reachable again");
+    if (news.kind === "holders") this.#context.printMessage(`waiting for ${formatHolders(news.holders)}`);
   }
 
   async #reset(): Promise<HolderResetResult> {
@@ -89,19 +88,21 @@ export class DrainWaiter {
       try {
         const ended = await resetHolders(this.#context, { target, reason, shown });
         const { size } = ended.asked;
-        if (isAway) this.#say("etcd is reachable again");
-        this.#say(
+        if (isAway) this.#context.printMessage("etcd is reachable again");
+        this.#context.printMessage(
           `${size} ${size === 1 ? "run was" : "runs were"} asked to end after ${this.#formatElapsed()}`,
         );
         if (ended.spared.length > 0)
-          this.#say(
+          this.#context.printMessage(
             `not ended, because not shown before: ${formatClaimOwners(ended.spared)}; run the command again to end them`,
           );
         return ended;
       } catch (error) {
         if (!isUnavailable(error)) throw error;
         if (!isAway)
-          this.#say("etcd is unreachable; the remaining runs are ended when it is reachable again");
+          this.#context.printMessage(
+            "etcd is unreachable; the remaining runs are ended when it is reachable again",
+          );
         isAway = true;
         await this.#context.clock.sleep(PAUSE, this.#context.signal);
       }

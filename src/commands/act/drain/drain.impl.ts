@@ -3,9 +3,9 @@ import { listGroupHosts } from "../../../fleet/groups.ts";
 import { buildGroupMembers, type Collection, type Snapshot } from "../../../model/snapshot/snapshot.ts";
 import type { DrainTarget } from "../../../protocol/drain.ts";
 import { parseDurationFlag } from "../../command-line/flags.ts";
+import { createActionCommand } from "../../outcome/action-command.ts";
 import { readSnapshot } from "../../read-snapshot.ts";
 import type { Call } from "../../spec.ts";
-import { createStoreCommand } from "../../store-command.ts";
 import { DrainCommand } from "./drain-command.ts";
 import { findUnknownNameNote, parseDrainTarget } from "./drain-target.ts";
 
@@ -18,7 +18,7 @@ const COLLECTIONS: readonly Collection[] = [
   "hosts",
 ];
 
-export const execute = createStoreCommand(async (call, io, context) => {
+export const { execute, perform } = createActionCommand(async (call, io, context) => {
   const target = parseDrainTarget(call.args);
   checkFlags(call);
   const snapshot = await readSnapshot(context, COLLECTIONS);

@@ -1,6 +1,6 @@
 import { DRAIN_SCOPES } from "../../../protocol/keys.ts";
 import { ACTION_FLAGS } from "../../command-line/flags.ts";
-import { type Argument, CONNECTION_SETTINGS, type Command } from "../../spec.ts";
+import { type Argument, CONNECTION_SETTINGS, declareRowCommand } from "../../spec.ts";
 
 const SCOPE: Argument = { name: "SCOPE", choices: DRAIN_SCOPES, help: "lock, resource, host, group or all" };
 const NAME: Argument = {
@@ -9,10 +9,15 @@ const NAME: Argument = {
   help: "the name of the lock, resource, host or group; none for all",
 };
 
-export const drain: Command = {
+export const drain = declareRowCommand({
   id: "drain",
   topic: "Act",
-  key: "D",
+  rows: {
+    key: "D",
+    kinds: ["lock", "resource", "host", "group", "run", "drain"],
+    refusal: "only locks, resources, hosts and groups can be drained",
+    danger: "stopsRuns",
+  },
   brief: "stop new grants for a lock, resource, host, group or everything",
   about: [
     "From the revision of the drain on, nothing is granted in its scope. Running commands continue, and a run that was granted just" +
@@ -53,12 +58,16 @@ export const drain: Command = {
     ["signalbox drain group web --dry-run", "show the hosts, holders and waiting runs"],
   ],
   load: () => import("./drain.impl.ts"),
-};
+});
 
-export const undrain: Command = {
+export const undrain = declareRowCommand({
   id: "undrain",
   topic: "Act",
-  key: "U",
+  rows: {
+    key: "U",
+    kinds: ["drain", "lock", "resource", "host", "group"],
+    refusal: "only locks, resources, hosts and groups can be undrained",
+  },
   brief: "lift a drain; queues continue in their order",
   about: [
     "Lifts the drain of exactly this target, and lists other drains that still stop it. `undrain all` lifts only the drain of" +
@@ -74,4 +83,4 @@ export const undrain: Command = {
     ["signalbox undrain all --yes --reason 'upgrade is done'", "in a script"],
   ],
   load: () => import("./undrain.impl.ts"),
-};
+});

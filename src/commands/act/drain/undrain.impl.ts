@@ -1,4 +1,3 @@
-import { EXIT } from "../../../base/errors.ts";
 import { clean, findNearest, quoteText } from "../../../base/text.ts";
 import {
   computeDrainExtent,
@@ -13,32 +12,26 @@ import {
   formatDrainWithEnd,
 } from "../../../model/preview/drain-extent-text.ts";
 import type { Collection, Snapshot } from "../../../model/snapshot/snapshot.ts";
-import { type Drain, type DrainTarget, formatAuditTarget } from "../../../protocol/drain.ts";
+import type { Drain, DrainTarget } from "../../../protocol/drain.ts";
 import { liftDrains } from "../../../work/operate/drain.ts";
 import { parseReasonFlag, parseRevisionFlag } from "../../command-line/flags.ts";
 import { confirmAction } from "../../confirm.ts";
+import { createActionCommand } from "../../outcome/action-command.ts";
+import type { ActionOutcome } from "../../outcome/action-outcome.ts";
+import { createOutcome } from "../../outcome/create-outcome.ts";
+import type { UndrainResult } from "../../outcome/operation-result.ts";
 import { readSnapshot, readSnapshotAt } from "../../read-snapshot.ts";
 import type { Call, CommandIo } from "../../spec.ts";
-import { type CommandContext, createStoreCommand } from "../../store-command.ts";
-import { formatJsonDocument } from "../../table.ts";
-import { toClaimJson } from "../evict-json.ts";
-import { toDrainDocument } from "./drain-json.ts";
+import type { CommandContext } from "../../store-command.ts";
 import { parseDrainTarget } from "./drain-target.ts";
 
 const COLLECTIONS: readonly Collection[] = ["locks", "resources", "groups", "drains"];
 
-export const execute = createStoreCommand(async (call, io, context) => {
+export const { execute, perform } = createActionCommand(async (call, io, context) => {
   const target = parseDrainTarget(call.args);
   const snapshot = await readSnapshot(context, COLLECTIONS);
   return await new UndrainCommand(call, io, context, snapshot, target).run();
 });
-
-type UndrainOutcome = "lifted" | "nothing" | "dry-run" | "declined" | "changed";
-
-const CODES: Record<UndrainOutcome, number> = {
-  ...{ lifted: EXIT.ok, nothing: EXIT.ok, "dry-run": EXIT.ok },
-  ...{ declined: EXIT.undone, changed: EXIT.changed },
-};
 
 /** Previews what an undrain releases, asks for confirmation, and lifts the drain. */
 class UndrainCommand {
@@ -62,29 +55,28 @@ class UndrainCommand {
     this.#extent = computeDrainExtent(snapshot, target, context.clock.getWallTime());
   }
 
-  /** @returns the exit code */
-  async run(): Promise<number> {
+  async run(): Promise<ActionOutcome<UndrainResult>> {
     const { flags } = this.#call;
     const moved = await this.#findChangedDrains();
-    if (moved.length > 0) return this.#reportOutcome("changed", moved);
+    if (moved.length > 0) return this.#createOutcome("changed", moved);
     if (this.#drains.length === 0)
-      return this.#reportOutcome("nothing", [this.#describeNotDrained(), ...this.#describeOtherDrains()]);
+      return this.#createOutcome("nothing", [this.#describeNotDrained(), ...this.#describeOtherDrains()]);
     const preview = [
       ...this.#drains.map((drain) => `lifts ${formatDrainWithEnd(drain)}`),
       ...this.#describeResumed(),
     ];
-    if (flags["dry-run"]) return this.#reportOutcome("dry-run", preview);
-    if (!flags.yes) for (const line of preview) this.#printLine(line);
+    if (flags["dry-run"]) return this.#createOutcome("dry-run", preview);
+    if (!flags.yes) for (const line of preview) this.#context.printMessage(line);
     const question = `Undrain ${clean(describeDrainTarget(this.#target))}?`;
     const answer = await confirmAction(this.#call, this.#io, question);
-    if (answer !== "go") return this.#reportOutcome("declined", ["nothing was done"]);
+    if (answer !== "go") return this.#createOutcome("declined", ["nothing was done"]);
     const receipt = await liftDrains(this.#context, {
       ...{ target: this.#target, drains: this.#drains, seen: this.#snapshot.revision },
       reason: parseReasonFlag(this.#call),
     });
-    if (receipt?.kind === "changed") return this.#reportOutcome("changed", await this.#readChanges());
+    if (receipt?.kind === "changed") return this.#createOutcome("changed", await this.#readChanges());
     const lifted = this.#drains.map((drain) => `lifted: ${formatDrainWithEnd(drain)}`);
-    return this.#reportOutcome("lifted", [...lifted, ...this.#describeResumed()]);
+    return this.#createOutcome("lifted", [...lifted, ...this.#describeResumed()]);
   }
 
   /** Finds drains that changed since the expected revision. Runs that came or left do not count. */
@@ -126,27 +118,15 @@ class UndrainCommand {
     return `${describeDrainTarget(this.#target)} is not drained${meant === undefined ? "" : `; did you mean ${quoteText(meant)}?`}`;
   }
 
-  #reportOutcome(outcome: UndrainOutcome, lines: readonly string[]): number {
-    const { flags } = this.#call;
-    const headed =
-      outcome === "changed" ? ["nothing was done, because something has changed:", ...lines] : lines;
-    if (flags.json) this.#io.writeOutput(formatJsonDocument(this.#buildDocument(outcome, lines)));
-    else if (outcome === "changed") for (const line of headed) this.#printLine(line);
-    else for (const line of headed) this.#io.writeOutput(`${clean(line)}\n`);
-    return outcome === "nothing" && flags.strict ? EXIT.undone : CODES[outcome];
-  }
-
-  #buildDocument(outcome: UndrainOutcome, messages: readonly string[]): object {
-    return {
-      ...{ revision: this.#snapshot.revision, action: "undrain", target: formatAuditTarget(this.#target) },
-      ...{ outcome, messages },
-      drains: this.#drains.map(toDrainDocument),
-      others: this.#others.map(toDrainDocument),
-      waiters: this.#extent.waiters.map(({ claim }) => toClaimJson(claim)),
+  #createOutcome(
+    outcome: UndrainResult["outcome"],
+    messages: readonly string[],
+  ): ActionOutcome<UndrainResult> {
+    const result: UndrainResult = {
+      ...{ kind: "undrain", outcome, revision: this.#snapshot.revision, target: this.#target },
+      ...{ drains: this.#drains, others: this.#others },
+      waiters: this.#extent.waiters.map(({ claim }) => claim),
     };
-  }
-
-  #printLine(line: string): void {
-    if (this.#call.verbosity >= 0) this.#io.writeError(`signalbox: ${clean(line)}\n`);
+    return createOutcome(this.#call, result, { messages });
   }
 }

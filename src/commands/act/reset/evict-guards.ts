@@ -11,15 +11,14 @@ import { computeEvictionChanges, type EvictionScope, findNextEntries } from "./e
 type GuardedEviction = EvictionScope & { snapshot: Snapshot };
 
 /**
- * Describes what has changed since `--expect-revision` in what the eviction affects, one sentence each. Reports how
- * many other runs came and left through `tell`.
+ * Describes what has changed since `--expect-revision` in what the eviction affects, one sentence each. Prints how many
+ * other runs came and left.
  * @throws as `readSnapshotAt`
  */
 export async function describeChangesSince(
   call: Call,
   context: CommandContext,
   plan: GuardedEviction,
-  tell: (line: string) => void,
 ): Promise<readonly string[]> {
   const expected = parseRevisionFlag(call, "expect-revision");
   if (expected === undefined) return [];
@@ -31,7 +30,7 @@ export async function describeChangesSince(
     context.clock.getWallTime(),
   );
   if (atStake.length === 0 && others.come + others.gone > 0)
-    tell(
+    context.printMessage(
       `since revision ${expected}: ${others.come} runs came, ${others.gone} left; the runs to end are the same`,
     );
   return atStake;

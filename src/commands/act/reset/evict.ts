@@ -13,13 +13,14 @@ import { type ActionResult, updateAuditOutcome } from "../../../work/operate/ope
 import { canRequestReset, removeTickets, requestResets } from "../../../work/operate/reset.ts";
 import { parseDurationFlag, parseReasonFlag } from "../../command-line/flags.ts";
 import { confirmAction } from "../../confirm.ts";
+import type { ActionOutcome } from "../../outcome/action-outcome.ts";
+import { createOutcome } from "../../outcome/create-outcome.ts";
+import type { EvictionResult, RunnerRecord } from "../../outcome/operation-result.ts";
 import { QUEUE_COLLECTIONS, readSnapshot } from "../../read-snapshot.ts";
 import { toRunnersJson } from "../../see/show/show-json.ts";
 import { readEntryLiveness } from "../../snapshot-ranges.ts";
 import type { Call, CommandIo } from "../../spec.ts";
 import { type CommandContext, InterruptedError } from "../../store-command.ts";
-import { formatJsonDocument } from "../../table.ts";
-import { toEvictionJson } from "../evict-json.ts";
 import type { EvictionScope } from "./evict-changes.ts";
 import { buildNextGuards, describeChangesSince, readCurrentChanges } from "./evict-guards.ts";
 
@@ -35,25 +36,18 @@ export interface EvictionPlan extends EvictionScope {
   nothing: string;
 }
 
-/** Previews an eviction, asks for confirmation, does it, and waits until the runs are gone. @returns the exit code */
+/** Previews an eviction, asks for confirmation, does it, and waits until the runs are gone. */
 export async function evict(
   call: Call,
   io: CommandIo,
   context: CommandContext,
   plan: EvictionPlan,
-): Promise<number> {
+): Promise<ActionOutcome<EvictionResult>> {
   return await new EvictionCommand(call, io, context, plan).run();
 }
 
 /** Largest number of runners whose state a preview shows. */
 const MOST_RUNNERS = 8;
-
-type EvictionOutcome = "nothing" | "dry-run" | "declined" | "changed" | "asked" | "done" | "timeout";
-
-const CODES: Record<EvictionOutcome, number> = {
-  ...{ nothing: EXIT.ok, "dry-run": EXIT.ok, asked: EXIT.ok, done: EXIT.ok },
-  ...{ declined: EXIT.undone, changed: EXIT.changed, timeout: EXIT.timeout },
-};
 
 class EvictionCommand {
   readonly #call: Call;
@@ -63,7 +57,7 @@ class EvictionCommand {
   readonly #entries: readonly QueueEntry[];
   readonly #foresight: EvictionPreview;
   /** The state of the runners that were checked. */
-  #asked: readonly object[] = [];
+  #asked: readonly RunnerRecord[] = [];
 
   constructor(call: Call, io: CommandIo, context: CommandContext, plan: EvictionPlan) {
     this.#call = call;
@@ -75,41 +69,43 @@ class EvictionCommand {
     this.#foresight = previewEviction(plan.snapshot, runs, context.clock.getWallTime());
   }
 
-  async run(): Promise<number> {
+  async run(): Promise<ActionOutcome<EvictionResult>> {
     const { nothing, target } = this.#plan;
-    const moved = await describeChangesSince(this.#call, this.#context, this.#plan, (line) =>
-      this.#printLine(line),
-    );
-    if (moved.length > 0) return this.#reportOutcome("changed", moved);
-    if (this.#entries.length === 0) return this.#reportOutcome("nothing", [nothing]);
+    const moved = await describeChangesSince(this.#call, this.#context, this.#plan);
+    if (moved.length > 0) return this.#createOutcome("changed", moved);
+    if (this.#entries.length === 0) return this.#createOutcome("nothing", [nothing]);
     this.#checkReadable();
+    const states = await this.#readRunners();
     const lines = [
       ...formatEvictionPreview(this.#foresight, this.#context.clock.getWallTime()),
-      ...(await this.#readRunners()),
+      ...states.map(({ text }) => text),
     ];
     if (this.#call.flags["dry-run"])
-      return this.#reportOutcome("dry-run", [...lines, `do it with: ${this.#formatRepeatCommand()}`]);
-    if (!this.#call.flags.yes) for (const line of lines) this.#printLine(line);
+      return this.#createOutcome("dry-run", lines, {
+        messageKeys: [...formatEvictionPreview(this.#foresight, undefined), ...states.map(({ key }) => key)],
+        repeat: this.#formatRepeatCommand(),
+      });
+    if (!this.#call.flags.yes) for (const line of lines) this.#context.printMessage(line);
     const answer = await confirmAction(this.#call, this.#io, `${this.#formatVerb()} ${clean(target)}?`);
-    if (answer !== "go") return this.#reportOutcome("declined", ["nothing was done"]);
+    if (answer !== "go") return this.#createOutcome("declined", ["nothing was done"]);
     const receipt = await this.#act();
     if (receipt?.kind === "changed")
-      return this.#reportOutcome("changed", await readCurrentChanges(this.#context, this.#plan));
+      return this.#createOutcome("changed", await readCurrentChanges(this.#context, this.#plan));
     if (this.#call.flags["no-wait"])
-      return this.#reportOutcome("asked", [`${this.#formatRuns()} was asked to end`]);
+      return this.#createOutcome("asked", [`${this.#formatRuns()} was asked to end`]);
     return await this.#wait(receipt);
   }
 
   /** Reads the state of the runners to end: a runner that is gone answers no request. */
-  async #readRunners(): Promise<string[]> {
+  async #readRunners(): Promise<{ text: string; key: string }[]> {
     if (this.#call.flags.yes && !this.#call.flags["dry-run"]) return [];
     const entries = this.#entries.slice(0, MOST_RUNNERS);
     const runnerLiveness = await readEntryLiveness(this.#context, entries);
     this.#asked = toRunnersJson(entries, runnerLiveness);
-    return entries.map(
-      (entry) =>
-        `state ${formatTicketOwner(entry)}: ${judgeRunnerLiveness(runnerLiveness.get(entry.session)).text}`,
-    );
+    return entries.map((entry) => {
+      const { text, verdict } = judgeRunnerLiveness(runnerLiveness.get(entry.session));
+      return { text: `state ${formatTicketOwner(entry)}: ${text}`, key: `${entry.key} ${verdict}` };
+    });
   }
 
   #checkReadable(): void {
@@ -132,11 +128,12 @@ class EvictionCommand {
   }
 
   /** Waits until the tickets are gone: then the commands have ended, and the next ones may start. */
-  async #wait(receipt: ActionResult | undefined): Promise<number> {
+  async #wait(receipt: ActionResult | undefined): Promise<ActionOutcome<EvictionResult>> {
     const { clock, signal } = this.#context;
     const start = clock.now();
     const timeout = parseDurationFlag(this.#call, "timeout");
-    if (!this.#call.flags.force) this.#printLine(`asked ${this.#formatRuns()} to end, waiting for the end`);
+    if (!this.#call.flags.force)
+      this.#context.printMessage(`asked ${this.#formatRuns()} to end, waiting for the end`);
     const deadline = timeout === undefined ? undefined : start + timeout;
     try {
       const reportNews = (one: DepartureEvent) => this.#reportNews(one);
@@ -148,20 +145,24 @@ class EvictionCommand {
       const took = formatDuration(Math.round((clock.now() - start) / 100) * 100);
       if (left.length > 0) return await this.#reportTimeout(receipt, left.length, took);
       await this.#recordOutcome(receipt, this.#call.flags.force ? "removed by force" : `ended after ${took}`);
-      return this.#reportOutcome("done", [
+      return this.#createOutcome("done", [
         `${this.#formatRuns()} has ended, after ${took}`,
         ...(await this.#readSuccessors()),
       ]);
     } catch (error) {
       if (error instanceof InterruptedError)
-        this.#printLine("no longer waiting; the request stays in effect");
+        this.#context.printMessage("no longer waiting; the request stays in effect");
       throw error;
     }
   }
 
-  async #reportTimeout(receipt: ActionResult | undefined, left: number, took: string): Promise<number> {
+  async #reportTimeout(
+    receipt: ActionResult | undefined,
+    left: number,
+    took: string,
+  ): Promise<ActionOutcome<EvictionResult>> {
     await this.#recordOutcome(receipt, `${left} not ended after ${took}`);
-    return this.#reportOutcome("timeout", [
+    return this.#createOutcome("timeout", [
       `${left} of ${this.#entries.length} tickets are left after ${took}; the request stays in effect`,
       "a runner that is frozen or gone loses its claim when its session expires; --force does not wait for that",
     ]);
@@ -184,24 +185,24 @@ class EvictionCommand {
   }
 
   #reportNews(news: DepartureEvent): void {
-    if (news.kind === "away") this.#printLine(`etcd is unreachable (${news.error.message}); waiting for it`);
-    if (news.kind === "back") this.#printLine("etcd is reachable again");
-    if (news.kind === "left" && news.remaining > 0) this.#printLine(`${news.remaining} still to end`);
+    if (news.kind === "away")
+      this.#context.printMessage(`etcd is unreachable (${news.error.message}); waiting for it`);
+    if (news.kind === "back") this.#context.printMessage("etcd is reachable again");
+    if (news.kind === "left" && news.remaining > 0)
+      this.#context.printMessage(`${news.remaining} still to end`);
   }
 
-  #reportOutcome(outcome: EvictionOutcome, lines: readonly string[]): number {
-    const isFault = outcome === "changed" || outcome === "timeout";
-    const headed =
-      outcome === "changed" ? ["nothing was done, because something has changed:", ...lines] : lines;
-    if (this.#call.flags.json)
-      this.#io.writeOutput(
-        formatJsonDocument(
-          toEvictionJson(this.#plan, this.#foresight, this.#asked, { outcome, messages: lines }),
-        ),
-      );
-    else if (isFault) for (const line of headed) this.#printLine(line);
-    else for (const line of headed) this.#io.writeOutput(`${clean(line)}\n`);
-    return outcome === "nothing" && this.#call.flags.strict ? EXIT.undone : CODES[outcome];
+  #createOutcome(
+    outcome: EvictionResult["outcome"],
+    messages: readonly string[],
+    texts: Pick<ActionOutcome, "messageKeys" | "repeat"> = {},
+  ): ActionOutcome<EvictionResult> {
+    const { action, target, snapshot } = this.#plan;
+    const result: EvictionResult = {
+      ...{ kind: "eviction", outcome, revision: snapshot.revision, action, target },
+      ...{ preview: this.#foresight, runners: this.#asked },
+    };
+    return createOutcome(this.#call, result, { messages, ...texts });
   }
 
   #formatRuns(): string {
@@ -219,9 +220,5 @@ class EvictionCommand {
   #formatRepeatCommand(): string {
     const force = this.#call.flags.force ? " --force" : "";
     return `${this.#plan.words}${force} --expect-revision ${this.#plan.snapshot.revision} --yes`;
-  }
-
-  #printLine(line: string): void {
-    if (this.#call.verbosity >= 0) this.#io.writeError(`signalbox: ${clean(line)}\n`);
   }
 }

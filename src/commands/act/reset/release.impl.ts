@@ -8,11 +8,11 @@ import {
   isHolder,
 } from "../../../model/snapshot/claims.ts";
 import { findOnlyClaim } from "../../find-only-claim.ts";
+import { createActionCommand } from "../../outcome/action-command.ts";
 import { QUEUE_COLLECTIONS, readSnapshot } from "../../read-snapshot.ts";
-import { createStoreCommand } from "../../store-command.ts";
 import { evict } from "./evict.ts";
 
-export const execute = createStoreCommand(async (call, io, context) => {
+export const { execute, perform } = createActionCommand(async (call, io, context) => {
   const [word = ""] = call.args;
   const snapshot = await readSnapshot(context, QUEUE_COLLECTIONS);
   const claim = findOnlyClaim(word, findClaimsByWord(buildClaims(snapshot), word));

@@ -7,11 +7,11 @@ import type { QueueKind } from "../../../protocol/keys.ts";
 import { validateName } from "../../../protocol/names.ts";
 import { getTextFlag } from "../../command-line/flags.ts";
 import { findOnlyClaim } from "../../find-only-claim.ts";
+import { createActionCommand } from "../../outcome/action-command.ts";
 import { QUEUE_COLLECTIONS, readSnapshot } from "../../read-snapshot.ts";
-import { createStoreCommand } from "../../store-command.ts";
 import { evict } from "./evict.ts";
 
-export const execute = createStoreCommand(async (call, io, context) => {
+export const { execute, perform } = createActionCommand(async (call, io, context) => {
   const [kindName = "", nameGiven = ""] = call.args;
   const kind: QueueKind = kindName === "resource" ? "resource" : "lock";
   const name = validateName(kind, nameGiven);

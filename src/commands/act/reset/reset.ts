@@ -1,5 +1,5 @@
 import { ACTION_FLAGS } from "../../command-line/flags.ts";
-import { CONNECTION_SETTINGS, type Command, type Flag } from "../../spec.ts";
+import { CONNECTION_SETTINGS, declareRowCommand, type Flag } from "../../spec.ts";
 
 const EVICTION_FLAGS: readonly Flag[] = [
   {
@@ -15,10 +15,15 @@ const EVICTION_FLAGS: readonly Flag[] = [
   ...ACTION_FLAGS,
 ];
 
-export const reset: Command = {
+export const reset = declareRowCommand({
   id: "reset",
   topic: "Act",
-  key: "X",
+  rows: {
+    key: "X",
+    kinds: ["lock", "resource", "run"],
+    refusal: "only a held lock or resource can be reset",
+    danger: "endsRuns",
+  },
   brief: "take a lock or a lease away from its holder",
   about: [
     "Asks the runner to end its command (TERM, then KILL after its termination timeout) and to free what it holds, and" +
@@ -57,12 +62,17 @@ export const reset: Command = {
     ],
   ],
   load: () => import("./reset.impl.ts"),
-};
+});
 
-export const release: Command = {
+export const release = declareRowCommand({
   id: "release",
   topic: "Act",
-  key: "K",
+  rows: {
+    key: "K",
+    kinds: ["run", "lock", "resource"],
+    refusal: "only waiting runs can be released: see Queues",
+    danger: "endsRuns",
+  },
   brief: "remove a waiting run from its queues",
   about: [
     "The run leaves every queue it waits in, and exits with 75. A run that holds something is refused; use `reset` for it.",
@@ -72,4 +82,4 @@ export const release: Command = {
   settings: CONNECTION_SETTINGS,
   examples: [["signalbox release 7c3f --yes", "the run whose id begins with 7c3f"]],
   load: () => import("./release.impl.ts"),
-};
+});

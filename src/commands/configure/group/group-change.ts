@@ -4,9 +4,9 @@ import { normalizeMembers } from "../../../fleet/configuration.ts";
 import { createUnknownGroupError } from "../../../fleet/groups.ts";
 import type { Snapshot } from "../../../model/snapshot/snapshot.ts";
 import { validateName } from "../../../protocol/names.ts";
+import { createActionCommand } from "../../outcome/action-command.ts";
 import { readSnapshot } from "../../read-snapshot.ts";
-import type { CommandExecutor } from "../../spec.ts";
-import { createStoreCommand } from "../../store-command.ts";
+import type { ActionImplementation } from "../../spec.ts";
 import { ConfigChangeCommand } from "../config-change-command.ts";
 import { IMPACT_COLLECTIONS } from "../config-snapshot.ts";
 
@@ -20,8 +20,8 @@ export type MembersUpdate = (
 ) => readonly string[] | undefined;
 
 /** Creates a command that changes one group: `GROUP MEMBER...`. */
-export function createGroupCommand(updateMembers: MembersUpdate): CommandExecutor {
-  return createStoreCommand(async (call, io, context) => {
+export function createGroupCommand(updateMembers: MembersUpdate): ActionImplementation {
+  return createActionCommand(async (call, io, context) => {
     const [given = "", ...members] = call.args;
     const name = validateName("group", given);
     for (const member of members) checkMember(member);
@@ -36,12 +36,11 @@ export function createGroupCommand(updateMembers: MembersUpdate): CommandExecuto
         ? `group ${quoteText(name)} does not exist: nothing to change`
         : `group ${quoteText(name)} is up to date: nothing to change`;
     const draft = { action: "group", target: `group ${name}`, snapshot, nothing } as const;
-    const { code } = await new ConfigChangeCommand(call, io, context, {
+    return await new ConfigChangeCommand(call, io, context, {
       ...draft,
       notes: kept?.fault === undefined ? [] : [`group ${quoteText(name)} could not be read: ${kept.fault}`],
       changes: isSame ? [] : [{ kind: "group", name, before, after }],
     }).run();
-    return code;
   });
 }
 

@@ -1,3 +1,3 @@
 import { createGroupCommand } from "./group-change.ts";
 
-export const execute = createGroupCommand(() => undefined);
+export const { execute, perform } = createGroupCommand(() => undefined);

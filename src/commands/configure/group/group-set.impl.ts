@@ -1,3 +1,3 @@
 import { createGroupCommand } from "./group-change.ts";
 
-export const execute = createGroupCommand((_, given) => given);
+export const { execute, perform } = createGroupCommand((_, given) => given);

@@ -4,9 +4,10 @@ import { normalizeResource } from "../../../fleet/configuration.ts";
 import type { ResourceConfig } from "../../../fleet/resources.ts";
 import type { Snapshot } from "../../../model/snapshot/snapshot.ts";
 import { validateName } from "../../../protocol/names.ts";
+import { createActionCommand } from "../../outcome/action-command.ts";
 import { readSnapshot } from "../../read-snapshot.ts";
-import type { Call, CommandExecutor } from "../../spec.ts";
-import { type CommandContext, createStoreCommand } from "../../store-command.ts";
+import type { ActionImplementation, Call } from "../../spec.ts";
+import type { CommandContext } from "../../store-command.ts";
 import { ConfigChangeCommand } from "../config-change-command.ts";
 import { IMPACT_COLLECTIONS } from "../config-snapshot.ts";
 
@@ -18,8 +19,8 @@ export type ResourceUpdate = (
 ) => ResourceConfig | undefined;
 
 /** Creates a command that changes one resource: `RESOURCE …`. */
-export function createResourceCommand(updateConfig: ResourceUpdate): CommandExecutor {
-  return createStoreCommand(async (call, io, context) => {
+export function createResourceCommand(updateConfig: ResourceUpdate): ActionImplementation {
+  return createActionCommand(async (call, io, context) => {
     const [given = ""] = call.args;
     const name = validateName("resource", given);
     const snapshot = await readSnapshot(context, IMPACT_COLLECTIONS);
@@ -30,7 +31,7 @@ export function createResourceCommand(updateConfig: ResourceUpdate): CommandExec
       before === undefined
         ? `resource ${quoteText(name)} is not configured: nothing to change`
         : `resource ${quoteText(name)} is up to date: nothing to change`;
-    const { code } = await new ConfigChangeCommand(call, io, context, {
+    return await new ConfigChangeCommand(call, io, context, {
       ...{ action: "resource", target: `resource ${name}`, snapshot, nothing },
       notes:
         kept?.fault === undefined ? [] : [`resource ${quoteText(name)} could not be read: ${kept.fault}`],
@@ -41,7 +42,6 @@ export function createResourceCommand(updateConfig: ResourceUpdate): CommandExec
         kept !== undefined,
       ),
     }).run();
-    return code;
   });
 }
 

@@ -1,3 +1,3 @@
 import { createResourceCommand } from "./resource-change.ts";
 
-export const execute = createResourceCommand(() => undefined);
+export const { execute, perform } = createResourceCommand(() => undefined);

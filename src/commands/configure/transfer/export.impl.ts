@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 import { EXIT } from "../../../base/errors.ts";
-import { clean } from "../../../base/text.ts";
 import { formatConfigDocument } from "../../../fleet/config-document.ts";
 import { buildConfiguration, listMalformedConfig } from "../../../model/config-impact/configuration.ts";
 import { readSnapshot } from "../../read-snapshot.ts";
@@ -8,11 +7,11 @@ import { createStoreCommand } from "../../store-command.ts";
 import { CONFIG_COLLECTIONS } from "../config-snapshot.ts";
 import { replaceFileText } from "../write-file.ts";
 
-export const execute = createStoreCommand(async ({ args, verbosity }, io, context) => {
+export const execute = createStoreCommand(async ({ args }, io, context) => {
   const [file = "-"] = args;
   const snapshot = await readSnapshot(context, CONFIG_COLLECTIONS);
   const text = formatConfigDocument(buildConfiguration(snapshot), snapshot.revision);
-  const printNote = (line: string) => verbosity >= 0 && io.writeError(`signalbox: note: ${clean(line)}\n`);
+  const printNote = (line: string) => context.printMessage(`note: ${line}`);
   for (const { kind, name, fault } of listMalformedConfig(snapshot))
     printNote(`${kind} ${name} cannot be read and was left out: ${fault}`);
   if (file === "-") io.writeOutput(text);

@@ -1,12 +1,12 @@
 import { EXIT, SignalboxError } from "../../../base/errors.ts";
-import { clean, quoteText } from "../../../base/text.ts";
+import { quoteText } from "../../../base/text.ts";
 import { parseConfigDocument } from "../../../fleet/config-document-parser.ts";
 import { extractZnodeJson } from "../../../syntax/znode-json.ts";
-import { createStoreCommand } from "../../store-command.ts";
+import { createActionCommand } from "../../outcome/action-command.ts";
 import { readDocumentText } from "../document-input.ts";
 import { importDocument } from "./import.impl.ts";
 
-export const execute = createStoreCommand(async (call, io, context) => {
+export const { execute, perform } = createActionCommand(async (call, io, context) => {
   const [file = "-"] = call.args;
   const printed = await readDocumentText(io, file);
   const name = file === "-" ? "stdin" : file;
@@ -15,8 +15,7 @@ export const execute = createStoreCommand(async (call, io, context) => {
   const found = extractZnodeJson(printed);
   const text = found?.text ?? printed;
   const notes = [...describeSkippedLines(found?.passedOver ?? []), ...listShortNameNotes(text)];
-  if (call.verbosity >= 0)
-    for (const note of notes) io.writeError(`signalbox: ${clean(`${name}: ${note}`)}\n`);
+  for (const note of notes) context.printMessage(`${name}: ${note}`);
   return await importDocument(call, io, context, name, text);
 });
 

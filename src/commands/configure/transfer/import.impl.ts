@@ -1,42 +1,38 @@
-import { EXIT } from "../../../base/errors.ts";
-import { clean } from "../../../base/text.ts";
 import { type ConfigChange, computeConfigChanges } from "../../../fleet/config-changes.ts";
 import { applyConfigDocument, type ConfigDocument } from "../../../fleet/config-document.ts";
 import { parseConfigDocument } from "../../../fleet/config-document-parser.ts";
 import { buildConfiguration, listMalformedConfig } from "../../../model/config-impact/configuration.ts";
 import type { Snapshot } from "../../../model/snapshot/snapshot.ts";
+import { createActionCommand } from "../../outcome/action-command.ts";
+import type { ActionOutcome } from "../../outcome/action-outcome.ts";
+import { createFaultyOutcome } from "../../outcome/create-outcome.ts";
 import { readSnapshot } from "../../read-snapshot.ts";
 import type { Call, CommandIo } from "../../spec.ts";
-import { type CommandContext, createStoreCommand } from "../../store-command.ts";
-import { formatJsonDocument } from "../../table.ts";
+import type { CommandContext } from "../../store-command.ts";
 import { ConfigChangeCommand } from "../config-change-command.ts";
 import { createTotalCheck, IMPACT_COLLECTIONS } from "../config-snapshot.ts";
 import { formatFaultLines, readDocumentText } from "../document-input.ts";
 
-export const execute = createStoreCommand(async (call, io, context) => {
+export const { execute, perform } = createActionCommand(async (call, io, context) => {
   const [file = "-"] = call.args;
   return await importDocument(call, io, context, file, await readDocumentText(io, file));
 });
 
-/** Previews and applies the configuration in a document. @returns the exit code */
+/** Previews and applies the configuration in a document. */
 export async function importDocument(
   call: Call,
   io: CommandIo,
   context: CommandContext,
   file: string,
   text: string,
-): Promise<number> {
+): Promise<ActionOutcome> {
   const snapshot = await readSnapshot(context, IMPACT_COLLECTIONS);
   const document = parseConfigDocument(text, createTotalCheck(context, snapshot));
-  if ("faults" in document) {
-    const { faults } = document;
-    if (call.flags.json)
-      io.writeOutput(formatJsonDocument({ revision: snapshot.revision, outcome: "faulty", faults }));
-    else if (call.verbosity >= 0)
-      for (const line of [...formatFaultLines(file, faults), "nothing was changed"])
-        io.writeError(`signalbox: ${clean(line)}\n`);
-    return EXIT.config;
-  }
+  if ("faults" in document)
+    return createFaultyOutcome({ revision: snapshot.revision, faults: document.faults }, [
+      ...formatFaultLines(file, document.faults),
+      "nothing was changed",
+    ]);
   const changes = computeChanges(snapshot, document.value, call.flags.replace === true);
   const nothing = "the configuration is up to date: nothing to change";
   const draft = {
@@ -47,7 +43,7 @@ export async function importDocument(
     nothing,
     isBulk: true,
   } as const;
-  return (await new ConfigChangeCommand(call, io, context, draft).run()).code;
+  return await new ConfigChangeCommand(call, io, context, draft).run();
 }
 
 function computeChanges(snapshot: Snapshot, document: ConfigDocument, replace: boolean): ConfigChange[] {

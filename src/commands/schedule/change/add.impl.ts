@@ -1,5 +1,5 @@
 import { UsageError } from "../../../base/errors.ts";
-import { clean, quoteText } from "../../../base/text.ts";
+import { quoteText } from "../../../base/text.ts";
 import { parseCron } from "../../../schedule/cron/cron.ts";
 import type { Definition } from "../../../schedule/definition.ts";
 import { compareWithCronParser } from "../../../schedule/lint/compare-cron-parser.ts";
@@ -7,18 +7,18 @@ import { computeFirstDue } from "../../../schedule/state/due-transitions.ts";
 import { formatOperator } from "../../../work/operate/ports.ts";
 import { buildAddMutation } from "../../../work/schedules/schedule-mutations.ts";
 import { getTextFlag, parseReasonFlag } from "../../command-line/flags.ts";
+import { createActionCommand } from "../../outcome/action-command.ts";
 import type { Call } from "../../spec.ts";
-import { type CommandContext, createStoreCommand } from "../../store-command.ts";
+import type { CommandContext } from "../../store-command.ts";
 import { AmendmentCommand } from "../amendment-command.ts";
 import { parseInstantFlag } from "../instant.ts";
 import { formatUpcomingRuns } from "../next-lines.ts";
 import { applyGivenFields, parseDataJson, parseGivenFields } from "./definition-input.ts";
 
-export const execute = createStoreCommand(async (call, io, context) => {
+export const { execute, perform } = createActionCommand(async (call, io, context) => {
   const { id, type, cron, data } = parseAddArguments(call);
   const second = await compareWithCronParser(parseCron(cron));
-  if (second !== undefined && call.verbosity >= 0)
-    io.writeError(`signalbox: note: ${clean(second.detail)}\n`);
+  if (second !== undefined) context.printMessage(`note: ${second.detail}`);
   const now = context.clock.getWallTime();
   if (data !== undefined && getTextFlag(call, "data") !== undefined)
     throw new UsageError("DATA was given twice: as an argument and with --data; leave one of them out");
@@ -33,14 +33,13 @@ export const execute = createStoreCommand(async (call, io, context) => {
   const first = { ...(start !== undefined && { start }), ...(at !== undefined && { at }) };
   if (computeFirstDue(id, definition, now, first).next === undefined)
     throw new UsageError(`schedule ${quoteText(id)} would never fire: ${explainNeverFires(definition)}`);
-  const { code } = await new AmendmentCommand(call, io, context, {
+  return await new AmendmentCommand(call, io, context, {
     amendment: buildAddMutation(id, definition, first),
     nothing: `schedule ${quoteText(id)} is up to date`,
     buildQuestion: () => `Add schedule ${id}?`,
     buildFollowUp: ([change]) =>
       change?.due === undefined ? [] : formatUpcomingRuns(id, definition, change.due, 3),
   }).run();
-  return code;
 });
 
 function explainNeverFires({ cron, timezone, end }: Definition): string {

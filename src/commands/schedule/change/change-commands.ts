@@ -1,5 +1,11 @@
 import { ACTION_FLAGS } from "../../command-line/flags.ts";
-import { type Argument, CONNECTION_SETTINGS, type Command, type Flag } from "../../spec.ts";
+import {
+  type Argument,
+  CONNECTION_SETTINGS,
+  type Command,
+  declareRowCommand,
+  type Flag,
+} from "../../spec.ts";
 import { DEFINITION_FLAGS, START_FLAGS } from "./definition-flags.ts";
 
 const KEY: Argument = { name: "KEY", names: "schedule", help: "the schedule's id" };
@@ -83,10 +89,10 @@ export const scheduleDelete: Command = {
   load: () => import("./delete.impl.ts"),
 };
 
-export const schedulePause: Command = {
+export const schedulePause = declareRowCommand({
   id: "schedule pause",
   topic: "Schedule",
-  key: "P",
+  rows: { key: "P", kinds: ["schedule"], refusal: "schedule pause applies only to schedules" },
   brief: "stop schedules from firing until they are resumed",
   about: [
     "Running commands continue, and `schedule trigger` still works. Occurrences during the pause are skipped: they are not made up" +
@@ -103,24 +109,24 @@ export const schedulePause: Command = {
     ],
   ],
   load: () => import("./pause.impl.ts"),
-};
+});
 
-export const scheduleResume: Command = {
+export const scheduleResume = declareRowCommand({
   id: "schedule resume",
   topic: "Schedule",
-  key: "C",
+  rows: { key: "C", kinds: ["schedule"], refusal: "schedule resume applies only to schedules" },
   brief: "let paused schedules fire again, from now on",
   args: [KEYS],
   flags: ACTION_FLAGS,
   settings: CONNECTION_SETTINGS,
   examples: [["signalbox schedule resume backup", "fire again"]],
   load: () => import("./resume.impl.ts"),
-};
+});
 
-export const scheduleTrigger: Command = {
+export const scheduleTrigger = declareRowCommand({
   id: "schedule trigger",
   topic: "Schedule",
-  key: "N",
+  rows: { key: "N", kinds: ["schedule"], refusal: "schedule trigger applies only to schedules" },
   brief: "run schedules once, now, in addition to their times",
   about: [
     "Paused schedules run too. --dead runs an occurrence that was given up again, with its scheduled time; `signalbox" +
@@ -141,7 +147,7 @@ export const scheduleTrigger: Command = {
     ["signalbox schedule trigger backup --dead '2026-11-21 03:00:00Z'", "run a dead letter again"],
   ],
   load: () => import("./trigger.impl.ts"),
-};
+});
 
 export const scheduleBury: Command = {
   id: "schedule bury",

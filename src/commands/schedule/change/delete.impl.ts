@@ -1,4 +1,4 @@
 import { buildDeleteMutation } from "../../../work/schedules/schedule-mutations.ts";
 import { createKeysCommand } from "./keys-command.ts";
 
-export const execute = createKeysCommand("Delete", buildDeleteMutation);
+export const { execute, perform } = createKeysCommand("Delete", buildDeleteMutation);

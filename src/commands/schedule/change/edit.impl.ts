@@ -1,4 +1,4 @@
-import { ConfigError, UsageError } from "../../../base/errors.ts";
+import { ConfigError, EXIT, SignalboxError, UsageError } from "../../../base/errors.ts";
 import { quoteText } from "../../../base/text.ts";
 import { validateName } from "../../../protocol/names.ts";
 import { parseCron } from "../../../schedule/cron/cron.ts";
@@ -7,15 +7,17 @@ import { NotFoundError } from "../../../schedule/errors.ts";
 import { buildModifyMutation } from "../../../work/schedules/schedule-mutations.ts";
 import { readStoredSchedules, type StoredSchedule } from "../../../work/schedules/stored-schedules.ts";
 import { ACTION_FLAGS, getTextFlag, parseReasonFlag } from "../../command-line/flags.ts";
+import { editText } from "../../editor/edit-text.ts";
+import { createActionCommand } from "../../outcome/action-command.ts";
+import type { ActionOutcome } from "../../outcome/action-outcome.ts";
 import type { Call, CommandIo } from "../../spec.ts";
-import { type CommandContext, createStoreCommand } from "../../store-command.ts";
+import type { CommandContext } from "../../store-command.ts";
 import { escapeInvisible } from "../../table.ts";
 import { AmendmentCommand } from "../amendment-command.ts";
 import { parseInstantFlag } from "../instant.ts";
 import { applyGivenFields, parseGivenFields } from "./definition-input.ts";
-import { editText } from "./editor.ts";
 
-export const execute = createStoreCommand(async (call, io, context) => {
+export const { execute, perform } = createActionCommand(async (call, io, context) => {
   const [given = ""] = call.args;
   const id = validateName("schedule", given);
   parseReasonFlag(call); // check it before the user types anything
@@ -39,7 +41,7 @@ async function editByFlags(
   io: CommandIo,
   context: CommandContext,
   { id, definition, fault }: StoredSchedule,
-): Promise<number> {
+): Promise<ActionOutcome> {
   if (definition === undefined)
     throw new ConfigError(
       `schedule ${quoteText(id)} cannot be read: ${fault}; open it in your editor: signalbox schedule edit`,
@@ -67,7 +69,7 @@ async function editInEditor(
   io: CommandIo,
   context: CommandContext,
   seen: StoredSchedule,
-): Promise<number> {
+): Promise<ActionOutcome> {
   if (!io.terminal.canAsk() && !call.flags.yes)
     throw new UsageError(
       "edit needs a terminal, or flags with the changes; see: signalbox schedule edit --help",
@@ -75,8 +77,8 @@ async function editInEditor(
   const { id, definition = {} } = seen;
   return await editText(call, io, context, {
     text: escapeInvisible(`${JSON.stringify(definition, undefined, 2)}\n`),
-    name: `schedule ${id}`,
-    parse: (text) => checkDefinition(JSON.parse(text) as Definition),
+    parse: (text) => parseDefinition(`schedule ${id}`, text),
+    isSettled: ({ exitCode }) => exitCode === EXIT.ok,
     apply: async (after) => {
       const { definitionMod } = (await readStoredSchedules(context, [id])).schedules.get(id) ?? seen;
       if (definitionMod !== seen.definitionMod)
@@ -92,17 +94,27 @@ async function editInEditor(
   });
 }
 
+/** @param name  for the fault */
+function parseDefinition(name: string, text: string): { value: Definition } | { faults: string[] } {
+  try {
+    return { value: checkDefinition(JSON.parse(text) as Definition) };
+  } catch (error) {
+    if (error instanceof SignalboxError || error instanceof SyntaxError)
+      return { faults: [`${name}: ${error.message}`] };
+    throw error;
+  }
+}
+
 async function changeSchedule(
   call: Call,
   io: CommandIo,
   context: CommandContext,
   id: string,
   amendment: ReturnType<typeof buildModifyMutation>,
-): Promise<number> {
-  const { code } = await new AmendmentCommand(call, io, context, {
+): Promise<ActionOutcome> {
+  return await new AmendmentCommand(call, io, context, {
     amendment,
     nothing: `schedule ${quoteText(id)} is up to date: nothing to change`,
     buildQuestion: () => `Change schedule ${id}?`,
   }).run();
-  return code;
 }

@@ -4,7 +4,7 @@ import { parseReasonFlag } from "../../command-line/flags.ts";
 import { parseInstantFlag } from "../instant.ts";
 import { createKeysCommand } from "./keys-command.ts";
 
-export const execute = createKeysCommand("Pause", (ids, call, context) => {
+export const { execute, perform } = createKeysCommand("Pause", (ids, call, context) => {
   const until = parseInstantFlag(call, "until", "UTC", context.clock.getWallTime());
   return buildPauseMutation(ids, { by: formatOperator(context.operator), until, why: parseReasonFlag(call) });
 });

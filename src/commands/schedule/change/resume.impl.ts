@@ -1,4 +1,4 @@
 import { buildResumeMutation } from "../../../work/schedules/schedule-mutations.ts";
 import { createKeysCommand } from "./keys-command.ts";
 
-export const execute = createKeysCommand("Resume", buildResumeMutation);
+export const { execute, perform } = createKeysCommand("Resume", buildResumeMutation);

@@ -1,5 +1,4 @@
 import { EXIT } from "../../../base/errors.ts";
-import { clean } from "../../../base/text.ts";
 import { getScheduleType } from "../../../schedule/definition.ts";
 import { readAllStoredSchedules, type StoredSchedule } from "../../../work/schedules/stored-schedules.ts";
 import type { CommandExecutor } from "../../spec.ts";
@@ -32,10 +31,8 @@ export const createScheduleListCommand = (
     }
     io.writeOutput(renderText(rows.map((seen) => ({ cells: toRow(seen), runAt: getRunAt(seen) }))));
     io.writeOutput(`${rows.length} entries.\n`);
-    if (call.verbosity >= 0)
-      for (const { id, fault } of rows)
-        if (fault !== undefined)
-          io.writeError(`signalbox: note: schedule ${clean(id)} cannot be read: ${clean(fault)}\n`);
+    for (const { id, fault } of rows)
+      if (fault !== undefined) context.printMessage(`note: schedule ${id} cannot be read: ${fault}`);
     return EXIT.ok;
   });
 

@@ -1,8 +1,8 @@
 import { EXIT, UsageError } from "../../../base/errors.ts";
-import { clean } from "../../../base/text.ts";
 import { createRealClock } from "../../../process/clock.ts";
 import { type Definition, isPaused } from "../../../schedule/definition.ts";
 import { parseCountFlag } from "../../command-line/flags.ts";
+import { createMessagePrinter } from "../../message-printer.ts";
 import type { Call, CommandExecutor, CommandIo } from "../../spec.ts";
 import { createStoreCommand } from "../../store-command.ts";
 import { formatJsonDocument, renderTextTable } from "../../table.ts";
@@ -55,7 +55,7 @@ function printRuns(call: Call, io: CommandIo, { id, definition, runs, note }: Ne
   }
   if (runs.length === 0) io.writeOutput("it never fires again\n");
   else io.writeOutput(renderTextTable(["local", "scheduled", "run", "clock"], runs.map(toRow)));
-  if (note !== undefined && call.verbosity >= 0) io.writeError(`signalbox: note: ${clean(note)}\n`);
+  if (note !== undefined) createMessagePrinter(call, io)(`note: ${note}`);
   return EXIT.ok;
 }
 

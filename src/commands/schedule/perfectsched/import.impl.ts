@@ -2,13 +2,13 @@ import { basename } from "node:path";
 import { buildImportMutation, formatImportCounts } from "../../../work/schedules/import-schedules.ts";
 import { getTextFlag } from "../../command-line/flags.ts";
 import { readDocumentText } from "../../configure/document-input.ts";
-import { createStoreCommand } from "../../store-command.ts";
+import { createActionCommand } from "../../outcome/action-command.ts";
 import { AmendmentCommand } from "../amendment-command.ts";
 import { checkName } from "../command-words.ts";
-import { reportImportFaults } from "../transfer/import-input.ts";
+import { createImportFaults } from "../transfer/import-input.ts";
 import { convertTable } from "./convert.ts";
 
-export const execute = createStoreCommand(async (call, io, context) => {
+export const { execute, perform } = createActionCommand(async (call, io, context) => {
   const [file = "-"] = call.args;
   const text = await readDocumentText(io, file);
   const name = file === "-" ? "standard input" : file;
@@ -22,8 +22,8 @@ export const execute = createStoreCommand(async (call, io, context) => {
   const { definitions, positions, faults, notes } = convertTable(text, terms);
   const formatRemark = ({ line, detail }: { line: number; detail: string }) => `${name}:${line}: ${detail}`;
   if (faults.length > 0)
-    return reportImportFaults(call, io, [...faults].sort((a, b) => a.line - b.line).map(formatRemark));
-  const { code } = await new AmendmentCommand(call, io, context, {
+    return createImportFaults([...faults].sort((a, b) => a.line - b.line).map(formatRemark));
+  return await new AmendmentCommand(call, io, context, {
     amendment: buildImportMutation({
       ...{ definitions, positions, source, prunes: call.flags.prune === true },
       target: `schedules of ${basename(name)}`,
@@ -32,5 +32,4 @@ export const execute = createStoreCommand(async (call, io, context) => {
     nothing: "the schedules are up to date: nothing to change",
     buildQuestion: (changes) => `Import ${definitions.size} schedules (${formatImportCounts(changes)})?`,
   }).run();
-  return code;
 });

@@ -1,5 +1,4 @@
 import { EXIT } from "../../../base/errors.ts";
-import { clean } from "../../../base/text.ts";
 import type { Definition } from "../../../schedule/definition.ts";
 import { readAllStoredSchedules } from "../../../work/schedules/stored-schedules.ts";
 import { getTextFlag } from "../../command-line/flags.ts";
@@ -14,10 +13,7 @@ export const execute = createStoreCommand(async (call, io, context) => {
   const definitions = new Map<string, Definition>();
   for (const { id, definition, fault } of schedules.values()) {
     if (definition !== undefined) definitions.set(id, definition);
-    else if (call.verbosity >= 0)
-      io.writeError(
-        `signalbox: note: schedule ${clean(id)} cannot be read and was left out: ${clean(fault ?? "")}\n`,
-      );
+    else context.printMessage(`note: schedule ${id} cannot be read and was left out: ${fault ?? ""}`);
   }
   const text = (getTextFlag(call, "format") === "crontab" ? formatScheduleCrontab : formatScheduleDocument)(
     definitions,

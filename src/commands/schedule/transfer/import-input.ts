@@ -1,7 +1,6 @@
 import { userInfo } from "node:os";
 import { basename } from "node:path";
-import { EXIT, UsageError } from "../../../base/errors.ts";
-import { clean } from "../../../base/text.ts";
+import { UsageError } from "../../../base/errors.ts";
 import { checkZone } from "../../../schedule/cron/zone.ts";
 import type { Catchup, Overlap } from "../../../schedule/definition.ts";
 import type { CrontabFormat } from "../../../syntax/crontab.ts";
@@ -9,8 +8,9 @@ import { guessCrontabFormat } from "../../../syntax/crontab-format.ts";
 import type { ScheduleImport } from "../../../work/schedules/import-schedules.ts";
 import { getTextFlag } from "../../command-line/flags.ts";
 import { readDocumentText } from "../../configure/document-input.ts";
+import type { ActionOutcome } from "../../outcome/action-outcome.ts";
+import { createFaultyOutcome } from "../../outcome/create-outcome.ts";
 import type { Call, CommandIo } from "../../spec.ts";
-import { formatJsonDocument } from "../../table.ts";
 import { checkName } from "../command-words.ts";
 import { type CrontabImportOptions, convertCrontab } from "../crontab/convert.ts";
 import { parseScheduleDocument } from "./schedule-document.ts";
@@ -23,21 +23,20 @@ export interface ImportInput {
 
 /**
  * Reads the file of an import.
- * @returns the exit code if the file has faults, which are already reported
+ * @returns the outcome if the file has faults
  * @throws UsageError, SignalboxError 74
  */
-export async function readImportInput(call: Call, io: CommandIo): Promise<ImportInput | number> {
+export async function readImportInput(
+  call: Call,
+  io: CommandIo,
+): Promise<ImportInput | { faulty: ActionOutcome }> {
   const [kind, file = "-"] = call.args;
   const text = await readDocumentText(io, file);
   const name = file === "-" ? "standard input" : file;
   if (kind === "json") {
     const read = parseScheduleDocument(text);
     if ("faults" in read)
-      return reportImportFaults(
-        call,
-        io,
-        read.faults.map((fault) => `${name}: ${fault}`),
-      );
+      return { faulty: createImportFaults(read.faults.map((fault) => `${name}: ${fault}`)) };
     return {
       wanted: { target: `schedules of ${name}`, prunes: call.flags.prune === true, ...read },
       notes: [],
@@ -46,7 +45,7 @@ export async function readImportInput(call: Call, io: CommandIo): Promise<Import
   const terms = parseImportOptions(call, io, file, text);
   const { definitions, faults, notes } = convertCrontab(text, terms);
   const formatRemark = ({ line, detail }: { line: number; detail: string }) => `${name}:${line}: ${detail}`;
-  if (faults.length > 0) return reportImportFaults(call, io, faults.map(formatRemark));
+  if (faults.length > 0) return { faulty: createImportFaults(faults.map(formatRemark)) };
   const wanted = { target: terms.source.replace(":", " "), definitions, source: terms.source };
   return { wanted: { ...wanted, prunes: call.flags.prune === true }, notes: notes.map(formatRemark) };
 }
@@ -89,13 +88,12 @@ function getHostZone(): string {
 /** Largest number of faults that are reported; further ones are only counted. */
 const MANY = 50;
 
-/** Reports the faults of a file. @returns the exit code */
-export function reportImportFaults(call: Call, io: CommandIo, faults: readonly string[]): number {
-  if (call.flags.json) io.writeOutput(formatJsonDocument({ outcome: "faulty", faults }));
-  else if (call.verbosity >= 0) {
-    const more = faults.length > MANY ? [`and ${faults.length - MANY} more faults`] : [];
-    for (const line of [...faults.slice(0, MANY), ...more, "nothing was changed"])
-      io.writeError(`signalbox: ${clean(line)}\n`);
-  }
-  return EXIT.config;
+/** Creates the outcome of a file with faults. */
+export function createImportFaults(faults: readonly string[]): ActionOutcome {
+  const more = faults.length > MANY ? [`and ${faults.length - MANY} more faults`] : [];
+  return createFaultyOutcome({ revision: undefined, faults }, [
+    ...faults.slice(0, MANY),
+    ...more,
+    "nothing was changed",
+  ]);
 }

@@ -7,7 +7,7 @@ import {
 } from "../../../work/worker/metrics/listen-address.ts";
 import { serveMetrics } from "../../../work/worker/metrics/metrics-server.ts";
 import { createNotifier } from "../../../work/worker/service/notifier.ts";
-import type { Call, CommandExecutor, CommandIo } from "../../spec.ts";
+import type { CommandExecutor } from "../../spec.ts";
 import { type CommandContext, createStoreCommand, InterruptedError } from "../../store-command.ts";
 import { ClusterMetrics } from "./cluster-metrics.ts";
 
@@ -20,7 +20,7 @@ export const execute: CommandExecutor = createStoreCommand(async (call, io, cont
   const metrics = await ClusterMetrics.create(context);
   const server = await serveMetrics(address, metrics, context.log);
   const notifier = createNotifier(io.env, { log: context.log, isAlive: () => true });
-  printAddress(call, io, formatListenAddress(server.address));
+  context.printMessage(`serving metrics on ${formatListenAddress(server.address)}`);
   notifier.sendReady();
   try {
     return await followUntilEnd(metrics, context);
@@ -30,10 +30,6 @@ export const execute: CommandExecutor = createStoreCommand(async (call, io, cont
     await notifier.close();
   }
 });
-
-function printAddress({ verbosity }: Call, io: CommandIo, address: string): void {
-  if (verbosity >= 0) io.writeError(`signalbox: serving metrics on ${address}\n`);
-}
 
 /**
  * Follows etcd until the user or the service manager ends it.

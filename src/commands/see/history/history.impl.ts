@@ -1,6 +1,6 @@
 import { formatBriefDuration, formatInstant } from "../../../base/duration.ts";
 import { EXIT } from "../../../base/errors.ts";
-import { clean, findNearest, quoteText } from "../../../base/text.ts";
+import { findNearest, quoteText } from "../../../base/text.ts";
 import { type PastRun, parsePastRuns } from "../../../protocol/history.ts";
 import { validateName } from "../../../protocol/names.ts";
 import { retryUntilConnectTimeout } from "../../../work/observe/ports.ts";
@@ -23,7 +23,7 @@ export const execute = createStoreCommand(async (call, io, context) => {
   const runs = parsePastRuns(kvs[0]?.value).slice(0, parseCountFlag(call, "limit", 1));
   if (call.flags.json) io.writeOutput(formatJsonDocument({ revision, lock, runs }));
   else if (runs.length > 0) io.writeOutput(renderTextTable(HEAD, runs.map(toRow)));
-  else if (call.verbosity >= 0) io.writeError(`signalbox: ${clean(await explainNoHistory(context, lock))}\n`);
+  else context.printMessage(await explainNoHistory(context, lock));
   return EXIT.ok;
 });
 

@@ -16,9 +16,9 @@ export const execute = createStoreCommand(async (call, io, context) => {
   locks.sort(createComparator(getTextFlag(call, "sort") ?? "name"));
   if (call.flags.json) io.writeOutput(formatJsonDocument({ revision, locks: locks.map(toDocument) }));
   else if (locks.length > 0) io.writeOutput(renderTextTable(HEAD, locks.map(toRow)));
-  else if (call.verbosity >= 0)
-    io.writeError(
-      "signalbox: no runs are recorded; the history of a lock has its last 20 runs, except those with --no-history\n",
+  else
+    context.printMessage(
+      "no runs are recorded; the history of a lock has its last 20 runs, except those with --no-history",
     );
   return EXIT.ok;
 });

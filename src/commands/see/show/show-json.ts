@@ -8,6 +8,7 @@ import { computeClaimState, toRunJson } from "../../../model/tables/runs.ts";
 import { listStoppingDrains } from "../../../model/views/stopping-drains.ts";
 import type { ViewContext } from "../../../model/views/view.ts";
 import type { QueueEntry } from "../../../protocol/ticket.ts";
+import type { RunnerRecord } from "../../outcome/operation-result.ts";
 
 /** The details of an object, as text and as JSON. docs/json.md describes the fields. */
 export interface DetailDocument {
@@ -17,14 +18,14 @@ export interface DetailDocument {
 }
 
 /** Converts the liveness of a runner to JSON, with the seconds left and granted of its session, if known. */
-export function toRunnerJson(entry: QueueEntry, liveness: SessionLivenessMap): object {
+export function toRunnerJson(entry: QueueEntry, liveness: SessionLivenessMap): RunnerRecord {
   const { verdict = "unknown" } = findRunnerLiveness(entry, liveness) ?? {};
   const { left, ttl } = liveness.get(entry.session) ?? {};
   return { run: entry.run, who: formatTicketOwner(entry), verdict, left, ttl };
 }
 
 /** Converts the liveness of the runners that were checked. */
-export function toRunnersJson(entries: readonly QueueEntry[], liveness: SessionLivenessMap): object[] {
+export function toRunnersJson(entries: readonly QueueEntry[], liveness: SessionLivenessMap): RunnerRecord[] {
   return entries.filter(({ session }) => liveness.has(session)).map((entry) => toRunnerJson(entry, liveness));
 }
 

@@ -33,6 +33,7 @@ export function createCapturingIo(
   return {
     ...{ env: io.env, writeOutput: out, getSnapshot, readInput: async () => "" },
     writeError: (text) => void err(text),
+    writeMessage: (line) => writeLine(line, "err"),
     onSignal(listener) {
       const notifyListener = () => listener("SIGINT");
       signal.addEventListener("abort", notifyListener);

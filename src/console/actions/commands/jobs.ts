@@ -1,6 +1,8 @@
 import type { Clock } from "../../../base/clock.ts";
 import { clean } from "../../../base/text.ts";
-import { executeCommand } from "../../../commands/command-line/execute-command.ts";
+import { type CommandEnd, performCommand } from "../../../commands/command-line/perform-command.ts";
+import type { ActionOutcome } from "../../../commands/outcome/action-outcome.ts";
+import { listOutcomeLines } from "../../../commands/outcome/outcome-lines.ts";
 import type { Call, Command, CommandIo } from "../../../commands/spec.ts";
 import type { Snapshot } from "../../../model/snapshot/snapshot.ts";
 import { createCapturingIo } from "./capturing-io.ts";
@@ -21,6 +23,8 @@ export interface ConsoleJob {
   readonly lines: readonly string[];
   /** Exit code; undefined while the job runs. */
   readonly code: number | undefined;
+  /** What the command has done; undefined while it runs, and if it failed with a message. */
+  readonly outcome?: ActionOutcome | undefined;
   /** Wall clock, ms since the epoch. */
   readonly startedAt: number;
   readonly endedAt: number | undefined;
@@ -85,25 +89,26 @@ export class Jobs {
     const stop = new AbortController();
     this.#stops.set(job.id, stop);
     const writeLine = (text: string) => this.#appendLine(job.id, text);
-    const code = await this.perform(job.command, job.words, { writeLine, signal: stop.signal });
+    const end = await this.perform(job.command, job.words, { writeLine, signal: stop.signal });
+    const { exitCode: code, outcome } = end;
+    for (const line of outcome === undefined ? [] : listOutcomeLines(outcome)) writeLine(line);
     this.#stops.delete(job.id);
-    return this.#updateJob(job.id, { code, endedAt: this.#ports.clock.getWallTime() }) ?? { ...job, code };
+    const ended = { code, outcome, endedAt: this.#ports.clock.getWallTime() };
+    return this.#updateJob(job.id, ended) ?? { ...job, ...ended };
   }
 
-  /** Runs a command without creating a job. @returns its exit code */
+  /** Runs a command without creating a job. The outcome of a command that acts is not written as lines. */
   perform(
     command: Command,
     words: readonly string[],
     capture: { writeLine(text: string, stream: "out" | "err"): void; signal: AbortSignal },
-  ): Promise<number> {
+  ): Promise<CommandEnd> {
     const { io, settings, getSnapshot } = this.#ports;
-    return executeCommand(command, words, createCapturingIo(io, { ...capture, getSnapshot }), {
-      settings,
-    });
+    return performCommand(command, words, createCapturingIo(io, { ...capture, getSnapshot }), settings);
   }
 
   #appendLine(id: number, text: string): void {
-    const line = clean(text).replace(/^signalbox: /, "");
+    const line = clean(text);
     const known = this.#list.find((job) => job.id === id);
     if (known !== undefined) this.#updateJob(id, { lines: [...known.lines, line].slice(-MOST_LINES) });
   }

@@ -1,9 +1,11 @@
-import { COMMANDS } from "../../../commands/registry/registry.ts";
-import type { Command } from "../../../commands/spec.ts";
+import { drain } from "../../../commands/act/drain/drain.ts";
+import { COMMANDS, type DeclaredRowCommand, type RowCommandId } from "../../../commands/registry/registry.ts";
+import type { Command, RowCommand } from "../../../commands/spec.ts";
 import type { Snapshot } from "../../../model/snapshot/snapshot.ts";
 import { findNamedQueue } from "../../../model/snapshot/snapshot.ts";
 import type { Subject } from "../../../model/views/view.ts";
 import { isHolding } from "../../../protocol/admission.ts";
+import type { QueueKind } from "../../../protocol/keys.ts";
 
 /** A command and the row it applies to. */
 export interface RowAction {
@@ -29,30 +31,51 @@ export function getCommandById(id: string): Command {
   return command;
 }
 
-/** Builds the action of a command for a row. @param id  a command that acts on rows */
+/** A row of the kinds that a command acts on. */
+type RowOf<Id extends RowCommandId> = Subject & {
+  kind: Extract<DeclaredRowCommand, { id: Id }>["rows"]["kinds"][number];
+};
+
+/** Builds the action of one command, without the command. */
+type RowActionBuilder<Id extends RowCommandId> = (
+  row: RowOf<Id>,
+  snapshot: Snapshot,
+) => Omit<RowAction, "command"> | { reason: string };
+
+/** How each command that acts on rows is filled in for a row. */
+const BUILDERS: { readonly [Id in RowCommandId]: RowActionBuilder<Id> } = {
+  reset: (row, snapshot) =>
+    row.kind === "run" ? buildRunResetAction(row, snapshot) : buildQueueResetAction(row, snapshot),
+  release: (row, snapshot) =>
+    row.kind === "run" ? createNamedAction([row.name], row) : buildReleaseAction(row, snapshot),
+  drain: buildDrainAction,
+  undrain: (row) =>
+    createNamedAction(row.kind === "drain" ? toDrainArguments(row) : [row.kind, row.name], row),
+  "schedule pause": buildScheduleAction,
+  "schedule trigger": buildScheduleAction, // also of a paused schedule
+  "schedule resume": (row, { schedules }) =>
+    schedules.get(row.name)?.value?.pause === undefined
+      ? { reason: `${formatSubjectName(row)} is not paused` }
+      : buildScheduleAction(row),
+};
+
+/** Builds the action of a command for a row. */
 export function buildRowAction(
-  id: string,
+  id: RowCommandId,
   subject: Subject | undefined,
   snapshot: Snapshot,
 ): RowActionResult {
   if (subject === undefined) return { reason: "nothing is selected" };
   if (subject.kind === "record") return buildRowAction(id, subject.about, snapshot);
-  switch (id) {
-    case "reset":
-      return buildResetAction(subject, snapshot);
-    case "release":
-      return buildReleaseAction(subject, snapshot);
-    case "drain":
-      return buildDrainAction(subject);
-    case "undrain":
-      return buildUndrainAction(subject);
-    case "schedule pause":
-    case "schedule resume":
-    case "schedule trigger":
-      return buildScheduleAction(id, subject, snapshot);
-    default:
-      return { reason: `${id} does not apply to a row` };
-  }
+  const command = getCommandById(id) as DeclaredRowCommand;
+  if (!isRowOf(command, subject)) return { reason: command.rows.refusal };
+  const built = (BUILDERS[id] as RowActionBuilder<RowCommandId>)(subject, snapshot);
+  return "reason" in built ? built : { command, ...built };
+}
+
+/** Whether a command acts on rows of this kind. */
+function isRowOf({ rows }: RowCommand, subject: Subject): subject is RowOf<RowCommandId> {
+  return rows.kinds.some((kind) => kind === subject.kind);
 }
 
 /** Formats the name of a subject for the user. */
@@ -62,85 +85,55 @@ export function formatSubjectName(subject: Subject): string {
   return `${subject.kind} ${subject.name}`;
 }
 
-function buildResetAction(subject: Subject, snapshot: Snapshot): RowActionResult {
-  const command = getCommandById("reset");
-  if (subject.kind === "lock" || subject.kind === "resource") {
-    const { kind, name } = subject;
-    const isHeld = findNamedQueue(snapshot, kind, name)?.entries.some(isHolding) === true;
-    return isHeld
-      ? { command, args: [kind, name], target: formatSubjectName(subject) }
-      : { reason: `nobody holds ${formatSubjectName(subject)}` };
-  }
-  if (subject.kind === "run") return buildRunResetAction(subject, snapshot);
-  return { reason: "only a held lock or resource can be reset" };
+function createNamedAction(args: readonly string[], row: Subject): Omit<RowAction, "command"> {
+  return { args, target: formatSubjectName(row) };
+}
+
+function buildQueueResetAction(
+  row: RowOf<"reset"> & { kind: QueueKind },
+  snapshot: Snapshot,
+): ReturnType<RowActionBuilder<"reset">> {
+  const isHeld = findNamedQueue(snapshot, row.kind, row.name)?.entries.some(isHolding) === true;
+  return isHeld
+    ? createNamedAction([row.kind, row.name], row)
+    : { reason: `nobody holds ${formatSubjectName(row)}` };
 }
 
 function buildRunResetAction(
   { name, queue }: Subject & { kind: "run" },
   snapshot: Snapshot,
-): RowActionResult {
+): ReturnType<RowActionBuilder<"reset">> {
   const entries = queue && findNamedQueue(snapshot, queue.kind, queue.name)?.entries;
   if (queue === undefined || !entries?.some((entry) => entry.run === name && isHolding(entry)))
     return { reason: "the run is waiting: K releases it" };
-  const target = `${queue.kind} ${queue.name}`;
-  return { command: getCommandById("reset"), args: [queue.kind, queue.name], flags: { run: name }, target };
+  return { args: [queue.kind, queue.name], flags: { run: name }, target: `${queue.kind} ${queue.name}` };
 }
 
-/**
- * Builds a pause, resume or trigger action. Only a paused schedule can be resumed; a paused schedule can be
- * triggered.
- */
-function buildScheduleAction(id: string, subject: Subject, { schedules }: Snapshot): RowActionResult {
-  if (subject.kind !== "schedule") return { reason: `${id} applies only to schedules` };
-  const { name } = subject;
-  const hasPause = schedules.get(name)?.value?.pause !== undefined;
-  if (id === "schedule resume" && !hasPause) return { reason: `${formatSubjectName(subject)} is not paused` };
-  return { command: getCommandById(id), args: [name], target: name };
-}
-
-function buildReleaseAction(subject: Subject, snapshot: Snapshot): RowActionResult {
-  const command = getCommandById("release");
-  if (subject.kind === "run") return { command, args: [subject.name], target: formatSubjectName(subject) };
-  if (subject.kind !== "lock" && subject.kind !== "resource")
-    return { reason: "only waiting runs can be released: see Queues" };
-  const waiters =
-    findNamedQueue(snapshot, subject.kind, subject.name)?.entries.filter((entry) => !isHolding(entry)) ?? [];
+/** Builds the release of the only run that waits for a lock or a resource. */
+function buildReleaseAction(
+  row: RowOf<"release"> & { kind: QueueKind },
+  snapshot: Snapshot,
+): ReturnType<RowActionBuilder<"release">> {
+  const entries = findNamedQueue(snapshot, row.kind, row.name)?.entries ?? [];
+  const waiters = entries.filter((entry) => !isHolding(entry));
   const [only] = waiters;
-  if (only === undefined) return { reason: `nobody waits for ${formatSubjectName(subject)}` };
+  if (only === undefined) return { reason: `nobody waits for ${formatSubjectName(row)}` };
   if (waiters.length > 1) return { reason: `${waiters.length} runs wait: select one in Queues` };
-  return { command, args: [only.run], target: `run ${only.run}` };
+  return { args: [only.run], target: `run ${only.run}` };
 }
 
-function buildDrainAction(subject: Subject): RowActionResult {
-  const command = getCommandById("drain");
-  switch (subject.kind) {
-    case "lock":
-    case "resource":
-    case "host":
-    case "group":
-      return { command, args: [subject.kind, subject.name], target: formatSubjectName(subject) };
-    case "drain":
-      return { reason: "already drained: U lifts the drain" };
-    default:
-      return subject.kind === "run" && subject.queue !== undefined
-        ? buildDrainAction(subject.queue)
-        : { reason: "only locks, resources, hosts and groups can be drained" };
-  }
+/** Builds the drain of a row. For a run, that of the lock or resource in whose queue it was found. */
+function buildDrainAction(row: RowOf<"drain">): ReturnType<RowActionBuilder<"drain">> {
+  if (row.kind === "drain") return { reason: "already drained: U lifts the drain" };
+  const subject = row.kind === "run" ? row.queue : row;
+  if (subject === undefined) return { reason: drain.rows.refusal };
+  return createNamedAction([subject.kind, subject.name], subject);
 }
 
-function buildUndrainAction(subject: Subject): RowActionResult {
-  const command = getCommandById("undrain");
-  switch (subject.kind) {
-    case "drain": {
-      const { scope, name } = subject;
-      return { command, args: scope === "all" ? [scope] : [scope, name], target: formatSubjectName(subject) };
-    }
-    case "lock":
-    case "resource":
-    case "host":
-    case "group":
-      return { command, args: [subject.kind, subject.name], target: formatSubjectName(subject) };
-    default:
-      return { reason: "only locks, resources, hosts and groups can be undrained" };
-  }
+function toDrainArguments({ scope, name }: Subject & { kind: "drain" }): string[] {
+  return scope === "all" ? [scope] : [scope, name];
+}
+
+function buildScheduleAction({ name }: Subject & { kind: "schedule" }): Omit<RowAction, "command"> {
+  return { args: [name], target: name };
 }

@@ -62,8 +62,9 @@ function reportResultCounts(app: ToastAccess, results: readonly ConsoleJob[]): v
   else app.showToast(`${bad} of ${results.length} jobs failed: press Enter on a job to see why`, "problem");
 }
 
-function formatJobToast(app: KeymapAccess, { title, lines, code, command }: ConsoleJob): string {
+function formatJobToast(app: KeymapAccess, { title, lines, code, outcome }: ConsoleJob): string {
   const end = code === EXIT.ok ? "done" : `exit ${code}`;
-  const [undo] = command.id === "drain" && code === EXIT.ok ? app.keymap.getKeyLabels("undrain") : [];
+  const isDrained = outcome?.result.kind === "drain" && code === EXIT.ok;
+  const [undo] = isDrained ? app.keymap.getKeyLabels("undrain") : [];
   return `${title}: ${lines.at(-1) ?? end}${undo === undefined ? "" : `; ${undo} lifts it`}`;
 }

@@ -1,4 +1,5 @@
-import type { Command } from "../../../commands/spec.ts";
+import type { RowCommandId } from "../../../commands/registry/registry.ts";
+import { type Command, isRowCommand } from "../../../commands/spec.ts";
 
 /** An action that can be bound to keys. */
 export interface KeyAction {
@@ -15,7 +16,7 @@ export interface KeyAction {
 }
 
 /** The console's own actions, in the order of the help. */
-const OWN: readonly KeyAction[] = [
+const OWN = [
   { id: "palette", brief: "find a command, a lock, a host…", keys: [":", "f1", "ctrl+p"], context: "global" },
   { id: "filter", brief: "show only rows with some words", keys: ["/"], context: "global" },
   { id: "help", brief: "all keys", keys: ["?"], context: "global" },
@@ -76,12 +77,17 @@ const OWN: readonly KeyAction[] = [
     context: "list",
     isChange: true,
   },
-];
+] as const satisfies readonly KeyAction[];
+
+/** The id of an action: each has a handler. */
+export type KeyActionId = (typeof OWN)[number]["id"] | RowCommandId;
 
 /** Lists all actions that can be bound to keys: the console's own, and the commands that declare a key. */
 export function listKeyActions(commands: readonly Command[]): KeyAction[] {
-  const own = commands.flatMap(({ id, brief, key }): KeyAction[] =>
-    key === undefined ? [] : [{ id, brief, keys: [key], context: "list", isChange: true }],
-  );
+  const own = commands
+    .filter(isRowCommand)
+    .map(
+      ({ id, brief, rows }): KeyAction => ({ id, brief, keys: [rows.key], context: "list", isChange: true }),
+    );
   return [...OWN, ...own];
 }

@@ -1,3 +1,4 @@
+import { findConfirmationWord } from "../../actions/commands/confirmation-word.ts";
 import type { JobRequest } from "../../actions/commands/jobs.ts";
 import { type CommandPreview, hasFlag } from "../../actions/commands/preview.ts";
 import { runJobRequests } from "../../actions/commands/run-job-requests.ts";
@@ -7,7 +8,7 @@ import { editField } from "../field/edit.ts";
 import { createField, type TextField } from "../field/field.ts";
 import { formatFormCommand, toCommandWords } from "../form/command-words.ts";
 import { findFormFault } from "../form/faults.ts";
-import { type Form, selectNextValue, setFieldValue } from "../form/form.ts";
+import { type Form, listArgumentValues, selectNextValue, setFieldValue } from "../form/form.ts";
 import { openOutput } from "../output.ts";
 import type { Overlay, OverlayModel } from "../overlay.ts";
 import { buildDialogModel, type DialogView } from "./dialog-model.ts";
@@ -94,11 +95,7 @@ export class DialogOverlay implements Overlay, DialogView {
   /** What the user must type to confirm; undefined where Enter is enough. */
   get word(): string | undefined {
     const [form] = this.forms;
-    const endsLive = this.previews?.some(({ isLive: isAlive }) => isAlive) === true;
-    const isAll = form?.spec.id === "drain" && toCommandWords(form).includes("all");
-    if (!endsLive && !isAll) return undefined;
-    if (this.forms.length > 1) return String(this.forms.length);
-    return isAll ? "all" : (this.targets[0] ?? "").replace(/^\S+ /, "");
+    return form && findConfirmationWord(form.spec, this.forms.map(listArgumentValues), this.previews);
   }
 
   onInput(event: InputEvent): void {

@@ -1,3 +1,4 @@
+import type { RowCommandId } from "../../../commands/registry/registry.ts";
 import { findChangeObstacle } from "../../actions/commands/change-obstacle.ts";
 import {
   buildCreateAction,
@@ -25,7 +26,7 @@ import { DialogOverlay } from "./dialog-overlay.ts";
 const BEGINS_WITH: Readonly<Record<string, RowAction["flags"]>> = { drain: { wait: true } };
 
 /** Opens the dialog of a command for the marked rows, or for the row under the cursor. */
-export function openRowAction(app: DialogPorts & SelectionAccess, id: string): void {
+export function openRowAction(app: DialogPorts & SelectionAccess, id: RowCommandId): void {
   const subjects = getChosenSubjects(app);
   const all = (subjects.length === 0 ? [undefined] : subjects).map((one) =>
     buildRowAction(id, one, app.liveView.snapshot),

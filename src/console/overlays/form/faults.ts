@@ -2,7 +2,7 @@ import { parseDuration } from "../../../base/duration.ts";
 import { UsageError } from "../../../base/errors.ts";
 import { findNameFault } from "../../../base/text.ts";
 import { parseReasonFlag } from "../../../commands/command-line/flags.ts";
-import { parseCall } from "../../../commands/command-line/parse-call.ts";
+import { CommandLineError, parseCall } from "../../../commands/command-line/parse-call.ts";
 import type { Call } from "../../../commands/spec.ts";
 import { toCommandWords } from "./command-words.ts";
 import { type Form, type FormField, getFieldValues } from "./form.ts";
@@ -49,7 +49,7 @@ function findParserFaults(form: Form): FormFault[] {
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
     // The reference to the command line's help is of no use in the console.
-    return [{ text: error.message.replace(/; see: signalbox .*$/s, "") }];
+    return [{ text: error instanceof CommandLineError ? error.fault : error.message }];
   }
 }
 

@@ -132,3 +132,8 @@ export function getFieldValues({ kind, value }: FormField): readonly string[] {
   if (typeof value !== "string" || value === "") return [];
   return kind === "list" ? parseWordList(value) : [value];
 }
+
+/** Lists the values of the arguments that are filled in. */
+export function listArgumentValues({ fields }: Form): readonly string[] {
+  return fields.filter(({ id }) => id.startsWith("arg:")).flatMap(getFieldValues);
+}

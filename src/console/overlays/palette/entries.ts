@@ -1,5 +1,5 @@
 import { clean } from "../../../base/text.ts";
-import type { Command } from "../../../commands/spec.ts";
+import { type Command, isRowCommand } from "../../../commands/spec.ts";
 import { buildQueueId, type Snapshot } from "../../../model/snapshot/snapshot.ts";
 import type { KeyAction } from "../../actions/keys/key-actions.ts";
 import type { TabId } from "../../state/console-state.ts";
@@ -22,7 +22,7 @@ export interface PaletteOptions {
 /** Builds all entries: views, commands and console actions, then names by kind and in alphabetical order. */
 export function buildPaletteEntries(options: PaletteOptions): PaletteEntry[] {
   const { commands, actions, views, snapshot } = options;
-  const bound = new Set(commands.filter(hasKey).map(({ id }) => id));
+  const bound = new Set(commands.filter(isRowCommand).map(({ id }) => id));
   const doing = actions.filter(({ id }) => !bound.has(id) && !isMove(id));
   return [
     ...views.map((view) => createViewEntry(view)),
@@ -34,18 +34,11 @@ export function buildPaletteEntries(options: PaletteOptions): PaletteEntry[] {
   ];
 }
 
-/**
- * Whether a command has a key. An action can have the id of a command without a key: the command `edit` edits
- * everything, the key action `edit` edits the selection.
- */
-function hasKey({ key }: Command): boolean {
-  return key !== undefined;
-}
-
 function createCommandEntry(options: PaletteOptions, command: Command): PaletteEntry {
   const { id, brief } = command;
   const entry = createExecutableEntry(options, { kind: "command", id }, id, brief);
-  return hasKey(command) ? entry : { ...entry, keys: [] };
+  // An action can have the id of a command without a key: the command `edit` edits everything, the action the selection.
+  return isRowCommand(command) ? entry : { ...entry, keys: [] };
 }
 
 function createExecutableEntry(

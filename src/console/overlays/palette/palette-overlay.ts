@@ -1,4 +1,4 @@
-import { COMMANDS } from "../../../commands/registry/registry.ts";
+import { COMMANDS, isRowCommandId } from "../../../commands/registry/registry.ts";
 import { buildRowAction } from "../../actions/commands/row-action.ts";
 import { goTo } from "../../actions/focus.ts";
 import { listKeyActions } from "../../actions/keys/key-actions.ts";
@@ -146,9 +146,9 @@ function listEntries(app: PaletteOverlayParts): PaletteEntry[] {
 function runChoice(app: PaletteOverlayParts, choice: PaletteChoice): void {
   if (choice.kind === "go") return goTo(app, choice.tab, choice.key);
   if (choice.kind === "action") return app.act(choice.id);
+  const { id } = choice;
   const [first] = getChosenSubjects(app);
-  const isPossible =
-    first !== undefined && "command" in buildRowAction(choice.id, first, app.liveView.snapshot);
-  if (isPossible) openRowAction(app, choice.id);
-  else openCommand(app, choice.id);
+  if (isRowCommandId(id) && "command" in buildRowAction(id, first, app.liveView.snapshot))
+    openRowAction(app, id);
+  else openCommand(app, id);
 }

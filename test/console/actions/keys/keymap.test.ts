@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { COMMANDS } from "../../../../src/commands/registry/registry.ts";
+import { COMMANDS, ROW_COMMANDS } from "../../../../src/commands/registry/registry.ts";
 import { ACTION_HANDLERS } from "../../../../src/console/actions/action-handlers.ts";
 import { listKeyActions } from "../../../../src/console/actions/keys/key-actions.ts";
 import { createKeymap, type KeyBindings } from "../../../../src/console/actions/keys/keymap.ts";
@@ -27,7 +27,7 @@ describe("the actions", () => {
     const { keymap } = mapped();
     const keys = ["X", "K", "D", "U"].map((chord) => keymap.findAction(chord, "list"));
     expect(keys).toEqual(["reset", "release", "drain", "undrain"]);
-    expect(keys.map((id) => COMMANDS.find((command) => command.id === id)?.key)).toEqual([
+    expect(keys.map((id) => ROW_COMMANDS.find((command) => command.id === id)?.rows.key)).toEqual([
       "X",
       "K",
       "D",
