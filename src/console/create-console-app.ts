@@ -1,13 +1,13 @@
 import { COMMANDS } from "../commands/registry/registry.ts";
 import type { Call, CommandIo } from "../commands/spec.ts";
 import type { CommandContext } from "../commands/store-command.ts";
-import { ACTION_HANDLERS } from "./app/action-handlers.ts";
-import { ConsoleApp } from "./app/console-app.ts";
-import { listKeyActions } from "./keys/key-actions.ts";
-import { createKeymap } from "./keys/keymap.ts";
-import { restoreState, toConsolePreferences } from "./memory/preferences.ts";
-import { getPreferencesPath, readPreferences, writePreferences } from "./memory/preferences-file.ts";
+import { ACTION_HANDLERS } from "./actions/action-handlers.ts";
+import { listKeyActions } from "./actions/keys/key-actions.ts";
+import { createKeymap } from "./actions/keys/keymap.ts";
+import { ConsoleApp } from "./console-app.ts";
 import type { ConsoleState } from "./state/console-state.ts";
+import { restoreState, toConsolePreferences } from "./state/preferences.ts";
+import { getPreferencesPath, readPreferences, writePreferences } from "./state/preferences-file.ts";
 import { createThemeLookup } from "./theme/choose-theme.ts";
 
 /** Builds the console from its settings. */

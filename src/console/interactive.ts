@@ -1,16 +1,16 @@
 import { EXIT } from "../base/errors.ts";
 import type { Call, CommandIo } from "../commands/spec.ts";
 import type { CommandContext } from "../commands/store-command.ts";
-import type { ConsoleApp } from "./app/console-app.ts";
-import { dispatch } from "./app/dispatch.ts";
+import { dispatch } from "./actions/dispatch.ts";
+import type { ConsoleApp } from "./console-app.ts";
 import { createConsoleApp, savePreferences } from "./create-console-app.ts";
-import type { Display } from "./face/display.ts";
-import { PlainDisplay } from "./face/plain-display.ts";
-import { ScreenDisplay } from "./face/screen-display.ts";
-import { createKeyReader } from "./input/reader.ts";
+import type { Display } from "./display.ts";
+import { PlainDisplay } from "./plain-display.ts";
+import { ScreenDisplay } from "./screen-display.ts";
 import type { TabId } from "./state/console-state.ts";
-import { TerminalSession } from "./tty/terminal-session.ts";
-import { TtyWriter } from "./tty/tty-writer.ts";
+import { createKeyReader } from "./terminal/input/reader.ts";
+import { TerminalSession } from "./terminal/terminal-session.ts";
+import { TtyWriter } from "./terminal/tty-writer.ts";
 
 /** Interval for repainting, ms, because displayed ages grow. */
 const TICK = 1_000;

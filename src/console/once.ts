@@ -3,9 +3,9 @@ import { stripStyles } from "../base/text.ts";
 import type { Call, CommandIo } from "../commands/spec.ts";
 import type { CommandContext } from "../commands/store-command.ts";
 import { createConsoleApp } from "./create-console-app.ts";
-import { buildFrame } from "./frame/frame.ts";
+import { buildScreenModel } from "./panes/models/screen-model.ts";
+import { Renderer } from "./panes/renderer.tsx";
 import type { TabId } from "./state/console-state.ts";
-import { Renderer } from "./view/renderer.tsx";
 
 /** Prints one screen as text, without cursor movement. @returns the exit code */
 export async function printConsoleOnce(
@@ -40,7 +40,7 @@ export async function printConsoleOnce(
     app.liveView.catchUp();
     app.refreshDerivedState();
     const renderer = new Renderer();
-    const lines = renderer.renderLines(buildFrame(app));
+    const lines = renderer.renderLines(app.theme, buildScreenModel(app));
     renderer.end();
     const shown = io.terminal.isOutput()
       ? lines.map(app.theme.finishLine)

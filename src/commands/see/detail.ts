@@ -1,8 +1,8 @@
 import { clean, computeDisplayWidth } from "../../base/text.ts";
 import type { Detail, DetailRow, DetailTarget, Fact, Section } from "../../model/detail/detail.ts";
 import type { TableColumn } from "../../model/views/view.ts";
-import { renderGrid } from "./grid.ts";
-import { type OutputStyle, paintHeading, paintText } from "./paint.ts";
+import { buildGridSpans } from "./grid.ts";
+import { type OutputStyle, paintSpans, type TextSpan } from "./paint.ts";
 import { wrapText } from "./wrap.ts";
 
 /** The indent of everything below the heading. */
@@ -10,25 +10,24 @@ const INDENT = "  ";
 
 /** A line of a detail; `target` is what it opens if it is selected. */
 export interface DetailLine {
-  text: string;
+  spans: readonly TextSpan[];
   target?: DetailTarget | undefined;
 }
 
-/** Renders a detail as lines: heading, evidence, facts, sections. */
+/** Renders a detail as text: heading, evidence, facts, sections. */
 export function renderDetailText(detail: Detail, style: OutputStyle): string[] {
-  return renderDetailLines(detail, style).map(({ text }) => text);
+  return buildDetailLines(detail, style).map(({ spans }) => paintSpans(spans, style));
 }
 
-/** Renders the same lines with their targets. */
-export function renderDetailLines(detail: Detail, style: OutputStyle): DetailLine[] {
+/** Builds the same lines in pieces, with their targets. */
+export function buildDetailLines(detail: Detail, style: OutputStyle): DetailLine[] {
   const { heading, tone, evidence = [], facts, sections } = detail;
   const width = facts.reduce((most, { label }) => Math.max(most, label.length), 0);
-  const toLines = (lines: readonly string[]) => lines.map((text): DetailLine => ({ text }));
   return [
-    ...toLines(foldText(clean(heading), style).map((line) => paintText(line, tone, style))),
-    ...evidence.flatMap((section) => renderSection(section, style)),
-    ...toLines(facts.flatMap((fact) => renderFact(fact, width, style))),
-    ...sections.flatMap((section) => [{ text: "" }, ...renderSection(section, style)]),
+    ...foldText(clean(heading), style).map((text) => ({ spans: [{ text, role: tone }] })),
+    ...evidence.flatMap((section) => buildSection(section, style)),
+    ...facts.flatMap((fact) => buildFactLines(fact, width, style)),
+    ...sections.flatMap((section) => [{ spans: [] }, ...buildSection(section, style)]),
   ];
 }
 
@@ -40,29 +39,39 @@ export function wrapProseLines(lines: readonly string[], style: OutputStyle): st
   });
 }
 
-function renderFact({ label, value, tone = "plain" }: Fact, width: number, style: OutputStyle): string[] {
+function buildFactLines(
+  { label, value, tone = "plain" }: Fact,
+  width: number,
+  style: OutputStyle,
+): DetailLine[] {
   const start = `${INDENT}${label.padEnd(width)}  `;
   const lines = foldText(clean(value), style, " ".repeat(start.length), "");
-  return lines.map(
-    (line, at) =>
-      (at === 0 ? start : "") + paintText(at === 0 ? line.slice(start.length) : line, tone, style),
-  );
+  return lines.map((line, at) => ({
+    spans:
+      at === 0
+        ? [{ text: start }, { text: line.slice(start.length), role: tone }]
+        : [{ text: line, role: tone }],
+  }));
 }
 
-function renderSection(section: Section, style: OutputStyle): DetailLine[] {
+function buildSection(section: Section, style: OutputStyle): DetailLine[] {
   const innerStyle = { ...style, ...(style.width !== undefined && { width: style.width - INDENT.length }) };
-  const title = foldText(clean(section.title), style).map((line) => ({ text: paintHeading(line, style) }));
+  const title = foldText(clean(section.title), style).map((text) => ({
+    spans: [{ text, role: "heading" as const }],
+  }));
   const lines =
     section.kind === "lines"
-      ? wrapProseLines(section.lines, innerStyle).map((text) => ({ text }))
-      : renderSectionTable(section, innerStyle);
-  return [...title, ...lines.map((line) => ({ ...line, text: INDENT + line.text }))];
+      ? wrapProseLines(section.lines, innerStyle).map((text): DetailLine => ({ spans: [{ text }] }))
+      : buildSectionTable(section, innerStyle);
+  const indent = { text: INDENT };
+  return [...title, ...lines.map((line) => ({ ...line, spans: [indent, ...line.spans] }))];
 }
 
-function renderSectionTable(section: Section & { kind: "table" }, style: OutputStyle): DetailLine[] {
-  const { head, rows } = renderGrid({ columns: buildColumns(section), rows: section.rows, wall: 0 }, style);
-  const lines = rows.flatMap((texts, at) => texts.map((text) => ({ text, target: section.targets?.[at] })));
-  return [{ text: head }, ...lines];
+function buildSectionTable(section: Section & { kind: "table" }, style: OutputStyle): DetailLine[] {
+  const table = { columns: buildColumns(section), rows: section.rows, wall: 0 };
+  const { head, rows } = buildGridSpans(table, style);
+  const lines = rows.flatMap((row, at) => row.map((spans) => ({ spans, target: section.targets?.[at] })));
+  return [{ spans: head }, ...lines];
 }
 
 function buildColumns({ columns, rows }: Section & { kind: "table" }): TableColumn<DetailRow>[] {

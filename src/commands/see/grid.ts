@@ -1,7 +1,7 @@
 import { clean, computeDisplayWidth } from "../../base/text.ts";
 import type { TableColumn, Tone } from "../../model/views/view.ts";
 import { type FittedColumn, fitColumns, GAP, type TextColumn } from "./fit-columns.ts";
-import { type OutputStyle, paintHeading, paintText } from "./paint.ts";
+import { type OutputStyle, paintSpans, type TextSpan, trimSpans } from "./paint.ts";
 import { wrapText } from "./wrap.ts";
 
 /** Columns with this priority are shown only on request. */
@@ -23,22 +23,22 @@ export interface GridTable<R> {
   wall: number;
 }
 
-/** A rendered table: the heading, and the lines of every row. */
-export interface RenderedGrid {
-  head: string;
-  rows: string[][];
+/** The lines of a table, in pieces: the heading, and the lines of every row. */
+export interface GridSpans {
+  head: TextSpan[];
+  rows: TextSpan[][][];
 }
 
 /**
- * Renders rows as a table that fits the terminal: columns are as wide as necessary; if there is no room, those of low
- * priority are left out and the widest are cut.
+ * Builds a table that fits the terminal: columns are as wide as necessary; if there is no room, those of low priority
+ * are left out and the widest are cut.
  * @param named  the requested columns; undefined for the default columns without those that are empty
  */
-export function renderGrid<R>(
+export function buildGridSpans<R>(
   { columns, rows, wall }: GridTable<R>,
   style: OutputStyle,
   named?: readonly string[],
-): RenderedGrid {
+): GridSpans {
   const wanted = named
     ? named.flatMap((id) => columns.find((column) => column.id === id) ?? [])
     : columns.filter(({ priority }) => priority < ON_DEMAND);
@@ -46,33 +46,54 @@ export function renderGrid<R>(
   const filled = named ? strips : strips.filter(({ texts }) => texts.some((text) => text.trim() !== ""));
   const { beside, below } = placeColumns(filled, style.width, named !== undefined);
   return {
-    head: renderGridHead(beside, style),
+    head: buildHeadSpans(beside, style),
     rows: rows.map((_, at) => [
-      renderGridRow(beside, at, style),
-      ...below.flatMap((strip) => renderLinesBelow(strip, at, style)),
+      buildRowSpans(beside, at, style),
+      ...below.flatMap((strip) => formatLinesBelow(strip, at, style)).map((text) => [{ text }]),
     ]),
   };
 }
 
-/** Renders the titles of columns. */
-export function renderGridHead<R>(
-  strips: readonly FittedColumn<GridColumn<R>>[],
+/** Renders the same as text. */
+export function renderGrid<R>(
+  table: GridTable<R>,
   style: OutputStyle,
-): string {
-  return joinCells(strips.map((strip) => paintHeading(padCell(strip, strip.title), style)));
+  named?: readonly string[],
+): { head: string; rows: string[][] } {
+  const { head, rows } = buildGridSpans(table, style, named);
+  return {
+    head: paintSpans(head, style),
+    rows: rows.map((lines) => lines.map((line) => paintSpans(line, style))),
+  };
 }
 
-/** Renders one row. */
-export function renderGridRow<R>(
+/** Builds the line with the titles of columns. */
+export function buildHeadSpans<R>(
+  strips: readonly FittedColumn<GridColumn<R>>[],
+  style: OutputStyle,
+): TextSpan[] {
+  const cells = strips.map((strip) => ({ text: padCell(strip, strip.title), role: "heading" as const }));
+  return joinCells(cells, style);
+}
+
+/** Builds the line of one row. */
+export function buildRowSpans<R>(
   strips: readonly FittedColumn<GridColumn<R>>[],
   at: number,
   style: OutputStyle,
-): string {
-  return joinCells(strips.map((strip) => renderCell(strip, at, style)));
+): TextSpan[] {
+  return joinCells(
+    strips.map((strip) => buildCell(strip, at)),
+    style,
+  );
 }
 
-function joinCells(cells: readonly string[]): string {
-  return cells.join(" ".repeat(GAP)).trimEnd();
+function joinCells(cells: readonly TextSpan[], style: OutputStyle): TextSpan[] {
+  const gap = { text: " ".repeat(GAP) };
+  return trimSpans(
+    cells.flatMap((cell, at) => (at === 0 ? [cell] : [gap, cell])),
+    style,
+  );
 }
 
 /** Renders all lines of a table. */
@@ -113,10 +134,10 @@ function placeColumns<R>(strips: readonly GridColumn<R>[], width: number | undef
   return { beside: fitColumns(beside, width, keepsAll), below };
 }
 
-function renderCell<R>(strip: FittedColumn<GridColumn<R>>, at: number, style: OutputStyle): string {
+function buildCell<R>(strip: FittedColumn<GridColumn<R>>, at: number): TextSpan {
   const text = strip.texts[at] ?? "";
-  const tone = text === "" ? "quiet" : (strip.tones[at] ?? "plain");
-  return paintText(padCell(strip, clean(text, strip.width) || "-"), tone, style);
+  const role = text === "" ? "quiet" : (strip.tones[at] ?? "plain");
+  return { text: padCell(strip, clean(text, strip.width) || "-"), role };
 }
 
 function padCell<R>({ column, width }: FittedColumn<GridColumn<R>>, text: string): string {
@@ -125,9 +146,9 @@ function padCell<R>({ column, width }: FittedColumn<GridColumn<R>>, text: string
 }
 
 /**
- * Renders the text below a row. A sentence is wrapped; a line to copy stays one line, even if the terminal breaks it.
+ * Formats the text below a row. A sentence is wrapped; a line to copy stays one line, even if the terminal breaks it.
  */
-function renderLinesBelow<R>({ column, texts }: GridColumn<R>, at: number, style: OutputStyle): string[] {
+function formatLinesBelow<R>({ column, texts }: GridColumn<R>, at: number, style: OutputStyle): string[] {
   const text = texts[at] ?? "";
   if (text === "") return [];
   const indent = " ".repeat(INDENT);

@@ -12,8 +12,12 @@ export interface OutputStyle {
   arrow: string;
   /** Whether every line must fit. Otherwise the terminal wraps lines to copy. */
   isClipped?: true;
-  /** Paints a text in another way than the default, for example with the colours of a theme. */
-  paint?(tone: Tone | "heading", text: string): string;
+}
+
+/** A piece of a line, and its role; without a role it is never painted. */
+export interface TextSpan {
+  text: string;
+  role?: Tone | "heading" | undefined;
 }
 
 const MARKS: Record<Tone, string> = {
@@ -53,13 +57,29 @@ export function isUtf8(env: CommandIo["env"]): boolean {
   return /utf-?8/i.test(locale);
 }
 
-export function paintText(text: string, tone: Tone, { colours, paint }: OutputStyle): string {
-  if (paint !== undefined) return paint(tone, text);
+/** Paints the pieces of a line, and joins them. */
+export function paintSpans(spans: readonly TextSpan[], style: OutputStyle): string {
+  return spans.map((span) => paintSpan(span, style)).join("");
+}
+
+function paintSpan({ text, role }: TextSpan, style: OutputStyle): string {
+  if (role === undefined) return text;
+  if (role !== "heading") return paintText(text, role, style);
+  return style.colours ? `\x1b[1m${text}\x1b[0m` : text;
+}
+
+export function paintText(text: string, tone: Tone, { colours }: OutputStyle): string {
   const code = CODES[tone];
   return !colours || code === "" || text.trim() === "" ? text : `\x1b[${code}m${text}\x1b[0m`;
 }
 
-export function paintHeading(text: string, { colours, paint }: OutputStyle): string {
-  if (paint !== undefined) return paint("heading", text);
-  return colours ? `\x1b[1m${text}\x1b[0m` : text;
+/** Removes the blanks at the end of a line. Blanks that are painted stay. */
+export function trimSpans(spans: readonly TextSpan[], style: OutputStyle): TextSpan[] {
+  const kept = [...spans];
+  for (let last = kept.pop(); last !== undefined; last = kept.pop()) {
+    const isPainted = paintSpan(last, style) !== last.text;
+    const text = isPainted ? last.text : last.text.trimEnd();
+    if (text !== "") return [...kept, { ...last, text }];
+  }
+  return [];
 }

@@ -12,6 +12,10 @@ const TOLD: ReadonlySet<StyleRole> = new Set<StyleRole>([
  * out of date.
  */
 export function dimTheme(theme: Theme): Theme {
-  const style = (role: StyleRole, text: string) => theme.style(TOLD.has(role) ? "quiet" : role, text);
-  return { ...theme, style, createLook: (width) => ({ ...theme.createLook(width), paint: style }) };
+  const toDimmed = (role: StyleRole) => (TOLD.has(role) ? "quiet" : role);
+  return {
+    ...theme,
+    hasStyle: (role) => theme.hasStyle(toDimmed(role)),
+    style: (role, text) => theme.style(toDimmed(role), text),
+  };
 }

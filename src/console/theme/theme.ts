@@ -1,4 +1,4 @@
-import { computeDisplayWidth, computeStyledWidth } from "../../base/text.ts";
+import { computeStyledWidth } from "../../base/text.ts";
 import type { OutputStyle } from "../../commands/see/paint.ts";
 import { ansi, dark, light, mono } from "./palettes.ts";
 import { ROLES, type StyleRole, type ThemePalette } from "./roles.ts";
@@ -24,13 +24,15 @@ export interface RowState {
 export interface Theme {
   readonly name: ThemeName;
   readonly signs: Signs;
+  /** Whether a role looks different from a text without one. */
+  hasStyle(role: StyleRole): boolean;
   /** Applies a role's style. Styles inside the text stay; where they end, the role's style continues. */
   style(role: StyleRole, text: string): string;
   /** Styles a row and pads it to its width. A selected row gets a background behind all its styles. */
   styleRow(line: string, state: RowState): string;
   /** Finishes a line: removes what the terminal cannot show. */
   finishLine(line: string): string;
-  /** The output style for tables and details, which commands use too. */
+  /** The output style for the texts of tables and details, which commands use too. Roles are styled later. */
   createLook(width: number): OutputStyle & { width: number };
 }
 
@@ -53,11 +55,11 @@ function createTheme(name: ThemeName, depth: ColourDepth, isAscii: boolean): The
   const signs = isAscii ? ASCII : UNICODE;
   const style = (role: StyleRole, text: string) => applySgr(codes[role], text);
   return {
+    hasStyle: (role) => codes[role].on !== "",
     ...{ name, signs, style, finishLine: isAscii ? toAscii : (line: string) => line },
     styleRow: createRowPainter(palette, style),
     createLook: (width) => ({
-      ...{ colours: name !== "mono", marks: signs.marks, arrow: signs.arrow, width, isClipped: true },
-      paint: (tone, text) => (text.trim() === "" ? text : style(tone, text)),
+      ...{ colours: false, marks: signs.marks, arrow: signs.arrow, width, isClipped: true },
     }),
   };
 }
@@ -75,20 +77,7 @@ function createRowPainter(palette: ThemePalette, style: Theme["style"]): Theme["
   };
 }
 
-/** Cuts a styled text to a number of columns. Its styles continue to the end. */
-export function truncateToWidth(painted: string, width: number): string {
-  if (computeStyledWidth(painted) <= width) return painted;
-  let room = width - 1;
-  return painted.replaceAll(/(\x1b\[[0-9;:]*m)|([^\x1b])/gu, (piece, sequence: string | undefined) => {
-    if (sequence !== undefined || room < 0) return sequence ?? "";
-    room -= computeDisplayWidth(piece);
-    if (room >= 0) return piece;
-    room = -1;
-    return "…";
-  });
-}
-
 /** Pads a styled text with spaces. */
-export function padToWidth(painted: string, width: number): string {
+function padToWidth(painted: string, width: number): string {
   return painted + " ".repeat(Math.max(0, width - computeStyledWidth(painted)));
 }

@@ -1,5 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { detectOutputStyle, isUtf8, paintHeading, paintText } from "../../../src/commands/see/paint.ts";
+import {
+  detectOutputStyle,
+  isUtf8,
+  paintSpans,
+  paintText,
+  trimSpans,
+} from "../../../src/commands/see/paint.ts";
 import type { CommandIo } from "../../../src/commands/spec.ts";
 
 function detect(env: Record<string, string>, wants = { ascii: false, wide: false }, isTerminal = true) {
@@ -52,14 +58,20 @@ describe("painting", () => {
     ["plain", "x", colours, "x"],
     ["held", "  ", colours, "  "],
     ["held", "x", plain, "x"],
-    ["held", "x", { ...plain, paint: (tone: string, text: string) => `${tone}(${text})` }, "held(x)"],
   ] as const)("%s %j", (tone, text, style, expected) => {
     expect(paintText(text, tone, style)).toBe(expected);
   });
 
-  test("a heading is bold, or as the theme says", () => {
-    expect(paintHeading("NAME", colours)).toBe("\x1b[1mNAME\x1b[0m");
-    expect(paintHeading("NAME", plain)).toBe("NAME");
-    expect(paintHeading("NAME", { ...plain, paint: (tone) => tone })).toBe("heading");
+  test("a heading is bold, and a piece without a role is left as it is", () => {
+    const spans = [{ text: "NAME", role: "heading" }, { text: "  " }, { text: "x", role: "held" }] as const;
+    expect(paintSpans(spans, colours)).toBe("\x1b[1mNAME\x1b[0m  \x1b[32mx\x1b[0m");
+    expect(paintSpans(spans, plain)).toBe("NAME  x");
+  });
+
+  test("blanks at the end of a line go, unless they are painted", () => {
+    const spans = [{ text: "x ", role: "held" }, { text: "  " }, { text: "  ", role: "quiet" }] as const;
+    expect(trimSpans(spans, colours)).toEqual([{ text: "x ", role: "held" }]);
+    expect(trimSpans(spans, plain)).toEqual([{ text: "x", role: "held" }]);
+    expect(trimSpans([{ text: "  " }], plain)).toEqual([]);
   });
 });

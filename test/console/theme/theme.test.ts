@@ -4,7 +4,7 @@ import xterm from "@xterm/headless";
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { computeDisplayWidth, computeStyledWidth, stripStyles } from "../../../src/base/text.ts";
-import { renderGridLines } from "../../../src/commands/see/grid.ts";
+import { buildGridSpans } from "../../../src/commands/see/grid.ts";
 import {
   chooseTheme,
   createThemeLookup,
@@ -136,7 +136,7 @@ it("tells what matters apart without colours", () => {
   expect(new Set(Object.values(theme.signs.marks))).toHaveLength(5);
 });
 
-it("paints tables as commands do", () => {
+it("gives tables the marks of its signs, and leaves their colours to the roles of the cells", () => {
   const column: TableColumn<string> = {
     ...{
       id: "name",
@@ -147,12 +147,12 @@ it("paints tables as commands do", () => {
       isMarked: true,
     },
   };
-  const [head = "", row = ""] = renderGridLines(
+  const { head, rows } = buildGridSpans(
     { columns: [column], rows: ["invoices"], wall: 0 },
     dark.createLook(40),
   );
-  expect(head).toBe(dark.style("heading", "NAME      "));
-  expect(row).toBe(dark.style("held", "● invoices"));
+  expect(head).toEqual([{ text: "NAME", role: "heading" }]);
+  expect(rows).toEqual([[[{ text: "● invoices", role: "held" }]]]);
 });
 
 const COLOURS = { TERM: "xterm-256color", COLORTERM: "truecolor", LANG: "en_US.UTF-8" };

@@ -1,12 +1,12 @@
 // Covers src/commands/command-line/perform-command.ts,
-// src/console/act/capturing-io.ts, src/console/act/configuration-actions.ts, src/console/act/jobs.ts,
-// src/console/act/preview.ts, src/console/act/row-action.ts, src/console/act/run-job-requests.ts,
-// src/console/app/open.ts, src/console/app/wrap-row-action.ts, src/console/detail/build-detail.ts,
-// src/console/detail/debounced-fetch.ts, src/console/detail/detail-cache.ts,
-// src/console/detail/detail-pane.ts, src/console/detail/move-in-detail.ts,
-// src/console/overlay/changed-lines.ts, src/console/overlay/dialog-preview.ts,
-// src/console/overlay/dialog-requests.ts, src/console/overlay/dialog.ts, src/console/overlay/open-dialog.ts,
-// src/console/overlay/output.ts, src/console/overlay/render-dialog.ts
+// src/console/actions/commands/capturing-io.ts, src/console/actions/commands/configuration-actions.ts, src/console/actions/commands/jobs.ts,
+// src/console/actions/commands/preview.ts, src/console/actions/commands/row-action.ts, src/console/actions/commands/run-job-requests.ts,
+// src/console/actions/open.ts, src/console/actions/wrap-row-action.ts, src/console/data/detail/build-detail.ts,
+// src/console/data/detail/debounced-fetch.ts, src/console/data/detail/detail-cache.ts,
+// src/console/panes/models/detail-model.ts, src/console/actions/move-in-detail.ts,
+// src/console/overlays/dialog/changed-rows.ts, src/console/overlays/dialog/dialog-preview.ts,
+// src/console/overlays/dialog/dialog-requests.ts, src/console/overlays/dialog/dialog-overlay.ts, src/console/overlays/dialog/open-dialog.ts,
+// src/console/overlays/output.ts, src/console/overlays/dialog/dialog-model.ts
 /** Every dangerous action of the console, from the key to etcd: previewed, confirmed, done as a job, and on record. */
 
 import { describe, expect, it } from "vitest";

@@ -1,9 +1,10 @@
-// Covers src/console/app/clamp-cursors.ts, src/console/app/marks.ts, src/console/app/mouse.ts,
-// src/console/app/moves.ts, src/console/explorer/build-tree.ts, src/console/explorer/explorer-pane.ts,
-// src/console/explorer/explorer-tree.ts, src/console/explorer/resource-nodes.ts,
-// src/console/explorer/tab-counter.ts, src/console/memory/preferences-file.ts,
-// src/console/memory/preferences.ts, src/console/table/column-widths.ts, src/console/table/table-pane.ts,
-// src/console/table/tables.ts
+// Covers src/console/state/table-notes.ts,
+// src/console/state/clamp-cursors.ts, src/console/actions/marks.ts, src/console/actions/mouse.ts,
+// src/console/actions/moves.ts, src/console/data/explorer/build-tree.ts, src/console/panes/models/explorer-model.ts,
+// src/console/data/explorer/explorer-tree.ts, src/console/data/explorer/resource-nodes.ts,
+// src/console/data/explorer/tab-counter.ts, src/console/state/preferences-file.ts,
+// src/console/state/preferences.ts, src/console/data/column-widths.ts, src/console/panes/models/table-model.ts,
+// src/console/data/tables.ts
 /** What an operator's hands do in the console beside changing things: find, filter, sort, copy, click. */
 
 import { mkdtempSync, rmSync } from "node:fs";

@@ -1,7 +1,7 @@
-// Covers src/console/app/console-app.ts, src/console/console.impl.ts, src/console/face/plain-display.ts,
-// src/console/frame/bar.ts, src/console/frame/empty-pages.ts, src/console/frame/frame.ts,
-// src/console/frame/header.ts, src/console/frame/status.ts, src/console/once.ts,
-// src/console/panel/panel-pane.ts, src/console/plain/spoken-lines.ts
+// Covers src/console/console-app.ts, src/console/console.impl.ts, src/console/plain-display.ts,
+// src/console/panes/models/bar-model.ts, src/console/panes/models/empty-pages.ts, src/console/panes/models/screen-model.ts,
+// src/console/panes/models/header-model.ts, src/console/panes/models/status-model.ts, src/console/once.ts,
+// src/console/panes/models/panel-model.ts, src/console/panes/models/spoken-lines.ts
 /** The console on all sorts of terminals, and on none: nothing lost, nothing that a terminal cannot show. */
 
 import { describe, expect, it } from "vitest";

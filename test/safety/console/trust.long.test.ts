@@ -1,5 +1,5 @@
-// Covers src/console/create-console-app.ts, src/console/detail/liveness-poller.ts,
-// src/console/state/store.ts, src/console/tty/terminal-session.ts, src/console/tty/tty-writer.ts
+// Covers src/console/create-console-app.ts, src/console/data/detail/liveness-poller.ts,
+// src/console/state/store.ts, src/console/terminal/terminal-session.ts, src/console/terminal/tty-writer.ts
 /** A console in bad hours: it never shows a picture as live that is not, and leaves the terminal as it found it. */
 
 import { writeFileSync } from "node:fs";

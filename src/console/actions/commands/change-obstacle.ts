@@ -1,0 +1,11 @@
+import { isLive } from "../../data/connection-state.ts";
+import type { DataAccess, SettingsAccess } from "../../state/parts.ts";
+
+/** Returns why nothing can be changed now, or undefined if changes are possible. */
+export function findChangeObstacle({
+  isReadOnly,
+  liveView,
+}: DataAccess & SettingsAccess): string | undefined {
+  if (isReadOnly) return "this console is read-only";
+  return isLive(liveView.connection) ? undefined : "etcd is unreachable: changes are not possible now";
+}

@@ -1,0 +1,108 @@
+import { listDetailLines } from "../data/detail/detail-lines.ts";
+import { scrollBy } from "../overlays/scroll.ts";
+import { computePanelListHeight } from "../state/clamp-cursors.ts";
+import type { ConsoleState, Cursor, Pane } from "../state/console-state.ts";
+import { moveCursor, type RowList, scrollCursor } from "../state/cursor.ts";
+import { getPanelRows } from "../state/panel-rows.ts";
+import type { CursorAccess, DetailAccess, LogAccess, StateUpdates, ThemeAccess } from "../state/parts.ts";
+import { computeTableHeight } from "../state/table-notes.ts";
+import { moveInDetail } from "./move-in-detail.ts";
+
+type MovesParts = CursorAccess & DetailAccess & LogAccess & StateUpdates & ThemeAccess;
+
+/** A list with its cursor, and a function that moves the cursor. */
+interface CursorList {
+  rows: RowList;
+  cursor: Cursor;
+  height: number;
+  setCursor(state: ConsoleState, cursor: Cursor): ConsoleState;
+}
+
+/** Returns the list of a pane, or undefined for a pane of text. */
+export function findCursorList(app: CursorAccess, pane: Pane): CursorList | undefined {
+  const layout = app.getLayout();
+  const { state } = app;
+  switch (pane) {
+    case "table":
+      return {
+        ...{ rows: app.table, cursor: state.tabs[state.tab].cursor },
+        height: computeTableHeight(app, layout?.table?.height ?? 1),
+        setCursor: (now, cursor) => ({
+          ...now,
+          detail: { top: 0 },
+          tabs: { ...now.tabs, [now.tab]: { ...now.tabs[now.tab], cursor } },
+        }),
+      };
+    case "explorer":
+      return {
+        ...{ rows: app.tree, cursor: state.explorer.cursor, height: (layout?.explorer?.height ?? 2) - 1 },
+        setCursor: (now, cursor) => ({ ...now, explorer: { ...now.explorer, cursor } }),
+      };
+    case "panel": {
+      const rows = getPanelRows(app);
+      const height = computePanelListHeight(app, layout?.panel?.height ?? 1);
+      if (rows.length === 0) return undefined;
+      return {
+        ...{ rows, cursor: state.panel.cursor, height },
+        setCursor: (now, cursor) => ({ ...now, panel: { ...now.panel, cursor } }),
+      };
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** New index of the cursor, by action. */
+const STEPS: Readonly<Record<string, (list: CursorList) => number>> = {
+  up: ({ cursor }) => cursor.index - 1,
+  down: ({ cursor }) => cursor.index + 1,
+  top: () => 0,
+  bottom: ({ rows }) => rows.length - 1,
+  pageUp: ({ cursor, height }) => cursor.index - Math.max(1, height - 1),
+  pageDown: ({ cursor, height }) => cursor.index + Math.max(1, height - 1),
+};
+/** Keys that scroll a text, by action. */
+const SCROLLS: Readonly<Record<string, string>> = {
+  ...{ up: "up", down: "down", top: "home", bottom: "end", pageUp: "pageup", pageDown: "pagedown" },
+};
+
+/** Moves the cursor or the text of the focused pane. @param id  up, down, top, bottom, pageUp or pageDown */
+export function moveInFocusedPane(app: MovesParts, id: string): void {
+  const { focus } = app.state;
+  const list = findCursorList(app, focus);
+  if (list === undefined) return scrollText(app, focus, SCROLLS[id] ?? "");
+  const to = STEPS[id]?.(list) ?? list.cursor.index;
+  app.update((state) => list.setCursor(state, moveCursor(list.cursor, list.rows, to, list.height)));
+}
+
+/** Moves the cursor of a list to an index, if there is such a row. */
+export function moveToRow(app: CursorAccess & StateUpdates, pane: Pane, index: number): void {
+  const list = findCursorList(app, pane);
+  if (list === undefined || index >= list.rows.length) return;
+  app.update((state) => list.setCursor(state, moveCursor(list.cursor, list.rows, index, list.height)));
+}
+
+/** Scrolls a pane. Its cursor moves only if it would leave the view. */
+export function scrollPane(app: MovesParts, pane: Pane, by: 3 | -3): void {
+  const list = findCursorList(app, pane);
+  if (list === undefined) return scrollText(app, pane, by > 0 ? "wheel-down" : "wheel-up");
+  app.update((state) => list.setCursor(state, scrollCursor(list.cursor, list.rows, by, list.height)));
+}
+
+function scrollText(app: MovesParts, pane: Pane, by: string): void {
+  const layout = app.getLayout();
+  if (pane === "detail" && layout?.detail !== undefined) {
+    const detail = moveInDetail(
+      app.state.detail,
+      listDetailLines(app, layout.detail.width),
+      layout.detail.height,
+      by,
+    );
+    app.update((state) => ({ ...state, detail }));
+  }
+  if (pane === "panel" && layout?.panel !== undefined) {
+    const { length } = app.state.panel.id === "log" ? app.log.lines : app.events.list;
+    const top = scrollBy(by, app.state.panel.top, length, layout.panel.height);
+    app.update((state) => ({ ...state, panel: { ...state.panel, top } }));
+  }
+}

@@ -1,0 +1,119 @@
+import { buildQueueId } from "../../model/snapshot/snapshot.ts";
+import type { Subject } from "../../model/views/view.ts";
+import { findSelectedTarget } from "../data/detail/detail-lines.ts";
+import { getDefaultUnfolded } from "../data/explorer/build-tree.ts";
+import { openJob } from "../overlays/output.ts";
+import { openRemedy, openTarget } from "../overlays/target.ts";
+import type { TabId } from "../state/console-state.ts";
+import type {
+  ClockAccess,
+  CursorAccess,
+  DialogPorts,
+  LayoutAccess,
+  SelectionAccess,
+  StateUpdates,
+  TreeAccess,
+} from "../state/parts.ts";
+import { focusOn, goTo } from "./focus.ts";
+
+type OpenParts = ClockAccess & CursorAccess & DialogPorts & SelectionAccess;
+
+/**
+ * Handles Enter. In the explorer it goes to the row of the node; from a row it opens the detail; from a job its
+ * output.
+ */
+export function openSelected(app: OpenParts): void {
+  switch (app.state.focus) {
+    case "explorer": {
+      const node = app.tree.nodes[app.state.explorer.cursor.index];
+      return node && goTo(app, node.tab, node.key);
+    }
+    case "table": {
+      const subject = app.getSubject();
+      return isProblem(app.state.tab) && subject !== undefined ? openProblem(app, subject) : openDetail(app);
+    }
+    case "panel":
+      return openRow(app);
+    case "detail": {
+      const target = findSelectedTarget(app);
+      return target && openTarget(app, target);
+    }
+  }
+}
+
+function isProblem(id: string): boolean {
+  return id === "problems";
+}
+
+/** Opens the dialog of a problem's remedy. If no command is a remedy, shows what the problem concerns. */
+function openProblem(app: DialogPorts & LayoutAccess, subject: Subject): void {
+  if (subject.kind !== "record") return openDetail(app);
+  if (subject.remedy !== undefined) return openRemedy(app, subject.remedy);
+  const { about } = subject;
+  const row = about && findSubjectRow(about);
+  if (row === undefined) return openDetail(app);
+  goTo(app, row.tab, row.key);
+  openDetail(app);
+}
+
+/** Returns the tab and the key of a subject's own row, if it has one. */
+function findSubjectRow(subject: Subject): { tab: TabId; key: string } | undefined {
+  switch (subject.kind) {
+    case "lock":
+    case "resource":
+      return { tab: `${subject.kind}s`, key: buildQueueId(subject.kind, subject.name) };
+    case "host":
+    case "group":
+    case "schedule":
+      return { tab: `${subject.kind}s`, key: subject.name };
+    default:
+      return undefined;
+  }
+}
+
+/** Gives the keyboard to the detail. If it does not fit beside the table, it gets the whole screen. */
+function openDetail(app: LayoutAccess & StateUpdates): void {
+  focusOn(app, "detail");
+  if (app.getLayout()?.detail === undefined) app.update((state) => ({ ...state, zoomed: "detail" }));
+}
+
+function openRow(app: OpenParts): void {
+  const { panel } = app.state;
+  if (panel.id === "jobs") {
+    const job = app.jobs.list[panel.cursor.index];
+    return job && openJob(app, job.id);
+  }
+  const subject = app.getPanelTable()?.getSubjectAt(panel.cursor.index);
+  if (isProblem(panel.id) && subject !== undefined) return openProblem(app, subject);
+  const key = app.getPanelTable()?.getKeyAt(panel.cursor.index);
+  if (key !== undefined && (panel.id === "problems" || panel.id === "audit")) goTo(app, panel.id, key);
+}
+
+/**
+ * Handles left and right. In the explorer it folds and unfolds; elsewhere it moves between explorer, table and
+ * detail.
+ */
+export function unfold(app: OpenParts, isOpen: boolean): void {
+  const { focus, explorer } = app.state;
+  if (focus === "table") return focusOn(app, isOpen ? "detail" : "explorer");
+  if (focus === "detail" && !isOpen) return focusOn(app, "table");
+  if (focus !== "explorer") return;
+  const node = app.tree.nodes[explorer.cursor.index];
+  if (node === undefined) return;
+  if (node.isOpen === undefined || node.isOpen === isOpen)
+    return isOpen ? focusOn(app, "table") : moveToParent(app);
+  const open = new Set(explorer.open ?? getDefaultUnfolded(app.getTabCounts()));
+  if (isOpen) open.add(node.id);
+  else open.delete(node.id);
+  app.update((state) => ({ ...state, explorer: { ...state.explorer, open } }));
+}
+
+function moveToParent(app: StateUpdates & TreeAccess): void {
+  const { nodes } = app.tree;
+  const { cursor } = app.state.explorer;
+  const depth = nodes[cursor.index]?.depth ?? 0;
+  const at = nodes.findLastIndex((node, index) => index < cursor.index && node.depth < depth);
+  const key = nodes[at]?.id;
+  if (key === undefined) return;
+  app.update((state) => ({ ...state, explorer: { ...state.explorer, cursor: { ...cursor, key } } }));
+}

@@ -1,0 +1,24 @@
+import type { StateUpdates, TableAccess, ToastAccess } from "../state/parts.ts";
+
+type SortingParts = StateUpdates & TableAccess & ToastAccess;
+
+export function sortByNextColumn(app: SortingParts): void {
+  const { columns, order } = app.table;
+  const at = columns.findIndex(({ id }) => id === order.column);
+  const next = columns[(at + 1) % columns.length];
+  if (next === undefined) return;
+  setOrder(app, { column: next.id, descending: false });
+  app.showToast(`sorted by ${next.title.toLowerCase()}`);
+}
+
+export function reverseSort(app: StateUpdates & TableAccess): void {
+  const { column, descending } = app.table.order;
+  setOrder(app, { column, descending: !descending });
+}
+
+function setOrder(app: StateUpdates, order: { column: string; descending: boolean }): void {
+  app.update((state) => ({
+    ...state,
+    tabs: { ...state.tabs, [state.tab]: { ...state.tabs[state.tab], order } },
+  }));
+}

@@ -1,0 +1,156 @@
+import { clean } from "../../../base/text.ts";
+import type { CommandPreview } from "../../actions/commands/preview.ts";
+import type { ThemeAccess } from "../../state/parts.ts";
+import { createRow, padText, type RowCell, type RowModel } from "../../theme/cells.ts";
+import { createField, type TextField } from "../field/field.ts";
+import { buildFieldCells } from "../field/field-cells.ts";
+import type { Form } from "../form/form.ts";
+import type { OverlayModel } from "../overlay.ts";
+import { buildChangedRows } from "./changed-rows.ts";
+
+/** The values a dialog is rendered from. */
+export interface DialogView {
+  readonly app: ThemeAccess;
+  readonly title: string;
+  readonly targets: readonly string[];
+  readonly forms: readonly Form[];
+  readonly fields: Form["fields"];
+  /** The field that has the keyboard. */
+  readonly active: string;
+  readonly typed: ReadonlyMap<string, TextField>;
+  /** Lines of the preview scrolled past. */
+  readonly top: number;
+  readonly fault: string | undefined;
+  readonly incomplete: string | undefined;
+  readonly isReading: boolean;
+  /** Whether Enter works now. */
+  readonly isReady: boolean;
+  readonly previews: readonly CommandPreview[] | undefined;
+  /** The first previews shown. Differences from them are marked. */
+  readonly base: readonly CommandPreview[] | undefined;
+  /** The same commands as lines for a shell. */
+  readonly lines: readonly string[];
+  /** What the user must type to confirm. */
+  readonly word: string | undefined;
+}
+
+/** Builds a dialog: the preview, the fields, the command line and the confirmation. */
+export function buildDialogModel(
+  dialog: DialogView,
+  available: { width: number; height: number },
+): OverlayModel {
+  const width = Math.min(100, available.width);
+  const below = {
+    fields: buildFieldRows(dialog, width),
+    command: buildCommandRow(dialog, width),
+    confirmation: buildConfirmationRows(dialog, width),
+    faults: buildFaultRows(dialog, width),
+  };
+  const taken = below.fields.length + 2 + below.confirmation.length + below.faults.length;
+  const preview = cutPreview(dialog, buildPreviewRows(dialog, width), available.height - taken - 1);
+  return {
+    title: clean(dialog.title, width - 4),
+    content: { kind: "dialog", preview, ...below },
+    hints: [
+      ...(dialog.fields.length > 0 ? ([["Tab", "next field"]] as const) : []),
+      ...(dialog.isReady ? ([["Enter", dialog.forms[0]?.spec.id ?? "confirm"]] as const) : []),
+      ["Esc", "cancel"],
+    ],
+    ...{ width, at: "middle", tone: dialog.word === undefined ? "plain" : "danger" },
+  };
+}
+
+/** Returns the rows at the scroll position. The last one says how many follow. */
+function cutPreview({ app, top: wanted }: DialogView, rows: RowModel[], room: number): RowModel[] {
+  const height = Math.max(3, room);
+  const top = Math.max(0, Math.min(wanted, rows.length - height));
+  const shown = rows.slice(top, top + height);
+  const left = rows.length - top - height;
+  if (left <= 0) return shown;
+  const more = `${app.theme.signs.ellipsis} ${left + 1} more lines (PgDn)`;
+  return [...shown.slice(0, -1), createRow(more, "quiet")];
+}
+
+/** Builds what would happen, in the command's own messages. */
+function buildPreviewRows(dialog: DialogView, width: number): RowModel[] {
+  const { app, previews, targets, forms, incomplete, isReading } = dialog;
+  if (incomplete !== undefined) return [createRow(clean(incomplete, width), "quiet")];
+  if (isReading) return [createRow("this command changes nothing", "quiet")];
+  if (previews === undefined) return [createRow(`reading the preview${app.theme.signs.ellipsis}`, "quiet")];
+  return previews.flatMap((preview, at): RowModel[] => {
+    const rows = buildChangedRows(preview, dialog.base?.[at], app.theme, width);
+    const filled = rows.length === 0 ? [createRow("nothing to do")] : rows;
+    if (forms.length === 1) return filled;
+    const indent = { text: "  " };
+    return [
+      createRow(clean(targets[at] ?? "", width), "heading"),
+      ...filled.map(({ cells }) => ({ cells: [indent, ...cells] })),
+    ];
+  });
+}
+
+function buildFieldRows({ app, fields, active, typed }: DialogView, width: number): RowModel[] {
+  const label = Math.max(...fields.map((field) => field.label.length), 0);
+  const room = Math.max(10, Math.min(32, width - label - 4));
+  return fields.map((field): RowModel => {
+    const isActive = field.id === active;
+    const value = buildValueCells(field, typed.get(field.id) ?? createField(), room, isActive, app);
+    return {
+      cells: [
+        buildActiveSign(isActive),
+        { text: " " },
+        { text: padText(field.label, label), role: isActive ? "titleFocused" : "title" },
+        { text: " " },
+        ...value,
+        { text: " " },
+        { text: clean(field.help, Math.max(0, width - label - room - 4)), role: "quiet" },
+      ],
+    };
+  });
+}
+
+function buildActiveSign(isActive: boolean): RowCell {
+  return isActive ? { text: ">", role: "key" } : { text: " " };
+}
+
+function buildValueCells(
+  field: Form["fields"][number],
+  typed: TextField,
+  room: number,
+  isActive: boolean,
+  { theme }: ThemeAccess,
+): RowCell[] {
+  if (field.kind === "switch")
+    return [{ text: padText(field.value === true ? `[${theme.signs.marked}]` : "[ ]", room) }];
+  if (field.kind === "choice")
+    return [{ text: padText(`< ${field.value === "" ? "-" : String(field.value)} >`, room) }];
+  return buildFieldCells(typed, room, isActive);
+}
+
+function buildCommandRow({ app, lines }: DialogView, width: number): RowModel {
+  const [first = ""] = lines;
+  const more = lines.length > 1 ? ` (and ${lines.length - 1} more)` : "";
+  return {
+    cells: [
+      { text: `${app.theme.signs.arrow} `, role: "quiet" },
+      { text: clean(first, width - 4 - more.length) },
+      { text: more, role: "quiet" },
+    ],
+  };
+}
+
+function buildConfirmationRows({ word, active, typed }: DialogView, width: number): RowModel[] {
+  if (word === undefined) return [];
+  const isActive = active === "confirm";
+  const asked: RowCell = { text: `type ${clean(word, 40)} to confirm`, role: "danger" };
+  const field = buildFieldCells(typed.get("confirm") ?? createField(), Math.min(40, width - 10), isActive);
+  return [
+    { cells: [buildActiveSign(isActive), { text: " " }, asked] },
+    { cells: [{ text: "  " }, ...field] },
+  ];
+}
+
+function buildFaultRows({ app, fault }: DialogView, width: number): RowModel[] {
+  if (fault === undefined) return [];
+  return [createRow(clean(`${app.theme.signs.marks.problem}${fault}`, width), "problem")];
+}

@@ -1,0 +1,240 @@
+import { findConfirmationWord } from "../../actions/commands/confirmation-word.ts";
+import type { JobRequest } from "../../actions/commands/jobs.ts";
+import { type CommandPreview, hasFlag } from "../../actions/commands/preview.ts";
+import { runJobRequests } from "../../actions/commands/run-job-requests.ts";
+import type { DialogPorts } from "../../state/parts.ts";
+import type { InputEvent } from "../../terminal/input/event.ts";
+import { editField } from "../field/edit.ts";
+import { createField, type TextField } from "../field/field.ts";
+import { formatFormCommand, toCommandWords } from "../form/command-words.ts";
+import { findFormFault } from "../form/faults.ts";
+import { type Form, listArgumentValues, selectNextValue, setFieldValue } from "../form/form.ts";
+import { openOutput } from "../output.ts";
+import type { Overlay, OverlayModel } from "../overlay.ts";
+import { buildDialogModel, type DialogView } from "./dialog-model.ts";
+import { DialogPreview } from "./dialog-preview.ts";
+import { createJobRequest, findDialogObstacle } from "./dialog-requests.ts";
+
+/** What a dialog shows before a command runs. */
+export interface DialogOptions {
+  /** For example `drain host web1.example.com`. */
+  title: string;
+  /** One for each item; all of the same command. Their fields are filled in together. */
+  forms: readonly Form[];
+  /** Name of each item. */
+  targets: readonly string[];
+  /** The previews shown before a job was refused: the dialog marks what has changed since. */
+  base?: readonly CommandPreview[] | undefined;
+}
+
+/** Id of the field that asks for a confirmation before live runs are ended, so that one key too many does nothing. */
+const CONFIRM = "confirm";
+
+/** Shows what a command would do, lets the user fill in its flags, asks for confirmation, and runs it. */
+export class DialogOverlay implements Overlay, DialogView {
+  readonly app: DialogPorts;
+  readonly title: string;
+  readonly targets: readonly string[];
+  forms: readonly Form[];
+  /** The field that has the keyboard: one of the form's, or `confirm`. */
+  active: string;
+  /** The text being typed, by field. */
+  readonly typed = new Map<string, TextField>();
+  readonly #preview: DialogPreview;
+  /** Lines of the preview scrolled past. */
+  top = 0;
+  fault: string | undefined;
+  /** Why the last Enter did nothing. Shown as the fault for as long as it is so. */
+  #obstacle: string | undefined;
+
+  constructor(app: DialogPorts, { title, forms, targets, base }: DialogOptions) {
+    this.app = app;
+    this.title = title;
+    this.forms = forms;
+    this.targets = targets;
+    this.#preview = new DialogPreview(app, () => this.#onRunsChanged());
+    this.#preview.base = base;
+    for (const { id, value } of this.fields)
+      if (typeof value === "string") this.typed.set(id, createField(value));
+    this.typed.set(CONFIRM, createField());
+    this.active = this.fields.find(({ isRequired, value }) => isRequired && value === "")?.id ?? CONFIRM;
+    this.#requestPreviews(0);
+  }
+
+  /**
+   * The fields of the first form; those of the other forms have the same values. Fixed fields, in which the forms
+   * differ, are left out.
+   */
+  get fields(): Form["fields"] {
+    return this.forms[0]?.fields.filter(({ isFixed }) => !isFixed) ?? [];
+  }
+
+  get previews(): readonly CommandPreview[] | undefined {
+    return this.#preview.previews;
+  }
+
+  get base(): readonly CommandPreview[] | undefined {
+    return this.#preview.base;
+  }
+
+  /** Whether a key can confirm what is on the screen. */
+  get isReady(): boolean {
+    return this.isReading || this.#preview.isRead;
+  }
+
+  /** The first missing or wrong value of the form. There is no preview until it is corrected. */
+  get incomplete(): string | undefined {
+    return this.forms.map(findFormFault).find((fault) => fault !== undefined);
+  }
+
+  /** The same commands as lines for a shell. */
+  get lines(): readonly string[] {
+    return this.forms.map((form) => formatFormCommand(form));
+  }
+
+  /** What the user must type to confirm; undefined where Enter is enough. */
+  get word(): string | undefined {
+    const [form] = this.forms;
+    return form && findConfirmationWord(form.spec, this.forms.map(listArgumentValues), this.previews);
+  }
+
+  onInput(event: InputEvent): void {
+    if (event.kind === "key" && this.#handleKey(event.chord)) return;
+    const field = this.typed.get(this.active);
+    const next = field && editField(field, event);
+    if (next !== undefined) this.#updateField(next);
+  }
+
+  buildModel(available: { width: number; height: number }): OverlayModel {
+    this.#preview.onShown();
+    this.#clearPastObstacle();
+    return buildDialogModel(this, available);
+  }
+
+  onClose(): void {
+    this.#preview.end();
+  }
+
+  /** Handles keys that are not text. @returns whether the key was one of them */
+  #handleKey(chord: string): boolean {
+    const field = this.fields.find(({ id }) => id === this.active);
+    switch (chord) {
+      case "escape":
+        this.app.overlays.close(this);
+        return true;
+      case "enter":
+        this.#confirm();
+        return true;
+      case "tab":
+      case "down":
+        this.#moveFocus(1);
+        return true;
+      case "shift+tab":
+      case "up":
+        this.#moveFocus(-1);
+        return true;
+      case "pagedown":
+      case "pageup":
+        this.top = Math.max(0, this.top + (chord === "pagedown" ? 5 : -5));
+        this.app.notifyChange();
+        return true;
+      case "space":
+      case "left":
+      case "right":
+        if (field === undefined || field.kind === "text" || field.kind === "list") return false;
+        this.#updateForms((form) => selectNextValue(form, field.id, chord === "left" ? -1 : 1));
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  #moveFocus(by: 1 | -1): void {
+    const ids = [...this.fields.map(({ id }) => id), CONFIRM];
+    this.active = ids[(ids.indexOf(this.active) + by + ids.length) % ids.length] ?? CONFIRM;
+    this.app.notifyChange();
+  }
+
+  #updateField(field: TextField): void {
+    this.typed.set(this.active, field);
+    this.fault = undefined;
+    if (this.active === CONFIRM && field.text === this.word) this.#preview.onRead();
+    if (this.active === CONFIRM) this.app.notifyChange();
+    else this.#setValue(this.active, field.text);
+  }
+
+  #setValue(id: string, value: string): void {
+    this.#updateForms((form) => setFieldValue(form, id, value));
+  }
+
+  #updateForms(change: (form: Form) => Form): void {
+    this.forms = this.forms.map(change);
+    this.#preview.base = undefined;
+    this.#requestPreviews();
+    this.app.notifyChange();
+  }
+
+  /** Whether the command changes nothing: there is nothing to preview, and its result is a text. */
+  get isReading(): boolean {
+    const [form] = this.forms;
+    return form !== undefined && !hasFlag(form.spec, "dry-run");
+  }
+
+  #requestPreviews(pause?: number): void {
+    const [form] = this.forms;
+    if (form !== undefined && !this.isReading && this.incomplete === undefined)
+      this.#preview.request({ command: form.spec, items: this.forms.map(toCommandWords) }, pause);
+  }
+
+  /** Removes the message about an obstacle that is no more, for example that etcd was away. */
+  #clearPastObstacle(): void {
+    if (this.#obstacle === undefined || this.#obstacle === this.#findObstacle()) return;
+    if (this.fault === this.#obstacle) this.fault = undefined;
+    this.#obstacle = undefined;
+  }
+
+  #findObstacle(): string | undefined {
+    return findDialogObstacle(this.app, this, this.typed.get(CONFIRM)?.text ?? "");
+  }
+
+  #confirm(): void {
+    this.#obstacle = this.#findObstacle();
+    this.fault = this.#obstacle;
+    if (!this.isReady) this.#preview.onEarlyKey();
+    if (this.#obstacle !== undefined) return this.app.notifyChange();
+    if (this.isReading) return this.#runReadOnly();
+    const requests = this.forms.map((form, at) => this.#buildJobRequest(form, at));
+    this.app.overlays.close(this);
+    void runJobRequests(this.app, requests);
+  }
+
+  /** Builds the request of one form. If the job is refused, the dialog opens again with all fields kept. */
+  #buildJobRequest(form: Form, at: number): JobRequest {
+    const { app } = this;
+    const target = this.targets[at] ?? "";
+    const preview = this.#preview.bound?.[at];
+    const title = this.forms.length === 1 ? this.title : `${form.spec.id} ${target}`;
+    const base = preview && [preview];
+    const reopen = () =>
+      app.overlays.open(new DialogOverlay(app, { title, forms: [form], targets: [target], base }));
+    return createJobRequest(form, target, preview, reopen);
+  }
+
+  /** Clears the confirmation that was typed: it was for other runs. */
+  #onRunsChanged(): void {
+    this.typed.set(CONFIRM, createField());
+    this.fault = "the runs to end have changed: read the preview again";
+  }
+
+  #runReadOnly(): void {
+    const [form] = this.forms;
+    this.app.overlays.close(this);
+    if (form !== undefined)
+      openOutput(
+        this.app,
+        form.spec,
+        toCommandWords(form),
+        [form.spec.id, ...toCommandWords(form)].join(" "),
+      );
+  }
+}

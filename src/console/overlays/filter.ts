@@ -1,0 +1,87 @@
+import type { TabId } from "../state/console-state.ts";
+import type { ChangeNotifier, DataAccess, OverlayAccess, StateUpdates, TableAccess } from "../state/parts.ts";
+import type { InputEvent } from "../terminal/input/event.ts";
+import { editField } from "./field/edit.ts";
+import { createField, type TextField } from "./field/field.ts";
+import { buildFieldCells } from "./field/field-cells.ts";
+import type { Overlay, OverlayModel } from "./overlay.ts";
+
+type FilterParts = ChangeNotifier & DataAccess & OverlayAccess & StateUpdates & TableAccess;
+
+/**
+ * Time between the last letter and the filtering of rows, ms. With 100,000 rows, filtering takes longer than a key
+ * press.
+ */
+const SETTLE = 60;
+
+const BLANK = { text: " " };
+
+/** Opens the filter of the active tab. The rows follow while the user types. */
+export function openFilter(app: FilterParts): void {
+  app.overlays.open(new FilterOverlay(app, app.state.tab));
+}
+
+class FilterOverlay implements Overlay {
+  readonly #app: FilterParts;
+  readonly #tab: TabId;
+  readonly #before: string;
+  #field: TextField;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(app: FilterParts, tab: TabId) {
+    this.#app = app;
+    this.#tab = tab;
+    this.#before = app.state.tabs[tab].filter;
+    this.#field = createField(this.#before);
+  }
+
+  onInput(event: InputEvent): void {
+    if (event.kind === "key" && event.chord === "escape")
+      return this.#end(this.#before === "" ? "" : this.#before);
+    if (event.kind === "key" && (event.chord === "enter" || event.chord === "down"))
+      return this.#end(this.#field.text);
+    const next = editField(this.#field, event);
+    if (next === undefined) return;
+    this.#field = next;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#apply(this.#field.text), SETTLE);
+    this.#app.notifyChange();
+  }
+
+  buildModel({ width }: { width: number }): OverlayModel {
+    const { table, state } = this.#app;
+    const found = `${table.length} of ${this.#app.getTabCounts()[state.tab] ?? table.length}`;
+    const field = buildFieldCells(this.#field, Math.max(10, width - found.length - 4));
+    return {
+      title: `filter ${this.#tab}`,
+      content: {
+        kind: "filter",
+        row: {
+          cells: [{ text: "/", role: "key" }, BLANK, ...field, BLANK, { text: found, role: "quiet" }],
+        },
+      },
+      hints: [
+        ["host: state: holder:", "narrow"],
+        ["Enter", "keep"],
+        ["Esc", "cancel"],
+      ],
+      ...{ width, at: "bottom" },
+    };
+  }
+
+  onClose(): void {
+    clearTimeout(this.#timer);
+  }
+
+  #end(filter: string): void {
+    this.#apply(filter);
+    this.#app.overlays.close(this);
+  }
+
+  #apply(filter: string): void {
+    this.#app.update((state) => ({
+      ...state,
+      tabs: { ...state.tabs, [this.#tab]: { ...state.tabs[this.#tab], filter: filter.trim() } },
+    }));
+  }
+}

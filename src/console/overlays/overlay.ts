@@ -1,0 +1,99 @@
+import type { InputEvent } from "../terminal/input/event.ts";
+import type { RowModel } from "../theme/cells.ts";
+
+/** A box over the rest of the screen. It has the keyboard while it is open. */
+export interface Overlay {
+  /** Receives every key, paste and click. */
+  onInput(event: InputEvent): void;
+  /** @param available  maximum columns and rows, without the frame */
+  buildModel(available: { width: number; height: number }): OverlayModel;
+  /** Called when the overlay is removed, by itself or by other code. */
+  onClose?(): void;
+}
+
+/** The content of an overlay. */
+export interface OverlayModel {
+  title: string;
+  content: OverlayContent;
+  /** Keys and their effects: the hints of this context. */
+  hints: readonly Hint[];
+  /** Columns, without the frame. */
+  width: number;
+  /** Position: below the header (the palette), in the middle, or as a line above the status bar. */
+  at: "top" | "middle" | "bottom";
+  tone?: "plain" | "danger";
+}
+
+/** The content of an overlay, by kind. */
+export type OverlayContent = TextModel | FilterModel | PaletteModel | DialogModel;
+
+export interface TextModel {
+  kind: "text";
+  rows: readonly RowModel[];
+}
+
+export interface FilterModel {
+  kind: "filter";
+  row: RowModel;
+}
+
+export interface PaletteModel {
+  kind: "palette";
+  field: RowModel;
+  matches: readonly RowModel[];
+  /** How many were found, or that nothing was. */
+  notes: readonly RowModel[];
+}
+
+export interface DialogModel {
+  kind: "dialog";
+  /** What would happen. */
+  preview: readonly RowModel[];
+  fields: readonly RowModel[];
+  /** The same command as a line for a shell. */
+  command: RowModel;
+  /** What the user must type to confirm, and the field for it; empty if Enter is enough. */
+  confirmation: readonly RowModel[];
+  /** Why Enter did nothing. */
+  faults: readonly RowModel[];
+}
+
+/** An overlay at its position. */
+export interface OverlayBoxModel {
+  left: number;
+  top: number;
+  model: OverlayModel;
+}
+
+export type Hint = readonly [key: string, what: string];
+
+/** The stack of overlays. The last one has the keyboard. */
+export class Overlays {
+  readonly #stack: Overlay[] = [];
+  readonly #onChange: () => void;
+
+  constructor(onChange: () => void) {
+    this.#onChange = onChange;
+  }
+
+  get all(): readonly Overlay[] {
+    return this.#stack;
+  }
+
+  get top(): Overlay | undefined {
+    return this.#stack.at(-1);
+  }
+
+  open(overlay: Overlay): void {
+    this.#stack.push(overlay);
+    this.#onChange();
+  }
+
+  /** Removes an overlay and those above it. Does nothing if it is already closed. */
+  close(overlay: Overlay): void {
+    const at = this.#stack.indexOf(overlay);
+    if (at < 0) return;
+    for (const gone of this.#stack.splice(at)) gone.onClose?.();
+    this.#onChange();
+  }
+}

@@ -1,0 +1,74 @@
+import type { InputEvent } from "../terminal/input/event.ts";
+import { computeCellsWidth, type RowModel } from "../theme/cells.ts";
+import type { Hint, Overlay, OverlayModel } from "./overlay.ts";
+import { scrollBy } from "./scroll.ts";
+
+/** What a text overlay needs from the code that opens it. */
+export interface TextOverlayOptions {
+  title: string;
+  /** Builds the rows for a width. Called for every frame, so they may change. */
+  buildRows(width: number): readonly RowModel[];
+  close(): void;
+  onChange(): void;
+  /** Additional keys, by chord. */
+  keys?: Readonly<Record<string, () => void>>;
+  hints?: readonly Hint[];
+  onClose?(): void;
+}
+
+/** Shows a text: the help, the reason for a wait, the output of a command. */
+export class TextOverlay implements Overlay {
+  readonly #options: TextOverlayOptions;
+  #top = 0;
+  #height = 1;
+  /**
+   * Set when the rows are built. Before that it is infinite, so a key that arrives first can still scroll to the
+   * end.
+   */
+  #length = Number.POSITIVE_INFINITY;
+
+  constructor(options: TextOverlayOptions) {
+    this.#options = options;
+  }
+
+  onInput(event: InputEvent): void {
+    if (event.kind === "mouse") return this.#scroll(event.action);
+    if (event.kind !== "key") return;
+    const own = this.#options.keys?.[event.chord];
+    if (own !== undefined) return own();
+    if (["escape", "q", "enter", "?"].includes(event.chord)) return this.#options.close();
+    this.#scroll(event.chord);
+  }
+
+  #scroll(by: string): void {
+    this.#top = scrollBy(by, this.#top, this.#length, this.#height);
+    this.#options.onChange();
+  }
+
+  buildModel(available: { width: number; height: number }): OverlayModel {
+    const widest = Math.min(available.width, 110);
+    const rows = this.#options.buildRows(widest);
+    const width = Math.max(
+      30,
+      Math.min(widest, Math.max(...rows.map(({ cells }) => computeCellsWidth(cells)), 0)),
+    );
+    this.#length = rows.length;
+    this.#height = Math.max(1, Math.min(available.height, rows.length));
+    this.#top = Math.max(0, Math.min(this.#top, this.#length - this.#height));
+    const isLong = this.#length > this.#height;
+    return {
+      title: this.#options.title,
+      content: { kind: "text", rows: rows.slice(this.#top, this.#top + this.#height) },
+      hints: [
+        ...(isLong ? ([["↑↓ PgUp PgDn", "scroll"]] as const) : []),
+        ...(this.#options.hints ?? []),
+        ["Esc", "close"],
+      ],
+      ...{ width, at: "middle" },
+    };
+  }
+
+  onClose(): void {
+    this.#options.onClose?.();
+  }
+}

@@ -1,0 +1,7 @@
+import type { BarModel } from "./models/bar-model.ts";
+import { Row } from "./Row.tsx";
+
+/** A line with a background: the header, or the status at the bottom. */
+export function Bar({ bar: { left, right, gap, ground } }: { bar: BarModel }) {
+  return <Row cells={[...left, { text: " ".repeat(gap), role: ground }, ...right]} width={0} />;
+}

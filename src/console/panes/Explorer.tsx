@@ -1,0 +1,18 @@
+import type { ExplorerModel } from "./models/explorer-model.ts";
+import { PaneBox } from "./PaneBox.tsx";
+import { Row } from "./Row.tsx";
+
+/** The tree of everything, beside the table. */
+export function Explorer({ model }: { model: ExplorerModel }) {
+  return (
+    <PaneBox size={model}>
+      <Row
+        cells={[{ text: " EXPLORER", role: model.isFocused ? "titleFocused" : "title" }]}
+        width={model.width}
+      />
+      {model.nodes.map(({ key, cells, selection }) => (
+        <Row key={key} cells={cells} selection={selection} width={model.width} />
+      ))}
+    </PaneBox>
+  );
+}

@@ -1,0 +1,28 @@
+import type { RowCell } from "../theme/cells.ts";
+import { useTheme } from "../theme/ThemeContext.tsx";
+import type { PanelModel, PanelTitleModel } from "./models/panel-model.ts";
+import { PaneBox } from "./PaneBox.tsx";
+import { Row } from "./Row.tsx";
+import { Rows } from "./Rows.tsx";
+
+/** Events, jobs, problems, the audit or the log, below the table. */
+export function Panel({ model: { rows, ...size } }: { model: PanelModel }) {
+  return (
+    <PaneBox size={size}>
+      <Rows rows={rows} width={size.width} />
+    </PaneBox>
+  );
+}
+
+/** The line above the panel: the names of its views. */
+export function PanelTitle({ model: { width, isFocused, titles } }: { model: PanelTitleModel }) {
+  const { horizontal } = useTheme().signs;
+  const length = titles.reduce((sum, { text }) => sum + text.length + 2, 0);
+  const names = titles.flatMap(({ text, isActive }, at): RowCell[] => [
+    ...(at === 0 ? [] : [{ text: "  " }]),
+    { text, role: isActive ? (isFocused ? "titleFocused" : "heading") : "title" },
+  ]);
+  const rest = ` ${horizontal.repeat(Math.max(0, width - length - 1))}`;
+  const start: RowCell = { text: `${horizontal} `, role: "border" };
+  return <Row cells={[start, ...names, { text: rest, role: "border" }]} width={width} />;
+}

@@ -1,0 +1,37 @@
+import { Box, Text } from "ink";
+import { useTheme } from "../theme/ThemeContext.tsx";
+import { Row, Span } from "./Row.tsx";
+
+interface TitleRuleProps {
+  title: string;
+  isFocused: boolean;
+  width: number;
+}
+
+/** A line with a title, between two panes that are one above the other. */
+export function TitleRule({ title, isFocused, width }: TitleRuleProps) {
+  const { horizontal } = useTheme().signs;
+  const rest = horizontal.repeat(Math.max(0, width - title.length - 3));
+  return (
+    <Row
+      cells={[
+        { text: `${horizontal} `, role: "border" },
+        { text: title, role: isFocused ? "titleFocused" : "title" },
+        { text: ` ${rest}`, role: "border" },
+      ]}
+      width={width}
+    />
+  );
+}
+
+/** A line between two panes that are side by side. */
+export function Divider({ height }: { height: number }) {
+  const { vertical } = useTheme().signs;
+  return (
+    <Box width={1} flexShrink={0}>
+      <Text wrap="truncate">
+        <Span cell={{ text: Array(height).fill(vertical).join("\n"), role: "border" }} />
+      </Text>
+    </Box>
+  );
+}

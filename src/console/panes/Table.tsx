@@ -1,0 +1,25 @@
+import { useTheme } from "../theme/ThemeContext.tsx";
+import type { TableModel, TableRowModel } from "./models/table-model.ts";
+import { PaneBox } from "./PaneBox.tsx";
+import { Row } from "./Row.tsx";
+import { Rows } from "./Rows.tsx";
+
+/** The rows of the active view, below the titles of their columns. */
+export function Table({ model }: { model: TableModel }) {
+  return (
+    <PaneBox size={model}>
+      <Rows rows={model.notes} width={model.width} />
+      {model.head && <Row cells={[{ text: "  " }, ...model.head]} width={model.width} />}
+      {model.rows.map((row) => (
+        <TableRow key={row.key} row={row} width={model.width} />
+      ))}
+    </PaneBox>
+  );
+}
+
+/** A row with its mark. */
+function TableRow({ row: { cells, isMarked, selection }, width }: { row: TableRowModel; width: number }) {
+  const { signs } = useTheme();
+  const mark = isMarked ? ({ text: signs.marked, role: "marked" } as const) : { text: " " };
+  return <Row cells={[mark, { text: " " }, ...cells]} selection={selection} width={width} />;
+}

@@ -1,0 +1,54 @@
+import { clean, computeDisplayWidth } from "../../../base/text.ts";
+import type { TreeNode } from "../../data/explorer/tree-node.ts";
+import type { Size } from "../../state/layout.ts";
+import type { StateAccess, ThemeAccess, TreeAccess } from "../../state/parts.ts";
+import type { RowCell, RowSelection } from "../../theme/cells.ts";
+import type { Signs } from "../../theme/signs.ts";
+
+/** The visible nodes of the tree. */
+export interface ExplorerModel extends Size {
+  isFocused: boolean;
+  nodes: readonly ExplorerNode[];
+}
+
+export interface ExplorerNode {
+  key: string;
+  cells: readonly RowCell[];
+  selection: RowSelection | undefined;
+}
+
+/** Builds the tree of all locks, resources, hosts and other items. */
+export function buildExplorerModel(
+  { theme, state, tree }: StateAccess & ThemeAccess & TreeAccess,
+  size: Size,
+): ExplorerModel {
+  const isFocused = state.focus === "explorer";
+  const { cursor } = state.explorer;
+  const nodes = tree.nodes.slice(cursor.top, cursor.top + size.height - 1);
+  return {
+    ...size,
+    isFocused,
+    nodes: nodes.map((node, at) => ({
+      key: node.id,
+      cells: buildNodeCells(theme.signs, node, size.width),
+      selection: isFocused && cursor.top + at === cursor.index ? "focused" : undefined,
+    })),
+  };
+}
+
+function buildNodeCells(signs: Signs, node: TreeNode, width: number): RowCell[] {
+  const fold = node.isOpen === undefined ? " " : node.isOpen ? signs.open : signs.closed;
+  const mark = node.depth > 0 && signs.marks[node.tone].trim() !== "" ? signs.marks[node.tone] : "";
+  const start = ` ${"  ".repeat(node.depth)}${fold} `;
+  const note = clean(node.note, Math.max(0, width - 10));
+  const taken = computeDisplayWidth(start + mark);
+  const label = clean(node.label, Math.max(1, width - taken - computeDisplayWidth(note) - 2));
+  const gap = Math.max(1, width - 1 - taken - computeDisplayWidth(label) - computeDisplayWidth(note));
+  return [
+    { text: start, role: "quiet" },
+    { text: mark, role: node.tone },
+    { text: label, role: node.depth === 0 ? undefined : "plain" },
+    { text: " ".repeat(gap) },
+    { text: note, role: node.depth === 0 && node.tone === "problem" ? "problem" : "quiet" },
+  ];
+}

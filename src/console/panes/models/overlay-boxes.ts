@@ -1,0 +1,34 @@
+import { listContentRows } from "../../overlays/content-rows.ts";
+import type { OverlayBoxModel, OverlayModel } from "../../overlays/overlay.ts";
+import type { Size } from "../../state/layout.ts";
+import type { LogAccess, OverlayAccess, ThemeAccess } from "../../state/parts.ts";
+import type { RowModel } from "../../theme/cells.ts";
+import { buildSafely } from "./build-safely.ts";
+
+/** Builds all overlays at their positions, the lowest first. */
+export function buildOverlayBoxes(
+  app: LogAccess & OverlayAccess & ThemeAccess,
+  screen: Size,
+): OverlayBoxModel[] {
+  const available = { width: Math.max(20, screen.width - 6), height: Math.max(3, screen.height - 6) };
+  return app.overlays.all.map((overlay) => {
+    const model = buildSafely(
+      app,
+      () => overlay.buildModel(available),
+      (row) => createFallback(row, available.width),
+    );
+    return placeOverlay(screen, model);
+  });
+}
+
+function createFallback(row: RowModel, width: number): OverlayModel {
+  const content = { kind: "text", rows: [row] } as const;
+  return { title: "a defect", content, hints: [["Esc", "close"]], width, at: "middle" };
+}
+
+function placeOverlay(screen: Size, model: OverlayModel): OverlayBoxModel {
+  const left = Math.max(0, Math.floor((screen.width - model.width - 4) / 2));
+  const free = screen.height - listContentRows(model.content).length - 2;
+  const top = { top: Math.min(1, free), middle: Math.floor(free / 2), bottom: free - 1 }[model.at];
+  return { left, top: Math.max(0, top), model };
+}

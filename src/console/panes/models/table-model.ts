@@ -1,0 +1,81 @@
+import { clean } from "../../../base/text.ts";
+import type { Size } from "../../state/layout.ts";
+import type {
+  ClockAccess,
+  DataAccess,
+  SettingsAccess,
+  StateAccess,
+  TableAccess,
+  ThemeAccess,
+} from "../../state/parts.ts";
+import { computeTableHeight, listTableNotes } from "../../state/table-notes.ts";
+import type { RowCell, RowModel, RowSelection } from "../../theme/cells.ts";
+import { buildUnknownPage, buildWelcomePage, createPageRow } from "./empty-pages.ts";
+
+/** The visible part of a table. */
+export interface TableModel extends Size {
+  /** Rows above the titles; without rows of the table, what to do. */
+  notes: readonly RowModel[];
+  /** The titles of the columns; undefined if there are no rows. */
+  head: readonly RowCell[] | undefined;
+  rows: readonly TableRowModel[];
+}
+
+export interface TableRowModel {
+  key: string;
+  cells: readonly RowCell[];
+  isMarked: boolean;
+  selection: RowSelection | undefined;
+}
+
+/** Columns before a row, for its mark. */
+const GUTTER = 2;
+
+type TableInputs = ClockAccess & DataAccess & SettingsAccess & StateAccess & TableAccess & ThemeAccess;
+
+/** Builds the table of the active tab: notes, titles and visible rows, or a help text if there are no rows. */
+export function buildTableModel(app: TableInputs, size: Size): TableModel {
+  const { theme, state, table } = app;
+  const { cursor, marks } = state.tabs[state.tab];
+  const notes = buildNotes(app, size.width);
+  if (table.length === 0)
+    return { ...size, notes: [...notes, ...buildEmptyRows(app, size.width)], head: undefined, rows: [] };
+  const shown = table.buildRows(
+    { top: cursor.top, height: computeTableHeight(app, size.height) },
+    app.getWallTime(),
+    theme.createLook(size.width - GUTTER),
+  );
+  const selection = state.focus === "table" ? "focused" : "unfocused";
+  const rows = shown.rows.map((cells, at) => {
+    const index = cursor.top + at;
+    const key = table.getKeyAt(index) ?? "";
+    return {
+      ...{ key, cells, isMarked: marks.has(key) },
+      selection: index === cursor.index ? selection : undefined,
+    } as const;
+  });
+  return { ...size, notes, head: shown.head, rows };
+}
+
+function buildNotes(app: TableInputs, width: number): RowModel[] {
+  return listTableNotes(app).map(({ text, role }) => {
+    const sign = role === "problem" ? app.theme.signs.marks.problem : "/ ";
+    return { cells: [{ text: clean(` ${sign}${text}`, width), role }] };
+  });
+}
+
+/**
+ * Builds the text for an empty table, with what to type next. If nothing was read yet, it says that the rows are not
+ * known.
+ */
+function buildEmptyRows(app: TableInputs, width: number): RowModel[] {
+  const { table, state, liveView } = app;
+  if (!liveView.hasRead) return buildUnknownPage(app, width);
+  const { filter } = state.tabs[state.tab];
+  const text =
+    filter === ""
+      ? table.empty
+      : `No row in ${table.id} matches the filter ${filter}. Esc clears the filter.`;
+  const rows = text.split(/(?<=\.) /).map((line) => createPageRow(clean(line, width - 2), "quiet"));
+  return [...rows, ...buildWelcomePage(app, width)];
+}

@@ -1,0 +1,95 @@
+import { stripStyles } from "../base/text.ts";
+import type { CommandIo } from "../commands/spec.ts";
+import type { Display } from "./display.ts";
+import { formatSpokenConnection, renderSpokenLines } from "./panes/models/spoken-lines.ts";
+import type {
+  ClockAccess,
+  DataAccess,
+  DetailAccess,
+  JobAccess,
+  LogAccess,
+  OverlayAccess,
+  SettingsAccess,
+  StateAccess,
+  TableAccess,
+  ThemeAccess,
+  TreeAccess,
+} from "./state/parts.ts";
+
+type PlainDisplayParts = ClockAccess &
+  DataAccess &
+  DetailAccess &
+  JobAccess &
+  LogAccess &
+  OverlayAccess &
+  SettingsAccess &
+  StateAccess &
+  TableAccess &
+  ThemeAccess &
+  TreeAccess;
+
+/**
+ * Prints lines one after the other, for screen readers. Each line describes the effect of a key. Changes in the data
+ * are not printed.
+ */
+export class PlainDisplay implements Display {
+  readonly #io: CommandIo;
+  #location = "";
+  #toast: unknown;
+  #kind = "";
+
+  constructor(io: CommandIo) {
+    this.#io = io;
+  }
+
+  begin(): void {
+    this.#location = "";
+  }
+
+  end(): void {}
+
+  show(app: PlainDisplayParts): boolean {
+    const lines = [
+      ...this.#describeConnection(app),
+      ...this.#describeToast(app),
+      ...this.#describeLocation(app),
+    ];
+    return lines.length === 0 || this.#io.writeOutput(`${lines.join("\n")}\n`);
+  }
+
+  forget(): void {
+    this.#location = "";
+  }
+
+  #describeConnection(app: PlainDisplayParts): string[] {
+    const { kind } = app.liveView.connection;
+    if (kind === this.#kind) return [];
+    this.#kind = kind;
+    return [formatSpokenConnection(app)];
+  }
+
+  #describeToast({ state: { toast } }: PlainDisplayParts): string[] {
+    if (toast === undefined || toast === this.#toast) return [];
+    this.#toast = toast;
+    return [toast.text];
+  }
+
+  /** Describes the position only if the user has moved, or the contents of an overlay have changed. */
+  #describeLocation(app: PlainDisplayParts): string[] {
+    const lines = renderSpokenLines(app).map(stripStyles);
+    const { focus, tab, tabs, explorer, panel } = app.state;
+    const where = [
+      focus,
+      tab,
+      tabs[tab].cursor.key,
+      tabs[tab].marks.size,
+      tabs[tab].filter,
+      app.table.length > 0,
+    ];
+    const overlay = app.overlays.top === undefined ? "" : lines.join("\n");
+    const location = JSON.stringify([...where, explorer.cursor.key, panel.id, panel.cursor.key, overlay]);
+    if (location === this.#location) return [];
+    this.#location = location;
+    return lines;
+  }
+}

@@ -1,0 +1,11 @@
+import type { StateAccess, TableAccess } from "./parts.ts";
+
+/** Counts marked rows: those in the table, and those that it does not show. */
+export function countMarkedRows({ state, table }: StateAccess & TableAccess): {
+  here: number;
+  elsewhere: number;
+} {
+  const { marks } = state.tabs[state.tab];
+  const here = [...marks].filter((key) => table.findIndex(key, 0) >= 0).length;
+  return { here, elsewhere: marks.size - here };
+}

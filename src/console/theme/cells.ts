@@ -1,0 +1,58 @@
+import { clean, computeDisplayWidth } from "../../base/text.ts";
+import type { StyleRole } from "./roles.ts";
+
+/** A piece of a row: clean text, and the role that it is styled by. Without a role it is left as it is. */
+export interface RowCell {
+  text: string;
+  role?: StyleRole | undefined;
+  /** The role of the text around it, which continues beneath its own. */
+  ground?: StyleRole | undefined;
+}
+
+/** One row of the screen. */
+export interface RowModel {
+  cells: readonly RowCell[];
+  /** Whether the cursor is on it, and whether its pane has the keyboard. */
+  selection?: RowSelection | undefined;
+}
+
+export type RowSelection = "focused" | "unfocused";
+
+/** Builds a row of one text. */
+export function createRow(text: string, role?: StyleRole): RowModel {
+  return { cells: [{ text, role }] };
+}
+
+/** Returns the text of cells. */
+export function joinCellTexts(cells: readonly RowCell[]): string {
+  return cells.map(({ text }) => text).join("");
+}
+
+export function computeCellsWidth(cells: readonly RowCell[]): number {
+  return cells.reduce((sum, { text }) => sum + computeDisplayWidth(text), 0);
+}
+
+/** Pads cells with blanks. */
+export function padCells(cells: readonly RowCell[], width: number): readonly RowCell[] {
+  const missing = width - computeCellsWidth(cells);
+  return missing > 0 ? [...cells, { text: " ".repeat(missing) }] : cells;
+}
+
+/** Cuts cells to a number of columns. */
+export function truncateCells(cells: readonly RowCell[], width: number): readonly RowCell[] {
+  if (computeCellsWidth(cells) <= width) return cells;
+  const kept: RowCell[] = [];
+  let room = width;
+  for (const cell of cells) {
+    const own = computeDisplayWidth(cell.text);
+    if (own >= room) return [...kept, { ...cell, text: clean(`${cell.text}${" ".repeat(room)}`, room) }];
+    kept.push(cell);
+    room -= own;
+  }
+  return kept;
+}
+
+/** Pads a text with blanks. */
+export function padText(text: string, width: number): string {
+  return text + " ".repeat(Math.max(0, width - computeDisplayWidth(text)));
+}

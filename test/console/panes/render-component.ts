@@ -1,0 +1,21 @@
+import { render } from "ink-testing-library";
+import { createElement, type ReactNode } from "react";
+import { ThemeContext } from "../../../src/console/theme/ThemeContext.tsx";
+import { getTheme, type Theme } from "../../../src/console/theme/theme.ts";
+
+/** The signs of ASCII, without colours: what is shown is what is read. */
+const plain = getTheme("mono", "16", true);
+
+/** The columns of the terminal of ink-testing-library. */
+export const WIDTH = 100;
+
+/** Renders a component as lines, without the blanks at their ends. */
+export function renderComponent(node: ReactNode, theme: Theme = plain): string[] {
+  const { lastFrame } = render(createElement(ThemeContext, { value: theme }, node));
+  return (lastFrame() ?? "").split("\n").map((line) => line.trimEnd());
+}
+
+/** Renders a component as one text, with its styles. */
+export function renderStyled(node: ReactNode, theme: Theme): string {
+  return renderComponent(node, theme).join("\n");
+}

@@ -1,0 +1,92 @@
+// Covers src/console/terminal/input/paste.ts
+import { describe, expect, it } from "vitest";
+import { createKeyReader } from "../../../../src/console/terminal/input/reader.ts";
+
+/** A reader whose time passes when it is told to. */
+function reader(onChord: (chord: string) => void = () => {}) {
+  const heard: string[] = [];
+  const waits: { milliseconds: number; then: () => void }[] = [];
+  const keys = createKeyReader(
+    (event) => {
+      const what = event.kind === "key" ? event.chord : event.kind;
+      heard.push(what);
+      onChord(what);
+    },
+    (milliseconds, then) => {
+      const one = { milliseconds, then };
+      waits.push(one);
+      return () => void waits.splice(waits.indexOf(one), 1);
+    },
+  );
+  const feed = (text: string) => keys.feed(Buffer.from(text, "latin1"));
+  const pass = () => {
+    const due = waits.splice(0);
+    for (const { then } of due) then();
+    return due.map(({ milliseconds }) => milliseconds);
+  };
+  return { heard, feed, pass, end: keys.end };
+}
+
+describe("time", () => {
+  it("makes Escape of an ESC that nothing follows", () => {
+    const { heard, feed, pass } = reader();
+    feed("\x1b");
+    expect(heard).toEqual([]);
+    expect(pass()).toEqual([40]);
+    expect(heard).toEqual(["escape"]);
+  });
+
+  it("is short for Escapes that repeat, too", () => {
+    const { heard, feed, pass } = reader();
+    feed("\x1b");
+    feed("\x1b");
+    expect(pass()).toEqual([40]);
+    expect(heard).toEqual(["escape", "escape"]);
+  });
+
+  it("begins anew with every read, and what is whole waits for nothing", () => {
+    const { heard, feed, pass } = reader();
+    for (const part of ["\x1b", "[1", ";5", "A"]) feed(part);
+    expect(pass()).toEqual([]);
+    expect(heard).toEqual(["ctrl+up"]);
+  });
+
+  it("is long for what has begun as a sequence: its end is no key, even if it comes late", () => {
+    const { heard, feed, pass } = reader();
+    feed("\x1b]11;rgb:");
+    feed("ff/DX");
+    expect(heard).toEqual([]);
+    expect(pass()).toEqual([1_000]);
+    feed("j");
+    expect(heard).toEqual(["j"]);
+  });
+});
+
+describe("a paste whose end was lost", () => {
+  it("is left with Ctrl+C, alone and after a pause", () => {
+    const { heard, feed, pass } = reader();
+    feed("\x1b[200~half of it");
+    expect(pass()).toEqual([1_000]);
+    feed("\x03");
+    feed("j");
+    expect(heard).toEqual(["ctrl+c", "j"]);
+  });
+
+  it("is not left with one that stands in it", () => {
+    const { heard, feed, pass } = reader();
+    feed("\x1b[200~half ");
+    feed("\x03");
+    pass();
+    feed("of\x03it");
+    feed("\x1b[201~");
+    expect(heard).toEqual(["paste"]);
+  });
+});
+
+it("tells nothing after its end, not even of the same read", () => {
+  const { heard, feed, pass, end } = reader((chord) => chord === "q" && end());
+  feed("jqX\x1b");
+  pass();
+  feed("X");
+  expect(heard).toEqual(["j", "q"]);
+});
