@@ -59,7 +59,7 @@ describe("a drain that waits, while etcd is stopped and started again", () => {
     const drain = room.cli([...DRAIN, "--timeout", "3s", "--reset"]);
     await drain.waitForOutput(/waiting for .*/);
     await etcd.kill();
-    await drain.waitForOutput(/are ended when it is back/);
+    await drain.waitForOutput(/are ended when it is reachable again/);
     await etcd.restart();
     const { code, stderr, stdout } = await drain.ended;
     expect({ code, stdout }, stderr).toEqual({

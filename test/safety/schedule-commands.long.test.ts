@@ -21,7 +21,7 @@ import { formatOutcomes } from "../../src/schedule/state/outcome.ts";
 import { type Stage, Theatre } from "./support/theatre.ts";
 
 const theatre = new Theatre();
-const ODD = join(import.meta.dirname, "../commands/schedule/fixtures/odd.crontab");
+const ODD = join(import.meta.dirname, "../commands/schedule/crontab/fixtures/odd.crontab");
 const TERMINAL = { columns: 120, rows: 24 };
 /** Escape sequences, a bidi control and a line break. */
 const HOSTILE = "a\u001b[31mred\u001b]0;title\u0007\u202eb\nc";
