@@ -12,13 +12,13 @@ compare compile complete compose compress compute concat conclude condense confi
 construct consume contain continue control convert copy correct could count cover crash create cut deactivate
 debounce debug decide declare decode decorate decrease deduplicate defer define defrost delay delete deliver
 derive descend describe deserialize destroy detach detect determine dial did diff dim discard disconnect
-discover dispatch display dispose distribute distrust divide do does download drain draw drop dump duplicate
+discover dispatch display dispose distribute distrust divert divide do does download drain draw drop dump duplicate
 edit elect emit enable encode encrypt end enforce enqueue ensure enter enumerate equal erase escape estimate
 evaluate evict examine exclude execute exit expand expect expire explain explore export expose extend extract
 fail fake fall feed fetch fill filter find finish fire fit fix flatten flip flush focus fold follow forbid
 force forget fork format forward free freeze from fulfil gather generate get give go grant greet group grow
 guard guess handle hang has hash have hear hedge hide highlight hit hold hook identify ignore implement import
-increase increment indent index infer inform inherit init initialize inject insert inspect install interpret
+increase increment indent index infer inform inherit init initialize inject insert inspect install intercept interpret
 interrupt intersect invalidate invert invoke is isolate issue iterate join judge jump justify keep kill know
 label launch lay leave lend let lift limit link lint list listen load locate lock log look lookup loop lose
 lower make manage map mark mask match may measure meet memoize merge migrate minimize mix mkdir mock modify
@@ -33,13 +33,13 @@ reject relate relay release reload remember remove rename render renew reopen re
 repeat replace replay reply report reproduce request require reread rerun reschedule reserve reset resize
 resolve respond restart restore restrict resume retain retire retrieve retry return reuse revalidate reveal
 reverse revert review revoke rewind rewrite roll rotate round route run sample sanitize satisfy save scale
-scan schedule score scroll scrub seal search secure see seek select send separate serialize serve set settle
+scan schedule score scrape scroll scrub seal search secure see seek select send separate serialize serve set settle
 setup share shift ship shorten should show shrink shuffle shut sign signal silence simplify simulate skip
-sleep slice sort spawn speak split spread stand start steal step stop store stream stress stretch strip style
+sleep slice sort spawn spin spoil speak split spread stand start steal step stop store stream stress stretch strip style
 subscribe substitute subtract succeed suggest sum summarize supply support suppress survive suspect suspend
 swallow swap sweep switch sync synchronize tail take talk tell terminate test throttle throw tick tidy to
 toggle tokenize touch trace track trail transfer transform translate traverse trigger trim truncate try tune
-turn type unbind uncover undo undrain unescape unfold unlink unlock unmark unmount unpack unquote unregister
+turn type unbind uncover undo undrain unescape unfold unfreeze unlink unlock unmark unmount unpack unquote unregister
 unset unshift unsubscribe unwrap update upgrade upload use validate verify view visit wait wake walk want warn
 was watch weigh were will with withdraw work wrap write yield zip zoom
 `

@@ -3,11 +3,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type EtcdMember, type RunningEtcd, startCluster } from "../../fixtures/etcd/index.ts";
 import type { StoreOptions } from "../../src/etcd/open/open.ts";
 import type { Store } from "../../src/etcd/store.ts";
-import { kindOf, write } from "./contract/index.ts";
-import { AT_ONCE, NEVER, newId, newKey, put, runningWatch, timed } from "./faults-helpers.ts";
+import { catchErrorKind, write } from "./contract/index.ts";
+import { AT_ONCE, createId, createKey, measureCall, NEVER, put, startWatch } from "./faults-helpers.ts";
 import { open, type Transport } from "./served.ts";
 
-export function clusterFaults(transport: Transport): void {
+export function testClusterFaults(transport: Transport): void {
   describe(`${transport} over a cluster in trouble`, () => {
     const HEDGE = 400;
     let cluster: RunningEtcd;
@@ -17,13 +17,16 @@ export function clusterFaults(transport: Transport): void {
     });
     afterEach(async () => {
       for (const store of stores.splice(0)) store.close();
-      for (const member of cluster.members) member.thaw();
+      for (const member of cluster.members) member.unfreeze();
       await Promise.all(cluster.members.map((member) => member.waitUntilReady()));
     });
     afterAll(() => cluster?.stop());
 
     /** A store that starts with this member. */
-    const startingAt = async (member: EtcdMember, change: StoreOptions["timeouts"] = {}): Promise<Store> => {
+    const openStartingAt = async (
+      member: EtcdMember,
+      change: StoreOptions["timeouts"] = {},
+    ): Promise<Store> => {
       const others = cluster.endpoints.filter((endpoint) => endpoint !== member.clientUrl);
       const timeouts = { attempt: 2_000, hedge: HEDGE, total: 30_000, ...change };
       const store = await open({ endpoints: [member.clientUrl, ...others], transport, timeouts });
@@ -44,19 +47,19 @@ export function clusterFaults(transport: Transport): void {
 
     it("pays the hedge once for a frozen follower, then stays away from it", async () => {
       const follower = await member("follower");
-      const store = await startingAt(follower, { attempt: NEVER, total: NEVER });
+      const store = await openStartingAt(follower, { attempt: NEVER, total: NEVER });
       follower.freeze();
-      expect(await timed(write(store, put(newKey())))).toBeLessThan(AT_ONCE);
+      expect(await measureCall(write(store, put(createKey())))).toBeLessThan(AT_ONCE);
       const later: number[] = [];
-      for (let call = 0; call < 5; call += 1) later.push(await timed(write(store, put(newKey()))));
+      for (let call = 0; call < 5; call += 1) later.push(await measureCall(write(store, put(createKey()))));
       expect(Math.min(...later), "ms: on a slow machine some take long by themselves").toBeLessThan(HEDGE);
     });
 
     it("breaks a watch on a frozen follower as soon as a call has noticed", async () => {
       const follower = await member("follower");
-      const store = await startingAt(follower);
-      const watch = await runningWatch(store, store, new AbortController().signal);
-      const next = kindOf(watch.next());
+      const store = await openStartingAt(follower);
+      const watch = await startWatch(store, store, new AbortController().signal);
+      const next = catchErrorKind(watch.next());
       follower.freeze();
       await store.readRange({ key: "a" });
       expect(await next).toBe("unavailable");
@@ -64,20 +67,20 @@ export function clusterFaults(transport: Transport): void {
 
     it("goes on after a frozen leader was replaced", async () => {
       const leader = await member("leader");
-      const store = await startingAt(leader);
-      const id = newId();
+      const store = await openStartingAt(leader);
+      const id = createId();
       await store.grant(id, 60);
       leader.freeze();
-      await write(store, put(newKey()));
+      await write(store, put(createKey()));
       expect((await store.renew(id)).ttl).toBe(60);
     });
 
     it("goes on after the leader was killed, and says so in its status", async () => {
       const leader = await member("leader");
-      const store = await startingAt(leader);
+      const store = await openStartingAt(leader);
       const { raftTerm } = await store.readRange({ key: "a" });
       await leader.kill();
-      const answer = await write(store, put(newKey()));
+      const answer = await write(store, put(createKey()));
       expect(answer.raftTerm).toBeGreaterThan(raftTerm);
       const all = await store.readMemberStatuses();
       expect(all.map(({ ok }) => ok).sort()).toEqual([false, true, true]);
@@ -91,7 +94,7 @@ export function clusterFaults(transport: Transport): void {
     it("says unavailable in time when there is no quorum, and recovers", async () => {
       const [first, second, third] = cluster.members;
       if (!first || !second || !third) throw new Error("three members");
-      const store = await startingAt(third);
+      const store = await openStartingAt(third);
       const hasty = await open({
         endpoints: cluster.endpoints,
         transport,
@@ -100,13 +103,13 @@ export function clusterFaults(transport: Transport): void {
       stores.push(hasty);
       first.freeze();
       second.freeze();
-      const elapsed = await timed(
-        kindOf(write(hasty, put(newKey()))).then((kind) => expect(kind).toBe("unavailable")),
+      const elapsed = await measureCall(
+        catchErrorKind(write(hasty, put(createKey()))).then((kind) => expect(kind).toBe("unavailable")),
       );
       expect(elapsed).toBeLessThan(8_000); // the others would try for 30 s
-      first.thaw();
-      second.thaw();
-      await write(store, put(newKey()));
+      first.unfreeze();
+      second.unfreeze();
+      await write(store, put(createKey()));
     });
   });
 }

@@ -6,26 +6,26 @@ export const put = (key: string, value = ""): Op => ({ op: "put", key, value });
 /** Whatever is sent next: gRPC compresses what could be looked for. */
 export const ANYTHING = /[\s\S]/;
 let last = 0;
-export const newKey = () => `/faults/${++last}`;
-export const newId = () => BigInt(++last) + (1n << 40n);
+export const createKey = () => `/faults/${++last}`;
+export const createId = () => BigInt(++last) + (1n << 40n);
 
 /** How long a call may take that must not wait for the deadline of an attempt, ms; and that deadline, far beyond. */
 export const [AT_ONCE, NEVER] = [20_000, 600_000];
 
 /** Milliseconds that a call takes; those in which this process stood still do not count. */
-export async function timed(call: Promise<unknown>): Promise<number> {
+export async function measureCall(call: Promise<unknown>): Promise<number> {
   const elapsed = startStopwatch();
   await call;
   return elapsed();
 }
 
 /** A watch that is known to run: it has delivered a first event. */
-export async function runningWatch(
+export async function startWatch(
   store: Store,
   writer: Store,
   signal: AbortSignal,
 ): Promise<AsyncIterator<WatchBatch>> {
-  const key = newKey();
+  const key = createKey();
   const { revision } = await write(writer, put(key));
   const watch = store.watch({ ranges: [{ key }], from: revision }, signal)[Symbol.asyncIterator]();
   await watch.next();
@@ -33,6 +33,6 @@ export async function runningWatch(
 }
 
 /** Resolves once the condition holds. */
-export async function until(condition: () => Promise<boolean>): Promise<void> {
+export async function waitForCondition(condition: () => Promise<boolean>): Promise<void> {
   while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5));
 }

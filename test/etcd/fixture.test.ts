@@ -16,11 +16,11 @@ function isAlive(pid: number): boolean {
   return !/\) Z /.test(state); // a zombie waits for a reaper that is not ours
 }
 
-async function until(condition: () => boolean): Promise<void> {
+async function waitForCondition(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
-const pidOf = (member: EtcdMember): number => {
+const getPid = (member: EtcdMember): number => {
   if (member.pid === undefined) throw new Error("it was not started");
   return member.pid;
 };
@@ -35,12 +35,12 @@ describe("the throw-away etcd", () => {
 
   it("serves, keeps its data over a restart, and leaves nothing when it is stopped", async () => {
     etcd = await startEtcd();
-    const pid = pidOf(etcd);
+    const pid = getPid(etcd);
     await etcd.runEtcdctl("put", "a", "kept");
     await etcd.restart();
-    expect(pidOf(etcd)).not.toBe(pid);
+    expect(getPid(etcd)).not.toBe(pid);
     expect(await etcd.runEtcdctl("get", "a", "--print-value-only")).toBe("kept\n");
-    const last = pidOf(etcd);
+    const last = getPid(etcd);
     await etcd.stop();
     expect([isAlive(pid), isAlive(last), existsSync(etcd.dataDir)]).toEqual([false, false, false]);
   });
@@ -53,11 +53,11 @@ describe("the throw-away etcd", () => {
     etcd = await startEtcd();
     etcd.freeze();
     expect(await etcd.isHealthy()).toBe(false);
-    etcd.thaw();
+    etcd.unfreeze();
     await etcd.waitUntilReady();
     etcd.freeze();
     await etcd.stop();
-    expect(isAlive(pidOf(etcd))).toBe(false);
+    expect(isAlive(getPid(etcd))).toBe(false);
   });
 
   it("starts clusters side by side without a clash", async () => {
@@ -81,7 +81,7 @@ describe("the throw-away etcd", () => {
       cli.stdout?.on("data", (chunk) => {
         output += chunk;
       });
-      await until(() => output.includes("SIGNALBOX_ENDPOINTS="));
+      await waitForCondition(() => output.includes("SIGNALBOX_ENDPOINTS="));
       const [, endpoint] = /SIGNALBOX_ENDPOINTS=(\S+)/.exec(output) ?? [];
       expect(await (await fetch(`${endpoint}/health`)).json()).toMatchObject({ health: "true" });
       cli.kill(signal);

@@ -22,7 +22,7 @@ describe("the lean transport", () => {
   });
 
   /** @param total  what is answered for good needs no deadline, which a slow machine would miss */
-  const against = async (listener: RequestListener, total = 60_000): Promise<Store> => {
+  const openStoreOn = async (listener: RequestListener, total = 60_000): Promise<Store> => {
     server = createServer(listener).listen(0, "127.0.0.1");
     await once(server, "listening");
     const { port } = server.address() as AddressInfo;
@@ -32,7 +32,7 @@ describe("the lean transport", () => {
     });
     return store;
   };
-  const refusal = async (call: Promise<unknown>) => {
+  const catchRefusal = async (call: Promise<unknown>) => {
     const error = await call.catch((thrown: unknown) => thrown);
     if (!(error instanceof StoreError)) throw new Error(`no StoreError: ${String(error)}`);
     return error;
@@ -41,10 +41,10 @@ describe("the lean transport", () => {
   it("says that the gateway is off, and what to do", async () => {
     const etcd = await startEtcd({ gateway: false });
     store = await open({ endpoints: etcd.endpoints });
-    const error = await refusal(store.readRange({ key: "a" }));
+    const error = await catchRefusal(store.readRange({ key: "a" }));
     expect(error).toMatchObject({ kind: "notEtcd", message: expect.stringContaining("transport grpc") });
     const watch = store.watch({ ranges: [{ key: "a" }], from: 1n }, new AbortController().signal);
-    expect((await refusal(watch[Symbol.asyncIterator]().next())).kind).toBe("notEtcd");
+    expect((await catchRefusal(watch[Symbol.asyncIterator]().next())).kind).toBe("notEtcd");
     await etcd.stop();
   });
 
@@ -54,13 +54,13 @@ describe("the lean transport", () => {
     ["an empty answer", 200, ""],
     ["a number", 200, "7"],
   ])("takes %s for unavailable", async (_what, status, body) => {
-    const bad = await against((_request, response) => response.writeHead(status).end(body), 150);
-    expect((await refusal(bad.readRange({ key: "a" }))).kind).toBe("unavailable");
+    const bad = await openStoreOn((_request, response) => response.writeHead(status).end(body), 150);
+    expect((await catchRefusal(bad.readRange({ key: "a" }))).kind).toBe("unavailable");
   });
 
   it("does not take any JSON for etcd's", async () => {
-    const other = await against((_request, response) => response.end('{"hello":"world"}'));
-    expect((await refusal(other.readRange({ key: "a" }))).message).toMatch(/not answer as etcd does/);
+    const other = await openStoreOn((_request, response) => response.end('{"hello":"world"}'));
+    expect((await catchRefusal(other.readRange({ key: "a" }))).message).toMatch(/not answer as etcd does/);
   });
 
   it.each<[code: number, text: string, kind: string]>([
@@ -80,8 +80,8 @@ describe("the lean transport", () => {
     const listener: RequestListener = (_request, response) => {
       response.writeHead(500).end(JSON.stringify({ error: message, message, code }));
     };
-    const failing = await against(listener, kind === "unavailable" ? 150 : undefined);
-    expect((await refusal(failing.readRange({ key: "a" }))).kind).toBe(kind);
+    const failing = await openStoreOn(listener, kind === "unavailable" ? 150 : undefined);
+    expect((await catchRefusal(failing.readRange({ key: "a" }))).kind).toBe(kind);
   });
 
   it("reads a watch wherever its chunks are cut", async () => {
@@ -93,7 +93,7 @@ describe("the lean transport", () => {
       { result: { header: HEADER, events: [event, { type: "DELETE", kv: { key, mod_revision: "7" } }] } },
       { error: { grpc_code: 14, http_code: 503, message: "etcdserver: no leader" } },
     ].map((line) => JSON.stringify(line));
-    const cut = await against(async (_request, response) => {
+    const cut = await openStoreOn(async (_request, response) => {
       for (const byte of Buffer.from(lines.join("\n"))) {
         response.write(Buffer.from([byte]));
         if (byte % 7 === 0) await new Promise((resolve) => setImmediate(resolve));
@@ -108,7 +108,7 @@ describe("the lean transport", () => {
       revision: 7n,
       events: [{ type: "put", kv: { value: "v" } }, { type: "delete" }],
     });
-    expect((await refusal(watch.next())).message).toContain("no leader");
+    expect((await catchRefusal(watch.next())).message).toContain("no leader");
   });
 
   it("loads nothing but node:net on its way to a plaintext etcd", async () => {

@@ -1,5 +1,5 @@
 // Covers src/etcd/cluster/key-access.ts, src/etcd/login/shared-logins.ts
-import { overTls, withPasswords } from "./secured.ts";
+import { testPasswords, testTls } from "./secured.ts";
 
-overTls("grpc");
-withPasswords("grpc");
+testTls("grpc");
+testPasswords("grpc");

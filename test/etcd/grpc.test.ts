@@ -3,6 +3,6 @@
 // src/etcd/grpc/call-interceptor.ts, src/etcd/grpc/grpc-member.ts, src/etcd/grpc/shared-client.ts,
 // src/etcd/grpc/stream.ts, src/etcd/grpc/transport.ts, src/etcd/wire-codec.ts
 import { storeContract } from "./contract/index.ts";
-import { servedSubject } from "./served.ts";
+import { createServedSubject } from "./served.ts";
 
-storeContract("the grpc transport", () => servedSubject("grpc"));
+storeContract("the grpc transport", () => createServedSubject("grpc"));

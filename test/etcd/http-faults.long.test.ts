@@ -1,5 +1,5 @@
-import { clusterFaults } from "./cluster-faults.ts";
-import { networkFaults } from "./network-faults.ts";
+import { testClusterFaults } from "./cluster-faults.ts";
+import { testNetworkFaults } from "./network-faults.ts";
 
-networkFaults("http");
-clusterFaults("http");
+testNetworkFaults("http");
+testClusterFaults("http");

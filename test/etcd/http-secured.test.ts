@@ -1,5 +1,5 @@
 // Covers src/etcd/member-errors.ts
-import { overTls, withPasswords } from "./secured.ts";
+import { testPasswords, testTls } from "./secured.ts";
 
-overTls("http");
-withPasswords("http");
+testTls("http");
+testPasswords("http");

@@ -9,7 +9,7 @@ import { Login } from "../../src/etcd/login/login.ts";
 import { Passwords } from "../../src/etcd/login/passwords.ts";
 import { type AttemptOptions, type Member, MemberError, type Rpc } from "../../src/etcd/member.ts";
 import { StoreError } from "../../src/etcd/store.ts";
-import { ManualClock, settled } from "./manual-clock.ts";
+import { ManualClock, waitForPending } from "./manual-clock.ts";
 
 /** One login that a member was asked for. */
 interface Asked {
@@ -21,9 +21,9 @@ interface Asked {
   fail(error: unknown): void;
 }
 
-const refused = () => new MemberError("unauthenticated", "final", "authentication failed");
+const createRefusal = () => new MemberError("unauthenticated", "final", "authentication failed");
 const reset = () => new MemberError("unavailable", "retry", "connection reset");
-const stale = () => new MemberError("unauthenticated", "relogin", "invalid auth token");
+const createStaleError = () => new MemberError("unauthenticated", "relogin", "invalid auth token");
 
 describe("a login", () => {
   let clock: ManualClock;
@@ -39,7 +39,7 @@ describe("a login", () => {
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  const member = (endpoint: string): Member => ({
+  const createMember = (endpoint: string): Member => ({
     endpoint,
     close: () => {},
     openWatchStream: () => Promise.reject(new Error("nobody watches here")),
@@ -55,118 +55,119 @@ describe("a login", () => {
       return promise;
     },
   });
-  const way = (...endpoints: string[]) => new Failover(endpoints.map(member), clock, DEFAULT_TIMEOUTS);
-  const file = (text: string) => {
+  const createFailover = (...endpoints: string[]) =>
+    new Failover(endpoints.map(createMember), clock, DEFAULT_TIMEOUTS);
+  const writePasswordFile = (text: string) => {
     const path = join(folder, "password");
     writeFileSync(path, text, { mode: 0o600 });
     return path;
   };
-  const login = (path?: string) => new Login("someone", new Passwords("secret", path), () => 0.5);
-  const token = (of: Login, through: Failover, signal?: AbortSignal) => {
+  const createLogin = (path?: string) => new Login("someone", new Passwords("secret", path), () => 0.5);
+  const requestToken = (of: Login, through: Failover, signal?: AbortSignal) => {
     const got = of.use(through, signal, async (text) => text);
     got.catch(() => {});
     return got;
   };
-  const last = (): Asked => {
+  const getLastAsked = (): Asked => {
     const one = asked.at(-1);
     if (one === undefined) throw new Error("nobody was asked");
     return one;
   };
 
   it("is one for all who need it, however slow: neither hedged nor repeated", async () => {
-    const all = login();
-    const [one, other] = [way("a", "b", "c"), way("b", "c", "a")];
-    const tokens = [token(all, one), token(all, other), token(all, one)];
+    const all = createLogin();
+    const [one, other] = [createFailover("a", "b", "c"), createFailover("b", "c", "a")];
+    const tokens = [requestToken(all, one), requestToken(all, other), requestToken(all, one)];
     await clock.advance(9_900);
     expect(asked.map(({ at, member: name }) => `${name}@${at}`)).toEqual(["a@0"]);
-    last().answer("t");
+    getLastAsked().answer("t");
     expect(await Promise.all(tokens)).toEqual(["t", "t", "t"]);
-    expect(await token(all, other)).toBe("t");
+    expect(await requestToken(all, other)).toBe("t");
     expect(asked).toHaveLength(1);
     expect(clock.pending).toBe(0);
   });
 
   it("is not ended by those who leave; they hear what it has met", async () => {
-    const all = login();
-    const through = way("a");
+    const all = createLogin();
+    const through = createFailover("a");
     const stop = new AbortController();
-    const early = token(all, through, stop.signal);
-    const patient = token(all, through);
+    const early = requestToken(all, through, stop.signal);
+    const patient = requestToken(all, through);
     await clock.advance(500);
     stop.abort(new StoreError("unavailable", "time is up"));
     await expect(early).rejects.toMatchObject({
       kind: "unavailable",
       message: "a: no answer to the login yet",
     });
-    expect(last().options.signal.aborted).toBe(false);
-    last().answer("t");
+    expect(getLastAsked().options.signal.aborted).toBe(false);
+    getLastAsked().answer("t");
     expect(await patient).toBe("t");
   });
 
   it("goes to the next member at once when a connection breaks, and calls then start there", async () => {
-    const through = way("a", "b");
-    const got = token(login(), through);
-    await settled();
-    last().fail(reset());
-    await settled();
-    expect(last()).toMatchObject({ member: "b", at: 0 });
-    last().answer("t");
+    const through = createFailover("a", "b");
+    const got = requestToken(createLogin(), through);
+    await waitForPending();
+    getLastAsked().fail(reset());
+    await waitForPending();
+    expect(getLastAsked()).toMatchObject({ member: "b", at: 0 });
+    getLastAsked().answer("t");
     expect(await got).toBe("t");
     expect(through.preferred).toBe(1);
   });
 
   it("goes to the next member when one serves nothing at all, after some questions", async () => {
     mute.add("a");
-    const got = token(login(), way("a", "b"));
+    const got = requestToken(createLogin(), createFailover("a", "b"));
     await clock.advance(5_900);
     expect(asked).toHaveLength(1);
     await clock.advance(200);
     expect(asked.map(({ member: name }) => name)).toEqual(["a", "b"]);
-    last().answer("t");
+    getLastAsked().answer("t");
     expect(await got).toBe("t");
   });
 
   it("fails in its time, and the next one comes later", async () => {
-    const all = login();
-    const through = way("a");
-    const got = token(all, through);
+    const all = createLogin();
+    const through = createFailover("a");
+    const got = requestToken(all, through);
     await clock.advance(10_000);
     await expect(got).rejects.toMatchObject({ kind: "unavailable", message: /no answer to the login/ });
-    expect(last().options.signal.aborted).toBe(true);
-    const again = token(all, through);
-    await settled();
+    expect(getLastAsked().options.signal.aborted).toBe(true);
+    const again = requestToken(all, through);
+    await waitForPending();
     expect(asked).toHaveLength(1);
     await clock.advance(250);
     expect(asked).toHaveLength(2);
-    last().answer("t");
+    getLastAsked().answer("t");
     expect(await again).toBe("t");
   });
 
   it("tells those who leave before its next try why the last one failed", async () => {
-    const all = login();
-    const through = way("a");
-    const first = token(all, through);
-    await settled();
-    last().fail(new MemberError("unavailable", "elsewhere", "a: its certificate is not trusted"));
+    const all = createLogin();
+    const through = createFailover("a");
+    const first = requestToken(all, through);
+    await waitForPending();
+    getLastAsked().fail(new MemberError("unavailable", "elsewhere", "a: its certificate is not trusted"));
     await expect(first).rejects.toMatchObject({ message: "a: its certificate is not trusted" });
     for (const wait of [10, 300]) {
       const stop = new AbortController();
-      const late = token(all, through, stop.signal);
+      const late = requestToken(all, through, stop.signal);
       await clock.advance(wait);
       stop.abort(new StoreError("unavailable", "time is up"));
       await expect(late).rejects.toMatchObject({ message: "a: its certificate is not trusted" });
     }
     expect(asked).toHaveLength(2);
-    last().answer("t");
-    expect(await token(all, through)).toBe("t");
+    getLastAsked().answer("t");
+    expect(await requestToken(all, through)).toBe("t");
   });
 
   it("pauses between rounds in which every member failed", async () => {
-    void token(login(), way("a", "b"));
+    void requestToken(createLogin(), createFailover("a", "b"));
     for (let i = 0; i < 6; i += 1) {
-      await settled();
-      last().fail(reset());
-      await settled();
+      await waitForPending();
+      getLastAsked().fail(reset());
+      await waitForPending();
       if (asked.length === i + 1) await clock.advance(600);
     }
     const times = asked.map(({ at }) => at);
@@ -176,45 +177,45 @@ describe("a login", () => {
   });
 
   it("is over at once when etcd refuses it, and not asked for again for a while", async () => {
-    const all = login();
-    const through = way("a", "b");
-    const got = token(all, through);
-    await settled();
-    last().fail(refused());
+    const all = createLogin();
+    const through = createFailover("a", "b");
+    const got = requestToken(all, through);
+    await waitForPending();
+    getLastAsked().fail(createRefusal());
     await expect(got).rejects.toMatchObject({ kind: "unauthenticated" });
-    await expect(token(all, through)).rejects.toMatchObject({ kind: "unauthenticated" });
+    await expect(requestToken(all, through)).rejects.toMatchObject({ kind: "unauthenticated" });
     expect(asked).toHaveLength(1);
   });
 
   it("is begun anew by the others when the store through which it went is closed", async () => {
-    const all = login();
-    const [one, other] = [way("a"), way("b")];
-    const [lost, kept] = [token(all, one), token(all, other)];
-    await settled();
+    const all = createLogin();
+    const [one, other] = [createFailover("a"), createFailover("b")];
+    const [lost, kept] = [requestToken(all, one), requestToken(all, other)];
+    await waitForPending();
     one.close();
     all.cancel(one);
     await expect(lost).rejects.toMatchObject({ kind: "unavailable", message: /closed/ });
-    await settled();
-    expect(last().member).toBe("b");
-    last().answer("t");
+    await waitForPending();
+    expect(getLastAsked().member).toBe("b");
+    getLastAsked().answer("t");
     expect(await kept).toBe("t");
   });
 
   it("is repeated for a token that was refused, once for all; not for one that a member does not know yet", async () => {
-    const all = login();
-    const through = way("a");
-    const first = token(all, through);
-    await settled();
-    last().answer("old");
+    const all = createLogin();
+    const through = createFailover("a");
+    const first = requestToken(all, through);
+    await waitForPending();
+    getLastAsked().answer("old");
     await first;
     const seen: (string | undefined)[] = [];
     let isKnown = false;
     const late = all.use(through, undefined, async (text) => {
       seen.push(text);
-      if (!isKnown) throw stale();
+      if (!isKnown) throw createStaleError();
       return text;
     });
-    await settled();
+    await waitForPending();
     isKnown = true;
     await clock.advance(200);
     expect(await late).toBe("old");
@@ -222,13 +223,13 @@ describe("a login", () => {
     await clock.advance(60_000);
     const three = [1, 2, 3].map(() =>
       all.use(through, undefined, async (text) => {
-        if (text === "old") throw stale();
+        if (text === "old") throw createStaleError();
         return text;
       }),
     );
-    await settled();
+    await waitForPending();
     expect(asked).toHaveLength(2);
-    last().answer("new");
+    getLastAsked().answer("new");
     expect(await Promise.all(three)).toEqual(["new", "new", "new"]);
   });
 
@@ -239,53 +240,53 @@ describe("a login", () => {
     /** A call that the old token does not open any more. */
     const call = () => {
       const made = all.use(through, undefined, async (text) => {
-        if (text === "old") throw stale();
+        if (text === "old") throw createStaleError();
         return text;
       });
       made.catch(() => {});
       return made;
     };
     beforeEach(async () => {
-      path = file("secret\n");
-      all = login(path);
-      through = way("a");
-      const got = token(all, through);
-      await settled();
-      last().answer("old");
+      path = writePasswordFile("secret\n");
+      all = createLogin(path);
+      through = createFailover("a");
+      const got = requestToken(all, through);
+      await waitForPending();
+      getLastAsked().answer("old");
       await got;
       await clock.advance(60_000);
     });
 
     it("takes the password that the file holds now", async () => {
-      file("changed");
+      writePasswordFile("changed");
       const made = call();
-      await settled();
-      expect(last().password).toBe("changed");
-      last().answer("new");
+      await waitForPending();
+      expect(getLastAsked().password).toBe("changed");
+      getLastAsked().answer("new");
       expect(await made).toBe("new");
     });
 
     it("waits for the file when etcd has the new password first, and does not try the old one again and again", async () => {
       const made = call();
-      await settled();
-      last().fail(refused());
+      await waitForPending();
+      getLastAsked().fail(createRefusal());
       await clock.advance(700);
       expect(asked).toHaveLength(2);
-      file("changed");
+      writePasswordFile("changed");
       await clock.advance(300);
-      expect(last().password).toBe("changed");
-      last().answer("new");
+      expect(getLastAsked().password).toBe("changed");
+      getLastAsked().answer("new");
       expect(await made).toBe("new");
     });
 
     it("takes the old password while only the file has the new one", async () => {
-      file("changed");
+      writePasswordFile("changed");
       const made = call();
-      await settled();
-      last().fail(refused());
-      await settled();
-      expect(last().password).toBe("secret");
-      last().answer("new");
+      await waitForPending();
+      getLastAsked().fail(createRefusal());
+      await waitForPending();
+      expect(getLastAsked().password).toBe("secret");
+      getLastAsked().answer("new");
       expect(await made).toBe("new");
     });
 
@@ -293,8 +294,8 @@ describe("a login", () => {
       const refuse = async () => {
         const made = call();
         for (;;) {
-          last().fail(refused()); // of one that is over already: nothing
-          const done = await Promise.race([made.catch((error: unknown) => error), settled()]);
+          getLastAsked().fail(createRefusal()); // of one that is over already: nothing
+          const done = await Promise.race([made.catch((error: unknown) => error), waitForPending()]);
           if (done !== undefined) return done;
           await clock.advance(250);
         }
@@ -308,14 +309,14 @@ describe("a login", () => {
     it("is not confused by a file that is missing, or empty, for a moment", async () => {
       writeFileSync(path, "");
       const made = call();
-      await settled();
-      expect(last().password).toBe("secret");
-      last().fail(refused());
+      await waitForPending();
+      expect(getLastAsked().password).toBe("secret");
+      getLastAsked().fail(createRefusal());
       rmSync(path);
       await clock.advance(300);
-      file("changed");
+      writePasswordFile("changed");
       await clock.advance(300);
-      last().answer("new");
+      getLastAsked().answer("new");
       expect(await made).toBe("new");
     });
   });

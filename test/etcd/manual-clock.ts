@@ -35,20 +35,20 @@ export class ManualClock implements Clock {
   /** Moves the time on, waking sleepers in order and letting everyone act in between. */
   async advance(ms: number): Promise<void> {
     const end = this.#now + ms;
-    await settled();
+    await waitForPending();
     for (;;) {
       const [next] = this.#sleepers.filter(({ at }) => at <= end).sort((a, b) => a.at - b.at);
       if (!next) break;
       this.#now = Math.max(this.#now, next.at);
       this.#sleepers = this.#sleepers.filter((other) => other !== next);
       next.wake();
-      await settled();
+      await waitForPending();
     }
     this.#now = end;
   }
 }
 
 /** Resolves when all that could go on without time has done so. */
-export function settled(): Promise<void> {
+export function waitForPending(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -4,21 +4,21 @@ import { type EtcdMember, startEtcd } from "../../fixtures/etcd/index.ts";
 import { FaultProxy } from "../../fixtures/proxy.ts";
 import type { StoreOptions } from "../../src/etcd/open/open.ts";
 import { buildPrefixRange, type Store, StoreError } from "../../src/etcd/store.ts";
-import { kindOf, write } from "./contract/index.ts";
+import { catchErrorKind, write } from "./contract/index.ts";
 import {
   ANYTHING,
   AT_ONCE,
+  createId,
+  createKey,
+  measureCall,
   NEVER,
-  newId,
-  newKey,
   put,
-  runningWatch,
-  timed,
-  until,
+  startWatch,
+  waitForCondition,
 } from "./faults-helpers.ts";
 import { open, type Transport } from "./served.ts";
 
-export function networkFaults(transport: Transport): void {
+export function testNetworkFaults(transport: Transport): void {
   describe(`${transport} over a bad network`, () => {
     let etcd: EtcdMember;
     let proxy: FaultProxy;
@@ -35,20 +35,20 @@ export function networkFaults(transport: Transport): void {
     });
     beforeEach(async () => {
       proxy = await FaultProxy.start(etcd.clientUrl);
-      store = await through({ attempt: 250, hedge: 100, total: 700 });
-      await answered();
+      store = await openThrough({ attempt: 250, hedge: 100, total: 700 });
+      await waitForAnswer();
     });
     afterEach(async () => {
       store.close();
       await proxy.close();
     });
-    const through = (timeouts: NonNullable<StoreOptions["timeouts"]>) => {
+    const openThrough = (timeouts: NonNullable<StoreOptions["timeouts"]>) => {
       return open({ endpoints: [proxy.address], transport, timeouts });
     };
 
     /** Resolves once the store has had an answer: on a busy machine not every call has one in time. */
-    const answered = () =>
-      until(() =>
+    const waitForAnswer = () =>
+      waitForCondition(() =>
         store.readRange({ key: "a" }).then(
           () => true,
           () => false,
@@ -56,18 +56,18 @@ export function networkFaults(transport: Transport): void {
       );
     /** A store whose calls are repeated only when their connection breaks. */
     const PATIENT = { attempt: NEVER, hedge: NEVER, total: NEVER };
-    const gone = (id: bigint) =>
+    const isGone = (id: bigint) =>
       direct.renew(id).then(
         () => false,
         () => true,
       );
 
     it("repeats a transaction whose answer was lost; the comparison then fails on what it wrote itself", async () => {
-      const patient = await through(PATIENT);
+      const patient = await openThrough(PATIENT);
       await patient.readRange({ key: "warm up" });
-      const key = newKey();
+      const key = createKey();
       const lost = proxy.swallowAnswerTo(ANYTHING, () =>
-        until(async () => (await direct.readRange({ key })).count === 1),
+        waitForCondition(async () => (await direct.readRange({ key })).count === 1),
       );
       const answer = await patient.commitTxn({
         compare: [{ key, target: "create", is: "equal", value: 0n }],
@@ -81,23 +81,23 @@ export function networkFaults(transport: Transport): void {
     });
 
     it("finds the session there when the answer to its grant was lost, and may revoke it twice", async () => {
-      const patient = await through(PATIENT);
+      const patient = await openThrough(PATIENT);
       await patient.readRange({ key: "warm up" });
-      const id = newId();
-      const lost = proxy.swallowAnswerTo(ANYTHING, () => until(async () => !(await gone(id))));
-      expect(await kindOf(patient.grant(id, 30))).toBe("exists");
+      const id = createId();
+      const lost = proxy.swallowAnswerTo(ANYTHING, () => waitForCondition(async () => !(await isGone(id))));
+      expect(await catchErrorKind(patient.grant(id, 30))).toBe("exists");
       await lost;
       expect((await patient.renew(id)).ttl).toBe(30);
-      const again = proxy.swallowAnswerTo(ANYTHING, () => until(() => gone(id)));
+      const again = proxy.swallowAnswerTo(ANYTHING, () => waitForCondition(() => isGone(id)));
       await patient.revoke(id);
       await again;
-      expect(await kindOf(patient.renew(id))).toBe("noSession");
+      expect(await catchErrorKind(patient.renew(id))).toBe("noSession");
       patient.close();
     });
 
     it("renews although an answer was lost", async () => {
-      const patient = await through(PATIENT);
-      const id = newId();
+      const patient = await openThrough(PATIENT);
+      const id = createId();
       await patient.grant(id, 30);
       const lost = proxy.swallowAnswerTo(ANYTHING);
       expect((await patient.renew(id)).ttl).toBe(30);
@@ -106,15 +106,15 @@ export function networkFaults(transport: Transport): void {
     });
 
     it("goes on at once, on a new connection, when its connection was reset while it was idle", async () => {
-      const patient = await through(PATIENT);
+      const patient = await openThrough(PATIENT);
       await patient.readRange({ key: "warm up" });
       proxy.reset();
-      expect(await timed(write(patient, put(newKey())))).toBeLessThan(AT_ONCE);
+      expect(await measureCall(write(patient, put(createKey())))).toBeLessThan(AT_ONCE);
       patient.close();
     });
 
     it("asks for the status again when its connection was reset while it was idle", async () => {
-      const patient = await through(PATIENT);
+      const patient = await openThrough(PATIENT);
       expect(await patient.readMemberStatuses()).toMatchObject([{ ok: true }]);
       proxy.reset();
       expect(await patient.readMemberStatuses()).toMatchObject([{ ok: true }]);
@@ -124,10 +124,10 @@ export function networkFaults(transport: Transport): void {
     });
 
     it("needs only a second attempt when its connection has silently died", async () => {
-      const patient = await through({ ...PATIENT, attempt: 500 });
+      const patient = await openThrough({ ...PATIENT, attempt: 500 });
       await patient.readRange({ key: "warm up" });
       proxy.strand();
-      expect(await timed(write(patient, put(newKey())))).toBeLessThan(AT_ONCE);
+      expect(await measureCall(write(patient, put(createKey())))).toBeLessThan(AT_ONCE);
       patient.close();
     });
 
@@ -136,13 +136,13 @@ export function networkFaults(transport: Transport): void {
       async (mode) => {
         proxy.mode = mode;
         const since = performance.now();
-        const awake = await timed(
-          kindOf(store.readRange({ key: "a" })).then((kind) => expect(kind).toBe("unavailable")),
+        const awake = await measureCall(
+          catchErrorKind(store.readRange({ key: "a" })).then((kind) => expect(kind).toBe("unavailable")),
         );
         expect(performance.now() - since).toBeGreaterThan(600);
         expect(awake).toBeLessThan(4_000);
         proxy.mode = "forward";
-        await answered();
+        await waitForAnswer();
       },
     );
 
@@ -155,19 +155,19 @@ export function networkFaults(transport: Transport): void {
     });
 
     it("reads again when an answer is cut in the middle", async () => {
-      const at = newKey();
+      const at = createKey();
       for (let i = 0; i < 3; i += 1) await write(direct, put(`${at}/${i}`, "0123456789".repeat(50_000)));
       proxy.cutAfter = 700_000;
-      const patient = await through(PATIENT);
+      const patient = await openThrough(PATIENT);
       const { kvs } = await patient.readRange(buildPrefixRange(`${at}/`));
       patient.close();
       expect(kvs.map(({ value }) => value.length)).toEqual([500_000, 500_000, 500_000]);
     });
 
     it("uses whichever answer comes when all are slow", async () => {
-      const slow = await through({ attempt: 10_000, hedge: 50, total: 20_000 });
+      const slow = await openThrough({ attempt: 10_000, hedge: 50, total: 20_000 });
       proxy.delay = 300;
-      const key = newKey();
+      const key = createKey();
       await write(slow, put(key, "v"));
       expect((await slow.readRange({ key })).kvs[0]?.value).toBe("v");
       slow.close();
@@ -177,23 +177,23 @@ export function networkFaults(transport: Transport): void {
       proxy.mode = "refuse";
       const endpoints = [proxy.address, etcd.clientUrl];
       const two = await open({ endpoints, transport, timeouts: PATIENT });
-      expect(await timed(two.readRange({ key: "a" }))).toBeLessThan(AT_ONCE);
+      expect(await measureCall(two.readRange({ key: "a" }))).toBeLessThan(AT_ONCE);
       proxy.mode = "drop"; // who asked there would wait for ever
-      expect(await timed(two.readRange({ key: "a" }))).toBeLessThan(AT_ONCE);
+      expect(await measureCall(two.readRange({ key: "a" }))).toBeLessThan(AT_ONCE);
       two.close();
     });
 
     it("breaks a watch whose connection is reset", async () => {
-      const watch = await runningWatch(store, direct, new AbortController().signal);
-      const next = kindOf(watch.next());
+      const watch = await startWatch(store, direct, new AbortController().signal);
+      const next = catchErrorKind(watch.next());
       proxy.reset();
       expect(await next).toBe("unavailable");
     });
 
     it("breaks a watch whose connection has silently died, though nobody calls", async () => {
-      const wary = await through({ probe: 100 });
-      const watch = await runningWatch(wary, direct, new AbortController().signal);
-      const next = kindOf(watch.next());
+      const wary = await openThrough({ probe: 100 });
+      const watch = await startWatch(wary, direct, new AbortController().signal);
+      const next = catchErrorKind(watch.next());
       await new Promise((resolve) => setTimeout(resolve, 300)); // probes are answered meanwhile
       proxy.strand();
       expect(await next).toBe("unavailable");
@@ -203,8 +203,8 @@ export function networkFaults(transport: Transport): void {
     it("breaks a watch on a member that let a call hang", async () => {
       const timeouts = { ...PATIENT, hedge: 100 };
       const two = await open({ endpoints: [proxy.address, etcd.clientUrl], transport, timeouts });
-      const watch = await runningWatch(two, direct, new AbortController().signal);
-      const next = kindOf(watch.next());
+      const watch = await startWatch(two, direct, new AbortController().signal);
+      const next = catchErrorKind(watch.next());
       proxy.mode = "drop";
       await two.readRange({ key: "a" });
       expect(await next).toBe("unavailable");
@@ -215,20 +215,20 @@ export function networkFaults(transport: Transport): void {
       const timeouts = { ...PATIENT, hedge: 100 };
       const two = await open({ endpoints: [proxy.address, etcd.clientUrl], transport, timeouts });
       proxy.mode = "drop";
-      await runningWatch(two, direct, new AbortController().signal);
+      await startWatch(two, direct, new AbortController().signal);
       two.close();
     });
 
     it("cannot open a watch for ever", async () => {
       proxy.mode = "drop";
       const watch = store.watch({ ranges: [{ key: "a" }], from: 1n }, new AbortController().signal);
-      expect(await kindOf(watch[Symbol.asyncIterator]().next())).toBe("unavailable");
+      expect(await catchErrorKind(watch[Symbol.asyncIterator]().next())).toBe("unavailable");
     });
 
     it("frees every connection: of a watch when it ends, all when the store closes", async () => {
       const before = proxy.open;
       const stop = new AbortController();
-      const watch = await runningWatch(store, direct, stop.signal);
+      const watch = await startWatch(store, direct, stop.signal);
       const ended = watch.next().catch((error: unknown) => error);
       stop.abort(new Error("enough"));
       expect(await ended).toBe(stop.signal.reason);

@@ -75,7 +75,7 @@ describe("the options of a store", () => {
   });
 
   it("never quote the password", () => {
-    const message = (options: StoreOptions) => {
+    const catchMessage = (options: StoreOptions) => {
       try {
         checkStoreOptions(options);
         return "";
@@ -83,7 +83,7 @@ describe("the options of a store", () => {
         return String(error);
       }
     };
-    expect(message({ endpoints, user: "u", password: "hunter2" })).not.toContain("hunter2");
-    expect(message({ endpoints: secure, password: "hunter2" })).not.toContain("hunter2");
+    expect(catchMessage({ endpoints, user: "u", password: "hunter2" })).not.toContain("hunter2");
+    expect(catchMessage({ endpoints: secure, password: "hunter2" })).not.toContain("hunter2");
   });
 });

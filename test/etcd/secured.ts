@@ -5,13 +5,13 @@ import { type EtcdMember, readClientTls, startEtcd } from "../../fixtures/etcd/i
 import { ConfigError } from "../../src/base/errors.ts";
 import type { StoreOptions } from "../../src/etcd/open/open.ts";
 import { buildPrefixRange, type Op, type Store, StoreError } from "../../src/etcd/store.ts";
-import { kindOf, write } from "./contract/index.ts";
+import { catchErrorKind, write } from "./contract/index.ts";
 import { open, type Transport } from "./served.ts";
 
 const put = (key: string, value = ""): Op => ({ op: "put", key, value });
 
 /** Opens stores that are closed after each test. */
-function opener(transport: Transport): (options: StoreOptions) => Promise<Store> {
+function createOpener(transport: Transport): (options: StoreOptions) => Promise<Store> {
   const stores: Store[] = [];
   afterEach(() => {
     for (const store of stores.splice(0)) store.close();
@@ -23,7 +23,7 @@ function opener(transport: Transport): (options: StoreOptions) => Promise<Store>
   };
 }
 
-async function errorOf(call: Promise<unknown>): Promise<StoreError> {
+async function catchError(call: Promise<unknown>): Promise<StoreError> {
   const error = await call.catch((thrown: unknown) => thrown);
   if (!(error instanceof StoreError)) throw new Error(`no StoreError: ${String(error)}`);
   return error;
@@ -32,7 +32,7 @@ async function errorOf(call: Promise<unknown>): Promise<StoreError> {
 /** What a server's certificate says is settled at once, long before the deadline of a call: that would be this, ms. */
 const LATE = { total: 600_000 };
 
-export function overTls(transport: Transport): void {
+export function testTls(transport: Transport): void {
   describe(`${transport} over TLS`, () => {
     let etcd: EtcdMember;
     let ca: string;
@@ -42,7 +42,7 @@ export function overTls(transport: Transport): void {
       ca = (await readClientTls(etcd.certificates)).ca;
     });
     afterAll(() => etcd?.stop());
-    const connect = opener(transport);
+    const connect = createOpener(transport);
 
     it("trusts the configured authority, for calls and for watches", async () => {
       const store = await connect({ endpoints: etcd.endpoints, tls: { ca } });
@@ -70,12 +70,12 @@ export function overTls(transport: Transport): void {
         tls: { ca, serverName: "other.test" },
         timeouts: LATE,
       });
-      expect((await errorOf(other.readRange({ key: "a" }))).message).toMatch(/other\.test/);
+      expect((await catchError(other.readRange({ key: "a" }))).message).toMatch(/other\.test/);
     });
 
     it("does not believe a server whose authority it does not know", async () => {
       const store = await connect({ endpoints: etcd.endpoints, timeouts: LATE });
-      const error = await errorOf(store.readRange({ key: "a" }));
+      const error = await catchError(store.readRange({ key: "a" }));
       expect(error).toMatchObject({ kind: "unavailable", message: expect.stringMatching(/certificate/) });
     });
 
@@ -89,7 +89,7 @@ export function overTls(transport: Transport): void {
         endpoints: [etcd.clientUrl.replace("https", "http")],
         timeouts: { total: 700 },
       });
-      const error = await errorOf(plain.readRange({ key: "a" }));
+      const error = await catchError(plain.readRange({ key: "a" }));
       expect(error.kind).toBe("unavailable");
       if (transport === "http") expect(error.message).toContain("https");
     });
@@ -101,7 +101,7 @@ export function overTls(transport: Transport): void {
       etcd = await startEtcd({ tls: { clientCertAuth: true } });
     });
     afterAll(() => etcd?.stop());
-    const connect = opener(transport);
+    const connect = createOpener(transport);
 
     it("shows its certificate, and is refused without one", async () => {
       const { certificates } = etcd;
@@ -112,16 +112,18 @@ export function overTls(transport: Transport): void {
       await write(store, put("a"));
       expect(await readFile(identity.cert, "utf8")).toBe(tls.cert);
       const nobody = await connect({ endpoints: etcd.endpoints, tls: { ca: tls.ca } });
-      expect(["unauthenticated", "unavailable"]).toContain(await kindOf(nobody.readRange({ key: "a" })));
+      expect(["unauthenticated", "unavailable"]).toContain(
+        await catchErrorKind(nobody.readRange({ key: "a" })),
+      );
     });
   });
 
-  if (transport === "grpc") identityByCertificate();
-  else skippedVerification();
+  if (transport === "grpc") testCertificateIdentity();
+  else testSkippedVerification();
 }
 
 /** etcd3 cannot do this. */
-function skippedVerification(): void {
+function testSkippedVerification(): void {
   describe("http without verification", () => {
     it("believes any server when told so, and grpc says that it cannot", async () => {
       const etcd = await startEtcd({ tls: {} });
@@ -136,7 +138,7 @@ function skippedVerification(): void {
 }
 
 /** The gateway cannot do this: it shows etcd its own certificate, not the client's. */
-function identityByCertificate(): void {
+function testCertificateIdentity(): void {
   describe("grpc with the identity in the client's certificate", () => {
     let etcd: EtcdMember;
     beforeAll(async () => {
@@ -144,7 +146,7 @@ function identityByCertificate(): void {
       etcd = await startEtcd({ tls: { clientCertAuth: true }, auth });
     });
     afterAll(() => etcd?.stop());
-    const connect = opener("grpc");
+    const connect = createOpener("grpc");
 
     it("is the user whom the common name says, and `auto` chooses grpc for it", async () => {
       const { certificates } = etcd;
@@ -152,12 +154,12 @@ function identityByCertificate(): void {
       const tls = await readClientTls(certificates, await certificates.issueClient("runner"));
       const store = await connect({ endpoints: etcd.endpoints, tls, transport: "auto" });
       await write(store, put("/jobs/a"));
-      expect(await kindOf(write(store, put("/other")))).toBe("permission");
+      expect(await catchErrorKind(write(store, put("/other")))).toBe("permission");
     });
   });
 }
 
-export function withPasswords(transport: Transport): void {
+export function testPasswords(transport: Transport): void {
   describe(`${transport} with user and password`, () => {
     const user = "runner";
     const password = "s3cret";
@@ -168,19 +170,19 @@ export function withPasswords(transport: Transport): void {
       etcd = await startEtcd({ auth });
     });
     afterAll(() => etcd?.stop());
-    const connect = opener(transport);
+    const connect = createOpener(transport);
 
     it("does what the role allows, and is told what it does not", async () => {
       const store = await connect({ endpoints: etcd.endpoints, ...allowed });
       const { revision } = await write(store, put("/jobs/a", "1"));
       expect((await store.readRange(buildPrefixRange("/jobs/"))).count).toBe(1);
-      expect(await kindOf(write(store, put("/other/a")))).toBe("permission");
-      expect(await kindOf(store.readRange({ key: "/other/a" }))).toBe("permission");
+      expect(await catchErrorKind(write(store, put("/other/a")))).toBe("permission");
+      expect(await catchErrorKind(store.readRange({ key: "/other/a" }))).toBe("permission");
       const { signal } = new AbortController();
       const own = store.watch({ ranges: [buildPrefixRange("/jobs/")], from: revision }, signal);
       expect((await own[Symbol.asyncIterator]().next()).value).toMatchObject({ revision });
       const other = store.watch({ ranges: [buildPrefixRange("/other/")], from: revision }, signal);
-      expect(await kindOf(other[Symbol.asyncIterator]().next())).toBe("permission");
+      expect(await catchErrorKind(other[Symbol.asyncIterator]().next())).toBe("permission");
     });
 
     it("holds sessions", async () => {
@@ -194,10 +196,10 @@ export function withPasswords(transport: Transport): void {
 
     it("is refused with a wrong password, and without one", async () => {
       const wrong = await connect({ endpoints: etcd.endpoints, ...allowed, password: "guess" });
-      expect(await kindOf(wrong.readRange({ key: "/jobs/a" }))).toBe("unauthenticated");
-      expect(await kindOf(wrong.grant(1n, 5))).toBe("unauthenticated");
+      expect(await catchErrorKind(wrong.readRange({ key: "/jobs/a" }))).toBe("unauthenticated");
+      expect(await catchErrorKind(wrong.grant(1n, 5))).toBe("unauthenticated");
       const anonymous = await connect({ endpoints: etcd.endpoints });
-      expect(await kindOf(anonymous.readRange({ key: "/jobs/a" }))).toBe("unauthenticated");
+      expect(await catchErrorKind(anonymous.readRange({ key: "/jobs/a" }))).toBe("unauthenticated");
     });
 
     it("logs in again after the server has forgotten its tokens, for calls and for watches", async () => {
@@ -221,7 +223,7 @@ export function withPasswords(transport: Transport): void {
       etcd = await startEtcd({ quotaBytes: 4 * 1024 * 1024 });
     });
     afterAll(() => etcd?.stop());
-    const connect = opener(transport);
+    const connect = createOpener(transport);
 
     it("works although a user is configured", async () => {
       const login = { user: "runner", password: "s3cret", allowPlaintextPassword: true };
@@ -237,8 +239,8 @@ export function withPasswords(transport: Transport): void {
         // The server knows its size only after a commit, every 100 ms.
         for (let i = 0; i < 500; i += 1) await write(store, put(`fill/${i}`, "x".repeat(400_000)));
       };
-      expect(await kindOf(fill())).toBe("noSpace");
-      expect(await kindOf(store.grant(100n, 60))).toBe("noSpace");
+      expect(await catchErrorKind(fill())).toBe("noSpace");
+      expect(await catchErrorKind(store.grant(100n, 60))).toBe("noSpace");
       expect((await store.renew(99n)).ttl).toBe(60);
       const answer = await write(store, { op: "delete", key: "fill/0" }, { op: "range", key: "held" });
       expect(answer.results).toMatchObject([{ deleted: 1 }, { count: 1 }]);

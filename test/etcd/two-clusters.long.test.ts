@@ -4,7 +4,7 @@ import { type EtcdMember, startEtcd } from "../../fixtures/etcd/index.ts";
 import { FaultProxy } from "../../fixtures/proxy.ts";
 import type { StoreOptions } from "../../src/etcd/open/open.ts";
 import { type Store, StoreError } from "../../src/etcd/store.ts";
-import { newId } from "./faults-helpers.ts";
+import { createId } from "./faults-helpers.ts";
 import { open, type Transport } from "./served.ts";
 
 const TIMEOUTS = { attempt: 1_000, hedge: 100, total: 1_500 };
@@ -17,30 +17,30 @@ let ids: { ours: bigint; theirs: bigint };
 
 beforeAll(async () => {
   [ours, theirs] = await Promise.all([startEtcd(), startEtcd()]);
-  ids = { ours: await idOf(ours), theirs: await idOf(theirs) };
+  ids = { ours: await readClusterId(ours), theirs: await readClusterId(theirs) };
   expect(ids.ours).not.toBe(ids.theirs);
   return async () => void (await Promise.all([ours.stop(), theirs.stop()]));
 });
 afterEach(() => {
-  ours.thaw();
+  ours.unfreeze();
   for (const store of stores.splice(0)) store.close();
 });
 
-async function idOf(member: EtcdMember): Promise<bigint> {
+async function readClusterId(member: EtcdMember): Promise<bigint> {
   const answer = await fetch(`${member.clientUrl}/v3/maintenance/status`, { method: "POST", body: "{}" });
   const { header } = (await answer.json()) as { header: { cluster_id: string } };
   return BigInt(header.cluster_id);
 }
 
 /** A store over both, that starts with ours. */
-async function both(transport: Transport, more: Partial<StoreOptions> = {}): Promise<Store> {
+async function openBoth(transport: Transport, more: Partial<StoreOptions> = {}): Promise<Store> {
   const endpoints = [ours.clientUrl, theirs.clientUrl];
   const store = await open({ endpoints, transport, timeouts: TIMEOUTS, ...more });
   stores.push(store);
   return store;
 }
 
-const refusal = async (call: Promise<unknown>): Promise<StoreError> => {
+const catchRefusal = async (call: Promise<unknown>): Promise<StoreError> => {
   const error = await call.then(
     (value) => new Error(`answered: ${String(value)}`),
     (reason: unknown) => reason,
@@ -51,10 +51,10 @@ const refusal = async (call: Promise<unknown>): Promise<StoreError> => {
 
 describe.each(TRANSPORTS)("over %s, of two clusters among the endpoints", (transport) => {
   test("the first that answers is believed; the other is refused, by both ids and its address", async () => {
-    const store = await both(transport);
+    const store = await openBoth(transport);
     await store.readRange({ key: "a" });
     ours.freeze();
-    const { kind, message } = await refusal(store.readRange({ key: "a" }));
+    const { kind, message } = await catchRefusal(store.readRange({ key: "a" }));
     expect(kind).toBe("otherCluster");
     expect(message).toContain(theirs.clientUrl);
     expect(message).toContain(`belongs to cluster ${ids.theirs.toString(16)}`);
@@ -62,24 +62,24 @@ describe.each(TRANSPORTS)("over %s, of two clusters among the endpoints", (trans
   });
 
   test("a session is granted by the believed one only; once both have answered, none is granted any more", async () => {
-    const store = await both(transport);
-    const session = newId();
+    const store = await openBoth(transport);
+    const session = createId();
     await store.grant(session, 60);
     ours.freeze();
-    expect((await refusal(store.grant(newId(), 60))).kind).toBe("otherCluster");
-    expect((await refusal(store.renew(session))).kind, "theirs does not say that it is gone").toBe(
+    expect((await catchRefusal(store.grant(createId(), 60))).kind).toBe("otherCluster");
+    expect((await catchRefusal(store.renew(session))).kind, "theirs does not say that it is gone").toBe(
       "otherCluster",
     );
-    ours.thaw();
+    ours.unfreeze();
     expect((await store.renew(session)).ttl, "what is held already is renewed").toBe(60);
-    expect((await refusal(store.grant(newId(), 60))).kind).toBe("otherCluster");
+    expect((await catchRefusal(store.grant(createId(), 60))).kind).toBe("otherCluster");
   });
 
   test("a slow answer of the believed one wins over a quick one of the other", async () => {
     const proxy = await FaultProxy.start(ours.clientUrl);
     try {
       const timeouts = { attempt: 60_000, hedge: 100, total: 60_000 };
-      const store = await both(transport, { endpoints: [proxy.url, theirs.clientUrl], timeouts });
+      const store = await openBoth(transport, { endpoints: [proxy.url, theirs.clientUrl], timeouts });
       await store.commitTxn({
         compare: [],
         success: [{ op: "put", key: "slow", value: "ours" }],
@@ -93,19 +93,19 @@ describe.each(TRANSPORTS)("over %s, of two clusters among the endpoints", (trans
   });
 
   test("a watch is not opened on the other", async () => {
-    const store = await both(transport);
+    const store = await openBoth(transport);
     const { revision } = await store.readRange({ key: "a" });
     ours.freeze();
     const stop = new AbortController();
     const watch = store.watch({ ranges: [{ key: "a" }], from: revision + 1n }, stop.signal);
-    expect((await refusal(watch[Symbol.asyncIterator]().next())).kind).toBe("otherCluster");
+    expect((await catchRefusal(watch[Symbol.asyncIterator]().next())).kind).toBe("otherCluster");
   });
 
   test("the configured one is believed, whichever answers first", async () => {
-    const store = await both(transport, { clusterId: ids.theirs });
+    const store = await openBoth(transport, { clusterId: ids.theirs });
     const txn = { compare: [], success: [{ op: "put" as const, key: "b", value: "theirs" }], failure: [] };
     await store.commitTxn(txn);
-    await store.grant(newId(), 60);
+    await store.grant(createId(), 60);
     expect((await theirs.runEtcdctl("get", "b", "--print-value-only")).trim()).toBe("theirs");
     expect((await ours.runEtcdctl("get", "b")).trim()).toBe("");
     const found = (await store.readMemberStatuses()).map((one) => one.ok && one.clusterId);
@@ -113,18 +113,18 @@ describe.each(TRANSPORTS)("over %s, of two clusters among the endpoints", (trans
   });
 
   test("the other gets no write, not even when the believed one does not answer", async () => {
-    const store = await both(transport);
+    const store = await openBoth(transport);
     await store.readRange({ key: "c" });
     ours.freeze();
     const txn = { compare: [], success: [{ op: "put" as const, key: "c", value: "ours" }], failure: [] };
-    expect((await refusal(store.commitTxn(txn))).kind).toBe("otherCluster");
+    expect((await catchRefusal(store.commitTxn(txn))).kind).toBe("otherCluster");
     expect((await theirs.runEtcdctl("get", "c")).trim()).toBe("");
   });
 
   test("the configured one is away: the other is refused", async () => {
-    const store = await both(transport, { clusterId: ids.ours });
+    const store = await openBoth(transport, { clusterId: ids.ours });
     ours.freeze();
-    const { kind, message } = await refusal(store.grant(newId(), 60));
+    const { kind, message } = await catchRefusal(store.grant(createId(), 60));
     expect(kind).toBe("otherCluster");
     expect(message).toContain(
       `${theirs.clientUrl} belongs to cluster ${ids.theirs.toString(16)}, but clusterId is ${ids.ours.toString(16)}`,
@@ -132,19 +132,19 @@ describe.each(TRANSPORTS)("over %s, of two clusters among the endpoints", (trans
   });
 
   test("the configured one is there, and then away for a while: that is no fault of the configuration", async () => {
-    const store = await both(transport, { clusterId: ids.ours });
+    const store = await openBoth(transport, { clusterId: ids.ours });
     await store.readRange({ key: "a" });
     ours.freeze();
-    expect((await refusal(store.readRange({ key: "a" }))).kind).toBe("unavailable");
-    ours.thaw();
-    await store.grant(newId(), 60);
+    expect((await catchRefusal(store.readRange({ key: "a" }))).kind).toBe("unavailable");
+    ours.unfreeze();
+    await store.grant(createId(), 60);
   });
 });
 
 test.each(TRANSPORTS)(
   "over %s, a single endpoint of another cluster than the configured one is refused",
   async (transport) => {
-    const store = await both(transport, { endpoints: [theirs.clientUrl], clusterId: ids.ours });
-    expect((await refusal(store.readRange({ key: "a" }))).kind).toBe("otherCluster");
+    const store = await openBoth(transport, { endpoints: [theirs.clientUrl], clusterId: ids.ours });
+    expect((await catchRefusal(store.readRange({ key: "a" }))).kind).toBe("otherCluster");
   },
 );

@@ -2,13 +2,13 @@ import { expect, test } from "vitest";
 import { createRealClock } from "../../src/process/clock.ts";
 import { realRandom } from "../../src/process/random.ts";
 
-function sources(running = 1000, booted = 90_000) {
+function createSources(running = 1000, booted = 90_000) {
   const at = { running, booted };
   return { at, clock: createRealClock({ readMonotonic: () => at.running, readBootTime: () => at.booted }) };
 }
 
 test("now() counts what ran and what was suspended", () => {
-  const { at, clock } = sources();
+  const { at, clock } = createSources();
   at.running += 5000;
   at.booted += 5000;
   expect(clock.now()).toBe(5000);
@@ -20,7 +20,7 @@ test("now() counts what ran and what was suspended", () => {
 });
 
 test("the coarseness of the boot-time clock does not show, and now() never goes back", () => {
-  const { at, clock } = sources();
+  const { at, clock } = createSources();
   let last = 0;
   for (let i = 0; i < 1000; i++) {
     at.running += 1;
@@ -34,7 +34,7 @@ test("the coarseness of the boot-time clock does not show, and now() never goes 
 });
 
 test("many short suspends add up", () => {
-  const { at, clock } = sources();
+  const { at, clock } = createSources();
   for (let i = 0; i < 100; i++) at.booted += 20;
   expect(clock.now()).toBe(2000);
 });

@@ -1,58 +1,58 @@
 import { expect, test } from "vitest";
+import { listMarkedProcesses } from "../../fixtures/process/marked-processes.ts";
 import { retryAfterStalls, startStopwatch } from "../../fixtures/steady.ts";
+import { waitUntil } from "../../fixtures/wait-until.ts";
 import type { GuardedCommand } from "../../src/process/guarded-command/command.ts";
 import { createGuardianHost } from "../../src/process/host.ts";
 import {
-  brood,
   clock,
-  fixture,
-  guarded,
-  marked,
-  newMark,
-  newOutput,
-  remains,
-  started,
-  until,
-  untilDead,
+  createMark,
+  createOutput,
+  getFixturePath,
+  listRemains,
+  prepareGuarded,
+  startBrood,
+  startGuarded,
+  waitUntilDead,
 } from "./helpers.ts";
 
 /** How late a deadline may be kept on a slow machine, ms: the other ones are many seconds away. */
 const SOON = 4_000;
 
 /** A deadline so many ms from now. @returns how late it is, ms, stalls not counted */
-function lateness(ms: number): () => number {
+function startLatenessCheck(ms: number): () => number {
   const passed = startStopwatch();
   return () => passed() - ms;
 }
 
-const sh = (script: string): [string, ...string[]] => ["sh", "-c", script];
+const buildShellCommand = (script: string): [string, ...string[]] => ["sh", "-c", script];
 
 /** A command that ignores SIGTERM already. */
-async function deaf(): Promise<GuardedCommand> {
-  const out = newOutput();
+async function startDeafCommand(): Promise<GuardedCommand> {
+  const out = createOutput();
   const script = `trap "" TERM; echo up >>$OUT; while :; do sleep 0.05; done`;
-  const { it } = await started(newMark(), sh(script), { OUT: out.path });
-  await until("a command that is deaf", () => out.lines().length > 0);
+  const { it } = await startGuarded(createMark(), buildShellCommand(script), { OUT: out.path });
+  await waitUntil("a command that is deaf", () => out.lines().length > 0);
   return it;
 }
 
 test("at termAt a command gets SIGTERM, and may clean up", async () => {
-  const out = newOutput();
+  const out = createOutput();
   const script = `trap 'echo bye >>$OUT; exit 3' TERM; echo up >>$OUT; sleep 30 & wait`;
-  const { it } = await started(newMark(), sh(script), { OUT: out.path });
-  await until("a command that listens", () => out.lines().length > 0);
+  const { it } = await startGuarded(createMark(), buildShellCommand(script), { OUT: out.path });
+  await waitUntil("a command that listens", () => out.lines().length > 0);
   it.arm({ termAt: clock.now() + 100, killAt: clock.now() + 15_000 });
   expect(await it.exited).toMatchObject({ code: 3, terminated: true });
   await it.gone;
   expect(out.lines()).toEqual(["up", "bye"]);
 });
 
-test("at killAt a command that ignores SIGTERM is killed", () => retryAfterStalls(killed));
+test("at killAt a command that ignores SIGTERM is killed", () => retryAfterStalls(testKill));
 
-async function killed(): Promise<void> {
-  const it = await deaf();
+async function testKill(): Promise<void> {
+  const it = await startDeafCommand();
   const killAt = clock.now() + 400;
-  const late = lateness(400);
+  const late = startLatenessCheck(400);
   it.arm({ termAt: clock.now() + 100, killAt });
   expect(await it.exited).toMatchObject({ signal: 9, terminated: true });
   await it.gone;
@@ -61,25 +61,28 @@ async function killed(): Promise<void> {
 }
 
 test("descendants that ignore SIGTERM, in sessions of their own, are killed after the first process obeyed", async () => {
-  const mark = newMark();
-  const { it } = await started(
+  const mark = createMark();
+  const { it } = await startGuarded(
     mark,
-    sh(`(trap "" TERM; setsid sleep 30 & setsid sleep 30 &); exec sleep 30`),
+    buildShellCommand(`(trap "" TERM; setsid sleep 30 & setsid sleep 30 &); exec sleep 30`),
   );
-  await until("descendants", () => marked(mark).filter(({ name }) => name === "sleep").length === 3);
+  await waitUntil(
+    "descendants",
+    () => listMarkedProcesses(mark).filter(({ name }) => name === "sleep").length === 3,
+  );
   const killAt = clock.now() + 800;
-  const late = lateness(800);
+  const late = startLatenessCheck(800);
   it.terminate(killAt);
   expect(await it.exited).toMatchObject({ signal: 15, leftovers: true, terminated: true });
   expect(late()).toBeLessThan(0);
   await it.gone;
   expect(clock.now()).toBeGreaterThan(killAt - 30);
-  expect(remains(mark)).toEqual([]);
+  expect(listRemains(mark)).toEqual([]);
 });
 
 test("renewed deadlines keep a command alive", async () => {
   await retryAfterStalls(async () => {
-    const { it } = await started(newMark(), sh("sleep 0.5; exit 4"));
+    const { it } = await startGuarded(createMark(), buildShellCommand("sleep 0.5; exit 4"));
     for (let i = 0; i < 8; i++) {
       it.arm({ termAt: clock.now() + 200, killAt: clock.now() + 300 });
       await clock.sleep(50);
@@ -91,15 +94,15 @@ test("renewed deadlines keep a command alive", async () => {
 });
 
 test("a termination that has begun is not undone by a renewal, and heeds the earlier of its limits", async () => {
-  const it = await deaf();
-  const late = lateness(300);
+  const it = await startDeafCommand();
+  const late = startLatenessCheck(300);
   it.arm({ termAt: clock.now() + 100, killAt: clock.now() + 300 });
   it.terminate(clock.now() + 20_000);
   await it.gone;
   expect(late()).toBeLessThan(SOON);
 
-  const other = await deaf();
-  const later = lateness(300);
+  const other = await startDeafCommand();
+  const later = startLatenessCheck(300);
   other.terminate(clock.now() + 300);
   other.arm({ termAt: clock.now() + 20_000, killAt: clock.now() + 20_000 });
   await other.gone;
@@ -107,7 +110,7 @@ test("a termination that has begun is not undone by a renewal, and heeds the ear
 });
 
 test("a stopped command dies of SIGTERM all the same", async () => {
-  const { it, pid } = await started(newMark(), ["sleep", "30"]);
+  const { it, pid } = await startGuarded(createMark(), ["sleep", "30"]);
   process.kill(pid, "SIGSTOP");
   it.terminate(clock.now() + 5000);
   expect(await it.exited).toMatchObject({ signal: 15 });
@@ -115,26 +118,30 @@ test("a stopped command dies of SIGTERM all the same", async () => {
 });
 
 test("a brood that left by every door is killed", async () => {
-  const mark = newMark();
-  const { it } = await brood(mark);
+  const mark = createMark();
+  const { it } = await startBrood(mark);
   it.terminate(clock.now() + 100);
   await it.gone;
-  expect(remains(mark)).toEqual([]);
+  expect(listRemains(mark)).toEqual([]);
 });
 
 test("what keeps forking is killed", async () => {
-  const mark = newMark();
+  const mark = createMark();
   // Ten chains of far more generations than are waited for: on a slow machine few of them are seen alive.
-  const { it } = await started(mark, [fixture("chain.sh"), "1000"]);
+  const { it } = await startGuarded(mark, [getFixturePath("chain.sh"), "1000"]);
   const seen = new Set<number>();
-  await until("generations", () => marked(mark).some((link) => seen.add(link.pid).size > 20), 50_000);
+  await waitUntil(
+    "generations",
+    () => listMarkedProcesses(mark).some((link) => seen.add(link.pid).size > 20),
+    { ms: 50_000 },
+  );
   it.terminate(clock.now());
   await it.gone;
-  await untilDead(mark, 1000);
+  await waitUntilDead(mark, 1000);
 });
 
 test("nothing is started without a deadline, nor after one", async () => {
-  const spec = { file: "true", args: [], env: { ...process.env, TEST_MARK: newMark() } };
+  const spec = { file: "true", args: [], env: { ...process.env, TEST_MARK: createMark() } };
   const unarmed = await createGuardianHost(clock).prepare(spec);
   await expect(unarmed.start({})).rejects.toMatchObject({ exitCode: 70 });
   await unarmed.release();
@@ -146,7 +153,7 @@ test("nothing is started without a deadline, nor after one", async () => {
 });
 
 test("a termination before the start leaves nothing to start", async () => {
-  const it = await guarded(newMark(), ["true"]);
+  const it = await prepareGuarded(createMark(), ["true"]);
   it.terminate(clock.now() + 1000);
   await it.gone;
   await expect(it.start({})).rejects.toMatchObject({ exitCode: 70 });
@@ -154,8 +161,8 @@ test("a termination before the start leaves nothing to start", async () => {
 });
 
 test("a guardian that is not needed is released", async () => {
-  const mark = newMark();
-  const it = await guarded(mark, ["true"]);
+  const mark = createMark();
+  const it = await prepareGuarded(mark, ["true"]);
   await it.release();
-  expect(remains(mark)).toEqual([]);
+  expect(listRemains(mark)).toEqual([]);
 });

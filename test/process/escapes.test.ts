@@ -1,94 +1,95 @@
 /** Processes that leave the tree of their command. Each test has its command in a cgroup where one may be made, and then in none. */
+
 import { spawn } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { killProcess } from "../../fixtures/process/marked-processes.ts";
+import { waitUntil } from "../../fixtures/wait-until.ts";
 import {
-  guardians,
+  createMark,
+  createOutput,
+  createSleeper,
+  findGuardians,
   isRoot,
-  kill,
-  newMark,
-  newOutput,
-  newSleeper,
   type Runner,
-  runner,
-  until,
+  startRunner,
   WAYS,
 } from "./helpers.ts";
 
 /** Bytes that a process has read. */
-function bytesRead(pid: number): number {
+function readByteCount(pid: number): number {
   return Number(/^rchar: (\d+)/m.exec(readFileSync(`/proc/${pid}/io`, "utf8"))?.[1]);
 }
 
 /** Waits until a guardian has read the list of all processes, which it does again and again where there is no cgroup. */
-async function scanned(inner: number): Promise<void> {
+async function waitForScan(inner: number): Promise<void> {
   const listed = readdirSync("/proc").filter((name) => /^\d+$/.test(name)).length * 50;
   for (const _ of ["one that may have begun before", "one that has not"]) {
-    const before = bytesRead(inner);
-    await until("a look at all processes", () => bytesRead(inner) > before + listed);
+    const before = readByteCount(inner);
+    await waitUntil("a look at all processes", () => readByteCount(inner) > before + listed);
   }
 }
 
 /** A pid namespace that is no descendant of any command. @returns its first process */
-async function otherNamespace(): Promise<number> {
-  const outside = newSleeper();
+async function startOtherNamespace(): Promise<number> {
+  const outside = createSleeper();
   const holder = spawn("unshare", ["-pf", "--kill-child", ...outside.words.split(" ")], { stdio: "ignore" });
   onTestFinished(() => void holder.kill("SIGKILL"));
-  const first = (pid: number) => readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1").trim();
-  return until("a namespace", () => Number(first(holder.pid ?? 0)) || undefined);
+  const readFirstChild = (pid: number) => readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1").trim();
+  return waitUntil("a namespace", () => Number(readFirstChild(holder.pid ?? 0)) || undefined);
 }
 
 /** Waits until a process that left would be found: at once in a cgroup, else once it was seen. */
-async function known(run: Runner, inner: number): Promise<void> {
-  const { pid = 0 } = await run.event("started");
-  const cgroup = (of: number) => readFileSync(`/proc/${of}/cgroup`, "latin1");
-  if (cgroup(pid) === cgroup(run.pid)) await scanned(inner);
+async function waitUntilFindable(run: Runner, inner: number): Promise<void> {
+  const { pid = 0 } = await run.waitForEvent("started");
+  const readCgroup = (of: number) => readFileSync(`/proc/${of}/cgroup`, "latin1");
+  if (readCgroup(pid) === readCgroup(run.pid)) await waitForScan(inner);
 }
 
 describe.each(WAYS)("$name", ({ before }) => {
   test("both guardians killed at once: a daemon with an own session and no environment dies too", async () => {
-    const mark = newMark();
-    const daemon = newSleeper();
+    const mark = createMark();
+    const daemon = createSleeper();
     const command = ["sh", "-c", `setsid env -i ${daemon.words} & exec sleep 60`] as const;
-    const run = runner(mark, { command: [...command] }, {}, before);
-    await run.event("started");
-    const pid = await until("a daemon", daemon.find);
-    const { outer, inner } = guardians(mark, run.pid);
-    await known(run, inner.pid);
-    kill(outer.pid, "SIGSTOP"); // so that neither has time to act for the other
-    kill(inner.pid, "SIGSTOP");
-    kill(inner.pid, "SIGKILL");
-    kill(outer.pid, "SIGKILL");
+    const run = startRunner(mark, { command: [...command] }, {}, before);
+    await run.waitForEvent("started");
+    const pid = await waitUntil("a daemon", daemon.find);
+    const { outer, inner } = findGuardians(mark, run.pid);
+    await waitUntilFindable(run, inner.pid);
+    killProcess(outer.pid, "SIGSTOP"); // so that neither has time to act for the other
+    killProcess(inner.pid, "SIGSTOP");
+    killProcess(inner.pid, "SIGKILL");
+    killProcess(outer.pid, "SIGKILL");
     expect((await run.ended).code).toBe(137);
     expect(daemon.find(), `the daemon ${pid}`).toBeUndefined();
   });
 
   test.runIf(isRoot).each([
     ["a termination ends it", () => {}],
-    ["so does the outer guardian, alone", ({ inner }: { inner: number }) => kill(inner, "SIGKILL")],
-    ["so does the inner guardian, alone", ({ outer }: { outer: number }) => kill(outer, "SIGKILL")],
+    ["so does the outer guardian, alone", ({ inner }: { inner: number }) => killProcess(inner, "SIGKILL")],
+    ["so does the inner guardian, alone", ({ outer }: { outer: number }) => killProcess(outer, "SIGKILL")],
   ])("what moves into another pid namespace, and loses its parent there: %s", async (_, fault) => {
-    const mark = newMark();
-    const out = newOutput();
-    const stray = newSleeper();
+    const mark = createMark();
+    const out = createOutput();
+    const stray = createSleeper();
     const inside = `setsid env -i ${stray.words} & until [ -e $OUT ]; do sleep 0.02; done`;
-    const enter = `nsenter -p -t ${await otherNamespace()} sh -c '${inside}'`;
-    const run = runner(
+    const enter = `nsenter -p -t ${await startOtherNamespace()} sh -c '${inside}'`;
+    const run = startRunner(
       mark,
       { command: ["sh", "-c", `${enter}; echo back; sleep 60`] },
       { OUT: out.path },
       before,
     );
-    await run.event("started");
-    const pid = await until("a stray", stray.find);
-    const { outer, inner } = guardians(mark, run.pid);
-    await known(run, inner.pid);
+    await run.waitForEvent("started");
+    const pid = await waitUntil("a stray", stray.find);
+    const { outer, inner } = findGuardians(mark, run.pid);
+    await waitUntilFindable(run, inner.pid);
     const back = new Promise((resolve) => run.process.stdout?.once("data", resolve));
     writeFileSync(out.path, "");
     await back;
     expect(stray.find()).toBe(pid);
     fault({ outer: outer.pid, inner: inner.pid });
-    kill(run.pid, "SIGUSR1");
+    killProcess(run.pid, "SIGUSR1");
     await run.ended;
     expect(stray.find(), "what went away").toBeUndefined();
   });

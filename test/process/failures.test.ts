@@ -4,21 +4,22 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { waitUntil } from "../../fixtures/wait-until.ts";
 import { createGuardianHost } from "../../src/process/host.ts";
 import { locateGuardian } from "../../src/process/native/locate.ts";
-import { clock, guarded, newMark, newOutput, until } from "./helpers.ts";
+import { clock, createMark, createOutput, prepareGuarded } from "./helpers.ts";
 
 let folder = "";
-const file = (name: string, text: string, mode: number) => {
+const writeTestFile = (name: string, text: string, mode: number) => {
   writeFileSync(join(folder, name), text);
   chmodSync(join(folder, name), mode);
 };
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "signalbox-failures-"));
-  file("plain", "text", 0o644);
-  file("orphan", "#!/no/such/interpreter\n", 0o755);
-  file("bare", "exit 9\n", 0o755);
+  writeTestFile("plain", "text", 0o644);
+  writeTestFile("orphan", "#!/no/such/interpreter\n", 0o755);
+  writeTestFile("bare", "exit 9\n", 0o755);
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -30,41 +31,41 @@ test.each([
   [".", 126, "EACCES"],
 ])("%s cannot be run: %i", async (name, exitCode, reason) => {
   const path = name.startsWith("no-such") || name.startsWith("/") ? name : join(folder, name);
-  const it = await guarded(newMark(), [path]);
+  const it = await prepareGuarded(createMark(), [path]);
   await expect(it.start({})).rejects.toMatchObject({ exitCode, message: expect.stringContaining(reason) });
   await it.gone;
   await it.release();
 });
 
 test("a script without an interpreter line runs by sh, as under env, nohup and timeout", async () => {
-  const it = await guarded(newMark(), ["bare"], { PATH: `${folder}:/usr/bin:/bin` });
+  const it = await prepareGuarded(createMark(), ["bare"], { PATH: `${folder}:/usr/bin:/bin` });
   await it.start({});
   expect(await it.exited).toMatchObject({ code: 9 });
   await it.release();
 });
 
 test("the command is looked up in its own PATH, additions included", async () => {
-  const it = await guarded(newMark(), ["bare"], { PATH: "/nowhere" });
+  const it = await prepareGuarded(createMark(), ["bare"], { PATH: "/nowhere" });
   await it.start({ PATH: `${folder}:/bin` });
   expect(await it.exited).toMatchObject({ code: 9 });
   await it.release();
 });
 
 test("arguments that do not fit are the command's fault", async () => {
-  const tooLong = await guarded(newMark(), ["true", "x".repeat(200_000)]);
+  const tooLong = await prepareGuarded(createMark(), ["true", "x".repeat(200_000)]);
   await expect(tooLong.start({})).rejects.toMatchObject({
     exitCode: 126,
     message: expect.stringContaining("E2BIG"),
   });
   await tooLong.release();
-  await expect(guarded(newMark(), ["true", "a\0b"])).rejects.toMatchObject({ exitCode: 126 });
+  await expect(prepareGuarded(createMark(), ["true", "a\0b"])).rejects.toMatchObject({ exitCode: 126 });
 });
 
 test("a command line as long as the system takes is run, every byte of it", async () => {
   const words = Array.from({ length: 15 }, (_, at) => String.fromCharCode(97 + at).repeat(100_000));
-  const out = newOutput();
+  const out = createOutput();
   const count = 'printf "%s" "$#-$*" | cksum >>$OUT';
-  const it = await guarded(newMark(), ["sh", "-c", count, "sh", ...words, ""], { OUT: out.path });
+  const it = await prepareGuarded(createMark(), ["sh", "-c", count, "sh", ...words, ""], { OUT: out.path });
   await it.start({});
   expect(await it.exited).toMatchObject({ code: 0 });
   await it.release();
@@ -73,13 +74,16 @@ test("a command line as long as the system takes is run, every byte of it", asyn
 });
 
 test("a command line that holds more than any system takes is the command's fault", async () => {
-  const it = await guarded(newMark(), ["true", ...Array.from({ length: 200 }, () => "x".repeat(100_000))]);
+  const it = await prepareGuarded(createMark(), [
+    "true",
+    ...Array.from({ length: 200 }, () => "x".repeat(100_000)),
+  ]);
   await expect(it.start({})).rejects.toMatchObject({ exitCode: 126 });
   await it.release();
 });
 
 test("additions that are no environment start nothing, and the guardian can still be released", async () => {
-  const it = await guarded(newMark(), ["true"]);
+  const it = await prepareGuarded(createMark(), ["true"]);
   await expect(it.start({ NAME: "a\0b" })).rejects.toThrow(RangeError);
   await it.release();
 });
@@ -98,16 +102,16 @@ test("without a guardian nothing is run, and the remedy is named", async () => {
 
 test("a guardian of another version is turned away, and ends", async () => {
   const hello = "\\101\\0\\0\\0\\0\\0\\0\\0\\1\\0\\0\\0\\0\\0\\0\\0\\11\\0\\0\\0\\0\\0\\0\\0"; // version 9
-  file("stale", `#!/bin/sh\nprintf '${hello}' >&3\ncat <&3 >"$OUT"; echo ended >"$OUT"\n`, 0o755);
-  const out = newOutput();
+  writeTestFile("stale", `#!/bin/sh\nprintf '${hello}' >&3\ncat <&3 >"$OUT"; echo ended >"$OUT"\n`, 0o755);
+  const out = createOutput();
   const spec = { file: "true", args: [], env: { ...process.env, OUT: out.path } };
   const stale = createGuardianHost(clock, join(folder, "stale")).prepare(spec);
   await expect(stale).rejects.toMatchObject({ exitCode: 78, message: expect.stringContaining("version 9") });
-  await until("its end", () => out.lines().includes("ended"));
+  await waitUntil("its end", () => out.lines().includes("ended"));
 });
 
 test("a guardian that cannot guard here is a matter of configuration", async () => {
-  file("helpless", "#!/bin/sh\nexit 5\n", 0o755);
+  writeTestFile("helpless", "#!/bin/sh\nexit 5\n", 0o755);
   const spec = { file: "true", args: [], env: process.env };
   const helpless = createGuardianHost(clock, join(folder, "helpless")).prepare(spec);
   await expect(helpless).rejects.toMatchObject({ exitCode: 78, message: expect.stringContaining("/proc") });

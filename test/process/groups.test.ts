@@ -1,4 +1,5 @@
 /** The cgroup that a command has where one may be made. These tests need root, and a cgroup v2 that can be written. */
+
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
@@ -13,30 +14,29 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { killProcess, listMarkedProcesses } from "../../fixtures/process/marked-processes.ts";
+import { waitUntil } from "../../fixtures/wait-until.ts";
 import { locateGuardian } from "../../src/process/native/locate.ts";
 import {
   canHideCgroups,
-  fixture,
-  guardians,
-  kill,
-  marked,
+  createMark,
+  createOutput,
+  createSleeper,
+  findGuardians,
+  getFixturePath,
   NO_CGROUPS,
-  newMark,
-  newOutput,
-  newSleeper,
-  runner,
-  until,
-  untilDead,
+  startRunner,
   WAIT,
+  waitUntilDead,
 } from "./helpers.ts";
 
 const MOUNT =
   ["/sys/fs/cgroup", "/sys/fs/cgroup/unified"].find((path) => existsSync(`${path}/cgroup.procs`)) ?? "";
-const home = pathOf("self");
+const home = readCgroupPath("self");
 const NOBODY = 65_534;
 const isPossible = process.getuid?.() === 0 && MOUNT !== "" && isWritable();
 
-function pathOf(pid: number | "self"): string {
+function readCgroupPath(pid: number | "self"): string {
   const line = readFileSync(`/proc/${pid}/cgroup`, "latin1")
     .split("\n")
     .find((it) => it.startsWith("0::"));
@@ -55,78 +55,82 @@ function isWritable(): boolean {
 }
 
 /** A cgroup for a test's runners alone, so that others' do not sweep it. */
-function newHome(): { path: string; before: string[]; groups: () => string[] } {
+function createHome(): { path: string; before: string[]; groups: () => string[] } {
   const path = join(home, `test-${Math.random().toString(36).slice(2)}`);
   mkdirSync(path);
-  const groups = () => readdirSync(path).filter((name) => name.startsWith("signalbox-"));
+  const listGroups = () => readdirSync(path).filter((name) => name.startsWith("signalbox-"));
   onTestFinished(async () => {
     writeFileSync(join(path, "cgroup.kill"), "1");
-    await until("an empty cgroup", () =>
+    await waitUntil("an empty cgroup", () =>
       readFileSync(join(path, "cgroup.events"), "latin1").includes("populated 0"),
     );
-    for (const name of groups()) rmdirSync(join(path, name));
+    for (const name of listGroups()) rmdirSync(join(path, name));
     rmdirSync(path);
   });
-  return { path, before: ["sh", "-c", `echo $$ >${path}/cgroup.procs && exec "$@"`, "sh"], groups };
+  return {
+    path,
+    before: ["sh", "-c", `echo $$ >${path}/cgroup.procs && exec "$@"`, "sh"],
+    groups: listGroups,
+  };
 }
 
 describe.runIf(isPossible)("a command's cgroup", () => {
   test("is below the runner's own, holds the command and nobody else, and goes with it", async () => {
-    const { path, before, groups } = newHome();
-    const mark = newMark();
-    const out = newOutput();
-    const run = runner(mark, { command: ["sh", "-c", WAIT] }, { OUT: out.path }, before);
-    const { pid = 0 } = await run.event("started");
+    const { path, before, groups } = createHome();
+    const mark = createMark();
+    const out = createOutput();
+    const run = startRunner(mark, { command: ["sh", "-c", WAIT] }, { OUT: out.path }, before);
+    const { pid = 0 } = await run.waitForEvent("started");
     const [group = ""] = groups();
-    expect(pathOf(pid)).toBe(join(path, group));
-    const { outer, inner } = guardians(mark, run.pid);
-    expect([run.pid, outer.pid, inner.pid].map(pathOf)).toEqual([path, path, path]);
+    expect(readCgroupPath(pid)).toBe(join(path, group));
+    const { outer, inner } = findGuardians(mark, run.pid);
+    expect([run.pid, outer.pid, inner.pid].map(readCgroupPath)).toEqual([path, path, path]);
     writeFileSync(out.path, "");
     expect((await run.ended).code).toBe(0);
     expect(groups()).toEqual([]);
   });
 
   test("gives back what is left behind on purpose", async () => {
-    const { path, before, groups } = newHome();
-    const daemon = newSleeper();
-    const run = runner(
-      newMark(),
+    const { path, before, groups } = createHome();
+    const daemon = createSleeper();
+    const run = startRunner(
+      createMark(),
       { command: ["sh", "-c", `setsid ${daemon.words} >/dev/null 2>&1 &`] },
       {},
       before,
     );
     expect((await run.ended).code).toBe(0);
-    expect(pathOf(await until("the daemon", daemon.find))).toBe(path);
+    expect(readCgroupPath(await waitUntil("the daemon", daemon.find))).toBe(path);
     expect(groups()).toEqual([]);
   });
 
   test("all three killed at the same instant: the next guardian there ends what is left", async () => {
-    const { before, groups } = newHome();
-    const mark = newMark();
-    const daemon = newSleeper();
+    const { before, groups } = createHome();
+    const mark = createMark();
+    const daemon = createSleeper();
     const command = `setsid env -i ${daemon.words} >/dev/null 2>&1 & sleep 60`;
-    const run = runner(mark, { command: ["sh", "-c", command] }, {}, before);
-    await run.event("started");
-    await until("a daemon", daemon.find);
-    const { outer, inner } = guardians(mark, run.pid);
-    for (const pid of [run.pid, outer.pid, inner.pid]) kill(pid, "SIGSTOP"); // so that none has time to act
-    for (const pid of [inner.pid, outer.pid, run.pid]) kill(pid, "SIGKILL");
-    await until("their death", () => marked(mark).every(({ name }) => name === "sleep"));
+    const run = startRunner(mark, { command: ["sh", "-c", command] }, {}, before);
+    await run.waitForEvent("started");
+    await waitUntil("a daemon", daemon.find);
+    const { outer, inner } = findGuardians(mark, run.pid);
+    for (const pid of [run.pid, outer.pid, inner.pid]) killProcess(pid, "SIGSTOP"); // so that none has time to act
+    for (const pid of [inner.pid, outer.pid, run.pid]) killProcess(pid, "SIGKILL");
+    await waitUntil("their death", () => listMarkedProcesses(mark).every(({ name }) => name === "sleep"));
     expect(daemon.find(), "nobody is left to end it").toBeDefined();
     const [group] = groups();
-    await runner(newMark(), { command: ["true"] }, {}, before).ended;
-    await until("its end", () => daemon.find() === undefined);
-    await runner(newMark(), { command: ["true"] }, {}, before).ended;
+    await startRunner(createMark(), { command: ["true"] }, {}, before).ended;
+    await waitUntil("its end", () => daemon.find() === undefined);
+    await startRunner(createMark(), { command: ["true"] }, {}, before).ended;
     expect(groups()).not.toContain(group);
   });
 
   test("what others guard is left alone by the next guardian", async () => {
-    const { before, groups } = newHome();
-    const mark = newMark();
-    const out = newOutput();
-    const run = runner(mark, { command: ["sh", "-c", `${WAIT}; exit 4`] }, { OUT: out.path }, before);
-    await run.event("started");
-    expect((await runner(newMark(), { command: ["true"] }, {}, before).ended).code).toBe(0);
+    const { before, groups } = createHome();
+    const mark = createMark();
+    const out = createOutput();
+    const run = startRunner(mark, { command: ["sh", "-c", `${WAIT}; exit 4`] }, { OUT: out.path }, before);
+    await run.waitForEvent("started");
+    expect((await startRunner(createMark(), { command: ["true"] }, {}, before).ended).code).toBe(0);
     expect(groups()).toHaveLength(1);
     writeFileSync(out.path, "");
     expect((await run.ended).code).toBe(4);
@@ -134,46 +138,46 @@ describe.runIf(isPossible)("a command's cgroup", () => {
   });
 
   test("of a run inside a run is below that one's, and ends with it", async () => {
-    const { before, groups } = newHome();
-    const deep = newSleeper();
-    const mark = newMark();
+    const { before, groups } = createHome();
+    const deep = createSleeper();
+    const mark = createMark();
     const inside = {
       command: ["sh", "-c", `echo up >&2; exec ${deep.words}`],
       termIn: 60_000,
       killIn: 61_000,
     };
-    const words = [process.execPath, fixture("runner.ts"), JSON.stringify(inside)];
-    const run = runner(
+    const words = [process.execPath, getFixturePath("runner.ts"), JSON.stringify(inside)];
+    const run = startRunner(
       mark,
       { command: ["sh", "-c", `"$@" 3>/dev/null & sleep 60`, "sh", ...words] },
       {},
       before,
     );
-    const pid = await until("the deep one", deep.find);
-    await until("its cgroup", () => pathOf(pid).split("/signalbox-").length === 3);
-    kill(run.pid, "SIGUSR1");
+    const pid = await waitUntil("the deep one", deep.find);
+    await waitUntil("its cgroup", () => readCgroupPath(pid).split("/signalbox-").length === 3);
+    killProcess(run.pid, "SIGUSR1");
     await run.ended;
     expect(deep.find()).toBeUndefined();
-    await untilDead(mark, 10_000);
-    await runner(newMark(), { command: ["true"] }, {}, before).ended; // the outer run's guardian may have been killed too
+    await waitUntilDead(mark, 10_000);
+    await startRunner(createMark(), { command: ["true"] }, {}, before).ended; // the outer run's guardian may have been killed too
     expect(groups()).toEqual([]);
   });
 
   test("is made by an ordinary user too, where the cgroup is delegated; others' processes in it are ended as well", async () => {
-    const { path, before, groups } = newHome();
-    const guardian = newOutput().path;
+    const { path, before, groups } = createHome();
+    const guardian = createOutput().path;
     execFileSync("cp", [locateGuardian(), guardian]);
     chmodSync(dirname(guardian), 0o755);
     for (const name of ["", "cgroup.procs", "cgroup.subtree_control"])
       chownSync(join(path, name), NOBODY, NOBODY);
     const user = [...before, "setpriv", `--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups"];
-    const run = runner(newMark(), { command: ["sleep", "60"], guardian }, {}, user);
-    const { pid = 0 } = await run.event("started");
-    expect(pathOf(pid)).toBe(join(path, groups()[0] ?? "no cgroup"));
+    const run = startRunner(createMark(), { command: ["sleep", "60"], guardian }, {}, user);
+    const { pid = 0 } = await run.waitForEvent("started");
+    expect(readCgroupPath(pid)).toBe(join(path, groups()[0] ?? "no cgroup"));
     const others = spawn("sleep", ["60"]);
     const ended = once(others, "exit");
-    writeFileSync(join(pathOf(pid), "cgroup.procs"), `${others.pid}`);
-    kill(run.pid, "SIGUSR1");
+    writeFileSync(join(readCgroupPath(pid), "cgroup.procs"), `${others.pid}`);
+    killProcess(run.pid, "SIGUSR1");
     expect((await run.ended).code).toBe(143);
     expect(await ended).toEqual([null, "SIGKILL"]);
     expect(groups()).toEqual([]);
@@ -183,9 +187,9 @@ describe.runIf(isPossible)("a command's cgroup", () => {
 test.runIf(canHideCgroups)(
   "where none may be made, the command runs all the same, in the runner's own",
   async () => {
-    const out = newOutput();
+    const out = createOutput();
     const command = ["sh", "-c", "cat /proc/self/cgroup >$OUT"] as const;
-    const run = runner(newMark(), { command: [...command] }, { OUT: out.path }, NO_CGROUPS);
+    const run = startRunner(createMark(), { command: [...command] }, { OUT: out.path }, NO_CGROUPS);
     expect((await run.ended).code).toBe(0);
     expect(out.lines().join("\n")).toBe(readFileSync("/proc/self/cgroup", "latin1").trim());
   },

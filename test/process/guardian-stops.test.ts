@@ -1,92 +1,92 @@
 // Covers src/process/guarded-command/cgroup.ts, src/process/guarded-command/guardian-process.ts,
 // src/process/guarded-command/guardian-watchdog.ts, src/process/guarded-command/native-guarded-command.ts
 /** Guardians that stand still, as a debugger, a `kill -STOP` or the cgroup freezer make them. */
+
 import { chmodSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { killProcess, listMarkedProcesses } from "../../fixtures/process/marked-processes.ts";
 import { encodeFrame, GUARDIAN_EVENT, WIRE_VERSION } from "../../src/process/guarded-command/wire.ts";
 import { createGuardianHost } from "../../src/process/host.ts";
 import {
-  brood,
   clock,
-  fixture,
-  guardians,
-  kill,
-  marked,
-  newMark,
-  newOutput,
-  newSleeper,
-  remains,
-  runner,
-  untilDead,
+  createMark,
+  createOutput,
+  createSleeper,
+  findGuardians,
+  getFixturePath,
+  listRemains,
+  startBrood,
+  startRunner,
+  waitUntilDead,
 } from "./helpers.ts";
 
 /** A runner's command, and its guardians. */
-async function kept() {
-  const mark = newMark();
-  const run = runner(mark, { command: [fixture("brood.sh")] });
-  await run.event("started");
-  const { outer, inner } = guardians(mark, run.pid);
+async function startBroodRunner() {
+  const mark = createMark();
+  const run = startRunner(mark, { command: [getFixturePath("brood.sh")] });
+  await run.waitForEvent("started");
+  const { outer, inner } = findGuardians(mark, run.pid);
   return { mark, run, outer: outer.pid, inner: inner.pid };
 }
 
 function stop(...pids: number[]): void {
-  for (const pid of pids) kill(pid, "SIGSTOP");
+  for (const pid of pids) killProcess(pid, "SIGSTOP");
 }
 
 test("both stopped, then the runner killed: all dead", async () => {
-  const { mark, run, outer, inner } = await kept();
+  const { mark, run, outer, inner } = await startBroodRunner();
   stop(outer, inner);
-  kill(run.pid, "SIGKILL");
-  await untilDead(mark, 10_000);
+  killProcess(run.pid, "SIGKILL");
+  await waitUntilDead(mark, 10_000);
 });
 
 test("the inner one stopped, the outer one killed, then the runner killed: all dead", async () => {
-  const { mark, run, outer, inner } = await kept();
+  const { mark, run, outer, inner } = await startBroodRunner();
   stop(inner);
-  kill(outer, "SIGKILL");
-  kill(run.pid, "SIGKILL");
-  await untilDead(mark, 10_000);
+  killProcess(outer, "SIGKILL");
+  killProcess(run.pid, "SIGKILL");
+  await waitUntilDead(mark, 10_000);
 });
 
 test("both stopped: their deadlines are kept all the same", async () => {
-  const mark = newMark();
-  const { it } = await brood(mark);
-  const { outer, inner } = guardians(mark);
+  const mark = createMark();
+  const { it } = await startBrood(mark);
+  const { outer, inner } = findGuardians(mark);
   it.arm({ termAt: clock.now() + 300, killAt: clock.now() + 600 });
   stop(outer.pid, inner.pid);
   await it.gone;
-  expect(remains(mark)).toEqual([]);
+  expect(listRemains(mark)).toEqual([]);
 });
 
 test("both stopped: a termination wakes them", async () => {
-  const mark = newMark();
-  const { it } = await brood(mark);
-  const { outer, inner } = guardians(mark);
+  const mark = createMark();
+  const { it } = await startBrood(mark);
+  const { outer, inner } = findGuardians(mark);
   stop(outer.pid, inner.pid);
   it.terminate(clock.now() + 300);
   await it.gone;
-  expect(remains(mark)).toEqual([]);
+  expect(listRemains(mark)).toEqual([]);
 });
 
 test("the inner one stopped and the outer one killed: all dead, before any deadline", async () => {
-  const mark = newMark();
-  const { it } = await brood(mark);
-  const { outer, inner } = guardians(mark);
+  const mark = createMark();
+  const { it } = await startBrood(mark);
+  const { outer, inner } = findGuardians(mark);
   stop(inner.pid);
-  kill(outer.pid, "SIGKILL");
+  killProcess(outer.pid, "SIGKILL");
   await it.gone;
-  expect(remains(mark)).toEqual([]);
+  expect(listRemains(mark)).toEqual([]);
 });
 
 test("a guardian that does not answer at the horizon is killed, and the runner ends what it guards", async () => {
-  const mark = newMark();
-  const out = newOutput();
-  const sleeper = newSleeper();
-  const bytes = (frame: Buffer) =>
+  const mark = createMark();
+  const out = createOutput();
+  const sleeper = createSleeper();
+  const formatBytes = (frame: Buffer) =>
     [...frame].map((byte) => `\\${byte.toString(8).padStart(3, "0")}`).join("");
   const news =
-    bytes(encodeFrame(GUARDIAN_EVENT.hello, 0n, WIRE_VERSION)) +
-    bytes(encodeFrame(GUARDIAN_EVENT.started, 7n));
+    formatBytes(encodeFrame(GUARDIAN_EVENT.hello, 0n, WIRE_VERSION)) +
+    formatBytes(encodeFrame(GUARDIAN_EVENT.started, 7n));
   const deaf = `#!/bin/sh\nprintf '${news}' >&3\n${sleeper.words} 3>&- &\ntrap '' TERM\nwait\n`;
   writeFileSync(out.path, deaf);
   chmodSync(out.path, 0o755);
@@ -98,6 +98,6 @@ test("a guardian that does not answer at the horizon is killed, and the runner e
   await it.start({ SIGNALBOX_RUN: mark });
   await it.gone;
   expect(sleeper.find()).toBeUndefined();
-  expect(marked(mark)).toEqual([]);
+  expect(listMarkedProcesses(mark)).toEqual([]);
   expect(await it.exited).toMatchObject({ signal: 9, terminated: true });
 });

@@ -6,122 +6,77 @@ import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { onTestFinished } from "vitest";
+import {
+  GUARDIAN,
+  killProcess,
+  listMarkedProcesses,
+  type MarkedProcess,
+} from "../../fixtures/process/marked-processes.ts";
 import type { RunnerOptions } from "../../fixtures/process/runner.ts";
-import { PATIENCE, startStopwatch } from "../../fixtures/steady.ts";
+import { startStopwatch } from "../../fixtures/steady.ts";
+import { waitUntil } from "../../fixtures/wait-until.ts";
 import { createRealClock } from "../../src/process/clock.ts";
 import type { GuardedCommand } from "../../src/process/guarded-command/command.ts";
 import { createGuardianHost } from "../../src/process/host.ts";
 
-export const fixture = (name: string) => resolve(import.meta.dirname, "../../fixtures/process", name);
-
-export interface Marked {
-  pid: number;
-  parent: number;
-  session: number;
-  name: string;
-}
-
-/**
- * What bears a mark in its environment and lives (a zombie does not), and the descendants of what bears it.
- * The mark is how a test finds all of its processes, wherever they went.
- */
-export function marked(mark: string): Marked[] {
-  const all = readdirSync("/proc").flatMap((pid) => (/^\d+$/.test(pid) ? (look(pid, mark) ?? []) : []));
-  const ours = new Set(all.filter((it) => it.bears).map((it) => it.pid));
-  for (let size = 0; size < ours.size; ) {
-    size = ours.size;
-    for (const it of all) if (ours.has(it.parent)) ours.add(it.pid);
-  }
-  return all.filter((it) => ours.has(it.pid));
-}
-
-function look(pid: string, mark: string): (Marked & { bears: boolean }) | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-    const name = stat.slice(stat.indexOf("(") + 1, stat.lastIndexOf(")"));
-    const [state, parent, , session] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    if (state === "Z" || state === "X") return undefined;
-    const bears = readFileSync(`/proc/${pid}/environ`, "latin1").includes(`TEST_MARK=${mark}\0`);
-    return { pid: Number(pid), parent: Number(parent), session: Number(session), name, bears };
-  } catch {
-    return undefined;
-  }
-}
-
-/** Polls until something holds. @throws Error naming it when it does not within `ms`, stalls of this process not counted */
-export async function until<T>(what: string, holds: () => T | undefined | false, ms = PATIENCE): Promise<T> {
-  const waited = startStopwatch();
-  for (;;) {
-    const value = holds();
-    if (value !== undefined && value !== false) return value;
-    if (waited() > ms) throw new Error(`not within ${ms} ms: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
+export const getFixturePath = (name: string) => resolve(import.meta.dirname, "../../fixtures/process", name);
 
 /** Names of what lives of a marked command; its guardians, who may just be leaving, are not of it. */
-export function remains(mark: string): string[] {
-  return marked(mark).flatMap(({ name }) => (name === GUARDIAN ? [] : [name]));
+export function listRemains(mark: string): string[] {
+  return listMarkedProcesses(mark).flatMap(({ name }) => (name === GUARDIAN ? [] : [name]));
 }
 
-export const GUARDIAN = "sbxgd";
-
 /** Waits until nothing bears the mark, but what is excepted. @returns the milliseconds that took, stalls not counted */
-export async function untilDead(mark: string, ms: number, except: number[] = []): Promise<number> {
+export async function waitUntilDead(mark: string, ms: number, except: number[] = []): Promise<number> {
   const waited = startStopwatch();
-  const alive = () => marked(mark).filter(({ pid }) => !except.includes(pid));
+  const listAlive = () => listMarkedProcesses(mark).filter(({ pid }) => !except.includes(pid));
   let quiet = 0; // a process in the middle of its exec shows no environment: look more than once
-  const silent = () => {
-    quiet = alive().length === 0 ? quiet + 1 : 0;
+  const isSilent = () => {
+    quiet = listAlive().length === 0 ? quiet + 1 : 0;
     return quiet === 3;
   };
-  await until("all dead", silent, ms).catch((cause) => {
-    throw new Error(`still alive: ${JSON.stringify(alive())}`, { cause });
+  await waitUntil("all dead", isSilent, { ms, every: 5 }).catch((cause) => {
+    throw new Error(`still alive: ${JSON.stringify(listAlive())}`, { cause });
   });
   return waited();
 }
 
 /** A mark of its own for a test; whatever still bears it at the end of the test is killed, by process id. */
-export function newMark(): string {
+export function createMark(): string {
   const mark = randomUUID();
   onTestFinished(async () => {
     for (let quiet = 0; quiet < 3; quiet++) {
-      for (const { pid } of marked(mark)) kill(pid, "SIGKILL");
+      for (const { pid } of listMarkedProcesses(mark)) killProcess(pid, "SIGKILL");
       await new Promise((resolve) => setTimeout(resolve, 2));
     }
   });
   return mark;
 }
 
-export function kill(pid: number | undefined, signal: NodeJS.Signals): void {
-  if (!pid) throw new Error("no process to signal");
-  try {
-    process.kill(pid, signal);
-  } catch {
-    // it has just ended
-  }
-}
-
 /** A brood that is complete: eight sleepers in four sessions, one of them without the mark, and a stopped shell. */
-export async function brood(mark: string): Promise<{ it: GuardedCommand; pids: number[] }> {
-  const { it } = await started(mark, [fixture("brood.sh")]);
-  await until("a brood", () => marked(mark).filter(({ name }) => name === "sleep").length === 8);
-  return { it, pids: marked(mark).map(({ pid }) => pid) };
+export async function startBrood(mark: string): Promise<{ it: GuardedCommand; pids: number[] }> {
+  const { it } = await startGuarded(mark, [getFixturePath("brood.sh")]);
+  await waitUntil(
+    "a brood",
+    () => listMarkedProcesses(mark).filter(({ name }) => name === "sleep").length === 8,
+  );
+  return { it, pids: listMarkedProcesses(mark).map(({ pid }) => pid) };
 }
 
 /** A process that can be found wherever it goes: by its argument, which no other has. It is killed when the test is over. */
-export function newSleeper(): { words: string; find: () => number | undefined } {
+export function createSleeper(): { words: string; find: () => number | undefined } {
   const words = `sleep 1000.${randomInt(1e12)}`;
-  const find = () => cmdlines().find(({ cmdline }) => cmdline === `${words.replace(" ", "\0")}\0`)?.pid;
+  const find = () =>
+    listCommandLines().find(({ cmdline }) => cmdline === `${words.replace(" ", "\0")}\0`)?.pid;
   onTestFinished(() => {
     const pid = find();
-    if (pid !== undefined) kill(pid, "SIGKILL");
+    if (pid !== undefined) killProcess(pid, "SIGKILL");
   });
   return { words, find };
 }
 
 /** The command line of every process, as `pkill -f` sees it but for the NULs. */
-export function cmdlines(): { pid: number; cmdline: string }[] {
+export function listCommandLines(): { pid: number; cmdline: string }[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
     .map((pid) => ({ pid: Number(pid), cmdline: read(`/proc/${pid}/cmdline`) }));
@@ -147,7 +102,7 @@ export const WAYS = [
 ];
 
 /** A folder of its own for a test, and the name of a file in it that commands write to, or wait for, as $OUT. */
-export function newOutput(): { path: string; lines: () => string[] } {
+export function createOutput(): { path: string; lines: () => string[] } {
   const folder = mkdtempSync(join(tmpdir(), "signalbox-process-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const path = join(folder, "out");
@@ -168,7 +123,7 @@ function read(path: string): string {
 export const clock = createRealClock();
 
 /** A command guarded by the test's own process, armed to be terminated in 20 s. */
-export async function guarded(
+export async function prepareGuarded(
   mark: string,
   command: [string, ...string[]],
   env: Record<string, string> = {},
@@ -182,18 +137,21 @@ export async function guarded(
 }
 
 /** Starts a guarded command under a run id, as a run does. */
-export async function started(
+export async function startGuarded(
   mark: string,
   command: [string, ...string[]],
   env: Record<string, string> = {},
 ) {
-  const it: GuardedCommand = await guarded(mark, command, env);
+  const it: GuardedCommand = await prepareGuarded(mark, command, env);
   return { it, pid: await it.start({ SIGNALBOX_RUN: mark }) };
 }
 
 /** The outer and the inner guardian of the marked command. */
-export function guardians(mark: string, runner = process.pid): { outer: Marked; inner: Marked } {
-  const all = marked(mark).filter(({ name }) => name === GUARDIAN);
+export function findGuardians(
+  mark: string,
+  runner = process.pid,
+): { outer: MarkedProcess; inner: MarkedProcess } {
+  const all = listMarkedProcesses(mark).filter(({ name }) => name === GUARDIAN);
   const outer = all.find(({ parent }) => parent === runner);
   const inner = all.find(({ parent }) => parent === outer?.pid);
   if (!outer || !inner) throw new Error(`no guardians: ${JSON.stringify(all)}`);
@@ -210,7 +168,7 @@ export interface Runner {
   process: ChildProcess;
   pid: number;
   /** Resolves with the event, now or when it comes. Rejects when the runner ends before. */
-  event(name: string): Promise<RunnerEvent>;
+  waitForEvent(name: string): Promise<RunnerEvent>;
   /** Exit code and all output, when the runner has ended. */
   ended: Promise<{ code: number | null; signal: string | null; stdout: Buffer; stderr: Buffer }>;
 }
@@ -219,14 +177,14 @@ export interface Runner {
  * The fixture's runner as a process; stdin is a pipe that the test may end.
  * @param before  words before its own, of a program that becomes it
  */
-export function runner(
+export function startRunner(
   mark: string,
   order: Partial<RunnerOptions> & Pick<RunnerOptions, "command">,
   env = {},
   before: readonly string[] = [],
 ): Runner {
   const text = JSON.stringify({ termIn: 20_000, killIn: 21_000, ...order });
-  const [file = "", ...args] = [...before, process.execPath, fixture("runner.ts"), text];
+  const [file = "", ...args] = [...before, process.execPath, getFixturePath("runner.ts"), text];
   const child = spawn(file, args, {
     env: { ...process.env, ...env, TEST_MARK: mark },
     stdio: ["pipe", "pipe", "pipe", "pipe"],
@@ -237,10 +195,19 @@ export function runner(
     seen.set(event.event, event);
     child.emit(`runner:${event.event}`);
   });
-  return { process: child, pid: child.pid ?? 0, event: (name) => next(child, seen, name), ended: end(child) };
+  return {
+    process: child,
+    pid: child.pid ?? 0,
+    waitForEvent: (name) => waitForEvent(child, seen, name),
+    ended: collectOutput(child),
+  };
 }
 
-function next(child: ChildProcess, seen: Map<string, RunnerEvent>, name: string): Promise<RunnerEvent> {
+function waitForEvent(
+  child: ChildProcess,
+  seen: Map<string, RunnerEvent>,
+  name: string,
+): Promise<RunnerEvent> {
   return new Promise((resolve, reject) => {
     const look = () => {
       const event = seen.get(name);
@@ -253,7 +220,7 @@ function next(child: ChildProcess, seen: Map<string, RunnerEvent>, name: string)
   });
 }
 
-function end(child: ChildProcess): Runner["ended"] {
+function collectOutput(child: ChildProcess): Runner["ended"] {
   const stdout: Buffer[] = [];
   const stderr: Buffer[] = [];
   child.stdout?.on("data", (chunk) => stdout.push(chunk));

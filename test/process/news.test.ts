@@ -1,23 +1,26 @@
 /** What the guardian told last arrives, though the runner sends it an order in the very moment in which it is done. */
+
 import { expect, test } from "vitest";
+import { GUARDIAN, listMarkedProcesses } from "../../fixtures/process/marked-processes.ts";
+import { waitUntil } from "../../fixtures/wait-until.ts";
 import { SignalboxError } from "../../src/base/errors.ts";
-import { clock, GUARDIAN, guarded, guardians, marked, newMark, until } from "./helpers.ts";
+import { clock, createMark, findGuardians, prepareGuarded } from "./helpers.ts";
 
 /** Stands still, and reads nothing, until the command has ended and all is told. */
 function standStill(mark: string): void {
-  const isOver = () => marked(mark).every(({ name }) => name === GUARDIAN);
+  const isOver = () => listMarkedProcesses(mark).every(({ name }) => name === GUARDIAN);
   while (!isOver());
   for (const end = performance.now() + 100; performance.now() < end; );
 }
 
-const later = () => ({ termAt: clock.now() + 30_000, killAt: clock.now() + 31_000 });
+const createLaterDeadlines = () => ({ termAt: clock.now() + 30_000, killAt: clock.now() + 31_000 });
 
 test.each([1, 2, 3, 4, 5])("a deadline that moves as the command ends (%i)", async () => {
-  const mark = newMark();
-  const it = await guarded(mark, ["sh", "-c", "sleep 0.05; exit 3"]);
+  const mark = createMark();
+  const it = await prepareGuarded(mark, ["sh", "-c", "sleep 0.05; exit 3"]);
   await it.start({ SIGNALBOX_RUN: mark });
   standStill(mark);
-  it.arm(later());
+  it.arm(createLaterDeadlines());
   it.signal("SIGUSR1");
   expect(await it.exited).toEqual({ code: 3, signal: undefined, terminated: false, leftovers: false });
   await it.gone;
@@ -25,11 +28,11 @@ test.each([1, 2, 3, 4, 5])("a deadline that moves as the command ends (%i)", asy
 });
 
 test("a deadline that moves as the command turns out not to be executable", async () => {
-  const mark = newMark();
-  const it = await guarded(mark, ["/no/such/command"]);
+  const mark = createMark();
+  const it = await prepareGuarded(mark, ["/no/such/command"]);
   const starting = it.start({ SIGNALBOX_RUN: mark }).catch((error) => error);
   standStill(mark);
-  it.arm(later());
+  it.arm(createLaterDeadlines());
   const error = await starting;
   expect(error).toBeInstanceOf(SignalboxError);
   expect(error.exitCode).toBe(127);
@@ -37,10 +40,13 @@ test("a deadline that moves as the command turns out not to be executable", asyn
 });
 
 test("a guardian that has told all leaves with the runner's farewell, which comes by itself", async () => {
-  const mark = newMark();
-  const it = await guarded(mark, ["true"]);
-  const { inner } = guardians(mark);
+  const mark = createMark();
+  const it = await prepareGuarded(mark, ["true"]);
+  const { inner } = findGuardians(mark);
   await it.start({ SIGNALBOX_RUN: mark });
   await it.gone;
-  await until("the guardians have left", () => !marked(mark).some(({ pid }) => pid === inner.pid));
+  await waitUntil(
+    "the guardians have left",
+    () => !listMarkedProcesses(mark).some(({ pid }) => pid === inner.pid),
+  );
 });

@@ -1,21 +1,30 @@
 import { uptime } from "node:os";
 import { expect, test } from "vitest";
+import { killProcess, listMarkedProcesses } from "../../fixtures/process/marked-processes.ts";
 import type { RunnerOptions } from "../../fixtures/process/runner.ts";
 import { retryAfterStalls } from "../../fixtures/steady.ts";
-import { fixture, guardians, kill, marked, newMark, newOutput, runner, untilDead } from "./helpers.ts";
+import { createTestRandom } from "../../fixtures/test-seed.ts";
+import {
+  createMark,
+  createOutput,
+  findGuardians,
+  getFixturePath,
+  startRunner,
+  waitUntilDead,
+} from "./helpers.ts";
 
 /** Runs `one` for every item, three at a time. */
-async function inLanes<T, R>(items: T[], one: (item: T) => Promise<R>): Promise<R[]> {
+async function runInLanes<T, R>(items: T[], one: (item: T) => Promise<R>): Promise<R[]> {
   const todo = items.entries();
   const results: R[] = [];
-  const lane = async () => {
+  const runLane = async () => {
     for (const [at, item] of todo) results[at] = await one(item);
   };
-  await Promise.all([lane(), lane(), lane()]);
+  await Promise.all([runLane(), runLane(), runLane()]);
   return results;
 }
 
-const spin = async (ms: number) => {
+const spinFor = async (ms: number) => {
   for (const end = performance.now() + ms; performance.now() < end; ) await new Promise(setImmediate);
 };
 
@@ -23,27 +32,28 @@ const spin = async (ms: number) => {
 const SOON = 5_000;
 
 /** SIGKILLs a runner some milliseconds after it began to spawn. @returns the milliseconds until all was dead */
-async function killedAfter(ms: number): Promise<number> {
-  const mark = newMark();
-  const run = runner(mark, { command: [fixture("brood.sh")] });
-  await run.event("spawning");
-  await spin(ms);
-  kill(run.pid, "SIGKILL");
-  return untilDead(mark, SOON);
+async function measureKill(ms: number): Promise<number> {
+  const mark = createMark();
+  const run = startRunner(mark, { command: [getFixturePath("brood.sh")] });
+  await run.waitForEvent("spawning");
+  await spinFor(ms);
+  killProcess(run.pid, "SIGKILL");
+  return waitUntilDead(mark, SOON);
 }
 
 test("a runner SIGKILLed at any instant takes everything with it within a second", async () => {
-  const instants = Array.from({ length: 30 }, (_, i) => (i < 15 ? i * 0.5 : 8 + Math.random() * 60));
-  const took = await inLanes(instants, killedAfter);
+  const random = createTestRandom("runner-death");
+  const instants = Array.from({ length: 30 }, (_, i) => (i < 15 ? i * 0.5 : random.drawBetween([8, 68])));
+  const took = await runInLanes(instants, measureKill);
   expect(took.toSorted((a, b) => a - b)[took.length >> 1], "ms, the median").toBeLessThan(1000);
 });
 
 test("so does one that dies at a step of the start", async () => {
   const steps = ["spawned", "prepared", "ordered", "started"] satisfies RunnerOptions["dieAt"][];
-  await inLanes([...steps, ...steps], async (dieAt) => {
-    const mark = newMark();
-    await runner(mark, { command: [fixture("brood.sh")], dieAt }).ended.catch(() => {});
-    await untilDead(mark, SOON);
+  await runInLanes([...steps, ...steps], async (dieAt) => {
+    const mark = createMark();
+    await startRunner(mark, { command: [getFixturePath("brood.sh")], dieAt }).ended.catch(() => {});
+    await waitUntilDead(mark, SOON);
   });
 });
 
@@ -51,42 +61,42 @@ test("so does one that dies at a step of the start", async () => {
 const METRONOME = `trap "" TERM; while :; do read up idle </proc/uptime; echo $up >>$OUT; sleep 0.01; done`;
 
 /** How long a metronome ran after an instant, s; of a beat that is late, it stood still, no more than 50 ms count. */
-function ranAfter(instant: number, beats: readonly number[]): number {
+function measureRanAfter(instant: number, beats: readonly number[]): number {
   const steps = beats.map((beat, at) => Math.min(beat - Math.max(beats[at - 1] ?? beat, instant), 0.05));
   return steps.reduce((sum, step) => sum + Math.max(step, 0), 0);
 }
 
 /** A runner and its guardians, who stay until it has heard how the command ended. */
-function keepers(mark: string, runner: number): number[] {
-  const { outer, inner } = guardians(mark, runner);
+function listGuardianPids(mark: string, runner: number): number[] {
+  const { outer, inner } = findGuardians(mark, runner);
   return [runner, outer.pid, inner.pid];
 }
 
-test("a frozen runner's command is dead by its deadline", () => retryAfterStalls(frozen));
+test("a frozen runner's command is dead by its deadline", () => retryAfterStalls(testFrozen));
 
-async function frozen(): Promise<void> {
-  const mark = newMark();
-  const out = newOutput();
+async function testFrozen(): Promise<void> {
+  const mark = createMark();
+  const out = createOutput();
   const order = {
     command: ["sh", "-c", METRONOME] satisfies [string, ...string[]],
     termIn: 600, // by then it ignores SIGTERM
     killIn: 1000,
   };
-  const run = runner(mark, order, { OUT: out.path });
-  const { killAtUptime = 0 } = await run.event("started");
-  const guards = keepers(mark, run.pid);
-  kill(run.pid, "SIGSTOP");
-  await untilDead(mark, SOON, guards);
+  const run = startRunner(mark, order, { OUT: out.path });
+  const { killAtUptime = 0 } = await run.waitForEvent("started");
+  const guards = listGuardianPids(mark, run.pid);
+  killProcess(run.pid, "SIGSTOP");
+  await waitUntilDead(mark, SOON, guards);
   expect(uptime(), "when all were dead").toBeGreaterThan(killAtUptime - 0.3);
-  expect(ranAfter(killAtUptime, out.lines().map(Number)), "seconds").toBeLessThanOrEqual(0.1);
-  kill(run.pid, "SIGCONT");
+  expect(measureRanAfter(killAtUptime, out.lines().map(Number)), "seconds").toBeLessThanOrEqual(0.1);
+  killProcess(run.pid, "SIGCONT");
   expect((await run.ended).code).toBe(137);
 }
 
 test("a START whose deadline has passed starts nothing", async () => {
-  const mark = newMark();
-  const out = newOutput();
-  const run = runner(
+  const mark = createMark();
+  const out = createOutput();
+  const run = startRunner(
     mark,
     { command: ["sh", "-c", "echo ran >>$OUT"], termIn: 0, killIn: 0 },
     { OUT: out.path },
@@ -98,14 +108,14 @@ test("a START whose deadline has passed starts nothing", async () => {
 });
 
 test("an unfrozen runner hears how its command ended", async () => {
-  const mark = newMark();
-  const run = runner(mark, { command: ["sleep", "30"], termIn: 400, killIn: 600 });
-  await run.event("started");
-  const guards = keepers(mark, run.pid);
-  kill(run.pid, "SIGSTOP");
-  await untilDead(mark, SOON, guards);
-  expect(marked(mark).map(({ pid }) => pid)).toEqual(guards);
-  kill(run.pid, "SIGCONT");
+  const mark = createMark();
+  const run = startRunner(mark, { command: ["sleep", "30"], termIn: 400, killIn: 600 });
+  await run.waitForEvent("started");
+  const guards = listGuardianPids(mark, run.pid);
+  killProcess(run.pid, "SIGSTOP");
+  await waitUntilDead(mark, SOON, guards);
+  expect(listMarkedProcesses(mark).map(({ pid }) => pid)).toEqual(guards);
+  killProcess(run.pid, "SIGCONT");
   expect((await run.ended).code).toBe(143);
-  await untilDead(mark, SOON);
+  await waitUntilDead(mark, SOON);
 });

@@ -1,6 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { kill, newMark, newOutput, runner, started, until, WAIT } from "./helpers.ts";
+import { killProcess } from "../../fixtures/process/marked-processes.ts";
+import { waitUntil } from "../../fixtures/wait-until.ts";
+import { createMark, createOutput, startGuarded, startRunner, WAIT } from "./helpers.ts";
 
 /** A first process and a child of it in its group; each writes which signals it gets. */
 const PAIR = `
@@ -11,9 +13,9 @@ who=first; tell TERM INT HUP QUIT USR2 WINCH
 while [ ! -e $OUT.end ]; do sleep 0.02; done`;
 
 async function pair() {
-  const out = newOutput();
-  const { it } = await started(newMark(), ["bash", "-c", PAIR], { OUT: out.path });
-  await until("both up", () => out.lines().length === 2);
+  const out = createOutput();
+  const { it } = await startGuarded(createMark(), ["bash", "-c", PAIR], { OUT: out.path });
+  await waitUntil("both up", () => out.lines().length === 2);
   return { it, heard: () => out.lines().filter((line) => !line.endsWith("up")) };
 }
 
@@ -21,7 +23,7 @@ test.each(["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"] as const)("%s goes to the w
   const { it, heard } = await pair();
   it.signal(name);
   const short = name.slice(3);
-  await until(
+  await waitUntil(
     "both heard it",
     () => heard().includes(`child ${short}`) && heard().includes(`first ${short}`),
   );
@@ -30,23 +32,23 @@ test.each(["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT"] as const)("%s goes to the w
 test.each(["SIGUSR2", "SIGWINCH"] as const)("%s goes to the first process only", async (name) => {
   const { it, heard } = await pair();
   it.signal(name);
-  await until("the first heard it", () => heard().includes(`first ${name.slice(3)}`));
+  await waitUntil("the first heard it", () => heard().includes(`first ${name.slice(3)}`));
   it.signal("SIGHUP"); // by the time that the child has heard this, it would have heard the other
-  await until("the child heard HUP", () => heard().includes("child HUP"));
+  await waitUntil("the child heard HUP", () => heard().includes("child HUP"));
   expect(heard()).not.toContain(`child ${name.slice(3)}`);
 });
 
 test("a runner's signals reach the command, and its answer comes back", async () => {
-  const run = runner(newMark(), {
+  const run = startRunner(createMark(), {
     command: ["sh", "-c", "trap 'exit 33' TERM; echo up; while :; do sleep 0.02; done"],
   });
-  run.process.stdout?.once("data", () => kill(run.pid, "SIGTERM"));
+  run.process.stdout?.once("data", () => killProcess(run.pid, "SIGTERM"));
   expect((await run.ended).code).toBe(33);
 });
 
 test("after the end of the first process nobody is signalled", async () => {
-  const out = newOutput();
-  const { it } = await started(newMark(), ["sh", "-c", `(${WAIT}) & exit 0`], { OUT: out.path });
+  const out = createOutput();
+  const { it } = await startGuarded(createMark(), ["sh", "-c", `(${WAIT}) & exit 0`], { OUT: out.path });
   expect(await it.exited).toMatchObject({ leftovers: true });
   it.signal("SIGTERM");
   it.signal("SIGUSR1");

@@ -8,7 +8,7 @@ const DOCS = resolve(import.meta.dirname, "../../docs");
 const read = (path: string) => readFileSync(resolve(DOCS, path), "utf8");
 
 /** Names without `signalbox_`, from the tables of docs/metrics.md, which other tests hold against what is served. */
-function documentedNames(): Set<string> {
+function listDocumentedNames(): Set<string> {
   const page = read("metrics.md");
   const rows = [...page.matchAll(/^\| (`[^|]+`) \|/gm)].flatMap(
     ([, cell = ""]) => cell.match(/[a-z_]{2,}/g) ?? [],
@@ -16,7 +16,7 @@ function documentedNames(): Set<string> {
   return new Set(rows);
 }
 
-function namesIn(expression: string): string[] {
+function findNames(expression: string): string[] {
   return [...expression.matchAll(/\bsignalbox_(?:worker_)?([a-z_]+)/g)].map(([, name = ""]) =>
     name.replace(/_(bucket|count|sum)$/, ""),
   );
@@ -37,8 +37,8 @@ it.each([
   ["alerts.yml", rules.map(({ expr }) => expr)],
   ["signalbox.json", dashboard.panels.flatMap(({ targets }) => targets.map(({ expr }) => expr))],
 ])("%s names documented metrics only", (_, expressions) => {
-  const known = documentedNames();
-  const used = expressions.flatMap(namesIn);
+  const known = listDocumentedNames();
+  const used = expressions.flatMap(findNames);
   expect(used.length).toBeGreaterThan(5);
   expect(used.filter((name) => !known.has(name))).toEqual([]);
 });

@@ -31,9 +31,10 @@ describe("the playground's rota", () => {
       const own = HOSTS.find((host) => host.name === fqdn)?.macros ?? { CORES: 0, RAM: 0 };
       const facts = { fqdn, host: fqdn.replace(/\..*/, ""), cpu: 1, memMb: 1, macros: own };
       const wanted = parseLeases(leases, createMacros(facts));
-      const of = (what: string) => wanted.find(({ resource }) => resource === `${fqdn}_${what}`)?.count ?? 0;
-      expect(of("cpu")).toBeLessThanOrEqual(own.CORES);
-      expect(of("mem")).toBeLessThanOrEqual(own.RAM);
+      const getCount = (what: string) =>
+        wanted.find(({ resource }) => resource === `${fqdn}_${what}`)?.count ?? 0;
+      expect(getCount("cpu")).toBeLessThanOrEqual(own.CORES);
+      expect(getCount("mem")).toBeLessThanOrEqual(own.RAM);
     }
   });
 });

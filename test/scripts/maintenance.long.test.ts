@@ -1,38 +1,40 @@
 /** scripts/maintenance, from end to end: real runs on real hosts' names are drained, worked around, and let in again. */
+
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { TestCluster } from "../../fixtures/cluster/test-cluster.ts";
+import type { TestNamespace } from "../../fixtures/cluster/test-namespace.ts";
 import { type Drain, parseDrain } from "../../src/protocol/drain.ts";
-import { type Stage, Theatre } from "../safety/support/theatre.ts";
 import { Account } from "./script.ts";
 
-const theatre = new Theatre();
+const cluster = TestCluster.startForFile();
 const HOSTS = ["web1.example.com", "web2.example.com", "web3.example.com"];
 
-async function opened(): Promise<{ stage: Stage; account: Account }> {
-  const stage = await theatre.stage("http");
-  await put(stage, stage.keys.group("web"), JSON.stringify(HOSTS));
-  return { stage, account: new Account(stage) };
+async function createAccount(): Promise<{ namespace: TestNamespace; account: Account }> {
+  const namespace = await cluster.createTestNamespace("http");
+  await put(namespace, namespace.keys.group("web"), JSON.stringify(HOSTS));
+  return { namespace, account: new Account(namespace) };
 }
 
-async function put(stage: Stage, key: string, value: string): Promise<void> {
-  await stage.store.commitTxn({ compare: [], success: [{ op: "put", key, value }], failure: [] });
+async function put(namespace: TestNamespace, key: string, value: string): Promise<void> {
+  await namespace.store.commitTxn({ compare: [], success: [{ op: "put", key, value }], failure: [] });
 }
 
-async function drains(stage: Stage): Promise<Drain[]> {
-  const { kvs } = await stage.store.readRange(stage.keys.drains());
-  return kvs.flatMap((kv) => parseDrain(stage.keys, kv) ?? []);
+async function listDrains(namespace: TestNamespace): Promise<Drain[]> {
+  const { kvs } = await namespace.store.readRange(namespace.keys.drains());
+  return kvs.flatMap((kv) => parseDrain(namespace.keys, kv) ?? []);
 }
 
-const names = async (stage: Stage) => (await drains(stage)).map(({ name }) => name);
+const listNames = async (namespace: TestNamespace) => (await listDrains(namespace)).map(({ name }) => name);
 
 /** What the commands of a script wrote into $OUT, a line each. */
-function told({ folder }: Account): string[] {
+function readOutputLines({ folder }: Account): string[] {
   const path = join(folder, "out");
   return existsSync(path) ? readFileSync(path, "utf8").trim().split("\n") : [];
 }
 
-const remembered = ({ folder }: Account) => {
+const listRememberedFiles = ({ folder }: Account) => {
   const path = join(folder, "signalbox/maintenance");
   return existsSync(path) ? readdirSync(path) : [];
 };
@@ -41,26 +43,26 @@ describe("rolling.ts", () => {
   const TELL = 'echo "$HOST" >>"$OUT"';
 
   it("works on one drained and empty host after the other, and lets each in again", async () => {
-    const { stage, account } = await opened();
-    const over = `${stage.journal.folder}/over`;
+    const { namespace, account } = await createAccount();
+    const over = `${namespace.jobs.journal.folder}/over`;
     const on = (host: string) => ["--lock", host, "--host", host];
-    await stage.started({ name: "busy", options: on(HOSTS[1] ?? ""), hold: ["until", over] });
+    await namespace.jobs.startAndWait({ name: "busy", options: on(HOSTS[1] ?? ""), hold: ["until", over] });
     const script = account.start("rolling.ts", "web", "--", TELL);
     await script.printed(/waiting for web2/);
-    expect(told(account)).toEqual([HOSTS[0]]);
-    expect(await names(stage)).toEqual([HOSTS[1]]);
-    const refused = await stage.run({ name: "late", options: on(HOSTS[1] ?? "") }).ended;
+    expect(readOutputLines(account)).toEqual([HOSTS[0]]);
+    expect(await listNames(namespace)).toEqual([HOSTS[1]]);
+    const refused = await namespace.jobs.start({ name: "late", options: on(HOSTS[1] ?? "") }).ended;
     expect(refused.code).toBe(75);
     writeFileSync(over, "");
     const { code, stderr } = await script.ended;
-    expect({ code, told: told(account) }, stderr).toEqual({ code: 0, told: HOSTS });
+    expect({ code, told: readOutputLines(account) }, stderr).toEqual({ code: 0, told: HOSTS });
     expect(stderr).toContain("all 3 hosts of web are done");
-    expect(await drains(stage)).toEqual([]);
-    expect(remembered(account)).toEqual([]);
+    expect(await listDrains(namespace)).toEqual([]);
+    expect(listRememberedFiles(account)).toEqual([]);
   });
 
   it("stops at the first failure with that host drained, and goes on with it", async () => {
-    const { stage, account } = await opened();
+    const { namespace, account } = await createAccount();
     const repaired = join(account.folder, "repaired");
     const words = ["sh", "-c", `${TELL}; case $HOST in web2*) test -e "$0" || exit 7 ;; esac`, repaired];
     const failed = await account.run("rolling.ts", "web", "--reason", "kernel", "--", ...words);
@@ -68,8 +70,8 @@ describe("rolling.ts", () => {
       code: 7,
       stderr: expect.stringContaining("failed on web2.example.com (exit 7)"),
     });
-    expect(told(account)).toEqual(HOSTS.slice(0, 2));
-    expect(await drains(stage)).toMatchObject([
+    expect(readOutputLines(account)).toEqual(HOSTS.slice(0, 2));
+    expect(await listDrains(namespace)).toMatchObject([
       { name: HOSTS[1], why: expect.stringMatching(/^kernel \(since /) },
     ]);
     const other = await account.run("rolling.ts", "web", "--", "true");
@@ -77,42 +79,42 @@ describe("rolling.ts", () => {
     writeFileSync(repaired, "");
     const again = await account.run("rolling.ts", "web", "--", ...words);
     expect(again, again.stderr).toMatchObject({ code: 0 });
-    expect(told(account)).toEqual([...HOSTS.slice(0, 2), ...HOSTS.slice(1)]);
-    expect(await drains(stage)).toEqual([]);
+    expect(readOutputLines(account)).toEqual([...HOSTS.slice(0, 2), ...HOSTS.slice(1)]);
+    expect(await listDrains(namespace)).toEqual([]);
   });
 
   it("killed at any point goes on where it was, and leaves no drain behind", async () => {
-    const { stage, account } = await opened();
+    const { namespace, account } = await createAccount();
     for (let round = 0; round < 6; round += 1) {
       const script = account.start("rolling.ts", "web", "--", `${TELL}; sleep 0.05`);
       await new Promise((resolve) => setTimeout(resolve, 150 + 170 * round)); // wherever that is
       script.child.kill("SIGKILL");
       await script.ended;
     }
-    const again = () => account.run("rolling.ts", "web", "--", `${TELL}; sleep 0.05`);
-    let last = await again();
+    const runAgain = () => account.run("rolling.ts", "web", "--", `${TELL}; sleep 0.05`);
+    let last = await runAgain();
     // What the killed ones had started may still be at it.
-    for (let tries = 1; last.code === 75 && tries < 20; tries += 1) last = await again();
+    for (let tries = 1; last.code === 75 && tries < 20; tries += 1) last = await runAgain();
     expect(last, last.stderr).toMatchObject({ code: 0 });
-    expect([...new Set(told(account))]).toEqual(HOSTS);
-    expect(await drains(stage)).toEqual([]);
+    expect([...new Set(readOutputLines(account))]).toEqual(HOSTS);
+    expect(await listDrains(namespace)).toEqual([]);
   });
 
   it("leaves out a host that somebody else has drained, and does it the next time", async () => {
-    const { stage, account } = await opened();
-    const foreign = stage.keys.drain("host", HOSTS[0] ?? "");
-    await put(stage, foreign, '{"by":"ann","at":1,"why":"broken disk"}');
+    const { namespace, account } = await createAccount();
+    const foreign = namespace.keys.drain("host", HOSTS[0] ?? "");
+    await put(namespace, foreign, '{"by":"ann","at":1,"why":"broken disk"}');
     const first = await account.run("rolling.ts", "web", "--", TELL);
     expect(first).toMatchObject({ code: 75, stderr: expect.stringContaining("drained by ann: broken disk") });
-    expect(told(account)).toEqual(HOSTS.slice(1));
-    expect(await drains(stage)).toMatchObject([{ by: "ann" }]);
-    await stage.store.commitTxn({ compare: [], success: [{ op: "delete", key: foreign }], failure: [] });
+    expect(readOutputLines(account)).toEqual(HOSTS.slice(1));
+    expect(await listDrains(namespace)).toMatchObject([{ by: "ann" }]);
+    await namespace.store.commitTxn({ compare: [], success: [{ op: "delete", key: foreign }], failure: [] });
     expect((await account.run("rolling.ts", "web", "--", TELL)).code).toBe(0);
-    expect(told(account)).toEqual([...HOSTS.slice(1), HOSTS[0]]);
+    expect(readOutputLines(account)).toEqual([...HOSTS.slice(1), HOSTS[0]]);
   });
 
   it("stops when a host does not become empty in time, or with --reset ends what runs there", async () => {
-    const { stage, account } = await opened();
+    const { namespace, account } = await createAccount();
     const options = [
       "--lock",
       "x",
@@ -123,24 +125,24 @@ describe("rolling.ts", () => {
       "--termination-timeout",
       "400ms",
     ];
-    const run = await stage.started({ name: "busy", options, hold: ["stubborn"] });
+    const run = await namespace.jobs.startAndWait({ name: "busy", options, hold: ["stubborn"] });
     const late = await account.run("rolling.ts", "web", "--timeout", "200ms", "--", TELL);
     expect(late).toMatchObject({
       code: 124,
       stderr: expect.stringContaining("web1.example.com stays drained"),
     });
-    expect(told(account)).toEqual([]);
+    expect(readOutputLines(account)).toEqual([]);
     const hard = await account.run("rolling.ts", "web", "--timeout", "200ms", "--reset", "--", TELL);
     expect(hard, hard.stderr).toMatchObject({ code: 0 });
     expect((await run.ended).code).toBe(125);
-    expect(told(account)).toEqual(HOSTS);
+    expect(readOutputLines(account)).toEqual(HOSTS);
   });
 
   it("is one at a time, can be interrupted, and goes on", async () => {
-    const { stage, account } = await opened();
-    const over = `${stage.journal.folder}/over`;
+    const { namespace, account } = await createAccount();
+    const over = `${namespace.jobs.journal.folder}/over`;
     const options = ["--lock", "x", "--host", HOSTS[0] ?? ""];
-    await stage.started({ name: "busy", options, hold: ["until", over] });
+    await namespace.jobs.startAndWait({ name: "busy", options, hold: ["until", over] });
     const script = account.start("rolling.ts", "web", "--", TELL);
     await script.printed(/waiting for web1/);
     expect(await account.run("rolling.ts", "web", "--", TELL)).toMatchObject({ code: 75 });
@@ -149,7 +151,7 @@ describe("rolling.ts", () => {
     expect({ code, stderr }).toEqual({ code: 143, stderr: expect.stringContaining("stays drained") });
     writeFileSync(over, "");
     expect((await account.run("rolling.ts", "web", "--", TELL)).code).toBe(0);
-    expect(await drains(stage)).toEqual([]);
+    expect(await listDrains(namespace)).toEqual([]);
   });
 
   it.each([
@@ -158,7 +160,7 @@ describe("rolling.ts", () => {
     { args: ["web", "--frobnicate", "--", "true"], code: 64, says: "--frobnicate" },
     { args: ["wep", "--", "true"], code: 78, says: 'did you mean "web"?' },
   ])("$args: $says", async ({ args, code, says }) => {
-    const { account } = await opened();
+    const { account } = await createAccount();
     expect(await account.run("rolling.ts", ...args)).toMatchObject({
       code,
       stderr: expect.stringContaining(says),
@@ -168,44 +170,44 @@ describe("rolling.ts", () => {
 
 describe("freeze.ts and thaw.ts", () => {
   it("stop everything once nothing runs, and lift exactly that", async () => {
-    const { stage, account } = await opened();
-    const over = `${stage.journal.folder}/over`;
-    await stage.started({ name: "busy", options: ["--lock", "x"], hold: ["until", over] });
+    const { namespace, account } = await createAccount();
+    const over = `${namespace.jobs.journal.folder}/over`;
+    await namespace.jobs.startAndWait({ name: "busy", options: ["--lock", "x"], hold: ["until", over] });
     const freeze = account.start("freeze.ts", "--reason", "etcd upgrade");
     await freeze.printed(/waiting for /);
-    const refused = await stage.run({ name: "late", options: ["--lock", "y"] }).ended;
+    const refused = await namespace.jobs.start({ name: "late", options: ["--lock", "y"] }).ended;
     expect(refused).toMatchObject({ code: 75 });
     writeFileSync(over, "");
     expect(await freeze.ended).toMatchObject({
       code: 0,
       stderr: expect.stringContaining("frozen: nothing runs"),
     });
-    await put(stage, stage.keys.drain("lock", "y"), '{"by":"ann","at":1}');
+    await put(namespace, namespace.keys.drain("lock", "y"), '{"by":"ann","at":1}');
     expect(await account.run("freeze.ts")).toMatchObject({ code: 0 }); // it is frozen still
-    expect(await drains(stage)).toHaveLength(2);
+    expect(await listDrains(namespace)).toHaveLength(2);
     expect(await account.run("thaw.ts")).toMatchObject({
       code: 0,
       stderr: expect.stringContaining("thawed"),
     });
-    expect(await names(stage)).toEqual(["y"]);
+    expect(await listNames(namespace)).toEqual(["y"]);
     expect((await account.run("thaw.ts")).code).toBe(1);
-    expect(remembered(account)).toEqual([]);
+    expect(listRememberedFiles(account)).toEqual([]);
   });
 
   it("leave alone what somebody else has stopped, also where that took the freeze's place", async () => {
-    const { stage, account } = await opened();
-    await put(stage, stage.keys.drain("all", "all"), '{"by":"ann","at":1,"why":"fire"}');
+    const { namespace, account } = await createAccount();
+    await put(namespace, namespace.keys.drain("all", "all"), '{"by":"ann","at":1,"why":"fire"}');
     const freeze = await account.run("freeze.ts");
     expect(freeze).toMatchObject({ code: 75, stderr: expect.stringContaining("by ann: fire") });
     expect((await account.run("thaw.ts")).code).toBe(1);
-    expect((await stage.command(["undrain", "all", "--yes"]).ended).code).toBe(0);
+    expect((await namespace.start(["undrain", "all", "--yes"]).ended).code).toBe(0);
     expect((await account.run("freeze.ts")).code).toBe(0);
-    await put(stage, stage.keys.drain("all", "all"), '{"by":"ann","at":2,"why":"smoke"}');
+    await put(namespace, namespace.keys.drain("all", "all"), '{"by":"ann","at":2,"why":"smoke"}');
     expect(await account.run("thaw.ts")).toMatchObject({
       code: 0,
       stderr: expect.stringMatching(/lifted already\n.*still drained by ann: smoke/),
     });
-    expect(await drains(stage)).toMatchObject([{ why: "smoke" }]);
+    expect(await listDrains(namespace)).toMatchObject([{ why: "smoke" }]);
   });
 });
 
@@ -213,9 +215,9 @@ describe("evacuate.ts", () => {
   const LEASE = ["--no-lock", "--lease", "db=1:3", "--ttl", "30s", "--termination-timeout", "400ms"];
 
   it("ends the stubborn after a time, works on the empty resource, and opens it again", async () => {
-    const { stage, account } = await opened();
-    const busy = await stage.started({ name: "busy", options: LEASE, hold: ["stubborn"] });
-    const beside = await stage.started({
+    const { namespace, account } = await createAccount();
+    const busy = await namespace.jobs.startAndWait({ name: "busy", options: LEASE, hold: ["stubborn"] });
+    const beside = await namespace.jobs.startAndWait({
       name: "beside",
       options: ["--lock", "x"],
       hold: ["until", "/never"],
@@ -231,28 +233,31 @@ describe("evacuate.ts", () => {
     expect(evacuated, evacuated.stderr).toMatchObject({ code: 0 });
     expect((await busy.ended).code).toBe(125);
     expect(beside.child.exitCode).toBeNull();
-    expect({ told: told(account), drains: await drains(stage) }).toEqual({ told: ["db"], drains: [] });
-    expect((await stage.run({ name: "next", options: LEASE, hold: [1] }).ended).code).toBe(0);
+    expect({ told: readOutputLines(account), drains: await listDrains(namespace) }).toEqual({
+      told: ["db"],
+      drains: [],
+    });
+    expect((await namespace.jobs.start({ name: "next", options: LEASE, hold: [1] }).ended).code).toBe(0);
   });
 
   it("leaves it drained where the command fails, or --stay says so, or nobody may be ended", async () => {
-    const { stage, account } = await opened();
+    const { namespace, account } = await createAccount();
     expect(await account.run("evacuate.ts", "db", "--", "exit 9")).toMatchObject({ code: 9 });
-    expect(await names(stage)).toEqual(["db"]);
+    expect(await listNames(namespace)).toEqual(["db"]);
     expect((await account.run("evacuate.ts", "db", "--", "true")).code).toBe(0);
-    expect(await names(stage)).toEqual([]);
+    expect(await listNames(namespace)).toEqual([]);
     expect((await account.run("evacuate.ts", "db", "--stay")).code).toBe(0);
-    expect(await names(stage)).toEqual(["db"]);
-    expect((await stage.command(["undrain", "resource", "db", "--yes"]).ended).code).toBe(0);
-    await stage.started({ name: "busy", options: LEASE, hold: ["stubborn"] });
+    expect(await listNames(namespace)).toEqual(["db"]);
+    expect((await namespace.start(["undrain", "resource", "db", "--yes"]).ended).code).toBe(0);
+    await namespace.jobs.startAndWait({ name: "busy", options: LEASE, hold: ["stubborn"] });
     const kind = await account.run("evacuate.ts", "db", "--after", "200ms", "--never-reset", "--", "true");
     expect(kind).toMatchObject({ code: 124, stderr: expect.stringContaining("stays drained") });
-    expect(await names(stage)).toEqual(["db"]);
+    expect(await listNames(namespace)).toEqual(["db"]);
   });
 });
 
 it.each(["rolling.ts", "freeze.ts", "thaw.ts", "evacuate.ts"])("%s --help says how", async (name) => {
-  const { account } = await opened();
+  const { account } = await createAccount();
   expect(await account.run(name, "--help")).toMatchObject({
     code: 0,
     stdout: expect.stringContaining(`  ${name}`),

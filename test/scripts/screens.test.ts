@@ -20,7 +20,7 @@ describe("constants in the place of what differs", () => {
   });
 });
 
-function cells(text: string, more: Partial<Cell> = {}): Cell[] {
+function toCells(text: string, more: Partial<Cell> = {}): Cell[] {
   const plain = { foreground: undefined, background: undefined, bold: false, dim: false, italic: false };
   return Array.from(text, (letter) => ({
     text: letter,
@@ -33,7 +33,7 @@ function cells(text: string, more: Partial<Cell> = {}): Cell[] {
 
 describe("a screen as a picture", () => {
   it("keeps texts, one piece between wide gaps, each where its cells are", () => {
-    const svg = renderSvg([cells("NAME   STATE a b")], "locks");
+    const svg = renderSvg([toCells("NAME   STATE a b")], "locks");
     const pieces = [...svg.matchAll(/<text x="([\d.]+)" y="[\d.]+" textLength="([\d.]+)"[^>]*>([^<]*)</g)];
     expect(pieces.map(([, x, length, text]) => [text, x, length])).toEqual([
       ["NAME", "12", "33.6"],
@@ -42,14 +42,14 @@ describe("a screen as a picture", () => {
   });
 
   it("has colours: of the user, of the cube, greys, exact ones, and swapped", () => {
-    const row = [1, 196, 232, "#6cc58a"].flatMap((foreground) => cells("x", { foreground }));
-    const svg = renderSvg([[...row, ...cells("y", { inverse: true })]], "");
+    const row = [1, 196, 232, "#6cc58a"].flatMap((foreground) => toCells("x", { foreground }));
+    const svg = renderSvg([[...row, ...toCells("y", { inverse: true })]], "");
     for (const fill of ["#cd3131", "#ff0000", "#080808", "#6cc58a"]) expect(svg).toContain(`fill="${fill}"`);
     expect(svg).toMatch(/<rect [^>]*fill="#d4d4d4"\/>[\s\S]*fill="#1e1e1e"[^>]*>y</);
   });
 
   it("cannot be broken by what a screen says", () => {
-    expect(renderSvg([cells("<a&b>")], "<t>")).toMatch(/<title>&lt;t&gt;<[\s\S]*>&lt;a&amp;b&gt;</);
+    expect(renderSvg([toCells("<a&b>")], "<t>")).toMatch(/<title>&lt;t&gt;<[\s\S]*>&lt;a&amp;b&gt;</);
   });
 });
 

@@ -1,13 +1,14 @@
-/** The scripts of scripts/maintenance as real processes, on a stage of real runs. */
+/** The scripts of scripts/maintenance as real processes, in a namespace with real runs. */
+
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { onTestFinished } from "vitest";
+import type { TestNamespace } from "../../fixtures/cluster/test-namespace.ts";
 import { BUNDLE, type ProcessResult } from "../../fixtures/signalbox.ts";
-import type { Stage } from "../safety/support/theatre.ts";
-import { until } from "../safety/support/until.ts";
+import { waitUntil } from "../../fixtures/wait-until.ts";
 
 const FOLDER = resolve(import.meta.dirname, "../../scripts/maintenance");
 
@@ -18,13 +19,13 @@ export interface RunningScript {
   printed(pattern: RegExp): Promise<unknown>;
 }
 
-/** An operator's account on a stage: what their scripts remember goes with the test. */
+/** An operator's account in a namespace. What the scripts remember is removed with the test. */
 export class Account {
   readonly folder = mkdtempSync(join(tmpdir(), "signalbox-scripts-"));
-  readonly #stage: Stage;
+  readonly #namespace: TestNamespace;
 
-  constructor(stage: Stage) {
-    this.#stage = stage;
+  constructor(namespace: TestNamespace) {
+    this.#namespace = namespace;
     onTestFinished(() => rmSync(this.folder, { recursive: true, force: true }));
   }
 
@@ -34,9 +35,9 @@ export class Account {
       ...process.env,
       PATH: [dirname(process.execPath), process.env.PATH].join(delimiter),
       SIGNALBOX: BUNDLE,
-      SIGNALBOX_ENDPOINTS: this.#stage.etcd.clientUrl,
-      SIGNALBOX_TRANSPORT: this.#stage.transport,
-      SIGNALBOX_PREFIX: this.#stage.keys.prefix,
+      SIGNALBOX_ENDPOINTS: this.#namespace.etcd.clientUrl,
+      SIGNALBOX_TRANSPORT: this.#namespace.transport,
+      SIGNALBOX_PREFIX: this.#namespace.keys.prefix,
       XDG_STATE_HOME: this.folder,
       OUT: join(this.folder, "out"),
     };
@@ -57,9 +58,11 @@ export class Account {
       await ended;
     });
     const tell = () => JSON.stringify(output);
-    const printed = (pattern: RegExp) =>
-      until(`${pattern}`, () => pattern.test(output.stdout) || pattern.test(output.stderr), { tell });
-    return { child, ended, printed };
+    const waitForOutput = (pattern: RegExp) =>
+      waitUntil(`${pattern}`, () => pattern.test(output.stdout) || pattern.test(output.stderr), {
+        describe: tell,
+      });
+    return { child, ended, printed: waitForOutput };
   }
 
   run(name: string, ...args: readonly string[]): Promise<ProcessResult> {

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { Failover } from "../../../src/etcd/cluster/failover.ts";
 import { type AttemptOptions, type Member, MemberError } from "../../../src/etcd/member.ts";
 import { StoreError } from "../../../src/etcd/store.ts";
-import { ManualClock, settled } from "../manual-clock.ts";
+import { ManualClock, waitForPending } from "../manual-clock.ts";
 
 /** One attempt that the test answers. */
 interface Call extends AttemptOptions {
@@ -14,7 +14,7 @@ interface Call extends AttemptOptions {
 }
 
 const retry = (text = "refused") => new MemberError("unavailable", "retry", text);
-const elsewhere = (text: string) => new MemberError("unavailable", "elsewhere", text);
+const createElsewhereError = (text: string) => new MemberError("unavailable", "elsewhere", text);
 
 describe("failover", () => {
   const timeouts = { attempt: 2000, hedge: 600, total: 6000, probe: 10_000, login: 10_000 };
@@ -29,7 +29,7 @@ describe("failover", () => {
     suspects = [];
   });
 
-  const pool = (...endpoints: string[]) => {
+  const createFailover = (...endpoints: string[]) => {
     const members = endpoints.map((endpoint) => ({ endpoint, close: () => {} }) as Member);
     const failover = new Failover(members, clock, timeouts);
     failover.onSuspect = (member) => suspects.push(member.endpoint);
@@ -55,46 +55,46 @@ describe("failover", () => {
     if (!found) throw new Error(`there is no call ${index}`);
     return found;
   };
-  const tried = () => calls.map(({ member, at }) => `${member}@${at}`);
+  const listTried = () => calls.map(({ member, at }) => `${member}@${at}`);
 
   it("asks one member only when it answers in time, and leaves no timer behind", async () => {
-    const outcome = run(pool("a", "b"));
+    const outcome = run(createFailover("a", "b"));
     await clock.advance(599);
     call(0).answer("yes");
     expect(await outcome).toBe("yes");
-    expect(tried()).toEqual(["a@0"]);
+    expect(listTried()).toEqual(["a@0"]);
     expect(clock.pending).toBe(0);
     expect(call(0).signal.aborted).toBe(false);
   });
 
   it("tries the next member at once when one fails at once, and starts there the next time", async () => {
-    const failover = pool("a", "b", "c");
+    const failover = createFailover("a", "b", "c");
     const outcome = run(failover);
     call(0).fail(retry());
-    await settled();
+    await waitForPending();
     call(1).answer("yes");
     expect(await outcome).toBe("yes");
     void run(failover);
-    expect(tried()).toEqual(["a@0", "b@0", "b@0"]);
+    expect(listTried()).toEqual(["a@0", "b@0", "b@0"]);
   });
 
   it("asks a second member beside a slow one, and stops the slow one when the second answers", async () => {
-    const failover = pool("a", "b", "c");
+    const failover = createFailover("a", "b", "c");
     const outcome = run(failover);
     await clock.advance(600);
-    expect(tried()).toEqual(["a@0", "b@600"]);
+    expect(listTried()).toEqual(["a@0", "b@600"]);
     call(1).answer("b");
     expect(await outcome).toBe("b");
     expect(call(0).signal.aborted).toBe(true);
     expect(call(1).signal.aborted).toBe(false);
     expect(suspects).toEqual(["a"]);
     call(0).answer("late");
-    await settled();
+    await waitForPending();
     expect(discarded).toEqual(["late"]);
   });
 
   it("takes the slow one's answer when it comes first after all", async () => {
-    const outcome = run(pool("a", "b"));
+    const outcome = run(createFailover("a", "b"));
     await clock.advance(700);
     call(0).answer("a");
     expect(await outcome).toBe("a");
@@ -103,7 +103,7 @@ describe("failover", () => {
   });
 
   it("sends no copy to the only member, but another attempt, on a new connection, when it has been silent", async () => {
-    const outcome = run(pool("a"));
+    const outcome = run(createFailover("a"));
     await clock.advance(999);
     expect(calls).toHaveLength(1);
     await clock.advance(1);
@@ -120,7 +120,7 @@ describe("failover", () => {
   });
 
   it("gives an attempt its whole time where the only member answers others, or is known to be slow", async () => {
-    const failover = pool("a");
+    const failover = createFailover("a");
     const [first, other] = [run(failover), run(failover)];
     await clock.advance(900);
     call(1).answer("other");
@@ -135,19 +135,19 @@ describe("failover", () => {
   });
 
   it("sends no copy to a member that is being asked, though the others are hopeless", async () => {
-    void run(pool("a", "b"));
+    void run(createFailover("a", "b"));
     await clock.advance(600);
-    call(1).fail(elsewhere("b: bad certificate"));
+    call(1).fail(createElsewhereError("b: bad certificate"));
     await clock.advance(1_000);
-    expect(tried()).toEqual(["a@0", "b@600"]);
+    expect(listTried()).toEqual(["a@0", "b@600"]);
     call(0).fail(retry());
     await clock.advance(50);
-    expect(tried()).toEqual(["a@0", "b@600", "a@1650"]);
+    expect(listTried()).toEqual(["a@0", "b@600", "a@1650"]);
   });
 
   it("waits longer with copies while all members are slow", async () => {
-    const failover = pool("a", "b");
-    const slow = async () => {
+    const failover = createFailover("a", "b");
+    const runSlowly = async () => {
       const outcome = run(failover);
       await clock.advance(700);
       const before = calls.length;
@@ -158,13 +158,13 @@ describe("failover", () => {
     await clock.advance(700);
     call(0).answer("yes");
     await outcome;
-    expect(tried()).toEqual(["a@0", "b@600"]);
-    for (let i = 0; i < 5; i += 1) await slow();
+    expect(listTried()).toEqual(["a@0", "b@600"]);
+    for (let i = 0; i < 5; i += 1) await runSlowly();
     expect(calls).toHaveLength(2 + 5);
   });
 
   it("does not suspect a slow member that has answered something else meanwhile", async () => {
-    const failover = pool("a", "b");
+    const failover = createFailover("a", "b");
     const first = run(failover);
     await clock.advance(100);
     const other = run(failover);
@@ -177,7 +177,7 @@ describe("failover", () => {
   });
 
   it("gives each attempt its deadline and the call its own, and names all causes", async () => {
-    const outcome = run(pool("a", "b"));
+    const outcome = run(createFailover("a", "b"));
     await clock.advance(5999);
     expect(Math.max(...calls.map(({ at }) => at))).toBeLessThan(6000);
     await clock.advance(1);
@@ -192,17 +192,17 @@ describe("failover", () => {
   });
 
   it("never has more attempts under way than members", async () => {
-    void run(pool("a", "b"));
+    void run(createFailover("a", "b"));
     await clock.advance(1999);
-    expect(tried()).toEqual(["a@0", "b@600"]);
+    expect(listTried()).toEqual(["a@0", "b@600"]);
   });
 
   it("pauses between rounds in which everyone failed, longer each time", async () => {
-    const failover = pool("a", "b");
+    const failover = createFailover("a", "b");
     void run(failover);
     for (let i = 0; i < 8; i += 1) {
       call(i).fail(retry());
-      await settled();
+      await waitForPending();
       if (calls.length === i + 1) await clock.advance(200);
     }
     const starts = calls.map(({ at }) => at);
@@ -215,7 +215,7 @@ describe("failover", () => {
     "believes the first member that says %s",
     async (kind) => {
       const error = new MemberError(kind, "final", kind);
-      const outcome = run(pool("a", "b"));
+      const outcome = run(createFailover("a", "b"));
       call(0).fail(error);
       await expect(outcome).rejects.toBe(error);
       expect(calls).toHaveLength(1);
@@ -223,19 +223,19 @@ describe("failover", () => {
   );
 
   it("gives up at once when no member can get better", async () => {
-    const outcome = run(pool("a", "b"));
-    call(0).fail(elsewhere("a: no such host name"));
-    await settled();
-    call(1).fail(elsewhere("b: bad certificate"));
+    const outcome = run(createFailover("a", "b"));
+    call(0).fail(createElsewhereError("a: no such host name"));
+    await waitForPending();
+    call(1).fail(createElsewhereError("b: bad certificate"));
     const error = await outcome.catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ kind: "unavailable", message: "a: no such host name; b: bad certificate" });
     expect(clock.now()).toBe(0);
   });
 
   it("never asks a hopeless member again within the call", async () => {
-    void run(pool("a", "b"));
-    call(0).fail(elsewhere("a: no such host name"));
-    await settled();
+    void run(createFailover("a", "b"));
+    call(0).fail(createElsewhereError("a: no such host name"));
+    await waitForPending();
     call(1).fail(retry());
     await clock.advance(1000);
     expect(calls.slice(1).every(({ member }) => member === "b")).toBe(true);
@@ -243,19 +243,19 @@ describe("failover", () => {
 
   it("ends at once with the signal's reason, and stops its attempts", async () => {
     const stop = new AbortController();
-    const outcome = run(pool("a", "b"), stop.signal);
+    const outcome = run(createFailover("a", "b"), stop.signal);
     await clock.advance(700);
     stop.abort(new Error("enough"));
     await expect(outcome).rejects.toBe(stop.signal.reason);
     expect(calls.map(({ signal }) => signal.aborted)).toEqual([true, true]);
     call(0).fail(retry("too late"));
     call(1).answer("too late");
-    await settled();
+    await waitForPending();
     expect(discarded).toEqual(["too late"]);
   });
 
   it("fails what is under way, and what comes, once it is closed", async () => {
-    const failover = pool("a");
+    const failover = createFailover("a");
     const outcome = run(failover);
     failover.close();
     await expect(outcome).rejects.toMatchObject({ kind: "unavailable" });
@@ -264,7 +264,7 @@ describe("failover", () => {
   });
 
   it("passes a defect on as it is", async () => {
-    const outcome = run(pool("a", "b"));
+    const outcome = run(createFailover("a", "b"));
     const defect = new TypeError("undefined is not a function");
     call(0).fail(defect);
     await expect(outcome).rejects.toBe(defect);

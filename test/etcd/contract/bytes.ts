@@ -3,7 +3,7 @@ import type { Compare } from "../../../src/etcd/store.ts";
 import { place, put, type Subject, write } from "./helpers.ts";
 
 /** Keys are bytes, values are text. */
-export function bytes(on: Subject): void {
+export function testBytes(on: Subject): void {
   it.each([
     ["NUL", "a\0b\0"],
     ["every byte", String.fromCharCode(...Array.from({ length: 256 }, (_, i) => i))],

@@ -1,6 +1,6 @@
 import { beforeAll, expect, it } from "vitest";
 import { buildPrefixRange, type Compare, type Store } from "../../../src/etcd/store.ts";
-import { MAX_INT64, newId, put, type Subject, write } from "./helpers.ts";
+import { createId, MAX_INT64, put, type Subject, write } from "./helpers.ts";
 
 /** Two keys to compare: `a` on a session, `b` changed since they were created together. */
 const COMPARED = "/contract/compared/";
@@ -12,7 +12,7 @@ interface Compared {
 }
 
 async function prepareComparisons(store: Store): Promise<Compared> {
-  const session = newId();
+  const session = createId();
   await store.grant(session, 60);
   const a = put(`${COMPARED}a`, "m", session);
   const b = put(`${COMPARED}b`, "m");
@@ -22,12 +22,12 @@ async function prepareComparisons(store: Store): Promise<Compared> {
 }
 
 /** Comparisons over keys and over ranges. */
-export function comparisons(on: Subject): void {
+export function testComparisons(on: Subject): void {
   let compared: Compared;
   beforeAll(async () => {
     compared = await prepareComparisons(on.store);
   });
-  const succeeds = async (compare: Compare) => {
+  const isMet = async (compare: Compare) => {
     return (await on.store.commitTxn({ compare: [compare], success: [], failure: [] })).succeeded;
   };
   const a = { key: `${COMPARED}a` };
@@ -72,6 +72,6 @@ export function comparisons(on: Subject): void {
     [false, "a missing value is not empty", () => ({ ...none, target: "value", is: "equal", value: "" })],
     [true, "the largest revision", () => ({ ...a, target: "mod", is: "less", value: MAX_INT64 })],
   ])("compares, %s: %s", async (expected, _what, compare) => {
-    expect(await succeeds(compare())).toBe(expected);
+    expect(await isMet(compare())).toBe(expected);
   });
 }

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { kindOf, newId, place, put, type Subject, write } from "./helpers.ts";
+import { catchErrorKind, createId, place, put, type Subject, write } from "./helpers.ts";
 
 /** How calls and stores end. */
-export function endings(on: Subject): void {
+export function testEndings(on: Subject): void {
   it("ends a watch at once, with the signal's reason", async () => {
     const stop = new AbortController();
     const reason = new Error("enough");
@@ -21,7 +21,7 @@ export function endings(on: Subject): void {
     await expect(on.store.commitTxn({ compare: [], success: [put(key)], failure: [] }, signal)).rejects.toBe(
       reason,
     );
-    await expect(on.store.grant(newId(), 5, signal)).rejects.toBe(reason);
+    await expect(on.store.grant(createId(), 5, signal)).rejects.toBe(reason);
     const watch = on.store.watch({ ranges: [{ key }], from: 1n }, signal)[Symbol.asyncIterator]();
     await expect(watch.next()).rejects.toBe(reason);
     expect((await on.store.readRange({ key })).count).toBe(0);
@@ -42,10 +42,10 @@ export function endings(on: Subject): void {
     const watch = on.store
       .watch({ ranges: [{ key: place() }], from: 1_000_000n }, stop.signal)
       [Symbol.asyncIterator]();
-    const ended = kindOf(watch.next());
+    const ended = catchErrorKind(watch.next());
     await on.store.readRange({ key: "a" });
     on.store.close();
     expect(await ended).toBe("unavailable");
-    expect(await kindOf(on.store.readRange({ key: "a" }))).toBe("unavailable");
+    expect(await catchErrorKind(on.store.readRange({ key: "a" }))).toBe("unavailable");
   });
 }

@@ -24,7 +24,7 @@ export interface Subject {
 
 export const MAX_INT64 = 0x7fff_ffff_ffff_ffffn;
 let lastId = 1000n;
-export const newId = () => ++lastId;
+export const createId = () => ++lastId;
 let lastPlace = 0;
 /** A prefix of its own for each test. */
 export const place = () => `/contract/${++lastPlace}/`;
@@ -35,10 +35,10 @@ export const put = (key: string, value = "", session?: bigint): Op => ({
   value,
   ...(session && { session }),
 });
-export const absent = (key: string): Compare => ({ key, target: "create", is: "equal", value: 0n });
+export const compareAbsent = (key: string): Compare => ({ key, target: "create", is: "equal", value: 0n });
 
 /** The kind of a refusal; fails the test when nothing was refused or something else was thrown. */
-export async function kindOf(call: Promise<unknown>): Promise<StoreErrorKind> {
+export async function catchErrorKind(call: Promise<unknown>): Promise<StoreErrorKind> {
   const error = await call.then(
     (value) => expect.fail(`was not refused: ${String(value)}`),
     (thrown: unknown) => thrown,
@@ -70,5 +70,5 @@ export async function follow(
 
 export const name = (event: WatchEvent) =>
   event.type === "put" ? `put ${event.kv.key}` : `delete ${event.key}`;
-export const revisionOf = (event: WatchEvent) =>
+export const getRevision = (event: WatchEvent) =>
   event.type === "put" ? event.kv.modRevision : event.revision;

@@ -1,16 +1,16 @@
 /** What every Store must do, told as steps. Run on each adapter, and on the in-memory store so that it stays honest. */
 import { afterAll, beforeAll, describe } from "vitest";
-import { bytes } from "./bytes.ts";
-import { comparisons } from "./comparisons.ts";
-import { endings } from "./endings.ts";
+import { testBytes } from "./bytes.ts";
+import { testComparisons } from "./comparisons.ts";
+import { testEndings } from "./endings.ts";
 import type { Subject } from "./helpers.ts";
-import { ranges } from "./ranges.ts";
-import { sessions } from "./sessions.ts";
-import { transactions } from "./transactions.ts";
-import { watches } from "./watches.ts";
+import { testRanges } from "./ranges.ts";
+import { testSessions } from "./sessions.ts";
+import { testTransactions } from "./transactions.ts";
+import { testWatches } from "./watches.ts";
 
 export type { Subject } from "./helpers.ts";
-export { kindOf, write } from "./helpers.ts";
+export { catchErrorKind, write } from "./helpers.ts";
 
 /** @param open makes the store under test, once for the whole suite */
 export function storeContract(title: string, open: () => Promise<Subject>): void {
@@ -21,12 +21,12 @@ export function storeContract(title: string, open: () => Promise<Subject>): void
     });
     afterAll(() => on.stop?.());
 
-    sessions(on);
-    transactions(on);
-    comparisons(on);
-    ranges(on);
-    bytes(on);
-    watches(on);
-    endings(on);
+    testSessions(on);
+    testTransactions(on);
+    testComparisons(on);
+    testRanges(on);
+    testBytes(on);
+    testWatches(on);
+    testEndings(on);
   });
 }

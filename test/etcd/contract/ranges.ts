@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
 import { buildPrefixRange } from "../../../src/etcd/store.ts";
-import { kindOf, MAX_INT64, place, put, type Subject, write } from "./helpers.ts";
+import { catchErrorKind, MAX_INT64, place, put, type Subject, write } from "./helpers.ts";
 
 /** Reads: pages, order, filters, limits. */
-export function ranges(on: Subject): void {
+export function testRanges(on: Subject): void {
   it("reads page by page at one revision, whatever is written meanwhile", async () => {
     const at = place();
     const keys = Array.from({ length: 25 }, (_, i) => `${at}${String(i).padStart(2, "0")}`);
@@ -79,7 +79,7 @@ export function ranges(on: Subject): void {
   });
 
   it("refuses a revision of the future", async () => {
-    expect(await kindOf(on.store.readRange({ key: "a", revision: MAX_INT64 }))).toBe("invalid");
+    expect(await catchErrorKind(on.store.readRange({ key: "a", revision: MAX_INT64 }))).toBe("invalid");
   });
 
   it("reads 6 MiB at once", async () => {

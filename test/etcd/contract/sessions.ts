@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
 import { buildPrefixRange } from "../../../src/etcd/store.ts";
-import { follow, kindOf, MAX_INT64, newId, place, put, type Subject, write } from "./helpers.ts";
+import { catchErrorKind, createId, follow, MAX_INT64, place, put, type Subject, write } from "./helpers.ts";
 
 /** Sessions: granted, renewed, revoked, expired. */
-export function sessions(on: Subject): void {
+export function testSessions(on: Subject): void {
   it("grants a session with the id we chose, and renews it", async () => {
-    const id = newId();
+    const id = createId();
     const granted = await on.store.grant(id, 30);
     expect(granted.ttl).toBe(30);
     expect(granted.raftTerm).toBeGreaterThan(0n);
@@ -13,14 +13,14 @@ export function sessions(on: Subject): void {
   });
 
   it("refuses to grant the same id twice, and the first grant still lives", async () => {
-    const id = newId();
+    const id = createId();
     await on.store.grant(id, 30);
-    expect(await kindOf(on.store.grant(id, 30))).toBe("exists");
+    expect(await catchErrorKind(on.store.grant(id, 30))).toBe("exists");
     expect((await on.store.renew(id)).ttl).toBe(30);
   });
 
   it("states the TTL that the server gives, when it is more than was asked for", async () => {
-    expect((await on.store.grant(newId(), 0)).ttl).toBeGreaterThan(0);
+    expect((await on.store.grant(createId(), 0)).ttl).toBeGreaterThan(0);
   });
 
   it.each([MAX_INT64, 1n << 62n, (1n << 53n) + 1n])("takes the id %s", async (id) => {
@@ -33,16 +33,16 @@ export function sessions(on: Subject): void {
   });
 
   it("says that a session is gone: never there, or revoked", async () => {
-    const id = newId();
-    expect(await kindOf(on.store.renew(id))).toBe("noSession");
+    const id = createId();
+    expect(await catchErrorKind(on.store.renew(id))).toBe("noSession");
     await on.store.grant(id, 30);
     await on.store.revoke(id);
-    expect(await kindOf(on.store.renew(id))).toBe("noSession");
-    expect(await kindOf(write(on.store, put(place(), "v", id)))).toBe("noSession");
+    expect(await catchErrorKind(on.store.renew(id))).toBe("noSession");
+    expect(await catchErrorKind(write(on.store, put(place(), "v", id)))).toBe("noSession");
   });
 
   it("says how much of a session is left, and nothing of one that is gone", async () => {
-    const id = newId();
+    const id = createId();
     await on.store.grant(id, 30);
     const remaining = await on.store.readTimeToLive(id);
     expect(remaining?.ttl).toBe(30);
@@ -50,12 +50,12 @@ export function sessions(on: Subject): void {
     expect(remaining?.left).toBeLessThanOrEqual(30);
     await on.store.revoke(id);
     expect(await on.store.readTimeToLive(id)).toBeUndefined();
-    expect(await on.store.readTimeToLive(newId())).toBeUndefined();
+    expect(await on.store.readTimeToLive(createId())).toBeUndefined();
   });
 
   it("revokes twice without complaint, and deletes the keys once, in one revision", async () => {
     const at = place();
-    const id = newId();
+    const id = createId();
     await on.store.grant(id, 30);
     const { revision } = await write(on.store, put(`${at}a`, "", id), put(`${at}b`, "", id), put(`${at}c`));
     await on.store.revoke(id);
@@ -67,7 +67,7 @@ export function sessions(on: Subject): void {
 
   it("ends a session that nobody renews, and its keys with it", async () => {
     const at = place();
-    const id = newId();
+    const id = createId();
     await on.store.grant(id, 1);
     const { revision } = await write(on.store, put(`${at}k`, "v", id));
     const gone = follow(
@@ -78,12 +78,12 @@ export function sessions(on: Subject): void {
     await on.pass(3000);
     const [batch] = await gone;
     expect(batch?.events).toEqual([{ type: "delete", key: `${at}k`, revision: batch?.revision }]);
-    expect(await kindOf(on.store.renew(id))).toBe("noSession");
+    expect(await catchErrorKind(on.store.renew(id))).toBe("noSession");
   });
 
   it("detaches a key from its session when it is put without one, keeps it with keepSession", async () => {
     const at = place();
-    const id = newId();
+    const id = createId();
     await on.store.grant(id, 30);
     await write(on.store, put(`${at}kept`, "1", id), put(`${at}freed`, "1", id));
     await write(
@@ -103,8 +103,8 @@ export function sessions(on: Subject): void {
   });
 
   it("refuses keepSession on a key that is not there", async () => {
-    expect(await kindOf(write(on.store, { op: "put", key: place(), value: "", keepSession: true }))).toBe(
-      "invalid",
-    );
+    expect(
+      await catchErrorKind(write(on.store, { op: "put", key: place(), value: "", keepSession: true })),
+    ).toBe("invalid");
   });
 }

@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
 import { buildPrefixRange, type Op } from "../../../src/etcd/store.ts";
-import { absent, kindOf, newId, place, put, type Subject, write } from "./helpers.ts";
+import { catchErrorKind, compareAbsent, createId, place, put, type Subject, write } from "./helpers.ts";
 
 /** Transactions: atomic, nested, refused. */
-export function transactions(on: Subject): void {
+export function testTransactions(on: Subject): void {
   it("gives all puts of a transaction one revision, and keeps create_revision on later puts", async () => {
     const at = place();
     const first = await write(on.store, put(`${at}a`, "1"), put(`${at}b`, "1"));
@@ -31,7 +31,11 @@ export function transactions(on: Subject): void {
     const key = place();
     const { revision } = await write(on.store, put(key, "1"));
     const failure: Op[] = [{ op: "range", key }];
-    const answer = await on.store.commitTxn({ compare: [absent(key)], success: [put(key, "2")], failure });
+    const answer = await on.store.commitTxn({
+      compare: [compareAbsent(key)],
+      success: [put(key, "2")],
+      failure,
+    });
     expect(answer).toMatchObject({ succeeded: false, revision });
     expect(answer.results).toMatchObject([{ op: "range", count: 1, kvs: [{ key, value: "1" }] }]);
   });
@@ -42,7 +46,7 @@ export function transactions(on: Subject): void {
     const nested: Op = {
       op: "txn",
       txn: {
-        compare: [absent(`${at}old`)],
+        compare: [compareAbsent(`${at}old`)],
         success: [],
         failure: [{ op: "range", key: `${at}new` }, put(`${at}deep`, "d")],
       },
@@ -60,7 +64,7 @@ export function transactions(on: Subject): void {
     const at = place();
     const nested: Op = {
       op: "txn",
-      txn: { compare: [absent(`${at}a`)], success: [put(`${at}b`)], failure: [] },
+      txn: { compare: [compareAbsent(`${at}a`)], success: [put(`${at}b`)], failure: [] },
     };
     const answer = await write(on.store, put(`${at}a`), nested);
     expect(answer.results[1]).toMatchObject({ op: "txn", succeeded: true });
@@ -78,9 +82,11 @@ export function transactions(on: Subject): void {
   it("refuses a key put twice, or put and deleted, in one transaction", async () => {
     const at = place();
     const nested: Op = { op: "txn", txn: { compare: [], success: [put(at)], failure: [] } };
-    expect(await kindOf(write(on.store, put(at, "1"), put(at, "2")))).toBe("invalid");
-    expect(await kindOf(write(on.store, put(at), { op: "delete", ...buildPrefixRange(at) }))).toBe("invalid");
-    expect(await kindOf(write(on.store, put(at), nested))).toBe("invalid");
+    expect(await catchErrorKind(write(on.store, put(at, "1"), put(at, "2")))).toBe("invalid");
+    expect(await catchErrorKind(write(on.store, put(at), { op: "delete", ...buildPrefixRange(at) }))).toBe(
+      "invalid",
+    );
+    expect(await catchErrorKind(write(on.store, put(at), nested))).toBe("invalid");
     expect((await on.store.readRange({ key: at })).count).toBe(0);
   });
 
@@ -97,14 +103,16 @@ export function transactions(on: Subject): void {
   it("refuses more than 128 operations, and a key that is empty", async () => {
     const at = place();
     const many = Array.from({ length: 129 }, (_, i) => put(`${at}${i}`));
-    expect(await kindOf(write(on.store, ...many))).toBe("invalid");
+    expect(await catchErrorKind(write(on.store, ...many))).toBe("invalid");
     expect((await write(on.store, ...many.slice(0, 128))).results).toHaveLength(128);
-    expect(await kindOf(write(on.store, put("")))).toBe("invalid");
+    expect(await catchErrorKind(write(on.store, put("")))).toBe("invalid");
   });
 
   it("writes nothing when one put names a session that is gone", async () => {
     const at = place();
-    expect(await kindOf(write(on.store, put(`${at}a`), put(`${at}b`, "", newId())))).toBe("noSession");
+    expect(await catchErrorKind(write(on.store, put(`${at}a`), put(`${at}b`, "", createId())))).toBe(
+      "noSession",
+    );
     expect((await on.store.readRange(buildPrefixRange(at))).count).toBe(0);
   });
 }

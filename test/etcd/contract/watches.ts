@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
 import { buildPrefixRange, type WatchEvent } from "../../../src/etcd/store.ts";
-import { follow, kindOf, name, place, put, revisionOf, type Subject, write } from "./helpers.ts";
+import { catchErrorKind, follow, getRevision, name, place, put, type Subject, write } from "./helpers.ts";
 
 /** Watches: from the past, in order, none missing. */
-export function watches(on: Subject): void {
+export function testWatches(on: Subject): void {
   it("replays the past from the revision asked for, then goes on", async () => {
     const at = place();
     await write(on.store, put(`${at}before`));
@@ -18,7 +18,7 @@ export function watches(on: Subject): void {
     const batches = await all;
     const events = batches.flatMap((batch) => batch.events);
     expect(events.map(name)).toEqual([`put ${at}a`, `delete ${at}a`, `put ${at}b`]);
-    expect(events.map(revisionOf)).toEqual([revision, revision + 1n, revision + 2n]);
+    expect(events.map(getRevision)).toEqual([revision, revision + 1n, revision + 2n]);
     expect(batches.at(-1)?.revision).toBe(revision + 2n);
     expect(events[2]).toMatchObject({ kv: { value: "2", createRevision: revision + 2n } });
   });
@@ -30,8 +30,9 @@ export function watches(on: Subject): void {
     await write(on.store, put(`${at}k`));
     const see = async (only?: "puts" | "deletes") => {
       const range = { key: `${at}k`, ...(only && { only }) };
-      const enough = (seen: WatchEvent[]) => seen.length === { puts: 2, deletes: 1, all: 3 }[only ?? "all"];
-      const batches = await follow(on.store, { ranges: [range], from: revision }, enough);
+      const hasEnough = (seen: WatchEvent[]) =>
+        seen.length === { puts: 2, deletes: 1, all: 3 }[only ?? "all"];
+      const batches = await follow(on.store, { ranges: [range], from: revision }, hasEnough);
       return batches.flatMap(({ events }) => events.map(name));
     };
     expect(await see()).toEqual([`put ${at}k`, `delete ${at}k`, `put ${at}k`]);
@@ -63,7 +64,7 @@ export function watches(on: Subject): void {
       for (let i = 0; i < 100; i += 1) await write(on.store, put(`${at}${writer}/${i}`));
     });
     await Promise.all(writers);
-    const revisions = (await all).flatMap(({ events }) => events.map(revisionOf));
+    const revisions = (await all).flatMap(({ events }) => events.map(getRevision));
     expect(revisions).toEqual(Array.from({ length: 2000 }, (_, i) => revision + 1n + BigInt(i)));
   });
 
@@ -76,7 +77,7 @@ export function watches(on: Subject): void {
     await Promise.all(writers);
     const request = { ranges: [buildPrefixRange(at)], from: revision + 1n };
     const batches = await follow(on.store, request, (seen) => seen.length === 2000);
-    const revisions = batches.flatMap(({ events }) => events.map(revisionOf));
+    const revisions = batches.flatMap(({ events }) => events.map(getRevision));
     expect(revisions).toEqual(Array.from({ length: 2000 }, (_, i) => revision + 1n + BigInt(i)));
   });
 
@@ -104,8 +105,10 @@ export function watches(on: Subject): void {
     const { revision: first } = await write(on.store, put(key));
     for (let i = 0; i < 3; i += 1) await write(on.store, put(key));
     await on.compact(first + 2n);
-    expect(await kindOf(follow(on.store, { ranges: [{ key }], from: first }, () => true))).toBe("compacted");
-    expect(await kindOf(on.store.readRange({ key, revision: first }))).toBe("compacted");
+    expect(await catchErrorKind(follow(on.store, { ranges: [{ key }], from: first }, () => true))).toBe(
+      "compacted",
+    );
+    expect(await catchErrorKind(on.store.readRange({ key, revision: first }))).toBe("compacted");
     expect((await on.store.readRange({ key, revision: first + 2n })).count).toBe(1);
   });
 }

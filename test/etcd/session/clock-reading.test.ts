@@ -3,7 +3,7 @@ import type { Clock } from "../../../src/base/clock.ts";
 import { ClockReading } from "../../../src/etcd/session/clock-reading.ts";
 
 /** A clock of a process that stands still for a while between two readings. */
-function stalling() {
+function createStallingClock() {
   let [now, wall, stall] = [1_000, 5_000_000, 0];
   const pass = (ms: number) => {
     now += ms;
@@ -32,7 +32,7 @@ function stalling() {
 }
 
 test("a process that stands still between its readings sees no jump, then or later", () => {
-  const { clock, pass, stallNext } = stalling();
+  const { clock, pass, stallNext } = createStallingClock();
   stallNext(3_000);
   const mark = new ClockReading(clock);
   pass(500);
@@ -44,7 +44,7 @@ test("a process that stands still between its readings sees no jump, then or lat
 });
 
 test("a jump of the wall clock is seen, also after one back", () => {
-  const { clock, pass, jump } = stalling();
+  const { clock, pass, jump } = createStallingClock();
   const mark = new ClockReading(clock);
   jump(-60_000);
   pass(100);

@@ -7,7 +7,7 @@ import {
 const block = (...entries: string[]) => Buffer.from(entries.map((entry) => `${entry}\0`).join(""), "latin1");
 
 /** As Node shows it, and as it is. */
-const initial = (...entries: string[]): InitialEnvironment => ({
+const createInitial = (...entries: string[]): InitialEnvironment => ({
   listNames: () => entries.map((entry) => Buffer.from(entry, "latin1").toString().split("=", 1)[0] ?? ""),
   readBytes: () => block(...entries),
 });
@@ -15,7 +15,7 @@ const initial = (...entries: string[]): InitialEnvironment => ({
 describe("splitEnvironment", () => {
   test("reads nothing where every variable is text", () => {
     const unread = {
-      ...initial("A=\xc3\xbc"),
+      ...createInitial("A=\xc3\xbc"),
       readBytes: () => {
         throw new Error("the environment need not be read");
       },
@@ -28,18 +28,20 @@ describe("splitEnvironment", () => {
 
   test("a value as it is; what is text stays out", () => {
     const env = { A: "x\ufffdy", B: "plain", C: "ü" };
-    expect(splitEnvironment(env, initial("A=x\xffy", "B=plain", "C=\xc3\xbc"))).toEqual({
+    expect(splitEnvironment(env, createInitial("A=x\xffy", "B=plain", "C=\xc3\xbc"))).toEqual({
       text: { B: "plain", C: "ü" },
       raw: block("A=x\xffy"),
     });
   });
 
   test("names as they are, also those that look alike to Node", () => {
-    expect(splitEnvironment({}, initial("N\xfe=1", "N\xfd=2")).raw).toEqual(block("N\xfe=1", "N\xfd=2"));
+    expect(splitEnvironment({}, createInitial("N\xfe=1", "N\xfd=2")).raw).toEqual(
+      block("N\xfe=1", "N\xfd=2"),
+    );
   });
 
   test("what was left out or changed meanwhile is not brought back", () => {
-    const all = initial("SECRET=\xff", "CHANGED=a\xff", "A=\xff");
+    const all = createInitial("SECRET=\xff", "CHANGED=a\xff", "A=\xff");
     expect(splitEnvironment({ CHANGED: "b", A: "\ufffd" }, all)).toEqual({
       text: { CHANGED: "b" },
       raw: block("A=\xff"),
@@ -47,7 +49,7 @@ describe("splitEnvironment", () => {
   });
 
   test("the character itself in a text is no fault", () => {
-    expect(splitEnvironment({ A: "\ufffd" }, initial("A=\xef\xbf\xbd"))).toEqual({
+    expect(splitEnvironment({ A: "\ufffd" }, createInitial("A=\xef\xbf\xbd"))).toEqual({
       text: { A: "\ufffd" },
       raw: Buffer.alloc(0),
     });

@@ -19,10 +19,10 @@ import { formatBytes, judgeSpace } from "../../../src/work/check/space.ts";
 import { judgeTransport, type TransportTrial } from "../../../src/work/check/transport.ts";
 
 const GIB = 1024 ** 3;
-const told = (findings: readonly Finding[]) =>
+const formatFindings = (findings: readonly Finding[]) =>
   findings.map(({ level, kind, detail }) => `${level} ${kind}: ${detail}`);
 
-const member = (id: number, change: Partial<AnsweringMember> = {}): AnsweringMember => ({
+const buildMember = (id: number, change: Partial<AnsweringMember> = {}): AnsweringMember => ({
   ...{ endpoint: `http://m${id}:2379`, ok: true, version: "3.5.28", memberId: BigInt(id), leaderId: 1n },
   ...{
     revision: 9n,
@@ -35,14 +35,15 @@ const member = (id: number, change: Partial<AnsweringMember> = {}): AnsweringMem
     ...change,
   },
 });
-const away = (id: number, kind: StoreErrorKind = "unavailable"): MemberStatus => {
+const buildSilentMember = (id: number, kind: StoreErrorKind = "unavailable"): MemberStatus => {
   const endpoint = `http://m${id}:2379`;
   return { endpoint, ok: false, error: new StoreError(kind, `${endpoint}: no answer`) };
 };
-const keeping = (id: number) => away(id, "permission");
-const listed = (...ids: number[]): ClusterMember[] =>
+const buildRefusingMember = (id: number) => buildSilentMember(id, "permission");
+const buildMemberList = (...ids: number[]): ClusterMember[] =>
   ids.map((id) => ({ id: BigInt(id), name: `m${id}`, clientUrls: [`http://m${id}:2379`], isLearner: false }));
-const learner = (id: number): ClusterMember => ({ ...listed(id)[0], isLearner: true }) as ClusterMember;
+const buildLearner = (id: number): ClusterMember =>
+  ({ ...buildMemberList(id)[0], isLearner: true }) as ClusterMember;
 
 describe("members", () => {
   test.each<[version: string, level: string]>([
@@ -58,11 +59,13 @@ describe("members", () => {
     ["3.7.0", "ok"],
     ["4.0.0-rc.1", "ok"],
   ])("etcd %s: %s", (version, level) => {
-    expect(judgeMembers([member(1, { version })])).toMatchObject([{ level, check: "member http://m1:2379" }]);
+    expect(judgeMembers([buildMember(1, { version })])).toMatchObject([
+      { level, check: "member http://m1:2379" },
+    ]);
   });
 
   test("the floor is named", () => {
-    expect(judgeMembers([member(1, { version: "3.4.23" })])).toMatchObject([
+    expect(judgeMembers([buildMember(1, { version: "3.4.23" })])).toMatchObject([
       { detail: "etcd 3.4.23, which is older than 3.4.42, 1 ms", remedy: expect.stringContaining("3.4.42") },
     ]);
   });
@@ -72,7 +75,11 @@ describe("members", () => {
       ["http://m1:2379", { version: "3.5.30", quota: undefined, clock: undefined }],
       ["http://m2:2379", { version: "3.5.27", quota: undefined, clock: undefined }],
     ]);
-    expect(told(judgeMembers([keeping(1), keeping(2), keeping(3)], gauges))).toEqual([
+    expect(
+      formatFindings(
+        judgeMembers([buildRefusingMember(1), buildRefusingMember(2), buildRefusingMember(3)], gauges),
+      ),
+    ).toEqual([
       "ok member: etcd 3.5.30, only the user root can read its status",
       "warning member: etcd 3.5.27, which is older than 3.5.28, only the user root can read its status",
       "ok member: it answers; only the user root can read its status",
@@ -81,7 +88,11 @@ describe("members", () => {
   });
 
   test("mixed versions, and one that is away", () => {
-    expect(told(judgeMembers([member(1), member(2, { version: "3.6.9" }), away(3)]))).toEqual([
+    expect(
+      formatFindings(
+        judgeMembers([buildMember(1), buildMember(2, { version: "3.6.9" }), buildSilentMember(3)]),
+      ),
+    ).toEqual([
       "ok member: etcd 3.5.28, 1 ms",
       "ok member: etcd 3.6.9, 1 ms",
       "warning member: no answer",
@@ -91,7 +102,7 @@ describe("members", () => {
 });
 
 describe("the cluster", () => {
-  const levels = (members: MemberStatus[], roster?: ClusterMember[]) =>
+  const listLevels = (members: MemberStatus[], roster?: ClusterMember[]) =>
     Object.fromEntries(
       judgeCluster(members, roster, "7").flatMap(({ kind, level }) =>
         kind === "identity" ? [] : [[kind, level]],
@@ -99,89 +110,115 @@ describe("the cluster", () => {
     );
 
   test.each<[what: string, members: MemberStatus[], roster: ClusterMember[] | undefined, found: object]>([
-    ["all of three", [member(1), member(2), member(3)], listed(1, 2, 3), { quorum: "ok", leader: "ok" }],
-    ["two of three", [member(1), member(2), away(3)], listed(1, 2, 3), { quorum: "warning", leader: "ok" }],
+    [
+      "all of three",
+      [buildMember(1), buildMember(2), buildMember(3)],
+      buildMemberList(1, 2, 3),
+      { quorum: "ok", leader: "ok" },
+    ],
+    [
+      "two of three",
+      [buildMember(1), buildMember(2), buildSilentMember(3)],
+      buildMemberList(1, 2, 3),
+      { quorum: "warning", leader: "ok" },
+    ],
     [
       "one of three",
-      [member(2, { leaderId: 0n }), away(1), away(3)],
-      listed(1, 2, 3),
+      [buildMember(2, { leaderId: 0n }), buildSilentMember(1), buildSilentMember(3)],
+      buildMemberList(1, 2, 3),
       { quorum: "failure", leader: "failure" },
     ],
     [
       "four of five",
-      [1, 2, 3, 4].map((id) => member(id)).concat(away(5) as never),
-      listed(1, 2, 3, 4, 5),
+      [1, 2, 3, 4].map((id) => buildMember(id)).concat(buildSilentMember(5) as never),
+      buildMemberList(1, 2, 3, 4, 5),
       { quorum: "warning", leader: "ok" },
     ],
-    ["without a roster", [member(1), away(2), away(3)], undefined, { quorum: "failure", leader: "ok" }],
-    ["a single one", [member(1)], listed(1), { quorum: "hint", leader: "ok" }],
+    [
+      "without a roster",
+      [buildMember(1), buildSilentMember(2), buildSilentMember(3)],
+      undefined,
+      { quorum: "failure", leader: "ok" },
+    ],
+    ["a single one", [buildMember(1)], buildMemberList(1), { quorum: "hint", leader: "ok" }],
     [
       "one address for three",
-      [member(1)],
-      listed(1, 2, 3),
+      [buildMember(1)],
+      buildMemberList(1, 2, 3),
       { quorum: "ok", endpoints: "hint", leader: "ok" },
     ],
     [
       "learners do not count",
-      [member(1), member(2), member(3)],
-      [...listed(1, 2, 3), learner(4)],
+      [buildMember(1), buildMember(2), buildMember(3)],
+      [...buildMemberList(1, 2, 3), buildLearner(4)],
       { quorum: "ok", leader: "ok" },
     ],
     [
       "different leaders",
-      [member(1), member(2, { leaderId: 2n })],
-      listed(1, 2),
+      [buildMember(1), buildMember(2, { leaderId: 2n })],
+      buildMemberList(1, 2),
       { quorum: "ok", leader: "warning" },
     ],
     [
       "different clusters",
-      [member(1), member(2, { clusterId: 8n })],
-      listed(1, 2),
+      [buildMember(1), buildMember(2, { clusterId: 8n })],
+      buildMemberList(1, 2),
       { unity: "failure", quorum: "ok", leader: "ok" },
     ],
     [
       "one that is behind",
-      [member(1, { raftIndex: 5_000n }), member(2)],
-      listed(1, 2),
+      [buildMember(1, { raftIndex: 5_000n }), buildMember(2)],
+      buildMemberList(1, 2),
       { quorum: "ok", leader: "ok", lag: "warning" },
     ],
     [
       "one that is a little behind",
-      [member(1, { raftIndex: 500n }), member(2)],
-      listed(1, 2),
+      [buildMember(1, { raftIndex: 500n }), buildMember(2)],
+      buildMemberList(1, 2),
       { quorum: "ok", leader: "ok" },
     ],
-    ["nobody", [away(1)], undefined, {}],
+    ["nobody", [buildSilentMember(1)], undefined, {}],
     [
       "all keep their status to themselves",
-      [keeping(1), keeping(2), keeping(3)],
-      listed(1, 2, 3),
+      [buildRefusingMember(1), buildRefusingMember(2), buildRefusingMember(3)],
+      buildMemberList(1, 2, 3),
       { quorum: "ok", leader: "hint" },
     ],
     [
       "two do, one is away",
-      [keeping(1), away(2), keeping(3)],
-      listed(1, 2, 3),
+      [buildRefusingMember(1), buildSilentMember(2), buildRefusingMember(3)],
+      buildMemberList(1, 2, 3),
       { quorum: "warning", leader: "hint" },
     ],
     [
       "one address for three, which keeps its status to itself",
-      [keeping(1)],
-      listed(1, 2, 3),
+      [buildRefusingMember(1)],
+      buildMemberList(1, 2, 3),
       { quorum: "ok", endpoints: "hint", leader: "hint" },
     ],
-    ["the only one keeps its status to itself", [keeping(1)], listed(1), { quorum: "hint", leader: "hint" }],
+    [
+      "the only one keeps its status to itself",
+      [buildRefusingMember(1)],
+      buildMemberList(1),
+      { quorum: "hint", leader: "hint" },
+    ],
   ])("%s", (_, members, roster, found) => {
-    expect(levels(members, roster)).toEqual(found);
+    expect(listLevels(members, roster)).toEqual(found);
   });
 
   test("says how many may be lost", () => {
-    const told3 = told(judgeCluster([member(1), member(2), away(3)], listed(1, 2, 3), "7"));
+    const told3 = formatFindings(
+      judgeCluster([buildMember(1), buildMember(2), buildSilentMember(3)], buildMemberList(1, 2, 3), "7"),
+    );
     expect(told3).toContainEqual(
       expect.stringMatching(/2 of 3 members answered, 2 are a majority: no further member may fail/),
     );
-    const told5 = told(
-      judgeCluster([member(1), member(2), member(3), member(4), away(5)], listed(1, 2, 3, 4, 5), "7"),
+    const told5 = formatFindings(
+      judgeCluster(
+        [buildMember(1), buildMember(2), buildMember(3), buildMember(4), buildSilentMember(5)],
+        buildMemberList(1, 2, 3, 4, 5),
+        "7",
+      ),
     );
     expect(told5).toContainEqual(expect.stringMatching(/4 of 5 .*: 1 more may fail/));
   });
@@ -212,20 +249,22 @@ describe("the cluster's id", () => {
     ["not told", [undefined], undefined, []],
   ])("%s", (_, ids, configured, found) => {
     const answers = ids.map((clusterId, index) =>
-      member(index + 1, { clusterId } as Partial<AnsweringMember>),
+      buildMember(index + 1, { clusterId } as Partial<AnsweringMember>),
     );
-    expect(told(judgeIdentity(answers, configured))).toEqual(found);
+    expect(formatFindings(judgeIdentity(answers, configured))).toEqual(found);
   });
 });
 
 describe("alarms", () => {
   test("each once, though every member tells all", () => {
     const errors = ["memberID:1 alarm:NOSPACE ", "etcdserver: no leader"];
-    expect(told(judgeAlarms([member(1, { errors }), member(2, { errors })]))).toEqual([
+    expect(formatFindings(judgeAlarms([buildMember(1, { errors }), buildMember(2, { errors })]))).toEqual([
       "failure alarm: memberID:1 alarm:NOSPACE: the database is full, nothing new can start",
     ]);
-    expect(judgeAlarms([member(1, { errors: ["memberID:1 alarm:CORRUPT"] })])[0]?.remedy).toMatch(/backup/);
-    expect(told(judgeAlarms([member(1)]))).toEqual(["ok alarm: none"]);
+    expect(judgeAlarms([buildMember(1, { errors: ["memberID:1 alarm:CORRUPT"] })])[0]?.remedy).toMatch(
+      /backup/,
+    );
+    expect(formatFindings(judgeAlarms([buildMember(1)]))).toEqual(["ok alarm: none"]);
   });
 });
 
@@ -237,7 +276,7 @@ describe("the database's size", () => {
     [0.9, "failure"],
     [1.1, "failure"],
   ])("%d of the quota: %s", (share, level) => {
-    const findings = judgeSpace([member(1, { dbSize: share * 8 * GIB })], () => ({
+    const findings = judgeSpace([buildMember(1, { dbSize: share * 8 * GIB })], () => ({
       bytes: 8 * GIB,
       source: "metrics",
     }));
@@ -245,7 +284,7 @@ describe("the database's size", () => {
   });
 
   test("what is only assumed is said to be, and so is what a defragmentation would give back", () => {
-    const [finding] = judgeSpace([member(1, { dbSize: 1.9 * GIB, dbInUse: GIB / 10 })], () => ({
+    const [finding] = judgeSpace([buildMember(1, { dbSize: 1.9 * GIB, dbInUse: GIB / 10 })], () => ({
       bytes: 2 * GIB,
       source: "assumed",
     }));
@@ -288,9 +327,9 @@ describe("this host's settings", () => {
 });
 
 describe("transports", () => {
-  const works: TransportTrial = [member(1), member(2)];
-  const off: TransportTrial = [away(1, "invalid"), away(2, "invalid")];
-  const half: TransportTrial = [member(1), away(2, "invalid")];
+  const works: TransportTrial = [buildMember(1), buildMember(2)];
+  const off: TransportTrial = [buildSilentMember(1, "invalid"), buildSilentMember(2, "invalid")];
+  const half: TransportTrial = [buildMember(1), buildSilentMember(2, "invalid")];
   test.each<
     [
       what: string,
@@ -320,38 +359,42 @@ describe("transports", () => {
       /^warning transport: http \(auto\) reaches 1 members, grpc 2/,
       "http",
     ],
-    ["etcd is away", "auto", [away(1)], [away(1)], undefined, "http"],
+    ["etcd is away", "auto", [buildSilentMember(1)], [buildSilentMember(1)], undefined, "http"],
   ])("%s", (_, setting, http, grpc, found, use) => {
     const verdict = judgeTransport(setting, "http", { http, grpc });
     expect(verdict.use).toBe(use);
-    const text = verdict.finding && told([verdict.finding])[0];
+    const text = verdict.finding && formatFindings([verdict.finding])[0];
     if (found === undefined) expect(text).toBeUndefined();
     else expect(text).toMatch(found);
   });
 });
 
 describe("this host's clock", () => {
-  const offset = (endpoint: string, least: number, most = least + 1_000) => ({ endpoint, least, most });
-  test.each<[what: string, offsets: ReturnType<typeof offset>[], found: RegExp]>([
+  const buildOffset = (endpoint: string, least: number, most = least + 1_000) => ({ endpoint, least, most });
+  test.each<[what: string, offsets: ReturnType<typeof buildOffset>[], found: RegExp]>([
     ["nobody says", [], /^ok clock: not compared/],
-    ["it agrees", [offset("a", -500), offset("b", 4_000)], /^ok clock: within 5s of those of 2 members/],
-    ["a slow answer proves nothing", [offset("a", -60_000, 60_000)], /^ok/],
+    [
+      "it agrees",
+      [buildOffset("a", -500), buildOffset("b", 4_000)],
+      /^ok clock: within 5s of those of 2 members/,
+    ],
+    ["a slow answer proves nothing", [buildOffset("a", -60_000, 60_000)], /^ok/],
     [
       "it is behind all",
-      [offset("a", 60_000), offset("b", 61_000)],
+      [buildOffset("a", 60_000), buildOffset("b", 61_000)],
       /^warning clock: 1m or more behind that of etcd's member \(a\)/,
     ],
     [
       "it is ahead",
-      [offset("a", -62_000, -61_000)],
+      [buildOffset("a", -62_000, -61_000)],
       /^warning clock: 1m1s or more ahead of that of etcd's member/,
     ],
     [
       "one member is off",
-      [offset("a", 0), offset("b", 0), offset("c", -62_000, -60_000)],
+      [buildOffset("a", 0), buildOffset("b", 0), buildOffset("c", -62_000, -60_000)],
       /^warning clock: this host's is 1m or more ahead of/,
     ],
   ])("%s", (_, offsets, found) => {
-    expect(told(judgeOwnClock(offsets))).toEqual([expect.stringMatching(found)]);
+    expect(formatFindings(judgeOwnClock(offsets))).toEqual([expect.stringMatching(found)]);
   });
 });

@@ -8,19 +8,19 @@ let cluster: RunningEtcd;
 beforeAll(async () => {
   cluster = await startCluster(3);
 });
-async function awaken(): Promise<void> {
-  for (const member of cluster.members) member.thaw();
+async function wakeAll(): Promise<void> {
+  for (const member of cluster.members) member.unfreeze();
   await Promise.all(cluster.members.map((member) => member.waitUntilReady()));
 }
-afterEach(awaken);
+afterEach(wakeAll);
 afterAll(() => cluster?.stop());
 
 const isAnswer = ({ kind }: { kind: string }) => kind === "answer";
 const isSilence = ({ kind }: { kind: string }) => kind === "silence";
 
 /** The leader last. */
-async function byRole(context: TestContext): Promise<[EtcdMember, EtcdMember, EtcdMember]> {
-  const { store } = await Observer.at(context, cluster.endpoints);
+async function listByRole(context: TestContext): Promise<[EtcdMember, EtcdMember, EtcdMember]> {
+  const { store } = await Observer.connect(context, cluster.endpoints);
   const all = await store.readMemberStatuses();
   const leader = cluster.members.find((_, at) => {
     const one = all[at];
@@ -33,11 +33,11 @@ async function byRole(context: TestContext): Promise<[EtcdMember, EtcdMember, Et
 
 describe("the heartbeat", () => {
   it("says how etcd is: how fast, at which revision, who leads, who is there", async (context) => {
-    const [, , leader] = await byRole(context);
+    const [, , leader] = await listByRole(context);
     const since = performance.now();
-    const { store, ports, beats } = await watching(context, cluster.endpoints);
+    const { store, ports, beats } = await startObserving(context, cluster.endpoints);
     const { revision } = await store.readRange({ key: ports.keys.prefix });
-    expect(await beats.next(isAnswer)).toMatchObject({
+    expect(await beats.waitForNext(isAnswer)).toMatchObject({
       ...{ up: 3, total: 3, leader: `m${cluster.members.indexOf(leader) + 1}` },
       version: expect.stringMatching(/^\d+\.\d+\.\d+/),
     });
@@ -48,20 +48,22 @@ describe("the heartbeat", () => {
 
   it("goes on over a frozen follower, and counts it out", (context) =>
     retryAfterStalls(async () => {
-      await awaken();
-      const [follower, other, leader] = await byRole(context);
+      await wakeAll();
+      const [follower, other, leader] = await listByRole(context);
       const endpoints = [follower, other, leader].map(({ clientUrl }) => clientUrl);
-      const { beats } = await watching(context, endpoints);
+      const { beats } = await startObserving(context, endpoints);
       follower.freeze();
-      expect(await beats.next((beat) => beat.kind === "answer" && beat.up === 2)).toMatchObject({ total: 3 });
+      expect(await beats.waitForNext((beat) => beat.kind === "answer" && beat.up === 2)).toMatchObject({
+        total: 3,
+      });
       expect(beats.list.filter(isSilence)).toEqual([]);
     }));
 
   it("is silence where one member is cut off, whatever that one still serves", async (context) => {
-    const [follower, other, leader] = await byRole(context);
-    const { beats } = await watching(context, [follower.clientUrl]);
+    const [follower, other, leader] = await listByRole(context);
+    const { beats } = await startObserving(context, [follower.clientUrl]);
     const start = Date.now();
-    const silence = beats.next(isSilence);
+    const silence = beats.waitForNext(isSilence);
     other.freeze();
     leader.freeze();
     const { ms, ...beat } = await silence;
@@ -71,18 +73,18 @@ describe("the heartbeat", () => {
     const body = JSON.stringify({ key: "AA==", serializable: true });
     const served = await fetch(`${follower.clientUrl}/v3/kv/range`, { method: "POST", body });
     expect(served.status).toBe(200);
-    const next = await beats.next(isSilence);
+    const next = await beats.waitForNext(isSilence);
     expect(next).toMatchObject({ since: beat.kind === "silence" && beat.since });
-    const answer = beats.next(isAnswer);
-    for (const member of [other, leader]) member.thaw();
+    const answer = beats.waitForNext(isAnswer);
+    for (const member of [other, leader]) member.unfreeze();
     await answer;
   });
 });
 
-async function watching(context: TestContext, endpoints: readonly string[]) {
-  const observer = await Observer.at(context, endpoints);
+async function startObserving(context: TestContext, endpoints: readonly string[]) {
+  const observer = await Observer.connect(context, endpoints);
   const { store, ports } = observer;
   const beats = observer.beats();
-  await beats.next(isAnswer);
+  await beats.waitForNext(isAnswer);
   return { store, ports, beats };
 }

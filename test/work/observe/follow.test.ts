@@ -1,10 +1,11 @@
 // Covers src/work/observe/cluster-summary.ts, src/work/observe/probe.ts, src/work/observe/read.ts
 /** How soon it is known that a picture is not kept up to date any more. Faults have a proxy of their own each. */
+
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from "vitest";
+import { TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
 import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
 import { FaultProxy } from "../../../fixtures/proxy.ts";
-import { TRANSPORTS } from "../../safety/support/theatre.ts";
-import { until } from "../../safety/support/until.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { Observer } from "./observers.ts";
 
 let etcd: EtcdMember;
@@ -20,15 +21,15 @@ const isAway = ({ kind }: { kind: string }) => kind === "away";
 const isRead = ({ kind }: { kind: string }) => kind === "read";
 
 /** Somebody who follows through a proxy and has been told a change already: the watch runs. */
-async function proxied(context: TestContext, transport: "http" | "grpc") {
+async function followThroughProxy(context: TestContext, transport: "http" | "grpc") {
   const proxy = await FaultProxy.start(etcd.clientUrl);
   context.onTestFinished(() => proxy.close());
-  const observer = await Observer.at(context, [proxy.url], { transport });
-  const writer = await Observer.at(context, [etcd.clientUrl]);
+  const observer = await Observer.connect(context, [proxy.url], { transport });
+  const writer = await Observer.connect(context, [etcd.clientUrl]);
   const group = async (name: string) => {
     const put = { op: "put" as const, key: writer.ports.keys.group(name), value: '["a"]' };
     await writer.store.commitTxn({ compare: [], success: [put], failure: [] });
-    await until(`group ${name} is seen`, () => observer.fold.getSnapshot().groups.has(name));
+    await waitUntil(`group ${name} is seen`, () => observer.fold.getSnapshot().groups.has(name));
   };
   const told = await observer.follow();
   await group(`first ${proxy.port}`);
@@ -37,20 +38,20 @@ async function proxied(context: TestContext, transport: "http" | "grpc") {
 
 describe.concurrent.each(TRANSPORTS)("over %s, who follows etcd", (transport) => {
   it("is told soon that it refuses connections, and reads again when it is back", async (context) => {
-    const { proxy, told } = await proxied(context, transport);
-    const away = told.next(isAway);
+    const { proxy, told } = await followThroughProxy(context, transport);
+    const away = told.waitForNext(isAway);
     proxy.mode = "refuse";
     proxy.reset();
     context.expect((await away).ms).toBeLessThan(3_000);
-    const read = told.next(isRead);
+    const read = told.waitForNext(isRead);
     proxy.mode = "forward";
     await read;
   });
 
   it("is told nothing at once of a watch that broke: it may run again as soon", async (context) => {
-    const { proxy, told } = await proxied(context, transport);
+    const { proxy, told } = await followThroughProxy(context, transport);
     const start = told.now;
-    const read = told.next(isRead);
+    const read = told.waitForNext(isRead);
     proxy.reset();
     await read;
     // Where reading takes longer, that is said.
@@ -58,17 +59,17 @@ describe.concurrent.each(TRANSPORTS)("over %s, who follows etcd", (transport) =>
   });
 
   it("is told of connections that nothing comes through any more, old or new", async (context) => {
-    const { proxy, told } = await proxied(context, transport);
-    const away = told.next(isAway);
+    const { proxy, told } = await followThroughProxy(context, transport);
+    const away = told.waitForNext(isAway);
     proxy.mode = "drop";
     context.expect((await away).ms).toBeLessThan(SOON);
-    const read = told.next(isRead);
+    const read = told.waitForNext(isRead);
     proxy.mode = "forward";
     await read;
   });
 
   it("sees what happens although its watch has died in silence", async (context) => {
-    const { proxy, told, group } = await proxied(context, transport);
+    const { proxy, told, group } = await followThroughProxy(context, transport);
     const start = told.now;
     proxy.strand();
     await group(`seen over ${transport}`);
@@ -80,12 +81,12 @@ describe.concurrent("the heartbeat", () => {
   it("is silence where everything is swallowed on the way", async (context) => {
     const proxy = await FaultProxy.start(etcd.clientUrl);
     context.onTestFinished(() => proxy.close());
-    const beats = (await Observer.at(context, [proxy.url])).beats();
-    await beats.next(({ kind }) => kind === "answer");
-    const silence = beats.next(({ kind }) => kind === "silence");
+    const beats = (await Observer.connect(context, [proxy.url])).beats();
+    await beats.waitForNext(({ kind }) => kind === "answer");
+    const silence = beats.waitForNext(({ kind }) => kind === "silence");
     proxy.mode = "drop";
     context.expect((await silence).ms).toBeLessThan(SOON);
-    const answer = beats.next(({ kind }) => kind === "answer");
+    const answer = beats.waitForNext(({ kind }) => kind === "answer");
     proxy.mode = "forward";
     await answer;
   });
@@ -93,13 +94,13 @@ describe.concurrent("the heartbeat", () => {
 
 describe("who follows etcd", () => {
   it("is told that it is frozen, though connections stand", async (context) => {
-    const told = await (await Observer.at(context, [etcd.clientUrl])).follow();
-    const away = told.next(isAway);
+    const told = await (await Observer.connect(context, [etcd.clientUrl])).follow();
+    const away = told.waitForNext(isAway);
     etcd.freeze();
-    context.onTestFinished(() => etcd.thaw());
+    context.onTestFinished(() => etcd.unfreeze());
     expect((await away).ms).toBeLessThan(SOON);
-    const read = told.next(isRead);
-    etcd.thaw();
+    const read = told.waitForNext(isRead);
+    etcd.unfreeze();
     await read;
   });
 });

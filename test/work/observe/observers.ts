@@ -1,6 +1,8 @@
 /** Somebody who looks at a real etcd, and what was told. */
+
 import type { TestContext } from "vitest";
 import { startStopwatch } from "../../../fixtures/steady.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
 import { openStore, type StoreOptions } from "../../../src/etcd/open/open.ts";
 import type { Store } from "../../../src/etcd/store.ts";
 import { SNAPSHOT_COLLECTIONS } from "../../../src/model/snapshot/snapshot.ts";
@@ -11,10 +13,9 @@ import { createKeys } from "../../../src/protocol/keys.ts";
 import { type EtcdHealth, watchEtcdHealth } from "../../../src/work/observe/etcd-health.ts";
 import { type FollowEvent, followEtcd } from "../../../src/work/observe/follow.ts";
 import type { ObserverPorts } from "../../../src/work/observe/ports.ts";
-import { until } from "../../safety/support/until.ts";
 
 /** What was told, and when: ms after the beginning; those in which this process stood still do not count. */
-export class Told<T extends { kind: string }> {
+export class EventLog<T extends { kind: string }> {
   readonly list: (T & { after: number })[] = [];
   readonly #elapsed = startStopwatch();
   fault: unknown;
@@ -32,11 +33,11 @@ export class Told<T extends { kind: string }> {
   }
 
   /** The next that is so, of those that come from now on; `ms` it took. */
-  async next(is: (one: T) => boolean): Promise<T & { ms: number }> {
+  async waitForNext(is: (one: T) => boolean): Promise<T & { ms: number }> {
     const [before, since] = [this.list.length, this.now];
     const tell = () =>
       JSON.stringify(this.list.slice(-10).map(({ kind, after }) => [kind, Math.round(after)]));
-    const found = await until("it is told", () => this.list.slice(before).find(is), { tell });
+    const found = await waitUntil("it is told", () => this.list.slice(before).find(is), { describe: tell });
     return { ...found, ms: found.after - since };
   }
 }
@@ -63,7 +64,7 @@ export class Observer {
     });
   }
 
-  static async at(
+  static async connect(
     context: Pick<TestContext, "onTestFinished">,
     endpoints: readonly string[],
     options: Partial<StoreOptions> = {},
@@ -75,13 +76,13 @@ export class Observer {
   }
 
   /** Resolves with the first read. */
-  async follow(): Promise<Told<FollowEvent>> {
-    const told = new Told(followEtcd(this.ports, this.fold, this.#stop.signal));
-    await told.next(({ kind }) => kind === "read");
+  async follow(): Promise<EventLog<FollowEvent>> {
+    const told = new EventLog(followEtcd(this.ports, this.fold, this.#stop.signal));
+    await told.waitForNext(({ kind }) => kind === "read");
     return told;
   }
 
-  beats(): Told<EtcdHealth> {
-    return new Told(watchEtcdHealth(this.ports, this.#stop.signal));
+  beats(): EventLog<EtcdHealth> {
+    return new EventLog(watchEtcdHealth(this.ports, this.#stop.signal));
   }
 }

@@ -6,8 +6,8 @@ import { runWatchdog, type WatchProgress } from "../../../src/work/observe/watch
 import { ManualClock } from "../../etcd/manual-clock.ts";
 import { keys } from "../../protocol/samples.ts";
 
-/** What became of a vigil after so many ms; `each` is done every 500 ms. */
-async function outcomeAfter(
+/** Runs a watchdog for so many ms. @param each  is called every 500 ms @returns how the watchdog stands then */
+async function observeWatchdog(
   ms: number,
   course: WatchProgress,
   revision: () => bigint | StoreError,
@@ -43,29 +43,33 @@ async function outcomeAfter(
 
 describe("a vigil", () => {
   it("goes on where nothing happens, and where the watch comes along", async () => {
-    expect(await outcomeAfter(20_000, { revision: 7n, reportsProgress: true }, () => 7n)).toBe("stands by");
+    expect(await observeWatchdog(20_000, { revision: 7n, reportsProgress: true }, () => 7n)).toBe(
+      "stands by",
+    );
     let now = 7n;
     const course = { revision: 7n, reportsProgress: true };
-    const late = () => {
+    const moveOn = () => {
       course.revision = now - 3n; // always behind, and always coming along
       now += 2n;
     };
-    expect(await outcomeAfter(20_000, course, () => now, late)).toBe("stands by");
+    expect(await observeWatchdog(20_000, course, () => now, moveOn)).toBe("stands by");
   });
 
   it("ends where etcd is ahead and the watch tells nothing: it hangs on a member that is cut off", async () => {
     const course = { revision: 7n, reportsProgress: true };
-    expect(await outcomeAfter(3_500, course, () => 9n)).toBe("stands by");
-    expect(await outcomeAfter(6_000, course, () => 9n)).toBe("changes are no longer reported");
+    expect(await observeWatchdog(3_500, course, () => 9n)).toBe("stands by");
+    expect(await observeWatchdog(6_000, course, () => 9n)).toBe("changes are no longer reported");
   });
 
   it("does not wonder at a watch that never says how far it is", async () => {
-    expect(await outcomeAfter(20_000, { revision: 7n, reportsProgress: false }, () => 9n)).toBe("stands by");
+    expect(await observeWatchdog(20_000, { revision: 7n, reportsProgress: false }, () => 9n)).toBe(
+      "stands by",
+    );
   });
 
   it("ends with whatever etcd says instead of an answer", async () => {
     const withdrawn = new StoreError("permission", "permission denied");
-    expect(await outcomeAfter(1_500, { revision: 7n, reportsProgress: true }, () => withdrawn)).toBe(
+    expect(await observeWatchdog(1_500, { revision: 7n, reportsProgress: true }, () => withdrawn)).toBe(
       "permission denied",
     );
   });

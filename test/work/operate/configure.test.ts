@@ -11,21 +11,26 @@ import {
   type ConfigUpdate,
 } from "../../../src/work/operate/configure.ts";
 import { keys } from "../../protocol/samples.ts";
-import { type Fate, TestDesk } from "./desk.ts";
+import { type Fate, OperatorFixture } from "./operator-fixture.ts";
 
-const added = (name: string, after: readonly string[] = []): ConfigChange => ({
+const buildGroupAddition = (name: string, after: readonly string[] = []): ConfigChange => ({
   ...{ kind: "group", name, before: undefined, after },
 });
-const gone = (name: string): ConfigChange => ({ kind: "group", name, before: [], after: undefined });
-const total = (name: string, after: string): ConfigChange => ({
+const buildGroupRemoval = (name: string): ConfigChange => ({
+  kind: "group",
+  name,
+  before: [],
+  after: undefined,
+});
+const buildTotalChange = (name: string, after: string): ConfigChange => ({
   ...{ kind: "resource", name, before: undefined, after: { total: after } },
 });
-const many = (count: number, word = "g") =>
-  Array.from({ length: count }, (_, index) => added(`${word}${index}`, ["web1"]));
+const buildManyAdditions = (count: number, word = "g") =>
+  Array.from({ length: count }, (_, index) => buildGroupAddition(`${word}${index}`, ["web1"]));
 
 /** What an operator sees now. */
-async function seen(desk: TestDesk): Promise<{ seen: bigint; keys: ConfigKeyRevision[] }> {
-  const { kvs, revision } = await desk.store.readRange(keys.getFullRange());
+async function readState(operator: OperatorFixture): Promise<{ seen: bigint; keys: ConfigKeyRevision[] }> {
+  const { kvs, revision } = await operator.store.readRange(keys.getFullRange());
   const found = kvs.flatMap(({ key, modRevision }): ConfigKeyRevision[] => {
     const parsed = keys.parse(key);
     if (parsed.kind === "group") return [{ kind: "group", name: parsed.name, modRevision }];
@@ -34,32 +39,37 @@ async function seen(desk: TestDesk): Promise<{ seen: bigint; keys: ConfigKeyRevi
   return { seen: revision, keys: found };
 }
 
-async function deed(
-  desk: TestDesk,
+async function applyChanges(
+  operator: OperatorFixture,
   changes: readonly ConfigChange[],
   guardsAll = true,
 ): Promise<ConfigUpdate> {
   return {
     ...{ action: "import", target: "configuration", outcome: "changed", changes, guardsAll },
-    ...(await seen(desk)),
+    ...(await readState(operator)),
   };
 }
 
-async function does(desk: TestDesk, ...changes: ConfigChange[]): Promise<void> {
-  expect((await applyConfigUpdate(desk.ports, await deed(desk, changes))).kind).toBe("done");
+async function does(operator: OperatorFixture, ...changes: ConfigChange[]): Promise<void> {
+  expect((await applyConfigUpdate(operator.ports, await applyChanges(operator, changes))).kind).toBe("done");
 }
 
-const put = (desk: TestDesk, key: string, value = "[]") =>
-  desk.store.commitTxn({ compare: [], success: [{ op: "put", key, value }], failure: [] });
-const remove = (desk: TestDesk, key: string) =>
-  desk.store.commitTxn({ compare: [], success: [{ op: "delete", key }], failure: [] });
+const put = (operator: OperatorFixture, key: string, value = "[]") =>
+  operator.store.commitTxn({ compare: [], success: [{ op: "put", key, value }], failure: [] });
+const remove = (operator: OperatorFixture, key: string) =>
+  operator.store.commitTxn({ compare: [], success: [{ op: "delete", key }], failure: [] });
 
 describe("changes", () => {
   it("of groups and resources are made together, with one record", async () => {
-    const desk = new TestDesk();
-    await does(desk, added("old"), added("web"));
-    await does(desk, gone("old"), added("all", ["web"]), total("db", "10"));
-    const { kvs } = await desk.store.readRange({
+    const operator = new OperatorFixture();
+    await does(operator, buildGroupAddition("old"), buildGroupAddition("web"));
+    await does(
+      operator,
+      buildGroupRemoval("old"),
+      buildGroupAddition("all", ["web"]),
+      buildTotalChange("db", "10"),
+    );
+    const { kvs } = await operator.store.readRange({
       ...keys.groups(),
       rangeEnd: keys.resourceConfigs().rangeEnd,
     });
@@ -68,93 +78,102 @@ describe("changes", () => {
       ["config/groups/web", "[]"],
       ["config/resources/db", '{"v":1,"total":"10"}'],
     ]);
-    expect((await desk.store.readRange(keys.audits())).count).toBe(2);
+    expect((await operator.store.readRange(keys.audits())).count).toBe(2);
   });
 
   it.each<Fate[]>([["lost"], ["refused", "lost"], ["lost", "lost", "fine"]])(
     "are made once when answers are %s, %s, %s, also those of many",
     async (...fates) => {
       for (const count of [1, 200]) {
-        const desk = new TestDesk();
-        await does(desk, ...many(80, "before"));
-        const order = await deed(desk, many(count));
-        desk.store.fates.push(...fates.filter(Boolean));
-        const receipt = await desk.settled(applyConfigUpdate(desk.ports, order));
+        const operator = new OperatorFixture();
+        await does(operator, ...buildManyAdditions(80, "before"));
+        const order = await applyChanges(operator, buildManyAdditions(count));
+        operator.store.fates.push(...fates.filter(Boolean));
+        const receipt = await operator.advanceUntilSettled(applyConfigUpdate(operator.ports, order));
         expect(receipt.kind).toBe("done");
-        const { kvs } = await desk.store.readRange(keys.groups());
+        const { kvs } = await operator.store.readRange(keys.groups());
         expect(kvs).toHaveLength(80 + count);
         for (const { createRevision, modRevision } of kvs) expect(modRevision).toBe(createRevision);
-        expect((await desk.store.readRange(keys.audits())).count).toBe(2);
+        expect((await operator.store.readRange(keys.audits())).count).toBe(2);
       }
     },
   );
 
   it(`are ${MAX_CHANGES} at most in one transaction, and it holds them`, async () => {
-    const desk = new TestDesk();
-    await does(desk, ...many(MAX_CHANGES));
-    expect((await desk.store.readRange(keys.groups())).count).toBe(MAX_CHANGES);
-    const order = await deed(desk, many(MAX_CHANGES + 1, "h"));
-    await expect(applyConfigUpdate(desk.ports, order)).rejects.toThrow(
+    const operator = new OperatorFixture();
+    await does(operator, ...buildManyAdditions(MAX_CHANGES));
+    expect((await operator.store.readRange(keys.groups())).count).toBe(MAX_CHANGES);
+    const order = await applyChanges(operator, buildManyAdditions(MAX_CHANGES + 1, "h"));
+    await expect(applyConfigUpdate(operator.ports, order)).rejects.toThrow(
       /exceed the limits of one transaction.*in parts/,
     );
-    const heavy = await deed(desk, [added("web", ["x".repeat(1_500_000)])]);
-    await expect(applyConfigUpdate(desk.ports, heavy)).rejects.toThrow(/1500\d{3} bytes exceed the limits/);
+    const heavy = await applyChanges(operator, [buildGroupAddition("web", ["x".repeat(1_500_000)])]);
+    await expect(applyConfigUpdate(operator.ports, heavy)).rejects.toThrow(
+      /1500\d{3} bytes exceed the limits/,
+    );
   });
 });
 
 describe("changes are refused", () => {
-  const meddling: [what: string, meddle: (desk: TestDesk) => Promise<unknown>][] = [
-    ["a group changed", (desk) => put(desk, keys.group("before1"), '["other"]')],
-    ["a group was written again as it was", (desk) => put(desk, keys.group("before1"), '["web1"]')],
-    ["a group came", (desk) => put(desk, keys.group("new"))],
-    ["a resource came", (desk) => put(desk, keys.resourceConfig("new"), "1")],
-    ["a group was deleted by somebody", async (desk) => does(desk, gone("before1"))],
+  const meddling: [what: string, meddle: (operator: OperatorFixture) => Promise<unknown>][] = [
+    ["a group changed", (operator) => put(operator, keys.group("before1"), '["other"]')],
+    ["a group was written again as it was", (operator) => put(operator, keys.group("before1"), '["web1"]')],
+    ["a group came", (operator) => put(operator, keys.group("new"))],
+    ["a resource came", (operator) => put(operator, keys.resourceConfig("new"), "1")],
+    ["a group was deleted by somebody", async (operator) => does(operator, buildGroupRemoval("before1"))],
   ];
 
   describe.each([10, 60, 61, 500])("of a configuration of %d", (count) => {
     it.each(meddling)("when %s", async (_, meddle) => {
-      const desk = new TestDesk();
-      await does(desk, ...many(count, "before"));
-      const order = await deed(desk, [added("web")]);
-      await meddle(desk);
-      expect((await applyConfigUpdate(desk.ports, order)).kind).toBe("changed");
-      expect((await desk.store.readRange({ key: keys.group("web") })).count).toBe(0);
+      const operator = new OperatorFixture();
+      await does(operator, ...buildManyAdditions(count, "before"));
+      const order = await applyChanges(operator, [buildGroupAddition("web")]);
+      await meddle(operator);
+      expect((await applyConfigUpdate(operator.ports, order)).kind).toBe("changed");
+      expect((await operator.store.readRange({ key: keys.group("web") })).count).toBe(0);
     });
   });
 
   it("when a group was deleted by hand, where there are few", async () => {
-    const desk = new TestDesk();
-    await does(desk, ...many(60, "before"));
-    const order = await deed(desk, [added("web")]);
-    await remove(desk, keys.group("before1"));
-    expect((await applyConfigUpdate(desk.ports, order)).kind).toBe("changed");
+    const operator = new OperatorFixture();
+    await does(operator, ...buildManyAdditions(60, "before"));
+    const order = await applyChanges(operator, [buildGroupAddition("web")]);
+    await remove(operator, keys.group("before1"));
+    expect((await applyConfigUpdate(operator.ports, order)).kind).toBe("changed");
   });
 
   it("of one group only when that group moved", async () => {
-    const desk = new TestDesk();
-    await does(desk, added("web"), added("db"));
-    const order = await deed(desk, [{ kind: "group", name: "web", before: [], after: ["a"] }], false);
-    await put(desk, keys.group("db"), '["other"]');
-    expect((await applyConfigUpdate(desk.ports, order)).kind).toBe("done");
-    expect((await applyConfigUpdate(desk.ports, order)).kind).toBe("changed");
+    const operator = new OperatorFixture();
+    await does(operator, buildGroupAddition("web"), buildGroupAddition("db"));
+    const order = await applyChanges(
+      operator,
+      [{ kind: "group", name: "web", before: [], after: ["a"] }],
+      false,
+    );
+    await put(operator, keys.group("db"), '["other"]');
+    expect((await applyConfigUpdate(operator.ports, order)).kind).toBe("done");
+    expect((await applyConfigUpdate(operator.ports, order)).kind).toBe("changed");
   });
 });
 
 describe("who configured", () => {
   it("is told by the audit, newest first, and nothing of other actions or before", async () => {
-    const desk = new TestDesk();
-    await does(desk, added("a"));
-    const { revision } = await desk.store.readRange(keys.groups());
+    const operator = new OperatorFixture();
+    await does(operator, buildGroupAddition("a"));
+    const { revision } = await operator.store.readRange(keys.groups());
     for (const name of ["b", "c"]) {
-      await desk.clock.advance(1_000);
-      await applyConfigUpdate(desk.ports, { ...(await deed(desk, [added(name)])), target: `group ${name}` });
+      await operator.clock.advance(1_000);
+      await applyConfigUpdate(operator.ports, {
+        ...(await applyChanges(operator, [buildGroupAddition(name)])),
+        target: `group ${name}`,
+      });
     }
-    const found = await readConfigAudit(desk.ports, revision);
+    const found = await readConfigAudit(operator.ports, revision);
     expect(found.map(({ target, sudoUser }) => [target, sudoUser])).toEqual([
       ["group c", "ann"],
       ["group b", "ann"],
     ]);
-    const { kvs } = await desk.store.readRange(keys.audits());
+    const { kvs } = await operator.store.readRange(keys.audits());
     expect(parseAuditRecord("x", kvs[0]?.value ?? "")).toMatchObject({
       action: "import",
       outcome: "changed",

@@ -3,71 +3,71 @@ import { describe, expect, it } from "vitest";
 import { type Drain, parseDrain, serializeDrain } from "../../../src/protocol/drain.ts";
 import { liftDrains, putDrain } from "../../../src/work/operate/drain.ts";
 import { keys } from "../../protocol/samples.ts";
-import { type Fate, TestDesk } from "./desk.ts";
+import { type Fate, OperatorFixture } from "./operator-fixture.ts";
 
 const target = { scope: "host", name: "web1.example.com" } as const;
 
-async function drains(desk: TestDesk): Promise<Drain[]> {
-  const { kvs } = await desk.store.readRange(keys.drains());
+async function listDrains(operator: OperatorFixture): Promise<Drain[]> {
+  const { kvs } = await operator.store.readRange(keys.drains());
   return kvs.flatMap((kv) => parseDrain(keys, kv) ?? []);
 }
 
-async function putByHand(desk: TestDesk, ...names: string[]): Promise<void> {
+async function putByHand(operator: OperatorFixture, ...names: string[]): Promise<void> {
   const value = serializeDrain({ by: "ann", at: 1 });
   const success = names.map((name) => ({ op: "put" as const, key: keys.drain("host", name), value }));
-  await desk.store.commitTxn({ compare: [], success, failure: [] });
+  await operator.store.commitTxn({ compare: [], success, failure: [] });
 }
 
-const wish = (instead: readonly Drain[]) => ({ target, instead, seen: 1n, outcome: "drained" });
+const buildOptions = (instead: readonly Drain[]) => ({ target, instead, seen: 1n, outcome: "drained" });
 
 describe("a drain", () => {
   it.each<Fate[]>([["fine"], ["lost"], ["refused", "lost", "lost"]])(
     "is told as it stands when its answers are %s, %s, %s",
     async (...fates) => {
-      const desk = new TestDesk();
-      desk.store.fates.push(...fates.filter(Boolean));
-      const put = putDrain(desk.ports, { ...wish([]), reason: "disks", until: 9 });
-      const { receipt, drain } = await desk.settled(put);
+      const operator = new OperatorFixture();
+      operator.store.fates.push(...fates.filter(Boolean));
+      const put = putDrain(operator.ports, { ...buildOptions([]), reason: "disks", until: 9 });
+      const { receipt, drain } = await operator.advanceUntilSettled(put);
       expect(receipt.kind).toBe("done");
-      expect(await drains(desk)).toEqual([drain]);
+      expect(await listDrains(operator)).toEqual([drain]);
       expect(drain).toMatchObject({ by: "ann@ops.example.com", why: "disks", until: 9 });
     },
   );
 
   it("takes the place of others of the same thing, however they are spelled, as long as they are as they were seen", async () => {
-    const desk = new TestDesk();
-    await putByHand(desk, "WEB1.example.com", "web1.example.com.");
-    const seen = await drains(desk);
-    const { receipt } = await putDrain(desk.ports, wish(seen));
+    const operator = new OperatorFixture();
+    await putByHand(operator, "WEB1.example.com", "web1.example.com.");
+    const seen = await listDrains(operator);
+    const { receipt } = await putDrain(operator.ports, buildOptions(seen));
     expect(receipt.kind).toBe("done");
-    expect(await drains(desk)).toMatchObject([{ name: "web1.example.com" }]);
-    const late = await putDrain(desk.ports, wish(seen));
+    expect(await listDrains(operator)).toMatchObject([{ name: "web1.example.com" }]);
+    const late = await putDrain(operator.ports, buildOptions(seen));
     expect(late.receipt.kind).toBe("changed");
-    expect((await putDrain(desk.ports, wish([]))).receipt.kind).toBe("changed"); // it is there already
+    expect((await putDrain(operator.ports, buildOptions([]))).receipt.kind).toBe("changed"); // it is there already
   });
 
   it("does not take the place of one that was renewed, or lifted, since it was seen", async () => {
-    const desk = new TestDesk();
-    await putByHand(desk, "web1.example.com");
-    const seen = await drains(desk);
-    await putByHand(desk, "web1.example.com");
-    expect((await putDrain(desk.ports, wish(seen))).receipt.kind).toBe("changed");
-    await liftDrains(desk.ports, { target, drains: await drains(desk), seen: 1n });
-    expect((await putDrain(desk.ports, wish(seen))).receipt.kind).toBe("changed");
-    expect(await drains(desk)).toEqual([]);
+    const operator = new OperatorFixture();
+    await putByHand(operator, "web1.example.com");
+    const seen = await listDrains(operator);
+    await putByHand(operator, "web1.example.com");
+    expect((await putDrain(operator.ports, buildOptions(seen))).receipt.kind).toBe("changed");
+    await liftDrains(operator.ports, { target, drains: await listDrains(operator), seen: 1n });
+    expect((await putDrain(operator.ports, buildOptions(seen))).receipt.kind).toBe("changed");
+    expect(await listDrains(operator)).toEqual([]);
   });
 
   it("is not put when something else has moved that it rests on", async () => {
-    const desk = new TestDesk();
-    await desk.store.commitTxn({
+    const operator = new OperatorFixture();
+    await operator.store.commitTxn({
       compare: [],
       success: [{ op: "put", key: keys.group("web"), value: "[]" }],
       failure: [],
     });
     const guard = { ...keys.groups(), target: "mod", is: "less", value: 1n } as const;
-    const { receipt } = await putDrain(desk.ports, { ...wish([]), compare: [guard] });
+    const { receipt } = await putDrain(operator.ports, { ...buildOptions([]), compare: [guard] });
     expect(receipt.kind).toBe("changed");
-    expect(await drains(desk)).toEqual([]);
+    expect(await listDrains(operator)).toEqual([]);
   });
 });
 
@@ -75,34 +75,36 @@ describe("drains are lifted", () => {
   it.each<Fate[]>([["fine"], ["lost"], ["refused", "lost"]])(
     "once when the answers are %s, %s",
     async (...fates) => {
-      const desk = new TestDesk();
-      await putByHand(desk, "web1.example.com");
-      const seen = await drains(desk);
-      desk.store.fates.push(...fates.filter(Boolean));
-      const receipt = await desk.settled(liftDrains(desk.ports, { target, drains: seen, seen: 1n }));
+      const operator = new OperatorFixture();
+      await putByHand(operator, "web1.example.com");
+      const seen = await listDrains(operator);
+      operator.store.fates.push(...fates.filter(Boolean));
+      const receipt = await operator.advanceUntilSettled(
+        liftDrains(operator.ports, { target, drains: seen, seen: 1n }),
+      );
       expect(receipt?.kind).toBe("done");
-      expect(await drains(desk)).toEqual([]);
-      expect((await desk.store.readRange(keys.audits())).count).toBe(1);
+      expect(await listDrains(operator)).toEqual([]);
+      expect((await operator.store.readRange(keys.audits())).count).toBe(1);
     },
   );
 
   it("not, when one of them was renewed; then none of its transaction is", async () => {
-    const desk = new TestDesk();
-    await putByHand(desk, "WEB1.example.com", "web1.example.com");
-    const seen = await drains(desk);
-    await putByHand(desk, "web1.example.com");
-    expect((await liftDrains(desk.ports, { target, drains: seen, seen: 1n }))?.kind).toBe("changed");
-    expect(await drains(desk)).toHaveLength(2);
+    const operator = new OperatorFixture();
+    await putByHand(operator, "WEB1.example.com", "web1.example.com");
+    const seen = await listDrains(operator);
+    await putByHand(operator, "web1.example.com");
+    expect((await liftDrains(operator.ports, { target, drains: seen, seen: 1n }))?.kind).toBe("changed");
+    expect(await listDrains(operator)).toHaveLength(2);
   });
 
   it("however many there are; none is nothing", async () => {
-    const desk = new TestDesk();
+    const operator = new OperatorFixture();
     const many = Array.from({ length: 120 }, (_, index) => `web${index}`);
-    await putByHand(desk, ...many);
-    expect((await liftDrains(desk.ports, { target, drains: await drains(desk), seen: 1n }))?.kind).toBe(
-      "done",
-    );
-    expect(await drains(desk)).toEqual([]);
-    expect(await liftDrains(desk.ports, { target, drains: [], seen: 1n })).toBeUndefined();
+    await putByHand(operator, ...many);
+    expect(
+      (await liftDrains(operator.ports, { target, drains: await listDrains(operator), seen: 1n }))?.kind,
+    ).toBe("done");
+    expect(await listDrains(operator)).toEqual([]);
+    expect(await liftDrains(operator.ports, { target, drains: [], seen: 1n })).toBeUndefined();
   });
 });

@@ -14,17 +14,17 @@ import {
   updateAuditOutcome,
 } from "../../../src/work/operate/operator-action.ts";
 import { keys } from "../../protocol/samples.ts";
-import { type Fate, TestDesk } from "./desk.ts";
+import { type Fate, OperatorFixture } from "./operator-fixture.ts";
 
 const KEY = keys.drain("lock", "x");
-const deed = (seen: bigint): OperatorAction => ({
+const buildAction = (seen: bigint): OperatorAction => ({
   ...{ action: "drain", target: "lock x", seen, reason: "disks", outcome: "drained" },
   compare: [{ key: KEY, target: "mod", is: "equal", value: 0n }],
   ops: [{ op: "put", key: KEY, value: "{}" }],
 });
 
-async function records(desk: TestDesk) {
-  const { kvs } = await desk.store.readRange(keys.audits());
+async function listRecords(operator: OperatorFixture) {
+  const { kvs } = await operator.store.readRange(keys.audits());
   return kvs.map(({ key, value }) => parseAuditRecord(key.slice(keys.audits().key.length), value));
 }
 
@@ -32,13 +32,13 @@ describe("a deed", () => {
   it.each<Fate[]>([["fine"], ["lost"], ["refused", "lost"], ["lost", "lost", "fine"], ["refused", "fine"]])(
     "is done and recorded once when its answers are %s, %s, %s",
     async (...fates) => {
-      const desk = new TestDesk();
-      desk.store.fates.push(...fates.filter(Boolean));
-      const receipt = await desk.settled(executeAction(desk.ports, deed(7n)));
-      const { kvs } = await desk.store.readRange({ key: KEY });
+      const operator = new OperatorFixture();
+      operator.store.fates.push(...fates.filter(Boolean));
+      const receipt = await operator.advanceUntilSettled(executeAction(operator.ports, buildAction(7n)));
+      const { kvs } = await operator.store.readRange({ key: KEY });
       expect(receipt).toMatchObject({ kind: "done", revision: kvs[0]?.modRevision });
       expect(kvs[0]?.modRevision).toBe(kvs[0]?.createRevision); // written once
-      expect(await records(desk)).toEqual([
+      expect(await listRecords(operator)).toEqual([
         {
           ...{ id: expect.any(String), at: 0, user: "root", host: "ops.example.com", sudoUser: "ann" },
           ...{ action: "drain", target: "lock x", seen: 7n, reason: "disks", outcome: "drained" },
@@ -48,28 +48,32 @@ describe("a deed", () => {
   );
 
   it("that comes too late changes nothing, and is not recorded", async () => {
-    const desk = new TestDesk();
-    await executeAction(desk.ports, deed(0n));
-    expect((await executeAction(desk.ports, deed(0n))).kind).toBe("changed");
-    expect(await records(desk)).toHaveLength(1);
+    const operator = new OperatorFixture();
+    await executeAction(operator.ports, buildAction(0n));
+    expect((await executeAction(operator.ports, buildAction(0n))).kind).toBe("changed");
+    expect(await listRecords(operator)).toHaveLength(1);
   });
 
   it("is refused where the configuration is read-only", async () => {
-    const desk = new TestDesk();
-    const ports = { ...desk.ports, settings: { ...desk.ports.settings, readOnly: true } };
-    await expect(executeAction(ports, deed(0n))).rejects.toMatchObject({ exitCode: 77 });
-    expect((await desk.store.readRange(keys.getFullRange())).count).toBe(0);
+    const operator = new OperatorFixture();
+    const ports = { ...operator.ports, settings: { ...operator.ports.settings, readOnly: true } };
+    await expect(executeAction(ports, buildAction(0n))).rejects.toMatchObject({ exitCode: 77 });
+    expect((await operator.store.readRange(keys.getFullRange())).count).toBe(0);
   });
 
   it("has its outcome written later, unless its record was pruned", async () => {
-    const desk = new TestDesk();
-    const receipt = await executeAction(desk.ports, deed(0n));
+    const operator = new OperatorFixture();
+    const receipt = await executeAction(operator.ports, buildAction(0n));
     if (receipt.kind !== "done") throw new Error("not done");
-    await updateAuditOutcome(desk.ports, receipt.record, "ended after 2s");
-    expect((await records(desk)).map((record) => record?.outcome)).toEqual(["ended after 2s"]);
-    await desk.store.commitTxn({ compare: [], success: [{ op: "delete", ...keys.audits() }], failure: [] });
-    await updateAuditOutcome(desk.ports, receipt.record, "again");
-    expect(await records(desk)).toEqual([]);
+    await updateAuditOutcome(operator.ports, receipt.record, "ended after 2s");
+    expect((await listRecords(operator)).map((record) => record?.outcome)).toEqual(["ended after 2s"]);
+    await operator.store.commitTxn({
+      compare: [],
+      success: [{ op: "delete", ...keys.audits() }],
+      failure: [],
+    });
+    await updateAuditOutcome(operator.ports, receipt.record, "again");
+    expect(await listRecords(operator)).toEqual([]);
   });
 });
 

@@ -73,9 +73,9 @@ async function claimOn(delays: Delays, more: Partial<ClaimRequest> = {}) {
   };
   const ports = { store, keys, clock, random, log: silentLog };
   const end = { at: Number.NaN, error: undefined as unknown };
-  const ended = (error?: unknown) => Object.assign(end, { at: clock.now(), error });
+  const finish = (error?: unknown) => Object.assign(end, { at: clock.now(), error });
   const claimPorts = { ...ports, evaluateTotal: () => undefined, describeHost: () => "{}" };
-  void claimWithRetries(claimPorts, request, new AbortController().signal).then(() => ended(), ended);
+  void claimWithRetries(claimPorts, request, new AbortController().signal).then(() => finish(), finish);
   await clock.advance(10 * CONNECT);
   return { ...end, store };
 }

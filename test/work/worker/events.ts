@@ -8,23 +8,23 @@ export const NOON = Date.UTC(2026, 0, 5, 12);
 
 type Of<K extends WorkerEvent["kind"]> = Extract<WorkerEvent, { kind: K }>;
 
-const definitionWith = (more: Partial<Definition>): Definition => ({
+const buildDefinition = (more: Partial<Definition>): Definition => ({
   cron: "* * * * *",
   timezone: "UTC",
   ...more,
 });
 
-export function started(
+export function buildStarted(
   more: Partial<Of<"started">> = {},
   definition: Partial<Definition> = {},
 ): Of<"started"> {
   return {
-    ...{ kind: "started", id: "mail.daily", type: "mail", definition: definitionWith(definition) },
+    ...{ kind: "started", id: "mail.daily", type: "mail", definition: buildDefinition(definition) },
     ...{ scheduled: NOON, late: 20, run: "r1", attempt: 1, ...more },
   };
 }
 
-export function ended(
+export function buildEnded(
   outcome: Partial<OccurrenceOutcome> = {},
   more: Partial<Of<"ended">> = {},
   definition: Partial<Definition> = {},
@@ -34,12 +34,12 @@ export function ended(
     ...{ attempt: 1, late: 20, worker: "w1", host: "web1.example.com", token: "7", ...outcome },
   };
   return {
-    ...{ kind: "ended", id: "mail.daily", type: "mail", definition: definitionWith(definition) },
+    ...{ kind: "ended", id: "mail.daily", type: "mail", definition: buildDefinition(definition) },
     ...{ outcome: whole, isDead: false, ...more },
   };
 }
 
-export function skipped(count: number, definition: Partial<Definition> = {}): Of<"skipped"> {
+export function buildSkipped(count: number, definition: Partial<Definition> = {}): Of<"skipped"> {
   const outcome: OccurrenceOutcome = {
     scheduled: NOON,
     result: "skipped",
@@ -47,7 +47,13 @@ export function skipped(count: number, definition: Partial<Definition> = {}): Of
     count,
     until: NOON + 60_000,
   };
-  return { kind: "skipped", id: "mail.daily", type: "mail", definition: definitionWith(definition), outcome };
+  return {
+    kind: "skipped",
+    id: "mail.daily",
+    type: "mail",
+    definition: buildDefinition(definition),
+    outcome,
+  };
 }
 
 /** A log that keeps its warnings. */

@@ -1,10 +1,11 @@
 /** Somebody who listens as systemd does. */
+
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import { until } from "../../safety/support/until.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
 
 /** Reads datagrams as systemd does; prints each between brackets. */
 const RECEIVER = `
@@ -13,19 +14,19 @@ const RECEIVER = `
   print "ready\\n"; while (defined recv($s, my $word, 65536, 0)) { print "[$word]\\n"; }`;
 
 /** Listens until the test ends. @param address  a path, or `@` and an abstract one */
-export async function receiver(address: string): Promise<{ words(): string[] }> {
+export async function startReceiver(address: string): Promise<{ words(): string[] }> {
   const child = spawn("perl", ["-e", RECEIVER, address], { stdio: ["ignore", "pipe", "inherit"] });
   onTestFinished(() => void child.kill("SIGKILL"));
   let text = "";
   child.stdout.setEncoding("utf8").on("data", (more: string) => {
     text += more;
   });
-  await until("the receiver listens", () => text.startsWith("ready\n"));
+  await waitUntil("the receiver listens", () => text.startsWith("ready\n"));
   return { words: () => [...text.matchAll(/\[([^\]]*)\]/g)].map(([, word = ""]) => word) };
 }
 
 /** A folder for a test. */
-export function folder(): string {
+export function createFolder(): string {
   const path = mkdtempSync(join(tmpdir(), "notify-"));
   onTestFinished(() => rmSync(path, { recursive: true }));
   return path;

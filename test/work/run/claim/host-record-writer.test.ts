@@ -33,7 +33,7 @@ class Role extends MemoryStore {
   }
 }
 
-function bed(host = HOST) {
+function createFixture(host = HOST) {
   const clock = new ManualClock();
   const store = new Role(MemoryStore.create(clock).etcd);
   let text = "there";
@@ -45,20 +45,20 @@ function bed(host = HOST) {
     { identity: { host, pid: 1, user: "u", command: "job" } },
   );
   const record = () => store.etcd.range({ key: KEY }).kvs[0];
-  const say = (next: string) => {
+  const setText = (next: string) => {
     text = next;
   };
   return {
     store,
     presence,
     record,
-    say,
+    say: setText,
     claim: () => presence.callWithRecord(CLAIM, (txn) => store.commitTxn(txn)),
   };
 }
 
 test("a claim leaves word, whether it is granted or refused, and its results stay in their places", async () => {
-  const { claim, record, say } = bed();
+  const { claim, record, say } = createFixture();
   const granted = await claim();
   expect(granted).toMatchObject({
     succeeded: true,
@@ -71,7 +71,7 @@ test("a claim leaves word, whether it is granted or refused, and its results sta
 });
 
 test("what is there already is not written again", async () => {
-  const { claim, record } = bed();
+  const { claim, record } = createFixture();
   await claim();
   const before = record();
   await claim();
@@ -79,7 +79,7 @@ test("what is there already is not written again", async () => {
 });
 
 test("who may not write hosts makes the same call without, and does not try again", async () => {
-  const { store, claim, record } = bed();
+  const { store, claim, record } = createFixture();
   store.check = createHostWriteGuard(keys);
   expect(await claim()).toMatchObject({ succeeded: true });
   expect(store.sent).toHaveLength(2);
@@ -90,7 +90,7 @@ test("who may not write hosts makes the same call without, and does not try agai
 });
 
 test("who may not write anything is told so", async () => {
-  const { store, claim } = bed();
+  const { store, claim } = createFixture();
   store.check = () => {
     throw new StoreError("permission", "etcdserver: permission denied");
   };
@@ -98,7 +98,7 @@ test("who may not write anything is told so", async () => {
 });
 
 test("other errors are the caller's", async () => {
-  const { store, claim } = bed();
+  const { store, claim } = createFixture();
   store.check = () => {
     throw new StoreError("noSession", "requested lease not found");
   };
@@ -107,7 +107,7 @@ test("other errors are the caller's", async () => {
 });
 
 test("a name that can be no key is left out", async () => {
-  const { store, presence, claim } = bed("web1\n");
+  const { store, presence, claim } = createFixture("web1\n");
   expect(presence.keyToRead).toBeUndefined();
   await claim();
   expect(store.sent).toEqual([CLAIM]);
@@ -120,7 +120,7 @@ test.each([
 ])(
   "who leaves without a claim and saw that the word is %s, says it so many times: %j %d",
   async (_, seen, calls) => {
-    const { store, presence } = bed();
+    const { store, presence } = createFixture();
     expect(presence.keyToRead).toBe(KEY);
     presence.compareRecord(seen);
     expect(presence.keyToRead).toBeUndefined();
@@ -130,7 +130,7 @@ test.each([
 );
 
 test("who leaves after a claim, or has seen nothing, says nothing more", async () => {
-  const { store, presence, claim } = bed();
+  const { store, presence, claim } = createFixture();
   await presence.writeOutdated();
   expect(store.sent).toHaveLength(0);
   await claim();
@@ -140,7 +140,7 @@ test("who leaves after a claim, or has seen nothing, says nothing more", async (
 });
 
 test("whatever etcd answers to a last word, it harms nobody", async () => {
-  const { store, presence } = bed();
+  const { store, presence } = createFixture();
   store.check = createHostWriteGuard(keys);
   presence.compareRecord(undefined);
   await expect(presence.writeOutdated()).resolves.toBeUndefined();

@@ -91,9 +91,9 @@ describe("the first places of a resource's queue", () => {
         total,
         (wishes, nth, depth, configured) => {
           const index = nth % wishes.length;
-          const bed = new Bed(wishes);
-          const head = admit(bed.look(index, depth).queue, bed.run(index), configured).kind;
-          const whole = admit(bed.look(index, ALL).queue, bed.run(index), configured).kind;
+          const fixture = new Bed(wishes);
+          const head = admit(fixture.look(index, depth).queue, fixture.run(index), configured).kind;
+          const whole = admit(fixture.look(index, ALL).queue, fixture.run(index), configured).kind;
           if (head !== "admitted") expect(whole).toBe(head);
           if (head === "waiting") decided += 1;
         },
@@ -107,12 +107,12 @@ describe("the first places of a resource's queue", () => {
     fc.assert(
       fc.property(queue, fc.nat(), fc.integer({ min: 1, max: 6 }), (wishes, nth, depth) => {
         const index = nth % wishes.length;
-        const bed = new Bed(wishes);
-        const { queue: seen, ahead, reach } = bed.look(index, depth);
-        const first = Array.from({ length: Math.min(depth, index + 1) }, (_, at) => bed.key(at));
-        const expected = first.includes(bed.key(index)) ? first : [...first, bed.key(index)];
+        const fixture = new Bed(wishes);
+        const { queue: seen, ahead, reach } = fixture.look(index, depth);
+        const first = Array.from({ length: Math.min(depth, index + 1) }, (_, at) => fixture.key(at));
+        const expected = first.includes(fixture.key(index)) ? first : [...first, fixture.key(index)];
         expect(seen.map(({ key }) => key)).toEqual(expected);
-        expect(ahead?.key).toBe(index === 0 ? undefined : bed.key(index - 1));
+        expect(ahead?.key).toBe(index === 0 ? undefined : fixture.key(index - 1));
         expect(reach).toBe("head");
       }),
     );
@@ -120,10 +120,10 @@ describe("the first places of a resource's queue", () => {
 
   test("far back in a long queue, a few are read, and they decide", () => {
     const waiting = { count: 1, total: 4, state: "waiting" } as const;
-    const bed = new Bed(Array.from({ length: 3_000 }, () => waiting));
-    const { queue: seen } = bed.look(2_999, computeHeadSize(waiting));
-    expect(admit(seen, bed.run(2_999))).toMatchObject({ kind: "waiting" });
-    expect(bed.read).toBeLessThanOrEqual(25);
+    const fixture = new Bed(Array.from({ length: 3_000 }, () => waiting));
+    const { queue: seen } = fixture.look(2_999, computeHeadSize(waiting));
+    expect(admit(seen, fixture.run(2_999))).toMatchObject({ kind: "waiting" });
+    expect(fixture.read).toBeLessThanOrEqual(25);
   });
 
   test.each([
@@ -139,25 +139,25 @@ describe("the first places of a resource's queue", () => {
 describe("the place just ahead", () => {
   test("is all that is read otherwise", () => {
     const waiting = { count: 1, total: 4, state: "waiting" } as const;
-    const bed = new Bed([waiting, waiting, waiting, waiting]);
-    expect(bed.look(2, 0)).toMatchObject({ reach: "near", ahead: { key: bed.key(1) } });
-    expect(bed.look(2, 0).queue.map(({ key }) => key)).toEqual([bed.key(1), bed.key(2)]);
-    expect(bed.read).toBe(1);
-    expect(bed.look(0, 0)).toMatchObject({ ahead: undefined });
+    const fixture = new Bed([waiting, waiting, waiting, waiting]);
+    expect(fixture.look(2, 0)).toMatchObject({ reach: "near", ahead: { key: fixture.key(1) } });
+    expect(fixture.look(2, 0).queue.map(({ key }) => key)).toEqual([fixture.key(1), fixture.key(2)]);
+    expect(fixture.read).toBe(1);
+    expect(fixture.look(0, 0)).toMatchObject({ ahead: undefined });
   });
 
   test("is the first of the queue for who stands in it not yet, at any depth", () => {
-    const bed = new Bed([{ count: 1, total: 4, state: "held" }]);
+    const fixture = new Bed([{ count: 1, total: 4, state: "held" }]);
     for (const depth of [0, 5]) {
-      expect(bed.look(9, depth)).toMatchObject({ reach: "near", ahead: { key: bed.key(0) } });
+      expect(fixture.look(9, depth)).toMatchObject({ reach: "near", ahead: { key: fixture.key(0) } });
     }
-    expect(bed.look(9, ALL)).toMatchObject({ reach: "whole", ahead: undefined });
+    expect(fixture.look(9, ALL)).toMatchObject({ reach: "whole", ahead: undefined });
   });
 
   test("is found in a whole queue too", () => {
-    const bed = new Bed([undefined, { count: 1, total: 1, state: "held" }, undefined]);
-    expect(bed.look(1, ALL)).toMatchObject({ reach: "whole", ahead: { key: bed.key(0) } });
-    expect(bed.look(0, ALL).ahead).toBeUndefined();
-    expect(bed.look(1, ALL).queue).toHaveLength(3);
+    const fixture = new Bed([undefined, { count: 1, total: 1, state: "held" }, undefined]);
+    expect(fixture.look(1, ALL)).toMatchObject({ reach: "whole", ahead: { key: fixture.key(0) } });
+    expect(fixture.look(0, ALL).ahead).toBeUndefined();
+    expect(fixture.look(1, ALL).queue).toHaveLength(3);
   });
 });

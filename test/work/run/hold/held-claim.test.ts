@@ -41,7 +41,7 @@ interface Scene {
   firedAt(): number | undefined;
 }
 
-async function scene(more: Partial<ClaimRequest> = {}): Promise<Scene> {
+async function createScene(more: Partial<ClaimRequest> = {}): Promise<Scene> {
   const clock = new ManualClock();
   const store = new Line(MemoryStore.create(clock).etcd);
   const random = { generateBytes: (n: number) => randomBytes(n), generateFraction: () => 0.5 };
@@ -62,7 +62,7 @@ async function scene(more: Partial<ClaimRequest> = {}): Promise<Scene> {
 
 describe("a claim without a command", () => {
   test("is renewed, and tells of it, for as long as it is held", async () => {
-    const { clock, held, firedAt } = await scene();
+    const { clock, held, firedAt } = await createScene();
     const horizons: number[] = [];
     const stop = held.onExtended(() => horizons.push(held.getHorizon()));
     await clock.advance(10 * TTL);
@@ -76,7 +76,7 @@ describe("a claim without a command", () => {
   });
 
   test("fires a termination timeout before the horizon when it cannot be renewed", async () => {
-    const { clock, store, held, firedAt } = await scene();
+    const { clock, store, held, firedAt } = await createScene();
     store.isCut = true;
     await clock.advance(HORIZON - TERMINATION - 1);
     expect(firedAt()).toBeUndefined();
@@ -86,7 +86,7 @@ describe("a claim without a command", () => {
   });
 
   test("fires when the machine may have been paused and etcd is away: the horizon moves back by the jump", async () => {
-    const { clock, store, held, firedAt } = await scene();
+    const { clock, store, held, firedAt } = await createScene();
     const horizons: number[] = [];
     held.onExtended(() => horizons.push(held.getHorizon()));
     store.isCut = true;
@@ -99,7 +99,7 @@ describe("a claim without a command", () => {
   });
 
   test("does not fire when somebody sets the clock", async () => {
-    const { clock, held, firedAt } = await scene();
+    const { clock, held, firedAt } = await createScene();
     for (const ahead of [3_600_000, 0, 7_200_000]) {
       clock.ahead = ahead;
       await clock.advance(TTL / 2);
@@ -109,7 +109,7 @@ describe("a claim without a command", () => {
   });
 
   test("fires at once when its ticket is taken, and does not wait for the next renewal", async () => {
-    const { clock, store, held, firedAt } = await scene();
+    const { clock, store, held, firedAt } = await createScene();
     await clock.advance(100);
     store.etcd.apply({ compare: [], success: [{ op: "delete", key: held.lockKey ?? "" }], failure: [] });
     await clock.advance(0);
@@ -118,7 +118,7 @@ describe("a claim without a command", () => {
   });
 
   test("fires when it has been held too long, and is kept until it is released", async () => {
-    const { clock, store, held, firedAt } = await scene({ maxHold: 60_000 });
+    const { clock, store, held, firedAt } = await createScene({ maxHold: 60_000 });
     await clock.advance(3 * 60_000);
     expect(firedAt()).toBe(60_000);
     expect(held.signal.reason).toMatchObject({ kind: "overdue" });
@@ -131,7 +131,7 @@ describe("a claim without a command", () => {
   });
 
   test("costs four proposals as a run does: session, claim, release, end", async () => {
-    const { store, held } = await scene();
+    const { store, held } = await createScene();
     await held.release();
     await held.release();
     expect(store.proposals).toBe(2); // beside the session's two

@@ -5,19 +5,21 @@
 // src/work/worker/tasks/complete-task.ts, src/work/worker/tasks/running-task.ts,
 // src/work/worker/tasks/task-pool.ts, src/work/worker/timer-queue.ts
 /** Workers on a real etcd, with a wall clock that the test sets. */
-import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import type { ScheduledTask, TaskResult } from "../../../../src/work/worker/handler.ts";
-import { Bed, MINUTE, ok, Site, START } from "../../schedule/site.ts";
 
-const bed = new Bed();
-let site: Site;
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { TestCluster } from "../../../../fixtures/cluster/test-cluster.ts";
+import type { ScheduledTask, TaskResult } from "../../../../src/work/worker/handler.ts";
+import { MINUTE, returnOk, START, WorkerFixture } from "../worker-fixture.ts";
+
+const cluster = TestCluster.startForFile();
+let fixture: WorkerFixture;
 beforeEach(() => {
-  site = new Site(bed.store);
+  fixture = new WorkerFixture(cluster.store);
 });
-afterEach(() => site.close());
+afterEach(() => fixture.close());
 
 /** A handler that stays until it is told, or until its task must end. */
-function held() {
+function createHeldHandler() {
   const tasks: ScheduledTask[] = [];
   const gates: ((verdict: TaskResult) => void)[] = [];
   let arrived = Promise.withResolvers<void>();
@@ -44,27 +46,31 @@ function held() {
 
 describe("one worker", () => {
   test("fires what is due, not before, and the next follows from the scheduled time", async () => {
-    site.clock.set(START - 30_000);
-    await site.add("job");
-    const worker = site.worker(ok);
-    await worker.joined();
-    expect(await site.due("job")).toMatchObject({ next: START, open: [] });
-    site.clock.set(START + 500);
-    const [first] = await worker.hasEnded(1);
+    fixture.clock.set(START - 30_000);
+    await fixture.add("job");
+    const worker = fixture.startWorker(returnOk);
+    await worker.waitUntilJoined();
+    expect(await fixture.readDue("job")).toMatchObject({ next: START, open: [] });
+    fixture.clock.set(START + 500);
+    const [first] = await worker.waitForOutcomes(1);
     expect(first).toMatchObject({ scheduled: START, result: "ok", attempt: 1 });
     expect(first?.late).toBe((first?.startedAt ?? 0) - START);
     expect(first?.late).toBeGreaterThanOrEqual(500);
-    expect(await site.due("job")).toMatchObject({ next: START + MINUTE, runAt: START + MINUTE, open: [] });
-    expect(await site.running()).toEqual([]);
-    site.clock.set(START + 3 * MINUTE);
-    const ended = await worker.hasEnded(4);
+    expect(await fixture.readDue("job")).toMatchObject({
+      next: START + MINUTE,
+      runAt: START + MINUTE,
+      open: [],
+    });
+    expect(await fixture.listRunning()).toEqual([]);
+    fixture.clock.set(START + 3 * MINUTE);
+    const ended = await worker.waitForOutcomes(4);
     expect(ended.map(({ scheduled }) => scheduled)).toEqual([0, 1, 2, 3].map((n) => START + n * MINUTE));
   });
 
   test("what it runs is there to be seen, and its token grows", async () => {
-    await site.add("job", { data: { table: "t1" } });
-    const hand = held();
-    const worker = site.worker(hand.run);
+    await fixture.add("job", { data: { table: "t1" } });
+    const hand = createHeldHandler();
+    const worker = fixture.startWorker(hand.run);
     const [task] = await hand.hasTaken(1);
     expect(task).toMatchObject({
       id: "job",
@@ -73,9 +79,9 @@ describe("one worker", () => {
       attempt: 1,
       definition: { data: { table: "t1" } },
     });
-    expect(await site.running()).toMatchObject([
+    expect(await fixture.listRunning()).toMatchObject([
       {
-        key: site.keys.running("job"),
+        key: fixture.keys.running("job"),
         worker: worker.engine.id,
         host: "h1.example.com",
         run: task?.run,
@@ -83,12 +89,12 @@ describe("one worker", () => {
       },
     ]);
     hand.let(0);
-    site.clock.advance(MINUTE);
+    fixture.clock.advance(MINUTE);
     await hand.hasTaken(2);
     expect(BigInt(hand.tasks[1]?.token ?? 0)).toBeGreaterThan(BigInt(task?.token ?? 0));
     hand.let(1);
-    await worker.hasEnded(2);
-    expect(await site.running()).toEqual([]);
+    await worker.waitForOutcomes(2);
+    expect(await fixture.listRunning()).toEqual([]);
   });
 
   test.each<[string, () => Promise<TaskResult>, object]>([
@@ -103,78 +109,81 @@ describe("one worker", () => {
       { result: "failed", code: 3, tail: "no disk" },
     ],
   ])("%s harms nobody, and is a dead letter", async (_, run, expected) => {
-    await site.add("job");
-    const worker = site.worker(run);
-    await worker.hasEnded(1);
-    site.clock.advance(MINUTE);
-    await worker.hasEnded(2);
-    const { runs, dead } = await site.outcomes("job");
+    await fixture.add("job");
+    const worker = fixture.startWorker(run);
+    await worker.waitForOutcomes(1);
+    fixture.clock.advance(MINUTE);
+    await worker.waitForOutcomes(2);
+    const { runs, dead } = await fixture.readOutcomes("job");
     expect(runs[0]).toMatchObject(expected);
     expect(runs[1]?.result).toBe("failed");
     expect(dead.map(({ scheduled }) => scheduled)).toEqual([START + MINUTE, START]);
   });
 
   test("retries after its back-off, and what follows waits", async () => {
-    await site.add("job", { retries: 1, backoff: 10_000 });
-    const worker = site.worker(async ({ attempt }) => ({ result: attempt === 1 ? "failed" : "ok" }));
-    await worker.hasEnded(1);
-    const [open] = (await site.due("job")).open;
+    await fixture.add("job", { retries: 1, backoff: 10_000 });
+    const worker = fixture.startWorker(async ({ attempt }) => ({ result: attempt === 1 ? "failed" : "ok" }));
+    await worker.waitForOutcomes(1);
+    const [open] = (await fixture.readDue("job")).open;
     expect(open).toMatchObject({ scheduled: START, failures: 1, attempt: 1 });
-    site.clock.set((open?.runAt ?? 0) + 1);
-    const ended = await worker.hasEnded(2);
+    fixture.clock.set((open?.runAt ?? 0) + 1);
+    const ended = await worker.waitForOutcomes(2);
     expect(ended[1]).toMatchObject({ scheduled: START, attempt: 2, result: "ok" });
-    expect((await site.outcomes("job")).dead).toEqual([]);
+    expect((await fixture.readOutcomes("job")).dead).toEqual([]);
   });
 
   test("a schedule that was put by hand gets its first occurrence", async () => {
-    await site.put(site.keys.schedule("byhand"), JSON.stringify({ cron: "* * * * *", timezone: "UTC" }));
-    const worker = site.worker(ok);
-    await worker.joined();
+    await fixture.put(
+      fixture.keys.schedule("byhand"),
+      JSON.stringify({ cron: "* * * * *", timezone: "UTC" }),
+    );
+    const worker = fixture.startWorker(returnOk);
+    await worker.waitUntilJoined();
     await vi.waitFor(
-      async () => expect(await site.due("byhand")).toMatchObject({ next: START + MINUTE }),
+      async () => expect(await fixture.readDue("byhand")).toMatchObject({ next: START + MINUTE }),
       30_000,
     );
-    site.clock.advance(MINUTE);
-    await worker.hasEnded(1);
-    expect(await site.due("byhand")).toMatchObject({ next: START + 2 * MINUTE });
+    fixture.clock.advance(MINUTE);
+    await worker.waitForOutcomes(1);
+    expect(await fixture.readDue("byhand")).toMatchObject({ next: START + 2 * MINUTE });
   });
 
   test("what is malformed is left alone, and stops nothing", async () => {
-    await site.put(
-      site.keys.schedule("bad"),
+    await fixture.put(
+      fixture.keys.schedule("bad"),
       '{"cron":"61 * * * *","timezone":"UTC"}',
-      site.keys.due("bad"),
+      fixture.keys.due("bad"),
       '{"runAt":0}',
     );
-    await site.put(site.keys.schedule("worse"), "not json", site.keys.due("odd"), "{}");
-    await site.put(site.keys.running("wrong"), "?", site.keys.worker("nobody"), "[]");
-    await site.add("wrong");
-    await site.add("job");
-    const worker = site.worker(ok);
-    const [ended] = await worker.hasEnded(1);
+    await fixture.put(fixture.keys.schedule("worse"), "not json", fixture.keys.due("odd"), "{}");
+    await fixture.put(fixture.keys.running("wrong"), "?", fixture.keys.worker("nobody"), "[]");
+    await fixture.add("wrong");
+    await fixture.add("job");
+    const worker = fixture.startWorker(returnOk);
+    const [ended] = await worker.waitForOutcomes(1);
     expect(ended).toMatchObject({ scheduled: START });
-    await site.delete(site.keys.running("wrong"));
-    await worker.hasEnded(2);
+    await fixture.delete(fixture.keys.running("wrong"));
+    await worker.waitForOutcomes(2);
   });
 
   test("deleted while it runs: its end leaves nothing behind", async () => {
-    await site.add("job");
-    const hand = held();
-    const worker = site.worker(hand.run);
+    await fixture.add("job");
+    const hand = createHeldHandler();
+    const worker = fixture.startWorker(hand.run);
     await hand.hasTaken(1);
-    await site.delete(site.keys.schedule("job"), site.keys.due("job"));
+    await fixture.delete(fixture.keys.schedule("job"), fixture.keys.due("job"));
     hand.let(0);
-    await worker.hasEnded(1);
-    const { kvs } = await bed.store.readRange({ ...site.keys.getFullRange() });
-    expect(kvs.map(({ key }) => site.keys.parse(key).kind)).toEqual(["worker"]);
+    await worker.waitForOutcomes(1);
+    const { kvs } = await cluster.store.readRange({ ...fixture.keys.getFullRange() });
+    expect(kvs.map(({ key }) => fixture.keys.parse(key).kind)).toEqual(["worker"]);
   });
 
   test("edited, paused and triggered while it runs: the end keeps all that", async () => {
-    const definition = await site.add("job");
-    const hand = held();
-    const worker = site.worker(hand.run);
+    const definition = await fixture.add("job");
+    const hand = createHeldHandler();
+    const worker = fixture.startWorker(hand.run);
     await hand.hasTaken(1);
-    const due = await site.due("job");
+    const due = await fixture.readDue("job");
     const trigger = {
       scheduled: START + 5,
       runAt: START + 5,
@@ -184,114 +193,114 @@ describe("one worker", () => {
     };
     const paused = { ...definition, pause: { by: "me", at: START } };
     const open = [...due.open, trigger];
-    await site.put(
-      site.keys.schedule("job"),
+    await fixture.put(
+      fixture.keys.schedule("job"),
       JSON.stringify(paused),
-      site.keys.due("job"),
+      fixture.keys.due("job"),
       JSON.stringify({ ...due, open }),
     );
     hand.let(0);
-    site.clock.advance(10 * MINUTE);
+    fixture.clock.advance(10 * MINUTE);
     await hand.hasTaken(2);
     hand.let(1);
-    const ended = await worker.hasEnded(2);
+    const ended = await worker.waitForOutcomes(2);
     expect(ended.map(({ scheduled }) => scheduled)).toEqual([START, START + 5]);
-    expect(await site.due("job")).toMatchObject({ next: START + MINUTE, open: [] });
+    expect(await fixture.readDue("job")).toMatchObject({ next: START + MINUTE, open: [] });
   });
 
   test("its running key deleted by hand: the task ends and is taken again", async () => {
-    await site.add("job");
-    const hand = held();
-    const worker = site.worker(hand.run);
+    await fixture.add("job");
+    const hand = createHeldHandler();
+    const worker = fixture.startWorker(hand.run);
     const [task] = await hand.hasTaken(1);
-    await site.delete(site.keys.running("job"));
+    await fixture.delete(fixture.keys.running("job"));
     await hand.hasTaken(2);
     expect(task?.signal.reason).toMatchObject({ result: "lost", message: "its running key was deleted" });
     expect(hand.tasks[1]).toMatchObject({ scheduled: START, attempt: 2 });
     hand.let(1);
-    await worker.saw((events) =>
+    await worker.waitForEvents((events) =>
       events.some((event) => event.kind === "ended" && event.outcome.result === "ok"),
     );
   });
 
   test("drained it takes nothing; undrained it goes on", async () => {
-    const drain = site.keys.drain("host", "H1.example.com");
-    await site.put(drain, "{}");
-    await site.add("job");
-    const worker = site.worker(ok);
-    await worker.joined();
-    expect((await site.due("job")).next).toBe(START);
-    await site.delete(drain);
-    await worker.hasEnded(1);
-    await site.put(drain, "{}");
-    site.clock.advance(MINUTE);
-    const other = site.worker(ok, { host: "h2.example.com" });
-    await other.hasEnded(1);
+    const drain = fixture.keys.drain("host", "H1.example.com");
+    await fixture.put(drain, "{}");
+    await fixture.add("job");
+    const worker = fixture.startWorker(returnOk);
+    await worker.waitUntilJoined();
+    expect((await fixture.readDue("job")).next).toBe(START);
+    await fixture.delete(drain);
+    await worker.waitForOutcomes(1);
+    await fixture.put(drain, "{}");
+    fixture.clock.advance(MINUTE);
+    const other = fixture.startWorker(returnOk, { host: "h2.example.com" });
+    await other.waitForOutcomes(1);
     expect(worker.events.filter(({ kind }) => kind === "started")).toHaveLength(1);
   });
 
   test("takes only what is for its host, also when the group changes", async () => {
-    await site.add("job", { group: "web" });
-    await site.add("other");
-    const worker = site.worker(ok);
-    await worker.hasEnded(1);
-    expect((await site.due("job")).next).toBe(START);
-    await site.put(site.keys.group("web"), '["h1.example.com"]');
-    await worker.hasEnded(2);
-    expect((await site.due("job")).next).toBe(START + MINUTE);
+    await fixture.add("job", { group: "web" });
+    await fixture.add("other");
+    const worker = fixture.startWorker(returnOk);
+    await worker.waitForOutcomes(1);
+    expect((await fixture.readDue("job")).next).toBe(START);
+    await fixture.put(fixture.keys.group("web"), '["h1.example.com"]');
+    await worker.waitForOutcomes(2);
+    expect((await fixture.readDue("job")).next).toBe(START + MINUTE);
   });
 
   test("no more at a time than it may", async () => {
-    const hand = held();
-    for (let n = 0; n < 5; n += 1) await site.add(`job${n}`);
-    const worker = site.worker(hand.run, { concurrency: 2 });
+    const hand = createHeldHandler();
+    for (let n = 0; n < 5; n += 1) await fixture.add(`job${n}`);
+    const worker = fixture.startWorker(hand.run, { concurrency: 2 });
     await hand.hasTaken(2);
-    expect(await site.running()).toHaveLength(2);
+    expect(await fixture.listRunning()).toHaveLength(2);
     for (let n = 0; n < 5; n += 1) {
       await hand.hasTaken(n + 1);
       hand.let(n);
     }
-    await worker.hasEnded(5);
+    await worker.waitForOutcomes(5);
     const most = Math.max(...worker.events.map((event) => (event.kind === "load" ? event.running : 0)));
     expect(most).toBe(2);
   });
 
   test("asked to drain, it ends what it runs, leaves, and takes nothing more", async () => {
-    await site.add("job");
-    await site.add("late", { delay: 1_000 });
-    const hand = held();
-    const worker = site.worker(hand.run);
+    await fixture.add("job");
+    await fixture.add("late", { delay: 1_000 });
+    const hand = createHeldHandler();
+    const worker = fixture.startWorker(hand.run);
     await hand.hasTaken(1);
     worker.engine.drain();
-    site.clock.advance(MINUTE);
+    fixture.clock.advance(MINUTE);
     hand.let(0);
     await worker.ended;
     expect(hand.tasks).toHaveLength(1);
-    expect((await bed.store.readRange(site.keys.workers())).kvs).toEqual([]);
-    expect(await site.due("job")).toMatchObject({ last: { result: "ok" } });
+    expect((await cluster.store.readRange(fixture.keys.workers())).kvs).toEqual([]);
+    expect(await fixture.readDue("job")).toMatchObject({ last: { result: "ok" } });
   });
 
   test("stopped, it gives its tasks back at once", async () => {
-    await site.add("job");
-    const hand = held();
-    const worker = site.worker(hand.run);
+    await fixture.add("job");
+    const hand = createHeldHandler();
+    const worker = fixture.startWorker(hand.run);
     await hand.hasTaken(1);
     await worker.stop();
-    expect(await site.due("job")).toMatchObject({ open: [{ scheduled: START, attempt: 0 }] });
-    expect(await site.running()).toEqual([]);
-    const next = site.worker(ok);
-    expect(await next.hasEnded(1)).toMatchObject([{ scheduled: START, result: "ok" }]);
+    expect(await fixture.readDue("job")).toMatchObject({ open: [{ scheduled: START, attempt: 0 }] });
+    expect(await fixture.listRunning()).toEqual([]);
+    const next = fixture.startWorker(returnOk);
+    expect(await next.waitForOutcomes(1)).toMatchObject([{ scheduled: START, result: "ok" }]);
   });
 });
 
 describe("overlap", () => {
   test("forbid: the next waits", async () => {
-    await site.add("job");
-    const hand = held();
-    site.worker(hand.run);
+    await fixture.add("job");
+    const hand = createHeldHandler();
+    fixture.startWorker(hand.run);
     await hand.hasTaken(1);
-    await site.add("probe");
-    site.clock.advance(5 * MINUTE);
+    await fixture.add("probe");
+    fixture.clock.advance(5 * MINUTE);
     await hand.hasTaken(2);
     expect(hand.tasks.map(({ id }) => id)).toEqual(["job", "probe"]);
     hand.let(0);
@@ -300,36 +309,36 @@ describe("overlap", () => {
   });
 
   test("allow: beside one another, and one that is lost does not stop the others", async () => {
-    await site.add("job", { overlap: "allow" });
-    const hand = held();
-    const worker = site.worker(hand.run);
+    await fixture.add("job", { overlap: "allow" });
+    const hand = createHeldHandler();
+    const worker = fixture.startWorker(hand.run);
     await hand.hasTaken(1);
-    site.clock.advance(2 * MINUTE);
+    fixture.clock.advance(2 * MINUTE);
     await hand.hasTaken(3);
-    expect((await site.running()).map(({ key }) => key)).toEqual(
-      [0, 1, 2].map((n) => site.keys.running("job", START + n * MINUTE)),
+    expect((await fixture.listRunning()).map(({ key }) => key)).toEqual(
+      [0, 1, 2].map((n) => fixture.keys.running("job", START + n * MINUTE)),
     );
-    await site.delete(site.keys.running("job", START + MINUTE));
+    await fixture.delete(fixture.keys.running("job", START + MINUTE));
     await hand.hasTaken(4);
     expect(hand.tasks[3]).toMatchObject({ scheduled: START + MINUTE, attempt: 2 });
     for (const n of [0, 2, 3]) hand.let(n);
-    await worker.saw(
+    await worker.waitForEvents(
       (events) =>
         events.filter((event) => event.kind === "ended" && event.outcome.result === "ok").length === 3,
     );
-    expect(await site.due("job")).toMatchObject({ next: START + 3 * MINUTE, open: [] });
+    expect(await fixture.readDue("job")).toMatchObject({ next: START + 3 * MINUTE, open: [] });
   });
 
   test("replace: the next one ends it and runs", async () => {
-    await site.add("job", { overlap: "replace" });
-    const hand = held();
-    const worker = site.worker(hand.run);
+    await fixture.add("job", { overlap: "replace" });
+    const hand = createHeldHandler();
+    const worker = fixture.startWorker(hand.run);
     const [first] = await hand.hasTaken(1);
-    site.clock.advance(MINUTE);
+    fixture.clock.advance(MINUTE);
     await hand.hasTaken(2);
     expect(first?.signal.reason).toMatchObject({ result: "replaced" });
     hand.let(1);
-    const ended = await worker.hasEnded(2);
+    const ended = await worker.waitForOutcomes(2);
     expect(ended.map(({ scheduled, result }) => [scheduled, result])).toEqual([
       [START, "replaced"],
       [START + MINUTE, "ok"],
@@ -340,17 +349,17 @@ describe("overlap", () => {
 describe("several workers", () => {
   test("each occurrence is run once, whoever is faster", async () => {
     const ids = Array.from({ length: 30 }, (_, n) => `job${n}`);
-    for (const id of ids) await site.add(id);
+    for (const id of ids) await fixture.add(id);
     const runs: string[] = [];
     const count = async ({ id, scheduled }: ScheduledTask): Promise<TaskResult> => {
       runs.push(`${id} ${(scheduled - START) / MINUTE}`);
       return { result: "ok" };
     };
-    const workers = [1, 2, 3].map(() => site.worker(count, { concurrency: 4 }));
+    const workers = [1, 2, 3].map(() => fixture.startWorker(count, { concurrency: 4 }));
     for (let minute = 0; minute < 4; minute += 1) {
       while (runs.length < 30 * (minute + 1))
-        await Promise.race(workers.map((one) => one.saw(() => runs.length >= 30 * (minute + 1))));
-      site.clock.advance(MINUTE);
+        await Promise.race(workers.map((one) => one.waitForEvents(() => runs.length >= 30 * (minute + 1))));
+      fixture.clock.advance(MINUTE);
     }
     const expected = ids.flatMap((id) => [0, 1, 2, 3].map((minute) => `${id} ${minute}`));
     expect(runs.filter((run) => !run.endsWith(" 4")).sort()).toEqual(expected.sort());
@@ -359,28 +368,28 @@ describe("several workers", () => {
   });
 
   test("the session of one is gone: another takes its task again, and the first one's end counts for nothing", async () => {
-    await site.add("job");
-    const hand = held();
-    const first = site.worker(hand.run);
+    await fixture.add("job");
+    const hand = createHeldHandler();
+    const first = fixture.startWorker(hand.run);
     await hand.hasTaken(1);
-    const second = site.worker(ok);
-    const { kvs } = await bed.store.readRange({ key: site.keys.running("job") });
-    await bed.store.revoke(kvs[0]?.session ?? 0n);
-    const [again] = await second.hasEnded(1);
+    const second = fixture.startWorker(returnOk);
+    const { kvs } = await cluster.store.readRange({ key: fixture.keys.running("job") });
+    await cluster.store.revoke(kvs[0]?.session ?? 0n);
+    const [again] = await second.waitForOutcomes(1);
     expect(again).toMatchObject({ scheduled: START, attempt: 2, result: "ok" });
-    await first.hasEnded(1);
+    await first.waitForOutcomes(1);
     expect(hand.tasks[0]?.signal.aborted).toBe(true);
-    expect((await site.outcomes("job")).runs).toMatchObject([{ attempt: 2, result: "ok" }]);
-    expect(await site.due("job")).toMatchObject({ next: START + MINUTE, open: [] });
+    expect((await fixture.readOutcomes("job")).runs).toMatchObject([{ attempt: 2, result: "ok" }]);
+    expect(await fixture.readDue("job")).toMatchObject({ next: START + MINUTE, open: [] });
   });
 
   test("one that has lost its session joins anew", async () => {
-    const worker = site.worker(ok, { ttl: 5 }); // renews every 0.8 s
-    const before = await worker.joined();
-    const { kvs } = await bed.store.readRange(site.keys.workers());
-    await bed.store.revoke(kvs[0]?.session ?? 0n);
-    await site.add("job");
-    await worker.hasEnded(1);
-    expect(await worker.joined(2)).not.toBe(before);
+    const worker = fixture.startWorker(returnOk, { ttl: 5 }); // renews every 0.8 s
+    const before = await worker.waitUntilJoined();
+    const { kvs } = await cluster.store.readRange(fixture.keys.workers());
+    await cluster.store.revoke(kvs[0]?.session ?? 0n);
+    await fixture.add("job");
+    await worker.waitForOutcomes(1);
+    expect(await worker.waitUntilJoined(2)).not.toBe(before);
   });
 });

@@ -5,13 +5,13 @@ import { basename, dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { parseArgv } from "../../../../src/work/worker/file/argv.ts";
 import { readWorkerFile } from "../../../../src/work/worker/file/worker-file.ts";
-import { newFile } from "../bench.ts";
+import { writeTestFile } from "../handler-fixture.ts";
 
 const read = (text: string, environment?: string) =>
-  readWorkerFile(newFile("handlers.yaml", text), { environment });
+  readWorkerFile(writeTestFile("handlers.yaml", text), { environment });
 
-function faultOf(text: string, environment?: string): string {
-  const file = newFile("handlers.yaml", text);
+function catchFault(text: string, environment?: string): string {
+  const file = writeTestFile("handlers.yaml", text);
   try {
     readWorkerFile(file, { environment });
   } catch (error) {
@@ -21,7 +21,7 @@ function faultOf(text: string, environment?: string): string {
 }
 
 test("everything that can stand in it", () => {
-  const module = newFile("module.ts", "export default () => {};\n");
+  const module = writeTestFile("module.ts", "export default () => {};\n");
   const { handlers, ...rest } = read(`
 handlers:
   - type: mail
@@ -69,8 +69,8 @@ test.each(["", "# nothing\n", "{}", "handlers: []\n"])(
 );
 
 test("a module's path is relative to the file", () => {
-  const module = newFile("module.mjs", "");
-  const file = join(dirname(module), basename(newFile("handlers.yaml", "")));
+  const module = writeTestFile("module.mjs", "");
+  const file = join(dirname(module), basename(writeTestFile("handlers.yaml", "")));
   expect(
     readWorkerFile(file, {
       read: () => ({ text: "handlers: [{ type: a, module: ./module.mjs }]", mode: 0o644, uid: 0 }),
@@ -97,7 +97,7 @@ test("environments at its top, as PerfectSched has them", () => {
     "alive_time has no effect here: workers keep their tasks by themselves; see the setting ttl",
   ]);
   const known = { keysRead: ["alive_time"] };
-  expect(readWorkerFile(newFile("handlers.yaml", KEYED), known).warnings).toEqual([
+  expect(readWorkerFile(writeTestFile("handlers.yaml", KEYED), known).warnings).toEqual([
     expect.stringMatching(/: poll_interval has no effect here/),
   ]);
   expect(read(KEYED, "staging").handlers).toEqual([{ type: "a", command: ["stage"] }]);
@@ -165,11 +165,11 @@ test.each<[string, string | RegExp, string?]>([
   [KEYED, /it has no environment "test"; there are: production, staging$/, "test"],
   ["handlers: []", /it has no environments at its top level, but "test" was requested/, "test"],
 ])("%j is refused", (text, message, environment) => {
-  expect(faultOf(text, environment)).toMatch(message);
+  expect(catchFault(text, environment)).toMatch(message);
 });
 
 test("a file that everybody can change is not trusted, and one that is missing is said to be", () => {
-  const file = newFile("handlers.yaml", "{}");
+  const file = writeTestFile("handlers.yaml", "{}");
   chmodSync(file, 0o666);
   expect(() => readWorkerFile(file)).toThrow(/every user can change it; run: chmod o-w/);
   expect(() => readWorkerFile("/no/such/file")).toThrow(

@@ -5,7 +5,7 @@ import { StoreError } from "../../../../src/etcd/store.ts";
 import { createMacros } from "../../../../src/fleet/macros.ts";
 import type { ScheduledTask, TaskResult } from "../../../../src/work/worker/handler.ts";
 import { LeasedHandler } from "../../../../src/work/worker/handlers/leased-handler.ts";
-import { newTask } from "../bench.ts";
+import { createTask } from "../handler-fixture.ts";
 
 const macros = createMacros({ fqdn: "web1.example.com", host: "web1", cpu: 4, memMb: 1_000, macros: {} });
 
@@ -34,7 +34,7 @@ async function runLeased(
       return task.signal.aborted ? { result: "lost" } : { result: "ok" };
     },
   };
-  const task = newTask({ leases });
+  const task = createTask({ leases });
   const handler = new LeasedHandler(acquirer, inner, (change) => units.push(change));
   return { result: await handler.run(task), held, asked, units, seen, task };
 }

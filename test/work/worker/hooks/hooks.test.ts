@@ -7,17 +7,17 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { waitUntil } from "../../../../fixtures/wait-until.ts";
 import { createRealClock } from "../../../../src/process/clock.ts";
 import { createGuardianHost } from "../../../../src/process/host.ts";
 import { createHooks, type HookOptions } from "../../../../src/work/worker/hooks/hooks.ts";
-import { until } from "../../../safety/support/until.ts";
-import { ended, NOON, skipped, started, Warnings } from "../events.ts";
+import { buildEnded, buildSkipped, buildStarted, NOON, Warnings } from "../events.ts";
 
 const clock = createRealClock();
 /** Nobody waits for long here: between attempts, for one. */
 const hasty = { ...clock, sleep: (ms: number, signal?: AbortSignal) => clock.sleep(ms / 100, signal) };
 
-function hooks(options: HookOptions = {}, time = clock) {
+function createTestHooks(options: HookOptions = {}, time = clock) {
   const log = new Warnings();
   const results: string[] = [];
   const env = { PATH: process.env.PATH };
@@ -41,7 +41,7 @@ interface Call {
 }
 
 /** @param answer  ends the answer, or does not */
-async function server(answer: (response: http.ServerResponse, calls: Call[]) => void) {
+async function startServer(answer: (response: http.ServerResponse, calls: Call[]) => void) {
   const calls: Call[] = [];
   const made = http.createServer((request, response) => {
     let text = "";
@@ -61,7 +61,7 @@ async function server(answer: (response: http.ServerResponse, calls: Call[]) => 
   return { url: `http://127.0.0.1:${(made.address() as AddressInfo).port}`, calls };
 }
 
-const status =
+const answerStatus =
   (code: number, headers = {}) =>
   (response: http.ServerResponse) =>
     void response.writeHead(code, headers).end();
@@ -69,25 +69,25 @@ const status =
 test("an address is told of start, success and failure in their order, by the paths of healthchecks.io", async () => {
   let open = 0;
   let most = 0;
-  const { url, calls } = await server((response) => {
+  const { url, calls } = await startServer((response) => {
     open += 1;
     most = Math.max(most, open);
     setTimeout(() => {
       open -= 1;
-      status(200)(response);
+      answerStatus(200)(response);
     }, 10);
   });
   const hook = `${url}/ping/1{event}`;
   const all = { start: hook, success: hook, failure: hook, late: hook, missed: hook };
-  const { hooks: made, results } = hooks({ lateAfter: 5_000 });
-  made.handleEvent(started({ late: 5_000 }, { hooks: all }));
-  made.handleEvent(ended({}, {}, { hooks: all }));
+  const { hooks: made, results } = createTestHooks({ lateAfter: 5_000 });
+  made.handleEvent(buildStarted({ late: 5_000 }, { hooks: all }));
+  made.handleEvent(buildEnded({}, {}, { hooks: all }));
   made.handleEvent(
-    ended({ result: "failed", code: 3, tail: "no\nmail" }, { again: NOON + 9 }, { hooks: all }),
+    buildEnded({ result: "failed", code: 3, tail: "no\nmail" }, { again: NOON + 9 }, { hooks: all }),
   );
-  made.handleEvent(ended({ result: "retry" }, { again: NOON }, { hooks: all }));
-  made.handleEvent(ended({ result: "replaced" }, {}, { hooks: all }));
-  made.handleEvent(skipped(7, { hooks: all }));
+  made.handleEvent(buildEnded({ result: "retry" }, { again: NOON }, { hooks: all }));
+  made.handleEvent(buildEnded({ result: "replaced" }, {}, { hooks: all }));
+  made.handleEvent(buildSkipped(7, { hooks: all }));
   made.handleEvent({ kind: "load", running: 1, concurrency: 1 });
   await made.close();
   const paths = ["/start", "/log", "", "/fail", "/fail"].map((path) => `/ping/1${path}`);
@@ -112,14 +112,14 @@ test("an address is told of start, success and failure in their order, by the pa
 });
 
 test("the worker's hooks are called for every schedule, beside its own, and can be replaced", async () => {
-  const { url, calls } = await server(status(204));
-  const { hooks: made } = hooks({ hooks: { start: `${url}/worker` } });
-  made.handleEvent(started({}, { hooks: { start: `${url}/own` } }));
-  await until("both are called", () => calls.length === 2);
+  const { url, calls } = await startServer(answerStatus(204));
+  const { hooks: made } = createTestHooks({ hooks: { start: `${url}/worker` } });
+  made.handleEvent(buildStarted({}, { hooks: { start: `${url}/own` } }));
+  await waitUntil("both are called", () => calls.length === 2);
   expect(calls.map(({ path }) => path).sort()).toEqual(["/own", "/worker"]);
   made.replace({ success: `${url}/new` });
-  made.handleEvent(started());
-  made.handleEvent(ended());
+  made.handleEvent(buildStarted());
+  made.handleEvent(buildEnded());
   await made.close();
   expect(calls.slice(2).map(({ path }) => path)).toEqual(["/new"]);
 });
@@ -131,10 +131,10 @@ test.each([
 ])(
   "an answer of %i comes to %i attempts, and is logged without the secret in the path",
   async (code, tries, error) => {
-    const { url, calls } = await server(status(code));
-    const { hooks: made, log, results } = hooks({ hooks: { start: `${url}/secret` } }, hasty);
-    made.handleEvent(started());
-    await until("it is over", () => results.length > 0);
+    const { url, calls } = await startServer(answerStatus(code));
+    const { hooks: made, log, results } = createTestHooks({ hooks: { start: `${url}/secret` } }, hasty);
+    made.handleEvent(buildStarted());
+    await waitUntil("it is over", () => results.length > 0);
     expect(calls).toHaveLength(tries);
     expect(results).toEqual(["failed"]);
     expect(log.list).toEqual([
@@ -144,77 +144,79 @@ test.each([
 );
 
 test("an attempt that fails once is made up for by the second", async () => {
-  const { url } = await server((response, calls) => status(calls.length === 1 ? 503 : 200)(response));
-  const { hooks: made, log, results } = hooks({ hooks: { start: url } }, hasty);
-  made.handleEvent(started());
-  await until("it is over", () => results.length > 0);
+  const { url } = await startServer((response, calls) =>
+    answerStatus(calls.length === 1 ? 503 : 200)(response),
+  );
+  const { hooks: made, log, results } = createTestHooks({ hooks: { start: url } }, hasty);
+  made.handleEvent(buildStarted());
+  await waitUntil("it is over", () => results.length > 0);
   expect(results).toEqual(["ok"]);
   expect(log.list).toEqual([]);
 });
 
 test("a redirect is not followed, and an answer without end is not read", async () => {
-  const other = await server(status(200));
-  const { url } = await server(status(307, { location: `${other.url}/x` }));
-  const flood = await server((response) => {
+  const other = await startServer(answerStatus(200));
+  const { url } = await startServer(answerStatus(307, { location: `${other.url}/x` }));
+  const flood = await startServer((response) => {
     response.writeHead(200);
-    const pour = () => {
+    const writeUntilFull = () => {
       while (!response.destroyed && response.write("x".repeat(65_536)));
-      response.once("drain", pour);
+      response.once("drain", writeUntilFull);
     };
-    pour();
+    writeUntilFull();
   });
-  const { hooks: made, log, results } = hooks({ hooks: { start: url, success: flood.url } });
-  made.handleEvent(started());
-  made.handleEvent(ended());
-  await until("both are over", () => results.length === 2);
+  const { hooks: made, log, results } = createTestHooks({ hooks: { start: url, success: flood.url } });
+  made.handleEvent(buildStarted());
+  made.handleEvent(buildEnded());
+  await waitUntil("both are over", () => results.length === 2);
   expect(results).toEqual(["failed", "ok"]);
   expect(log.list[0]?.error).toBe(`it answered 307, a redirect to ${other.url.slice(7)}; use that address`);
   expect(other.calls).toEqual([]);
 });
 
 test("an address that hangs costs its schedule its turn, others nothing; what does not fit is left out", async () => {
-  const hanging = await server(() => {});
-  const { url, calls } = await server(status(200));
-  const { hooks: made, log, results } = hooks({ within: 60_000 });
-  for (let i = 0; i < 30; i += 1) made.handleEvent(started({}, { hooks: { start: hanging.url } }));
-  made.handleEvent(started({ id: "other" }, { hooks: { start: url } }));
-  await until("the other is called", () => calls.length === 1);
+  const hanging = await startServer(() => {});
+  const { url, calls } = await startServer(answerStatus(200));
+  const { hooks: made, log, results } = createTestHooks({ within: 60_000 });
+  for (let i = 0; i < 30; i += 1) made.handleEvent(buildStarted({}, { hooks: { start: hanging.url } }));
+  made.handleEvent(buildStarted({ id: "other" }, { hooks: { start: url } }));
+  await waitUntil("the other is called", () => calls.length === 1);
   expect(results).toEqual([...Array(9).fill("dropped"), "ok"]);
-  await until("the first hangs", () => hanging.calls.length === 1);
+  await waitUntil("the first hangs", () => hanging.calls.length === 1);
   await made.close(0);
   expect(results.slice(10)).toEqual(Array(21).fill("failed"));
   expect(log.list).toHaveLength(20); // the rest is counted, not told
   expect(hanging.calls).toHaveLength(1);
-  made.handleEvent(started({}, { hooks: { start: url } }));
+  made.handleEvent(buildStarted({}, { hooks: { start: url } }));
   expect(calls).toHaveLength(1);
 });
 
 test("an address that does not answer in time has failed", async () => {
-  const { url } = await server(() => {});
-  const { hooks: made, log } = hooks({ within: 30, hooks: { start: url } }, hasty);
-  made.handleEvent(started());
-  await until("it is logged", () => log.list.length > 0);
+  const { url } = await startServer(() => {});
+  const { hooks: made, log } = createTestHooks({ within: 30, hooks: { start: url } }, hasty);
+  made.handleEvent(buildStarted());
+  await waitUntil("it is logged", () => log.list.length > 0);
   expect(log.list[0]?.error).toBe("no answer within 0.03 s");
 });
 
 test.each(["ftp://example.com/x", "no address", "", "file:///etc/passwd"])("%j is no hook", async (hook) => {
-  const { hooks: made, log } = hooks({ hooks: { start: hook } });
-  made.handleEvent(started());
+  const { hooks: made, log } = createTestHooks({ hooks: { start: hook } });
+  made.handleEvent(buildStarted());
   await made.close();
   expect(log.list[0]?.error).toBe("it is neither an http nor an https address");
 });
 
-function folder(): string {
+function createFolder(): string {
   const path = mkdtempSync(join(tmpdir(), "hooks-"));
   onTestFinished(() => rmSync(path, { recursive: true }));
   return path;
 }
 
 test("a command gets the word on its standard input and in its environment", async () => {
-  const path = join(folder(), "out");
+  const path = join(createFolder(), "out");
   const script = 'cat > "$1"; env | grep ^SIGNALBOX_ | sort >> "$1"';
-  const { hooks: made, results, log } = hooks();
-  const event = ended(
+  const { hooks: made, results, log } = createTestHooks();
+  const event = buildEnded(
     { result: "failed", code: 3 },
     {},
     { hooks: { failure: ["sh", "-c", script, "sh", path] } },
@@ -240,25 +242,25 @@ test.each([
   ["is killed", ["sh", "-c", "kill -9 $$"], "signal 9"],
   ["is not there", ["/nowhere/x"], '"/nowhere/x" was not found: no such file or directory (ENOENT)'],
 ])("a command that %s is logged, and not tried again", async (_, command, error) => {
-  const { hooks: made, results, log } = hooks({ hooks: { start: command } });
-  made.handleEvent(started());
+  const { hooks: made, results, log } = createTestHooks({ hooks: { start: command } });
+  made.handleEvent(buildStarted());
   await made.close();
   expect(results).toEqual(["failed"]);
   expect(log.list[0]).toMatchObject({ event: "start", hook: JSON.stringify(command[0]), error });
 });
 
 test("a command whose time is up is ended with all it has started, and so is one when the worker ends", async () => {
-  const path = join(folder(), "pid");
+  const path = join(createFolder(), "pid");
   const command = ["sh", "-c", `sleep 300 & echo $! > ${path}; yes | head -c 1000000; wait`];
-  const late = hooks({ within: 300, hooks: { start: command } });
-  late.hooks.handleEvent(started());
+  const late = createTestHooks({ within: 300, hooks: { start: command } });
+  late.hooks.handleEvent(buildStarted());
   await late.hooks.close();
   expect(late.log.list[0]?.error).toMatch(/^it was ended: its timeout has passed; its output: y y/);
   expect(existsSync(`/proc/${readFileSync(path, "utf8").trim()}`)).toBe(false);
   rmSync(path);
-  const { hooks: made, results } = hooks({ hooks: { start: command } });
-  made.handleEvent(started());
-  await until("it runs", () => existsSync(path) && readFileSync(path, "utf8").endsWith("\n"));
+  const { hooks: made, results } = createTestHooks({ hooks: { start: command } });
+  made.handleEvent(buildStarted());
+  await waitUntil("it runs", () => existsSync(path) && readFileSync(path, "utf8").endsWith("\n"));
   await made.close(0);
   expect(results).toEqual(["failed"]);
   expect(existsSync(`/proc/${readFileSync(path, "utf8").trim()}`)).toBe(false);

@@ -7,9 +7,9 @@ import {
   parseListenAddress,
 } from "../../../../src/work/worker/metrics/listen-address.ts";
 import { startMetrics } from "../../../../src/work/worker/metrics/metrics.ts";
-import { ended, skipped, started, Warnings } from "../events.ts";
+import { buildEnded, buildSkipped, buildStarted, Warnings } from "../events.ts";
 
-async function metrics(more: { findFault?(): string | undefined; countHeldLeases?(): number } = {}) {
+async function serveTestMetrics(more: { findFault?(): string | undefined; countHeldLeases?(): number } = {}) {
   const made = await startMetrics({ listen: "0", log: new Warnings(), findFault: () => undefined, ...more });
   onTestFinished(() => made.close());
   return made;
@@ -35,16 +35,16 @@ function get(port: number, path: string, method = "GET"): Promise<Answer> {
 }
 
 test("what a worker tells is counted", async () => {
-  const { countEvent, countHook, address } = await metrics({ countHeldLeases: () => 3 });
+  const { countEvent, countHook, address } = await serveTestMetrics({ countHeldLeases: () => 3 });
   countEvent({ kind: "load", running: 2, concurrency: 8 });
   countEvent({ kind: "clock", state: "refuses", skew: 6_500 });
-  countEvent(started());
-  countEvent(started({ attempt: 2, late: 61_000 }));
-  countEvent(ended());
-  countEvent(ended({ result: "failed" }, { again: 1 }));
-  countEvent(ended({ result: "timeout" }, { isDead: true }));
-  countEvent(ended({ result: "retry" }, { again: 1 }));
-  countEvent(skipped(5));
+  countEvent(buildStarted());
+  countEvent(buildStarted({ attempt: 2, late: 61_000 }));
+  countEvent(buildEnded());
+  countEvent(buildEnded({ result: "failed" }, { again: 1 }));
+  countEvent(buildEnded({ result: "timeout" }, { isDead: true }));
+  countEvent(buildEnded({ result: "retry" }, { again: 1 }));
+  countEvent(buildSkipped(5));
   countEvent({ kind: "unknown", id: "x", type: "x" });
   countHook("dropped");
   const { text } = await get(address.port, "/metrics");
@@ -73,10 +73,10 @@ test("what a worker tells is counted", async () => {
 });
 
 test("types are labels, however they are written, and only so many of them", async () => {
-  const { countEvent, address } = await metrics();
-  countEvent(started({ type: 'a"b\\c\nd' }));
-  countEvent(started({ type: "x".repeat(101) }));
-  for (let i = 0; i < 1_000; i += 1) countEvent(started({ type: `type ${i}` }));
+  const { countEvent, address } = await serveTestMetrics();
+  countEvent(buildStarted({ type: 'a"b\\c\nd' }));
+  countEvent(buildStarted({ type: "x".repeat(101) }));
+  for (let i = 0; i < 1_000; i += 1) countEvent(buildStarted({ type: `type ${i}` }));
   const { text } = await get(address.port, "/metrics");
   const fired = text.split("\n").filter((line) => line.startsWith("signalbox_worker_fired_total{"));
   expect(fired).toContain('signalbox_worker_fired_total{type="a\\"b\\\\c\\nd"} 1');
@@ -86,7 +86,7 @@ test("types are labels, however they are written, and only so many of them", asy
 
 test("the server says how the worker is, and nothing else", async () => {
   let illness: string | undefined;
-  const { address } = await metrics({ findFault: () => illness });
+  const { address } = await serveTestMetrics({ findFault: () => illness });
   const { port } = address;
   expect(await get(port, "/healthz")).toMatchObject({ code: 200, text: "ok\n" });
   illness = "the session is not renewed";
@@ -99,7 +99,7 @@ test("the server says how the worker is, and nothing else", async () => {
 });
 
 test("what is no HTTP, and a head without an end, harm nobody", async () => {
-  const { address } = await metrics();
+  const { address } = await serveTestMetrics();
   const socket = connect(address.port, "127.0.0.1");
   const ended = new Promise((resolve) => socket.once("close", resolve));
   socket.on("error", () => {}).resume();
@@ -109,7 +109,7 @@ test("what is no HTTP, and a head without an end, harm nobody", async () => {
 });
 
 test("a port that is taken is said so", async () => {
-  const { address } = await metrics();
+  const { address } = await serveTestMetrics();
   const listen = `127.0.0.1:${address.port}`;
   const second = startMetrics({ listen, log: new Warnings(), findFault: () => undefined });
   await expect(second).rejects.toMatchObject({

@@ -1,31 +1,33 @@
 // Covers src/etcd/retry.ts, src/work/worker/polling/polled-task.ts
 /** PerfectSched's meaning, case by case, on a real etcd with a wall clock that the test sets. */
+
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { TestCluster } from "../../../../fixtures/cluster/test-cluster.ts";
 import { AlreadyFinishedError, NotFoundError, PreemptedError } from "../../../../src/schedule/errors.ts";
 import type { PolledTask } from "../../../../src/work/worker/polling/polled-task.ts";
 import { Poller, type PollerOptions } from "../../../../src/work/worker/polling/poller.ts";
-import { Bed, MINUTE, Site, START } from "../../schedule/site.ts";
+import { MINUTE, START, WorkerFixture } from "../worker-fixture.ts";
 
-const bed = new Bed();
-let site: Site;
+const cluster = TestCluster.startForFile();
+let fixture: WorkerFixture;
 let pollers: Poller[];
 beforeEach(() => {
-  site = new Site(bed.store);
+  fixture = new WorkerFixture(cluster.store);
   pollers = [];
 });
 afterEach(async () => {
   for (const poller of pollers) await poller.close();
 });
 
-async function poller(options: Partial<PollerOptions> = {}): Promise<Poller> {
+async function createPoller(options: Partial<PollerOptions> = {}): Promise<Poller> {
   const whole = { host: "h1", pid: 1, version: "0", ttl: 30, ...options };
-  const opened = await Poller.open(site.ports(), whole, new AbortController().signal);
+  const opened = await Poller.open(fixture.createPorts(), whole, new AbortController().signal);
   pollers.push(opened);
   return opened;
 }
 
 /** What others did comes by the watch: polls until there is something. */
-async function eventually(from: Poller): Promise<PolledTask> {
+async function pollUntilTask(from: Poller): Promise<PolledTask> {
   for (;;) {
     const task = await from.poll();
     if (task !== undefined) return task;
@@ -33,7 +35,7 @@ async function eventually(from: Poller): Promise<PolledTask> {
   }
 }
 
-const scheduledOf = (task: PolledTask | undefined) => task?.claimed.running.scheduled;
+const getScheduled = (task: PolledTask | undefined) => task?.claimed.running.scheduled;
 
 describe("take", () => {
   const cases: [string, object, object, number, boolean][] = [
@@ -59,33 +61,33 @@ describe("take", () => {
     ],
   ];
   test.each(cases)("%s", async (_, definition, first, now, isTaken) => {
-    site.clock.set(START - MINUTE);
-    await site.add("job", definition, first);
-    site.clock.set(now);
-    const task = await (await poller()).poll();
+    fixture.clock.set(START - MINUTE);
+    await fixture.add("job", definition, first);
+    fixture.clock.set(now);
+    const task = await (await createPoller()).poll();
     expect(task !== undefined).toBe(isTaken);
   });
 
   test("those due longest come first", async () => {
-    await site.add("b", {}, { start: START - MINUTE });
-    await site.add("a", {}, { start: START });
-    await site.add("c", { delay: 1_000 }, { start: START - 2 * MINUTE });
-    const from = await poller();
+    await fixture.add("b", {}, { start: START - MINUTE });
+    await fixture.add("a", {}, { start: START });
+    await fixture.add("c", { delay: 1_000 }, { start: START - 2 * MINUTE });
+    const from = await createPoller();
     const ids = [await from.poll(), await from.poll(), await from.poll(), await from.poll()];
     expect(ids.map((task) => task?.claimed.id)).toEqual(["c", "b", "a", undefined]);
   });
 
   test("what is taken is invisible, for its taker and for others", async () => {
-    await site.add("job");
-    const [one, two] = [await poller(), await poller()];
+    await fixture.add("job");
+    const [one, two] = [await createPoller(), await createPoller()];
     expect(await one.poll()).toBeDefined();
-    site.clock.advance(10 * MINUTE);
+    fixture.clock.advance(10 * MINUTE);
     expect([await one.poll(), await two.poll()]).toEqual([undefined, undefined]);
   });
 
   test("of two who poll at once, one gets it", async () => {
-    await site.add("job");
-    const both = await Promise.all([poller(), poller()]);
+    await fixture.add("job");
+    const both = await Promise.all([createPoller(), createPoller()]);
     const tasks = await Promise.all(both.map((one) => one.poll()));
     expect(tasks.filter((task) => task !== undefined)).toHaveLength(1);
   });
@@ -93,27 +95,27 @@ describe("take", () => {
 
 describe("alive time", () => {
   test("without a heartbeat, another gets the same occurrence; the first is told", async () => {
-    await site.add("job");
-    const [one, two] = [await poller({ aliveTime: 300_000 }), await poller()];
+    await fixture.add("job");
+    const [one, two] = [await createPoller({ aliveTime: 300_000 }), await createPoller()];
     const first = await one.poll();
-    site.clock.advance(299_000);
+    fixture.clock.advance(299_000);
     await one.expire();
     expect(await two.poll()).toBeUndefined();
-    site.clock.advance(1_500);
+    fixture.clock.advance(1_500);
     await one.expire();
-    const second = await eventually(two);
-    expect(scheduledOf(second)).toBe(START);
+    const second = await pollUntilTask(two);
+    expect(getScheduled(second)).toBe(START);
     await expect(first?.finish()).rejects.toThrow(PreemptedError);
     await expect(first?.sendHeartbeat()).rejects.toThrow(PreemptedError);
     await second.finish();
   });
 
   test("a heartbeat keeps it", async () => {
-    await site.add("job");
-    const [one, two] = [await poller({ aliveTime: 300_000 }), await poller()];
+    await fixture.add("job");
+    const [one, two] = [await createPoller({ aliveTime: 300_000 }), await createPoller()];
     const task = await one.poll();
     for (let beat = 0; beat < 3; beat += 1) {
-      site.clock.advance(299_000);
+      fixture.clock.advance(299_000);
       await task?.sendHeartbeat();
       await one.expire();
     }
@@ -122,30 +124,30 @@ describe("alive time", () => {
   });
 
   test("with a session that is gone, another gets it, and the first is told at the next word", async () => {
-    await site.add("job");
-    const [one, two] = [await poller(), await poller()];
+    await fixture.add("job");
+    const [one, two] = [await createPoller(), await createPoller()];
     const first = await one.poll();
-    const { kvs } = await bed.store.readRange({ key: site.keys.running("job") });
-    await bed.store.revoke(kvs[0]?.session ?? 0n);
-    const second = await eventually(two);
-    expect(scheduledOf(second)).toBe(START);
+    const { kvs } = await cluster.store.readRange({ key: fixture.keys.running("job") });
+    await cluster.store.revoke(kvs[0]?.session ?? 0n);
+    const second = await pollUntilTask(two);
+    expect(getScheduled(second)).toBe(START);
     expect(BigInt(second.claimed.token)).toBeGreaterThan(first?.claimed.token ?? 0n);
     await expect(first?.sendHeartbeat()).rejects.toThrow(PreemptedError);
     await expect(first?.finish()).rejects.toThrow(PreemptedError);
     await second.finish();
-    expect(await site.due("job")).toMatchObject({ next: START + MINUTE, open: [] });
+    expect(await fixture.readDue("job")).toMatchObject({ next: START + MINUTE, open: [] });
   });
 });
 
 describe("finish, retry, release", () => {
   test("finish: the next counts from the scheduled time, so missed ones are made up one by one", async () => {
-    await site.add("job");
-    site.clock.set(START + 3 * MINUTE + 10_000);
-    const from = await poller();
+    await fixture.add("job");
+    fixture.clock.set(START + 3 * MINUTE + 10_000);
+    const from = await createPoller();
     const scheduled: (number | undefined)[] = [];
     for (let n = 0; n < 4; n += 1) {
       const task = await from.poll();
-      scheduled.push(scheduledOf(task));
+      scheduled.push(getScheduled(task));
       await task?.finish();
     }
     expect(scheduled).toEqual([0, 1, 2, 3].map((n) => START + n * MINUTE));
@@ -153,8 +155,8 @@ describe("finish, retry, release", () => {
   });
 
   test("finishing twice is an error of its own", async () => {
-    await site.add("job");
-    const task = await (await poller()).poll();
+    await fixture.add("job");
+    const task = await (await createPoller()).poll();
     await task?.finish();
     await expect(task?.finish()).rejects.toThrow(AlreadyFinishedError);
     await expect(task?.retry()).rejects.toThrow(AlreadyFinishedError);
@@ -162,47 +164,47 @@ describe("finish, retry, release", () => {
   });
 
   test("retry: the same occurrence, after its wait", async () => {
-    await site.add("job");
-    const from = await poller();
+    await fixture.add("job");
+    const from = await createPoller();
     await (await from.poll())?.retry();
-    site.clock.advance(290_000);
+    fixture.clock.advance(290_000);
     expect(await from.poll()).toBeUndefined();
-    site.clock.advance(11_000);
+    fixture.clock.advance(11_000);
     const again = await from.poll();
-    expect(scheduledOf(again)).toBe(START);
+    expect(getScheduled(again)).toBe(START);
     await again?.finish();
-    expect(await site.due("job")).toMatchObject({ next: START + MINUTE });
+    expect(await fixture.readDue("job")).toMatchObject({ next: START + MINUTE });
   });
 
   test("release: the same occurrence, at once, by anybody", async () => {
-    await site.add("job");
-    const [one, two] = [await poller(), await poller()];
+    await fixture.add("job");
+    const [one, two] = [await createPoller(), await createPoller()];
     await (await one.poll())?.release();
-    expect(scheduledOf(await eventually(two))).toBe(START);
+    expect(getScheduled(await pollUntilTask(two))).toBe(START);
   });
 
   test("its data is what was stored, whatever it is", async () => {
     const data = { table: "日本", rows: [1, null, 2.5], deep: { a: { b: "\u0000" } } };
-    await site.add("job", { data });
-    expect((await (await poller()).poll())?.claimed.definition.data).toEqual(data);
+    await fixture.add("job", { data });
+    expect((await (await createPoller()).poll())?.claimed.definition.data).toEqual(data);
   });
 
   test("deleted while it is worked on: its end says so, and leaves nothing", async () => {
-    await site.add("job");
-    const task = await (await poller()).poll();
-    await site.delete(site.keys.schedule("job"), site.keys.due("job"));
+    await fixture.add("job");
+    const task = await (await createPoller()).poll();
+    await fixture.delete(fixture.keys.schedule("job"), fixture.keys.due("job"));
     await expect(task?.finish()).rejects.toBeInstanceOf(NotFoundError);
-    expect((await bed.store.readRange(site.keys.dues())).kvs).toEqual([]);
-    expect(await site.running()).toEqual([]);
+    expect((await cluster.store.readRange(fixture.keys.dues())).kvs).toEqual([]);
+    expect(await fixture.listRunning()).toEqual([]);
   });
 
   test("closing gives back what is open", async () => {
-    await site.add("job");
-    const one = await poller();
+    await fixture.add("job");
+    const one = await createPoller();
     await one.poll();
     await one.close();
     pollers.shift();
-    expect(await site.due("job")).toMatchObject({ open: [{ scheduled: START }] });
-    expect(await site.running()).toEqual([]);
+    expect(await fixture.readDue("job")).toMatchObject({ open: [{ scheduled: START }] });
+    expect(await fixture.listRunning()).toEqual([]);
   });
 });

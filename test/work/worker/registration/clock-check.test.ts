@@ -2,16 +2,18 @@
 // src/work/worker/registration/clock-jump.ts, src/work/worker/registration/worker-heartbeat.ts,
 // src/work/worker/registration/worker-registration.ts
 /** Clocks of workers that differ. */
+
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { TestCluster } from "../../../../fixtures/cluster/test-cluster.ts";
 import { retryAfterStalls } from "../../../../fixtures/steady.ts";
 import { readMemberClocks } from "../../../../src/etcd/members/member-clocks.ts";
 import type { ScheduleWorkerOptions } from "../../../../src/work/worker/engine/schedule-worker.ts";
 import type { ScheduledTask, TaskResult } from "../../../../src/work/worker/handler.ts";
 import { CLOCK_LIMITS, ClockCheck } from "../../../../src/work/worker/registration/clock-check.ts";
-import { Bed, HandClock, MINUTE, Site, START } from "../../schedule/site.ts";
+import { MINUTE, SettableClock, START, WorkerFixture } from "../worker-fixture.ts";
 
 describe("what is heard", () => {
-  const heard = (...offsets: number[][]) => {
+  const collectSamples = (...offsets: number[][]) => {
     const clocks = new ClockCheck();
     for (const [at, words] of offsets.entries())
       for (const ahead of words) clocks.addSample(`w${at}`, 1e12, 1e12 + ahead);
@@ -31,13 +33,13 @@ describe("what is heard", () => {
     ["of two, the one behind goes on: it is never early", [[-60_000]], -60_000, "warns"],
   ];
   test.each(cases)("%s", (_, offsets, skew, judgement) => {
-    const clocks = heard(...offsets);
+    const clocks = collectSamples(...offsets);
     expect(clocks.skew).toBeCloseTo(skew, -1);
     expect(clocks.judge(CLOCK_LIMITS)).toBe(judgement);
   });
 
   test("what was heard counts by the new time after a step", () => {
-    const clocks = heard([3, 8], [2]);
+    const clocks = collectSamples([3, 8], [2]);
     clocks.shiftSamples(60_000);
     expect(clocks.judge(CLOCK_LIMITS)).toBe("refuses");
     clocks.shiftSamples(-60_000);
@@ -45,44 +47,46 @@ describe("what is heard", () => {
   });
 
   test("who has left does not count", () => {
-    const clocks = heard([60_000], [2]);
+    const clocks = collectSamples([60_000], [2]);
     clocks.forget("w0");
     expect(clocks.judge(CLOCK_LIMITS)).toBe("ok");
   });
 });
 
 describe("three workers", () => {
-  const bed = new Bed();
-  let site: Site;
+  const cluster = TestCluster.startForFile();
+  let fixture: WorkerFixture;
   beforeEach(() => {
-    site = new Site(bed.store);
+    fixture = new WorkerFixture(cluster.store);
   });
-  afterEach(() => site.close());
+  afterEach(() => fixture.close());
 
   /** Starts two whose clocks agree and one that is `skew` ms ahead; fires 10 schedules for three minutes. */
   async function play(skew: number) {
-    await site.close();
-    site = new Site(bed.store); // where it is played once more
+    await fixture.close();
+    fixture = new WorkerFixture(cluster.store); // where it is played once more
     const ids = Array.from({ length: 10 }, (_, n) => `job${n}`);
-    site.clock.set(START - 40_000);
-    for (const id of ids) await site.add(id, { end: START + 2 * MINUTE });
+    fixture.clock.set(START - 40_000);
+    for (const id of ids) await fixture.add(id, { end: START + 2 * MINUTE });
     const runs: string[] = [];
     const count = async ({ id, scheduled }: ScheduledTask): Promise<TaskResult> => {
       runs.push(`${id} ${(scheduled - START) / MINUTE}`);
       return { result: "ok" };
     };
-    const wrong = new HandClock(site.clock.getWallTime() + skew);
-    const right = [site.worker(count), site.worker(count)];
-    await Promise.all(right.map((worker) => worker.joined()));
-    const off = site.worker(count, { clock: wrong });
-    await off.joined();
-    await off.saw((events) => events.find(({ kind }) => kind === "clock"));
+    const wrong = new SettableClock(fixture.clock.getWallTime() + skew);
+    const right = [fixture.startWorker(count), fixture.startWorker(count)];
+    await Promise.all(right.map((worker) => worker.waitUntilJoined()));
+    const off = fixture.startWorker(count, { clock: wrong });
+    await off.waitUntilJoined();
+    await off.waitForEvents((events) => events.find(({ kind }) => kind === "clock"));
     const early = [...runs];
     for (let minute = 0; minute < 3; minute += 1) {
-      site.clock.set(START + minute * MINUTE);
+      fixture.clock.set(START + minute * MINUTE);
       wrong.set(START + minute * MINUTE + skew);
       while (runs.length < 10 * (minute + 1))
-        await Promise.race([...right, off].map((one) => one.saw(() => runs.length >= 10 * (minute + 1))));
+        await Promise.race(
+          [...right, off].map((one) => one.waitForEvents(() => runs.length >= 10 * (minute + 1))),
+        );
     }
     const judged = off.events.flatMap((event) => (event.kind === "clock" ? [event] : []));
     const calm = right.flatMap(({ events }) => events.filter((event) => event.kind === "clock"));
@@ -108,60 +112,62 @@ describe("three workers", () => {
       expect(judged[0]).toMatchObject({ state: "refuses" });
       expect(off.events.filter(({ kind }) => kind === "started")).toEqual([]);
       expect(calm).toEqual([]);
-      const { kvs } = await bed.store.readRange(site.keys.workers());
+      const { kvs } = await cluster.store.readRange(fixture.keys.workers());
       expect(kvs.filter(({ value }) => JSON.parse(value).clock === "refuses")).toHaveLength(1);
     }));
 
   test("its clock is set an hour forward while it works: it fires nothing from then on", async () => {
-    const own = new HandClock(site.clock.getWallTime());
+    const own = new SettableClock(fixture.clock.getWallTime());
     const run = async (): Promise<TaskResult> => ({ result: "ok" });
-    const right = [site.worker(run), site.worker(run)];
-    await Promise.all(right.map((worker) => worker.joined()));
-    const off = site.worker(run, { clock: own, clockOffset: () => own.getWallTime() - own.now() });
-    await off.joined();
-    await site.add("soon", {}, { start: START + 30 * MINUTE });
+    const right = [fixture.startWorker(run), fixture.startWorker(run)];
+    await Promise.all(right.map((worker) => worker.waitUntilJoined()));
+    const off = fixture.startWorker(run, { clock: own, clockOffset: () => own.getWallTime() - own.now() });
+    await off.waitUntilJoined();
+    await fixture.add("soon", {}, { start: START + 30 * MINUTE });
     own.advance(60 * MINUTE);
     // What was heard on a busy machine may have earned it a warning before.
-    const [judged] = await off.saw((events) => {
+    const [judged] = await off.waitForEvents((events) => {
       const found = events.flatMap((event) =>
         event.kind === "clock" && event.state === "refuses" ? [event] : [],
       );
       return found.length > 0 && found;
     });
     expect((judged?.skew ?? 0) / MINUTE).toBeCloseTo(60, 0);
-    await site.add("now");
-    await Promise.race(right.map((worker) => worker.hasEnded(1)));
-    expect((await site.due("soon")).next).toBe(START + 30 * MINUTE);
+    await fixture.add("now");
+    await Promise.race(right.map((worker) => worker.waitForOutcomes(1)));
+    expect((await fixture.readDue("soon")).next).toBe(START + 30 * MINUTE);
     expect(off.events.filter(({ kind }) => kind === "started")).toEqual([]);
   });
 
   test("its clock is set right: it fires again", async () => {
-    const wrong = new HandClock(site.clock.getWallTime() + 60_000);
+    const wrong = new SettableClock(fixture.clock.getWallTime() + 60_000);
     const run = async (): Promise<TaskResult> => ({ result: "ok" });
-    const right = [site.worker(run), site.worker(run)];
-    await Promise.all(right.map((worker) => worker.joined()));
-    const off = site.worker(run, { clock: wrong });
-    await off.saw((events) => events.find((event) => event.kind === "clock" && event.state === "refuses"));
-    wrong.set(site.clock.getWallTime());
+    const right = [fixture.startWorker(run), fixture.startWorker(run)];
+    await Promise.all(right.map((worker) => worker.waitUntilJoined()));
+    const off = fixture.startWorker(run, { clock: wrong });
+    await off.waitForEvents((events) =>
+      events.find((event) => event.kind === "clock" && event.state === "refuses"),
+    );
+    wrong.set(fixture.clock.getWallTime());
     await Promise.all(right.map((worker) => worker.stop()));
-    await site.add("job");
-    expect(await off.hasEnded(1)).toMatchObject([{ result: "ok" }]);
+    await fixture.add("job");
+    expect(await off.waitForOutcomes(1)).toMatchObject([{ result: "ok" }]);
   });
 });
 
 describe("a lone worker whose clock is set forward", () => {
-  const bed = new Bed();
-  let site: Site;
+  const cluster = TestCluster.startForFile();
+  let fixture: WorkerFixture;
   beforeEach(() => {
-    site = new Site(bed.store);
+    fixture = new WorkerFixture(cluster.store);
   });
-  afterEach(() => site.close());
+  afterEach(() => fixture.close());
 
   /** A worker alone, a schedule half an hour away, and the clock set an hour forward. @param offsets  of etcd's members, ms */
   async function jump(offsets: () => readonly number[], more: Partial<ScheduleWorkerOptions> = {}) {
-    const own = new HandClock(START - 30 * MINUTE);
+    const own = new SettableClock(START - 30 * MINUTE);
     const asked: number[] = [];
-    const worker = site.worker(async (): Promise<TaskResult> => ({ result: "ok" }), {
+    const worker = fixture.startWorker(async (): Promise<TaskResult> => ({ result: "ok" }), {
       ...{ clock: own, clockOffset: () => own.getWallTime() - own.now() },
       readMemberClocks: async () => {
         asked.push(own.now());
@@ -169,10 +175,10 @@ describe("a lone worker whose clock is set forward", () => {
       },
       ...more,
     });
-    await worker.joined();
-    await site.add("soon");
+    await worker.waitUntilJoined();
+    await fixture.add("soon");
     own.advance(60 * MINUTE);
-    const [refused] = await worker.saw((events) => {
+    const [refused] = await worker.waitForEvents((events) => {
       const found = events.filter((event) => event.kind === "clock" && event.state === "refuses");
       return found.length > 0 && found;
     });
@@ -180,72 +186,76 @@ describe("a lone worker whose clock is set forward", () => {
     return { worker, own, asked };
   }
 
-  const started = (events: readonly { kind: string }[]) =>
+  const countStarts = (events: readonly { kind: string }[]) =>
     events.filter(({ kind }) => kind === "started").length;
 
   test("fires nothing while etcd's members disagree, and goes on when it is set right", async () => {
     let off = -60 * MINUTE;
     const { worker, own, asked } = await jump(() => [off, off, 5]);
-    await worker.saw(() => asked.length > 0);
-    expect(started(worker.events)).toBe(0);
-    expect((await site.due("soon")).next).toBe(START);
+    await worker.waitForEvents(() => asked.length > 0);
+    expect(countStarts(worker.events)).toBe(0);
+    expect((await fixture.readDue("soon")).next).toBe(START);
     off = 0;
     own.advance(-60 * MINUTE);
-    await worker.saw((events) => events.find((event) => event.kind === "clock" && event.state === "ok"));
-    expect(started(worker.events)).toBe(0); // it is half an hour away again
+    await worker.waitForEvents((events) =>
+      events.find((event) => event.kind === "clock" && event.state === "ok"),
+    );
+    expect(countStarts(worker.events)).toBe(0); // it is half an hour away again
     own.advance(3_000); // no jump that has to be judged
-    await site.add("now", {}, { start: own.getWallTime() - MINUTE });
-    await worker.hasEnded(1);
+    await fixture.add("now", {}, { start: own.getWallTime() - MINUTE });
+    await worker.waitForOutcomes(1);
   });
 
   test("fires what is due when etcd's members agree: the clock was behind, or the machine was paused", async () => {
     const { worker } = await jump(() => [0, 40, -60 * MINUTE]);
-    const [ended] = await worker.hasEnded(1);
+    const [ended] = await worker.waitForOutcomes(1);
     expect(ended).toMatchObject({ result: "ok" });
   });
 
   test("goes on after a while where no member tells the time", async () => {
     const { worker } = await jump(() => [], { holdFor: 300 });
-    await worker.hasEnded(1);
+    await worker.waitForOutcomes(1);
   });
 
   test("lets other workers judge as soon as one is heard", async () => {
     const { worker, own } = await jump(() => []);
-    const other = site.worker(async (): Promise<TaskResult> => ({ result: "ok" }), {
-      clock: new HandClock(own.getWallTime()),
+    const other = fixture.startWorker(async (): Promise<TaskResult> => ({ result: "ok" }), {
+      clock: new SettableClock(own.getWallTime()),
     });
-    await other.joined();
-    await worker.saw((events) => events.find((event) => event.kind === "clock" && event.state !== "refuses"));
+    await other.waitUntilJoined();
+    await worker.waitForEvents((events) =>
+      events.find((event) => event.kind === "clock" && event.state !== "refuses"),
+    );
   });
 
   test("is not stopped by a small step, nor by one back", async () => {
-    const own = new HandClock(START);
+    const own = new SettableClock(START);
     let asked = 0;
-    const worker = site.worker(async (): Promise<TaskResult> => ({ result: "ok" }), {
+    const worker = fixture.startWorker(async (): Promise<TaskResult> => ({ result: "ok" }), {
       ...{ clock: own, clockOffset: () => own.getWallTime() - own.now() },
       readMemberClocks: async () => {
         asked += 1;
         return [];
       },
     });
-    await worker.joined();
+    await worker.waitUntilJoined();
     own.advance(4_000);
-    await site.add("one", { end: START });
-    await worker.hasEnded(1);
+    await fixture.add("one", { end: START });
+    await worker.waitForOutcomes(1);
     own.advance(-MINUTE);
-    await site.add("two", { end: START - MINUTE }, { start: START - MINUTE });
-    await worker.hasEnded(2);
+    await fixture.add("two", { end: START - MINUTE }, { start: START - MINUTE });
+    await worker.waitForOutcomes(2);
     expect(asked).toBe(0);
   });
 
   test("a real member's clock is read over HTTP", async () => {
     const ahead = () => Date.now() + 60 * MINUTE;
     const [clock] = await readMemberClocks(
-      { endpoints: bed.etcd.endpoints },
+      { endpoints: cluster.etcd.endpoints },
       ahead,
       new AbortController().signal,
     );
-    expect(clock?.endpoint).toBe(bed.etcd.clientUrl);
+    expect(clock?.endpoint).toBe(cluster.etcd.clientUrl);
     expect((clock?.least ?? 0) / MINUTE).toBeCloseTo(-60, 0);
     expect(
       await readMemberClocks({ endpoints: ["http://127.0.0.1:1"] }, ahead, new AbortController().signal),

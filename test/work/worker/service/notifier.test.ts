@@ -1,16 +1,16 @@
 // Covers src/process/systemd-notifier.ts
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { waitUntil } from "../../../../fixtures/wait-until.ts";
 import { createNotifier } from "../../../../src/work/worker/service/notifier.ts";
-import { until } from "../../../safety/support/until.ts";
 import { Warnings } from "../events.ts";
-import { folder, receiver } from "../receiver.ts";
+import { createFolder, startReceiver } from "../receiver.ts";
 
 test.each(["path", "abstract"])(
   "systemd is told by its words, over a socket with a %s address",
   async (kind) => {
-    const address = kind === "path" ? join(folder(), "socket") : `@signalbox-test-${process.pid}`;
-    const { words } = await receiver(address);
+    const address = kind === "path" ? join(createFolder(), "socket") : `@signalbox-test-${process.pid}`;
+    const { words } = await startReceiver(address);
     const log = new Warnings();
     const notifier = createNotifier({ NOTIFY_SOCKET: address }, { log, isAlive: () => true });
     notifier.sendStatus("running 0 of 4\n\x1b[31mREADY=1");
@@ -19,7 +19,7 @@ test.each(["path", "abstract"])(
     notifier.sendReloading();
     notifier.sendStopping();
     await notifier.close();
-    await until("all has come", () => words().length === 4, { tell: () => words().join(" | ") });
+    await waitUntil("all has come", () => words().length === 4, { describe: () => words().join(" | ") });
     const [status, ready, reloading, stopping] = words();
     expect(status).toBe("STATUS=running 0 of 4 READY=1");
     expect(ready).toBe("READY=1");
@@ -32,8 +32,8 @@ test.each(["path", "abstract"])(
 );
 
 test("the watchdog is fed while the worker is alive, and not after", async () => {
-  const address = join(folder(), "socket");
-  const { words } = await receiver(address);
+  const address = join(createFolder(), "socket");
+  const { words } = await startReceiver(address);
   let isAlive = true;
   let asked = 0;
   const env = { NOTIFY_SOCKET: address, WATCHDOG_USEC: "40000", WATCHDOG_PID: String(process.pid) };
@@ -44,19 +44,19 @@ test("the watchdog is fed while the worker is alive, and not after", async () =>
       return isAlive;
     },
   });
-  await until("it is fed", () => words().filter((word) => word === "WATCHDOG=1").length >= 3);
+  await waitUntil("it is fed", () => words().filter((word) => word === "WATCHDOG=1").length >= 3);
   isAlive = false;
   const before = asked;
-  await until("it is asked for again", () => asked >= before + 5);
+  await waitUntil("it is asked for again", () => asked >= before + 5);
   notifier.sendStatus("end");
   await notifier.close();
-  await until("the end has come", () => words().includes("STATUS=end"));
+  await waitUntil("the end has come", () => words().includes("STATUS=end"));
   expect(words().filter((word) => word === "WATCHDOG=1").length).toBeLessThanOrEqual(before);
 });
 
 test("a watchdog of another process is none of ours", async () => {
-  const address = join(folder(), "socket");
-  const { words } = await receiver(address);
+  const address = join(createFolder(), "socket");
+  const { words } = await startReceiver(address);
   let asked = 0;
   const isAlive = () => {
     asked += 1;
@@ -67,7 +67,7 @@ test("a watchdog of another process is none of ours", async () => {
   await new Promise((resolve) => setTimeout(resolve, 20)); // ten times what its own would take
   notifier.sendReady();
   await notifier.close();
-  await until("it has come", () => words().length > 0);
+  await waitUntil("it has come", () => words().length > 0);
   expect(words()).toEqual(["READY=1"]);
   expect(asked).toBe(0);
 });
@@ -89,7 +89,7 @@ test.each([
   const notifier = createNotifier({ NOTIFY_SOCKET: address }, { log, isAlive: () => true, ...more });
   notifier.sendReady();
   await notifier.close();
-  await until("it is logged", () => log.list.length > 0);
+  await waitUntil("it is logged", () => log.list.length > 0);
   expect(log.list[0]).toMatchObject({
     message: "cannot notify systemd",
     error: expect.stringMatching(message),

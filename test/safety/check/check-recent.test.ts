@@ -1,0 +1,103 @@
+// Covers src/commands/check/recent/recent-report.ts
+/** `signalbox check lock` and `check schedule` on real runs and a real worker. */
+
+import { describe, expect, it } from "vitest";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
+
+const cluster = TestCluster.startForFile();
+
+describe("signalbox check lock", () => {
+  it("knows a success, a failure since, and a lock that nobody remembers", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    const run = (lock: string, code: number) =>
+      namespace.start(["run", "--lock", lock, "--", "sh", "-c", `exit ${code}`]).ended;
+    await run("good", 0);
+    await run("worse", 0);
+    await run("worse", 3);
+    await run("bad", 4);
+    const check = (...words: string[]) => namespace.start(["check", "lock", ...words]).ended;
+    expect(await check("good")).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^ok +lock good: succeeded/),
+    });
+    expect(await check("good", "worse")).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(
+        /warning lock worse: its last run failed .* exit 3 on .*\n +signalbox history worse/,
+      ),
+    });
+    const all = await check("good", "worse", "bad", "never", "--nagios");
+    expect(all).toMatchObject({
+      code: 2,
+      stdout: expect.stringMatching(
+        /^SIGNALBOX CRITICAL - 2 failures, 1 warning: .* \| jobs=4 overdue=2;;0 failed_since=1;0\n$/,
+      ),
+    });
+    const json = JSON.parse((await check("good", "--json")).stdout);
+    expect(json).toMatchObject({ state: "ok", figures: { jobs: 1, overdue: 0, failed_since: 0 } });
+    expect(json.figures.oldest_success).toBeGreaterThanOrEqual(0);
+  });
+
+  it("counts from the end of the success, and tells a run that is still going", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    await namespace.start(["run", "--lock", "x", "--", "true"]).ended;
+    const running = namespace.start(["run", "--lock", "x", "--", "sh", "-c", "echo up; sleep 600"]);
+    await running.waitForOutput(/up/);
+    const late = await namespace.start(["check", "lock", "x", "--within", "0"]).ended;
+    expect(late.code).toBe(2);
+    expect(late.stdout).toMatch(
+      /no run succeeded within 0s; the last success was \d+s ago; a run has been going/,
+    );
+    running.child.kill("SIGTERM");
+    await running.ended;
+  });
+
+  it("refuses what it cannot check", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    expect(await namespace.start(["check", "lock"]).ended).toMatchObject({ code: 64 });
+    expect(await namespace.start(["check", "lock", "x", "--within", "soon"]).ended).toMatchObject({
+      code: 64,
+      stderr: expect.stringContaining('"soon" is not a duration'),
+    });
+    const away = await namespace.start([
+      "check",
+      "lock",
+      "x",
+      "--nagios",
+      "--endpoints",
+      "http://127.0.0.1:1",
+      "--connect-timeout",
+      "200ms",
+    ]).ended;
+    expect(away).toMatchObject({ code: 3, stdout: expect.stringMatching(/^SIGNALBOX UNKNOWN - /) });
+  });
+});
+
+describe("signalbox check schedule", () => {
+  it("reads what the schedule remembers, and names what was probably meant", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    const schedule = (...words: string[]) => namespace.start(["schedule", ...words]).ended;
+    await schedule("add", "good", "0 0 1 1 *", "--yes", "--", "true");
+    await schedule("add", "bad", "0 0 1 1 *", "--yes", "--", "false");
+    const worker = namespace.start(["worker"]);
+    await schedule("trigger", "good", "--yes");
+    await schedule("trigger", "bad", "--yes");
+    const check = (...words: string[]) => namespace.start(["check", "schedule", ...words]).ended;
+    await waitUntil("the success is seen", async () => (await check("good")).code === 0);
+    const bad = await waitUntil("the failure is seen", async () => {
+      const ended = await check("bad");
+      return /the last run failed/.test(ended.stdout) && ended;
+    });
+    expect(bad.code).toBe(2);
+    expect(bad.stdout).toMatch(
+      /none of the last \d+ runs succeeded; the last run failed .*, failed with exit 1 on /,
+    );
+    expect(await check("goods")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('did you mean "good"?'),
+    });
+    worker.child.kill("SIGTERM");
+    await worker.ended;
+  });
+});

@@ -1,0 +1,466 @@
+// Covers src/commands/check/ask-without-user.ts, src/commands/check/doctor/doctor-transports.ts,
+// src/commands/check/doctor/doctor.impl.ts, src/commands/check/init.impl.ts,
+// src/work/check/authentication.ts, src/work/check/examine.ts, src/work/check/guardian.ts,
+// src/work/check/permissions.ts
+/** `signalbox doctor` on etcds with every illness that can be given to one. */
+
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
+import {
+  type EtcdMember,
+  type RunningEtcd,
+  readClientTls,
+  startCluster,
+  startEtcd,
+} from "../../../fixtures/etcd/index.ts";
+import type { ProcessResult } from "../../../fixtures/signalbox.ts";
+import { StoreError } from "../../../src/etcd/store.ts";
+import { serializeTicket } from "../../../src/protocol/ticket.ts";
+import { ticketWith } from "../../protocol/samples.ts";
+
+const RUN = "0123456789abcdef";
+
+/** Whether doctor warns of the etcd that these tests run on. */
+function isUnsound(version: string): boolean {
+  const [, minor = 0, patch = 0] = version.split(".").map(Number);
+  return patch < ({ 4: 42, 5: 28, 6: 9 }[minor] ?? 0);
+}
+
+/** What of a kind was found, level first, the worst first. */
+function findDetails({ stdout }: ProcessResult, kind: string): string[] {
+  const { findings } = JSON.parse(stdout) as { findings: { kind: string; level: string; detail: string }[] };
+  return findings.filter((one) => one.kind === kind).map(({ level, detail }) => `${level}: ${detail}`);
+}
+
+async function runDoctor(
+  namespace: TestNamespace,
+  ...flags: string[]
+): Promise<ProcessResult & { found(kind: string): string[] }> {
+  const ended = await namespace.execute(["doctor", "--json", ...flags]);
+  expect(ended.stderr).toBe("");
+  return { ...ended, found: (kind) => findDetails(ended, kind) };
+}
+
+describe("a single member", () => {
+  const cluster = TestCluster.startForFile();
+
+  test.each(TRANSPORTS)("that is well, over %s: what there is, and nothing is written", async (transport) => {
+    const namespace = cluster.createNamespace({ transport });
+    expect((await namespace.startRun(["--lock", "a"], ["true"]).ended).code).toBe(0);
+    const before = (await cluster.store.readRange({ key: "a" })).revision;
+    const { code, found: of, stdout } = await runDoctor(namespace);
+    expect((await cluster.store.readRange({ key: "a" })).revision).toBe(before);
+    const [status] = await cluster.store.readMemberStatuses();
+    const version = status?.ok ? status.version : "";
+    const isOld = isUnsound(version);
+    expect(code).toBe(1); // it has no users
+    expect(of("authentication")).toEqual([
+      expect.stringMatching(
+        /^warning: etcd has no authentication: everybody .* write schedules, which workers run/,
+      ),
+    ]);
+    expect(of("guardian")).toEqual([expect.stringMatching(/^ok: it starts/)]);
+    const member = isOld
+      ? /^warning: etcd 3\.\d+\.\d+, which is older than 3\.\d+\.\d+, \d+ ms/
+      : /^ok: etcd 3\.\d+\.\d+, \d+ ms/;
+    expect(of("member")).toEqual([expect.stringMatching(member)]);
+    expect(of("transport")).toEqual([
+      `ok: ${transport} works; ${transport === "http" ? "grpc" : "http"} works too`,
+    ]);
+    expect(of("quorum")).toEqual([expect.stringMatching(/^hint: a single member/)]);
+    expect(of("leader")).toEqual([expect.stringMatching(/^ok: http:.*, term \d+$/)]);
+    expect(of("alarm")).toEqual(["ok: none"]);
+    expect(of("space")).toEqual([expect.stringMatching(/^ok: \d+ KiB of 2.0 GiB/)]);
+    expect(of("settings")).toEqual([expect.stringMatching(/^ok: 1m,/)]);
+    expect(of("permissions")).toEqual([
+      expect.stringMatching(/^ok: runs/),
+      expect.stringMatching(/^ok: operators/),
+    ]);
+    expect(of("keys")).toEqual([`ok: 2 under ${namespace.prefix}, 0 of them tickets`]);
+    expect(of("clock")).toEqual([expect.stringMatching(/^ok: within 5s/), expect.stringMatching(/^ok/)]);
+    expect(JSON.parse(stdout)).toMatchObject({
+      ...{ version: 1, revision: String(before), state: "warning" },
+      figures: { members: 1, members_answering: 1, keys: 2, tickets: 0 },
+    });
+  });
+
+  test("warnings that are known do not count", async () => {
+    const namespace = cluster.createNamespace();
+    const known = ["--accept", "authentication", "--accept", "member-version"];
+    const nagios = await namespace.execute(["doctor", "--nagios", ...known]);
+    expect(nagios).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^SIGNALBOX OK - .* \(accepted: .*authentication.*\) \|/),
+    });
+    const { findings } = JSON.parse((await namespace.execute(["doctor", "--json", ...known])).stdout);
+    expect(findings).toContainEqual(
+      expect.objectContaining({ id: "authentication", level: "warning", accepted: true }),
+    );
+    const one = await namespace.execute(["doctor", ...known.slice(0, 2), "--accept", "authentification"]);
+    expect(one.stdout).toMatch(/^known {3}authentication: /m);
+    expect(one.stdout).toMatch(/^hint {4}--accept authentification: matches no warning now$/m);
+    expect((await namespace.execute(["init"])).stdout).toMatch(/^warning authentication: /m);
+    await namespace.put(namespace.keys.resourceConfig("db"), "[]"); // a failure counts, whatever was accepted
+    expect((await namespace.execute(["doctor", ...known, "--accept", "malformed"])).code).toBe(2);
+  });
+
+  test("for people and for Nagios", async () => {
+    const namespace = cluster.createNamespace();
+    const plain = await namespace.execute(["doctor"]);
+    expect(plain.stdout).toMatch(
+      /^ok {6}transport: .*\n(?:.*\n)*ok {6}keys: 0 under .*\n(?:.*\n)*(\d+ warning|fine: )/,
+    );
+    const { code, stdout } = await namespace.execute(["doctor", "--nagios"]);
+    expect(code).toBe(plain.code);
+    expect(stdout).toMatch(
+      /^SIGNALBOX (OK|WARNING) - [^|\n]* \| members=1 members_answering=1 db_size=\d+B latency=\d+ms keys=0 tickets=0\n$/,
+    );
+  });
+
+  test("keys that are wrong: each is named, with what to do", async () => {
+    const namespace = cluster.createNamespace();
+    const { keys } = namespace;
+    const grace = ticketWith({ run: RUN, state: "grace", until: 1 });
+    for (const [key, value] of [
+      [`${namespace.prefix}else`, "1"],
+      [keys.lock("torn", RUN), "no ticket"],
+      [
+        keys.lock("stuck", RUN),
+        serializeTicket(ticketWith({ run: RUN, state: "held", enqueuedAt: Date.now() })),
+      ],
+      [keys.lock("over", RUN), serializeTicket(grace)],
+      [keys.drain("host", "a.x"), '{"by":"ann","at":1,"until":2}'],
+      [keys.resourceConfig("db"), "[]"],
+      [keys.group("web"), '["never.example.com"]'],
+    ] as const)
+      await namespace.put(key, value);
+    const { code, found: of } = await runDoctor(namespace);
+    expect(code).toBe(2);
+    expect(of("malformed")).toEqual([
+      "warning: not a key of signalbox",
+      expect.stringMatching(/^failure: the ticket .*torn.* cannot be read/),
+      expect.stringMatching(/^failure: .* has no total/),
+    ]);
+    expect(of("orphan")).toHaveLength(2);
+    expect(of("overdue")).toEqual([
+      expect.stringMatching(/^warning: .* keeps its place after the end of its grace/),
+    ]);
+    expect(of("drain-ended")).toHaveLength(1);
+    expect(of("host")).toEqual([expect.stringMatching(/never.example.com/)]);
+  });
+
+  test("clocks: a host that is ahead, and the others' are not", async () => {
+    const namespace = cluster.createNamespace();
+    await namespace.put(
+      namespace.keys.host("fast.example.com"),
+      JSON.stringify({ v: 1, seenAt: Date.now() + 3_700_000 }),
+    );
+    expect((await runDoctor(namespace)).found("clock")).toContainEqual(
+      expect.stringMatching(/^warning: it is 1h1m or more ahead of this host's/),
+    );
+  });
+
+  test("many keys are read in pages", async () => {
+    const namespace = cluster.createNamespace();
+    const ops = Array.from({ length: 2_000 }, (_, index) => {
+      const run = index.toString(36).padStart(16, "0");
+      return {
+        op: "put" as const,
+        key: namespace.keys.resource("db", run),
+        value: serializeTicket(ticketWith({ run, total: 9 })),
+      };
+    });
+    for (let from = 0; from < ops.length; from += 100)
+      await cluster.store.commitTxn({ compare: [], success: ops.slice(from, from + 100), failure: [] });
+    const { found: of } = await runDoctor(namespace);
+    expect(of("orphan")).toHaveLength(6);
+    expect(of("orphan")).toContainEqual("failure: 1995 more of this kind");
+  });
+
+  test("settings that leave no room, and a quota of one's own", async () => {
+    const namespace = cluster.createNamespace();
+    const { code, found: of } = await runDoctor(
+      namespace,
+      "--ttl",
+      "3s",
+      "--termination-timeout",
+      "1s",
+      "--quota",
+      "24K",
+    );
+    expect(of("settings")).toEqual([expect.stringMatching(/^warning: 3s, .*survive an outage of 500ms/)]);
+    expect(of("space")).toEqual([expect.stringMatching(/^failure: .* of 24 KiB/)]);
+    expect(code).toBe(2);
+  });
+
+  test("mistakes: 64 for the command line, 78 for the configuration", async () => {
+    const namespace = cluster.createNamespace();
+    expect(await namespace.execute(["doctor", "--quota", "much"])).toMatchObject({ code: 64, stdout: "" });
+    expect(await namespace.execute(["doctor", "--role", "king"])).toMatchObject({ code: 64, stdout: "" });
+    const env = { SIGNALBOX_TERMINATION_TIMEOUT: "1h" };
+    expect(await namespace.execute(["doctor"], { env })).toMatchObject({ code: 78, stdout: "" });
+    expect(await namespace.execute(["doctor", "--nagios"], { env })).toMatchObject({
+      ...{ code: 3, stdout: expect.stringMatching(/^SIGNALBOX UNKNOWN - terminationTimeout/) },
+    });
+  });
+});
+
+describe("three members", () => {
+  let etcd: RunningEtcd;
+  let cluster: TestCluster;
+  beforeAll(async () => {
+    etcd = await startCluster(3);
+    cluster = await TestCluster.connect(etcd.endpoints);
+  });
+  afterAll(async () => {
+    await cluster?.close();
+    await etcd?.stop();
+  });
+  const [first, second, third] = [0, 1, 2] as const;
+  const getMember = (index: number): EtcdMember => {
+    const one = etcd.members[index];
+    if (one === undefined) throw new Error("no such member");
+    return one;
+  };
+
+  test.each(TRANSPORTS)("all are there; one address alone is worth a hint (over %s)", async (transport) => {
+    const { found: of } = await runDoctor(cluster.createNamespace({ transport }));
+    expect(of("quorum")).toEqual(["ok: 3 of 3 members answered, 2 are a majority"]);
+    expect(of("endpoints")).toEqual([]);
+    const one = await runDoctor(
+      cluster.createNamespace({ transport, endpoints: [getMember(first).clientUrl] }),
+    );
+    expect(one.found("endpoints")).toEqual([
+      expect.stringMatching(/^hint: only one address is configured, but the cluster has 3 members/),
+    ]);
+  });
+
+  test.each(TRANSPORTS)(
+    "one is frozen: it is named, and no further member may fail (over %s)",
+    async (transport) => {
+      getMember(third).freeze();
+      onTestFinished(() => getMember(third).unfreeze());
+      const { code, found: of } = await runDoctor(cluster.createNamespace({ transport }));
+      expect(code).toBe(1);
+      expect(of("member").filter((one) => /no answer within/.test(one))).toHaveLength(1);
+      expect(of("quorum")).toEqual([
+        expect.stringMatching(/^warning: 2 of 3 members answered, .*no further member may fail/),
+      ]);
+      expect(of("keys")).toHaveLength(1);
+    },
+  );
+
+  test("two are stopped: no majority, and it does not take for ever to say so", async () => {
+    await getMember(second).kill();
+    await getMember(third).kill();
+    onTestFinished(async () => {
+      await Promise.all([getMember(second).start(), getMember(third).start()]);
+      await Promise.all(etcd.members.map((one) => one.waitUntilReady()));
+    });
+    const namespace = cluster.createNamespace({ env: { SIGNALBOX_CONNECT_TIMEOUT: "2s" } });
+    const { code, found: of } = await runDoctor(namespace);
+    expect(code).toBe(2);
+    expect(of("quorum")).toEqual([
+      expect.stringMatching(/^failure: 1 of 3 members answered, 2 are a majority/),
+    ]);
+    expect(of("etcd")).toEqual([
+      expect.stringMatching(/^failure: members answer, but the cluster does not serve/),
+    ]);
+    expect(of("keys")).toEqual([]);
+  });
+});
+
+describe("no etcd at all", () => {
+  const endpoints = ["http://127.0.0.1:1", "http://127.0.0.1:2"];
+  let cluster: TestCluster;
+  beforeAll(async () => {
+    cluster = await TestCluster.connect(endpoints);
+  });
+  afterAll(() => cluster?.close());
+
+  test("is critical, and said in a line", async () => {
+    const namespace = cluster.createNamespace();
+    const { code, found: of } = await runDoctor(namespace);
+    expect(code).toBe(2);
+    expect(of("etcd")).toEqual([expect.stringMatching(/^failure: none of the 2 members answers/)]);
+    expect(of("member")).toHaveLength(2);
+    expect(await namespace.execute(["doctor", "--nagios"])).toMatchObject({
+      ...{
+        code: 2,
+        stdout: expect.stringMatching(
+          /^SIGNALBOX CRITICAL - .*none of the 2 members answers.* \| members=2 members_answering=0\n$/,
+        ),
+      },
+    });
+  });
+});
+
+describe("the gateway is off", () => {
+  const cluster = TestCluster.startForFile({ gateway: false });
+
+  test("auto fails, gRPC works, and all the rest is examined over that", async () => {
+    const { code, found: of } = await runDoctor(
+      cluster.createNamespace({ env: { SIGNALBOX_TRANSPORT: "auto" } }),
+    );
+    expect(code).toBe(2);
+    expect(of("transport")).toEqual([
+      expect.stringMatching(/^failure: http \(auto\) does not work, grpc does: .*gateway is off/),
+    ]);
+    expect(of("keys")).toHaveLength(1);
+    const grpc = await runDoctor(cluster.createNamespace({ transport: "grpc" }));
+    expect(grpc.found("transport")).toEqual([expect.stringMatching(/^ok: grpc works; http does not/)]);
+  });
+});
+
+describe("over TLS", () => {
+  let etcd: EtcdMember;
+  let cluster: TestCluster;
+  beforeAll(async () => {
+    etcd = await startEtcd({ tls: {}, quotaBytes: 3 * 1024 ** 3 });
+    if (!etcd.certificates) throw new Error("no certificates");
+    cluster = await TestCluster.connect(etcd.endpoints, { tls: await readClientTls(etcd.certificates) });
+  });
+  afterAll(async () => {
+    await cluster?.close();
+    await etcd?.stop();
+  });
+
+  test("quota and clock are read as well", async () => {
+    const { found: of } = await runDoctor(
+      cluster.createNamespace({ env: { SIGNALBOX_CACERT: etcd.certificates?.ca ?? "" } }),
+    );
+    expect(of("transport")).toEqual(["ok: http works; grpc works too"]);
+    expect(of("space")).toEqual([expect.stringMatching(/^ok: .* of 3.0 GiB,/)]);
+    expect(of("clock")).toContainEqual("ok: within 5s of the member's");
+  });
+
+  test("certificates that nobody here knows: no member answers, and why", async () => {
+    const { code, found: of } = await runDoctor(cluster.createNamespace());
+    expect(code).toBe(2);
+    expect(of("member")).toEqual([expect.stringMatching(/^warning: .*certificate/)]);
+  });
+});
+
+describe("a database that is full", () => {
+  const cluster = TestCluster.startForFile({ quotaBytes: 2_000_000 });
+  beforeAll(async () => {
+    await expect(fill(cluster)).rejects.toMatchObject({ kind: "noSpace" });
+  });
+
+  test("the alarm, the size against the real quota, and all the rest", async () => {
+    const { code, found: of } = await runDoctor(cluster.createNamespace());
+    expect(code).toBe(2);
+    expect(of("alarm")).toEqual([expect.stringMatching(/^failure: .*NOSPACE: the database is full/)]);
+    expect(of("space")).toEqual([expect.stringMatching(/^failure: .* of 1.9 MiB/)]);
+    expect(of("permissions")).toHaveLength(2);
+    expect(of("keys")).toHaveLength(1);
+  });
+
+  test("init says so too, and that nothing can run", async () => {
+    const { code, stdout } = await cluster.createNamespace().execute(["init"]);
+    expect(code).toBe(78);
+    expect(stdout).toMatch(/^FAILURE alarms: .*NOSPACE/m);
+  });
+});
+
+/** Writes until nothing fits any more. @throws StoreError noSpace */
+async function fill(cluster: TestCluster): Promise<never> {
+  for (let index = 0; ; index += 1) {
+    const put = { op: "put" as const, key: `fill/${index}`, value: "x".repeat(200_000) };
+    await cluster.store.commitTxn({ compare: [], success: [put], failure: [] });
+    if (index > 100) throw new StoreError("invalid", "etcd takes more than its quota");
+  }
+}
+
+describe("users with too small a role", () => {
+  const LOGIN = { rootPassword: "r00t", user: "nobody", password: "x", prefix: "/jobs/" };
+  const cluster = TestCluster.startForFile({ auth: LOGIN });
+  const createNamespaceAs = (user: string) =>
+    cluster.createNamespace({
+      prefix: "/jobs/",
+      env: { SIGNALBOX_ALLOW_PLAINTEXT_PASSWORD: "yes", SIGNALBOX_USER: user, SIGNALBOX_PASSWORD: "secret" },
+    });
+  beforeAll(async () => {
+    const everything = ["locks/", "resources/", "history/", "hosts/"];
+    await makeUser(cluster.etcd, "runner", everything);
+    await makeUser(cluster.etcd, "older", everything.slice(0, 3));
+    await makeUser(cluster.etcd, "reader", []);
+    await makeUser(cluster.etcd, "stranger", undefined);
+    await makeUser(cluster.etcd, "operator", [""]);
+  });
+
+  test.each<[user: string, flags: string[], runs: RegExp, operators: RegExp, isBad: boolean]>([
+    [
+      "runner",
+      [],
+      /^ok: runs/,
+      /^ok: operators: \/jobs\/config\/, \/jobs\/drains\/, \/jobs\/audit\/ cannot be written/,
+      false,
+    ],
+    ["runner", ["--role", "operator"], /^ok: runs/, /^failure: operators/, true],
+    [
+      "older",
+      [],
+      /^warning: runs: \/jobs\/hosts\/ cannot be written, so this host is missing in the list of hosts/,
+      /^ok: operators/,
+      false,
+    ],
+    [
+      "reader",
+      [],
+      /^failure: runs: \/jobs\/locks\/, .*\/jobs\/hosts\/ cannot be written/,
+      /^ok: operators/,
+      true,
+    ],
+    ["stranger", [], /^failure: runs: \/jobs\/ cannot be read; \/jobs\/locks\//, /^ok: operators/, true],
+  ])("%s %j", async (user, flags, runs, operators, isBad) => {
+    const { code, found: of, stdout } = await runDoctor(createNamespaceAs(user), ...flags);
+    expect(of("permissions")).toEqual([expect.stringMatching(runs), expect.stringMatching(operators)]);
+    // Later etcds tell their status to root only: they are there all the same, and of a version.
+    expect(of("member")).toEqual([expect.stringMatching(/^(ok|warning): etcd 3\.\d+\.\d+, /)]);
+    expect(of("leader")).toHaveLength(1);
+    expect(JSON.parse(stdout).figures).toMatchObject({ members: 1, members_answering: 1 });
+    if (isBad) expect(code).toBe(2);
+    expect(of("keys").length).toBe(user === "stranger" ? 0 : 1);
+  });
+
+  test.each(TRANSPORTS)("over %s: who may write schedules may run commands on workers", async (transport) => {
+    const createFor = (user: string) => {
+      const { env } = createNamespaceAs(user);
+      return cluster.createNamespace({ prefix: "/jobs/", transport, env });
+    };
+    const runner = await runDoctor(createFor("runner"));
+    expect(runner.found("authentication")).toEqual(["ok: etcd requires authentication, and checks roles"]);
+    expect(runner.found("role")).toEqual([]);
+    const wide = /this user may write \/jobs\/schedules\/: it can make every worker run any command/;
+    const findDetails = async (...flags: string[]) =>
+      (await runDoctor(createFor("operator"), ...flags)).found("role");
+    expect(await findDetails()).toEqual([expect.stringMatching(new RegExp(`^hint: ${wide.source}`))]);
+    expect(await findDetails("--role", "operator")).toEqual([
+      expect.stringMatching(new RegExp(`^ok: ${wide.source}`)),
+    ]);
+  });
+
+  test("credentials that are refused are no member's fault", async () => {
+    const { code, found: of } = await runDoctor(createNamespaceAs("nobody-else"));
+    expect(code).toBe(2);
+    expect(of("etcd")).toEqual(["failure: etcd refuses the credentials: nothing else could be checked"]);
+  });
+});
+
+/** @param writes  collections that the user may write; undefined: it may not even read */
+async function makeUser(
+  etcd: EtcdMember,
+  user: string,
+  writes: readonly string[] | undefined,
+): Promise<void> {
+  const runAsRoot = (...args: string[]) => etcd.runEtcdctl("--user", "root:r00t", ...args);
+  const grant = (kind: string, prefix: string) =>
+    runAsRoot("role", "grant-permission", "--prefix=true", `role-${user}`, kind, `/jobs/${prefix}`);
+  await runAsRoot("role", "add", `role-${user}`);
+  if (writes !== undefined) await grant("read", "");
+  for (const collection of writes ?? []) await grant("readwrite", collection);
+  await runAsRoot("user", "add", `${user}:secret`);
+  await runAsRoot("user", "grant-role", user, `role-${user}`);
+}

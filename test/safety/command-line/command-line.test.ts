@@ -1,0 +1,213 @@
+// Covers src/commands/check/config.impl.ts, src/commands/run/execute-run.ts,
+// src/commands/run/open-run.ts, src/commands/run/run-options.ts,
+// src/commands/run/run.preview.ts, src/work/run/claim/preview.ts, src/work/run/command/command-supervisor.ts,
+// src/work/run/command/run.ts, src/work/run/command/signals.ts
+/** The command line, as people mistype it, and what it prints for people and for programs. */
+
+import { describe, expect, test } from "vitest";
+import { matchMessage, matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { ALL_COMMANDS } from "../../../src/bin/commands.ts";
+
+const cluster = TestCluster.startForFile();
+
+describe.concurrent("help", () => {
+  const HELP = [["--help"], ["help"], [], ...ALL_COMMANDS.map(({ id }) => [...id.split(" "), "--help"])];
+
+  test.each(HELP)("signalbox %s %s %s: fits 100 columns, exit 0", async (...words) => {
+    const { code, stdout, stderr } = await cluster.createNamespace().execute(words.filter(Boolean));
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    expect(stdout).toMatch(/^signalbox.*\n\nUsage: signalbox/);
+    expect(stdout.split("\n").filter((line) => line.length > 100 || / $/.test(line))).toEqual([]);
+    expect(stdout).toMatch(/[^\n]\n$/);
+  });
+
+  test("every command stands in the overview, and --version prints one line", async () => {
+    const { stdout } = await cluster.createNamespace().execute(["--help"]);
+    for (const { id, brief } of ALL_COMMANDS)
+      expect(stdout).toMatch(new RegExp(`^  ${id} +${brief.replaceAll(" ", "\\s+")}$`, "m"));
+    expect((await cluster.createNamespace().execute(["--version"])).stdout).toMatch(
+      /^signalbox \d+\.\d+\.\d+\n$/,
+    );
+  });
+});
+
+describe.concurrent("mistakes: exit 64, one line that says what to do", () => {
+  const cases: [line: string[], message: RegExp][] = [
+    [["rum"], /"rum" is not a command; did you mean "run"\?/],
+    [["frobnicate"], /"frobnicate" is not a command; see: signalbox --help/],
+    [["group"], /"group" needs a second word; there are: group set, group add, /],
+    [["group", "sett"], /"group sett" is not a command; did you mean "group set"\?/],
+    [["group", "x"], /"group x" is not a command; there are: group set, group add, /],
+    [["help", "grup"], /"grup" is not a command; did you mean "group"\?/],
+    [["run", "--lokc", "a", "--", "true"], /unknown option "--lokc"; did you mean --lock\?/],
+    [["run", "--frobnicate", "--", "true"], /unknown option "--frobnicate".*see: signalbox run --help/],
+    [["run", "sleep", "1"], /unexpected argument "sleep"; put -- before the command: -- sleep 1/],
+    [["run"], /COMMAND is missing: put it after --/],
+    [["run", "--"], /COMMAND is missing: put it after --/],
+    [["run", "--", ""], /COMMAND is empty/],
+    [["run", "--lock"], /--lock needs a value/],
+    [["run", "--lock", "a", "--lock", "b", "--", "true"], /--lock was given twice/],
+    [["run", "--lock", "a", "--no-lock", "--", "true"], /--lock and --no-lock exclude each other/],
+    [["run", "--no-lock", "--", "true"], /--no-lock needs --lease/],
+    [["run", "--wait", "5m", "--", "true"], /unexpected argument "5m"/],
+    [["run", "--wait=5", "--", "true"], /--wait: "5" has no unit; write 5s/],
+    [["run", "--ttl", "soon", "--", "true"], /--ttl: "soon" is not a duration/],
+    [["run", "--busy-exit-code", "256", "--", "true"], /--busy-exit-code: "256" is not a whole number/],
+    [["run", "--lease", "db", "--", "true"], /--lease/],
+    [["run", "--lease", "db=0:3", "--", "true"], /--lease/],
+    [["run", "--transport", "smoke", "--", "true"], /--transport: "smoke" is not one of auto, http, grpc/],
+    [["ls", "--", "x"], /WHAT must be one of overview, locks.*got "x"/],
+    [["ls", "lock"], /WHAT must be one of .*; got "lock"; did you mean "locks"\?/],
+    [["drain", "--", "lock", "-x", "y"], /unexpected argument "y"/],
+    [["group", "set"], /GROUP is missing/],
+    [["resource", "set", "db", "many"], /total "many"/],
+    [["resource", "set", "db", "1", "--order", "x"], /--order must be a whole number; got "x"/],
+    [["lock", "x"], /"lock" is not a command; use: signalbox run --lock NAME -- COMMAND/],
+    [["unlock", "x"], /"unlock" is not a command; use: signalbox reset lock NAME/],
+    [["rnu"], /"rnu" is not a command; did you mean "run"\?/],
+    [["constructor"], /"constructor" is not a command; see: signalbox --help/],
+    [
+      ["schedule", "add", "a", "@daily", "--retries", "999999999999", "--", "true"],
+      /--retries must be a whole number from 0 to 999999999; got "999999999999"/,
+    ],
+    [
+      ["schedule", "add", "a", "@daily", "--start", "1900-01-01", "--", "true"],
+      /--start: "1900-01-01" is before 1970-01-01T00:00Z/,
+    ],
+  ];
+  test.each(cases)("signalbox %j", async (line, message) => {
+    const end = await cluster.createNamespace().execute(line);
+    expect(end).toEqual(matchMessage(64, message));
+    expect(end.stderr).toMatch(/^signalbox: [^\n]+\n$/);
+  });
+});
+
+describe.concurrent("settings", () => {
+  test("--wait=DURATION has a value; --wait before -- has none, and waits for ever", async () => {
+    const namespace = cluster.createNamespace();
+    const holder = namespace.startRun(["--lock", "job"], ["sh", "-c", "echo up; exec sleep 1000"]);
+    await holder.waitForOutput(/up/);
+    expect(await namespace.startRun(["--wait=200ms", "--lock", "job"], ["true"]).ended).toEqual(
+      matchSilentEnd(75),
+    );
+    const waiter = namespace.startRun(["--lock", "job", "--wait"], ["echo", "ran"]);
+    await namespace.waitForTicket(waiter, "waiting", "job");
+    holder.child.kill("SIGTERM");
+    expect(await waiter.ended).toEqual({ ...matchSilentEnd(0), stdout: "ran\n" });
+  });
+
+  test("config prints each value with its source, as text and as JSON", async () => {
+    const namespace = cluster.createNamespace({ env: { SIGNALBOX_GROUP: "web", SIGNALBOX_TTLL: "1" } });
+    const file = cluster.createPath(
+      JSON.stringify({
+        label: "nightly",
+        user: "me",
+        passwordFile: cluster.createPath("s3cret"),
+        allowPlaintextPassword: true,
+      }),
+    );
+    const { code, stdout, stderr } = await namespace.execute([
+      "config",
+      "--json",
+      "-c",
+      file,
+      "--ttl",
+      "20s",
+    ]);
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: "signalbox: note: unknown setting SIGNALBOX_TTLL; did you mean SIGNALBOX_TTL?\n",
+    });
+    const { settings } = JSON.parse(stdout) as { settings: { key: string; value: string; source: string }[] };
+    const found = Object.fromEntries(settings.map(({ key, value, source }) => [key, [value, source]]));
+    expect(found).toMatchObject({
+      ttl: ["20s", "flag --ttl"],
+      group: ["web", "environment SIGNALBOX_GROUP"],
+      label: ["nightly", `${file}: label`],
+      transport: ["http", "environment SIGNALBOX_TRANSPORT"],
+      password: ["***", expect.stringMatching(/^file /)],
+      grace: ["-", "default"],
+    });
+    const text = await namespace.execute(["config", "-c", file]);
+    expect(text.stdout).toMatch(/^SETTING +VALUE +SOURCE\n/);
+    expect(text.stdout + stdout).not.toContain("s3cret");
+  });
+
+  const FILES: [text: string, message: RegExp][] = [
+    ['{"ttl": 30}', /ttl: 30 is not a duration in quotes/],
+    ['{"tll": "30s"}', /unknown setting "tll" .*"30s".*; did you mean "ttl"\?/],
+    ['{"ttl": "30s",', /is not JSON: line 1, column 15/],
+    ["[]", /must contain a JSON object/],
+    ['{"ttl": "5s", "terminationTimeout": "5s"}', /terminationTimeout 5s .*does not fit into ttl 5s/],
+  ];
+  test.each(FILES)("a file with %s: 78, naming file, key and value", async (text, message) => {
+    const file = cluster.createPath(text);
+    const namespace = cluster.createNamespace({
+      env: { SIGNALBOX_TTL: "", SIGNALBOX_TERMINATION_TIMEOUT: "" },
+    });
+    const end = await namespace.startRun(["-c", file], ["true"]).ended;
+    expect(end).toEqual(matchMessage(78, message));
+    expect(end.stderr).toContain(file);
+  });
+});
+
+describe.concurrent("--dry-run", () => {
+  test("prints the claim and what stands in its way; 0 if it would run or wait, else 75; writes nothing", async () => {
+    const namespace = cluster.createNamespace();
+    const options = ["--lock", "job", "--lease", "db=1+1:5", "--host", "web1.example.com", "--dry-run"];
+    const free = await namespace.startRun(options, ["true"]).ended;
+    expect(free).toEqual({
+      ...matchSilentEnd(0),
+      stdout: [
+        "host     web1.example.com",
+        "lock     job",
+        "lease    db: 2 of 5, 5 free",
+        "now      would be granted at once",
+        "",
+      ].join("\n"),
+    });
+    expect(await namespace.listKeys(), "what it wrote").toEqual([]);
+    const holder = namespace.startRun(
+      ["--lock", "job", "--lease", "db=4:5"],
+      ["sh", "-c", "echo up; exec sleep 1000"],
+    );
+    await holder.waitForOutput(/up/);
+    const busy = await namespace.startRun(options, ["true"]).ended;
+    expect(busy).toMatchObject({ code: 75, stderr: "" });
+    expect(busy.stdout).toMatch(/now +would give up\nbecause +lock "job" is held by .* pid \d+/);
+    expect(busy.stdout).toMatch(/because +resource "db": 2 asked for, 1 of 5 free/);
+    expect(await namespace.startRun([...options, "-E", "3"], ["true"]).ended).toMatchObject({ code: 3 });
+    const waits = await namespace.startRun([...options, "--wait"], ["true"]).ended;
+    expect(waits).toMatchObject({ code: 0, stdout: expect.stringMatching(/now +would wait/) });
+    const json = await namespace.startRun([...options, "--json"], ["true"]).ended;
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      ...{ version: 1, lock: "job", verdict: "refused", host: "web1.example.com" },
+      leases: [{ resource: "db", count: 2, total: 5, free: 1 }],
+    });
+    holder.child.kill("SIGTERM");
+    await holder.ended;
+  });
+
+  test("of a run outside of its group, under a drain, and with a claim that can never be granted", async () => {
+    const namespace = cluster.createNamespace();
+    await namespace.execute(["group", "set", "web", "web2"]);
+    const outside = await namespace.startRun(["-g", "web", "--host", "web1", "--dry-run"], ["true"]).ended;
+    expect(outside).toMatchObject({
+      code: 75,
+      stdout: expect.stringMatching(/host "web1" is not in group "web"/),
+    });
+    await namespace.put(
+      namespace.keys.drain("all", "all"),
+      JSON.stringify({ v: 1, by: "ops", at: 1, why: "upgrade" }),
+    );
+    const drained = await namespace.startRun(["--dry-run"], ["true"]).ended;
+    expect(drained).toMatchObject({
+      code: 75,
+      stdout: expect.stringMatching(/everything is drained by "ops": "upgrade"/),
+    });
+    await namespace.execute(["resource", "set", "db", "2"]);
+    const never = await namespace.startRun(["--lease", "db=3", "--dry-run"], ["true"]).ended;
+    expect(never).toEqual(matchMessage(78, /3 units of resource "db" are requested, but there are only 2/));
+  });
+});

@@ -1,0 +1,118 @@
+/** Names that nobody should have given: a clear error, or a name like any other; never a crash, never a wrong key. */
+
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { describe, expect, test } from "vitest";
+import { matchMessage, matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { BUNDLE } from "../../../fixtures/signalbox.ts";
+
+const cluster = TestCluster.startForFile();
+
+const OSC_52 = "\x1b]52;c;cm0gLXJmIH4K\x07";
+const LONG = "x".repeat(10_000);
+
+/** The prefix of a namespace. */
+const PREFIX = /^\/test\d+\//;
+
+const STRANGE_NAMES = [
+  "a/b",
+  "..",
+  ".",
+  "/",
+  "../../etc",
+  "a b",
+  "%2F",
+  "a%2Fb",
+  "%",
+  "'; true",
+  "Ü😀",
+  "-x",
+  "x".repeat(512),
+];
+const REFUSED_NAMES: [what: string, name: string][] = [
+  ["10 kB", LONG],
+  ["a line break", "a\nb"],
+  ["an escape sequence", `a${OSC_52}`],
+  ["a C1 control", "a\x9bb"],
+  ["no name at all", ""],
+];
+
+describe.concurrent("names", () => {
+  test.each(STRANGE_NAMES)("%j is a name like any other, as a lock and as a resource", async (name) => {
+    const namespace = cluster.createNamespace();
+    const resource = await namespace.startRun(
+      ["--no-lock", `--lease=${name}=1:1`],
+      ["printenv", "SIGNALBOX_LEASES"],
+    ).ended;
+    expect(resource).toMatchObject({ code: 0, stdout: `${JSON.stringify({ [name]: 1 })}\n`, stderr: "" });
+    const lock = await namespace.startRun([`--lock=${name}`], ["printenv", "SIGNALBOX_LOCK_KEY"]).ended;
+    expect(lock).toMatchObject({ code: 0, stderr: "" });
+    expect(namespace.keys.parse(lock.stdout.trim())).toMatchObject({ kind: "lock", name });
+    expect((await namespace.listKeys()).map(({ key }) => namespace.keys.parse(key))).toEqual([
+      { kind: "history", name },
+    ]);
+    if (!name.startsWith("-")) {
+      expect(await namespace.execute(["group", "set", name]), "as a group").toMatchObject({ code: 0 });
+      expect((await namespace.execute(["group", "list"])).stdout).toContain(name);
+    }
+    const all = (await namespace.store.readRange({ key: "\0", rangeEnd: "\0" })).kvs.map(({ key }) => key);
+    expect(
+      all.filter((key) => !PREFIX.test(key)),
+      "keys outside of every prefix",
+    ).toEqual([]);
+  });
+
+  test.each(REFUSED_NAMES)(
+    "%s is refused as a lock, a resource, a group, a host and a label",
+    async (_, name) => {
+      const namespace = cluster.createNamespace();
+      const lines = [
+        ["run", "--lock", name, "--", "true"],
+        ["run", "--no-lock", "--lease", `${name}=1:1`, "--", "true"],
+        ["run", "-g", name, "--", "true"],
+        ["run", "--host", name, "--", "true"],
+        ["run", "--label", name, "--", "true"],
+        ["group", "set", name, "web1"],
+        ["group", "set", "web", name],
+        ["resource", "set", name, "1"],
+      ];
+      for (const line of lines) {
+        const end = await namespace.execute(line);
+        expect(end, line[1]).toEqual(
+          matchMessage(64, /^signalbox: [^\x00-\x09\x0b-\x1f\x7f-\x9f]{1,400}\n$/),
+        );
+      }
+      expect(await namespace.listKeys()).toEqual([]);
+    },
+  );
+
+  test("bytes that are no UTF-8 are refused: they would become another name, and another argument", async () => {
+    const namespace = cluster.createNamespace();
+    const env = { ...process.env, ...namespace.env, SIGNALBOX_ENDPOINTS: cluster.etcd.clientUrl };
+    for (const args of [
+      "--lock $'a\\xff' -- true",
+      "-g $'\\xc3(' -- true",
+      "--lock a -- printf %s $'\\xff'",
+    ]) {
+      const line = `exec "$@" run ${args}`;
+      const failed = await promisify(execFile)("bash", ["-c", line, "bash", process.execPath, BUNDLE], {
+        env,
+      }).catch((error) => error);
+      expect(failed, args).toMatchObject({
+        code: 64,
+        stdout: "",
+        stderr: expect.stringMatching(/not valid UTF-8/),
+      });
+    }
+    const honest = await namespace.startRun(["--lock", "a\ufffd"], ["printf", "%s", "\ufffd"]).ended;
+    expect(honest).toEqual({ ...matchSilentEnd(0), stdout: "\ufffd" });
+  });
+
+  test("NUL can come only from a file: 78, which names it", async () => {
+    const file = cluster.createPath(JSON.stringify({ label: "a\0b" }));
+    expect(await cluster.createNamespace().startRun(["-c", file], ["true"]).ended).toEqual(
+      matchMessage(78, /label: "a\\u0000b" cannot be used/),
+    );
+  });
+});

@@ -1,0 +1,365 @@
+// Covers src/commands/command-line/perform-command.ts,
+// src/console/act/capturing-io.ts, src/console/act/configuration-actions.ts, src/console/act/jobs.ts,
+// src/console/act/preview.ts, src/console/act/row-action.ts, src/console/act/run-job-requests.ts,
+// src/console/app/open.ts, src/console/app/wrap-row-action.ts, src/console/detail/build-detail.ts,
+// src/console/detail/debounced-fetch.ts, src/console/detail/detail-cache.ts,
+// src/console/detail/detail-pane.ts, src/console/detail/move-in-detail.ts,
+// src/console/overlay/changed-lines.ts, src/console/overlay/dialog-preview.ts,
+// src/console/overlay/dialog-requests.ts, src/console/overlay/dialog.ts, src/console/overlay/open-dialog.ts,
+// src/console/overlay/output.ts, src/console/overlay/render-dialog.ts
+/** Every dangerous action of the console, from the key to etcd: previewed, confirmed, done as a job, and on record. */
+
+import { describe, expect, it } from "vitest";
+import { openConsole } from "../../../fixtures/cluster/open-console.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import type { RunningProcess } from "../../../fixtures/signalbox.ts";
+import { parseAuditRecord } from "../../../src/protocol/audit.ts";
+import { serializeTicket, type Ticket } from "../../../src/protocol/ticket.ts";
+import { ticketWith } from "../../protocol/samples.ts";
+
+const cluster = TestCluster.startForFile();
+let waiters = 0;
+
+/** A ticket without a runner, whose session lives on. @returns its key */
+async function queueUp(
+  namespace: TestNamespace,
+  name: string,
+  change: Partial<Ticket> = {},
+): Promise<string> {
+  waiters += 1;
+  const run = `r${String(waiters).padStart(15, "0")}`;
+  const key = namespace.keys.lock(name, run);
+  const value = serializeTicket(ticketWith({ run, pid: 10_000 + waiters, ...change }));
+  const session = BigInt(Math.floor(Math.random() * 2 ** 52));
+  await namespace.store.grant(session, 600);
+  await namespace.store.commitTxn({
+    compare: [],
+    success: [{ op: "put", key, value, session }],
+    failure: [],
+  });
+  return key;
+}
+/** Until it is ended. */
+const HELD = ["until", "/nonexistent"];
+
+async function audit(namespace: TestNamespace): Promise<string[]> {
+  const { kvs } = await namespace.store.readRange(namespace.keys.audits());
+  return kvs.map(({ value }) => {
+    const { action, target, outcome, reason } = parseAuditRecord("", value) ?? {};
+    return [action, target, reason, outcome].filter(Boolean).join(" | ");
+  });
+}
+
+describe.concurrent("a reset", () => {
+  it("of a live holder wants its name typed, ends the job, and tells who is next", async (context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    const run = await namespace.jobs.startAndWait({
+      name: "run",
+      options: ["--lock", "invoices"],
+      hold: HELD,
+    });
+    const next = namespace.jobs.start({
+      name: "next",
+      options: ["--lock", "invoices", "--wait"],
+      hold: HELD,
+    });
+    await namespace.jobs.waitForTickets("next", "waiting");
+    const console = await openConsole(namespace);
+    await console.waitFor(/invoices .*held/);
+    console.press("X");
+    await console.waitFor("type invoices to confirm");
+    expect(console.getScreen().join("\n")).toMatch(
+      /ends .*holds lock invoices[\s\S]*next .*waits for lock invoices/,
+    );
+    expect(console.getScreen().join("\n")).toContain("signalbox reset lock invoices");
+    console.press("enter");
+    await console.waitFor("▲ type invoices to confirm");
+    expect(await audit(namespace)).toEqual([]);
+    console.type("invoices");
+    console.press("enter");
+    await console.waitFor(/done .*reset lock invoices/);
+    expect((await run.ended).code).toBe(125);
+    await namespace.jobs.journal.waitForLine("next", "start");
+    expect(await audit(namespace)).toEqual([expect.stringMatching(/^reset \| lock invoices \| ended after/)]);
+    next.child.kill("SIGKILL");
+  });
+
+  it("by force deletes the ticket of a runner that is gone", async (context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    const run = await namespace.jobs.startAndWait({
+      name: "run",
+      options: ["--lock", "x", "--ttl", "60s"],
+      hold: HELD,
+    });
+    run.child.kill("SIGKILL");
+    await run.ended;
+    const console = await openConsole(namespace);
+    await console.waitFor(/x .*held/);
+    console.press("X");
+    await console.waitFor("to confirm");
+    console.press("shift+tab", "shift+tab", "shift+tab", "space");
+    await console.waitFor("signalbox reset lock x --force");
+    console.press("tab", "tab");
+    console.type("gone");
+    await console.waitFor("--reason gone");
+    console.press("tab");
+    await console.waitFor("type x to confirm");
+    console.type("x");
+    console.press("enter");
+    await console.waitFor(/done .*reset lock x/);
+    expect(await namespace.listTickets()).toEqual([]);
+    expect(await audit(namespace)).toEqual([
+      expect.stringMatching(/^reset \| lock x \| gone \| removed by force/),
+    ]);
+  });
+});
+
+describe.concurrent("what changes between preview and confirmation", () => {
+  it("is shown as it happens: waiters that come stop nothing, and are marked", async (context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    const run = await namespace.jobs.startAndWait({ name: "run", options: ["--lock", "x"], hold: HELD });
+    const console = await openConsole(namespace);
+    await console.waitFor(/x .*held/);
+    console.press("X");
+    await console.waitFor("next  none of the waiting runs");
+    console.type("x");
+    const timer = setInterval(() => void queueUp(namespace, "x"), 200);
+    context.onTestFinished(() => clearInterval(timer));
+    await console.waitFor(/\+ next .*waits for lock x/);
+    await console.waitFor(/- next {2}none of the waiting runs/);
+    console.press("enter");
+    expect((await run.ended).code).toBe(125);
+    await console.waitFor(/done .*reset lock x/);
+    expect(await audit(namespace)).toEqual([expect.stringMatching(/^reset \| lock x \| ended after/)]);
+  });
+
+  it("wants to be confirmed anew where another run would be ended", async (context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    const first = await queueUp(namespace, "x", { state: "held", host: "first.example.com" });
+    const console = await openConsole(namespace);
+    await console.waitFor(/x .*held/);
+    console.press("X");
+    await console.waitFor("type x to confirm");
+    console.type("x");
+    await queueUp(namespace, "x", { state: "held", host: "second.example.com" });
+    await namespace.store.commitTxn({ compare: [], success: [{ op: "delete", key: first }], failure: [] });
+    await console.waitFor(/\+ ends +second/);
+    await console.waitFor("the runs to end have changed");
+    console.press("enter");
+    await console.waitFor("▲ type x to confirm");
+    expect(await audit(namespace)).toEqual([]);
+  });
+
+  it("is refused where it is at stake; Enter looks again, with all that was typed", async (context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    await namespace.jobs.startAndWait({ name: "run", options: ["--lock", "x"], hold: HELD });
+    const console = await openConsole(namespace);
+    await console.waitFor(/x .*held/);
+    console.press("D");
+    await console.waitFor("Enter drain");
+    console.press("tab", "tab", "tab", "tab", "tab", "tab");
+    console.type("upgrade");
+    await console.waitFor("--reason upgrade");
+    await console.waitFor("Enter drain");
+    // Both at once: what the preview shows is still from before.
+    const drain = {
+      op: "put",
+      key: namespace.keys.drain("lock", "x"),
+      value: '{"by":"ann","at":1}',
+    } as const;
+    await namespace.store.commitTxn({ compare: [], success: [drain], failure: [] });
+    console.press("enter");
+    await console.waitFor("nothing was done, because something has changed");
+    expect(console.getScreen().join("\n")).toMatch(/new: lock x is drained by ann/);
+    await console.waitFor("Enter open the dialog again");
+    console.press("enter");
+    await console.waitFor("--reason upgrade");
+    await console.waitFor(/\+ replaces: .*ann/);
+    await console.waitFor("Enter drain");
+    console.press("enter");
+    await console.waitFor(/running .*drain lock x .*waiting for/);
+    expect(await audit(namespace)).toEqual([expect.stringMatching(/^drain \| lock x \| upgrade/)]);
+  });
+});
+
+describe.concurrent("a drain", () => {
+  it("waits as a job until nobody holds anything there; U lifts it", async (context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    const run = await namespace.jobs.startAndWait({ name: "run", options: ["--lock", "x"], hold: HELD });
+    const console = await openConsole(namespace);
+    await console.waitFor(/x .*held/);
+    console.press("D");
+    await console.waitFor("signalbox drain lock x --wait");
+    await console.waitFor(/holds .*holds lock x/);
+    await console.waitFor("Enter drain");
+    console.press("tab", "tab", "tab", "tab", "tab", "tab");
+    console.type("upgrade");
+    await console.waitFor("--reason upgrade");
+    await console.waitFor(/holds .*holds lock x/);
+    await console.waitFor("Enter drain");
+    console.press("enter");
+    await console.waitFor(/running .*drain lock x/);
+    await console.waitFor(/held, drained/);
+    run.child.kill("SIGTERM");
+    await console.waitFor(/done .*drain lock x/);
+    await console.waitFor(/x .*drained/);
+    console.press("2", "U");
+    await console.waitFor(/lifts .*upgrade/);
+    await console.waitFor("Enter undrain");
+    console.press("enter");
+    await console.waitFor(/done .*undrain lock x/);
+    await console.waitFor(/x .*free/);
+    expect(await audit(namespace)).toEqual([
+      expect.stringMatching(/^drain \| lock x \| upgrade \| .*empty/),
+      expect.stringMatching(/^undrain \| lock x \| lifted/),
+    ]);
+  });
+
+  it.for(["resource", "host", "group"])("of a %s, from its row, and back", async (scope, context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    await namespace.start(["group", "set", "web", "web1.example.com", "--yes"]).ended;
+    await namespace.start(["resource", "set", "db", "4", "--yes"]).ended;
+    await namespace.start(["run", "--host", "web1.example.com", "--lock", "x", "--", "true"]).ended;
+    const console = await openConsole(namespace, { args: ["--view", `${scope}s`] });
+    const name = { resource: "db", host: "web1.example.com", group: "web" }[scope] ?? "";
+    await console.waitFor(new RegExp(`  ${name} `));
+    console.press("D");
+    await console.waitFor(`drain ${scope} ${name} --wait`);
+    await console.waitFor(/holds none/);
+    await console.waitFor("Enter drain");
+    console.press("enter");
+    await console.waitFor(new RegExp(`done .*drain ${scope} ${name}`));
+    await console.waitFor(/Drains 1/); // it has heard of it from etcd, too
+    console.press("2", "U");
+    await console.waitFor("lifts ");
+    await console.waitFor("Enter undrain");
+    console.press("enter");
+    await console.waitFor(new RegExp(`done .*undrain ${scope} ${name}`));
+    expect((await audit(namespace)).slice(-2)).toEqual([
+      expect.stringMatching(new RegExp(`^drain \\| ${scope} ${name}`)),
+      expect.stringMatching(new RegExp(`^undrain \\| ${scope} ${name}`)),
+    ]);
+  });
+});
+
+describe.concurrent("waiters", () => {
+  it("are released from their rows, several at once, with a result each", async (context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    await namespace.jobs.startAndWait({ name: "run", options: ["--lock", "x"], hold: HELD });
+    const options = ["--lock", "x", "--wait"];
+    const runs: RunningProcess[] = [];
+    for (const name of ["a", "b", "c"]) {
+      runs.push(namespace.jobs.start({ name, options, hold: HELD }));
+      await namespace.jobs.waitForTickets(name, "waiting");
+    }
+    const console = await openConsole(namespace, { args: ["--view", "queues"] });
+    await console.waitFor((it) => it.getScreen().filter((row) => /◌ waiting/.test(row)).length === 3);
+    console.press("space", "space");
+    await console.waitFor((it) => it.getScreen().filter((row) => row.includes("✓")).length === 2);
+    console.press("K");
+    await console.waitFor("release 2 rows");
+    await console.waitFor("type 2 to confirm");
+    console.type("2");
+    console.press("enter");
+    await console.waitFor(
+      (it) => it.getScreen().filter((row) => /done .*release run/.test(row)).length === 2,
+    );
+    const codes = (await Promise.all(runs.slice(0, 2).map(({ ended }) => ended))).map(({ code }) => code);
+    expect(codes).toEqual([75, 75]);
+    expect((await namespace.listTickets()).length).toBe(2);
+    expect((await audit(namespace)).length).toBe(2);
+  });
+});
+
+describe.concurrent("a problem", () => {
+  it("leads by Enter to its remedy, filled in and previewed", async (context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    const key = namespace.keys.lock("x", "0123456789abcdef");
+    await namespace.store.commitTxn({ compare: [], success: [{ op: "put", key, value: "{" }], failure: [] });
+    const console = await openConsole(namespace, { args: ["--view", "problems"] });
+    await console.waitFor(/cannot be read/);
+    console.press("enter");
+    await console.waitFor("signalbox reset lock x --run 0123456789abcdef --force");
+    await console.waitFor(/ends +malformed ticket/);
+    await console.waitFor("Enter reset");
+    expect(await namespace.listTickets()).toHaveLength(1);
+    console.press("enter");
+    await console.waitFor(/done .*reset lock x/);
+    expect(await namespace.listTickets()).toEqual([]);
+  });
+});
+
+describe.concurrent("rows of a detail", () => {
+  it("can be selected: K releases the waiter, Enter shows all of its run", async (context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    await namespace.jobs.startAndWait({ name: "run", options: ["--lock", "x"], hold: HELD });
+    const waiters = ["first", "second"];
+    const runs: RunningProcess[] = [];
+    for (const name of waiters) {
+      runs.push(namespace.jobs.start({ name, options: ["--lock", "x", "--wait"], hold: HELD }));
+      await namespace.jobs.waitForTickets(name, "waiting");
+    }
+    const [, second] = (await namespace.listTickets()).filter(({ ticket }) => ticket?.state === "waiting");
+    const console = await openConsole(namespace, { rows: 60 });
+    await console.waitFor(/x .*held .* 2 /);
+    console.press("enter", "z", "down", "down", "enter");
+    await console.waitFor(`run ${second?.run}: waiting`);
+    console.press("escape", "K");
+    await console.waitFor(`release run ${second?.run}`);
+    await console.waitFor(`type ${second?.run} to confirm`);
+    console.type(second?.run ?? "");
+    console.press("enter");
+    expect((await runs[1]?.ended)?.code).toBe(75);
+    expect((await namespace.listTickets()).map(({ ticket }) => ticket?.label)).toEqual(["run", "first"]);
+  });
+});
+
+describe.concurrent("what operators keep", () => {
+  it("is edited, made and deleted from the console", async (context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    await namespace.start(["group", "set", "web", "web1.example.com", "--yes"]).ended;
+    const console = await openConsole(namespace, { args: ["--view", "groups"] });
+    await console.waitFor(/ {2}web /);
+    console.press("e");
+    await console.waitFor("signalbox group set web web1.example.com");
+    console.press("tab");
+    console.type(" web2.example.com");
+    await console.waitFor("+ web2.example.com");
+    await console.waitFor("Enter group set");
+    console.press("enter");
+    await console.waitFor(/done .*group set group web/);
+    console.press("2", "n");
+    await console.waitFor("a new group");
+    console.type("all");
+    console.press("tab");
+    console.type("web");
+    await console.waitFor(/\+ group all/);
+    await console.waitFor("Enter group set");
+    console.press("enter");
+    await console.waitFor(/done .*a new group/);
+    await console.waitFor(/Groups 2/);
+    console.press("2", "g", "delete");
+    await console.waitFor("- group all");
+    await console.waitFor("Enter group delete");
+    console.press("enter");
+    await console.waitFor(/done .*group delete/);
+    const { kvs } = await namespace.store.readRange(namespace.keys.groups());
+    expect(kvs.map(({ value }) => value)).toEqual([expect.stringContaining("web2.example.com")]);
+  });
+});
+
+describe.concurrent("read-only", () => {
+  it("refuses every action, visibly", async (context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    await namespace.jobs.startAndWait({ name: "run", options: ["--lock", "x"], hold: HELD });
+    const console = await openConsole(namespace, { args: ["--read-only"] });
+    await console.waitFor("READ-ONLY");
+    await console.waitFor(/x .*held/);
+    for (const key of ["X", "D", "U", "K", "e", "n", "delete"]) {
+      console.press("T", key); // another toast between them
+      await console.waitFor("this console is read-only");
+    }
+    expect(await audit(namespace)).toEqual([]);
+  });
+});

@@ -1,0 +1,313 @@
+/** A console under attack: by its terminal, its user's haste, the machine it runs on, and what others have put into etcd. */
+
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { describe, expect, it, onTestFinished, type TestContext } from "vitest";
+import { openConsole, pressUntil } from "../../../fixtures/cluster/open-console.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { openTerminal, type Terminal } from "../../../fixtures/console.ts";
+import { startEtcd } from "../../../fixtures/etcd/index.ts";
+import { FaultProxy } from "../../../fixtures/proxy.ts";
+import { serializeTicket } from "../../../src/protocol/ticket.ts";
+import { ticketWith } from "../../protocol/samples.ts";
+
+const cluster = TestCluster.startForFile();
+
+/** Puts a ticket as a run would, without one. */
+async function put(
+  namespace: TestNamespace,
+  lock: string,
+  more: Partial<Parameters<typeof ticketWith>[0]> = {},
+) {
+  const run = Buffer.from(lock).toString("hex").padEnd(16, "0").slice(0, 16);
+  const value = serializeTicket(ticketWith({ run, state: "held", ...more }));
+  await namespace.store.commitTxn({
+    ...{ compare: [], success: [{ op: "put", key: namespace.keys.lock(lock, run), value }], failure: [] },
+  });
+}
+
+async function countDrains(namespace: TestNamespace): Promise<number> {
+  return (await namespace.store.readRange(namespace.keys.drains())).kvs.length;
+}
+
+/** Resolves when a process is no more, or only its exit code is: its terminal may tell nothing of it. */
+async function waitUntilGone(pid: number): Promise<true> {
+  for (;;) {
+    const [, state = "Z"] = /\) (\S)/.exec(readStat(pid)) ?? [];
+    if (state === "Z") return true;
+    await setTimeout(20);
+  }
+}
+
+function readStat(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+/** Presses again and again, as a terminal does for a key that is held. */
+function holdKey(press: () => void): {
+  /** @returns the longest time between two presses, ms */ lift(): number;
+} {
+  let longest = 0;
+  let last = performance.now();
+  const timer = setInterval(() => {
+    longest = Math.max(longest, performance.now() - last);
+    last = performance.now();
+    press();
+  }, 30);
+  const lift = () => {
+    clearInterval(timer);
+    return longest;
+  };
+  onTestFinished(() => void lift());
+  return { lift };
+}
+
+describe("a key too many", () => {
+  it("does nothing: what will happen must have been on the screen for a moment, and a held key never has its way", async ({
+    skip,
+  }) => {
+    const namespace = await cluster.createTestNamespace("http");
+    await put(namespace, "invoices");
+    const console = await openConsole(namespace);
+    await console.waitFor(/invoices .*held/);
+    console.press("D", "enter", "enter");
+    await console.waitFor("drain lock invoices --wait");
+    const finger = holdKey(() => console.press("enter"));
+    await console.waitFor("read it, then press Enter");
+    const begun = performance.now();
+    await console.waitFor(() => performance.now() - begun > 600); // longer than it takes to be taken at one's word
+    const pause = finger.lift();
+    if (pause > 200)
+      skip(`the machine was so busy that the key was let go for ${pause} ms: a press of its own`);
+    expect(await countDrains(namespace)).toBe(0);
+    await console.waitFor("Enter drain");
+    expect(console.getScreen().join("\n")).not.toContain("read it, then press Enter");
+    await pressUntil(console, "enter", /invoices .*drained/);
+    expect(await countDrains(namespace)).toBe(1);
+  });
+
+  it("acts on nothing that its user does not look at: from the explorer it leads to the row first", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    for (const lock of ["alpha", "beta", "gamma"]) await put(namespace, lock);
+    const console = await openConsole(namespace);
+    await console.waitFor(/gamma .*held/);
+    console.press("1", "down", "down", "D");
+    await console.waitFor("row selected");
+    expect(console.getScreen().join("\n")).not.toContain("drain lock");
+    console.press("D");
+    await console.waitFor("drain lock beta --wait");
+    console.press("escape");
+    await console.waitFor((it) => !it.getScreen().join("\n").includes("drain lock"));
+    console.press("5", "X");
+    await console.waitFor("this key acts on rows of the table: go there first");
+  });
+
+  it("does not end a job that is under way with the console", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    await put(namespace, "invoices");
+    const console = await openConsole(namespace);
+    await console.waitFor(/invoices .*held/);
+    console.press("D");
+    await console.waitFor("Enter drain");
+    console.press("enter");
+    await console.waitFor(/→ drain lock invoices/);
+    console.press("q");
+    await console.waitFor("press again to quit anyway");
+    console.press("q");
+    expect(await console.ended).toEqual({ code: 0, signal: undefined });
+    expect(console.leftBehind).toEqual([]);
+  });
+});
+
+describe.concurrent("a console that was stopped for a while", () => {
+  it("does not show what it knew then as live, until etcd has answered again", async (context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    await put(namespace, "before");
+    const proxy = await FaultProxy.start(namespace.etcd.clientUrl);
+    context.onTestFinished(() => proxy.close());
+    const console = await openConsole(namespace, { endpoint: proxy.url });
+    await console.waitFor("before");
+    console.kill("SIGSTOP");
+    proxy.mode = "drop";
+    await setTimeout(4_500); // what it knew is too old then, and nothing else tells
+    let wasLive = false;
+    const look = () => {
+      wasLive ||= /live rev/.test(console.getScreen().at(-1) ?? "");
+      return /no requests since|no response|no answer/.test(console.getScreen().at(-1) ?? "");
+    };
+    const before = console.bytes;
+    console.kill("SIGCONT");
+    await console.waitFor(() => console.bytes > before + 1_000);
+    await console.waitFor(look);
+    expect(wasLive).toBe(false);
+    proxy.mode = "forward";
+    proxy.reset();
+    await console.waitFor(/live rev \d+/);
+  });
+});
+
+describe.concurrent("a terminal", () => {
+  it("that has no shell behind it is not left by Ctrl+Z, where nobody could come back", async (context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    const console = await openConsole(namespace);
+    console.press("ctrl+z");
+    await console.waitFor("this console was not started by a shell");
+    expect(console.isAlternate).toBe(true);
+    console.press("?");
+    await console.waitFor("Anywhere");
+  });
+
+  it("that takes nothing more holds up neither signals nor what the console knows", async (context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    const console = await openConsole(namespace);
+    console.hold();
+    for (let turn = 0; turn < 60; turn += 1) {
+      console.press("ctrl+l");
+      await setTimeout(10); // each a frame of its own: more than the line holds
+    }
+    await put(namespace, "meanwhile");
+    console.release();
+    await console.waitFor(/meanwhile .*held/);
+    console.hold();
+    for (let turn = 0; turn < 60; turn += 1) {
+      console.press("ctrl+l");
+      await setTimeout(10);
+    }
+    console.kill("SIGTERM");
+    const isOver = await Promise.race([waitUntilGone(console.pid), setTimeout(30_000, false)]);
+    expect(isOver).toBe(true);
+  });
+
+  it("of little room cuts no frame open", async (context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    const console = await openConsole(namespace, { columns: 80, rows: 24 });
+    console.press("?", "G");
+    await console.waitFor("can be rebound");
+    const open = () => console.getScreen().filter((row) => row.startsWith(" │") && !/^ │ .* │.?$/.test(row));
+    expect(open()).toEqual([]);
+    console.resize(40, 10);
+    console.press("g");
+    await console.waitFor(
+      (it) => it.getScreen().length === 10 && it.getScreen()[9]?.includes("live") === true,
+    );
+    expect(open()).toEqual([]);
+  });
+
+  it("with no room for all tabs, and counts in the panel's titles, takes clicks for what stands there", async (context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    await put(namespace, "invoices"); // on no session: a problem
+    const console = await openConsole(namespace, { columns: 80, rows: 30 });
+    await console.waitFor("PROBLEMS 1");
+    console.press(...Array.from({ length: 8 }, () => "]"));
+    await console.waitFor(/^… .*Audit/m);
+    const [, tabs = ""] = console.getScreen();
+    console.click(tabs.indexOf("Hosts") + 1, 1);
+    await console.waitFor("HOST");
+    const line = console.getScreen().findIndex((row) => row.includes("PROBLEMS 1"));
+    console.click(console.getScreen()[line]?.indexOf("LOG") ?? 0, line);
+    const events = "No events yet. Runs, drains";
+    await console.waitFor((it) => !it.getScreen().join("\n").includes(events)); // the log, behind which they come again
+    console.press("]");
+    await console.waitFor(events);
+  });
+
+  it("too small for a detail shows it alone", async (context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    await put(namespace, "invoices");
+    const console = await openConsole(namespace, { columns: 60, rows: 12 });
+    await console.waitFor(/invoices .*held/);
+    console.press("enter");
+    await console.waitFor("lock invoices: held");
+    console.press("escape", "escape");
+    await console.waitFor(/invoices .*held/);
+  });
+});
+
+describe.concurrent("a folder for what is remembered", () => {
+  /** The console started with it, used, and quit. */
+  async function quitWith(context: TestContext, env: Record<string, string>): Promise<Terminal> {
+    const namespace = await cluster.createTestNamespace("http", context);
+    const console = await openConsole(namespace, { env });
+    console.press("q");
+    expect(await console.ended).toEqual({ code: 0, signal: undefined });
+    expect(console.leftBehind).toEqual([]);
+    return console;
+  }
+
+  it.for(["/dev/full", "/proc/nowhere"])("%s is no reason to fail", async (folder, context) => {
+    await quitWith(context, { XDG_STATE_HOME: folder, HOME: folder });
+  });
+
+  it("in which something else has the name of the file is none either", async (context) => {
+    const folder = mkdtempSync(join(tmpdir(), "signalbox-attack-"));
+    context.onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    writeFileSync(join(folder, "signalbox"), "a file");
+    await quitWith(context, { XDG_STATE_HOME: folder });
+  });
+});
+
+describe.concurrent("while nothing was read yet", () => {
+  it("no count is shown, which would look like none", async (context) => {
+    const proxy = await FaultProxy.start("http://127.0.0.1:9");
+    context.onTestFinished(() => proxy.close());
+    proxy.mode = "drop";
+    const console = openTerminal({ args: ["console"], columns: 100, rows: 30, endpoints: [proxy.url] });
+    context.onTestFinished(() => console.close());
+    await console.waitFor("connecting for");
+    expect(console.getScreen().join("\n")).not.toMatch(/(Locks|Problems) +0/);
+    console.press("q");
+    await console.ended;
+  });
+
+  it("no pane says that there is nothing: it is not known, and why, where etcd was looked for, and what to set", async (context) => {
+    const console = openTerminal({
+      args: ["console"],
+      endpoints: ["http://127.0.0.1:9"],
+      columns: 80,
+      rows: 30,
+    });
+    context.onTestFinished(() => console.close());
+    await console.waitFor("why: ");
+    await console.waitFor(/etcd unreachable/);
+    const page = () => console.getScreen().join("\n").replace(/\s+/g, " ");
+    expect(page()).toMatch(/connection refused: nothing listens there/);
+    expect(page()).toContain("endpoints: http://127.0.0.1:9 (environment SIGNALBOX_ENDPOINTS)");
+    expect(page()).toContain("SIGNALBOX_ENDPOINTS=http://etcd1:2379");
+    for (const key of ["]", "]", "[", "5", "]", "]", "]", "2"]) {
+      console.press(key);
+      await console.waitFor("No data yet: etcd has not been read.");
+      expect(page()).not.toMatch(/No lock is held|No problems|No events yet|No run waits/);
+    }
+  });
+
+  it("a cluster that refuses is not empty either; the login is what to set", async (context) => {
+    const etcd = await startEtcd({
+      auth: { rootPassword: "pw", user: "op", password: "pw", prefix: "/signalbox/" },
+    });
+    context.onTestFinished(() => etcd.stop());
+    const console = openTerminal({ args: ["console"], endpoints: etcd.endpoints, columns: 120, rows: 40 });
+    context.onTestFinished(() => console.close());
+    await console.waitFor(/access refused/);
+    expect(console.getScreen().join("\n")).toMatch(/why: .*user name is empty[\s\S]*SIGNALBOX_USER/);
+    expect(console.getScreen().join("\n")).not.toMatch(/No lock is held|No events yet/);
+  });
+
+  it("and nothing ever ran there: the first page says how to begin", async (context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    const console = await openConsole(namespace);
+    await console.waitFor("signalbox run --lock hello -- sleep 60");
+    await namespace.jobs.startAndWait({
+      name: "run",
+      options: ["--lock", "x"],
+      hold: ["until", "/nonexistent"],
+    });
+    await console.waitFor(/x +● held/);
+  });
+});

@@ -1,0 +1,219 @@
+// Covers src/console/app/clamp-cursors.ts, src/console/app/marks.ts, src/console/app/mouse.ts,
+// src/console/app/moves.ts, src/console/explorer/build-tree.ts, src/console/explorer/explorer-pane.ts,
+// src/console/explorer/explorer-tree.ts, src/console/explorer/resource-nodes.ts,
+// src/console/explorer/tab-counter.ts, src/console/memory/preferences-file.ts,
+// src/console/memory/preferences.ts, src/console/table/column-widths.ts, src/console/table/table-pane.ts,
+// src/console/table/tables.ts
+/** What an operator's hands do in the console beside changing things: find, filter, sort, copy, click. */
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, it, onTestFinished } from "vitest";
+import { openConsole } from "../../../fixtures/cluster/open-console.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import type { Terminal } from "../../../fixtures/console.ts";
+import { serializeTicket } from "../../../src/protocol/ticket.ts";
+import { ticketWith } from "../../protocol/samples.ts";
+
+const cluster = TestCluster.startForFile();
+
+/** Locks that are held on hosts, without runs. */
+async function createSampleNamespace(locks: Readonly<Record<string, string>>): Promise<TestNamespace> {
+  const namespace = await cluster.createTestNamespace("http");
+  for (const [lock, host] of Object.entries(locks)) await hold(namespace, lock, host);
+  return namespace;
+}
+
+async function hold(namespace: TestNamespace, lock: string, host: string): Promise<void> {
+  const run = lock.replaceAll(/\W/g, "").padEnd(16, "0").slice(0, 16);
+  const value = serializeTicket(ticketWith({ run, host, state: "held" }));
+  await namespace.store.commitTxn({
+    compare: [],
+    success: [{ op: "put", key: namespace.keys.lock(lock, run), value }],
+    failure: [],
+  });
+}
+
+const SITE = {
+  alpha: "web1.example.com",
+  beta: "web2.example.com",
+  gamma: "db1.example.com",
+  delta: "web1.example.com",
+};
+
+/** The row that the cursor is on: the one with a background, or inverted. */
+function getSelectedRow(console: Terminal): string {
+  const rows = console.getCells().map((cells) => ({
+    text: cells.map(({ text }) => text || " ").join(""),
+    isLit: cells.filter(({ background, inverse }) => background !== undefined || inverse).length > 40,
+  }));
+  return (
+    rows
+      .slice(1, -1)
+      .find(({ isLit }) => isLit)
+      ?.text.trim() ?? ""
+  );
+}
+
+it("finds a lock by a few letters, and goes to it", async () => {
+  const console = await openConsole(await createSampleNamespace(SITE));
+  await console.waitFor(/gamma +● held/);
+  console.press(":");
+  await console.waitFor("─ palette ");
+  console.type("gam");
+  await console.waitFor(/gamma +lock/);
+  console.press("enter");
+  await console.waitFor((it) => getSelectedRow(it).includes("gamma"));
+  console.press(":");
+  console.type(">edit");
+  await console.waitFor(/start it in another terminal/);
+  console.press("ctrl+c");
+  expect(await console.ended).toEqual({ code: 0, signal: undefined });
+});
+
+it("filters by host, state and holder, says so, and takes it back with Escape", async () => {
+  const console = await openConsole(await createSampleNamespace(SITE));
+  await console.waitFor(/gamma +● held/);
+  for (const [filter, count] of [
+    ["host:web1", 2],
+    ["state:held alp", 1],
+    ["holder:db1", 1],
+  ] as const) {
+    console.press("/");
+    await console.waitFor("─ filter locks ");
+    console.press("ctrl+u");
+    console.type(filter);
+    await console.waitFor(`${count} of 4`);
+    console.press("enter");
+    await console.waitFor(`/ filter ${filter}: ${count} of 4`);
+  }
+  console.press("escape");
+  await console.waitFor(/delta +● held/);
+});
+
+it("keeps the selection on its row while rows come and go", async () => {
+  const namespace = await createSampleNamespace(SITE);
+  const console = await openConsole(namespace);
+  await console.waitFor(/gamma +● held/);
+  console.type("jjj"); // in one read
+  await console.waitFor((it) => getSelectedRow(it).includes("gamma"));
+  await hold(namespace, "aardvark", "web1.example.com");
+  await console.waitFor(/aardvark +● held/);
+  await console.waitFor((it) => getSelectedRow(it).includes("gamma"));
+  const { key } = namespace.keys.getQueueRange("lock", "gamma");
+  await namespace.store.commitTxn({
+    compare: [],
+    success: [{ op: "delete", key, rangeEnd: `${key}~` }],
+    failure: [],
+  });
+  await console.waitFor((it) => !it.getScreen().some((row) => /gamma +● held/.test(row)));
+  await console.waitFor((it) => /delta|beta/.test(getSelectedRow(it))); // perhaps a frame later
+});
+
+it("sorts by another column and the other way round, and remembers that for the next time", async () => {
+  const home = mkdtempSync(join(tmpdir(), "signalbox-state-"));
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+  const namespace = await createSampleNamespace(SITE);
+  const env = { XDG_STATE_HOME: home };
+  const console = await openConsole(namespace, { env });
+  await console.waitFor(/NAME ▲/);
+  console.press("S");
+  await console.waitFor(/NAME ▼/);
+  await console.waitFor(
+    (it) =>
+      it.getScreen().findIndex((row) => /gamma +● held/.test(row)) <
+      it.getScreen().findIndex((row) => /alpha +● held/.test(row)),
+  );
+  console.press("b", "]");
+  await console.waitFor((it) => !it.getScreen().some((row) => row.includes("EXPLORER")));
+  console.press("q");
+  await console.ended;
+  const next = await openConsole(namespace, { env });
+  await next.waitFor("No units are held");
+  expect(next.getScreen().join("\n")).not.toContain("EXPLORER");
+  next.press("[");
+  await next.waitFor(/NAME ▼/);
+});
+
+it("copies the name, the row as JSON, and the command line", async () => {
+  const console = await openConsole(await createSampleNamespace(SITE));
+  await console.waitFor(/alpha +● held/);
+  console.press("y");
+  await console.waitFor("copied lock alpha");
+  console.press("Y");
+  await console.waitFor("copied the row as JSON");
+  console.press("c");
+  await console.waitFor("copied signalbox show lock alpha");
+  const [name, row, line] = console.clipboard;
+  expect([name, line]).toEqual(["alpha", "signalbox show lock alpha"]);
+  expect(JSON.parse(row ?? "")).toMatchObject({ kind: "lock", name: "alpha", state: "held" });
+});
+
+it("marks rows, and counts them", async () => {
+  const console = await openConsole(await createSampleNamespace(SITE));
+  await console.waitFor(/alpha +● held/);
+  console.press("space");
+  await console.waitFor(/✓ alpha/);
+  await console.waitFor("1 marked");
+  console.press("v");
+  await console.waitFor("range started");
+  console.press("j", "v");
+  await console.waitFor("3 marked");
+  expect(console.getScreen().at(-1)).not.toContain("range started");
+  await console.waitFor((it) => it.getScreen().filter((row) => /✓ \w+ +● held/.test(row)).length === 3);
+  console.press("D");
+  await console.waitFor("drain 3 rows");
+  console.press("escape");
+  await console.waitFor((it) => !it.getScreen().some((row) => row.includes("drain 3 rows")));
+  console.type("/alpha");
+  console.press("enter");
+  await console.waitFor("1 marked, 2 more not shown here");
+  console.press("u");
+  await console.waitFor((it) => !it.getScreen().some((row) => /✓ \w+ +● held/.test(row)));
+  expect(console.getScreen().join("\n")).not.toMatch(/\d marked/);
+});
+
+it("takes clicks and the wheel; a paste does nothing", async () => {
+  const console = await openConsole(await createSampleNamespace(SITE));
+  await console.waitFor(/gamma +● held/);
+  const line = console.getScreen().findIndex((row) => /gamma +● held/.test(row));
+  console.click(40, line);
+  await console.waitFor((it) => getSelectedRow(it).includes("gamma"));
+  console.paste("XDq\rX");
+  const tabs = console.getScreen()[1] ?? "";
+  console.click(tabs.indexOf("Hosts") + 1, 1);
+  await console.waitFor(/HOST ▲/);
+  expect(console.getScreen().join("\n")).not.toContain("╭─");
+});
+
+it("with --no-mouse leaves clicks to the terminal", async () => {
+  const console = await openConsole(await createSampleNamespace({}), { args: ["--no-mouse"] });
+  expect([1000, 1006].filter((mode) => console.modes.has(mode))).toEqual([]);
+  expect(console.modes.has(2004)).toBe(true);
+});
+
+it("takes Escape and a key in one read for Escape, then the key", async () => {
+  const console = await openConsole(await createSampleNamespace(SITE));
+  await console.waitFor(/alpha +● held/);
+  console.press("D");
+  await console.waitFor("Enter drain");
+  console.type("\x1bj");
+  await console.waitFor((it) => !it.getScreen().join("\n").includes("Enter drain"));
+  await console.waitFor(/lock beta: /);
+  console.press("?");
+  await console.waitFor("In lists");
+  console.type("\x1b:");
+  await console.waitFor("> commands");
+  expect(console.getScreen().join("\n")).not.toContain("In lists");
+});
+
+it("takes a toast away as soon as it is no longer true", async () => {
+  const console = await openConsole(await createSampleNamespace(SITE));
+  await console.waitFor(/alpha +● held/);
+  console.press("K");
+  await console.waitFor("nobody waits for lock alpha");
+  console.press("j");
+  await console.waitFor((it) => !it.getScreen().join("\n").includes("nobody waits for lock alpha"));
+});

@@ -1,0 +1,65 @@
+// Covers src/console/overlay/overlay.ts, src/console/overlay/text-overlay.ts
+/** What a terminal can send that no operator meant: nothing of it does anything. And keys that an operator wants otherwise. */
+
+import { describe, expect, it } from "vitest";
+import { openConsole } from "../../../fixtures/cluster/open-console.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+
+const cluster = TestCluster.startForFile();
+/** Until it is ended. */
+const HELD = ["until", "/nonexistent"];
+
+/** In the list of keys. */
+const HELP = "give the pane the whole screen";
+
+/** Every one holds keys that would reset, drain, quit or confirm, were it taken apart. */
+const HOSTILE = [
+  "\x1b[1?5X\x1b[1 5D\x1b[<?q\x1b[99;99;99X", // bytes in the wrong order, and too many
+  `\x1b[${"1;".repeat(200)}X`, // too long
+  "\x1bO1;2;3;X\x1b[[q\x1b[[X", // SS3 and the Linux console's
+  "\x1b]0;X\rinvoices\r\x07\x1bPq;D\rX\x1b\\\x1b_X\r\x1b\\\x1b^q\x1b\\", // OSC, DCS, APC, PM
+  "\x1b[MXqD\x1b[M q!", // clicks of the old kind
+  "\x1b[?62;22c\x1b[12;40R\x1b[?2026;1$y\x1b[8;50;160t", // answers
+  "\x1b[88;1:3u\x1b[113;9u\x1b[3;5u\x1b[27;5;3~\x1b[1;300q", // keys let go, with Super, and such as there are none
+  "\u009b1?5X\u0090q\x1b\\", // C1
+  "\x1b[200~X\rinvoices\r\x1b[31mq\x03\x1b[201~", // a paste
+  "\x1b\x1b[200~XqD\r\x1b[201~", // one right behind Escape
+];
+
+describe("input that nobody meant", () => {
+  it("does nothing, in one read and in many", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    await namespace.jobs.startAndWait({ name: "run", options: ["--lock", "invoices"], hold: HELD });
+    const console = await openConsole(namespace);
+    await console.waitFor(/invoices .*held/);
+    console.type(HOSTILE.join(""));
+    for (const character of HOSTILE.join("")) console.type(character);
+    console.press("?");
+    await console.waitFor(HELP);
+    console.press("escape");
+    await console.waitFor(/^(?![\s\S]*give the pane)[\s\S]*invoices .*held/);
+    const screen = console.getScreen().join("\n");
+    expect(screen).not.toContain("to confirm");
+    const { kvs } = await namespace.store.readRange(namespace.keys.audits());
+    expect(kvs).toEqual([]);
+    console.press("ctrl+c");
+    expect(await console.ended).toEqual({ code: 0, signal: undefined });
+  });
+});
+
+describe("keys that an operator wants otherwise", () => {
+  it("hold, and what cannot be is said", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    await namespace.jobs.startAndWait({ name: "run", options: ["--lock", "invoices"], hold: HELD });
+    const wishes = { reset: "F5", help: "X", drain: "Ctrl+D" };
+    const console = await openConsole(namespace, { env: { SIGNALBOX_KEY_BINDINGS: JSON.stringify(wishes) } });
+    await console.waitFor("drain: Ctrl+D is refused");
+    await console.waitFor(/invoices .*held/);
+    console.press("X");
+    await console.waitFor(HELP);
+    console.press("escape");
+    await console.waitFor(/^(?![\s\S]*give the pane)/);
+    console.press("f5");
+    await console.waitFor("type invoices to confirm");
+  });
+});

@@ -1,0 +1,138 @@
+// Covers src/console/app/console-app.ts, src/console/console.impl.ts, src/console/face/plain-display.ts,
+// src/console/frame/bar.ts, src/console/frame/empty-pages.ts, src/console/frame/frame.ts,
+// src/console/frame/header.ts, src/console/frame/status.ts, src/console/once.ts,
+// src/console/panel/panel-pane.ts, src/console/plain/spoken-lines.ts
+/** The console on all sorts of terminals, and on none: nothing lost, nothing that a terminal cannot show. */
+
+import { describe, expect, it } from "vitest";
+import { openConsole } from "../../../fixtures/cluster/open-console.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+
+const cluster = TestCluster.startForFile();
+const HELD = ["until", "/nonexistent"];
+
+/** A lock that is held, one that is waited for and drained, one that is free. */
+async function createSampleNamespace(): Promise<TestNamespace> {
+  const namespace = await cluster.createTestNamespace("http");
+  await namespace.start(["run", "--lock", "free-one", "--", "true"]).ended;
+  await namespace.jobs.startAndWait({ name: "a", options: ["--lock", "held-one"], hold: HELD });
+  namespace.jobs.start({ name: "b", options: ["--lock", "held-one", "--wait"], hold: HELD });
+  await namespace.jobs.waitForTickets("b", "waiting");
+  await namespace.start(["drain", "lock", "held-one", "--reason", "a test", "--yes"]).ended;
+  return namespace;
+}
+
+describe("where there are no colours", () => {
+  it.each<[what: string, env: Record<string, string>]>([
+    ["NO_COLOR", { NO_COLOR: "1" }],
+    ["a terminal without any", { TERM: "vt220" }],
+  ])("for %s, the same is said in words and signs", async (_what, env) => {
+    const namespace = await createSampleNamespace();
+    const console = await openConsole(namespace, { env });
+    await console.waitFor(/held-one +● held, drained/);
+    await console.waitFor(/free-one +○ free/);
+    const cells = console.getCells().flat();
+    expect(
+      cells.filter(({ foreground, background }) => foreground !== undefined || background !== undefined),
+    ).toEqual([]);
+    const row = console.getCells().find((line) =>
+      line
+        .map(({ text }) => text)
+        .join("")
+        .includes("free-one "),
+    );
+    expect(row?.some(({ inverse }) => inverse)).toBe(true);
+  });
+});
+
+it.each<[what: string, args: string[], env: Record<string, string>]>([
+  ["--ascii", ["--ascii"], {}],
+  ["a locale without UTF-8", [], { LANG: "C", LC_ALL: "C" }],
+])("with %s there is nothing but ASCII, dialogs and help too", async (_what, args, env) => {
+  const namespace = await createSampleNamespace();
+  const console = await openConsole(namespace, { args, env });
+  await console.waitFor(/held-one +\* held, drained/);
+  const isAscii = () => expect(console.getScreen().join("\n")).toMatch(/^[ -~\n]*$/);
+  isAscii();
+  console.press("D");
+  await console.waitFor("signalbox drain lock free-one --wait");
+  isAscii();
+  console.press("escape");
+  await console.waitFor((it) => !it.getScreen().some((row) => row.includes("+- drain")));
+  console.press("?");
+  await console.waitFor("find a command");
+  isAscii();
+});
+
+describe("on a small terminal", () => {
+  it("of 80x24 everything can be done", async () => {
+    const namespace = await createSampleNamespace();
+    const console = await openConsole(namespace, { columns: 80, rows: 24 });
+    await console.waitFor(/held-one +● held, drained/);
+    console.press("1");
+    await console.waitFor("▾ Locks");
+    console.press("2", "j", "X");
+    await console.waitFor("type held-one to confirm");
+    console.type("held-one");
+    console.press("enter");
+    await console.waitFor("reset lock held-one: ");
+    expect((await namespace.listTickets()).length).toBeLessThan(2);
+  });
+
+  it("of 40x10 the rows and the state of things are there", async () => {
+    const namespace = await createSampleNamespace();
+    const console = await openConsole(namespace, { columns: 40, rows: 10 });
+    await console.waitFor(/held-one +● held/);
+    expect(console.getScreen().every((row) => row.length <= 40)).toBe(true);
+  });
+});
+
+describe("--plain", () => {
+  it("tells where one is in lines, and moves nothing", async () => {
+    const namespace = await createSampleNamespace();
+    const console = await openConsole(namespace, { args: ["--plain"] });
+    await console.waitFor(/Locks, row 1 of 2: name free-one, state free/);
+    console.press("j");
+    await console.waitFor(/Locks, row 2 of 2: name held-one, state held, drained/);
+    console.press("D");
+    await console.waitFor(/Enter: drain/);
+    console.press("escape");
+    await console.waitFor((it) => it.getScreen().filter((row) => row.includes("row 2 of 2")).length === 2);
+    console.press("q");
+    expect(await console.ended).toEqual({ code: 0, signal: undefined });
+    expect([console.isAlternate, console.leftBehind]).toEqual([false, []]);
+  });
+});
+
+describe("--once", () => {
+  it.each([
+    ["locks", "160x50"],
+    ["queues", "80x24"],
+    ["drains", "100x30"],
+  ])("prints %s at %s as text, and ends", async (view, size) => {
+    const namespace = await createSampleNamespace();
+    const { code, stdout } = await namespace.start(["console", "--once", "--view", view, "--size", size])
+      .ended;
+    const rows = stdout.split("\n").slice(0, -1);
+    expect({ code, rows: rows.length }).toEqual({ code: 0, rows: Number(size.split("x")[1]) });
+    expect(stdout).toContain("held-one");
+    expect(stdout).not.toContain("\x1b");
+    expect(rows.at(-1)).toMatch(/live rev \d+/);
+  });
+
+  it("says by its code that etcd is not there", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    const args = ["console", "--once", "--size", "80x24", "--connect-timeout", "500ms"];
+    const { code, stdout } = await namespace.start(args, { endpoints: ["http://127.0.0.1:1"] }).ended;
+    expect(code).toBe(69);
+    expect(stdout).toMatch(/connecting for|etcd unreachable/);
+  });
+});
+
+it("without a terminal says what does without one", async () => {
+  const namespace = await cluster.createTestNamespace("http");
+  const { code, stderr } = await namespace.start(["console"]).ended;
+  expect(code).toBe(64);
+  expect(stderr).toMatch(/needs a terminal.*signalbox ls --watch/);
+});

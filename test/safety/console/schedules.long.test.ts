@@ -1,0 +1,200 @@
+/** Schedules in the console: seen as they are, and operated from their rows. */
+
+import { describe, expect, it } from "vitest";
+import { openConsole } from "../../../fixtures/cluster/open-console.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { parseAuditRecord } from "../../../src/protocol/audit.ts";
+import { parseDefinition } from "../../../src/schedule/definition.ts";
+import { parseDue } from "../../../src/schedule/state/due.ts";
+import { memory, schedule } from "../../model/schedules.ts";
+import { putKeys, putSampleSchedules } from "../support/sample-schedules.ts";
+
+const cluster = TestCluster.startForFile();
+const VIEW = { args: ["--view", "schedules"] };
+
+async function readText(namespace: TestNamespace, key: string): Promise<string> {
+  return (await namespace.store.readRange({ key })).kvs[0]?.value ?? "";
+}
+/** What operators keep of a schedule, and where it is. */
+async function readSchedule(namespace: TestNamespace, id: string) {
+  const definition = parseDefinition(await readText(namespace, namespace.keys.schedule(id)));
+  const due = parseDue(await readText(namespace, namespace.keys.due(id)));
+  return {
+    definition: "value" in definition ? definition.value : undefined,
+    due: "value" in due ? due.value : undefined,
+  };
+}
+async function audit(namespace: TestNamespace): Promise<string[]> {
+  const { kvs } = await namespace.store.readRange(namespace.keys.audits());
+  return kvs.map(({ value }) => {
+    const { action, target } = parseAuditRecord("", value) ?? {};
+    return `${action} ${target}`;
+  });
+}
+
+describe("the tab of schedules", () => {
+  it("has what runs next first, who runs it and what is wrong, and can be filtered", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    await putSampleSchedules(namespace);
+    const console = await openConsole(namespace, VIEW);
+    await console.waitFor(/Schedules 4/);
+    await console.waitFor(
+      /old +▲ late [\s\S]*backup +● running .* web1 [\s\S]*mail +▲ failed [\s\S]*bill +▲ no-worker /,
+    );
+    console.type("/host:web1");
+    console.press("enter");
+    await console.waitFor((it) => !it.getScreen().some((row) => /▲ late/.test(row)));
+    expect(console.getScreen().join("\n")).toMatch(/backup +● running/);
+  });
+
+  it("shows what a schedule remembers once it is looked at, and again when a run has ended", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    await putSampleSchedules(namespace);
+    const console = await openConsole(namespace, { ...VIEW, columns: 120, rows: 60 });
+    await console.waitFor(/mail +▲ failed/);
+    console.press("2", "down", "down", "3", "z");
+    await console.waitFor(/schedule mail: failed, waiting/);
+    await console.waitFor(/output of the run that ended .*: failed/);
+    await console.waitFor(/no .*space/);
+    const now = Date.now();
+    const last = { scheduled: now - 5_000, startedAt: now - 4_000, endedAt: now, late: 1_000 };
+    const tail = "all is well";
+    await putKeys(namespace, [
+      memory("mail", { runs: [{ ...last, result: "ok", run: "r2", tail }] }),
+      ...schedule("mail", {}, { runAt: now + 9e6, last: { ...last, result: "ok", run: "r2" } }).slice(1),
+    ]);
+    await console.waitFor(/output of the run that ended .*: ok/);
+    await console.waitFor(/all is well/);
+  });
+});
+
+describe("evidence first", () => {
+  it("the output of the last run stands directly under its state", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    await putSampleSchedules(namespace);
+    const console = await openConsole(namespace, { ...VIEW, columns: 80, rows: 24 });
+    await console.waitFor(/mail +▲ failed/);
+    console.press("2", "down", "down");
+    await console.waitFor(
+      /schedule mail: failed, waiting\n.*output of the run that ended .*: failed\n.*no .*space/,
+    );
+  });
+
+  it("a dead letter is a row: Enter runs it again after a look; a run shows its output", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    await putSampleSchedules(namespace);
+    const console = await openConsole(namespace, { ...VIEW, columns: 120, rows: 60 });
+    await console.waitFor(/mail +▲ failed/);
+    console.press("2", "down", "down", "enter", "z");
+    await console.waitFor(/dead letters/);
+    console.press("down", "enter");
+    await console.waitFor("mail: failed");
+    await console.waitFor(/scheduled .* on web1/);
+    expect(console.getScreen().join("\n")).toMatch(/failed: code 7[\s\S]*no .*space/);
+    console.press("escape");
+    console.press("down", "enter");
+    await console.waitFor(/schedule trigger mail --dead \d+/);
+    await console.waitFor("Enter schedule trigger");
+    console.press("enter");
+    await console.waitFor(/to be started/);
+    expect((await readSchedule(namespace, "mail")).due?.open).toMatchObject([{ kind: "trigger" }]);
+  });
+
+  it("a problem leads to what it is about", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    await putSampleSchedules(namespace);
+    const console = await openConsole(namespace, { args: ["--view", "problems"] });
+    await console.waitFor(/dead letter/);
+    console.type("/dead");
+    console.press("enter");
+    await console.waitFor("filter dead: 1");
+    console.press("enter");
+    await console.waitFor(/schedule mail: failed, waiting/);
+  });
+});
+
+describe("from its row, a schedule", () => {
+  it("is paused, resumed, and run now, each after a preview, and all is on record", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    await putSampleSchedules(namespace);
+    const console = await openConsole(namespace, VIEW);
+    await console.waitFor(/mail +▲ failed/);
+    console.press("2", "down", "down");
+    await console.waitFor(/schedule mail: failed/);
+    console.press("C");
+    await console.waitFor("schedule mail is not paused");
+    console.press("P");
+    await console.waitFor("Enter schedule pause");
+    expect(console.getScreen().join("\n")).toContain("signalbox schedule pause mail");
+    expect((await readSchedule(namespace, "mail")).definition?.pause).toBeUndefined();
+    console.press("enter");
+    await console.waitFor(/done .*schedule pause mail/);
+    await console.waitFor(/mail +paused/);
+    expect((await readSchedule(namespace, "mail")).definition?.pause?.by).toMatch(/@/);
+    console.press("2", "C");
+    await console.waitFor("Enter schedule resume");
+    console.press("enter");
+    await console.waitFor(/done .*schedule resume mail/);
+    expect((await readSchedule(namespace, "mail")).definition?.pause).toBeUndefined();
+    console.press("2", "N");
+    await console.waitFor("Enter schedule trigger");
+    console.press("enter");
+    await console.waitFor(/done .*schedule trigger mail/);
+    await console.waitFor(/mail +◌ due/);
+    expect((await readSchedule(namespace, "mail")).due?.open).toMatchObject([
+      { kind: "trigger", attempt: 0 },
+    ]);
+    expect(await audit(namespace)).toEqual(Array.from({ length: 3 }, () => "schedule schedule mail"));
+  });
+
+  it("is edited beginning with what it is, and deleted with others that are marked", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    await putSampleSchedules(namespace);
+    const console = await openConsole(namespace, VIEW);
+    await console.waitFor(/bill +▲ no-worker/);
+    console.press("2", "G", "e");
+    await console.waitFor("signalbox schedule edit bill --cron '0 * * * *' --timezone UTC");
+    console.press("tab", "ctrl+u");
+    console.type("30 4 * * *");
+    await console.waitFor("--cron '30 4 * * *'");
+    await console.waitFor("Enter schedule edit");
+    console.press("enter");
+    await console.waitFor(/done .*schedule edit bill/);
+    expect((await readSchedule(namespace, "bill")).definition?.cron).toBe("30 4 * * *");
+    console.press("2", "g", "space");
+    await console.waitFor((it) => it.getScreen().filter((row) => row.includes("✓")).length === 1);
+    console.press("down", "space");
+    await console.waitFor((it) => it.getScreen().filter((row) => row.includes("✓")).length === 2);
+    console.press("delete");
+    await console.waitFor(/schedule delete 2 rows/);
+    await console.waitFor("Enter schedule delete");
+    console.press("enter");
+    await console.waitFor(/all 2 jobs are done/);
+    await console.waitFor(/Schedules 2/);
+  });
+
+  it("whose preview is outdated is left as it is", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    await putSampleSchedules(namespace);
+    const console = await openConsole(namespace, VIEW);
+    await console.waitFor(/bill +▲ no-worker/);
+    console.press("2", "G", "P");
+    await console.waitFor("Enter schedule pause");
+    const other = await namespace.start(["schedule", "edit", "bill", "--note", "mine", "--yes"]).ended;
+    expect(other).toMatchObject({ code: 0 });
+    console.press("enter");
+    await console.waitFor(/nothing was done|note: mine|has changed/);
+    expect((await readSchedule(namespace, "bill")).definition).toMatchObject({ note: "mine" });
+  });
+
+  it("can only be looked at where nothing can be changed", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    await putSampleSchedules(namespace);
+    const console = await openConsole(namespace, { args: [...VIEW.args, "--read-only"] });
+    await console.waitFor(/bill +▲ no-worker/);
+    console.press("2", "G", "P");
+    await console.waitFor(/read-only/);
+    expect((await readSchedule(namespace, "bill")).definition?.pause).toBeUndefined();
+  });
+});

@@ -1,0 +1,310 @@
+// Covers src/console/create-console-app.ts, src/console/detail/liveness-poller.ts,
+// src/console/state/store.ts, src/console/tty/terminal-session.ts, src/console/tty/tty-writer.ts
+/** A console in bad hours: it never shows a picture as live that is not, and leaves the terminal as it found it. */
+
+import { writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished, type TestContext } from "vitest";
+import { openConsole, pressUntil } from "../../../fixtures/cluster/open-console.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { openTerminal, type Terminal } from "../../../fixtures/console.ts";
+import { type EtcdMember, startEtcd } from "../../../fixtures/etcd/index.ts";
+import { FaultProxy } from "../../../fixtures/proxy.ts";
+import { BUNDLE } from "../../../fixtures/signalbox.ts";
+import { serializeTicket } from "../../../src/protocol/ticket.ts";
+import { ticketWith } from "../../protocol/samples.ts";
+
+const cluster = TestCluster.startForFile();
+
+/** Puts a ticket as a run would, without one. */
+async function put(namespace: TestNamespace, lock: string, host = "web1.example.com"): Promise<void> {
+  const run = `${lock.replaceAll(/\W/g, "")}0000000000000000`.slice(0, 16);
+  const value = serializeTicket(ticketWith({ run, host, state: "held" }));
+  const key = namespace.keys.lock(lock, run);
+  await namespace.store.commitTxn({ compare: [], success: [{ op: "put", key, value }], failure: [] });
+}
+
+/** An etcd of its own, which may be hurt. */
+async function ownEtcd(
+  { onTestFinished: onFinished }: TestContext,
+  options?: Parameters<typeof startEtcd>[0],
+): Promise<EtcdMember> {
+  const etcd = await startEtcd(options);
+  onFinished(() => etcd.stop());
+  return etcd;
+}
+
+async function openConsoleOn(
+  { onTestFinished: onFinished }: TestContext,
+  etcd: EtcdMember,
+  env: Record<string, string> = {},
+): Promise<Terminal> {
+  const console = openTerminal({
+    args: ["console"],
+    columns: 120,
+    rows: 40,
+    endpoints: [etcd.clientUrl],
+    env,
+  });
+  onFinished(() => console.close());
+  await console.waitFor(/live rev \d+/);
+  return console;
+}
+
+describe.concurrent("while etcd is away", () => {
+  it("the last picture stays, pale, with its age; nothing can be changed; and it comes back by itself", async (context) => {
+    const etcd = await ownEtcd(context);
+    await etcd.runEtcdctl("put", "/signalbox/locks/before/0000000000000001", "x");
+    const console = await openConsoleOn(context, etcd);
+    await console.waitFor("before");
+    await etcd.kill();
+    await console.waitFor(/etcd unreachable .*last known: rev \d+/);
+    expect(console.getScreen().join("\n")).toContain("before");
+    console.press("D");
+    await console.waitFor("etcd is unreachable: changes are not possible now");
+    await etcd.restart();
+    await console.waitFor(/live rev \d+/);
+    await etcd.runEtcdctl("put", "/signalbox/locks/after/0000000000000001", "x");
+    await console.waitFor("after");
+  });
+
+  it("a dialog says why Enter does nothing, no longer than it is so", async (context) => {
+    const etcd = await ownEtcd(context); // another test compacts the shared one
+    const value = serializeTicket(ticketWith({ run: "0000000000000001", state: "held" }));
+    await etcd.runEtcdctl("put", "/signalbox/locks/invoices/0000000000000001", value);
+    const console = await openConsoleOn(context, etcd);
+    await console.waitFor(/invoices .*held/);
+    console.press("D");
+    await console.waitFor("Enter drain");
+    etcd.freeze();
+    await console.waitFor(/etcd unreachable /);
+    console.press("enter");
+    await console.waitFor("etcd is unreachable: changes are not possible now");
+    etcd.unfreeze();
+    await console.waitFor(/live rev \d+/);
+    await console.waitFor((it) => !it.getScreen().join("\n").includes("etcd unreachable"));
+    expect(console.getScreen().join("\n")).toContain("Enter drain");
+    await pressUntil(console, "enter", /invoices .*drained/);
+  });
+
+  it("and does not say so, for it is frozen, the console notices by itself", async (context) => {
+    const etcd = await ownEtcd(context);
+    const console = await openConsoleOn(context, etcd);
+    etcd.freeze();
+    await console.waitFor(/etcd unreachable /);
+    etcd.unfreeze();
+    await console.waitFor(/live rev \d+/);
+  });
+
+  it("and forgets what has happened meanwhile, it reads everything again", async (context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    const proxy = await FaultProxy.start(namespace.etcd.clientUrl);
+    context.onTestFinished(() => proxy.close());
+    await put(namespace, "gone");
+    const console = await openConsole(namespace, { endpoint: `http://${proxy.address}` });
+    await console.waitFor("gone");
+    proxy.mode = "refuse";
+    proxy.reset();
+    await console.waitFor(/etcd unreachable/);
+    const { rangeEnd } = namespace.keys.locks();
+    const removal = { op: "delete", key: namespace.keys.locks().key, rangeEnd } as const;
+    await namespace.store.commitTxn({ compare: [], success: [removal], failure: [] });
+    await put(namespace, "fresh");
+    const { revision } = await namespace.store.readRange(namespace.keys.locks());
+    await namespace.etcd.runEtcdctl("compact", String(revision));
+    proxy.mode = "forward";
+    await console.waitFor(/live rev \d+/);
+    await console.waitFor((it) => {
+      const rows = it.getScreen().filter((row) => /● held/.test(row)); // the events tell of what is gone
+      return rows.some((row) => row.includes("fresh")) && !rows.some((row) => row.includes("gone"));
+    });
+  });
+
+  it("or swallows every byte in silence, it is not taken for live", async (context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    const proxy = await FaultProxy.start(namespace.etcd.clientUrl);
+    context.onTestFinished(() => proxy.close());
+    const console = await openConsole(namespace, { endpoint: `http://${proxy.address}` });
+    proxy.mode = "drop";
+    await console.waitFor(/etcd unreachable/);
+    proxy.mode = "forward";
+    proxy.reset();
+    await console.waitFor(/live rev \d+/);
+  });
+});
+
+describe.concurrent("a role that is taken away", () => {
+  it("is told, the picture stays, and it goes on when it is given back", async (context) => {
+    const etcd = await ownEtcd(context);
+    const runAsRoot = (...args: string[]) => etcd.runEtcdctl("--user=root:pw", ...args);
+    for (const words of [
+      "user add root:pw",
+      "user grant-role root root",
+      "user add op:pw",
+      "role add reader",
+    ])
+      await etcd.runEtcdctl(...words.split(" "));
+    await etcd.runEtcdctl("role", "grant-permission", "--prefix=true", "reader", "read", "/signalbox/");
+    await etcd.runEtcdctl("user", "grant-role", "op", "reader");
+    await etcd.runEtcdctl("put", "/signalbox/locks/seen/0000000000000001", "x");
+    await etcd.runEtcdctl("auth", "enable");
+    const login = { SIGNALBOX_USER: "op:pw", SIGNALBOX_ALLOW_PLAINTEXT_PASSWORD: "true" };
+    const console = await openConsoleOn(context, etcd, login);
+    await console.waitFor("seen");
+    await runAsRoot("user", "revoke-role", "op", "reader");
+    console.press("R");
+    await console.waitFor(/access refused /);
+    expect(console.getScreen().join("\n")).toContain("seen");
+    await runAsRoot("user", "grant-role", "op", "reader");
+    await console.waitFor(/live rev \d+/);
+  });
+});
+
+describe.concurrent("authentication that is turned on under a running console", () => {
+  const LOGIN = { SIGNALBOX_USER: "op:pw", SIGNALBOX_ALLOW_PLAINTEXT_PASSWORD: "true" };
+
+  /** An etcd with users, whose passwords take long to check, as on a busy machine. */
+  async function withUsers(context: TestContext): Promise<EtcdMember> {
+    const etcd = await ownEtcd(context, { args: ["--bcrypt-cost=13"] });
+    const words = ["user add root:pw", "user grant-role root root", "user add op:pw", "role add reader"];
+    for (const line of words) await etcd.runEtcdctl(...line.split(" "));
+    await etcd.runEtcdctl("role", "grant-permission", "--prefix=true", "reader", "readwrite", "/signalbox/");
+    await etcd.runEtcdctl("user", "grant-role", "op", "reader");
+    await etcd.runEtcdctl("put", "/signalbox/locks/seen/0000000000000001", "x");
+    return etcd;
+  }
+
+  it.for(["http", "grpc"])(
+    "over %s: with a login it is live again; without, it says that etcd refuses, and why",
+    async (transport, context) => {
+      const etcd = await withUsers(context);
+      const env = { SIGNALBOX_TRANSPORT: transport };
+      const consoles = await Promise.all([
+        openConsoleOn(context, etcd, { ...env, ...LOGIN }),
+        openConsoleOn(context, etcd, { ...env, ...LOGIN }),
+      ]);
+      const stranger = await openConsoleOn(context, etcd, env);
+      await etcd.runEtcdctl("auth", "enable");
+      await stranger.waitFor(/access refused .*user name is empty/);
+      expect(stranger.getScreen().join("\n")).toContain("seen");
+      // What is written from now on can only be seen by who is logged in.
+      const patient = ["--dial-timeout=60s", "--command-timeout=60s", "--user=op:pw"];
+      await etcd.runEtcdctl(...patient, "put", "/signalbox/locks/later/0000000000000002", "x");
+      for (const console of consoles) {
+        await console.waitFor("later");
+        await console.waitFor(/live rev \d+/);
+      }
+      expect(stranger.getScreen().join("\n")).not.toContain("later");
+    },
+  );
+});
+
+describe("the terminal", () => {
+  it.each([
+    ["SIGTERM", 143],
+    ["SIGHUP", 129],
+  ] as const)("is given back on %s", async (signal, code) => {
+    const namespace = await cluster.createTestNamespace("http");
+    const console = await openConsole(namespace);
+    expect(console.isAlternate).toBe(true);
+    console.kill(signal);
+    expect(await console.ended).toEqual({ code, signal: undefined });
+    expect(console.leftBehind).toEqual([]);
+  });
+
+  it("is given back on a defect, which is then told on it", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    const script = join(tmpdir(), `signalbox-defect-${process.pid}.cjs`);
+    writeFileSync(script, 'process.on("SIGUSR2", () => { throw new Error("a defect for a test"); });');
+    const console = await openConsole(namespace, { env: { NODE_OPTIONS: `--require ${script}` } });
+    console.kill("SIGUSR2");
+    expect(await console.ended).toEqual({ code: 70, signal: undefined });
+    expect(console.leftBehind).toEqual([]);
+    expect(console.getScreen().join("\n")).toContain("a defect for a test");
+  });
+
+  it("is given to the shell by Ctrl+Z, and taken again by fg", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    const shell = openTerminal({
+      command: ["bash", "--norc", "-i"],
+      env: {
+        PS1: "ready$ ",
+        SIGNALBOX_PREFIX: namespace.keys.prefix,
+        SIGNALBOX_ENDPOINTS: namespace.etcd.clientUrl,
+      },
+    });
+    onTestFinished(() => shell.close());
+    await shell.waitFor("ready$");
+    shell.type(`${process.execPath} ${BUNDLE}\r`);
+    await shell.waitFor(/live rev \d+/);
+    shell.press("ctrl+z");
+    await shell.waitFor(/Stopped/);
+    expect([shell.isAlternate, shell.modes.has(1000), shell.modes.has(25)]).toEqual([false, false, true]);
+    shell.type("fg\r");
+    await shell.waitFor(/live rev \d+/);
+    expect(shell.isAlternate).toBe(true);
+    shell.press("q");
+    await shell.waitFor((it) => !it.isAlternate);
+    shell.type("echo code $?\r");
+    await shell.waitFor("code 0");
+    expect(shell.leftBehind.filter((what) => !/bracketed|2004/.test(what))).toEqual([]);
+  });
+
+  it("is redrawn cleanly at whatever size it gets", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    await put(namespace, "invoices");
+    const console = await openConsole(namespace);
+    for (let turn = 0; turn < 50; turn += 1) console.resize(20 + ((turn * 37) % 180), 5 + ((turn * 13) % 55));
+    console.resize(38, 9);
+    await console.waitFor("too small: 38x9; 40x10 at least");
+    console.resize(100, 30);
+    await console.waitFor(/invoices .*held/);
+    expect(console.getScreen().length).toBe(30);
+    expect(console.getScreen()[0]).toMatch(/^ signalbox /);
+    expect(console.getScreen()[29]).toMatch(/live rev \d+/);
+  });
+});
+
+describe("what comes from etcd", () => {
+  it("never reaches the terminal as commands, whatever is in it", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    await put(namespace, "nasty", "web\x1b]52;c;aGFja2Vk\x07.example.com");
+    const console = await openConsole(namespace);
+    await console.waitFor(/nasty .*held/);
+    console.press("enter", "3", "Y");
+    await console.waitFor("copied");
+    expect(console.clipboard.length).toBe(1);
+    expect(console.clipboard[0]).not.toContain("\x1b");
+  });
+
+  it("is folded as fast as it comes, and keys are answered meanwhile", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    const console = await openConsole(namespace);
+    const flood = Array.from({ length: 40 }, async (_, worker) => {
+      for (let round = 0; round < 10; round += 1) await putBurst(namespace, worker, round);
+    });
+    for (let turn = 0; turn < 10; turn += 1) {
+      console.press("]");
+      await console.waitFor(/live rev \d+/);
+    }
+    await Promise.all(flood);
+    const { revision, kvs } = await namespace.store.readRange(namespace.keys.locks());
+    console.press("[", "]");
+    await console.waitFor(new RegExp(`Locks ${kvs.length}\\b`));
+    await console.waitFor(
+      (it) => Number(/live rev (\d+)/.exec(it.getScreen().at(-1) ?? "")?.[1]) >= Number(revision) - 1,
+    );
+  });
+});
+
+/** Ten tickets, each changed at once. */
+async function putBurst(namespace: TestNamespace, worker: number, round: number): Promise<void> {
+  const ops = Array.from({ length: 10 }, (_, at) => {
+    const run = `${worker}x${at}`.padEnd(16, "0");
+    const value = serializeTicket(ticketWith({ run, state: "held", pid: round }));
+    return { op: "put" as const, key: namespace.keys.lock(`lock-${worker}-${at}`, run), value };
+  });
+  await namespace.store.commitTxn({ compare: [], success: ops, failure: [] });
+}

@@ -1,0 +1,146 @@
+/** What logins cost etcd, and what happens to those who log in: at etcd's default price of a password, and when it changes. */
+
+import { writeFileSync } from "node:fs";
+import { setTimeout as pause } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { matchMessage, matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { TRANSPORTS, type Transport } from "../../../fixtures/cluster/test-namespace.ts";
+import { countLogins, type RunningEtcd, startCluster } from "../../../fixtures/etcd/index.ts";
+import { putDueSchedule, WORKER_JOINED, waitForOutcomes } from "../support/due-schedules.ts";
+
+const PREFIX = "/jobs/";
+const PASSWORD = "s3cret-of-the-runner";
+const LOGIN = { rootPassword: "r00t", user: "runner", password: PASSWORD, prefix: PREFIX };
+const ENV = {
+  ...{ SIGNALBOX_ALLOW_PLAINTEXT_PASSWORD: "yes", SIGNALBOX_USER: "runner" },
+  // The default is 10 s; a shared machine may be much slower than one that runs jobs.
+  SIGNALBOX_CONNECT_TIMEOUT: "60s",
+};
+const RUNS = 24;
+
+describe.each([1, 3])("at etcd's default bcrypt cost, on %i members", (size) => {
+  let etcd: RunningEtcd;
+  let cluster: TestCluster;
+  beforeAll(async () => {
+    etcd = await startCluster(size, { auth: LOGIN, bcryptCost: 10 });
+    const root = { user: "root", password: LOGIN.rootPassword, allowPlaintextPassword: true };
+    cluster = await TestCluster.connect(etcd.endpoints, root);
+    await cluster.store.readRange({ key: "logged in" });
+  });
+  afterAll(async () => {
+    await cluster?.close();
+    await etcd?.stop();
+  });
+
+  test.each(TRANSPORTS)(
+    `${RUNS} runs that start together over %s all run, with one login each`,
+    async (transport) => {
+      const namespace = cluster.createNamespace({
+        ...{ transport, prefix: PREFIX },
+        env: { ...ENV, SIGNALBOX_PASSWORD_FILE: cluster.createPath(`${PASSWORD}\n`) },
+      });
+      const before = await countLogins(etcd.members);
+      const runs = Array.from({ length: RUNS }, (_, i) => {
+        return namespace.startRun(["--lock", `${transport}-${i}`], ["echo", "ran"]).ended;
+      });
+      const ends = await Promise.all(runs);
+      expect(ends).toEqual(ends.map(() => ({ ...matchSilentEnd(0), stdout: "ran\n" })));
+      expect((await countLogins(etcd.members)) - before).toBe(RUNS);
+    },
+  );
+});
+
+describe("a password that is changed", () => {
+  const cluster = TestCluster.startForFile({ auth: LOGIN });
+  /** Users with a password of their own, so that tests beside each other do not meet. */
+  let users = 0;
+
+  async function runAsRoot(path: string, body: object): Promise<void> {
+    const ask = async (to: string, what: object, authorization = "") => {
+      const headers = { ...(authorization && { authorization }) };
+      const answer = await fetch(`${cluster.etcd.clientUrl}/v3/auth/${to}`, {
+        ...{ method: "POST", headers, body: JSON.stringify(what) },
+      });
+      if (!answer.ok) throw new Error(`${to}: ${await answer.text()}`);
+      return (await answer.json()) as { token: string };
+    };
+    const { token } = await ask("authenticate", { name: "root", password: LOGIN.rootPassword });
+    await ask(path, body, token);
+  }
+
+  /** A user, its password file, and where it runs things. */
+  async function enter(transport: Transport, ttl: string) {
+    const name = `user${++users}`;
+    await runAsRoot("user/add", { name, password: "first" });
+    await runAsRoot("user/grant", { user: name, role: "limited" });
+    const path = cluster.createPath("first\n");
+    const env = { ...ENV, SIGNALBOX_USER: name, SIGNALBOX_PASSWORD_FILE: path, SIGNALBOX_TTL: ttl };
+    const change = async (where: "etcd" | "file") => {
+      if (where === "file") writeFileSync(path, "second\n");
+      else await runAsRoot("user/changepw", { name, password: "second" });
+    };
+    return { change, namespace: cluster.createNamespace({ transport, prefix: `${PREFIX}${name}/`, env }) };
+  }
+
+  /** Resolves when a session was renewed twice since now: the second time, what the first was proved with was read. */
+  async function waitUntilRenewed(session: bigint): Promise<void> {
+    for (let rises = 0, before = Number.POSITIVE_INFINITY; rises < 2; ) {
+      const { left } = (await cluster.store.readTimeToLive(session)) ?? { left: Number.NaN };
+      expect(left, "seconds left of the session").toBeGreaterThan(0);
+      if (left > before) rises += 1;
+      before = left;
+      await pause(100);
+    }
+  }
+
+  describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
+    test.each([
+      ["etcd", "file"],
+      ["file", "etcd"],
+    ] as const)("in %s before %s: who holds goes on, who waits is next", async (first, second) => {
+      const { change, namespace } = await enter(transport, "20s");
+      const lock = `${transport} ${first}`;
+      const holder = namespace.startRun(["--lock", lock], ["sh", "-c", "echo up; exec sleep 600"]);
+      await holder.waitForOutput(/up/);
+      const waiter = namespace.startRun(["--lock", lock, "--wait"], ["echo", "next"]);
+      await namespace.waitForTicket(waiter, "waiting", lock);
+      const [held] = await namespace.readQueue(lock);
+      await change(first);
+      await pause(2_000); // an operator is quicker than the horizon, but not at once
+      await change(second);
+      await waitUntilRenewed(held?.session ?? 0n);
+      holder.child.kill("SIGTERM");
+      expect(await holder.ended).toMatchObject({ code: 143, stdout: "up\n" });
+      expect(await waiter.ended).toMatchObject({ code: 0, stdout: "next\n" });
+    });
+
+    test("a worker works on, a watch shows what comes", async () => {
+      const { change, namespace } = await enter(transport, "20s");
+      const worker = namespace.start(["worker"]);
+      const watch = namespace.start(["ls", "locks", "--watch", "--json"]);
+      await Promise.all([worker.waitForOutput(WORKER_JOINED), watch.waitForOutput(/"event":"ready"/)]);
+      await change("etcd");
+      await pause(2_000);
+      await change("file");
+      const id = `after-${transport}`;
+      await putDueSchedule(namespace, id, { command: ["echo", "worked"] });
+      expect(await waitForOutcomes(namespace, id)).toMatchObject([{ tail: "worked" }]);
+      const run = namespace.startRun(["--lock", id], ["sleep", "600"]);
+      await watch.waitForOutput(new RegExp(id));
+      run.child.kill("SIGTERM");
+      worker.child.kill("SIGTERM");
+      watch.child.kill("SIGTERM");
+      expect((await worker.ended).code).toBe(0);
+      expect((await watch.ended).code).toBe(143);
+    });
+
+    test("while only etcd has it, a new run ends at once", async () => {
+      const { change, namespace } = await enter(transport, "20s");
+      await change("etcd");
+      expect(await namespace.startRun([], ["echo", "ran"]).ended).toEqual(
+        matchMessage(77, /etcd refused the credentials/),
+      );
+    });
+  });
+});

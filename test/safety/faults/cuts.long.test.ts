@@ -1,0 +1,117 @@
+/** The way to etcd is cut while a command runs: it is dead by the horizon; a short cut is not noticed. */
+
+import { writeFileSync } from "node:fs";
+import { setTimeout as pause } from "node:timers/promises";
+import { afterAll, describe, expect, test } from "vitest";
+import { matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { type TestNamespace, TRANSPORTS, type Transport } from "../../../fixtures/cluster/test-namespace.ts";
+import { killProcess } from "../../../fixtures/process/marked-processes.ts";
+import { FaultProxy } from "../../../fixtures/proxy.ts";
+import { retryAfterStalls, startStopwatch } from "../../../fixtures/steady.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { TOKEN_WRITER, TokenLog } from "../support/token-log.ts";
+import { waitForDeath } from "../support/wait-for-death.ts";
+
+const cluster = TestCluster.startForFile();
+const proxies: FaultProxy[] = [];
+/** What a busy machine may be late in seeing a death, ms. */
+const LAG = 1_000;
+/** Of a session of 5 s, in ms: with these a command has died before etcd can have ended it. */
+const CUT_TTL = 5;
+const [HORIZON, TERMINATION, RENEWAL] = [4_000, 1_000, 834];
+/** Seconds, and how long a cut is short, ms. A new connection may need three tries, of 1, 2 and 4 s, on a busy machine. */
+const TTL = 12;
+const MOMENT = 1_500;
+const WAITS_FOR_GO = ["sh", "-c", 'echo up; until [ -e "$GO" ]; do sleep 0.05; done; echo done'];
+afterAll(async () => {
+  await Promise.all(proxies.map((proxy) => proxy.close()));
+});
+
+/** Two namespaces with the same keys: one behind a proxy, one with a direct connection to etcd. */
+async function createProxiedNamespace(transport: Transport, ttl: number) {
+  const proxy = await FaultProxy.start(cluster.etcd.clientUrl);
+  proxies.push(proxy);
+  const env = { SIGNALBOX_TTL: `${ttl}s` };
+  const far = cluster.createNamespace({ transport, env, endpoints: [proxy.url] });
+  const near = cluster.createNamespace({ transport, env, prefix: far.prefix });
+  return { proxy, far, near };
+}
+
+const CUTS: Record<string, (proxy: FaultProxy) => void> = {
+  "in silence": (proxy) => {
+    proxy.mode = "drop";
+  },
+  "by a reset": (proxy) => {
+    proxy.mode = "refuse";
+    proxy.reset();
+  },
+  "so that no answer comes back": (proxy) => {
+    proxy.mode = "drop-answers";
+  },
+};
+
+async function readTicket(namespace: TestNamespace) {
+  const [place] = await namespace.readQueue("job");
+  return place;
+}
+
+describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
+  test.each(Object.entries(CUTS))(
+    "cut %s: the command is dead before its session expires, exit 125",
+    (_, cut) =>
+      retryAfterStalls(async () => {
+        const { proxy, far, near } = await createProxiedNamespace(transport, CUT_TTL);
+        const ledger = new TokenLog(cluster.createPath());
+        const run = far.startRun(["--lock", "job"], [TOKEN_WRITER], { env: { ...ledger.env, BEAT: "deaf" } });
+        await run.waitForOutput(/up/);
+        const next = near.startRun(["--lock", "job", "--wait"], [TOKEN_WRITER], { env: ledger.env });
+        await near.waitForTicket(next, "waiting", "job");
+        cut(proxy);
+        // The last renewal that counts was sent before the cut, at most a renewal period earlier.
+        const died = await waitForDeath(run.mark, 10_000, run.pid);
+        expect(died, "ms from the cut to the death of all").toBeLessThan(HORIZON + LAG);
+        expect(died, "ms that a cut is survived").toBeGreaterThan(HORIZON - TERMINATION - RENEWAL - LAG);
+        proxy.mode = "forward"; // what remains to be done is done, or fails, soon
+        expect(await run.ended).toMatchObject({ code: 125, stdout: "up\n" });
+        expect(run.output.stderr).toMatch(/the claim was lost, the command was terminated/);
+        await next.waitForOutput(/up/);
+        expect(ledger.findOverlaps(), "lines of a command that was to be dead").toEqual([]);
+        killProcess(next.pid, "SIGTERM");
+        await next.ended;
+      }),
+  );
+
+  test.each(Object.entries(CUTS))("cut %s for a moment: nothing happens", async (_, cut) => {
+    await retryAfterStalls(async () => {
+      const { proxy, far, near } = await createProxiedNamespace(transport, TTL);
+      const go = cluster.createPath();
+      const run = far.startRun(["--lock", "job"], WAITS_FOR_GO, { env: { GO: go } });
+      await run.waitForOutput(/up/);
+      const before = await readTicket(near);
+      cut(proxy);
+      await pause(MOMENT);
+      proxy.mode = "forward";
+      await pause(TTL * 1_000 - MOMENT); // by now a session that was not renewed has expired
+      expect(await readTicket(near), run.output.stderr).toEqual(before);
+      writeFileSync(go, "");
+      expect(await run.ended).toEqual({ code: 0, signal: null, stdout: "up\ndone\n", stderr: "" });
+    });
+  });
+
+  test("a waiting run that is cut off, and told to leave, does not wait for etcd", async () => {
+    const { proxy, far, near } = await createProxiedNamespace(transport, CUT_TTL);
+    await near.put(near.keys.lock("job", "abcdefghijklmnop"), "put by hand");
+    const run = far.startRun(["--lock", "job", "--wait"], ["echo", "ran"]);
+    await near.waitForTicket(run, "waiting", "job");
+    proxy.mode = "drop";
+    run.child.kill("SIGTERM");
+    const elapsed = startStopwatch();
+    expect(await run.ended).toEqual(matchSilentEnd(143));
+    expect(elapsed(), "ms until it has left").toBeLessThan(2_000 + 2 * LAG);
+    await waitUntil(
+      "its ticket gone with its session",
+      async () => (await near.readQueue("job")).length === 1,
+    );
+  });
+});

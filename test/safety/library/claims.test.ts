@@ -1,0 +1,250 @@
+// Covers src/library/claims.ts, src/library/connection.ts, src/library/options.ts
+/** Locks and leases of the library, against each other, the command line, and an etcd that fails. */
+
+import { setTimeout as pause } from "node:timers/promises";
+import { afterAll, describe, expect, test } from "vitest";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { startEtcd } from "../../../fixtures/etcd/index.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
+import {
+  type AcquireOptions,
+  BusyError,
+  ClaimLostError,
+  ClosedError,
+  type ConnectOptions,
+  connect,
+  type Signalbox,
+  UnreachableError,
+} from "../../../src/library/index.ts";
+
+const cluster = TestCluster.startForFile();
+const open: Signalbox[] = [];
+afterAll(async () => {
+  await Promise.all(open.map((one) => one.close()));
+});
+
+async function connectTo({ prefix, env }: TestNamespace, options: ConnectOptions = {}): Promise<Signalbox> {
+  const one = await connect({ endpoints: cluster.etcd.endpoints, prefix, env, ...options });
+  open.push(one);
+  return one;
+}
+
+const waitForever = () => new Promise<never>(() => {});
+const waitUntilAborted = (signal: AbortSignal) =>
+  new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+
+describe.concurrent("a lock of the library", () => {
+  test("is held by one of two connections at a time, with tokens that grow", async () => {
+    const namespace = cluster.createNamespace();
+    const boxes = [await connectTo(namespace), await connectTo(namespace, { transport: "grpc" })];
+    let inside = 0;
+    const tokens: bigint[] = [];
+    const work = async ({ token }: { token: string }) => {
+      inside += 1;
+      expect(inside).toBe(1);
+      tokens.push(BigInt(token));
+      await pause(5);
+      inside -= 1;
+    };
+    const turns = Array.from({ length: 20 }, (_, turn) =>
+      boxes[turn % 2]?.withLock("x", { wait: true }, work),
+    );
+    await Promise.all(turns);
+    expect(tokens).toEqual([...tokens].sort((a, b) => Number(a - b)));
+    expect(new Set(tokens).size).toBe(20);
+    expect(await namespace.readQueue("x")).toEqual([]);
+  });
+
+  test("excludes runs, and is excluded by them", async () => {
+    const namespace = cluster.createNamespace();
+    const one = await connectTo(namespace);
+    const ended = await one.withLock("x", () => namespace.startRun(["--lock", "x"], ["true"]).ended);
+    expect(ended).toMatchObject({ code: 75, stdout: "" });
+    const run = namespace.startRun(["--lock", "x"], ["sh", "-c", "echo up; exec sleep 1000"]);
+    await run.waitForOutput(/up/);
+    const refusal = await one.withLock("x", () => "ran").catch((error) => error);
+    expect(refusal).toBeInstanceOf(BusyError);
+    expect(refusal).toMatchObject({
+      code: "BUSY",
+      kind: "busy",
+      message: expect.stringMatching(/"x" is held/),
+    });
+    run.child.kill("SIGTERM");
+    expect(await one.withLock("x", { wait: true }, () => "ran")).toBe("ran");
+  });
+
+  test("is in the listing and in the history, with how it went", async () => {
+    const namespace = cluster.createNamespace();
+    const one = await connectTo(namespace, { label: "nightly" });
+    const { stdout } = await one.withLock("x", () => namespace.execute(["ls"]));
+    expect(stdout).toMatch(/lock +x +held.*nightly/);
+    const failure = new Error("no");
+    await expect(one.withLock("x", () => Promise.reject(failure))).rejects.toBe(failure);
+    const { stdout: json } = await namespace.execute(["history", "x", "--json"]);
+    expect(JSON.parse(json).runs.map(({ exit }: { exit: number }) => exit)).toEqual([1, 0]);
+  });
+
+  test("fires its signal on a reset, and stays until its work has ended", async () => {
+    const namespace = cluster.createNamespace();
+    const one = await connectTo(namespace);
+    const gate = Promise.withResolvers<void>();
+    const fired = Promise.withResolvers<unknown>();
+    const working = one.withLock("x", async ({ signal }) => {
+      await waitUntilAborted(signal);
+      fired.resolve(signal.reason);
+      await gate.promise;
+    });
+    working.catch(() => {});
+    await waitUntil("the lock", async () => (await namespace.readQueue("x")).length === 1);
+    const reset = namespace.start(["reset", "lock", "x", "--yes", "--reason", "stuck", "--no-wait"]);
+    expect(await fired.promise).toMatchObject({
+      kind: "asked",
+      message: expect.stringMatching(/reset by.*stuck/),
+    });
+    expect(await namespace.readQueue("x")).toHaveLength(1);
+    gate.resolve();
+    await expect(working).rejects.toBeInstanceOf(ClaimLostError);
+    expect(await namespace.readQueue("x")).toEqual([]);
+    await reset.ended;
+  });
+
+  test("that is taken away rejects although its work does not listen", async () => {
+    const namespace = cluster.createNamespace();
+    const one = await connectTo(namespace, { terminationTimeout: 100, ttl: "5s" });
+    const working = one.withLock("x", waitForever);
+    working.catch(() => {});
+    const [place] = await waitUntil("the lock", async () => {
+      const queue = await namespace.readQueue("x");
+      return queue.length === 1 && queue;
+    });
+    await namespace.delete(place?.key ?? "");
+    await expect(working).rejects.toMatchObject({ code: "CLAIM_LOST", kind: "gone" });
+  });
+
+  test("is left by whoever stops waiting, without a ticket", async () => {
+    const namespace = cluster.createNamespace();
+    const [one, other] = [await connectTo(namespace), await connectTo(namespace)];
+    const held = await one.acquire({ lock: "x" });
+    const leaving = new AbortController();
+    const waiting = other.acquire({ lock: "x", wait: true, signal: leaving.signal });
+    waiting.catch(() => {});
+    await waitUntil("a waiter", async () => (await namespace.readQueue("x")).length === 2);
+    const why = new Error("no patience");
+    leaving.abort(why);
+    await expect(waiting).rejects.toBe(why);
+    expect(await namespace.readQueue("x")).toHaveLength(1);
+    await Promise.all([held.release(), held.release()]);
+    expect(held.signal.aborted).toBe(false);
+    expect(await namespace.listKeys()).toEqual([
+      expect.objectContaining({ key: namespace.keys.history("x") }),
+    ]);
+    const gone = AbortSignal.abort(why);
+    await expect(other.acquire({ lock: "x", signal: gone })).rejects.toBe(why);
+  });
+
+  test("is freed when the connection is closed: held, worked under, or waited for", async () => {
+    const namespace = cluster.createNamespace();
+    const [one, other] = [
+      await connectTo(namespace),
+      await connectTo(namespace, { terminationTimeout: 100 }),
+    ];
+    await one.acquire({ lock: "held" });
+    const heard = one.withLock("worked", ({ signal }) => waitUntilAborted(signal));
+    const deaf = other.withLock("deaf", waitForever);
+    await waitUntil("all three", async () => {
+      const queues = await Promise.all(["held", "worked", "deaf"].map((name) => namespace.readQueue(name)));
+      return queues.every(({ length }) => length === 1);
+    });
+    const waiting = one.acquire({ lock: "deaf", wait: true });
+    await waitUntil("a waiter", async () => (await namespace.readQueue("deaf")).length === 2);
+    const ends = Promise.allSettled([heard, deaf, waiting]);
+    await Promise.all([one.close(), one.close(), other.close()]);
+    const lost = { status: "rejected", reason: expect.objectContaining({ kind: "closed" }) };
+    const closed = { status: "rejected", reason: expect.any(ClosedError) };
+    expect(await ends).toEqual([lost, lost, closed]);
+    for (const name of ["held", "worked", "deaf"]) expect(await namespace.readQueue(name)).toEqual([]);
+    await expect(one.withLock("x", () => {})).rejects.toBeInstanceOf(ClosedError);
+  });
+});
+
+describe.concurrent("leases of the library", () => {
+  test("never pass the total, beside a run", async () => {
+    const namespace = cluster.createNamespace();
+    const one = await connectTo(namespace);
+    const run = namespace.startRun(
+      ["--no-lock", "--lease", "db=2:3"],
+      ["sh", "-c", "echo up; exec sleep 1000"],
+    );
+    await run.waitForOutput(/up/);
+    expect(await one.withLeases(["db=1:3"], () => "fits")).toBe("fits");
+    await expect(one.withLeases(["db=2:3"], { wait: false }, () => {})).rejects.toMatchObject({
+      kind: "timeout",
+    });
+    await expect(one.withLeases(["db=2:3"], { wait: 50 }, () => {})).rejects.toBeInstanceOf(BusyError);
+    expect(await namespace.readQueue("db", "resource")).toHaveLength(1);
+    const waiting = one.withLeases(["db=2:3"], () => "granted");
+    await waitUntil("a waiter", async () => (await namespace.readQueue("db", "resource")).length === 2);
+    run.child.kill("SIGTERM");
+    expect(await waiting).toBe("granted");
+  });
+});
+
+describe.concurrent("connecting", () => {
+  test("says what is wrong with an option, before anything is reached", async () => {
+    const wrong = (options: unknown) => connect({ env: {}, ...(options as ConnectOptions) }).catch(String);
+    expect(await wrong({ endpoint: "x" })).toMatch(
+      /^ConfigError: unknown option "endpoint" of connect.*"endpoints"/,
+    );
+    expect(await wrong({ ttl: 1500 })).toMatch(/^ConfigError: option ttl: .*too short/);
+    expect(await wrong({ prefix: "x" })).toMatch(/^ConfigError: option prefix: "x" cannot be used/);
+    expect(await wrong({ env: { SIGNALBOX_TTL: "soon" } })).toMatch(/^ConfigError: SIGNALBOX_TTL: "soon"/);
+    expect(await wrong({ user: "u", password: "p" })).not.toMatch(/"p"/);
+  });
+
+  test("says what is wrong with a claim", async () => {
+    const one = await connectTo(cluster.createNamespace());
+    const wrong = (options: AcquireOptions) => one.acquire(options).catch(String);
+    expect(await wrong({})).toMatch(/^UsageError: there is nothing to claim/);
+    expect(await wrong({ lock: "" })).toMatch(/^UsageError: lock name ""/);
+    expect(await wrong({ leases: ["db"] })).toMatch(/^UsageError: .*"db"/);
+    expect(await wrong({ lock: "x", ttl: "2s", terminationTimeout: "9s" })).toMatch(
+      /^ConfigError: terminationTimeout 9s does not fit/,
+    );
+    expect(await wrong({ lock: "x", wait: "soon" })).toMatch(/^ConfigError: wait: "soon"/);
+    expect(await wrong({ lock: "x", waits: true } as object)).toMatch(
+      /^ConfigError: unknown option "waits" of acquire; did you mean "wait"\?/,
+    );
+    const runWithOptions = (options: object) => one.withLock("x", options, () => "ran").catch(String);
+    expect(await runWithOptions({ waitt: true })).toMatch(/^ConfigError: unknown option "waitt" of withLock/);
+    expect(await runWithOptions({ lock: "y" })).toMatch(/^ConfigError: unknown option "lock" of withLock/);
+  });
+
+  test("to nobody fails in its time, with a class of its own", async () => {
+    const one = await connect({ endpoints: ["http://127.0.0.1:1"], env: {}, connectTimeout: 200 });
+    const error = await one.withLock("x", () => {}).catch((reason) => reason);
+    expect(error).toBeInstanceOf(UnreachableError);
+    expect(error).toMatchObject({ code: "UNREACHABLE", exitCode: 69 });
+    await one.close();
+  });
+});
+
+describe("an etcd that stops", () => {
+  test("ends a claim before anybody else can have it", async () => {
+    const lonely = await startEtcd();
+    const one = await connect({ endpoints: lonely.endpoints, env: {}, ttl: "3s", terminationTimeout: 500 });
+    try {
+      const held = await one.acquire({ lock: "x" });
+      lonely.freeze();
+      await waitUntilAborted(held.signal);
+      expect(held.signal.reason).toMatchObject({ kind: "horizon", code: "CLAIM_LOST" });
+    } finally {
+      lonely.unfreeze();
+      await one.close();
+      await lonely.stop();
+    }
+  });
+});

@@ -1,0 +1,91 @@
+/** Each file of examples/ does what it says, as a program of its own that imports the built package. */
+
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
+
+const EXAMPLES = resolve(import.meta.dirname, "../../../examples");
+
+const cluster = TestCluster.startForFile();
+const children: ChildProcess[] = [];
+afterAll(async () => {
+  for (const child of children) child.kill("SIGKILL");
+});
+
+function startProgram(namespace: TestNamespace, args: readonly string[]) {
+  const env = {
+    ...namespace.env,
+    PATH: process.env.PATH,
+    SIGNALBOX_ENDPOINTS: cluster.etcd.endpoints.join(","),
+  };
+  const child = spawn(process.execPath, args, { env, cwd: EXAMPLES });
+  children.push(child);
+  const output = { text: "" };
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding("utf8").on("data", (text: string) => {
+      output.text += text;
+    });
+  const ended = once(child, "close").then(([code]) => ({ code, text: output.text }));
+  return { child, output, ended };
+}
+
+const startExample = (namespace: TestNamespace, name: string) =>
+  startProgram(namespace, [join(EXAMPLES, name)]);
+
+describe.concurrent("the examples", () => {
+  const said: Record<string, RegExp> = {
+    "lock.mjs": /^3 rows, written with token \d+\n$/,
+    "leases.mjs": /^two units of db are ours\n$/,
+    "hold.mjs": /^leading with token \d+\n$/,
+    "schedules.mjs":
+      /^mail\.digest 0 7 \* \* mon-fri \d{4}-\d\d-\d\dT0[56]:00:00\.000Z\nmail\.digest: mail to team@example\.com\n$/,
+  };
+
+  test.each(Object.entries(said))("%s", async (name, text) => {
+    expect(await startExample(cluster.createNamespace(), name).ended).toEqual({
+      code: 0,
+      text: expect.stringMatching(text),
+    });
+  });
+
+  test("worker.mjs", async () => {
+    const namespace = cluster.createNamespace();
+    const add = ["schedule", "add", "mail.digest", "mail.digest", "@yearly", '{"to":"you"}', "--yes"];
+    expect(await namespace.execute(add)).toMatchObject({ code: 0 });
+    expect(
+      await namespace.execute(["schedule", "add", "backup.db", "backup.db", "@yearly", "--yes"]),
+    ).toMatchObject({
+      code: 0,
+    });
+    const { child, output, ended } = startExample(namespace, "worker.mjs");
+    for (const id of ["mail.digest", "backup.db"])
+      await namespace.execute(["schedule", "trigger", id, "--yes"]);
+    await waitUntil("both tasks", () => output.text.split("\n").length > 2);
+    child.kill("SIGTERM");
+    const { code, text } = await ended;
+    expect({ code, lines: text.trim().split("\n").sort() }).toEqual({
+      code: 0,
+      lines: [expect.stringMatching(/^backup\.db of 20\d\d-.*Z$/), "digest for you, attempt 1"],
+    });
+  });
+
+  test("are all here", () => {
+    expect(readdirSync(EXAMPLES).sort()).toEqual([...Object.keys(said), "worker.mjs"].sort());
+  });
+});
+
+test("a connection that is idle does not keep its process alive", async () => {
+  const text = `
+    import { connect } from "signalbox";
+    for (const transport of ["http", "grpc"]) {
+      const signalbox = await connect({ transport });
+      await signalbox.withLock("x", () => console.log(transport));
+    }`;
+  const { ended } = startProgram(cluster.createNamespace(), ["--input-type=module", "-e", text]);
+  expect(await ended).toEqual({ code: 0, text: "http\ngrpc\n" });
+});

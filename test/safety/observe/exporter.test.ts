@@ -1,0 +1,80 @@
+// Covers src/commands/see/exporter/cluster-metrics.ts, src/commands/see/exporter/exporter.impl.ts
+/** `signalbox exporter` on a real etcd. */
+
+import { describe, expect, it } from "vitest";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { FaultProxy } from "../../../fixtures/proxy.ts";
+import type { RunningProcess } from "../../../fixtures/signalbox.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { serializeDrain } from "../../../src/protocol/drain.ts";
+import { putTickets } from "../support/sample-queues.ts";
+
+const cluster = TestCluster.startForFile();
+
+/** Asks for a path until the answer has a line. */
+async function scrape(exporter: RunningProcess, path: string, line: RegExp): Promise<string> {
+  await exporter.waitForOutput(/serving metrics on 127\.0\.0\.1:\d+\n/);
+  const [, address] = /metrics on (\S+)\n/.exec(exporter.output.stderr) ?? [];
+  return await waitUntil(`${path} has ${line}`, async () => {
+    const text = await (await fetch(`http://${address}${path}`)).text();
+    return line.test(text) && text;
+  });
+}
+
+describe("signalbox exporter", () => {
+  it("serves what there is to see, as it changes, and ends by TERM without a fault", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    await putTickets(namespace, 3, 2);
+    const exporter = namespace.start(["exporter", "--listen", "0"]);
+    const before = await scrape(exporter, "/metrics", /^signalbox_up 1$/m);
+    expect(before).toMatch(/^signalbox_holders\{kind="lock"\} 3$/m);
+    expect(before).toMatch(/^signalbox_drains\{scope="lock"\} 0$/m);
+    expect(before).toMatch(/^process_resident_memory_bytes \d+$/m);
+    const gauges = [...before.matchAll(/^# TYPE (\S+) gauge$/gm)].map(([, name]) => name);
+    expect(gauges.filter((name) => name?.endsWith("_total"))).toEqual([]); // as `promtool check metrics` demands
+    const key = namespace.keys.drain("lock", "x");
+    const value = serializeDrain({ by: "op", at: Date.now() });
+    await namespace.store.commitTxn({ compare: [], success: [{ op: "put", key, value }], failure: [] });
+    await scrape(exporter, "/metrics", /^signalbox_drains\{scope="lock"\} 1$/m);
+    expect(await scrape(exporter, "/healthz", /./)).toBe("ok\n");
+    exporter.child.kill("SIGTERM");
+    expect(await exporter.ended).toMatchObject({ code: 0, stdout: "" });
+  });
+
+  it("says that etcd is away, shows nothing old meanwhile, and comes back; also where it was away at the start", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    await putTickets(namespace, 1, 0);
+    const proxy = await FaultProxy.start(namespace.etcd.clientUrl);
+    try {
+      const exporter = namespace.start(["exporter", "--listen", "0"], {
+        endpoints: [`http://${proxy.address}`],
+      });
+      await scrape(exporter, "/metrics", /^signalbox_up 1\n[\s\S]*signalbox_holders/m);
+      proxy.mode = "refuse";
+      proxy.reset();
+      const away = await scrape(exporter, "/metrics", /^signalbox_up 0$/m);
+      expect(away).not.toContain("signalbox_holders");
+      expect(await scrape(exporter, "/healthz", /./)).toBe("etcd is unreachable\n");
+      const late = namespace.start(["exporter", "--listen", "0", "--connect-timeout", "200ms"], {
+        endpoints: [`http://${proxy.address}`],
+      });
+      await scrape(late, "/metrics", /^signalbox_up 0$/m);
+      proxy.mode = "forward";
+      await scrape(exporter, "/metrics", /^signalbox_holders\{kind="lock"\} 1$/m);
+      await scrape(late, "/metrics", /^signalbox_holders\{kind="lock"\} 1$/m);
+    } finally {
+      await proxy.close();
+    }
+  });
+
+  it("refuses a port that is taken, and an address that is none", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    const first = namespace.start(["exporter", "--listen", "0"]);
+    await first.waitForOutput(/metrics on/);
+    const [, address = ""] = /metrics on (\S+)/.exec(first.output.stderr) ?? [];
+    const second = await namespace.start(["exporter", "--listen", address]).ended;
+    expect(second).toMatchObject({ code: 78, stderr: expect.stringContaining(`${address} is taken`) });
+    const third = await namespace.start(["exporter", "--listen", "web1"]).ended;
+    expect(third).toMatchObject({ code: 64, stderr: expect.stringContaining('"web1" is not an address') });
+  });
+});

@@ -1,0 +1,191 @@
+// Covers src/commands/see/ls/ls-json-lines.ts, src/commands/see/ls/ls-json.ts, src/commands/see/ls/ls-rows.ts
+/** What `signalbox ls --json` prints is what docs/json.md and docs/ls.schema.json say. */
+
+import { readFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { FaultProxy } from "../../../fixtures/proxy.ts";
+import { buildRowSchema, EVENTS, LISTINGS } from "../../../scripts/json-doc/listings.ts";
+import { buildDocuments } from "../../../scripts/json-doc.ts";
+import { LISTINGS as VIEWS } from "../../../src/commands/see/ls/ls.ts";
+import { serializeDrain } from "../../../src/protocol/drain.ts";
+import { appendPastRun } from "../../../src/protocol/history.ts";
+import type { Ticket } from "../../../src/protocol/ticket.ts";
+import { serializeTicket } from "../../../src/protocol/ticket.ts";
+import { pastRun } from "../../model/pictures.ts";
+import { running, schedule, worker } from "../../model/schedules.ts";
+import { keys as sampleKeys, ticketWith } from "../../protocol/samples.ts";
+import { findMismatches, resolveReference } from "../support/find-mismatches.ts";
+
+const cluster = TestCluster.startForFile();
+
+/** Something of everything: what real commands leave, and what only happens now and then, put by hand. */
+async function putSamples(namespace: TestNamespace): Promise<void> {
+  const { keys, store } = namespace;
+  const stay = ["until", `${namespace.jobs.journal.folder}/over`];
+  await namespace.jobs.startAndWait({
+    name: "one",
+    options: ["--lock", "x", "--lease", "db=2:3", "--record-args"],
+    hold: stay,
+  });
+  namespace.jobs.start({ name: "two", options: ["--lock", "x", "--wait"], hold: stay });
+  namespace.jobs.start({ name: "three", options: ["--no-lock", "--lease", "db=2:3"], hold: stay });
+  await Promise.all([
+    namespace.jobs.waitForTickets("two", "waiting"),
+    namespace.jobs.waitForTickets("three", "waiting"),
+  ]);
+  for (const args of [
+    ["drain", "lock", "quiet", "--for", "1h", "--reason", "upgrade", "--yes"],
+    ["resource", "set", "disk", "4", "--order", "1", "--note", "spare", "--yes"],
+    ["group", "set", "web", "web1.example.com", "web2.example.com", "--yes"],
+  ]) {
+    const { code, stderr } = await namespace.start(args).ended;
+    expect({ args, code, stderr }).toMatchObject({ code: 0 });
+  }
+  const by = { by: "ann@ops", at: 1, why: "stuck" };
+  const buildTicketPut = (lock: string, run: string, more: Partial<Ticket>) => ({
+    ...{ op: "put" as const, key: keys.lock(lock, run.padEnd(16, run)) },
+    value: serializeTicket(ticketWith({ run: run.padEnd(16, run), ...more })),
+  });
+  const put = (key: string, value: string) => ({ op: "put" as const, key, value });
+  await store.commitTxn({
+    compare: [],
+    success: [
+      buildTicketPut("reset", "a", { state: "held", grantedAt: 2, reset: by, args: ["-x"], label: "l" }),
+      buildTicketPut("reset", "b", {
+        state: "waiting",
+        reset: by,
+        until: 5,
+        grantedAt: 3,
+        args: [],
+        label: "l",
+      }),
+      buildTicketPut("grace", "c", { state: "grace", grantedAt: 2, until: 3 }),
+      buildTicketPut("turn", "d", { state: "admitted" }),
+      put(keys.lock("broken", "e".repeat(16)), "{"),
+      put(keys.group("bad"), "{"),
+      put(keys.drain("host", "web1.example.com"), serializeDrain({ by: "ann", at: 1, until: 2 })),
+      put(keys.drain("all", "all"), serializeDrain({ by: "ann", at: 1, why: "freeze" })),
+      put(
+        keys.host("web1.example.com"),
+        '{"v":1,"cpu":4,"memMb":8,"macros":{"RACK":"r1"},"version":"1","seenAt":1}',
+      ),
+      put(
+        keys.history("past"),
+        appendPastRun(undefined, pastRun({ label: "nightly", reason: "reset by ann" })),
+      ),
+      put(
+        keys.audit("0".repeat(20)),
+        '{"v":1,"at":1,"user":"root","host":"h","sudoUser":"ann","action":"prune","target":"audit","seen":"7","reason":"old","outcome":"done"}',
+      ),
+    ],
+    failure: [],
+  });
+}
+
+/** Schedules in every state in which a field is there, and workers. */
+async function putSchedules({ store, keys }: TestNamespace): Promise<void> {
+  const open = { scheduled: 1, runAt: 2, attempt: 1, failures: 1, kind: "due" } as const;
+  const last = { scheduled: 1, startedAt: 1, endedAt: 2, late: 0, result: "ok", run: "r1" } as const;
+  const kvs = [
+    ...schedule("whole", {}, { open: [open], last }),
+    ...[running("whole"), running("odd", { run: "b".repeat(16) }), worker("w1")],
+  ];
+  const own = (key: string) => keys.prefix + key.slice(sampleKeys.prefix.length);
+  const put = (key: string, value: string) => ({ op: "put" as const, key, value });
+  await store.commitTxn({
+    compare: [],
+    success: [
+      ...kvs.map(({ key, value }) => put(own(key), value)),
+      ...[keys.schedule("bad"), keys.running("whole", 0), keys.worker("bad")].map((key) => put(key, "{")),
+    ],
+    failure: [],
+  });
+}
+
+/** Names of the fields of a row that are there in some row. */
+function present(rows: readonly object[]): Set<string> {
+  return new Set(rows.flatMap((row) => Object.keys(row)));
+}
+
+describe("ls --json", () => {
+  it("is as its schema says in every view, and every field that it speaks of is there", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    await putSamples(namespace);
+    await putSchedules(namespace);
+    for (const view of VIEWS) {
+      const { code, stdout } = await namespace.start(["ls", view, "--json", "--all"]).ended;
+      const document = JSON.parse(stdout) as { rows: object[] };
+      const wrong = findMismatches(LISTINGS, LISTINGS, document);
+      const bad = document.rows.flatMap((row) => findMismatches(LISTINGS, buildRowSchema(view), row));
+      expect({ view, code, bad, wrong }).toEqual({ view, code: 0, bad: [], wrong: [] });
+      const fields = Object.keys(
+        resolveReference(LISTINGS, buildRowSchema(view).$ref ?? "").properties ?? {},
+      );
+      const lacking = fields.filter((field) => !present(document.rows).has(field));
+      // No audit record is of a resource, and no lock is configured.
+      expect({
+        view,
+        lacking: lacking.filter((field) => !(view === "locks" && field === "configured")),
+      }).toEqual({
+        ...{ view, lacking: [] },
+      });
+    }
+  });
+
+  it("tells lines that are as the schema says", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    await putSamples(namespace);
+    const proxy = await FaultProxy.start(namespace.etcd.clientUrl);
+    try {
+      const watch = namespace.start(["ls", "--watch"], { endpoints: [proxy.url] });
+      await watch.waitForOutput(/"event":"ready"/);
+      const remove = (lock: string) =>
+        namespace.store.commitTxn({
+          compare: [],
+          success: [{ op: "delete", ...namespace.keys.getQueueRange("lock", lock) }],
+          failure: [],
+        });
+      await remove("turn");
+      await watch.waitForOutput(/"event":"gone".*"key":"lock\/turn"/);
+      proxy.mode = "refuse";
+      proxy.reset();
+      await watch.waitForOutput(/"event":"away"/);
+      proxy.mode = "forward";
+      await watch.waitForOutput(/"event":"back"/);
+      watch.child.kill("SIGTERM");
+      const lines = (await watch.ended).stdout.trimEnd().split("\n");
+      const events = lines.map((line) => JSON.parse(line) as { event: string; row?: object });
+      for (const event of events) {
+        expect(findMismatches(LISTINGS, EVENTS[event.event] ?? { enum: [] }, event)).toEqual([]);
+        if (event.row) expect(findMismatches(LISTINGS, buildRowSchema("overview"), event.row)).toEqual([]);
+      }
+      expect(new Set(events.map(({ event }) => event))).toEqual(new Set(Object.keys(EVENTS)));
+    } finally {
+      await proxy.close();
+    }
+  });
+
+  it("is documented as it is: run `node scripts/json-doc.ts` where this fails", () => {
+    for (const [path, text] of Object.entries(buildDocuments()))
+      expect(readFileSync(path, "utf8")).toBe(text);
+  });
+});
+
+describe("the validator", () => {
+  it.each([
+    [{ type: "string" }, 1],
+    [{ enum: ["a"] }, "b"],
+    [{ const: 1 }, 2],
+    [{ pattern: "^[0-9]+$", type: "string" }, "x"],
+    [{ type: "integer", minimum: 0 }, -1],
+    [{ type: "array", items: { type: "string" } }, ["a", 1]],
+    [{ properties: {}, additionalProperties: false } as const, { a: 1 }],
+    [{ required: ["a"] }, {}],
+    [{ oneOf: [{ type: "string" }, { enum: ["a"] }] }, "a"],
+    [{ properties: { a: { type: "string" } } }, { a: 1 }],
+  ])("finds what does not fit %j: %j", (schema, value) => {
+    expect(findMismatches(LISTINGS, schema, value)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,277 @@
+// Covers src/commands/see/show/show-host.ts, src/commands/see/show/show-queue.ts,
+// src/commands/see/show/why-snapshot.ts, src/commands/see/show/why.impl.ts
+/** `signalbox show` and `signalbox why`, on real runs. */
+
+import { describe, expect, it } from "vitest";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { realRandom } from "../../../src/process/random.ts";
+import { generateAuditId } from "../../../src/protocol/audit.ts";
+import { serializeTicket } from "../../../src/protocol/ticket.ts";
+import { ticketWith } from "../../protocol/samples.ts";
+
+const cluster = TestCluster.startForFile();
+const buildHold = (namespace: TestNamespace) => ["until", `${namespace.jobs.journal.folder}/over`];
+const readOutput = async (namespace: TestNamespace, ...args: string[]) =>
+  (await namespace.start(args).ended).stdout;
+
+const readJson = async (namespace: TestNamespace, ...args: string[]) =>
+  JSON.parse(await readOutput(namespace, ...args, "--json"));
+
+describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
+  it("a lock: its holder, whether that is alive, who waits and why", async (context) => {
+    const namespace = await cluster.createTestNamespace(transport, context);
+    const options = ["--lock", "x", "--ttl", "20s", "--termination-timeout", "500ms"];
+    const one = await namespace.jobs.startAndWait({ name: "one", options, hold: buildHold(namespace) });
+    namespace.jobs.start({ name: "two", options: ["--lock", "x", "--wait"], hold: [1] });
+    const [two] = await namespace.jobs.waitForTickets("two", "waiting");
+    namespace.jobs.start({ name: "three", options: ["--lock", "x", "--wait"], hold: [1] });
+    await namespace.jobs.waitForTickets("three", "waiting");
+    const shown = await readOutput(namespace, "show", "lock", "x");
+    expect(shown).toMatch(
+      /^lock x: held\n +holder +\S+ \(sh\), user .*\n +label +one\n +run +\S+\n +token +\d+\n/,
+    );
+    expect(shown).toMatch(/runner +alive: its session was renewed \d+s ago, \d+s left\n +host +\S+ is there/);
+    expect(shown).toMatch(
+      /queue\n +PLACE.*\n +2 +\S+ +waiting .* alive .* two\n +3 +\S+ +waiting .* three\n/,
+    );
+    expect(await readOutput(namespace, "why", "x")).toMatch(
+      /^\S+ \(sh, two\) has waited \S+ for lock x: \S+ has held it for \S+\n/,
+    );
+    expect(await readOutput(namespace, "why", two?.run ?? "")).toContain("lock x: place 2");
+    const { version, explanations } = await readJson(namespace, "why", "x");
+    expect({ version, explanations }).toMatchObject({
+      version: 1,
+      explanations: [
+        {
+          label: "two",
+          verdict: "waits",
+          obstacles: [{ missing: 1, position: 2, ahead: [{ runner: "alive" }] }],
+        },
+        { label: "three", verdict: "waits", obstacles: [{ missing: 2, position: 3 }] },
+      ],
+    });
+    one.child.kill("SIGSTOP");
+    const quiet = await waitUntil("the holder is quiet", async () => {
+      const text = await readOutput(namespace, "why", "x");
+      return /^.* has held it for \S+; its session was not renewed for \d+s, and ends in/.test(text) && text;
+    });
+    expect(quiet).toContain("(sh, two) has waited");
+    // It is the runner and not the host: others of it renew.
+    expect(await readOutput(namespace, "show", "lock", "x")).toMatch(
+      /runner +quiet: .*\n +host +\S+ is there: 2 of 2 other/,
+    );
+    expect(await readJson(namespace, "show", "lock", "x")).toMatchObject({
+      ...{ version: 1, kind: "lock", row: { name: "x", state: "held" }, host: { verdict: "alive" } },
+      runners: [{ verdict: "quiet", ttl: 20 }, { verdict: "alive" }, { verdict: "alive" }],
+    });
+    one.child.kill("SIGCONT");
+  });
+});
+
+describe.concurrent("show and why", () => {
+  it("a resource whose first waiter is too large for now, and one that waits in two queues", async (context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    await namespace.jobs.startAndWait({
+      name: "one",
+      options: ["--no-lock", "--lease", "db=2:10"],
+      hold: buildHold(namespace),
+    });
+    namespace.jobs.start({ name: "large", options: ["--no-lock", "--lease", "db=9:10"], hold: [1] });
+    await namespace.jobs.waitForTickets("large", "waiting");
+    namespace.jobs.start({ name: "both", options: ["--lock", "y", "--lease", "db=1:10"], hold: [1] });
+    await waitUntil("both stands in two queues", async () => {
+      const own = (await namespace.listTickets()).filter(({ ticket }) => ticket?.label === "both");
+      return own.length === 2 && own[0]?.ticket?.state === "admitted";
+    });
+    namespace.jobs.start({ name: "behind", options: ["--lock", "y", "--wait"], hold: [1] });
+    await namespace.jobs.waitForTickets("behind", "waiting");
+    expect(await readOutput(namespace, "show", "resource", "db")).toMatch(
+      /^resource db: held, 2 of 10 units held\n/,
+    );
+    const why = await readOutput(namespace, "why", "db");
+    expect(why).toMatch(/large\) .*: it asks for 9, 8 of 10 are free: 1 missing\n/);
+    expect(why).toMatch(
+      /both\) .* for 1 of db: it asks for 1, 8 of 10 are free, and 1 before it asks for 9: 2 /,
+    );
+    expect(why).toContain("lock y: place 1, where its turn has come");
+    expect(await readOutput(namespace, "why", "y")).toMatch(
+      /behind\) .*: \S+ is first, and waits for 1 of db\n/,
+    );
+    const { explanations } = await readJson(namespace, "why", "y");
+    expect(explanations.map(({ label, first }: Record<string, unknown>) => [label, first])).toMatchObject([
+      ["both", undefined],
+      ["behind", { verdict: "waits" }],
+    ]);
+  });
+
+  it("a history that tells how long it may take", async (context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    for (let count = 0; count < 3; count += 1)
+      await namespace.start(["run", "--lock", "x", "--", "true"]).ended;
+    await namespace.jobs.startAndWait({ name: "one", options: ["--lock", "x"], hold: buildHold(namespace) });
+    namespace.jobs.start({ name: "two", options: ["--lock", "x", "--wait"], hold: [1] });
+    await namespace.jobs.waitForTickets("two", "waiting");
+    const overdue = await waitUntil("it takes longer than any run before", async () => {
+      const text = await readOutput(namespace, "why", "x");
+      return text.includes("no estimate") && text;
+    });
+    expect(overdue).toMatch(/the holder has held it longer than any of the last 3 runs \(at most \S+\)/);
+    expect(await readJson(namespace, "why", "x")).toMatchObject({
+      explanations: [{ estimate: { kind: "overdue" } }],
+    });
+  });
+
+  it("what is drained, by whom and why; what was asked of a run; what operators did", async (context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    await namespace.jobs.startAndWait({ name: "one", options: ["--lock", "x"], hold: buildHold(namespace) });
+    namespace.jobs.start({ name: "two", options: ["--lock", "x", "--wait"], hold: [1] });
+    const [place] = await namespace.jobs.waitForTickets("two", "waiting");
+    const host = place?.ticket?.host ?? "";
+    await namespace.start(["group", "set", "web", host]).ended;
+    await namespace.start(["drain", "lock", "x", "--yes", "--reason", "new disks", "--for", "2h"]).ended;
+    expect(await readOutput(namespace, "why", "x")).toMatch(
+      /it may not start: lock x was drained by \S+ \S+ ago: new disks; that ends in 1h59m/,
+    );
+    expect(await readOutput(namespace, "show", "lock", "x")).toMatch(
+      /^lock x: held, drained\n[\s\S]*drain +lock x is drained by .*\n[\s\S]*operators\n.*\n.* drain /,
+    );
+    await namespace.start(["drain", "group", "web", "--yes"]).ended;
+    expect(await readOutput(namespace, "show", "host", host)).toMatch(
+      /^host \S+: busy, drained\n[\s\S]*groups +web\n/,
+    );
+    expect(await readOutput(namespace, "show", "group", "web")).toMatch(/^group web: 1 host, drained\n/);
+    expect(await readJson(namespace, "show", "host", host)).toMatchObject({
+      ...{ version: 1, kind: "host", alive: { verdict: "alive" }, row: { host, holds: 1 } },
+      runners: expect.arrayContaining([expect.objectContaining({ verdict: "alive" })]),
+    });
+    expect(await readJson(namespace, "show", "group", "web")).toMatchObject({
+      ...{ version: 1, kind: "group", row: { group: "web" }, drains: [{ scope: "group" }] },
+      hosts: [{ host, verdict: "alive" }],
+    });
+  });
+
+  it("a free lock is free; another thing that nobody knows is an error that says what was meant", async (context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    expect(await namespace.start(["show", "lock", "free"]).ended).toMatchObject({
+      code: 0,
+      stdout: "lock free: free\n",
+    });
+    await namespace.start(["group", "set", "web", "w1.example.com"]).ended;
+    expect(await namespace.start(["show", "group", "wep"]).ended).toMatchObject({
+      ...{ code: 1, stdout: "" },
+      stderr: expect.stringContaining('did you mean "web"?'),
+    });
+    expect((await namespace.start(["show", "run", "nobody"]).ended).code).toBe(1);
+    expect((await namespace.start(["show", "host", "w2"]).ended).code).toBe(1);
+    expect(await readOutput(namespace, "show", "host", "W1.example.com")).toContain("never");
+    expect((await namespace.start(["show", "thing", "x"]).ended).code).toBe(64);
+  });
+
+  it("why of what nobody waits for: held, free, or unknown", async (context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    expect((await namespace.start(["why", "nothing"]).ended).code).toBe(1);
+    await namespace.start(["run", "--lock", "x", "--", "true"]).ended;
+    expect(await namespace.start(["why", "x"]).ended).toMatchObject({
+      ...{ code: 0, stdout: 'nobody waits for lock "x", and nobody holds it\n' },
+    });
+    await namespace.jobs.startAndWait({ name: "one", options: ["--lock", "x"], hold: buildHold(namespace) });
+    expect(await readOutput(namespace, "why", "x")).toMatch(
+      /^nobody waits for lock "x"; it is held by \S+:\d+\n$/,
+    );
+    const [place] = await namespace.listTickets();
+    expect(await readOutput(namespace, "why", `${place?.ticket?.host}:${place?.ticket?.pid}`)).toMatch(
+      /^\S+ \(sh, one\) has held lock x for \S+: it waits for nothing\n$/,
+    );
+    await namespace.start(["drain", "resource", "db", "--yes"]).ended;
+    expect(await readOutput(namespace, "why", "db")).toMatch(
+      /resource "db", and nobody holds it; it is drained by /,
+    );
+  });
+
+  it("fits a terminal of 80 columns, however long the names are", async (context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    const long = { host: `${"w".repeat(40)}.example.com`, command: "c".repeat(60), label: "l ".repeat(60) };
+    await namespace.store.grant(31n, 600);
+    for (const [run, state] of [
+      ["1".repeat(16), "held"],
+      ["2".repeat(16), "waiting"],
+    ] as const) {
+      const value = serializeTicket(ticketWith({ run, state, ...long }));
+      const put = { op: "put" as const, key: namespace.keys.lock("x", run), value, session: 31n };
+      await namespace.store.commitTxn({ compare: [], success: [put], failure: [] });
+    }
+    const why = "the great move to another data centre, which takes all of the weekend and some of Monday";
+    await namespace.start(["drain", "lock", "x", "--yes", "--reason", why]).ended;
+    for (const args of [
+      ["show", "lock", "x"],
+      ["why", "x"],
+      ["show", "run", "2".repeat(16)],
+      ["show", "host", long.host],
+    ]) {
+      const { code, stdout } = await namespace.start(args, { terminal: { columns: 80, rows: 24 } }).ended;
+      const lines = stdout.replace(/\x1b\[[0-9;]*m/g, "").split(/\r?\n/);
+      expect({ args, code, long: lines.filter((line) => line.length > 80) }).toEqual({
+        args,
+        code: 0,
+        long: [],
+      });
+      expect(lines.length).toBeGreaterThan(3);
+    }
+  });
+
+  it("lets nothing in etcd act on the terminal", async (context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    const evil = "a\x1b]52;c;eA==\x07\x9b2J\u202e\nb";
+    const put = async (key: string, value: object) => {
+      const op = { op: "put" as const, key, value: JSON.stringify({ v: 1, ...value }) };
+      await namespace.store.commitTxn({ compare: [], success: [op], failure: [] });
+    };
+    const { keys } = namespace;
+    const words = { command: evil, label: evil, user: evil };
+    const reset = { by: evil, at: 1, why: evil };
+    for (const [run, state, host] of [
+      ["1".repeat(16), "held", evil],
+      ["2".repeat(16), "waiting", "w1.example.com"],
+      ["3".repeat(16), "waiting", evil],
+    ] as const) {
+      await put(keys.lock("x", run), ticketWith({ run, state, host, ...words, reset }));
+      await put(keys.resource("db", run), ticketWith({ run, state, host, ...words, count: 2, total: 3 }));
+    }
+    const times = { enqueuedAt: 0, grantedAt: 0, endedAt: 0, waited: 0, held: 1 };
+    const past = {
+      run: evil,
+      host: evil,
+      pid: 1,
+      command: evil,
+      token: evil,
+      reason: evil,
+      exit: 0,
+      ...times,
+    };
+    await put(keys.history("x"), { runs: [past, past, past] });
+    await put(keys.resourceConfig("db"), { total: evil, note: evil });
+    await put(keys.host("w1.example.com"), { macros: { RACK: evil }, version: evil, seenAt: Date.now() });
+    await put(keys.group("web"), { members: ["w1.example.com", "\u202eevil"] });
+    await put(keys.drain("group", "web"), { by: evil, at: 1, why: evil });
+    const deed = { at: 1, user: evil, host: evil, sudoUser: evil, action: "reset", seen: "1", outcome: evil };
+    for (const target of ["lock x", "resource db", "host w1.example.com", "group web"])
+      await put(keys.audit(generateAuditId(Date.now(), realRandom)), { ...deed, target, reason: evil });
+    for (const args of [
+      ["show", "lock", "x"],
+      ["show", "resource", "db"],
+      ["show", "run", "2".repeat(16)],
+      ["show", "host", "w1.example.com"],
+      ["show", "group", "web"],
+      ["why", "x"],
+      ["why", "db"],
+      ["reset", "lock", "x", "--dry-run"],
+    ])
+      for (const more of [[], ["--json"]]) {
+        const { code, stdout, stderr } = await namespace.start([...args, ...more]).ended;
+        const acts = /[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]/.test(stdout + stderr);
+        expect({ args, code, acts }).toEqual({ args, code: 0, acts: false });
+      }
+  });
+});

@@ -1,0 +1,238 @@
+// Covers src/commands/configure/config-change-command.ts, src/commands/configure/config-snapshot.ts,
+// src/commands/configure/group/group-change.ts, src/commands/configure/group/group-list.impl.ts,
+// src/commands/configure/resource/resource-change.ts, src/commands/configure/resource/resource-list.impl.ts
+/** `signalbox group` and `signalbox resource`: whom a change hits is told before, and exactly those are hit. */
+
+import { describe, expect, it } from "vitest";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
+import { parseAuditRecord } from "../../../src/protocol/audit.ts";
+
+const cluster = TestCluster.startForFile();
+const W1 = "web1.example.com";
+const W2 = "web2.example.com";
+const FOR_EVER = [100_000];
+
+async function readAudits(namespace: TestNamespace) {
+  const { kvs } = await namespace.store.readRange(namespace.keys.audits());
+  return kvs.map(({ value }) => parseAuditRecord("x", value));
+}
+
+const readMembers = async (namespace: TestNamespace, name: string): Promise<string[] | undefined> => {
+  const { kvs } = await namespace.store.readRange({ key: namespace.keys.group(name) });
+  return kvs[0] && JSON.parse(kvs[0].value);
+};
+
+/** Runs a command that must succeed. */
+async function runSuccessfully(namespace: TestNamespace, ...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await namespace.start(args).ended;
+  expect({ args, code, stderr: code === 0 ? "" : stderr }).toEqual({ args, code: 0, stderr: "" });
+  return stdout;
+}
+
+const onHost = (host: string, ...options: string[]) => ["-g", "web", "--host", host, ...options];
+
+describe.each(TRANSPORTS)("over %s, taking a host out of a group", (transport) => {
+  it("names whom it ends, needs a yes, and ends them and nobody else", async () => {
+    const namespace = await cluster.createTestNamespace(transport);
+    await runSuccessfully(namespace, "group", "set", "sub", W1);
+    await runSuccessfully(namespace, "group", "set", "web", "sub", W2);
+    const options = ["--termination-timeout", "1s"];
+    const one = await namespace.jobs.startAndWait({
+      name: "one",
+      options: onHost(W1, "--lock", "a", ...options),
+      hold: FOR_EVER,
+    });
+    const two = await namespace.jobs.startAndWait({
+      name: "two",
+      options: onHost(W2, "--lock", "b"),
+      hold: FOR_EVER,
+    });
+    const three = namespace.jobs.start({ name: "three", options: onHost(W1, "--lock", "b", "--wait") });
+    await namespace.jobs.waitForTickets("three", "waiting");
+    const before = (await readAudits(namespace)).length;
+
+    const remove = ["group", "remove", "sub", W1];
+    const refused = await namespace.start(remove).ended;
+    expect(refused).toMatchObject({ code: 64, stderr: expect.stringContaining("add --yes to go on") });
+    expect(refused.stderr).toContain(`~ group sub: - ${W1}`);
+    expect(refused.stderr).toMatch(new RegExp(`ends +${W1}:${one.pid} .*its host leaves group "web"`));
+    expect(refused.stderr).toMatch(new RegExp(`evicts +${W1}:${three.pid} `));
+    expect(refused.stderr).not.toContain(W2);
+    const dry = JSON.parse((await namespace.start([...remove, "--dry-run", "--json"]).ended).stdout);
+    expect(dry).toMatchObject({
+      ...{ version: 1, outcome: "dry-run", target: "group sub" },
+      changes: [{ kind: "group", name: "sub", before: [W1], after: [] }],
+      hits: [
+        { host: W1, pid: one.pid, fate: "ended", exit: 125 },
+        { host: W1, pid: three.pid, fate: "leaves", exit: 75 },
+      ],
+    });
+    expect(await readMembers(namespace, "sub")).toEqual([W1]);
+    expect(await readAudits(namespace)).toHaveLength(before);
+
+    const told = await runSuccessfully(namespace, ...remove, "--yes", "--reason", "new disks");
+    expect(told).toContain("this ends 1 running command, evicts 1 waiting run");
+    expect([(await one.ended).code, (await three.ended).code]).toEqual([125, 75]);
+    expect((await namespace.listTickets()).map(({ ticket }) => ticket?.label)).toEqual(["two"]);
+    expect((await readAudits(namespace)).at(-1)).toMatchObject({
+      ...{ action: "group", target: "group sub", reason: "new disks" },
+      outcome: `~ group sub: - ${W1}; ends 1 running command, evicts 1 waiting run`,
+    });
+    two.child.kill("SIGTERM");
+    await two.ended;
+  });
+});
+
+describe("a group", () => {
+  it("is created and grows without a question; what is so already is no change and no record", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    expect(await runSuccessfully(namespace, "group", "set", "web", W2, W1)).toBe(
+      `+ group web: ${W1}, ${W2}\n`,
+    );
+    expect(await runSuccessfully(namespace, "group", "set", "web", W1, W2, W1)).toMatch(/is up to date/);
+    expect(await runSuccessfully(namespace, "group", "add", "web", W1)).toMatch(/is up to date/);
+    expect(await runSuccessfully(namespace, "group", "remove", "web", "db1")).toMatch(/is up to date/);
+    expect(await readAudits(namespace)).toHaveLength(1);
+    const strict = await namespace.start(["group", "set", "web", W1, W2, "--strict"]).ended;
+    expect(strict.code).toBe(1);
+    expect(await runSuccessfully(namespace, "group", "add", "web", "db1", W1)).toBe("~ group web: + db1\n");
+    const typo = await namespace.start(["group", "add", "weeb", "db2"]).ended;
+    expect(typo).toMatchObject({ code: 78, stderr: expect.stringContaining('did you mean "web"?') });
+    expect((await namespace.start(["group", "remove", "web"]).ended).code).toBe(64);
+  });
+
+  it("is deleted with a yes only, whoever it hits; a second time is no error", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    await runSuccessfully(namespace, "group", "set", "web", W1);
+    await runSuccessfully(namespace, "group", "set", "all", "web");
+    expect((await namespace.start(["group", "delete", "web"]).ended).code).toBe(64);
+    const { code, stderr } = await namespace.start(["group", "delete", "web", "--yes"]).ended;
+    expect({ code, stderr }).toEqual({
+      code: 0,
+      stderr: expect.stringContaining('group "all" still contains "web", which now counts as a host'),
+    });
+    expect(await runSuccessfully(namespace, "group", "delete", "web", "--yes")).toMatch(
+      /group "web" does not exist/,
+    );
+    expect((await namespace.start(["group", "delete", "web", "--yes", "--strict"]).ended).code).toBe(1);
+    expect(JSON.parse(await runSuccessfully(namespace, "group", "list", "--json"))).toMatchObject({
+      ...{ version: 1, revision: expect.stringMatching(/^\d+$/), groups: { all: ["web"] } },
+    });
+  });
+
+  it("asks at a terminal, and takes nothing but yes for a yes", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    await runSuccessfully(namespace, "group", "set", "web", W1);
+    const remove = ["group", "delete", "web"];
+    for (const [answer, code] of [
+      ["n", 1],
+      ["y", 0],
+    ] as const) {
+      const asked = namespace.start(remove, { terminal: { columns: 80, rows: 24 } });
+      await asked.waitForOutput(/Change group web\? \[y\/N\]/);
+      asked.child.stdin?.write(`${answer}\r`);
+      expect((await asked.ended).code).toBe(code);
+    }
+    expect(await readMembers(namespace, "web")).toBeUndefined();
+  });
+
+  it("that cannot be read can be set, deleted and listed, not added to in ignorance", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    const op = { op: "put", key: namespace.keys.group("web"), value: "{" } as const;
+    await namespace.store.commitTxn({ compare: [], success: [op], failure: [] });
+    expect(await runSuccessfully(namespace, "group", "list")).toMatch(/^web +malformed: /m);
+    const add = await namespace.start(["group", "add", "web", W1]).ended;
+    expect(add).toMatchObject({ code: 78, stderr: expect.stringContaining("group set") });
+    const { stderr } = await namespace.start(["group", "set", "web", W1]).ended;
+    expect(stderr).toContain('group "web" could not be read');
+    expect(await readMembers(namespace, "web")).toEqual([W1]);
+  });
+
+  it("of operators at once: each is done or refused, and told by whom; nothing is lost", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    await runSuccessfully(namespace, "group", "set", "web");
+    const names = Array.from({ length: 6 }, (_, index) => `h${index}.example.com`);
+    const ends = await Promise.all(names.map((name) => namespace.start(["group", "add", "web", name]).ended));
+    expect(ends.every(({ code }) => code === 0 || code === 75)).toBe(true);
+    const added = names.filter((_, index) => ends[index]?.code === 0);
+    expect(await readMembers(namespace, "web")).toEqual(added);
+    for (const { stderr } of ends.filter(({ code }) => code === 75)) {
+      expect(stderr).toMatch(/the configuration has changed:\n.*~ group web: \+ h/);
+      expect(stderr).toMatch(/changed by .*@.*: group, group web: ~ group web: \+ h/);
+    }
+    expect(await readAudits(namespace)).toHaveLength(1 + added.length);
+  });
+
+  it("that moved since --expect-revision is refused; another one's moves are no matter", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    await runSuccessfully(namespace, "group", "set", "web", W1);
+    const { revision } = JSON.parse(await runSuccessfully(namespace, "group", "list", "--json"));
+    await runSuccessfully(namespace, "group", "set", "other", W1);
+    await runSuccessfully(namespace, "group", "add", "web", W2, "--expect-revision", revision);
+    const late = await namespace.start(["group", "set", "web", "--expect-revision", revision]).ended;
+    expect(late).toMatchObject({ code: 75, stderr: expect.stringContaining(`~ group web: + ${W2}`) });
+    expect(await readMembers(namespace, "web")).toEqual([W1, W2]);
+  });
+});
+
+describe("a resource", () => {
+  it("that shrinks: who asks for more or states another leaves, who holds goes on", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    await runSuccessfully(namespace, "resource", "set", "db", "10", "--note", "x");
+    const buildLeaseOptions = (wish: string) => ["--no-lock", "--lease", wish];
+    const holder = await namespace.jobs.startAndWait({
+      name: "holder",
+      options: buildLeaseOptions("db=4"),
+      hold: FOR_EVER,
+    });
+    const big = namespace.jobs.start({ name: "big", options: buildLeaseOptions("db=8") });
+    await namespace.jobs.waitForTickets("big", "waiting");
+    const stating = namespace.jobs.start({ name: "stating", options: buildLeaseOptions("db=1:10") });
+    const small = namespace.jobs.start({ name: "small", options: buildLeaseOptions("db=2"), hold: [1] });
+    await namespace.jobs.waitForTickets("stating", "waiting");
+    await namespace.jobs.waitForTickets("small", "waiting");
+    const refused = await namespace.start(["resource", "set", "db", "6"]).ended;
+    expect(refused.code).toBe(64);
+    expect(refused.stderr.match(/evicts.*/g)).toEqual([
+      expect.stringContaining(`:${big.pid} `),
+      expect.stringContaining(`:${stating.pid} `),
+    ]);
+    const told = await runSuccessfully(namespace, "resource", "set", "db", "6", "--yes");
+    expect(told).toBe("~ resource db: total 10 -> 6\nthis evicts 2 waiting runs\n");
+    const codes = [await big.ended, await stating.ended, await small.ended].map(({ code }) => code);
+    expect(codes).toEqual([78, 78, 0]);
+    expect((await namespace.listTickets()).map(({ ticket }) => ticket?.label)).toEqual(["holder"]);
+    expect(await runSuccessfully(namespace, "resource", "list")).toMatch(/^db +6 +- +x$/m);
+    holder.child.kill("SIGTERM");
+    await holder.ended;
+  });
+
+  it("keeps what is not given, and asks nobody where nobody is hit", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    await runSuccessfully(namespace, "resource", "set", "db", "10", "--note", "x", "--order", "3");
+    expect(await runSuccessfully(namespace, "resource", "set", "db", "12")).toBe(
+      "~ resource db: total 10 -> 12\n",
+    );
+    expect(await runSuccessfully(namespace, "resource", "set", "db", "--order", "", "--note", "")).toMatch(
+      /order 3 -> none/,
+    );
+    expect(await runSuccessfully(namespace, "resource", "set", "db", "12")).toMatch(/is up to date/);
+    expect((await namespace.start(["resource", "delete", "db"]).ended).code).toBe(64);
+    expect(await runSuccessfully(namespace, "resource", "delete", "db", "--yes")).toBe(
+      "- resource db (total 12)\n",
+    );
+    expect(await runSuccessfully(namespace, "resource", "delete", "db", "--yes")).toMatch(
+      /is not configured/,
+    );
+  });
+
+  it("without a total is known by name, and runs state the total", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    await runSuccessfully(namespace, "resource", "set", "db", "--order", "1");
+    const run = (wish: string) =>
+      namespace.jobs.start({ name: wish, options: ["--no-lock", "--lease", wish], hold: [1] });
+    expect((await run("db=1:2").ended).code).toBe(0);
+    expect(await run("db=1").ended).toMatchObject({ code: 78, stderr: expect.stringContaining("no total") });
+  });
+});

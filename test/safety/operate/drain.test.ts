@@ -1,0 +1,570 @@
+// Covers src/commands/act/drain/drain-changes.ts, src/commands/act/drain/drain-command.ts,
+// src/commands/act/drain/drain-holders.ts, src/commands/act/drain/drain-reset.ts,
+// src/commands/act/drain/drain-target.ts, src/commands/act/drain/drain-wait.ts,
+// src/commands/act/drain/drain-waiter.ts
+/** `signalbox drain` and `undrain`: who is stopped, who is waited for, and what operators are told. */
+
+import { existsSync, writeFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { JOB_SCRIPT } from "../../../fixtures/cluster/test-jobs.ts";
+import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
+import { FaultProxy } from "../../../fixtures/proxy.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { silentLog } from "../../../src/base/log.ts";
+import { createRealClock } from "../../../src/process/clock.ts";
+import { createGuardianHost } from "../../../src/process/host.ts";
+import { realRandom } from "../../../src/process/random.ts";
+import { parseAuditRecord } from "../../../src/protocol/audit.ts";
+import { type Drain, parseDrain } from "../../../src/protocol/drain.ts";
+import { serializeTicket } from "../../../src/protocol/ticket.ts";
+import { run } from "../../../src/work/run/command/run.ts";
+import type { RunPorts, RunRequest } from "../../../src/work/run/request.ts";
+import { ticketWith } from "../../protocol/samples.ts";
+
+const cluster = TestCluster.startForFile();
+const LOCK = ["--lock", "x", "--wait"];
+const DRAIN = ["drain", "lock", "x", "--yes"];
+
+/** Actions and outcomes in the audit, oldest first. */
+async function readAudit(namespace: TestNamespace): Promise<string[]> {
+  const { kvs } = await namespace.store.readRange(namespace.keys.audits());
+  return kvs.map(({ value }) => {
+    const record = parseAuditRecord("", value);
+    return `${record?.action} ${record?.target}: ${record?.outcome}`;
+  });
+}
+
+async function listDrains(namespace: TestNamespace): Promise<Drain[]> {
+  const { kvs } = await namespace.store.readRange(namespace.keys.drains());
+  return kvs.flatMap((kv) => parseDrain(namespace.keys, kv) ?? []);
+}
+
+async function put(namespace: TestNamespace, key: string, value: string): Promise<void> {
+  await namespace.store.commitTxn({ compare: [], success: [{ op: "put", key, value }], failure: [] });
+}
+
+const remove = async (namespace: TestNamespace, key: string) =>
+  await namespace.store.commitTxn({ compare: [], success: [{ op: "delete", key }], failure: [] });
+
+/** A holder whose runner is not there. */
+async function putGhost(
+  namespace: TestNamespace,
+  name = "x",
+  state: "held" | "grace" = "held",
+): Promise<string> {
+  const run = `ghost${name}0000000000`;
+  const key = namespace.keys.lock(name, run);
+  await put(
+    namespace,
+    key,
+    serializeTicket(ticketWith({ run, state, ...(state === "grace" && { until: Date.now() + 9e6 }) })),
+  );
+  return key;
+}
+
+/** A run in this process, whose guardian is there only when the test lets it start. */
+function runThatStartsLate(namespace: TestNamespace, name: string, over: string) {
+  const clock = createRealClock();
+  const host = createGuardianHost(clock);
+  const held = Promise.withResolvers<void>();
+  const ports: RunPorts = {
+    ...{ store: namespace.store, keys: namespace.keys, clock, random: realRandom, log: silentLog },
+    ...{ evaluateTotal: () => undefined, describeHost: () => "{}", onSignal: () => () => {} },
+    commands: {
+      prepare: async (spec) => {
+        await held.promise;
+        return await host.prepare(spec);
+      },
+    },
+  };
+  const env = { PATH: process.env.PATH, JOURNAL: namespace.jobs.journal.path, NAME: name, UNITS: "1" };
+  const request: RunRequest = {
+    ...{ lock: "x", leases: [], patience: { queues: false }, history: true, ttl: 60 },
+    identity: { host: "web2.example.com", pid: process.pid, user: "u", command: "job", label: name },
+    ...{ terminationTimeout: 500, connectTimeout: 10_000, killLeftovers: false, busyExitCode: 75 },
+    ...{ command: { file: "sh", args: [JOB_SCRIPT, "until", over], env }, logReopens: false },
+  };
+  return { start: () => held.resolve(), ended: run(ports, request) };
+}
+
+describe.concurrent.each(TRANSPORTS)("over %s, a drain that waits", (transport) => {
+  it("returns when nobody holds, and only then; nobody is started, and the queue goes on in its order", async (context) => {
+    const namespace = await cluster.createTestNamespace(transport, context);
+    const over = `${namespace.jobs.journal.folder}/over`;
+    await namespace.jobs.startAndWait({ name: "holder", options: LOCK, hold: ["until", over] });
+    const waiters = ["first", "second", "third"];
+    for (const name of waiters) {
+      namespace.jobs.start({ name, options: LOCK, hold: [1] });
+      await namespace.jobs.waitForTickets(name, "waiting");
+    }
+    const drain = namespace.start([...DRAIN, "--wait", "--reason", "disks"]);
+    await drain.waitForOutput(/waiting for .*:\d+/);
+    expect(drain.child.exitCode).toBeNull();
+    writeFileSync(over, "");
+    const { code, stdout, stderr } = await drain.ended;
+    expect({ code, stdout }, stderr).toEqual({
+      code: 0,
+      stdout: expect.stringMatching(/^lock x is drained, and nobody holds anything there, after /),
+    });
+    const places = (await namespace.listTickets()).map(({ ticket }) => `${ticket?.label} ${ticket?.state}`);
+    expect(places).toEqual(waiters.map((name) => `${name} waiting`)); // they kept their places
+    expect(namespace.jobs.journal.listStarts()).toHaveLength(1);
+    const lifted = await namespace.start(["undrain", "lock", "x", "--yes"]).ended;
+    expect(lifted).toMatchObject({ code: 0, stdout: expect.stringContaining("its queues continue: ") });
+    await namespace.waitForProcesses();
+    expect(namespace.jobs.journal.listStarts().map(({ name }) => name)).toEqual(["holder", ...waiters]);
+    expect(await readAudit(namespace)).toEqual([
+      expect.stringMatching(/^drain lock x: empty after/),
+      "undrain lock x: lifted",
+    ]);
+  });
+
+  it("outlasts the loss of etcd, and says so once", async (context) => {
+    const namespace = await cluster.createTestNamespace(transport, context);
+    const key = await putGhost(namespace);
+    const proxy = await FaultProxy.start(namespace.etcd.clientUrl);
+    try {
+      const drain = namespace.start([...DRAIN, "--wait"], { endpoints: [proxy.url] });
+      await drain.waitForOutput(/waiting for /);
+      proxy.mode = "refuse";
+      proxy.reset();
+      await drain.waitForOutput(/etcd is unreachable/);
+      await remove(namespace, key);
+      proxy.mode = "forward";
+      const { code, stderr } = await drain.ended;
+      expect(code, stderr).toBe(0);
+      expect(stderr.match(/etcd is unreachable/g)).toHaveLength(1);
+      expect(stderr.match(/etcd is reachable again/g)).toHaveLength(1);
+    } finally {
+      await proxy.close();
+    }
+  });
+});
+
+describe("a run that was granted before the drain, and has not started its command yet", () => {
+  it("starts it; drain names the run, and drain --wait returns only when it has ended", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    const over = `${namespace.jobs.journal.folder}/over`;
+    const held = runThatStartsLate(namespace, "held", over);
+    const [place] = await namespace.jobs.waitForTickets("held", "held");
+    const who = `${place?.ticket?.host}:${place?.ticket?.pid}`;
+    namespace.jobs.start({ name: "waiter", options: LOCK });
+    await namespace.jobs.waitForTickets("waiter", "waiting");
+    const drain = await namespace.start(DRAIN).ended;
+    expect(drain, drain.stderr).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(`held there by ${who}`),
+    });
+    const waits = namespace.start([...DRAIN, "--wait"]);
+    await waits.waitForOutput(/waiting for /);
+    expect(namespace.jobs.journal.listStarts()).toEqual([]);
+    held.start();
+    await namespace.jobs.journal.waitForLine("held", "start");
+    expect(waits.child.exitCode).toBeNull();
+    writeFileSync(over, "");
+    expect(await waits.ended).toMatchObject({ code: 0 });
+    await held.ended;
+    expect(namespace.jobs.journal.listStarts().map(({ name }) => name)).toEqual(["held"]);
+    expect((await namespace.start(["undrain", "lock", "x", "--yes"]).ended).code).toBe(0);
+    await namespace.waitForProcesses();
+  });
+
+  it("is named too when it was granted between the preview and the drain", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    const drain = namespace.start(["drain", "lock", "x"], { terminal: { columns: 160, rows: 30 } });
+    await drain.waitForOutput(/Drain lock x\?/);
+    expect(drain.output.stdout).not.toContain("web1.example.com");
+    await putGhost(namespace);
+    drain.child.stdin?.write("y\n");
+    expect(await drain.ended).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("still held there by web1.example.com:4711"),
+    });
+  });
+});
+
+describe.concurrent("a drain that waits", () => {
+  it("says at its timeout who remains, and stands", async (context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    await putGhost(namespace);
+    const late = await namespace.start([...DRAIN, "--wait", "--timeout", "200ms"]).ended;
+    expect(late).toMatchObject({
+      code: 124,
+      stderr: expect.stringMatching(/not empty after .*: held by web1.example.com:4711/),
+    });
+    const again = await namespace.start([...DRAIN, "--wait", "--timeout", "1ms", "--json"]).ended;
+    expect(again.code).toBe(124);
+    expect(JSON.parse(again.stdout)).toMatchObject({
+      ...{ version: 1, action: "drain", target: "lock x", outcome: "timeout" },
+      drain: { scope: "lock", name: "x", revision: expect.stringMatching(/^\d+$/) },
+      holders: [{ host: "web1.example.com", pid: 4711, tickets: [{ kind: "lock", state: "held" }] }],
+    });
+    expect(await listDrains(namespace)).toHaveLength(1);
+    expect(await readAudit(namespace)).toEqual([expect.stringMatching(/^drain lock x: 1 still held after/)]);
+  });
+
+  it("with --reset ends those who remain, also one that ignores TERM, and waits until they are dead", async (context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    const times = ["--ttl", "30s", "--termination-timeout", "400ms"];
+    const run = await namespace.jobs.startAndWait({
+      name: "run",
+      options: [...LOCK, ...times],
+      hold: ["stubborn"],
+    });
+    const { pid } = await namespace.jobs.journal.waitForLine("run", "start");
+    const options = ["--wait", "--timeout", "100ms", "--reset", "--reason", "disks"];
+    const { code, stdout, stderr } = await namespace.start([...DRAIN, ...options]).ended;
+    expect({ code, alive: existsSync(`/proc/${pid}`) }, stderr).toEqual({ code: 0, alive: false });
+    expect(stdout).toMatch(/nobody holds anything there, after .*, 1 ended by a reset/);
+    expect(await run.ended).toMatchObject({ code: 125, stderr: expect.stringContaining("disks") });
+    expect(await readAudit(namespace)).toEqual([
+      expect.stringMatching(/^drain lock x: empty after .*, 1 ended by a reset$/),
+      "drain lock x: asked to end",
+    ]);
+  });
+
+  it("does not count a place in grace, nor one that becomes so", async (context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    const key = await putGhost(namespace, "x", "grace");
+    expect((await namespace.start([...DRAIN, "--wait"]).ended).code).toBe(0);
+    await putGhost(namespace, "y");
+    const drain = namespace.start(["drain", "lock", "y", "--yes", "--wait"]);
+    await drain.waitForOutput(/waiting for /);
+    await putGhost(namespace, "y", "grace");
+    expect((await drain.ended).code).toBe(0);
+    await remove(namespace, key);
+  });
+
+  it("counts one whose host is taken into the group meanwhile", async (context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    const first = await putGhost(namespace);
+    const late = namespace.keys.lock("y", "late000000000000");
+    await put(
+      namespace,
+      late,
+      serializeTicket(ticketWith({ run: "late000000000000", host: "web2.example.com", state: "held" })),
+    );
+    const group = namespace.keys.group("web");
+    await put(namespace, group, '["web1.example.com"]');
+    const drain = namespace.start(["drain", "group", "web", "--yes", "--wait"]);
+    await drain.waitForOutput(/waiting for web1/);
+    await put(namespace, group, '["web1.example.com","web2.example.com"]');
+    await drain.waitForOutput(/waiting for 2: /);
+    await remove(namespace, first);
+    await drain.waitForOutput(/waiting for web2/);
+    await remove(namespace, late);
+    expect((await drain.ended).code).toBe(0);
+  });
+
+  it("gives up when the drain is lifted, or ends by itself", async (context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    await putGhost(namespace);
+    const drain = namespace.start([...DRAIN, "--wait"]);
+    await drain.waitForOutput(/waiting for /);
+    expect((await namespace.start(["undrain", "lock", "x", "--yes"]).ended).code).toBe(0);
+    expect(await drain.ended).toMatchObject({ code: 75, stderr: expect.stringContaining("was lifted") });
+    const short = await namespace.start([...DRAIN, "--wait", "--for", "300ms"]).ended;
+    expect(short).toMatchObject({ code: 75, stderr: expect.stringContaining("has ended") });
+  });
+
+  it("that is interrupted says that the drain stands, and exits 130", async (context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    await putGhost(namespace);
+    const drain = namespace.start([...DRAIN, "--wait"]);
+    await drain.waitForOutput(/waiting for /);
+    drain.child.kill("SIGINT");
+    expect(await drain.ended).toMatchObject({
+      code: 130,
+      stderr: expect.stringContaining("lock x stays drained"),
+    });
+    expect(await listDrains(namespace)).toHaveLength(1);
+  });
+
+  it("waits for a ticket that cannot be read, since it may be a holder's", async (context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    const key = namespace.keys.lock("x", "junk000000000000");
+    await put(namespace, key, "{");
+    const late = await namespace.start([...DRAIN, "--wait", "--timeout", "100ms"]).ended;
+    expect(late).toMatchObject({ code: 124, stderr: expect.stringContaining("malformed ticket junk") });
+  });
+});
+
+describe.concurrent("a drain", () => {
+  it("twice changes nothing the second time; another end or reason replaces it; an end never goes unsaid", async (context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    const drain = async (...more: string[]) => await namespace.start([...DRAIN, ...more]).ended;
+    expect(await drain("--reason", "disks")).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(": disks"),
+    });
+    const [first] = await listDrains(namespace);
+    expect(await drain()).toMatchObject({ code: 0, stdout: expect.stringContaining("nothing to change") });
+    expect(await drain("--reason", "disks")).toMatchObject({ code: 0 });
+    expect((await drain("--strict")).code).toBe(1);
+    expect(await listDrains(namespace)).toEqual([first]);
+    expect(await readAudit(namespace)).toHaveLength(1);
+    expect(await drain("--reason", "fans")).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/: fans\nreplaces: .*: disks\n/),
+    });
+    expect(await drain("--for", "1h")).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("(until 2"),
+    });
+    expect(await listDrains(namespace)).toMatchObject([{ why: "fans", until: expect.any(Number) }]);
+    expect(await drain("--keep")).toMatchObject({ code: 0, stdout: expect.stringContaining("(until 2") });
+    expect(await drain()).toMatchObject({ code: 0, stdout: expect.stringContaining("replaces: ") });
+    const [last] = await listDrains(namespace);
+    expect(last).toMatchObject({ why: "fans" });
+    expect(last?.until).toBeUndefined();
+  });
+
+  it("with --for ends by itself, and who waited goes on", async (context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    expect((await namespace.start([...DRAIN, "--for", "1s500ms"]).ended).code).toBe(0);
+    const run = namespace.jobs.start({ name: "run", options: LOCK });
+    expect((await run.ended).code).toBe(0);
+    expect(Date.now()).toBeGreaterThanOrEqual((await listDrains(namespace))[0]?.until ?? 0);
+    const again = await namespace.start(DRAIN).ended;
+    expect(again).toMatchObject({ code: 0, stdout: expect.not.stringContaining("replaces") });
+  });
+
+  it("shows in a dry run who holds, who waits, and who would leave its place; and changes nothing", async (context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    const over = `${namespace.jobs.journal.folder}/over`;
+    await namespace.jobs.startAndWait({
+      name: "holder",
+      options: [...LOCK, "--host", "web1.example.com"],
+      hold: ["until", over],
+    });
+    const options = [...LOCK, "--host", "web2.example.com", "--ttl", "60s"];
+    const waiter = namespace.jobs.start({ name: "waiter", options });
+    await namespace.jobs.waitForTickets("waiter", "waiting");
+    waiter.child.kill("SIGSTOP"); // it would leave when it hears of the drain of its host
+    await put(namespace, namespace.keys.group("all"), '["web","db1.example.com"]');
+    await put(namespace, namespace.keys.group("web"), '["web1.example.com","WEB2.example.com."]');
+    const runDry = async (...scope: string[]) =>
+      (await namespace.start(["drain", ...scope, "--dry-run"]).ended).stdout;
+    expect(await runDry("lock", "x")).toMatch(
+      /^holds +web1.*; goes on\nwaits +web2.*waits for lock x.*; keeps its place\n/,
+    );
+    expect(await runDry("lock", "x", "--wait", "--reason", "new disks")).toMatch(
+      /\ndo it with: signalbox drain lock x --wait --reason 'new disks' --expect-revision \d+ --yes\n$/,
+    );
+    expect(await runDry("host", "Web2.Example.com")).toMatch(/^holds none\nwaits +web2.*; leaves its queues/);
+    expect(await runDry("group", "all")).toMatch(/^hosts db1.*, web1.*\nholds +web1.*\nwaits +web2.*leaves/);
+    await put(namespace, namespace.keys.drain("host", "web2.example.com"), "{}");
+    expect(await runDry("group", "web")).toMatch(/\nalso +host web2.example.com is drained by unknown/);
+    const { stdout } = await namespace.start(["drain", "all", "--dry-run", "--json"]).ended;
+    expect(JSON.parse(stdout)).toMatchObject({
+      ...{ outcome: "dry-run", revision: expect.any(String) },
+      holders: [{ label: "holder" }],
+      waiters: [{ label: "waiter", fate: "leaves" }], // for its host is drained too
+    });
+    expect(await readAudit(namespace)).toEqual([]);
+    writeFileSync(over, "");
+  });
+
+  it("asks at a terminal, after it has shown whom it hits", async (context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    await putGhost(namespace);
+    for (const [answer, code, count] of [
+      ["n", 1, 0],
+      ["y", 0, 1],
+    ] as const) {
+      const drain = namespace.start(["drain", "lock", "x"], { terminal: { columns: 80, rows: 24 } });
+      await drain.waitForOutput(/holds web1.example.com:4711 .*Drain lock x\? \[y\/N\]/s);
+      drain.child.stdin?.write(`${answer}\r`);
+      expect({ answer, code: (await drain.ended).code }).toEqual({ answer, code });
+      expect(await listDrains(namespace)).toHaveLength(count);
+    }
+  });
+
+  it("asks, and does nothing where nobody can be asked", async (context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    expect(await namespace.start(["drain", "lock", "x"]).ended).toMatchObject({
+      code: 64,
+      stderr: expect.stringContaining("--yes"),
+    });
+    expect(await listDrains(namespace)).toEqual([]);
+  });
+
+  it.for([
+    { args: ["drain", "lok", "x"], says: 'did you mean "lock"?' },
+    { args: ["drain", "lock"], says: "NAME is missing: the name of the lock" },
+    { args: ["drain", "all", "x"], says: 'SCOPE all takes no NAME; got "x"' },
+    { args: ["drain", "lock", "x", "--timeout", "1s"], says: "add --wait" },
+    { args: ["drain", "lock", "x", "--wait", "--reset"], says: "add --wait --timeout" },
+    { args: ["drain", "lock", "x", "--for", "0"], says: "--for must be greater than 0" },
+    { args: ["drain", "lock", "x", "--for", "1h", "--keep"], says: "one of them" },
+    { args: ["undrain", "host"], says: "NAME is missing" },
+  ])("is refused as $args", async ({ args, says }, context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    const { code, stderr } = await namespace.start([...args, "--yes"]).ended;
+    expect({ code, stderr }).toEqual({ code: 64, stderr: expect.stringContaining(says) });
+  });
+
+  it("of a name that nobody knows is put, with a word of warning; of a group that is not there, refused", async (context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    await put(namespace, namespace.keys.history("invoices"), '{"v":1,"runs":[]}');
+    await put(namespace, namespace.keys.group("web"), '["web1.example.com"]');
+    const drain = async (...scope: string[]) => await namespace.start(["drain", ...scope, "--yes"]).ended;
+    expect(await drain("lock", "invoice")).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('no lock "invoice" is known so far; did you mean "invoices"?'),
+    });
+    expect(await drain("host", "web2.example.com")).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('did you mean "web1.example.com"?'),
+    });
+    expect((await drain("lock", "invoices")).stderr).toBe("");
+    expect(await drain("group", "wep")).toMatchObject({
+      code: 78,
+      stderr: expect.stringContaining('there is no group "wep"; did you mean "web"?'),
+    });
+  });
+
+  it("is refused when its drain or its groups have changed since --expect-revision; runs may come and go", async (context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    await putGhost(namespace);
+    await namespace.start(["group", "set", "web", "web1.example.com", "--yes"]).ended;
+    const readRevision = async (...scope: string[]) =>
+      JSON.parse((await namespace.start(["drain", ...scope, "--dry-run", "--json"]).ended).stdout).revision;
+    const expected = [...DRAIN, "--expect-revision", await readRevision("lock", "x")];
+    const group = ["drain", "group", "web", "--yes", "--expect-revision", await readRevision("group", "web")];
+    await putGhost(namespace, "y");
+    namespace.jobs.start({ name: "waiter", options: LOCK });
+    await namespace.jobs.waitForTickets("waiter", "waiting");
+    await namespace.start(["group", "add", "web", "web2.example.com", "--yes"]).ended;
+    expect(await namespace.start(group).ended).toMatchObject({
+      code: 75,
+      stderr: expect.stringContaining("group web has changed"),
+    });
+    expect(await listDrains(namespace)).toEqual([]);
+    expect((await namespace.start(expected).ended).code).toBe(0);
+    expect(await namespace.start(expected).ended).toMatchObject({
+      code: 75,
+      stderr: expect.stringMatching(/new: lock x is drained by /),
+    });
+  });
+});
+
+describe.concurrent("an undrain", () => {
+  const UNDRAIN = ["undrain", "lock", "x", "--yes"];
+
+  it("of what is not drained is no error, unless it is to be strict; and says what else stops it", async (context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    await put(namespace, namespace.keys.drain("all", "all"), '{"by":"ann","at":1,"why":"upgrade"}');
+    await put(namespace, namespace.keys.drain("lock", "xx"), "{}");
+    expect(await namespace.start(UNDRAIN).ended).toMatchObject({
+      code: 0,
+      stdout: 'lock x is not drained; did you mean "xx"?\nbut everything is drained by ann: upgrade\n',
+    });
+    expect((await namespace.start([...UNDRAIN, "--strict"]).ended).code).toBe(1);
+    expect(await readAudit(namespace)).toEqual([]);
+  });
+
+  it("lifts every key that means the same, however it was put", async (context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    await put(namespace, namespace.keys.drain("all", "all"), "{}");
+    await put(namespace, `${namespace.keys.drains().key}all/by-hand`, "{}");
+    await put(namespace, namespace.keys.drain("host", "WEB1.Example.com"), "{}");
+    expect((await namespace.start(["undrain", "all", "--yes"]).ended).code).toBe(0);
+    expect((await listDrains(namespace)).map(({ scope }) => scope)).toEqual(["host"]);
+    expect((await namespace.start(["undrain", "host", "web1.example.com.", "--yes"]).ended).code).toBe(0);
+    expect(await listDrains(namespace)).toEqual([]);
+  });
+
+  it("does not lift a drain that was put or changed after --expect-revision", async (context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    const own = JSON.parse((await namespace.start([...DRAIN, "--json"]).ended).stdout).drain.revision;
+    expect((await namespace.start([...DRAIN, "--reason", "mine now"]).ended).code).toBe(0);
+    expect(await namespace.start([...UNDRAIN, "--expect-revision", own]).ended).toMatchObject({
+      code: 75,
+      stderr: expect.stringContaining("mine now"),
+    });
+    const [{ modRevision } = { modRevision: 0n }] = await listDrains(namespace);
+    const lift = [...UNDRAIN, "--expect-revision", String(modRevision)];
+    expect((await namespace.start(lift).ended).code).toBe(0);
+    expect((await namespace.start(lift).ended).code).toBe(0);
+  });
+
+  it("shows in a dry run whom it lets go on", async (context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    await put(namespace, namespace.keys.drain("lock", "x"), "{}");
+    const run = namespace.jobs.start({ name: "run", options: LOCK });
+    await put(
+      namespace,
+      namespace.keys.lock("x", "waiter0000000000"),
+      serializeTicket(ticketWith({ run: "waiter0000000000" })),
+    );
+    const { stdout } = await namespace.start(["undrain", "lock", "x", "--dry-run"]).ended;
+    expect(stdout).toBe("lifts lock x is drained by unknown\nits queues continue: web1.example.com:4711\n");
+    run.child.kill("SIGTERM");
+  });
+});
+
+describe.concurrent("two operators", () => {
+  it("who drain at once: one does, the others are told by whom", async (context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    for (let round = 0; round < 5; round += 1) {
+      const name = `lock${round}`;
+      const reasons = ["a", "b", "c"];
+      const all = await Promise.all(
+        reasons.map((reason) => namespace.start(["drain", "lock", name, "--yes", "--reason", reason]).ended),
+      );
+      const told = all.filter(({ code }) => code === 75);
+      for (const { stderr } of told)
+        expect(stderr).toMatch(/something has changed:\n.*(new|changed): lock .* is drained by/);
+      const done = (await readAudit(namespace)).filter((line) => line.startsWith(`drain lock ${name}:`));
+      expect(done).toHaveLength(3 - told.length);
+    }
+  });
+
+  it("of whom one renews what the other lifts: whoever comes second is told", async (context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    for (let round = 0; round < 5; round += 1) {
+      await put(namespace, namespace.keys.drain("lock", "x"), '{"by":"ann","at":1}');
+      const [renewed, lifted] = await Promise.all([
+        namespace.start([...DRAIN, "--reason", "renewed"]).ended,
+        namespace.start(["undrain", "lock", "x", "--yes"]).ended,
+      ]);
+      const isThere = (await listDrains(namespace)).length > 0;
+      const codes = `${renewed.code} ${lifted.code}`;
+      // One after the other, or at once: what stands is what the last one who was not refused wanted.
+      expect(["0 0", "75 0", "0 75"], `${renewed.stderr}${lifted.stderr}`).toContain(codes);
+      if (codes === "75 0") expect(isThere).toBe(false);
+      if (codes === "0 75") expect(isThere).toBe(true);
+      if (renewed.code === 75) expect(renewed.stderr).toContain("lifted: lock x is drained by ann");
+      if (lifted.code === 75) expect(lifted.stderr).toContain("renewed");
+    }
+  });
+});
+
+describe.concurrent("a waiter that meets a drain", () => {
+  it("of its host leaves its place for the others, and comes back after the undrain", async (context) => {
+    const namespace = await cluster.createTestNamespace("http", context);
+    const over = `${namespace.jobs.journal.folder}/over`;
+    const on = (host: string) => [...LOCK, "--host", host];
+    await namespace.jobs.startAndWait({
+      name: "holder",
+      options: on("web1.example.com"),
+      hold: ["until", over],
+    });
+    namespace.jobs.start({ name: "drained", options: on("web2.example.com") });
+    await namespace.jobs.waitForTickets("drained", "waiting");
+    namespace.jobs.start({ name: "behind", options: on("web3.example.com"), hold: [1] });
+    await namespace.jobs.waitForTickets("behind", "waiting");
+    const host = ["host", "web2.example.com", "--yes"];
+    expect((await namespace.start(["drain", ...host]).ended).code).toBe(0);
+    await waitUntil("it left", async () =>
+      (await namespace.listTickets()).every(({ ticket }) => ticket?.label !== "drained"),
+    );
+    writeFileSync(over, "");
+    await namespace.jobs.journal.waitForLine("behind", "end");
+    expect(namespace.jobs.journal.findLine("drained", "start")).toBeUndefined();
+    expect((await namespace.start(["undrain", ...host]).ended).code).toBe(0);
+    await namespace.jobs.journal.waitForLine("drained", "end");
+  });
+});

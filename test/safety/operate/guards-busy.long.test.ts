@@ -1,0 +1,157 @@
+/** Guards on a busy cluster: runs that come and go stop nobody; nothing is ended that was not shown. */
+
+import { describe, expect, it, onTestFinished } from "vitest";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { parseDrain } from "../../../src/protocol/drain.ts";
+import { serializeTicket, type Ticket } from "../../../src/protocol/ticket.ts";
+import { ticketWith } from "../../protocol/samples.ts";
+
+const cluster = TestCluster.startForFile();
+/** Pause between two arrivals, ms: five waiters a second. */
+const EVERY = 200;
+
+let count = 0;
+
+/** A ticket without a runner. @returns its run */
+async function queueUp(
+  namespace: TestNamespace,
+  name: string,
+  change: Partial<Ticket> = {},
+): Promise<string> {
+  count += 1;
+  const run = `r${String(count).padStart(15, "0")}`;
+  const value = serializeTicket(ticketWith({ run, pid: 10_000 + count, ...change }));
+  const key = namespace.keys.lock(name, run);
+  await namespace.store.commitTxn({ compare: [], success: [{ op: "put", key, value }], failure: [] });
+  return run;
+}
+
+const hold = (namespace: TestNamespace, name: string) =>
+  queueUp(namespace, name, { state: "held", grantedAt: Date.now() });
+
+async function leave(namespace: TestNamespace, name: string, run: string): Promise<void> {
+  const key = namespace.keys.lock(name, run);
+  await namespace.store.commitTxn({ compare: [], success: [{ op: "delete", key }], failure: [] });
+}
+
+/** A queue grows by five waiters a second until the test ends. */
+function grow(namespace: TestNamespace, name: string): void {
+  const timer = setInterval(() => void queueUp(namespace, name).catch(() => {}), EVERY);
+  onTestFinished(() => clearInterval(timer));
+}
+
+/** What a preview states, once more waiters have come since. */
+async function readShownRevision(namespace: TestNamespace, ...args: string[]): Promise<string> {
+  const { stdout } = await namespace.start([...args, "--dry-run", "--json"]).ended;
+  const before = (await namespace.listTickets()).length;
+  await waitUntil("more waiters came", async () => (await namespace.listTickets()).length > before + 2);
+  return JSON.parse(stdout).revision;
+}
+
+async function listResetRequests(namespace: TestNamespace): Promise<string[]> {
+  return (await namespace.listTickets()).flatMap(({ run, ticket }) =>
+    ticket?.reset === undefined ? [] : [run],
+  );
+}
+
+async function listDrains(namespace: TestNamespace): Promise<string[]> {
+  const { kvs } = await namespace.store.readRange(namespace.keys.drains());
+  return kvs.flatMap((kv) => parseDrain(namespace.keys, kv)?.name ?? []);
+}
+
+describe("while a queue grows by 5 waiters a second", () => {
+  it.each([["lock x"], ["host web1.example.com"], ["group web"], ["all"]])(
+    "a drain of %s that was previewed is put",
+    async (words) => {
+      const namespace = await cluster.createTestNamespace("http");
+      await namespace.start(["group", "set", "web", "web1.example.com", "--yes"]).ended;
+      await hold(namespace, "x");
+      grow(namespace, "x");
+      const scope = words.split(" ");
+      const revision = await readShownRevision(namespace, "drain", ...scope);
+      const drain = await namespace.start(["drain", ...scope, "--yes", "--expect-revision", revision]).ended;
+      expect(drain).toMatchObject({ code: 0 });
+      expect(await listDrains(namespace)).toHaveLength(1);
+    },
+  );
+
+  it("a reset that was previewed ends the holder, and tells how many came meanwhile", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    const holder = await hold(namespace, "x");
+    grow(namespace, "x");
+    const revision = await readShownRevision(namespace, "reset", "lock", "x");
+    const words = ["reset", "lock", "x", "--yes", "--no-wait", "--expect-revision", revision];
+    const reset = await namespace.start(words).ended;
+    expect(reset).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/: \d+ runs came, 0 left; the runs to end/),
+    });
+    expect(await listResetRequests(namespace)).toEqual([holder]);
+  });
+
+  it("a waiter that was previewed is released, and nobody else", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    await hold(namespace, "x");
+    const waiter = await queueUp(namespace, "x");
+    grow(namespace, "x");
+    const revision = await readShownRevision(namespace, "release", waiter);
+    const words = ["release", waiter, "--yes", "--no-wait", "--expect-revision", revision];
+    expect(await namespace.start(words).ended).toMatchObject({ code: 0 });
+    expect(await listResetRequests(namespace)).toEqual([waiter]);
+  });
+});
+
+describe("what was not shown is not ended", () => {
+  it("a reset refuses once another run holds the lock", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    const first = await hold(namespace, "x");
+    const { stdout } = await namespace.start(["reset", "lock", "x", "--dry-run", "--json"]).ended;
+    await leave(namespace, "x", first);
+    await hold(namespace, "x");
+    const words = ["reset", "lock", "x", "--yes", "--expect-revision", JSON.parse(stdout).revision];
+    const reset = await namespace.start(words).ended;
+    expect(reset).toMatchObject({
+      code: 75,
+      stderr: expect.stringMatching(/has left .*\n.*has joined \(held\)/),
+    });
+    expect(await listResetRequests(namespace)).toEqual([]);
+  });
+
+  it("a reset refuses when the run that was shown as next is next no more", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    await hold(namespace, "x");
+    const [next] = [await queueUp(namespace, "x"), await queueUp(namespace, "x")];
+    const { stdout } = await namespace.start(["reset", "lock", "x", "--dry-run", "--json"]).ended;
+    await leave(namespace, "x", next);
+    const words = ["reset", "lock", "x", "--yes", "--expect-revision", JSON.parse(stdout).revision];
+    const reset = await namespace.start(words).ended;
+    expect(reset).toMatchObject({
+      code: 75,
+      stderr: expect.stringMatching(/is no longer next: web1/),
+    });
+    expect(await listResetRequests(namespace)).toEqual([]);
+  });
+
+  it("a drain that resets spares a run that was granted after the preview, and says so", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    const shown = await hold(namespace, "x");
+    const { stdout } = await namespace.start(["drain", "all", "--dry-run", "--json"]).ended;
+    const later = await hold(namespace, "y");
+    const { revision } = JSON.parse(stdout);
+    const waits = ["--wait", "--timeout", "200ms", "--reset", "--yes", "--expect-revision", revision];
+    const drain = namespace.start(["drain", "all", ...waits]);
+    await waitUntil("the shown run was asked", async () =>
+      (await listResetRequests(namespace)).includes(shown),
+    );
+    await leave(namespace, "x", shown);
+    const { code, stderr } = await drain.ended;
+    expect({ code, stderr }).toEqual({
+      code: 124,
+      stderr: expect.stringMatching(/not ended, because not shown/),
+    });
+    expect(await listResetRequests(namespace)).toEqual([]);
+    expect((await namespace.listTickets()).map(({ run }) => run)).toEqual([later]);
+  });
+});

@@ -1,0 +1,51 @@
+/** `signalbox prune`: what is old is shown, confirmed, and deleted. */
+// Covers src/commands/configure/prune.impl.ts
+import { expect, test } from "vitest";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { type ProcessResult, startSignalbox } from "../../../fixtures/signalbox.ts";
+import { createKeys } from "../../../src/protocol/keys.ts";
+
+const DAY = 86_400_000;
+const keys = createKeys("/signalbox/");
+const cluster = TestCluster.startForFile();
+
+const prune = (...args: string[]): Promise<ProcessResult> =>
+  startSignalbox(["prune", ...args], { endpoints: cluster.endpoints }).ended;
+
+async function listHosts(): Promise<string[]> {
+  const { kvs } = await cluster.store.readRange(keys.hosts());
+  return kvs.map(({ key }) => key.slice(keys.hosts().key.length));
+}
+
+/** Writes two hosts: one that was seen now, one that was not seen for 90 days. */
+async function putHosts(): Promise<void> {
+  const puts = [0, 90].map((days) => {
+    const value = JSON.stringify({ v: 1, seenAt: Date.now() - days * DAY });
+    return { op: "put", key: keys.host(`web${days}`), value } as const;
+  });
+  await cluster.store.commitTxn({ compare: [], success: puts, failure: [] });
+}
+
+test.each<[string, string[], number, object | undefined, string[]]>([
+  // case, arguments, exit code, JSON, hosts left
+  ["without an age", ["--yes"], 64, undefined, ["web0", "web90"]],
+  ["with a wrong age", ["--hosts", "old", "--yes"], 64, undefined, ["web0", "web90"]],
+  ["a look at it", ["--hosts", "30d", "--dry-run"], 0, { audit: 0, hosts: ["web90"] }, ["web0", "web90"]],
+  ["nothing that old", ["--hosts", "365d", "--yes"], 0, { audit: 0, hosts: [] }, ["web0", "web90"]],
+  [
+    "nothing that old, strictly",
+    ["--hosts", "365d", "--yes", "--strict"],
+    1,
+    { hosts: [] },
+    ["web0", "web90"],
+  ],
+  ["unconfirmed", ["--hosts", "30d"], 64, undefined, ["web0", "web90"]],
+  ["confirmed", ["--hosts", "30d", "--yes", "--reason", "moved"], 0, { hosts: ["web90"] }, ["web0"]],
+  ["its own record, later", ["--audit", "0s", "--yes"], 0, { audit: 1, hosts: [] }, ["web0", "web90"]],
+])("%s", async (_, args, code, document, left) => {
+  await putHosts();
+  const { stdout, ...result } = await prune(...args, "--json");
+  expect(result).toMatchObject({ code });
+  if (document !== undefined) expect(JSON.parse(stdout)).toMatchObject(document);
+  expect(await listHosts()).toEqual(left);
+});

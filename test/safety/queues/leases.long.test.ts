@@ -1,0 +1,108 @@
+/** Weighted leases: the sum never passes the total, first come is first served, nobody starves or deadlocks. */
+
+import { writeFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { findOveruse } from "../../../fixtures/cluster/job-journal.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { createTestRandom } from "../../../fixtures/test-seed.ts";
+import { findUnexpectedEnds, type ParallelRun, runInParallel } from "../support/parallel-runs.ts";
+import { findOvertakingGrants, recordChanges } from "../support/ticket-changes.ts";
+
+const TOTAL = 8;
+const cluster = TestCluster.startForFile();
+const random = createTestRandom("leases");
+
+const buildLeaseOptions = (...wishes: string[]) => [
+  "--no-lock",
+  ...wishes.flatMap((wish) => ["--lease", wish]),
+];
+const buildUnitOptions = (count: number) => buildLeaseOptions(`db=${count}:${TOTAL}`);
+
+describe.each([
+  { transport: "http", claims: 100, workers: 20, killed: 4, pairs: 16 },
+  { transport: "grpc", claims: 12, workers: 6, killed: 1, pairs: 3 },
+] as const)("over $transport", ({ transport, claims, workers, killed, pairs }) => {
+  it(`${claims} claims on ${TOTAL} units never hold more, and are granted in their order`, async () => {
+    const namespace = await cluster.createTestNamespace(transport);
+    const changes = await recordChanges(namespace, namespace.keys.getQueueRange("resource", "db"));
+    const members = Array.from({ length: claims }, (_, index) => buildClaimant(index, claims / killed));
+    const ends = await runInParallel(namespace, members, workers);
+    const { journal } = namespace.jobs;
+    expect(findOveruse(journal.readLines(), TOTAL), journal.formatTimeline()).toEqual([]);
+    expect(findOvertakingGrants(changes, TOTAL), journal.formatTimeline()).toEqual([]);
+    expect(
+      findUnexpectedEnds(members, ends, () => [0]),
+      journal.formatTimeline(),
+    ).toEqual([]);
+  });
+
+  it("a large claim is not starved by small ones that keep coming and would fit", async () => {
+    const namespace = await cluster.createTestNamespace(transport);
+    const gate = `${namespace.jobs.journal.folder}/gate`;
+    await namespace.jobs.startAndWait({
+      name: "early",
+      options: buildUnitOptions(6),
+      hold: ["until", gate],
+      units: 6,
+    });
+    const large = namespace.jobs.start({
+      name: "large",
+      options: buildUnitOptions(TOTAL),
+      hold: [2],
+      units: TOTAL,
+    });
+    await namespace.jobs.waitForTickets("large", "waiting");
+    let isOver = false;
+    const rounds = [1, 2, 3].map((lane) => keepComing(namespace, `lane${lane}`, () => isOver));
+    await Promise.all([1, 2, 3].map((lane) => namespace.jobs.waitForTickets(`lane${lane}-1`, "waiting")));
+    writeFileSync(gate, "");
+    expect(await large.ended).toMatchObject({ code: 0 });
+    isOver = true;
+    await Promise.all(rounds);
+    const order = namespace.jobs.journal.listStarts().map(({ name }) => name);
+    expect(order.slice(0, 2), namespace.jobs.journal.formatTimeline()).toEqual(["early", "large"]);
+    expect(
+      findOveruse(namespace.jobs.journal.readLines(), TOTAL),
+      namespace.jobs.journal.formatTimeline(),
+    ).toEqual([]);
+  });
+
+  it(`${pairs} pairs that name two resources in opposite order never deadlock`, async () => {
+    const namespace = await cluster.createTestNamespace(transport);
+    const [forth, back] = [buildLeaseOptions("a=1:1", "b=2:2"), buildLeaseOptions("b=2:2", "a=1:1")];
+    const members = Array.from({ length: 2 * pairs }, (_, index): ParallelRun => {
+      return { name: `p${index}`, options: index % 2 === 0 ? forth : back };
+    });
+    const ends = await runInParallel(namespace, members, 8);
+    expect(
+      findUnexpectedEnds(members, ends, () => [0]),
+      namespace.jobs.journal.formatTimeline(),
+    ).toEqual([]);
+    expect(
+      findOveruse(namespace.jobs.journal.readLines(), 1),
+      namespace.jobs.journal.formatTimeline(),
+    ).toEqual([]);
+  });
+});
+
+/** One claim of 1 to 5 units; every so many-th is killed while its command runs. */
+function buildClaimant(index: number, every: number): ParallelRun {
+  const count = 1 + ((index * 3) % 5);
+  const isDoomed = index % every === Math.floor(every / 2);
+  return {
+    name: `c${index}`,
+    options: buildUnitOptions(count),
+    hold: [1 + (index % 4)],
+    units: count,
+    killAt: isDoomed ? { after: "start", ms: random.drawBetween([0, 40]) } : undefined,
+  };
+}
+
+/** One small claim after the other, so that there is always one about. */
+async function keepComing(namespace: TestNamespace, name: string, isOver: () => boolean): Promise<void> {
+  for (let round = 1; !isOver(); round += 1) {
+    const run = namespace.jobs.start({ name: `${name}-${round}`, options: buildUnitOptions(2), units: 2 });
+    expect(await run.ended).toMatchObject({ code: 0 });
+  }
+}

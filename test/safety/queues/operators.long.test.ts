@@ -1,0 +1,121 @@
+/** What an operator does to a claim by hand: the command ends before its place is free, the run says so by its code. */
+
+import { existsSync, writeFileSync } from "node:fs";
+import { describe, expect, it } from "vitest";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { type QueueEntry, serializeTicket } from "../../../src/protocol/ticket.ts";
+
+const cluster = TestCluster.startForFile();
+const LOCK = ["--lock", "x", "--wait"];
+const BOTH = [...LOCK, "--lease", "db=1:1"];
+const LEASE = ["--no-lock", "--lease", "db=1:1"];
+const TIMES = ["--ttl", "30s", "--termination-timeout", "400ms"];
+
+type Deed = (namespace: TestNamespace, places: readonly QueueEntry[]) => Promise<unknown>;
+
+const removeFirst: Deed = (namespace, [place]) => namespace.etcd.runEtcdctl("del", place?.key ?? "");
+const removeLast: Deed = (namespace, places) => removeFirst(namespace, places.slice(-1));
+const revoke: Deed = (namespace, [place]) =>
+  namespace.etcd.runEtcdctl("lease", "revoke", place?.session.toString(16) ?? "");
+const spoilTicket: Deed = (namespace, [place]) =>
+  namespace.etcd.runEtcdctl("put", "--ignore-lease", place?.key ?? "", "{");
+const reset: Deed = async (namespace, [place]) => {
+  if (place?.ticket === undefined) throw new Error("no ticket to reset");
+  const { key, ticket, modRevision } = place;
+  const value = serializeTicket({ ...ticket, reset: { by: "an operator", at: Date.now(), why: "by hand" } });
+  const compare = [{ key, target: "mod", is: "equal", value: modRevision } as const];
+  return namespace.store.commitTxn({
+    compare,
+    success: [{ op: "put", key, value, keepSession: true }],
+    failure: [],
+  });
+};
+
+describe.each(TRANSPORTS)("over %s, a holder", (transport) => {
+  it.each([
+    { deed: "whose ticket is deleted", act: removeFirst, options: LOCK, tickets: 1 },
+    { deed: "whose lease's ticket is deleted", act: removeLast, options: BOTH, tickets: 2 },
+    { deed: "whose session is revoked", act: revoke, options: BOTH, tickets: 2 },
+    { deed: "who is reset", act: reset, options: LOCK, tickets: 1 },
+    { deed: "who is reset on a resource", act: reset, options: LEASE, tickets: 1 },
+  ])("$deed ends its command, with 125", async ({ act, options, tickets }) => {
+    const namespace = await cluster.createTestNamespace(transport);
+    const run = await namespace.jobs.startAndWait({
+      name: "run",
+      options: [...options, ...TIMES],
+      hold: ["stubborn"],
+    });
+    await act(namespace, await namespace.jobs.waitForTickets("run", "held", tickets));
+    const { code, stderr } = await run.ended;
+    const { pid } = await namespace.jobs.journal.waitForLine("run", "start");
+    expect({ code, alive: existsSync(`/proc/${pid}`) }, namespace.jobs.journal.formatTimeline()).toEqual({
+      code: 125,
+      alive: false,
+    });
+    expect(stderr).toContain("the claim was lost, the command was terminated");
+    expect(await namespace.listLeftovers()).toEqual([]);
+  });
+
+  it("who is reset keeps its place until its command is dead, though that ignores TERM", async () => {
+    const namespace = await cluster.createTestNamespace(transport);
+    const run = await namespace.jobs.startAndWait({
+      name: "run",
+      options: [...LOCK, ...TIMES],
+      hold: ["stubborn"],
+    });
+    const next = namespace.jobs.start({ name: "next", options: LOCK });
+    await namespace.jobs.waitForTickets("next", "waiting");
+    const { pid } = await namespace.jobs.journal.waitForLine("run", "start");
+    const freed = waitUntilTicketGone(namespace, pid);
+    await reset(namespace, await namespace.jobs.waitForTickets("run", "held"));
+    expect(await freed, namespace.jobs.journal.formatTimeline()).toEqual({ alive: false });
+    expect([(await run.ended).code, (await next.ended).code]).toEqual([125, 0]);
+    const lines = namespace.jobs.journal.readLines().map(({ name }) => name);
+    expect(lines.lastIndexOf("run"), namespace.jobs.journal.formatTimeline()).toBeLessThan(
+      lines.indexOf("next"),
+    );
+  });
+});
+
+/** Whether a process lives when the first ticket of the lock goes. */
+async function waitUntilTicketGone(namespace: TestNamespace, pid: number): Promise<{ alive: boolean }> {
+  const queue = { ...namespace.keys.getQueueRange("lock", "x"), only: "deletes" } as const;
+  const { revision } = await namespace.store.readRange(queue);
+  const stop = AbortSignal.timeout(50_000);
+  for await (const _ of namespace.store.watch({ ranges: [queue], from: revision + 1n }, stop)) break;
+  return { alive: existsSync(`/proc/${pid}`) };
+}
+
+describe.each(TRANSPORTS)("over %s, a waiter", (transport) => {
+  it.each([
+    { deed: "whose ticket is deleted leaves", act: removeFirst, code: 75 },
+    { deed: "whose ticket is overwritten with garbage leaves", act: spoilTicket, code: 75 },
+    { deed: "who is reset leaves", act: reset, code: 75 },
+    { deed: "whose session is revoked queues again", act: revoke, code: 0 },
+  ])("$deed", async ({ act, code }) => {
+    const namespace = await cluster.createTestNamespace(transport);
+    const gate = `${namespace.jobs.journal.folder}/gate`;
+    await namespace.jobs.startAndWait({ name: "first", options: LOCK, hold: ["until", gate] });
+    const run = namespace.jobs.start({ name: "run", options: [...LOCK, ...TIMES] });
+    const [place, ...more] = await namespace.jobs.waitForTickets("run", "waiting");
+    if (place === undefined) throw new Error("it waits without a ticket");
+    await act(namespace, [place, ...more]);
+    if (code === 0) await waitForNewTicket(namespace, place);
+    else await run.ended;
+    writeFileSync(gate, "");
+    expect(await run.ended).toEqual({ code, signal: null, stdout: "", stderr: "" });
+    await namespace.waitForProcesses();
+    expect(await namespace.listLeftovers()).toEqual([]);
+  });
+});
+
+/** Waits until the run stands in its queue under another session. */
+async function waitForNewTicket(namespace: TestNamespace, before: QueueEntry): Promise<void> {
+  await waitUntil("it stands in the queue again", async () =>
+    (await namespace.listTickets()).some(
+      ({ ticket, session }) => ticket?.label === "run" && session !== before.session,
+    ),
+  );
+}

@@ -1,0 +1,16 @@
+/** Runs race for one lock, and runners are killed in between: one at a time, each with a larger token. */
+
+import { describe, it } from "vitest";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { runRace } from "../support/race.ts";
+
+const cluster = TestCluster.startForFile();
+
+describe.each([
+  { transport: "http", runs: 24, workers: 8, killed: { of: 8, together: 1 } },
+  { transport: "grpc", runs: 16, workers: 6, killed: { of: 8, together: 1 } },
+] as const)("over $transport, $runs runs racing for one lock", ({ transport, ...plan }) => {
+  it("never hold it together, and their tokens grow", async () => {
+    await runRace(await cluster.createTestNamespace(transport), plan);
+  });
+});

@@ -1,0 +1,173 @@
+/** Runners that are killed or frozen: their commands die with them, and before anyone else gets the lock. */
+
+import { describe, expect, test } from "vitest";
+import type { TestProcess } from "../../../fixtures/cluster/process-group.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { type TestNamespace, TRANSPORTS, type Transport } from "../../../fixtures/cluster/test-namespace.ts";
+import { killProcess } from "../../../fixtures/process/marked-processes.ts";
+import { retryAfterStalls, startStopwatch } from "../../../fixtures/steady.ts";
+import { createTestRandom } from "../../../fixtures/test-seed.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { TOKEN_WRITER, TokenLog } from "../support/token-log.ts";
+import { waitForDeath } from "../support/wait-for-death.ts";
+
+/** Runners killed, over both transports. */
+const KILLS = Number(process.env.SIGNALBOX_TEST_KILLS ?? 30);
+/** Locks on which that is done side by side, on each transport. */
+const LANES = 3;
+const TTL = 3_000;
+/** What a server may be late in expiring a session, and a busy machine in seeing it, ms. */
+const LATE = 3_000;
+/** When the command of a runner that cannot renew must be dead, ms; and what a busy machine may be late in seeing it. */
+const [HORIZON, LAG] = [2_000, 1_000];
+const ENV = { SIGNALBOX_TTL: "3s", SIGNALBOX_TERMINATION_TIMEOUT: "500ms" };
+
+const cluster = TestCluster.startForFile();
+
+const spinFor = async (ms: number) => {
+  for (const end = performance.now() + ms; performance.now() < end; ) await new Promise(setImmediate);
+};
+const random = createTestRandom("death");
+const spinWithin = (ms: number) => spinFor(random.drawBetween([0, ms]));
+
+/** Resolves with the event that grants a run the lock, as soon as etcd tells it. */
+async function waitUntilGranted(namespace: TestNamespace, run: TestProcess): Promise<void> {
+  const stop = AbortSignal.timeout(60_000);
+  try {
+    for await (const { events } of namespace.store.watch(
+      { ranges: [namespace.keys.getQueueRange("lock", "job")], from: 1n },
+      stop,
+    )) {
+      const tickets = events.map((event) => (event.type === "put" ? JSON.parse(event.kv.value) : {}));
+      if (tickets.some(({ pid, state }) => pid === run.pid && state === "held")) return;
+    }
+  } catch (cause) {
+    const queue = (await namespace.readQueue("job")).map(({ ticket }) => `${ticket?.pid} ${ticket?.state}`);
+    const seen = JSON.stringify({ ...run.output, exit: run.child.exitCode, queue });
+    throw new Error(`run ${run.pid} was not granted: ${seen}`, { cause });
+  }
+}
+
+/** When a runner that has the lock, or waits for it, is killed: after an event and a random while. */
+const INSTANTS: ((namespace: TestNamespace, run: TestProcess) => Promise<void>)[] = [
+  (namespace, run) => waitUntilGranted(namespace, run).then(() => spinWithin(8)), // around the spawn
+  (_, run) => run.waitForOutput(/up/).then(() => spinWithin(200)),
+];
+
+/** Kills a runner. @returns ms until nothing of it and of its command was left */
+async function measureKill(run: TestProcess): Promise<number> {
+  killProcess(run.pid, "SIGKILL");
+  return await waitForDeath(run.mark, 5_000);
+}
+
+/** Kills a runner at any moment of its start, on a lock that is free. */
+async function measureKillAtStart(namespace: TestNamespace): Promise<number> {
+  const run = namespace.startRun([], [TOKEN_WRITER], { env: { OUT: "/dev/null" } });
+  await spinWithin(300);
+  return await measureKill(run);
+}
+
+/** Kills one holder of a lock after the other, the next one waiting already; the last one must have its turn in time. */
+async function measureKillsInTurn(
+  namespace: TestNamespace,
+  ledger: TokenLog,
+  kills: number,
+): Promise<number[]> {
+  const startQueued = async () => {
+    const run = namespace.startRun(["--lock", "job", "--wait"], [TOKEN_WRITER], { env: ledger.env });
+    await waitUntil("its place", async () => {
+      if (run.child.exitCode !== null)
+        throw new Error(`ended without a place: ${JSON.stringify(run.output)}`);
+      return (await namespace.readQueue("job")).some((it) => it.ticket?.pid === run.pid);
+    });
+    return run;
+  };
+  const took: number[] = [];
+  let current = await startQueued();
+  for (let number = 0; number < kills; number++) {
+    const next = await startQueued();
+    await INSTANTS[number % INSTANTS.length]?.(namespace, current);
+    took.push(await measureKill(current));
+    current = next;
+  }
+  const sinceDeath = startStopwatch();
+  await waitUntilGranted(namespace, current);
+  expect(sinceDeath(), "ms from the last death to the next grant").toBeLessThan(TTL + LATE);
+  await current.waitForOutput(/up/);
+  killProcess(current.pid, "SIGTERM");
+  expect(await current.ended).toMatchObject({ code: 143 });
+  return took;
+}
+
+/** A lane of kills: a third of them at the start. */
+async function runLane(transport: Transport, kills: number): Promise<number[]> {
+  const namespace = cluster.createNamespace({ transport, env: ENV });
+  const ledger = new TokenLog(cluster.createPath());
+  const early = Math.ceil(kills / 3);
+  const took = await measureKillsInTurn(namespace, ledger, kills - early);
+  expect(ledger.findOverlaps(), "lines of a command that was to be dead").toEqual([]);
+  for (let number = 0; number < early; number++) took.push(await measureKillAtStart(namespace));
+  return took;
+}
+
+/** Once more where a machine that stood still has cost runs their sessions. */
+async function runLaneAfterStalls(transport: Transport, kills: number): Promise<number[]> {
+  let took: number[] = [];
+  await retryAfterStalls(async () => {
+    took = await runLane(transport, kills);
+    expect(Math.max(...took), "ms from the kill to the death of all: no horizon was waited for").toBeLessThan(
+      HORIZON,
+    );
+  });
+  return took;
+}
+
+describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
+  test(
+    `${KILLS / 2} runners SIGKILLed at random instants take their commands with them`,
+    async () => {
+      const shares = Array.from({ length: LANES }, (_, at) => Math.floor((KILLS / 2 + at) / LANES));
+      const took = (await Promise.all(shares.map((share) => runLaneAfterStalls(transport, share)))).flat();
+      expect(took).toHaveLength(Math.floor(KILLS / 2));
+      const median = took.toSorted((a, b) => a - b)[took.length >> 1];
+      expect(median, "ms from the kill to the death of all").toBeLessThan(1_000);
+    },
+    300_000 + KILLS * 1_000,
+  );
+
+  test("a runner frozen past its horizon: dead before the session expires, and it says 125", async () => {
+    await retryAfterStalls(async () => {
+      const namespace = cluster.createNamespace({ transport, env: ENV });
+      const ledger = new TokenLog(cluster.createPath());
+      const env = { ...ledger.env, BEAT: "deaf" }; // TERM alone would not do
+      const frozen = namespace.startRun(["--lock", "job"], [TOKEN_WRITER], { env });
+      await frozen.waitForOutput(/up/);
+      const next = namespace.startRun(["--lock", "job", "--wait"], [TOKEN_WRITER], { env });
+      await namespace.waitForTicket(next, "waiting", "job");
+      killProcess(frozen.pid, "SIGSTOP");
+      const died = await waitForDeath(frozen.mark, 10_000, frozen.pid);
+      expect(died, "ms from the freeze to the death of all").toBeLessThan(HORIZON + LAG);
+      await next.waitForOutput(/up/);
+      killProcess(frozen.pid, "SIGCONT");
+      expect(await frozen.ended).toMatchObject({ code: 125, signal: null });
+      expect(frozen.output.stderr).toMatch(/the claim was lost/);
+      await waitUntil("a beat of the next run", () => ledger.readTokens().length === 2);
+      expect(ledger.findOverlaps()).toEqual([]);
+      killProcess(next.pid, "SIGTERM");
+      await next.ended;
+    });
+  });
+
+  test("a command that ignores TERM is killed after the termination timeout", async () => {
+    const namespace = cluster.createNamespace({ transport, env: { ...ENV, SIGNALBOX_TTL: "20s" } });
+    const ledger = new TokenLog(cluster.createPath());
+    const deaf = namespace.startRun(["--lock", "job"], [TOKEN_WRITER], {
+      env: { ...ledger.env, BEAT: "deaf" },
+    });
+    await deaf.waitForOutput(/up/);
+    killProcess(deaf.pid, "SIGTERM");
+    expect(await deaf.ended).toEqual({ code: 137, signal: null, stdout: "up\n", stderr: expect.any(String) });
+    await waitForDeath(deaf.mark, 5_000);
+    expect(await namespace.readQueue("job"), "the lock is free at once").toEqual([]);
+  });
+});

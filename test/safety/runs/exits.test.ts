@@ -1,0 +1,257 @@
+// Covers src/process/guarded-command/exits.ts
+/** How runs end: exit codes, what is said, and what is not said. */
+
+import { describe, expect, test } from "vitest";
+import { matchMessage, matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";
+import { retryAfterStalls } from "../../../fixtures/steady.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
+
+const cluster = TestCluster.startForFile();
+
+const FOR_EVER = ["sh", "-c", "echo up; exec sleep 1000"];
+
+/** A run that holds the lock `job` until it is told to end. */
+async function startHolder(namespace: TestNamespace, options: string[] = []) {
+  const run = namespace.startRun(["--lock", "job", ...options], FOR_EVER);
+  await run.waitForOutput(/up/);
+  return { run, end: () => run.child.kill("SIGTERM") };
+}
+
+describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
+  const enter = () => cluster.createNamespace({ transport });
+
+  test("busy: 75 at once and in silence, or what -E says", async () => {
+    const namespace = enter();
+    const { run, end } = await startHolder(namespace);
+    expect(await namespace.startRun(["--lock", "job"], ["echo", "ran"]).ended).toEqual(matchSilentEnd(75));
+    expect(await namespace.startRun(["--lock", "job", "-E", "0"], ["echo", "ran"]).ended).toEqual(
+      matchSilentEnd(0),
+    );
+    expect(await namespace.startRun(["--lock", "job", "--wait=300ms"], ["echo", "ran"]).ended).toEqual(
+      matchSilentEnd(75),
+    );
+    expect((await namespace.readQueue("job")).length, "those who gave up left the queue").toBe(1);
+    end();
+    expect(await run.ended).toMatchObject({ code: 143, stderr: "" });
+  });
+
+  test("a run waits in silence, and runs when the lock is free", async () => {
+    const namespace = enter();
+    const { run, end } = await startHolder(namespace);
+    const next = namespace.startRun(["--lock", "job", "--wait"], ["echo", "ran"]);
+    await namespace.waitForTicket(next, "waiting", "job");
+    end();
+    await run.ended;
+    expect(await next.ended).toEqual({ ...matchSilentEnd(0), stdout: "ran\n" });
+  });
+
+  test("leases that are not granted in time: 75, in silence", async () => {
+    const namespace = enter();
+    const all = namespace.startRun(["--no-lock", "--lease", "db=2:2"], FOR_EVER);
+    await all.waitForOutput(/up/);
+    const late = ["--no-lock", "--lease", "db=1:2", "--lease-timeout", "300ms"];
+    expect(await namespace.startRun(late, ["echo", "ran"]).ended).toEqual(matchSilentEnd(75));
+    expect((await namespace.readQueue("db", "resource")).length).toBe(1);
+    all.child.kill("SIGTERM");
+    await all.ended;
+  });
+
+  test("--grace: busy on after the runner is gone, a waiter starts when it has passed", async () => {
+    const namespace = enter();
+    const since = Date.now();
+    const run = namespace.startRun(["--lock", "job", "--grace", "20s"], ["date", "+%s%3N"]);
+    // Long enough for a slow machine to see it before it has passed.
+    const ticket = await waitUntil("a ticket in grace", async () => {
+      const found = (await namespace.readQueue("job"))[0]?.ticket;
+      return found?.state === "grace" && found;
+    });
+    const { code, stdout, stderr } = await run.ended;
+    expect({ code, stderr, pid: ticket.pid }).toEqual({ code: 0, stderr: "", pid: run.pid });
+    const until = ticket.until ?? 0;
+    expect(until - since, "ms from before the grant").toBeGreaterThanOrEqual(20_000);
+    expect(
+      until - Number(stdout),
+      "ms from the command's start: it counts from the grant",
+    ).toBeLessThanOrEqual(20_000);
+    const busy = await namespace.startRun(["--lock", "job"], ["echo", "ran"]).ended;
+    if (Date.now() < until) expect(busy).toEqual(matchSilentEnd(75));
+    const waiter = await namespace.startRun(["--lock", "job", "--wait"], ["date", "+%s%3N"]).ended;
+    expect(waiter).toMatchObject({ code: 0, stderr: "" });
+    expect(Number(waiter.stdout), "when the waiter's command ran").toBeGreaterThanOrEqual(until);
+  });
+
+  test("the host is not in the group: 75 in silence; taken out of it while running: 125", async () => {
+    const namespace = enter();
+    const group = namespace.keys.group("web");
+    const options = ["--lock", "job", "-g", "web", "--host", "web1.example.com"];
+    expect(await namespace.startRun(options, ["echo", "ran"]).ended).toEqual(
+      matchMessage(78, /there is no group "web"/),
+    );
+    await namespace.put(group, JSON.stringify(["web2.example.com"]));
+    expect(await namespace.startRun(options, ["echo", "ran"]).ended, "others in it").toEqual(
+      matchSilentEnd(75),
+    );
+    await namespace.execute(["group", "set", "web", "web1.example.com", "web2.example.com"]);
+    const run = namespace.startRun(options, FOR_EVER);
+    await run.waitForOutput(/up/);
+    await namespace.execute(["group", "set", "web", "web2.example.com", "--yes"]);
+    expect(await run.ended).toMatchObject({ code: 125, stdout: "up\n" });
+    expect(run.output.stderr).toMatch(/the claim was lost.*the host is no longer in group .*web/);
+    expect(await namespace.readQueue("job"), "the lock is free").toEqual([]);
+  });
+
+  test.each([
+    ["--timeout", "its timeout has passed"],
+    ["--max-hold", "it has held its claim too long"],
+  ])("%s: the command is terminated, 124", async (flag, why) => {
+    await retryAfterStalls(async () => {
+      const namespace = enter();
+      const run = namespace.startRun(["--lock", "job", flag, "1s"], FOR_EVER);
+      expect(await run.ended).toMatchObject({ code: 124, stdout: "up\n" });
+      expect(run.output.stderr).toContain(why);
+      expect(await namespace.readQueue("job"), "the lock is free").toEqual([]);
+    });
+  });
+});
+
+/** A drain, put by hand; and the name under which a run on `web1.example.com` meets it. */
+const DRAINS = [
+  ["lock", "job"],
+  ["resource", "db"],
+  ["host", "web1.example.com"],
+  ["group", "web"],
+  ["all", "all"],
+] as const;
+
+describe.concurrent("drained", () => {
+  const OPTIONS = ["--lock", "job", "--lease", "db=1:2", "--host", "web1.example.com"];
+  const buildValue = (more: object = {}) => JSON.stringify({ v: 1, by: "ops", at: Date.now(), ...more });
+
+  test.each(DRAINS)(
+    "%s: 75 in silence; with --wait it starts once the drain is lifted",
+    async (scope, name) => {
+      const namespace = cluster.createNamespace();
+      await namespace.put(namespace.keys.group("web"), JSON.stringify(["web1.example.com"]));
+      await namespace.put(namespace.keys.drain(scope, name), buildValue());
+      expect(await namespace.startRun(OPTIONS, ["echo", "ran"]).ended).toEqual(matchSilentEnd(75));
+      expect(await namespace.startRun([...OPTIONS, "--wait=300ms"], ["echo", "ran"]).ended).toEqual(
+        matchSilentEnd(75),
+      );
+      const waiter = namespace.startRun([...OPTIONS, "--wait", "-v"], ["echo", "ran"]);
+      await waiter.waitForOutput(/drained/);
+      expect(waiter.output.stdout).toBe("");
+      await namespace.delete(namespace.keys.drain(scope, name));
+      expect(await waiter.ended).toMatchObject({ code: 0, stdout: "ran\n" });
+    },
+  );
+
+  test.each(DRAINS)(
+    "%s: a drain whose time has passed does not count, one of others neither",
+    async (scope, name) => {
+      const namespace = cluster.createNamespace();
+      await namespace.put(namespace.keys.group("web"), JSON.stringify(["web1.example.com"]));
+      await namespace.put(namespace.keys.drain(scope, name), buildValue({ until: Date.now() - 1 }));
+      if (scope !== "all") await namespace.put(namespace.keys.drain(scope, "other"), buildValue());
+      expect(await namespace.startRun(OPTIONS, ["echo", "ran"]).ended).toEqual({
+        ...matchSilentEnd(0),
+        stdout: "ran\n",
+      });
+    },
+  );
+
+  test("a drain that says when it ends lets a waiter start then", async () => {
+    const namespace = cluster.createNamespace();
+    await namespace.put(namespace.keys.drain("all", "all"), buildValue({ until: Date.now() + 1_000 }));
+    expect(await namespace.startRun([...OPTIONS, "--wait"], ["echo", "ran"]).ended).toEqual({
+      ...matchSilentEnd(0),
+      stdout: "ran\n",
+    });
+  });
+});
+
+describe.concurrent("commands that do not run, or end by themselves", () => {
+  const UNREACHABLE = ["--endpoints", "http://127.0.0.1:9", "--connect-timeout", "300ms"];
+  const cases: [what: string, options: string[], command: string[], ended: object][] = [
+    ["its own code", [], ["sh", "-c", "exit 7"], matchSilentEnd(7)],
+    ["the largest code", [], ["sh", "-c", "exit 255"], matchSilentEnd(255)],
+    ["killed by a signal", [], ["sh", "-c", "kill -KILL $$"], matchSilentEnd(137)],
+    ["ended by SIGTERM of its own", [], ["sh", "-c", "kill -TERM $$"], matchSilentEnd(143)],
+    ["missing", [], ["/no/such/file"], matchMessage(127, /^signalbox: "\/no\/such\/file" was not found/)],
+    ["not on the PATH", [], ["no-such-command"], matchMessage(127, /was not found/)],
+    ["a folder", ["--lock", "x"], ["/"], matchMessage(126, /cannot be executed/)],
+    ["not executable", [], ["/etc/passwd"], matchMessage(126, /"\/etc\/passwd" cannot be executed/)],
+    ["usage", ["--lock", ""], ["true"], matchMessage(64, /lock name "" cannot be used/)],
+    ["configuration", ["-c", "/no/such/file"], ["true"], matchMessage(78, /\/no\/such\/file does not exist/)],
+    [
+      "etcd is out of reach",
+      UNREACHABLE,
+      ["true"],
+      matchMessage(69, /^signalbox: lock "true": the command was not started: cannot reach etcd: /),
+    ],
+    [
+      "etcd is out of reach, leases only",
+      ["--no-lock", "--lease", "db=1:2", ...UNREACHABLE],
+      ["true"],
+      matchMessage(69, /^signalbox: command "true": the command was not started: cannot reach etcd: /),
+    ],
+    ["quiet", ["-q", ...UNREACHABLE], ["true"], matchSilentEnd(69)],
+    [
+      "more than there is",
+      ["--lease", "db=3:2"],
+      ["true"],
+      matchMessage(64, /3 units of resource "db", but its total is 2/),
+    ],
+    ["no total", ["--lease", "db=3"], ["true"], matchMessage(78, /resource "db" has no total/)],
+  ];
+  test.each(TRANSPORTS)(
+    "etcd is out of reach over %s: that takes no longer than --connect-timeout",
+    async (transport) => {
+      const namespace = cluster.createNamespace({ transport });
+      const runWithoutEtcd = (timeout: string) =>
+        namespace.startRun(["--endpoints", "http://127.0.0.1:9", "--connect-timeout", timeout], ["true"]);
+      const patient = runWithoutEtcd("10m");
+      // On a slow machine a second may pass before the first refusal is there to be named.
+      expect(await runWithoutEtcd("1s").ended).toEqual(matchMessage(69, /127\.0\.0\.1:9: /));
+      expect(await runWithoutEtcd("8s").ended).toEqual(
+        matchMessage(69, /127\.0\.0\.1:9.*(refused|ECONNREFUSED)/),
+      );
+      expect(patient.child.exitCode, "one that may take longer still tries").toBeNull();
+    },
+  );
+
+  test.each(cases)("%s", async (_, options, command, ended) => {
+    const namespace = cluster.createNamespace();
+    expect(await namespace.startRun(options, command).ended).toEqual(ended);
+    const left = (await namespace.listKeys()).filter(
+      ({ key }) => !key.startsWith(`${namespace.prefix}history/`),
+    );
+    expect(left, "the lock is free at once").toEqual([]);
+  });
+});
+
+describe.concurrent("what a run says", () => {
+  test("lines in JSON carry the lock, the run and the host", async () => {
+    const namespace = cluster.createNamespace({ env: { SIGNALBOX_HOST: "web7.example.com" } });
+    const run = namespace.startRun(
+      ["-v", "--log-format", "json", "--lock", "x"],
+      ["sh", "-c", "echo $SIGNALBOX_RUN"],
+    );
+    const { stdout, stderr } = await run.ended;
+    const lines = stderr
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    expect(lines.map(({ message }) => message)).toEqual(["started", "finished"]);
+    for (const line of lines)
+      expect(line).toMatchObject({ host: "web7.example.com", lock: "x", run: stdout.trim() });
+  });
+
+  test("a misspelled variable is told, once, and the command runs", async () => {
+    const namespace = cluster.createNamespace({ env: { SIGNALBOX_TLL: "5s", SIGNALBOX_OF_MY_OWN: "1" } });
+    const { code, stderr } = await namespace.startRun([], ["true"]).ended;
+    expect(code).toBe(0);
+    expect(stderr).toBe('signalbox: warn: unknown variable "SIGNALBOX_TLL"; did you mean SIGNALBOX_TTL?\n');
+  });
+});

@@ -1,0 +1,69 @@
+/** What a command leaves behind: on purpose, or because a signal to the run has ended it. */
+
+import { writeFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import { killProcess } from "../../../fixtures/process/marked-processes.ts";
+import { waitUntil } from "../../../fixtures/wait-until.ts";
+import { createSleeper } from "../../process/helpers.ts";
+import { waitForDeath } from "../support/wait-for-death.ts";
+
+const cluster = TestCluster.startForFile();
+
+test("on purpose, while etcd is away: it lives on, and the run says what it could not do", async () => {
+  const { etcd } = cluster;
+  const namespace = cluster.createNamespace({
+    env: { SIGNALBOX_TTL: "6s", SIGNALBOX_TERMINATION_TIMEOUT: "500ms" },
+  });
+  const daemon = createSleeper();
+  const go = cluster.createPath();
+  const job = `setsid ${daemon.words} >/dev/null 2>&1 & echo up; until [ -e ${go} ]; do sleep 0.02; done`;
+  const run = namespace.startRun(["--lock", "job"], ["sh", "-c", job]);
+  await run.waitForOutput(/up/);
+  const pid = await waitUntil("a daemon", daemon.find);
+  etcd.freeze();
+  try {
+    writeFileSync(go, "");
+    expect(await run.ended).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/the claim was not freed/),
+    });
+    expect(daemon.find()).toBe(pid);
+  } finally {
+    etcd.unfreeze();
+  }
+});
+
+test.each(["SIGHUP", "SIGQUIT", "SIGUSR1"] as const)(
+  "when %s ends it: the lock is free only when all of it has ended",
+  async (signal) => {
+    const namespace = cluster.createNamespace();
+    const child = createSleeper();
+    const slow = `sh -c 'trap "" HUP QUIT; trap "sleep 0.5; exit" TERM; echo up; ${child.words} & wait; wait'`;
+    const run = namespace.startRun(["--lock", "job"], ["sh", "-c", `setsid ${slow} & wait`]);
+    await run.waitForOutput(/up/);
+    await waitUntil("a child", child.find);
+    killProcess(run.pid, signal);
+    await waitUntil("a free lock", async () => (await namespace.readQueue("job")).length === 0);
+    expect(child.find(), "a child in a session of its own").toBeUndefined();
+    await run.ended;
+    await waitForDeath(run.mark, 5_000);
+  },
+);
+
+test("a command that takes HUP as an order, and later ends by itself, leaves behind what it wants", async () => {
+  const namespace = cluster.createNamespace();
+  const daemon = createSleeper();
+  const go = cluster.createPath();
+  const job =
+    `trap "echo again" HUP; setsid ${daemon.words} >/dev/null 2>&1 & echo up;` +
+    ` until [ -e ${go} ]; do sleep 0.02; done; exit 0`;
+  const run = namespace.startRun(["--lock", "job"], ["sh", "-c", job]);
+  await run.waitForOutput(/up/);
+  await waitUntil("a daemon", daemon.find);
+  killProcess(run.pid, "SIGHUP");
+  await run.waitForOutput(/again/);
+  writeFileSync(go, "");
+  expect(await run.ended).toMatchObject({ code: 0 });
+  expect(daemon.find()).toBeDefined();
+});

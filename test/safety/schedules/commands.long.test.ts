@@ -1,0 +1,468 @@
+// Covers src/commands/editor/editor-file.ts, src/commands/connect.ts, src/commands/explain-error.ts,
+// src/commands/schedule/amendment-command.ts, src/commands/schedule/change-lines.ts,
+// src/commands/schedule/change/add.impl.ts, src/commands/schedule/change/edit.impl.ts,
+// src/commands/editor/edit-text.ts, src/commands/schedule/change/keys-command.ts,
+// src/commands/schedule/group-notes.ts, src/commands/schedule/inspect/dead.impl.ts,
+// src/commands/schedule/inspect/lint-schedule.ts, src/commands/schedule/inspect/lint.impl.ts,
+// src/commands/schedule/inspect/list.impl.ts, src/commands/schedule/read-schedule.ts,
+// src/commands/schedule/transfer/diff.impl.ts, src/commands/schedule/transfer/export.impl.ts,
+// src/commands/schedule/transfer/import-input.ts, src/commands/schedule/transfer/import.impl.ts,
+// src/commands/schedule/transfer/schedule-document.ts, src/commands/see/paint.ts,
+// src/commands/see/show/show-schedule.ts
+/** `signalbox schedule …` on a real etcd: what operators write, and that two of them never undo one another. */
+
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { parseAuditRecord } from "../../../src/protocol/audit.ts";
+import { formatDefinition, parseDefinition } from "../../../src/schedule/definition.ts";
+import { formatDue, parseDue } from "../../../src/schedule/state/due.ts";
+import { formatOutcomes } from "../../../src/schedule/state/outcome.ts";
+
+const cluster = TestCluster.startForFile();
+const ODD = join(import.meta.dirname, "../../commands/schedule/crontab/fixtures/odd.crontab");
+const TERMINAL = { columns: 120, rows: 24 };
+/** Escape sequences, a bidi control and a line break. */
+const HOSTILE = "a\u001b[31mred\u001b]0;title\u0007\u202eb\nc";
+
+function createFolder(): string {
+  const path = mkdtempSync(join(tmpdir(), "signalbox-test-"));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+/** Runs `signalbox schedule ARGS` to its end. */
+const schedule = (namespace: TestNamespace, ...args: string[]) =>
+  namespace.start(["schedule", ...args]).ended;
+
+async function runSuccessfully(namespace: TestNamespace, ...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await schedule(namespace, ...args);
+  expect({ args, code, stderr: code === 0 ? "" : stderr }).toEqual({ args, code: 0, stderr: "" });
+  return stdout;
+}
+
+async function runRefused(namespace: TestNamespace, ...args: string[]): Promise<[number | null, string]> {
+  const { code, stderr } = await schedule(namespace, ...args);
+  return [code, stderr];
+}
+
+async function readDefinition(namespace: TestNamespace, id: string) {
+  const [kv] = (await namespace.store.readRange({ key: namespace.keys.schedule(id) })).kvs;
+  const parsed = kv === undefined ? undefined : parseDefinition(kv.value);
+  return parsed && "value" in parsed ? parsed.value : undefined;
+}
+
+async function readDue(namespace: TestNamespace, id: string) {
+  const [kv] = (await namespace.store.readRange({ key: namespace.keys.due(id) })).kvs;
+  const parsed = kv === undefined ? undefined : parseDue(kv.value);
+  return parsed && "value" in parsed ? parsed.value : undefined;
+}
+
+async function readAudits(namespace: TestNamespace): Promise<string[]> {
+  const { kvs } = await namespace.store.readRange(namespace.keys.audits());
+  return kvs.map(
+    ({ value }) => `${parseAuditRecord("x", value)?.target}: ${parseAuditRecord("x", value)?.outcome}`,
+  );
+}
+
+const put = (namespace: TestNamespace, key: string, value: string) =>
+  namespace.store.commitTxn({ compare: [], success: [{ op: "put", key, value }], failure: [] });
+
+const NIGHTLY = ["30 2 * * *", "--timezone", "Europe/Berlin", "--start", "2027-03-27"];
+
+describe("an operator's day", () => {
+  it("adds, looks, changes, pauses, triggers and deletes, and all of it is on record", async () => {
+    const namespace = await cluster.createTestNamespace("grpc");
+    const added = await runSuccessfully(
+      namespace,
+      "add",
+      "backup",
+      ...NIGHTLY,
+      "--retries",
+      "2",
+      "--",
+      "dump",
+      "a b",
+    );
+    expect(added).toMatch(
+      /^schedule backup added: .*runs dump 'a b'; next 2027-03-27 01:30:00 UTC\nnext: .*\nthen: /,
+    );
+    await runSuccessfully(
+      namespace,
+      "add",
+      "report.weekly",
+      "report",
+      "@weekly",
+      '{"to": [1]}',
+      "--delay",
+      "5m",
+      "--start",
+      "2027-01-01",
+    );
+    expect(await runSuccessfully(namespace, "list")).toBe(
+      [
+        "key            type    cron        delay  timezone       next_time                next_run_time            data",
+        "backup         -       30 2 * * *  0      Europe/Berlin  2027-03-27 01:30:00 UTC  2027-03-27 01:30:00 UTC  dump 'a b'",
+        'report.weekly  report  @weekly     300    UTC            2027-01-03 00:00:00 UTC  2027-01-03 00:05:00 UTC  {"to":[1]}',
+        "2 entries.\n",
+      ].join("\n"),
+    );
+    expect(await runSuccessfully(namespace, "edit", "backup", "--retries", "", "--timeout", "1h")).toBe(
+      "schedule backup changed: retries 2 -> none, timeout none -> 1h\n",
+    );
+    expect(
+      await runSuccessfully(namespace, "pause", "backup", "report.weekly", "--reason", "disk full"),
+    ).toMatch(/\(disk full\)\n.*\(disk full\)\n$/);
+    expect((await readDefinition(namespace, "backup"))?.pause?.why).toBe("disk full");
+    await runSuccessfully(namespace, "resume", "backup");
+    await runSuccessfully(namespace, "trigger", "backup");
+    expect((await readDue(namespace, "backup"))?.open).toMatchObject([{ kind: "trigger" }]);
+    await runSuccessfully(namespace, "delete", "backup", "report.weekly", "--yes");
+    expect(await runSuccessfully(namespace, "list")).toBe("0 entries.\n");
+    const records = (await readAudits(namespace)).map((record) => record.replace(/^schedules? /, ""));
+    expect(records.sort()).toEqual(
+      [
+        ...["backup: added", "report.weekly: added", "backup: changed", "backup, report.weekly: paused: 2"],
+        ...["backup: resumed", "backup: triggered", "backup, report.weekly: deleted: 2"],
+      ].sort(),
+    );
+  });
+
+  it("sees what clock changes do", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    await runSuccessfully(namespace, "add", "backup", ...NIGHTLY, "--", "true");
+    const next = await runSuccessfully(namespace, "next", "backup", "--count", "3");
+    expect(next.match(/2027-03-2\d 0\d:\d\d:00 UTC/g)).toHaveLength(3);
+    expect(next).toMatch(/2027-03-28.*gap/);
+    const away = namespace.start(
+      [
+        "schedule",
+        "next",
+        "--cron",
+        "30 2 * * *",
+        "--timezone",
+        "Europe/Berlin",
+        "--from",
+        "2026-10-25",
+        "--json",
+      ],
+      {
+        endpoints: ["http://127.0.0.1:9"],
+      },
+    );
+    const { code, stdout } = await away.ended; // etcd is not asked
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout).rows[0]).toMatchObject({ mark: "overlap" });
+  });
+
+  it("is told in words, and of what may be wrong", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    const options = ["--group", "web", "--lease", "db=1", "--catchup", "none"];
+    const added = await schedule(namespace, "add", "a", "x", "0 3 * * *", ...options);
+    expect(added.stderr).toMatch(/note: there is no group "web": .*signalbox group set web HOST/);
+    expect((await schedule(namespace, "edit", "a", "--note", "x")).stderr, "it is told once").toBe("");
+    expect(await runSuccessfully(namespace, "explain", "a")).toMatch(
+      /type "x", on hosts of group web, holding db=1\n/,
+    );
+    expect((await schedule(namespace, "lint", "a")).code).toBe(0);
+    await put(namespace, namespace.keys.schedule("bad"), '{"cron":"61 * * * *","timezone":"UTC"}');
+    const lint = await schedule(namespace, "lint");
+    expect(lint).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(/^bad: error: definition: .*minute/m),
+    });
+    expect(await runRefused(namespace, "edit", "bad", "--note", "x")).toEqual([
+      78,
+      expect.stringMatching(/cannot be read/),
+    ]);
+    expect((await schedule(namespace, "lint", "--cron", "0 0 30 2 *")).code).toBe(1);
+  });
+
+  it("lists dead letters and runs one again", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    await runSuccessfully(namespace, "add", "a", "x", "@daily");
+    const scheduled = Date.UTC(2026, 0, 1);
+    const letter = {
+      scheduled,
+      result: "failed" as const,
+      endedAt: scheduled + 5,
+      code: 3,
+      attempt: 1,
+      reason: HOSTILE,
+    };
+    await put(namespace, namespace.keys.outcomes("a"), formatOutcomes({ runs: [letter], dead: [letter] }));
+    const dead = await runSuccessfully(namespace, "dead");
+    expect(dead).toMatch(/^a +2026-01-01 00:00:00 UTC +failed +3 +1 +.*aredb c$/m);
+    await runSuccessfully(namespace, "trigger", "a", "--dead", "2026-01-01T00:00Z");
+    expect((await readDue(namespace, "a"))?.open).toMatchObject([{ scheduled, kind: "trigger" }]);
+    expect(await runSuccessfully(namespace, "dead", "a")).toBe("no dead letters\n");
+    expect(await runRefused(namespace, "trigger", "a", "--dead", "2026-01-01T00:00Z")).toEqual([
+      1,
+      expect.stringMatching(/no dead letter/),
+    ]);
+  });
+});
+
+describe("a mistake", () => {
+  it("is refused with its reason, and writes nothing", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    await runSuccessfully(namespace, "add", "a", "@daily", "--", "true");
+    const before = (await namespace.store.readRange(namespace.keys.getFullRange())).kvs;
+    const cases: [string[], number, RegExp][] = [
+      [["add", "a", "@daily", "--", "true"], 1, /"a" already/],
+      [["add", "b", "@daily"], 64, /CRON or COMMAND is missing/],
+      [["add", "b", "@daily", "x", "--", "true"], 64, /looks like|no macro|field/],
+      [["add", "b", "x", "61 * * * *"], 64, /minute/],
+      [["add", "b", "x", "* * * * * *"], 64, /six|6 field/],
+      [["add", "b", "x", "@daily", "{"], 64, /not JSON/],
+      [["add", "b", "x", "@daily", "--timezone", "Europe/Berln"], 64, /Europe\/Berlin/],
+      [["add", "b", "x", "@daily", "--start", "soon"], 64, /--start: "soon"/],
+      [["edit", "z", "--note", "x"], 1, /no schedule "z"/],
+      [["edit", "a"], 64, /terminal/],
+      [["delete", "a", "z", "--yes"], 1, /no schedule "z"/],
+      [["delete", "a"], 64, /--yes/],
+      [["trigger", "z"], 1, /no schedule "z"/],
+      [["pause", "a", "--until", "2020-01-01"], 64, /must end in the future/],
+      [["next"], 64, /KEY or CRON is missing/],
+      [["next", "0 25 * * *"], 64, /hour/],
+      [
+        ["add", "a", "x", "@daily", "--hook-failure", "https://"],
+        64,
+        /must be a valid URL; got "https:\/\/"/,
+      ],
+      [["resume", "a", "--strict"], 1, /^$/],
+    ];
+    const answers = await Promise.all(cases.map(([args]) => runRefused(namespace, ...args)));
+    for (const [index, [args, code, why]] of cases.entries())
+      expect([args, ...(answers[index] ?? [])]).toEqual([args, code, expect.stringMatching(why)]);
+    expect((await namespace.store.readRange(namespace.keys.getFullRange())).kvs).toEqual(before);
+  });
+
+  it("is not possible where readOnly is set", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    const env = { SIGNALBOX_READ_ONLY: "true" };
+    const ended = await namespace.start(["schedule", "add", "a", "@daily", "--", "true"], { env }).ended;
+    expect(ended).toMatchObject({ code: 77, stderr: expect.stringContaining("readOnly") });
+    expect((await namespace.store.readRange(namespace.keys.getFullRange())).kvs).toEqual([]);
+  });
+});
+
+describe("two operators", () => {
+  it("at once: of two adds one wins, and edits of different fields both stand", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    const adds = await Promise.all(
+      ["1", "2"].map((note) => runRefused(namespace, "add", "a", "@daily", "--note", note, "--", "x")),
+    );
+    expect(adds.map(([code]) => code).sort()).toEqual([0, 1]);
+    await Promise.all([
+      runSuccessfully(namespace, "edit", "a", "--timeout", "1m"),
+      runSuccessfully(namespace, "edit", "a", "--retries", "3"),
+    ]);
+    expect(await readDefinition(namespace, "a")).toMatchObject({ timeout: 60_000, retries: 3 });
+  });
+
+  it("acts on what it saw, or not at all; a worker's writes do not count", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    await runSuccessfully(namespace, "add", "a", "@daily", "--", "x");
+    const seen = JSON.parse(await runSuccessfully(namespace, "delete", "a", "--dry-run", "--json"));
+    expect(seen).toMatchObject({ outcome: "dry-run", changes: [{ id: "a", kind: "deleted" }] });
+    await put(namespace, namespace.keys.due("a"), formatDue({ next: 9e12, runAt: 9e12, open: [] }));
+    await runSuccessfully(namespace, "pause", "a", "--expect-revision", seen.revision);
+    const [code, why] = await runRefused(
+      namespace,
+      "delete",
+      "a",
+      "--expect-revision",
+      seen.revision,
+      "--yes",
+    );
+    expect([code, why]).toEqual([
+      75,
+      expect.stringMatching(/schedules have changed:[\s\S]*schedule a has changed/),
+    ]);
+    expect(await runRefused(namespace, "pause", "a", "--expect-revision", "999999")).toEqual([
+      64,
+      expect.stringMatching(/must not be in the future/),
+    ]);
+    expect(await readDefinition(namespace, "a")).toBeDefined();
+  });
+
+  it("what changes while it is asked is not deleted", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    await runSuccessfully(namespace, "add", "a", "@daily", "--", "x");
+    const asked = namespace.start(["schedule", "delete", "a"], { terminal: TERMINAL });
+    await asked.waitForOutput(/Delete schedule a\? \[y\/N\]/);
+    await runSuccessfully(namespace, "edit", "a", "--note", "mine");
+    asked.child.stdin?.write("y\r");
+    expect(await asked.ended).toMatchObject({ code: 75 });
+    expect((await readDefinition(namespace, "a"))?.note).toBe("mine");
+  });
+});
+
+describe("an edit in an editor", () => {
+  /** An editor that runs a script on its file. */
+  function writeEditor(script: string): { path: string; env: Record<string, string> } {
+    const path = createFolder();
+    const file = join(path, "editor");
+    writeFileSync(file, `#!/bin/sh\n${script}\n`);
+    chmodSync(file, 0o755);
+    return { path, env: { EDITOR: file, VISUAL: "", TMPDIR: path } };
+  }
+
+  it("writes what was typed, and keeps it where it is wrong", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    await runSuccessfully(namespace, "add", "a", "@daily", "--", "x");
+    const good = writeEditor(`sed -i 's/@daily/@hourly/' "$1"`);
+    const ended = await namespace.start(["schedule", "edit", "a", "--yes"], { env: good.env }).ended;
+    expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('cron "@daily" -> "@hourly"') });
+    expect(readdirSync(good.path)).toEqual(["editor"]);
+    const bad = writeEditor(`sed -i 's/@hourly/@sometimes/' "$1"`);
+    const wrong = await namespace.start(["schedule", "edit", "a", "--yes"], { env: bad.env }).ended;
+    expect(wrong).toMatchObject({ code: 78, stderr: expect.stringMatching(/@sometimes[\s\S]*is kept in/) });
+    expect(readdirSync(bad.path)).toHaveLength(2);
+    expect((await readDefinition(namespace, "a"))?.cron).toBe("@hourly");
+  });
+});
+
+describe("a crontab", () => {
+  const IMPORT = ["crontab", ODD, "--timezone", "UTC"];
+
+  it("is imported once, shown by diff, changed where it changed, and pruned", async () => {
+    const namespace = await cluster.createTestNamespace("grpc");
+    await runSuccessfully(namespace, "add", "mine", "@daily", "--", "x");
+    expect(await schedule(namespace, "diff", ...IMPORT)).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(/\n9 added\n$/),
+    });
+    await runSuccessfully(namespace, "import", ...IMPORT, "--yes");
+    expect(await runSuccessfully(namespace, "import", ...IMPORT, "--yes")).toBe(
+      "the schedules are up to date: nothing to change\n",
+    );
+    expect(await runSuccessfully(namespace, "diff", ...IMPORT)).toBe("nothing changed\n");
+    const text = readFileSync(ODD, "utf8")
+      .replace("30 2 * * *", "40 2 * * *")
+      .replace(/^.*leap\n/m, "");
+    const file = join(createFolder(), "odd.crontab");
+    writeFileSync(file, text);
+    const again = ["crontab", file, "--timezone", "UTC"];
+    const changed = await schedule(namespace, "diff", ...again, "--prune");
+    expect(changed.stdout).toMatch(/db-dump-\w{7} changed: cron "30 2 \* \* \*" -> "40 2 \* \* \*"; next/);
+    expect(changed.stdout).toMatch(/leap-\w{7} deleted[\s\S]*\n1 changed, 1 deleted\n$/);
+    await runSuccessfully(namespace, "import", ...again, "--prune", "--yes");
+    expect((await namespace.store.readRange(namespace.keys.schedules())).kvs).toHaveLength(9);
+    expect(await readDefinition(namespace, "mine")).toBeDefined();
+    expect(await readAudits(namespace)).toContain("crontab odd.crontab: 1 changed, 1 deleted");
+  });
+
+  it("with bad lines is refused as a whole, every one told by its number", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    const input = "0 1 * * * fine\n@3600 daemon\n99 * * * * x\n";
+    const ended = await namespace.start(["schedule", "import", "crontab", "-", "--yes"], { input }).ended;
+    expect(ended.code).toBe(78);
+    expect(ended.stderr).toMatch(
+      /standard input:2: .*3600[\s\S]*standard input:3: .*99[\s\S]*nothing was changed/,
+    );
+    expect((await namespace.store.readRange(namespace.keys.getFullRange())).kvs).toEqual([]);
+  });
+
+  it("leaves lines with locks and @reboot in the crontab, and warns of lines that each host needs", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    const input =
+      "17 * * * * root cd / && run-parts /etc/cron.hourly\n@reboot root daemon\n* * * * * root flock -n /x job\n0 1 * * * root report";
+    const words = ["schedule", "import", "crontab", "-", "--worker-user", "root", "--yes"];
+    const ended = await namespace.start(words, { input }).ended;
+    expect(ended).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(
+        /input:1: .*\(run-parts\)[\s\S]*input:2: @reboot[\s\S]*input:3: .*with flock[\s\S]*input:4: .*newline/,
+      ),
+    });
+    expect((await namespace.store.readRange(namespace.keys.schedules())).kvs).toHaveLength(2);
+  });
+
+  it("of another file never touches what is there", async () => {
+    const namespace = await cluster.createTestNamespace("http");
+    const take = (source: string) =>
+      namespace.start(["schedule", "import", "crontab", "-", "--source", source, "--prune", "--yes"], {
+        input: "0 1 * * * a\n",
+      }).ended;
+    expect((await take("one")).code).toBe(0);
+    expect(await take("two")).toMatchObject({
+      code: 78,
+      stderr: expect.stringMatching(/imported from "crontab:one".*--prefix-id/),
+    });
+  });
+
+  it("exported as JSON is the same elsewhere", async () => {
+    const [namespace, other] = [
+      await cluster.createTestNamespace("http"),
+      await cluster.createTestNamespace("grpc"),
+    ];
+    await runSuccessfully(namespace, "import", ...IMPORT, "--yes");
+    await runSuccessfully(
+      namespace,
+      "add",
+      "mine",
+      "report",
+      "@daily",
+      '{"a":[1]}',
+      "--hook-late",
+      "x 'y z'",
+    );
+    const file = join(createFolder(), "schedules.json");
+    await runSuccessfully(namespace, "export", file);
+    await runSuccessfully(other, "import", "json", file, "--yes");
+    expect(await runSuccessfully(other, "export")).toBe(readFileSync(file, "utf8"));
+    expect(await runSuccessfully(other, "diff", "json", file, "--prune")).toBe("nothing changed\n");
+    writeFileSync(
+      file,
+      '{"schedules": {"a": {"cron": "x"}, "b": {"cron": "@daily", "timezone": "UTC", "retries": -1}}}',
+    );
+    const [code, why] = await runRefused(other, "import", "json", file, "--yes");
+    expect([code, why]).toEqual([
+      78,
+      expect.stringMatching(/"a": [\s\S]*"b": retries -1|"a": [\s\S]*"b": retries/),
+    ]);
+  });
+});
+
+it("other people's words reach no terminal as they are", async () => {
+  const namespace = await cluster.createTestNamespace("http");
+  const nasty = {
+    cron: "@daily",
+    timezone: "UTC",
+    type: HOSTILE,
+    note: HOSTILE,
+    data: HOSTILE,
+    source: HOSTILE,
+  };
+  await put(namespace, namespace.keys.schedule(`x${""}`), formatDefinition(nasty));
+  await put(namespace, namespace.keys.due(`x${""}`), formatDue({ next: 9e11, runAt: 9e11, open: [] }));
+  await put(namespace, namespace.keys.schedule("y"), HOSTILE);
+  const runs = { ...nasty, command: ["sh", "-c", HOSTILE], env: { A: HOSTILE } };
+  await put(namespace, namespace.keys.schedule("z"), formatDefinition(runs));
+  const commands = [
+    ["list"],
+    ["show", "xé"],
+    ["explain", "xé"],
+    ["next", "xé"],
+    ["lint"],
+    ["explain", "z"],
+    ["show", "z"],
+    ["export"],
+    ["export", "--format", "crontab"],
+  ];
+  const ended = await Promise.all(
+    [
+      ...commands,
+      ["edit", "xé", "--type", "b", "--note", "", "--dry-run"],
+      ["delete", "xé", "--dry-run"],
+      ["list", "--json"],
+    ].map((args) => schedule(namespace, ...args)),
+  );
+  const harm = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/;
+  for (const { stdout, stderr } of ended) expect(stdout + stderr).not.toMatch(harm);
+});

@@ -1,0 +1,48 @@
+/** A worker with no more than the role of docs/etcd.md. */
+
+import { expect, test } from "vitest";
+import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { putDueSchedule, WORKER_JOINED, waitForOutcomes } from "../support/due-schedules.ts";
+
+const PREFIX = "/jobs/";
+const LOGIN = { rootPassword: "r00t", user: "anybody", password: "x", prefix: PREFIX };
+const COLLECTIONS = ["due/", "running/", "outcomes/", "workers/", "resources/", "hosts/"];
+
+const cluster = TestCluster.startForFile({ auth: LOGIN });
+
+async function createNamespaceOf(user: string, collections: readonly string[]): Promise<TestNamespace> {
+  const runAsRoot = (...args: string[]) =>
+    cluster.etcd.runEtcdctl("--user", `root:${LOGIN.rootPassword}`, ...args);
+  const grant = (kind: string, prefix: string) =>
+    runAsRoot("role", "grant-permission", "--prefix=true", user, kind, prefix);
+  await runAsRoot("role", "add", user);
+  await grant("read", PREFIX);
+  for (const collection of collections) await grant("readwrite", PREFIX + collection);
+  await runAsRoot("user", "add", `${user}:secret`);
+  await runAsRoot("user", "grant-role", user, user);
+  const login = {
+    SIGNALBOX_USER: user,
+    SIGNALBOX_PASSWORD: "secret",
+    SIGNALBOX_ALLOW_PLAINTEXT_PASSWORD: "yes",
+  };
+  return cluster.createNamespace({ prefix: PREFIX, env: login });
+}
+
+test("runs what is due, with leases, and remembers it", async () => {
+  const namespace = await createNamespaceOf("worker", COLLECTIONS);
+  const worker = namespace.start(["worker"]);
+  await worker.waitForOutput(WORKER_JOINED);
+  await putDueSchedule(namespace, "job", { command: ["true"], leases: ["db=1:2"] });
+  expect(await waitForOutcomes(namespace, "job")).toMatchObject([{ result: "ok", attempt: 1 }]);
+  const { code, stdout } = await namespace.execute(["schedule", "pause", "job", "--yes"]);
+  expect({ code, stdout }, "but it may not say what runs").toEqual({ code: 77, stdout: "" });
+  worker.child.kill("SIGTERM");
+  expect((await worker.ended).code).toBe(0);
+});
+
+test("without the right to say that it is there, it does not start, and names the reason", async () => {
+  const namespace = await createNamespaceOf("stranger", ["due/", "running/", "outcomes/"]);
+  const { code, stderr } = await namespace.execute(["worker"]);
+  expect({ code, stderr }).toEqual({ code: 77, stderr: expect.stringMatching(/permission/) });
+});

@@ -1,0 +1,86 @@
+/** Many runs from workers side by side, some of which are killed. */
+
+import { setTimeout as pause } from "node:timers/promises";
+import type { Job } from "../../../fixtures/cluster/test-jobs.ts";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import type { ProcessResult } from "../../../fixtures/signalbox.ts";
+import { countStalls } from "../../../fixtures/steady.ts";
+
+/** When a runner gets SIGKILL: a while after it was spawned, or after its command has started. Milliseconds. */
+export type KillTime = { after: "spawn" | "start"; ms: number };
+
+export interface ParallelRun extends Job {
+  killAt?: KillTime | undefined;
+}
+
+/** So that what a killed runner held is soon free. */
+const SHORT_SESSION = ["--ttl", "2s", "--termination-timeout", "300ms"];
+/** Nothing may cost the others their claim, not even a machine that stands still. */
+const LONG_SESSION = ["--ttl", "2m"];
+
+/** How each member ended, by name; those that were killed have no code. */
+export type RunResults = ReadonlyMap<string, ProcessResult>;
+
+/** Runs all members, so many at a time. */
+export async function runInParallel(
+  namespace: TestNamespace,
+  members: readonly ParallelRun[],
+  workers: number,
+): Promise<RunResults> {
+  const left = [...members];
+  const ends = new Map<string, ProcessResult>();
+  const work = async () => {
+    for (let member = left.shift(); member !== undefined; member = left.shift()) {
+      ends.set(member.name, await executeRun(namespace, member));
+    }
+  };
+  await Promise.all(Array.from({ length: workers }, work));
+  return ends;
+}
+
+async function executeRun(namespace: TestNamespace, member: ParallelRun): Promise<ProcessResult> {
+  const { killAt, options } = member;
+  const before = countStalls();
+  const ttl = killAt === undefined ? LONG_SESSION : SHORT_SESSION;
+  const running = namespace.jobs.start({ ...member, options: [...ttl, ...options] });
+  if (killAt !== undefined) {
+    const over = new AbortController();
+    void running.ended.then(() => over.abort());
+    await waitForKillTime(namespace, member, killAt, over.signal);
+    running.child.kill("SIGKILL");
+  }
+  const ended = await running.ended;
+  return countStalls() === before ? ended : { ...ended, stderr: ended.stderr.replace(UNANSWERED, "") };
+}
+
+/** What a run says where no answer comes: on a machine that stands still for two seconds that may happen. */
+const UNANSWERED =
+  /^signalbox: warn: (the claim was not freed; it ends with its session|etcd does not answer, the session was not renewed) .*\n/gm;
+
+/** Waits until a run should be killed, or until it has ended. */
+async function waitForKillTime(
+  namespace: TestNamespace,
+  { name }: ParallelRun,
+  killAt: KillTime,
+  over: AbortSignal,
+): Promise<void> {
+  while (killAt.after === "start" && !over.aborted && !namespace.jobs.journal.findLine(name, "start"))
+    await pause(10);
+  await pause(killAt.ms, undefined, { signal: over }).catch(() => {});
+}
+
+/**
+ * What went wrong with those that were not killed: nothing may cost them their claim, nor make them say a word.
+ * @param codes  with which a member may end
+ */
+export function findUnexpectedEnds(
+  members: readonly ParallelRun[],
+  ends: RunResults,
+  codes: (member: ParallelRun) => readonly number[],
+): string[] {
+  return members.flatMap((member) => {
+    const { code = null, stdout = "", stderr = "" } = ends.get(member.name) ?? {};
+    const isFine = code !== null && codes(member).includes(code) && stdout + stderr === "";
+    return isFine || member.killAt ? [] : [`${member.name} ended with ${code}, saying: ${stdout}${stderr}`];
+  });
+}

@@ -1,0 +1,57 @@
+/** Much or little to list. */
+
+import { readFileSync } from "node:fs";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import { serializeTicket } from "../../../src/protocol/ticket.ts";
+import { ticketWith } from "../../protocol/samples.ts";
+
+export const TERMINAL = { terminal: { columns: 80, rows: 24 } };
+
+/** A lock that is held and waited for, units of a resource that are waited for. */
+export async function startSampleQueues(namespace: TestNamespace): Promise<void> {
+  const stay = ["until", `${namespace.jobs.journal.folder}/over`];
+  await namespace.jobs.startAndWait({
+    name: "one",
+    options: ["--lock", "x", "--lease", "db=2:3"],
+    hold: stay,
+  });
+  namespace.jobs.start({ name: "two", options: ["--lock", "x", "--wait"], hold: stay });
+  namespace.jobs.start({ name: "three", options: ["--no-lock", "--lease", "db=2:3"], hold: stay });
+  await Promise.all([
+    namespace.jobs.waitForTickets("two", "waiting"),
+    namespace.jobs.waitForTickets("three", "waiting"),
+  ]);
+}
+
+/** The last of a chain of processes: the program behind `script` and its shell. */
+export function findInnermostProcess(pid: number): number {
+  const [child] = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ").filter(Boolean);
+  return child === undefined ? pid : findInnermostProcess(Number(child));
+}
+
+/** Tickets of many runs, written by hand. */
+export async function putTickets(
+  namespace: TestNamespace,
+  locks: number,
+  waiters: number,
+  label = "",
+): Promise<void> {
+  const puts = Array.from({ length: locks * (1 + waiters) }, (_, index) => {
+    const run = index.toString(36).padStart(16, "0");
+    const state = index % (1 + waiters) === 0 ? "held" : "waiting";
+    const key = namespace.keys.lock(`lock ${Math.floor(index / (1 + waiters))}`, run);
+    return {
+      op: "put" as const,
+      key,
+      value: serializeTicket(ticketWith({ run, state, ...(label && { label }) })),
+    };
+  });
+  const batches = Array.from({ length: Math.ceil(puts.length / 120) }, (_, at) =>
+    puts.slice(at * 120, (at + 1) * 120),
+  );
+  const work = async () => {
+    for (let batch = batches.shift(); batch !== undefined; batch = batches.shift())
+      await namespace.store.commitTxn({ compare: [], success: batch, failure: [] });
+  };
+  await Promise.all(Array.from({ length: 8 }, work));
+}

@@ -1,0 +1,69 @@
+/** Every change of queues, as etcd tells it, and what it says about the order of grants. */
+
+import { onTestFinished } from "vitest";
+import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
+import type { KeyRange, WatchEvent } from "../../../src/etcd/store.ts";
+import type { Ticket } from "../../../src/protocol/ticket.ts";
+
+/** A ticket as it became, or its end. */
+export interface TicketChange {
+  key: string;
+  revision: bigint;
+  /** What has no such fields, such as a history, has none here. */
+  ticket: (Pick<Ticket, "state" | "count" | "label"> & { claimedAt: bigint }) | undefined;
+}
+
+/** Follows keys from now to the end of the test. The list grows. */
+export async function recordChanges(namespace: TestNamespace, range: KeyRange): Promise<TicketChange[]> {
+  const stop = new AbortController();
+  const changes: TicketChange[] = [];
+  const { revision } = await namespace.store.readRange(range);
+  const follow = async () => {
+    for await (const { events } of namespace.store.watch(
+      { ranges: [range], from: revision + 1n },
+      stop.signal,
+    )) {
+      changes.push(...events.map(toChange));
+    }
+  };
+  const following = follow().catch((error) => {
+    if (!stop.signal.aborted) throw error;
+  });
+  onTestFinished(async () => {
+    stop.abort();
+    await following;
+  });
+  return changes;
+}
+
+function toChange(event: WatchEvent): TicketChange {
+  if (event.type === "delete") return { key: event.key, revision: event.revision, ticket: undefined };
+  const { key, modRevision, createRevision, value } = event.kv;
+  const { state, count, label } = JSON.parse(value);
+  return { key, revision: modRevision, ticket: { state, count, label, claimedAt: createRevision } };
+}
+
+type StandingTickets = Map<string, NonNullable<TicketChange["ticket"]>>;
+
+/**
+ * Grants that came out of turn. Whoever is granted must fit in beside all who claimed earlier, granted or not: so of two
+ * whose turn has come either may be first, but nobody takes units that an earlier one waits for.
+ */
+export function findOvertakingGrants(changes: readonly TicketChange[], total: number): string[] {
+  const standing: StandingTickets = new Map();
+  return changes.flatMap(({ key, revision, ticket }) => {
+    const isGrant = ticket?.state === "held" && standing.get(key)?.state !== "held";
+    if (ticket === undefined) standing.delete(key);
+    else standing.set(key, ticket);
+    if (ticket === undefined || !isGrant) return [];
+    const counted = [...standing.values()].filter(
+      ({ claimedAt, state }) => claimedAt <= ticket.claimedAt || state === "held",
+    );
+    const units = counted.reduce((sum, { count }) => sum + count, 0);
+    if (units <= total) return [];
+    const others = counted.map(({ label, count, state }) => `${label} (${count}, ${state})`).join(", ");
+    return [
+      `${ticket.label} was granted at ${revision} though ${units} of ${total} were spoken for: ${others}`,
+    ];
+  });
+}
