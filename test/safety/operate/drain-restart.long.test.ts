@@ -65,7 +65,7 @@ describe("a drain that waits, while etcd is stopped and started again", () => {
     const drain = namespace.start([...DRAIN, "--timeout", "3s", "--reset"]);
     await drain.waitForOutput(/waiting for .*/);
     await etcd.kill();
-    await drain.waitForOutput(/are ended when it is back/);
+    await drain.waitForOutput(/are ended when it is reachable again/);
     await etcd.restart();
     const { code, stderr, stdout } = await drain.ended;
     expect({ code, stdout }, stderr).toEqual({

@@ -23,7 +23,7 @@ import { formatDue, parseDue } from "../../../src/schedule/state/due.ts";
 import { formatOutcomes } from "../../../src/schedule/state/outcome.ts";
 
 const cluster = TestCluster.startForFile();
-const ODD = join(import.meta.dirname, "../../commands/schedule/fixtures/odd.crontab");
+const ODD = join(import.meta.dirname, "../../commands/schedule/crontab/fixtures/odd.crontab");
 const TERMINAL = { columns: 120, rows: 24 };
 /** Escape sequences, a bidi control and a line break. */
 const HOSTILE = "a\u001b[31mred\u001b]0;title\u0007\u202eb\nc";
