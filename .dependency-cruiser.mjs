@@ -65,7 +65,7 @@ export default {
         "two folders that import each other are one: what they share belongs below both (see docs/architecture.md)",
       severity: "error",
       scope: "folder",
-      from: { path: "^src/", pathNot: "^src/console" },
+      from: { path: "^src/" },
       to: { circular: true },
     },
     {

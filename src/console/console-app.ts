@@ -3,7 +3,6 @@ import type { CommandContext } from "../commands/store-command.ts";
 import type { Detail } from "../model/detail/detail.ts";
 import { EventLog } from "../model/events/index.ts";
 import type { Subject } from "../model/views/view.ts";
-import { Jobs } from "./actions/commands/jobs.ts";
 import { buildHints } from "./actions/hints.ts";
 import type { Keymap } from "./actions/keys/keymap.ts";
 import { isLive } from "./data/connection-state.ts";
@@ -16,10 +15,9 @@ import { LiveView } from "./data/live-view.ts";
 import { RevisionMonitor } from "./data/revision-monitor.ts";
 import { ScreenLog } from "./data/screen-log.ts";
 import { Tables } from "./data/tables.ts";
-import { type Hint, Overlays } from "./overlays/overlay.ts";
-import { clampCursors } from "./state/clamp-cursors.ts";
-import { type ConsoleState, TOAST_DURATION } from "./state/console-state.ts";
-import { computeLayout, type Layout, type Size } from "./state/layout.ts";
+import { Jobs } from "./jobs/jobs.ts";
+import { clampCursors } from "./parts/clamp-cursors.ts";
+import { type Hint, Overlays } from "./parts/overlay.ts";
 import type {
   ActionRunner,
   ClockAccess,
@@ -29,7 +27,9 @@ import type {
   LogAccess,
   SelectionAccess,
   TerminalControl,
-} from "./state/parts.ts";
+} from "./parts/parts.ts";
+import { type ConsoleState, TOAST_DURATION } from "./state/console-state.ts";
+import { computeLayout, type Layout, type Size } from "./state/layout.ts";
 import { StateStore } from "./state/store.ts";
 import { formatClipboardSequence } from "./terminal/clipboard.ts";
 import { dimTheme } from "./theme/dim-theme.ts";

@@ -14,7 +14,7 @@ import type {
   TableAccess,
   ThemeAccess,
   TreeAccess,
-} from "./state/parts.ts";
+} from "./parts/parts.ts";
 
 type PlainDisplayParts = ClockAccess &
   DataAccess &

@@ -1,11 +1,13 @@
 import { clean } from "../../base/text.ts";
 import { ROW_COMMANDS } from "../../commands/registry/registry.ts";
+import { focusNext, focusOn, switchTab } from "../navigation/focus.ts";
+import { clearMarks, markRange, toggleMark } from "../navigation/marks.ts";
+import { moveInFocusedPane } from "../navigation/moves.ts";
 import { openCreate, openDelete, openEdit, openRowAction } from "../overlays/dialog/open-dialog.ts";
 import { openFilter } from "../overlays/filter.ts";
 import { openHelp } from "../overlays/help.ts";
 import { openWhy } from "../overlays/output.ts";
 import { openPalette } from "../overlays/palette/palette-overlay.ts";
-import type { ConsoleState } from "../state/console-state.ts";
 import type {
   ActionRunner,
   ClockAccess,
@@ -17,13 +19,11 @@ import type {
   StateUpdates,
   TerminalControl,
   ToastAccess,
-} from "../state/parts.ts";
+} from "../parts/parts.ts";
+import type { ConsoleState } from "../state/console-state.ts";
 import { THEMES } from "../theme/theme.ts";
 import { copyCommand, copyJson, copyName, copyRun } from "./copying.ts";
-import { focusNext, focusOn, switchTab } from "./focus.ts";
 import type { KeyActionId } from "./keys/key-actions.ts";
-import { clearMarks, markRange, toggleMark } from "./marks.ts";
-import { moveInFocusedPane } from "./moves.ts";
 import { openSelected, unfold } from "./open.ts";
 import { reverseSort, sortByNextColumn } from "./sorting.ts";
 import { wrapRowAction } from "./wrap-row-action.ts";

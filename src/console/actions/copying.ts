@@ -2,9 +2,9 @@ import { quoteShellWord } from "../../base/shell.ts";
 import { formatJsonDocument } from "../../commands/table.ts";
 import { buildRerunSection } from "../../model/detail/queue.ts";
 import type { Subject } from "../../model/views/view.ts";
-import type { ClipboardAccess, SelectionAccess, ToastAccess } from "../state/parts.ts";
+import { getChosenSubjects } from "../navigation/marks.ts";
+import type { ClipboardAccess, SelectionAccess, ToastAccess } from "../parts/parts.ts";
 import { formatSubjectName } from "./commands/row-action.ts";
-import { getChosenSubjects } from "./marks.ts";
 
 type CopyingParts = ClipboardAccess & SelectionAccess & ToastAccess;
 

@@ -8,7 +8,7 @@ import type {
   LogAccess,
   OverlayAccess,
   SelectionAccess,
-} from "../state/parts.ts";
+} from "../parts/parts.ts";
 import { createNamedKey } from "../terminal/input/chord.ts";
 import type { InputEvent } from "../terminal/input/event.ts";
 import { handleClick, handleWheel } from "./mouse.ts";

@@ -1,5 +1,5 @@
-import type { Hint } from "../overlays/overlay.ts";
-import type { KeymapAccess, SettingsAccess, StateAccess, SubjectAccess } from "../state/parts.ts";
+import type { Hint } from "../parts/overlay.ts";
+import type { KeymapAccess, SettingsAccess, StateAccess, SubjectAccess } from "../parts/parts.ts";
 
 type HintsParts = KeymapAccess & SettingsAccess & StateAccess & SubjectAccess;
 

@@ -1,7 +1,7 @@
+import { focusOn, openTab } from "../navigation/focus.ts";
+import { moveToRow, scrollPane } from "../navigation/moves.ts";
 import { listPanelTitles } from "../panes/models/panel-model.ts";
 import { findTabAt } from "../panes/models/tabs-model.ts";
-import type { Pane } from "../state/console-state.ts";
-import { computeMainWidth, type Layout } from "../state/layout.ts";
 import type {
   ClockAccess,
   CursorAccess,
@@ -10,11 +10,11 @@ import type {
   LogAccess,
   SelectionAccess,
   StateAccess,
-} from "../state/parts.ts";
-import { computeTitleHeight } from "../state/table-notes.ts";
+} from "../parts/parts.ts";
+import { computeTitleHeight } from "../parts/table-notes.ts";
+import type { Pane } from "../state/console-state.ts";
+import { computeMainWidth, type Layout } from "../state/layout.ts";
 import type { MouseEvent } from "../terminal/input/event.ts";
-import { focusOn, openTab } from "./focus.ts";
-import { moveToRow, scrollPane } from "./moves.ts";
 import { openSelected } from "./open.ts";
 
 type MouseParts = ClockAccess & CursorAccess & DialogPorts & LogAccess & SelectionAccess;

@@ -1,10 +1,10 @@
 import { buildQueueId } from "../../model/snapshot/snapshot.ts";
 import type { Subject } from "../../model/views/view.ts";
-import { findSelectedTarget } from "../data/detail/detail-lines.ts";
 import { getDefaultUnfolded } from "../data/explorer/build-tree.ts";
+import { focusOn, goTo } from "../navigation/focus.ts";
+import { openRemedy, openTarget } from "../overlays/dialog/target.ts";
 import { openJob } from "../overlays/output.ts";
-import { openRemedy, openTarget } from "../overlays/target.ts";
-import type { TabId } from "../state/console-state.ts";
+import { findSelectedTarget } from "../parts/detail-lines.ts";
 import type {
   ClockAccess,
   CursorAccess,
@@ -13,8 +13,8 @@ import type {
   SelectionAccess,
   StateUpdates,
   TreeAccess,
-} from "../state/parts.ts";
-import { focusOn, goTo } from "./focus.ts";
+} from "../parts/parts.ts";
+import type { TabId } from "../state/console-state.ts";
 
 type OpenParts = ClockAccess & CursorAccess & DialogPorts & SelectionAccess;
 

@@ -1,4 +1,4 @@
-import type { StateUpdates, TableAccess, ToastAccess } from "../state/parts.ts";
+import type { StateUpdates, TableAccess, ToastAccess } from "../parts/parts.ts";
 
 type SortingParts = StateUpdates & TableAccess & ToastAccess;
 

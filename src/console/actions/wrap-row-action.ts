@@ -1,3 +1,4 @@
+import { createSameRowCheck } from "../navigation/focus.ts";
 import type {
   ClockAccess,
   CursorAccess,
@@ -5,8 +6,7 @@ import type {
   SelectionAccess,
   StateAccess,
   TreeAccess,
-} from "../state/parts.ts";
-import { createSameRowCheck } from "./focus.ts";
+} from "../parts/parts.ts";
 import { openSelected } from "./open.ts";
 
 type WrapRowActionParts = ClockAccess & CursorAccess & DialogPorts & SelectionAccess;

@@ -1,5 +1,5 @@
-import { Rows } from "../panes/Rows.tsx";
 import { padCells, type RowModel, truncateCells } from "../theme/cells.ts";
+import { Rows } from "../theme/Rows.tsx";
 
 /** Rows that fill their width, so that nothing beneath them shows through. */
 export function FittedRows({ rows, width }: { rows: readonly RowModel[]; width: number }) {

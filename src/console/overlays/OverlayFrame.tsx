@@ -1,11 +1,11 @@
 import { Box, Text } from "ink";
 import type { ReactNode } from "react";
 import { clean } from "../../base/text.ts";
-import { Row, Span } from "../panes/Row.tsx";
+import type { Hint, OverlayModel } from "../parts/overlay.ts";
 import { computeCellsWidth, type RowCell } from "../theme/cells.ts";
+import { Row, Span } from "../theme/Row.tsx";
 import type { StyleRole } from "../theme/roles.ts";
 import { useTheme } from "../theme/ThemeContext.tsx";
-import type { Hint, OverlayModel } from "./overlay.ts";
 
 interface OverlayFrameProps {
   model: Pick<OverlayModel, "title" | "hints" | "width" | "tone">;

@@ -1,5 +1,5 @@
+import type { OverlayContent } from "../parts/overlay.ts";
 import type { RowModel } from "../theme/cells.ts";
-import type { OverlayContent } from "./overlay.ts";
 
 export const BLANK_ROW: RowModel = { cells: [] };
 

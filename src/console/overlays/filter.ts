@@ -1,10 +1,10 @@
+import type { Overlay, OverlayModel } from "../parts/overlay.ts";
+import type { ChangeNotifier, DataAccess, OverlayAccess, StateUpdates, TableAccess } from "../parts/parts.ts";
 import type { TabId } from "../state/console-state.ts";
-import type { ChangeNotifier, DataAccess, OverlayAccess, StateUpdates, TableAccess } from "../state/parts.ts";
 import type { InputEvent } from "../terminal/input/event.ts";
 import { editField } from "./field/edit.ts";
 import { createField, type TextField } from "./field/field.ts";
 import { buildFieldCells } from "./field/field-cells.ts";
-import type { Overlay, OverlayModel } from "./overlay.ts";
 
 type FilterParts = ChangeNotifier & DataAccess & OverlayAccess & StateUpdates & TableAccess;
 

@@ -1,6 +1,6 @@
 import { COMMANDS } from "../../commands/registry/registry.ts";
 import { type KeyAction, listKeyActions } from "../actions/keys/key-actions.ts";
-import type { ChangeNotifier, KeymapAccess, OverlayAccess, ThemeAccess } from "../state/parts.ts";
+import type { ChangeNotifier, KeymapAccess, OverlayAccess, ThemeAccess } from "../parts/parts.ts";
 import { createRow, padText, type RowCell, type RowModel } from "../theme/cells.ts";
 import { BLANK_ROW } from "./content-rows.ts";
 import { TextOverlay } from "./text-overlay.ts";

@@ -2,11 +2,12 @@ import { EXIT } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
 import { wrapProseLines } from "../../commands/see/detail.ts";
 import type { Command } from "../../commands/spec.ts";
-import type { ConsoleJob } from "../actions/commands/jobs.ts";
 import { getCommandById } from "../actions/commands/row-action.ts";
-import { createSameRowCheck } from "../actions/focus.ts";
-import { getChosenSubjects } from "../actions/marks.ts";
-import { describeJobState } from "../data/job-state.ts";
+import { describeJobState } from "../jobs/job-state.ts";
+import type { ConsoleJob } from "../jobs/jobs.ts";
+import { createSameRowCheck } from "../navigation/focus.ts";
+import { getChosenSubjects } from "../navigation/marks.ts";
+import type { Hint } from "../parts/overlay.ts";
 import type {
   ChangeNotifier,
   ClipboardAccess,
@@ -15,10 +16,9 @@ import type {
   SelectionAccess,
   ThemeAccess,
   ToastAccess,
-} from "../state/parts.ts";
+} from "../parts/parts.ts";
 import { createRow } from "../theme/cells.ts";
 import { BLANK_ROW } from "./content-rows.ts";
-import type { Hint } from "./overlay.ts";
 import { TextOverlay } from "./text-overlay.ts";
 
 /** What shows the output of a command. */

@@ -1,7 +1,7 @@
+import type { Hint, Overlay, OverlayModel } from "../parts/overlay.ts";
+import { scrollBy } from "../state/scroll.ts";
 import type { InputEvent } from "../terminal/input/event.ts";
 import { computeCellsWidth, type RowModel } from "../theme/cells.ts";
-import type { Hint, Overlay, OverlayModel } from "./overlay.ts";
-import { scrollBy } from "./scroll.ts";
 
 /** What a text overlay needs from the code that opens it. */
 export interface TextOverlayOptions {

@@ -1,5 +1,5 @@
+import { Row } from "../theme/Row.tsx";
 import type { BarModel } from "./models/bar-model.ts";
-import { Row } from "./Row.tsx";
 
 /** A line with a background: the header, or the status at the bottom. */
 export function Bar({ bar: { left, right, gap, ground } }: { bar: BarModel }) {

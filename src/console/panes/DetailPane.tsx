@@ -1,8 +1,8 @@
+import { Row } from "../theme/Row.tsx";
+import { Rows } from "../theme/Rows.tsx";
 import { useTheme } from "../theme/ThemeContext.tsx";
 import type { DetailModel } from "./models/detail-model.ts";
 import { PaneBox } from "./PaneBox.tsx";
-import { Row } from "./Row.tsx";
-import { Rows } from "./Rows.tsx";
 
 /** The detail of the selected row. */
 export function DetailPane({ model: { rows, more, ...size } }: { model: DetailModel }) {

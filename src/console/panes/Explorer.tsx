@@ -1,6 +1,6 @@
+import { Row } from "../theme/Row.tsx";
 import type { ExplorerModel } from "./models/explorer-model.ts";
 import { PaneBox } from "./PaneBox.tsx";
-import { Row } from "./Row.tsx";
 
 /** The tree of everything, beside the table. */
 export function Explorer({ model }: { model: ExplorerModel }) {

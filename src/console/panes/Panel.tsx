@@ -1,9 +1,9 @@
 import type { RowCell } from "../theme/cells.ts";
+import { Row } from "../theme/Row.tsx";
+import { Rows } from "../theme/Rows.tsx";
 import { useTheme } from "../theme/ThemeContext.tsx";
 import type { PanelModel, PanelTitleModel } from "./models/panel-model.ts";
 import { PaneBox } from "./PaneBox.tsx";
-import { Row } from "./Row.tsx";
-import { Rows } from "./Rows.tsx";
 
 /** Events, jobs, problems, the audit or the log, below the table. */
 export function Panel({ model: { rows, ...size } }: { model: PanelModel }) {

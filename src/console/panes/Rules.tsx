@@ -1,6 +1,6 @@
 import { Box, Text } from "ink";
+import { Row, Span } from "../theme/Row.tsx";
 import { useTheme } from "../theme/ThemeContext.tsx";
-import { Row, Span } from "./Row.tsx";
 
 interface TitleRuleProps {
   title: string;

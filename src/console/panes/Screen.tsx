@@ -1,9 +1,9 @@
 import { Box } from "ink";
-import { OverlayBox } from "../overlays/OverlayBox.tsx";
 import { Bar } from "./Bar.tsx";
 import { DetailPane } from "./DetailPane.tsx";
 import { Explorer } from "./Explorer.tsx";
 import type { ScreenModel } from "./models/screen-model.ts";
+import { OverlayBox } from "./OverlayBox.tsx";
 import { Panel, PanelTitle } from "./Panel.tsx";
 import { Divider, TitleRule } from "./Rules.tsx";
 import { Table } from "./Table.tsx";

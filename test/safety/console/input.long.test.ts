@@ -1,4 +1,4 @@
-// Covers src/console/overlays/overlay.ts, src/console/overlays/text-overlay.ts
+// Covers src/console/parts/overlay.ts, src/console/overlays/text-overlay.ts
 /** What a terminal can send that no operator meant: nothing of it does anything. And keys that an operator wants otherwise. */
 
 import { describe, expect, it } from "vitest";

@@ -1,5 +1,5 @@
 import { isLive } from "../../data/connection-state.ts";
-import type { DataAccess, SettingsAccess } from "../../state/parts.ts";
+import type { DataAccess, SettingsAccess } from "../../parts/parts.ts";
 
 /** Returns why nothing can be changed now, or undefined if changes are possible. */
 export function findChangeObstacle({

@@ -3,7 +3,7 @@ import { clean } from "../../../base/text.ts";
 import type { ActionOutcome } from "../../../commands/outcome/action-outcome.ts";
 import type { OperationResult } from "../../../commands/outcome/operation-result.ts";
 import type { Command } from "../../../commands/spec.ts";
-import type { Jobs } from "./jobs.ts";
+import type { Jobs } from "../../jobs/jobs.ts";
 
 /** What a command would do. */
 export interface CommandPreview {

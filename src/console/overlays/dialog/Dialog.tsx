@@ -1,6 +1,6 @@
+import type { DialogModel } from "../../parts/overlay.ts";
 import { BLANK_ROW } from "../content-rows.ts";
 import { FittedRows } from "../FittedRows.tsx";
-import type { DialogModel } from "../overlay.ts";
 
 /** What a command would do, its fields, the same command for a shell, and the confirmation. */
 export function Dialog({ model, width }: { model: DialogModel; width: number }) {

@@ -1,11 +1,11 @@
 import { clean } from "../../../base/text.ts";
 import type { CommandPreview } from "../../actions/commands/preview.ts";
-import type { ThemeAccess } from "../../state/parts.ts";
+import type { OverlayModel } from "../../parts/overlay.ts";
+import type { ThemeAccess } from "../../parts/parts.ts";
 import { createRow, padText, type RowCell, type RowModel } from "../../theme/cells.ts";
 import { createField, type TextField } from "../field/field.ts";
 import { buildFieldCells } from "../field/field-cells.ts";
 import type { Form } from "../form/form.ts";
-import type { OverlayModel } from "../overlay.ts";
 import { buildChangedRows } from "./changed-rows.ts";
 
 /** The values a dialog is rendered from. */

@@ -1,8 +1,8 @@
 import { findConfirmationWord } from "../../actions/commands/confirmation-word.ts";
-import type { JobRequest } from "../../actions/commands/jobs.ts";
 import { type CommandPreview, hasFlag } from "../../actions/commands/preview.ts";
-import { runJobRequests } from "../../actions/commands/run-job-requests.ts";
-import type { DialogPorts } from "../../state/parts.ts";
+import type { JobRequest } from "../../jobs/jobs.ts";
+import type { Overlay, OverlayModel } from "../../parts/overlay.ts";
+import type { DialogPorts } from "../../parts/parts.ts";
 import type { InputEvent } from "../../terminal/input/event.ts";
 import { editField } from "../field/edit.ts";
 import { createField, type TextField } from "../field/field.ts";
@@ -10,10 +10,10 @@ import { formatFormCommand, toCommandWords } from "../form/command-words.ts";
 import { findFormFault } from "../form/faults.ts";
 import { type Form, listArgumentValues, selectNextValue, setFieldValue } from "../form/form.ts";
 import { openOutput } from "../output.ts";
-import type { Overlay, OverlayModel } from "../overlay.ts";
 import { buildDialogModel, type DialogView } from "./dialog-model.ts";
 import { DialogPreview } from "./dialog-preview.ts";
 import { createJobRequest, findDialogObstacle } from "./dialog-requests.ts";
+import { runJobRequests } from "./run-job-requests.ts";
 
 /** What a dialog shows before a command runs. */
 export interface DialogOptions {

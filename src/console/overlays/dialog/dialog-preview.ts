@@ -1,7 +1,7 @@
 import type { Command } from "../../../commands/spec.ts";
 import { type CommandPreview, runPreview } from "../../actions/commands/preview.ts";
 import { isLive } from "../../data/connection-state.ts";
-import type { ChangeNotifier, DataAccess, JobAccess, SettingsAccess } from "../../state/parts.ts";
+import type { ChangeNotifier, DataAccess, JobAccess, SettingsAccess } from "../../parts/parts.ts";
 
 type DialogPreviewParts = ChangeNotifier & DataAccess & JobAccess & SettingsAccess;
 

@@ -1,8 +1,8 @@
 import { clean } from "../../../base/text.ts";
 import { findChangeObstacle } from "../../actions/commands/change-obstacle.ts";
-import type { JobRequest } from "../../actions/commands/jobs.ts";
 import { type CommandPreview, hasFlag } from "../../actions/commands/preview.ts";
-import type { DataAccess, SettingsAccess } from "../../state/parts.ts";
+import type { JobRequest } from "../../jobs/jobs.ts";
+import type { DataAccess, SettingsAccess } from "../../parts/parts.ts";
 import { formatFormCommand, toCommandWords } from "../form/command-words.ts";
 import type { Form } from "../form/form.ts";
 import type { DialogView } from "./dialog-model.ts";

@@ -12,9 +12,9 @@ import {
   type RowAction,
   type RowActionResult,
 } from "../../actions/commands/row-action.ts";
-import { createSameRowCheck } from "../../actions/focus.ts";
-import { getChosenSubjects } from "../../actions/marks.ts";
-import type { DialogPorts, SelectionAccess, SubjectAccess } from "../../state/parts.ts";
+import { createSameRowCheck } from "../../navigation/focus.ts";
+import { getChosenSubjects } from "../../navigation/marks.ts";
+import type { DialogPorts, SelectionAccess, SubjectAccess } from "../../parts/parts.ts";
 import { createForm } from "../form/form.ts";
 import { openOutput } from "../output.ts";
 import { DialogOverlay } from "./dialog-overlay.ts";

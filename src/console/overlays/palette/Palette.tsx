@@ -1,5 +1,5 @@
+import type { PaletteModel } from "../../parts/overlay.ts";
 import { FittedRows } from "../FittedRows.tsx";
-import type { PaletteModel } from "../overlay.ts";
 
 interface PaletteProps {
   model: PaletteModel;

@@ -1,5 +1,5 @@
 import { clean } from "../../../base/text.ts";
-import type { LogAccess, ThemeAccess } from "../../state/parts.ts";
+import type { LogAccess, ThemeAccess } from "../../parts/parts.ts";
 import { createRow, type RowModel } from "../../theme/cells.ts";
 
 /**

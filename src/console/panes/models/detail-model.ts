@@ -1,6 +1,6 @@
-import { findSelectedLine, listDetailLines } from "../../data/detail/detail-lines.ts";
+import { findSelectedLine, listDetailLines } from "../../parts/detail-lines.ts";
+import type { DataAccess, DetailAccess, StateAccess, ThemeAccess } from "../../parts/parts.ts";
 import type { Size } from "../../state/layout.ts";
-import type { DataAccess, DetailAccess, StateAccess, ThemeAccess } from "../../state/parts.ts";
 import type { RowModel } from "../../theme/cells.ts";
 
 /** The visible lines of the detail. */

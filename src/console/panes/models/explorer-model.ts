@@ -1,7 +1,7 @@
 import { clean, computeDisplayWidth } from "../../../base/text.ts";
 import type { TreeNode } from "../../data/explorer/tree-node.ts";
+import type { StateAccess, ThemeAccess, TreeAccess } from "../../parts/parts.ts";
 import type { Size } from "../../state/layout.ts";
-import type { StateAccess, ThemeAccess, TreeAccess } from "../../state/parts.ts";
 import type { RowCell, RowSelection } from "../../theme/cells.ts";
 import type { Signs } from "../../theme/signs.ts";
 

@@ -1,5 +1,5 @@
 import { clean } from "../../../base/text.ts";
-import type { SettingsAccess, ThemeAccess } from "../../state/parts.ts";
+import type { SettingsAccess, ThemeAccess } from "../../parts/parts.ts";
 import { type BarModel, buildBar } from "./bar-model.ts";
 
 const USUAL_PREFIX = "/signalbox/";

@@ -1,7 +1,7 @@
 import { listContentRows } from "../../overlays/content-rows.ts";
-import type { OverlayBoxModel, OverlayModel } from "../../overlays/overlay.ts";
+import type { OverlayBoxModel, OverlayModel } from "../../parts/overlay.ts";
+import type { LogAccess, OverlayAccess, ThemeAccess } from "../../parts/parts.ts";
 import type { Size } from "../../state/layout.ts";
-import type { LogAccess, OverlayAccess, ThemeAccess } from "../../state/parts.ts";
 import type { RowModel } from "../../theme/cells.ts";
 import { buildSafely } from "./build-safely.ts";
 

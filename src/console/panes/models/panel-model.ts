@@ -1,10 +1,8 @@
 import { formatBriefDuration, formatInstant } from "../../../base/duration.ts";
 import { clean, computeDisplayWidth } from "../../../base/text.ts";
-import type { ConsoleJob } from "../../actions/commands/jobs.ts";
-import { describeJobState } from "../../data/job-state.ts";
 import { NOT_READ_YET } from "../../data/not-read-yet.ts";
-import { PANELS, type PanelId } from "../../state/console-state.ts";
-import type { Size } from "../../state/layout.ts";
+import { describeJobState } from "../../jobs/job-state.ts";
+import type { ConsoleJob } from "../../jobs/jobs.ts";
 import type {
   ClockAccess,
   DataAccess,
@@ -13,7 +11,9 @@ import type {
   StateAccess,
   TableAccess,
   ThemeAccess,
-} from "../../state/parts.ts";
+} from "../../parts/parts.ts";
+import { PANELS, type PanelId } from "../../state/console-state.ts";
+import type { Size } from "../../state/layout.ts";
 import type { RowCell, RowModel } from "../../theme/cells.ts";
 import { createPageRow } from "./empty-pages.ts";
 

@@ -1,5 +1,4 @@
-import type { OverlayBoxModel } from "../../overlays/overlay.ts";
-import { computeMainWidth, type Layout, type Size } from "../../state/layout.ts";
+import type { OverlayBoxModel } from "../../parts/overlay.ts";
 import type {
   ClockAccess,
   DataAccess,
@@ -14,7 +13,8 @@ import type {
   TableAccess,
   ThemeAccess,
   TreeAccess,
-} from "../../state/parts.ts";
+} from "../../parts/parts.ts";
+import { computeMainWidth, type Layout, type Size } from "../../state/layout.ts";
 import type { BarModel } from "./bar-model.ts";
 import { buildSafely } from "./build-safely.ts";
 import { buildDetailModel, type DetailModel } from "./detail-model.ts";

@@ -1,8 +1,8 @@
 import { clean } from "../../../base/text.ts";
-import { formatDetailText } from "../../data/detail/detail-lines.ts";
 import { getTabLabel } from "../../data/explorer/build-tree.ts";
 import { NOT_READ_YET } from "../../data/not-read-yet.ts";
 import { listContentRows } from "../../overlays/content-rows.ts";
+import { formatDetailText } from "../../parts/detail-lines.ts";
 import type {
   ClockAccess,
   DataAccess,
@@ -15,7 +15,7 @@ import type {
   TableAccess,
   ThemeAccess,
   TreeAccess,
-} from "../../state/parts.ts";
+} from "../../parts/parts.ts";
 import { joinCellTexts, type RowModel } from "../../theme/cells.ts";
 import { buildUnknownPage } from "./empty-pages.ts";
 

@@ -7,7 +7,7 @@ import type {
   JobAccess,
   StateAccess,
   ThemeAccess,
-} from "../../state/parts.ts";
+} from "../../parts/parts.ts";
 import type { StyleRole } from "../../theme/roles.ts";
 import { type BarModel, type BarSegment, buildBar } from "./bar-model.ts";
 

@@ -1,5 +1,4 @@
 import { clean } from "../../../base/text.ts";
-import type { Size } from "../../state/layout.ts";
 import type {
   ClockAccess,
   DataAccess,
@@ -7,8 +6,9 @@ import type {
   StateAccess,
   TableAccess,
   ThemeAccess,
-} from "../../state/parts.ts";
-import { computeTableHeight, listTableNotes } from "../../state/table-notes.ts";
+} from "../../parts/parts.ts";
+import { computeTableHeight, listTableNotes } from "../../parts/table-notes.ts";
+import type { Size } from "../../state/layout.ts";
 import type { RowCell, RowModel, RowSelection } from "../../theme/cells.ts";
 import { buildUnknownPage, buildWelcomePage, createPageRow } from "./empty-pages.ts";
 

@@ -1,7 +1,7 @@
 import { computeDisplayWidth } from "../../../base/text.ts";
 import { getTabLabel } from "../../data/explorer/build-tree.ts";
+import type { DataAccess, StateAccess, ThemeAccess } from "../../parts/parts.ts";
 import { TABS, type TabId } from "../../state/console-state.ts";
-import type { DataAccess, StateAccess, ThemeAccess } from "../../state/parts.ts";
 import type { StyleRole } from "../../theme/roles.ts";
 
 /** The tabs that are shown, and the texts around them. */

@@ -1,7 +1,7 @@
 import type { DetailLine } from "../../commands/see/detail.ts";
-import { findTargetLines } from "../data/detail/detail-lines.ts";
-import { scrollBy } from "../overlays/scroll.ts";
+import { findTargetLines } from "../parts/detail-lines.ts";
 import type { ConsoleState } from "../state/console-state.ts";
+import { scrollBy } from "../state/scroll.ts";
 
 type DetailState = ConsoleState["detail"];
 

@@ -1,5 +1,5 @@
-import type { ConsoleJob } from "../actions/commands/jobs.ts";
 import type { StyleRole } from "../theme/roles.ts";
+import type { ConsoleJob } from "./jobs.ts";
 
 /** Describes the state of a job in a word. */
 export function describeJobState({ code }: ConsoleJob): { text: string; role: StyleRole } {

@@ -1,4 +1,4 @@
-import type { RowList } from "./cursor.ts";
+import type { RowList } from "../state/cursor.ts";
 import type { JobAccess, StateAccess, TableAccess } from "./parts.ts";
 
 type PanelRowsParts = JobAccess & StateAccess & TableAccess;

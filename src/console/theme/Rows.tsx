@@ -1,4 +1,4 @@
-import type { RowModel } from "../theme/cells.ts";
+import type { RowModel } from "./cells.ts";
 import { Row } from "./Row.tsx";
 
 /** Rows, one below the other. */

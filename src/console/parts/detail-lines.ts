@@ -1,7 +1,7 @@
-import { buildDetailLines, type DetailLine } from "../../../commands/see/detail.ts";
-import type { DetailTarget } from "../../../model/detail/detail.ts";
-import type { DataAccess, DetailAccess, LayoutAccess, StateAccess, ThemeAccess } from "../../state/parts.ts";
-import { NOT_READ_YET } from "../not-read-yet.ts";
+import { buildDetailLines, type DetailLine } from "../../commands/see/detail.ts";
+import type { DetailTarget } from "../../model/detail/detail.ts";
+import { NOT_READ_YET } from "../data/not-read-yet.ts";
+import type { DataAccess, DetailAccess, LayoutAccess, StateAccess, ThemeAccess } from "./parts.ts";
 
 /** Sum of the margins at the left and the right of the text, columns. */
 const MARGIN = 2;

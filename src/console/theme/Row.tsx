@@ -1,8 +1,8 @@
 import { Text, Transform } from "ink";
 import { memo, type ReactNode } from "react";
-import type { RowCell, RowModel, RowSelection } from "../theme/cells.ts";
-import type { StyleRole } from "../theme/roles.ts";
-import { useTheme } from "../theme/ThemeContext.tsx";
+import type { RowCell, RowModel, RowSelection } from "./cells.ts";
+import type { StyleRole } from "./roles.ts";
+import { useTheme } from "./ThemeContext.tsx";
 
 interface RowProps extends RowModel {
   /** The columns that a selected row fills. */

@@ -1,6 +1,6 @@
+import type { LayoutAccess, StateAccess, StateUpdates } from "../parts/parts.ts";
 import { type ConsoleState, PANELS, type Pane, TABS, type TabId } from "../state/console-state.ts";
 import { listPanes } from "../state/layout.ts";
-import type { LayoutAccess, StateAccess, StateUpdates } from "../state/parts.ts";
 
 /** Gives the keyboard to a pane, and shows it if it is hidden. */
 export function focusOn(app: StateUpdates, focus: Pane): void {

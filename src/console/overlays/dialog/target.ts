@@ -1,11 +1,11 @@
-import { clean } from "../../base/text.ts";
-import { buildDetailLines, wrapProseLines } from "../../commands/see/detail.ts";
-import type { DetailTarget } from "../../model/detail/detail.ts";
-import type { Remedy } from "../../model/views/remedy.ts";
-import type { Subject } from "../../model/views/view.ts";
-import { buildEditAction } from "../actions/commands/configuration-actions.ts";
-import { getCommandById, type RowActionResult } from "../actions/commands/row-action.ts";
-import { buildDetail } from "../data/detail/build-detail.ts";
+import { clean } from "../../../base/text.ts";
+import { buildDetailLines, wrapProseLines } from "../../../commands/see/detail.ts";
+import type { DetailTarget } from "../../../model/detail/detail.ts";
+import type { Remedy } from "../../../model/views/remedy.ts";
+import type { Subject } from "../../../model/views/view.ts";
+import { buildEditAction } from "../../actions/commands/configuration-actions.ts";
+import { getCommandById, type RowActionResult } from "../../actions/commands/row-action.ts";
+import { buildDetail } from "../../data/detail/build-detail.ts";
 import type {
   ChangeNotifier,
   ClockAccess,
@@ -13,10 +13,10 @@ import type {
   DialogPorts,
   OverlayAccess,
   ThemeAccess,
-} from "../state/parts.ts";
-import { createRow, type RowModel } from "../theme/cells.ts";
-import { openDialog } from "./dialog/open-dialog.ts";
-import { TextOverlay } from "./text-overlay.ts";
+} from "../../parts/parts.ts";
+import { createRow, type RowModel } from "../../theme/cells.ts";
+import { TextOverlay } from "../text-overlay.ts";
+import { openDialog } from "./open-dialog.ts";
 
 type TargetParts = ClockAccess & DataAccess & ThemeAccess;
 

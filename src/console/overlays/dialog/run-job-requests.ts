@@ -1,6 +1,5 @@
 import { EXIT } from "../../../base/errors.ts";
-import { openJob } from "../../overlays/output.ts";
-import { START_CURSOR } from "../../state/console-state.ts";
+import type { ConsoleJob, JobRequest } from "../../jobs/jobs.ts";
 import type {
   ChangeNotifier,
   ClipboardAccess,
@@ -10,8 +9,9 @@ import type {
   StateUpdates,
   ThemeAccess,
   ToastAccess,
-} from "../../state/parts.ts";
-import type { ConsoleJob, JobRequest } from "./jobs.ts";
+} from "../../parts/parts.ts";
+import { START_CURSOR } from "../../state/console-state.ts";
+import { openJob } from "../output.ts";
 
 type RunJobRequestsParts = ChangeNotifier &
   ClipboardAccess &

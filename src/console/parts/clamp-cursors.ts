@@ -1,5 +1,5 @@
-import { type ConsoleState, type Cursor, START_CURSOR, TOAST_DURATION } from "./console-state.ts";
-import { clampCursor } from "./cursor.ts";
+import { type ConsoleState, type Cursor, START_CURSOR, TOAST_DURATION } from "../state/console-state.ts";
+import { clampCursor } from "../state/cursor.ts";
 import { getPanelRows } from "./panel-rows.ts";
 import type { ClockAccess, CursorAccess, TableAccess } from "./parts.ts";
 import { computeTableHeight } from "./table-notes.ts";

@@ -1,5 +1,5 @@
-import type { CommandIo } from "../../../commands/spec.ts";
-import type { Snapshot } from "../../../model/snapshot/snapshot.ts";
+import type { CommandIo } from "../../commands/spec.ts";
+import type { Snapshot } from "../../model/snapshot/snapshot.ts";
 
 /** Receives the output of a command, line by line, and can end the command. */
 export interface OutputCapture {

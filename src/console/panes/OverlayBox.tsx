@@ -1,10 +1,10 @@
 import { Box } from "ink";
-import { listContentRows } from "./content-rows.ts";
-import { Dialog } from "./dialog/Dialog.tsx";
-import { FittedRows } from "./FittedRows.tsx";
-import { OverlayFrame } from "./OverlayFrame.tsx";
-import type { OverlayBoxModel, OverlayContent } from "./overlay.ts";
-import { Palette } from "./palette/Palette.tsx";
+import { listContentRows } from "../overlays/content-rows.ts";
+import { Dialog } from "../overlays/dialog/Dialog.tsx";
+import { FittedRows } from "../overlays/FittedRows.tsx";
+import { OverlayFrame } from "../overlays/OverlayFrame.tsx";
+import { Palette } from "../overlays/palette/Palette.tsx";
+import type { OverlayBoxModel, OverlayContent } from "../parts/overlay.ts";
 
 /** An overlay in its frame, at its position. */
 export function OverlayBox({ left, top, model }: OverlayBoxModel) {

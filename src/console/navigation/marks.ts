@@ -1,6 +1,5 @@
 import type { Subject } from "../../model/views/view.ts";
-import { findSelectedTarget } from "../data/detail/detail-lines.ts";
-import type { TabState } from "../state/console-state.ts";
+import { findSelectedTarget } from "../parts/detail-lines.ts";
 import type {
   CursorAccess,
   DetailAccess,
@@ -10,7 +9,8 @@ import type {
   StateUpdates,
   ThemeAccess,
   ToastAccess,
-} from "../state/parts.ts";
+} from "../parts/parts.ts";
+import type { TabState } from "../state/console-state.ts";
 import { moveInFocusedPane } from "./moves.ts";
 
 type MarksParts = CursorAccess & DetailAccess & LogAccess & StateUpdates & ThemeAccess & ToastAccess;

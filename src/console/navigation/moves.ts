@@ -1,11 +1,11 @@
-import { listDetailLines } from "../data/detail/detail-lines.ts";
-import { scrollBy } from "../overlays/scroll.ts";
-import { computePanelListHeight } from "../state/clamp-cursors.ts";
+import { computePanelListHeight } from "../parts/clamp-cursors.ts";
+import { listDetailLines } from "../parts/detail-lines.ts";
+import { getPanelRows } from "../parts/panel-rows.ts";
+import type { CursorAccess, DetailAccess, LogAccess, StateUpdates, ThemeAccess } from "../parts/parts.ts";
+import { computeTableHeight } from "../parts/table-notes.ts";
 import type { ConsoleState, Cursor, Pane } from "../state/console-state.ts";
 import { moveCursor, type RowList, scrollCursor } from "../state/cursor.ts";
-import { getPanelRows } from "../state/panel-rows.ts";
-import type { CursorAccess, DetailAccess, LogAccess, StateUpdates, ThemeAccess } from "../state/parts.ts";
-import { computeTableHeight } from "../state/table-notes.ts";
+import { scrollBy } from "../state/scroll.ts";
 import { moveInDetail } from "./move-in-detail.ts";
 
 type MovesParts = CursorAccess & DetailAccess & LogAccess & StateUpdates & ThemeAccess;

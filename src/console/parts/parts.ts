@@ -2,17 +2,17 @@ import type { CommandContext } from "../../commands/store-command.ts";
 import type { Detail } from "../../model/detail/detail.ts";
 import type { EventLog } from "../../model/events/index.ts";
 import type { Subject } from "../../model/views/view.ts";
-import type { Jobs } from "../actions/commands/jobs.ts";
 import type { Keymap } from "../actions/keys/keymap.ts";
 import type { ConsoleTable } from "../data/console-table.ts";
 import type { TabCounts } from "../data/explorer/build-tree.ts";
 import type { ExplorerTree } from "../data/explorer/explorer-tree.ts";
 import type { LiveView } from "../data/live-view.ts";
 import type { ScreenLog } from "../data/screen-log.ts";
-import type { Hint, Overlays } from "../overlays/overlay.ts";
+import type { Jobs } from "../jobs/jobs.ts";
+import type { ConsoleState } from "../state/console-state.ts";
+import type { Layout, Size } from "../state/layout.ts";
 import type { Theme } from "../theme/theme.ts";
-import type { ConsoleState } from "./console-state.ts";
-import type { Layout, Size } from "./layout.ts";
+import type { Hint, Overlays } from "./overlay.ts";
 
 // What the parts of the console share. A function names only what it needs.
 
