@@ -1,3 +1,4 @@
+import { parseJson } from "../base/parse-json.ts";
 import { findMacroFault, type ParseResult } from "../base/text.ts";
 import { buildValueFault, type SettingKind } from "./setting-kinds.ts";
 
@@ -86,15 +87,6 @@ function isKeyBindings(given: unknown): given is KeyBindings {
   const isText = (one: unknown) => typeof one === "string";
   if (typeof given !== "object" || given === null || Array.isArray(given)) return false;
   return Object.values(given).every((keys) => isText(keys) || (Array.isArray(keys) && keys.every(isText)));
-}
-
-/** @returns undefined if the text is not JSON */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function parsePairs(given: string): Record<string, number | string> | undefined {

@@ -1,4 +1,5 @@
 import { ConfigError } from "../base/errors.ts";
+import { parseJson } from "../base/parse-json.ts";
 import { findNameFault, findNearest, type ParseResult, quoteText } from "../base/text.ts";
 
 /**
@@ -117,12 +118,4 @@ export function createUnknownGroupError(groups: ReadonlyMap<string, unknown>, gr
   const meant = findNearest(group, groups.keys());
   const hint = meant === undefined ? "see: signalbox group list" : `did you mean ${quoteText(meant)}?`;
   return new ConfigError(`there is no group ${quoteText(group)}; ${hint}`);
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,4 +1,5 @@
 import { ConfigError } from "../base/errors.ts";
+import { parseJson } from "../base/parse-json.ts";
 import { type ParseResult, quoteText } from "../base/text.ts";
 import { evaluateUnits } from "./arithmetic.ts";
 import type { Macros } from "./macros.ts";
@@ -53,12 +54,4 @@ export function evaluateConfiguredTotal(text: string, macros: Macros): number | 
   const total = "fault" in config ? config : evaluateUnits(config.value.total ?? "", macros.lookup);
   if ("fault" in total) throw new ConfigError(`configured total: ${total.fault}`);
   return total.value;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,3 +1,4 @@
+import { parseJson } from "../base/parse-json.ts";
 import type { KeyValue } from "./txn.ts";
 
 /**
@@ -89,14 +90,6 @@ export function compareByClaim(a: QueueEntry, b: QueueEntry): number {
 export function parseTicket(text: string): Ticket | undefined {
   const value = parseJson(text);
   return isRecord(value) && hasTicketShape(value) ? value : undefined;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -1,5 +1,6 @@
 import { SignalboxError } from "../../../base/errors.ts";
 import { findInexactNumber } from "../../../base/json-numbers.ts";
+import { parseJson } from "../../../base/parse-json.ts";
 import { findNameFault, type ParseResult, quoteText } from "../../../base/text.ts";
 import { parseCron } from "../../../schedule/cron/cron.ts";
 import { checkDefinition, type Definition } from "../../../schedule/definition.ts";
@@ -135,14 +136,6 @@ function parseData({ values, isTabbed }: ExportedRow): ParseResult<Readonly<Reco
   return {
     fault: `data ${quoteText(text)} is not ${why}; PerfectSched reads it as {}: write {} if that is right`,
   };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function findDefinitionFault(definition: Definition): string | undefined {

@@ -1,4 +1,5 @@
 import { findInexactNumber } from "../../../base/json-numbers.ts";
+import { parseJson } from "../../../base/parse-json.ts";
 import { quoteText } from "../../../base/text.ts";
 import { isJsonObject } from "../../../schedule/json-fields.ts";
 import { parseDelimited } from "./delimited.ts";
@@ -120,14 +121,6 @@ function toExportedRows(values: readonly { line: number; value: unknown }[]): Ex
   });
   const notes = [...stray].flatMap(([name, line]) => listStrayNotes(line, [name]));
   return { rows, faults, notes };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Finds the lines on which the elements of an array begin. */

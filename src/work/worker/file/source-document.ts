@@ -1,5 +1,6 @@
 import { isMap, LineCounter, parseDocument } from "yaml";
 import { ConfigError } from "../../../base/errors.ts";
+import { parseJson } from "../../../base/parse-json.ts";
 import { clean, findNearest, quoteText } from "../../../base/text.ts";
 import { isJsonObject, type JsonFields } from "../../../schedule/json-fields.ts";
 
@@ -78,12 +79,4 @@ export function quoteValue(value: unknown): string {
 function formatPath(path: DocumentPath): string {
   const text = path.map((step) => (typeof step === "number" ? `[${step}]` : `.${step}`)).join("");
   return clean(text.replace(/^\./, ""), 100);
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
