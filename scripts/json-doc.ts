@@ -1,6 +1,6 @@
 /**
- * Writes what docs/json.md says of listings, and docs/ls.schema.json, from the one description in scripts/json-doc:
- * `node scripts/json-doc.ts`. A test fails when they are stale.
+ * Generates the listings part of docs/json.md, and docs/ls.schema.json, from the schemas in scripts/json-doc:
+ * `node scripts/json-doc.ts`. A test fails if they are stale.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
@@ -11,7 +11,7 @@ const DOCS = resolve(import.meta.dirname, "../docs");
 const BEGIN = "<!-- made by scripts/json-doc.ts: begin -->";
 const END = "<!-- end -->";
 
-/** What the files should hold, by path. */
+/** Builds the generated documents. @returns the contents of the files, by path */
 export function buildDocuments(): Record<string, string> {
   const page = resolve(DOCS, "json.md");
   const text = readFileSync(page, "utf8");

@@ -1,4 +1,4 @@
-/** The documents of `signalbox ls --json`, and the lines of `signalbox ls --watch`. */
+/** JSON Schemas for the documents of `signalbox ls --json` and the lines of `signalbox ls --watch`. */
 import { VIEWS, type ViewId } from "../../src/model/tables/index.ts";
 import { PARTS, ROWS } from "./rows.ts";
 import {
@@ -13,7 +13,7 @@ import {
   type RootSchema,
 } from "./schema.ts";
 
-/** What the rows of each view are. */
+/** The row schema of each view. */
 export const ROW_OF: Readonly<Record<ViewId, keyof typeof ROWS & string>> = {
   ...{ overview: "lockOrResource", locks: "lockOrResource", resources: "lockOrResource" },
   ...{ queues: "waiter", runs: "run", hosts: "host", groups: "group" },
@@ -24,40 +24,40 @@ const IDS = Object.keys(VIEWS) as ViewId[];
 
 const version: JsonSchema = {
   const: 1,
-  description: "of this shape; fields may be added to it, none is taken away",
+  description: "version of the format; new fields may be added, none is removed",
 };
-const prefix = createTextSchema("of the keys in etcd");
+const prefix = createTextSchema("prefix of all keys in etcd");
 
 const buildDocument = (id: ViewId) =>
   createObjectSchema(`\`signalbox ls ${id} --json\``, {
-    ...{ version, revision: createRevisionSchema("revision of etcd at which all of it is true"), prefix },
-    view: { const: id, description: "what is listed; without a word, `overview`" },
-    rows: createListSchema(ROW_OF[id], "one for each thing that is listed"),
+    ...{ version, revision: createRevisionSchema("etcd revision of the data"), prefix },
+    view: { const: id, description: "name of the view; `overview` by default" },
+    rows: createListSchema(ROW_OF[id], "rows of the view"),
   });
 
 function buildEventSchema(name: string, description: string, more: Record<string, JsonSchema>): JsonSchema {
-  const at = createRevisionSchema("revision of etcd at which it is true");
+  const at = createRevisionSchema("etcd revision of the data");
   return createObjectSchema(description, {
-    ...{ version, event: { const: name, description: "what has happened" }, revision: at, ...more },
+    ...{ version, event: { const: name, description: "kind of event" }, revision: at, ...more },
   });
 }
 
-const key = createTextSchema("the same for one thing as long as it is there");
+const key = createTextSchema("key of the row, which stays the same as long as the row exists");
 
 export const EVENTS: Readonly<Record<string, JsonSchema>> = {
-  row: buildEventSchema("row", "A row that came or changed; at first, every row there is.", {
-    ...{ key, row: { type: "object", description: "as in `rows` of the same view" } },
+  row: buildEventSchema("row", "A row was added or changed. At the start, every row is written.", {
+    ...{ key, row: { type: "object", description: "row, as in `rows` of the same view" } },
   }),
-  ready: buildEventSchema("ready", "All rows that there were at first have been told.", {
-    ...{ view: createChoiceSchema(IDS, "what is listed"), prefix },
+  ready: buildEventSchema("ready", "All rows that existed at the start have been written.", {
+    ...{ view: createChoiceSchema(IDS, "name of the view"), prefix },
   }),
-  gone: buildEventSchema("gone", "A row that went.", { key }),
-  away: buildEventSchema("away", "etcd does not answer; what was told may be outdated.", {
-    since: createWallSchema("since when"),
+  gone: buildEventSchema("gone", "A row was removed.", { key }),
+  away: buildEventSchema("away", "etcd does not answer. The rows may be outdated.", {
+    since: createWallSchema("start of the outage"),
   }),
   back: buildEventSchema(
     "back",
-    "etcd answers again and was read anew; what changed meanwhile comes next.",
+    "etcd answers again, and was read again. Changes during the outage follow.",
     {},
   ),
 };
@@ -69,5 +69,5 @@ export const LISTINGS: RootSchema = {
   $defs: { ...ROWS, ...PARTS },
 };
 
-/** The schema of a row of a view. */
+/** Builds the schema of a row of a view. */
 export const buildRowSchema = (id: ViewId): JsonSchema => createRefSchema(ROW_OF[id]);

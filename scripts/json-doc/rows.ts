@@ -1,4 +1,4 @@
-/** The rows of `signalbox ls --json`, and what they are made of. */
+/** JSON Schemas for the rows of `signalbox ls --json` and their parts. */
 
 import { SCHEDULE_STATES } from "../../src/model/rows/schedule-row.ts";
 import { AUDIT_ACTIONS } from "../../src/protocol/audit.ts";
@@ -19,279 +19,315 @@ import {
   type JsonSchema,
 } from "./schema.ts";
 
-const kind = createChoiceSchema(["lock", "resource"], "what it is");
+const kind = createChoiceSchema(["lock", "resource"], "kind of queue");
+const ADMITTED = "`admitted`: it could hold this queue, but waits in another queue";
+const GRACE = "`grace`: its command has ended, and the ticket keeps its position";
+const MALFORMED = "`malformed`: the ticket cannot be read, so most fields are missing";
 const state = createChoiceSchema(
   ["waiting", "admitted", "held", "grace", "malformed"],
-  "`admitted`: its turn here, waiting elsewhere; `grace`: its command has ended, its place is kept; `malformed`: the ticket cannot be read, so most fields are missing",
+  `state of the ticket. ${ADMITTED}; ${GRACE}; ${MALFORMED}`,
 );
 
-/** What a ticket says; all of it is missing where it cannot be read. */
-const said = {
-  "host?": createTextSchema("full name of the host it runs on"),
-  "pid?": { type: "integer", description: "of its runner" },
-  "user?": createTextSchema("who runs it"),
-  "command?": createTextSchema("base name of its command"),
-  "args?": createTextsSchema("the command's arguments, where the run records them"),
-  "label?": createTextSchema("what the user calls it"),
+/** Fields from the ticket. All are missing if the ticket cannot be read. */
+const ticketFields = {
+  "host?": createTextSchema("full name of the run's host"),
+  "pid?": { type: "integer", description: "process id of the runner" },
+  "user?": createTextSchema("user who started the run"),
+  "command?": createTextSchema("base name of the command"),
+  "args?": createTextsSchema("arguments of the command, if the run records them"),
+  "label?": createTextSchema("label from `--label`"),
 };
 const times = {
-  "enqueuedAt?": createWallSchema("when it claimed"),
-  "grantedAt?": createWallSchema("when it was granted"),
+  "enqueuedAt?": createWallSchema("time of the claim"),
+  "grantedAt?": createWallSchema("time of the grant"),
 };
 const units = {
-  "count?": createCountSchema("units asked for; 1 on a lock"),
-  "total?": createCountSchema("units there are, as this run states it"),
+  "count?": createCountSchema("units requested; 1 for a lock"),
+  "total?": createCountSchema("total units, as computed by this run; 1 for a lock"),
 };
-const until = { "until?": createWallSchema("in `grace`: when the place is free") };
+const until = { "until?": createWallSchema("end of the `grace` state") };
 const reset = { "reset?": createRefSchema("reset") };
 
 const drain = {
-  scope: createChoiceSchema(DRAIN_SCOPES, "what it stops"),
-  name: createTextSchema("of the lock, resource, host or group; `all` in the scope `all`"),
-  by: createTextSchema("who drained it"),
-  at: createWallSchema("since when; 0 where it does not say"),
-  "why?": createTextSchema("the reason that was given"),
-  "until?": createWallSchema("when it ends by itself"),
-  revision: createRevisionSchema("revision of etcd of its last change"),
+  scope: createChoiceSchema(DRAIN_SCOPES, "kind of object that is drained"),
+  name: createTextSchema("name of the lock, resource, host or group; `all` in the scope `all`"),
+  by: createTextSchema("user who created the drain"),
+  at: createWallSchema("time of creation; 0 if unknown"),
+  "why?": createTextSchema("reason from the operator"),
+  "until?": createWallSchema("time at which the drain ends automatically"),
+  revision: createRevisionSchema("etcd revision of the last change of the drain"),
 };
 
 export const ROWS: Readonly<Record<string, JsonSchema>> = {
   lockOrResource: createObjectSchema("A lock or a resource.", {
-    ...{ kind, name: createTextSchema("its name") },
+    ...{ kind, name: createTextSchema("name of the lock or resource") },
     state: createChoiceSchema(
       ["held", "waiting", "grace", "admitted", "drained", "resetting", "malformed", "free"],
-      "`waiting`: nobody holds it, somebody is about to; `admitted`: a run has its turn, and waits for leases; `drained`: nobody holds it, nor may; `resetting`: its holder was asked to give it up; `malformed`: the first ticket cannot be read. What is drained while it is held is `held`: see `drains`",
+      "state of the queue. `waiting`: no run holds it, and one is about to be granted; `admitted`: no run holds it, and the first one waits for its leases; `drained`: no run holds it, and none can be granted; `resetting`: a holder was asked to give it up; `grace`: the commands of all holders have ended; `malformed`: the first ticket cannot be read. A queue that is drained while it is held is `held`; see `drains`",
     ),
-    used: createCountSchema("units that are held"),
+    used: createCountSchema("units held"),
     "total?": createCountSchema(
-      "units there are: as configured, or as the first ticket states it; 1 for a lock",
+      "total units: from the configuration, or else from the first readable ticket; 1 for a lock",
     ),
     "configured?": createRefSchema("configured"),
-    holders: createListSchema("ticket", "who holds it, the oldest first"),
-    waiters: createListSchema("ticket", "who waits, in order"),
-    drains: createListSchema("drain", "of it, or of everything"),
+    holders: createListSchema("ticket", "tickets of the holders, oldest first"),
+    waiters: createListSchema("ticket", "tickets of the waiters, in queue order"),
+    drains: createListSchema("drain", "drains of this lock or resource, and of everything"),
   }),
-  waiter: createObjectSchema("One that waits, in one queue.", {
-    ...{ kind, name: createTextSchema("of the lock or resource") },
-    position: { type: "integer", minimum: 1, description: "from 1, over all tickets of the queue" },
+  waiter: createObjectSchema("A waiting run in one queue.", {
+    ...{ kind, name: createTextSchema("name of the lock or resource") },
+    position: {
+      type: "integer",
+      minimum: 1,
+      description: "position in the queue, from 1; tickets of holders count",
+    },
     ...{
       run: createTextSchema("id of the run"),
-      state: { ...state, enum: ["waiting", "admitted", "malformed"] },
+      state: createChoiceSchema(
+        ["waiting", "admitted", "malformed"],
+        `state of the ticket. ${ADMITTED}; ${MALFORMED}`,
+      ),
     },
-    ...{ ...said, ...units, ...times, ...until, ...reset },
+    ...{ ...ticketFields, ...units, ...times, ...until, ...reset },
     token: createRevisionSchema("`create_revision` of the ticket"),
     drains: createListSchema(
       "drain",
-      "what stops it here: drains of the lock or resource, its host, its groups, everything",
+      "drains that block it here: of the lock or resource, its host, its groups, or everything",
     ),
   }),
-  run: createObjectSchema("A run with all its tickets.", {
-    run: createTextSchema("its id"),
-    state: { ...state, description: "of the ticket that is furthest from being held" },
-    ...{ ...said, ...times, ...reset },
+  run: createObjectSchema("A run and all its tickets.", {
+    run: createTextSchema("id of the run"),
+    state: { ...state, description: "state of the ticket that is furthest from being held" },
+    ...{ ...ticketFields, ...times, ...reset },
     token: createRevisionSchema(
-      "fencing token: `create_revision` of the lock's ticket, without a lock that of the leases'",
+      "fencing token: `create_revision` of the lock ticket, or without a lock of the first lease ticket; for a task without leases, of its running key",
     ),
     tickets: createListSchema(
       "stand",
-      "every queue it stands in; none where a worker runs it and it holds no leases",
+      "tickets of the run; empty for a task of a worker that holds no leases",
     ),
-    "schedule?": createTextSchema("id of the schedule, where a worker runs it"),
-    "scheduled?": createWallSchema("nominal time of the schedule's occurrence"),
-    drains: createListSchema("drain", "what stops it, where it waits"),
+    "schedule?": createTextSchema("id of the schedule, if a worker runs it"),
+    "scheduled?": createWallSchema("nominal time of the occurrence, if a worker runs it"),
+    drains: createListSchema("drain", "drains that block the run, if it waits"),
   }),
-  host: createObjectSchema("A host that was seen, that has claimed something, or that a group names.", {
-    host: createTextSchema("full name, in small letters"),
+  host: createObjectSchema("A host with a record, with a claim, or in a group.", {
+    host: createTextSchema("full name, in lower case"),
     "seenAt?": createWallSchema(
-      "when it last said that it is there, which it does every five minutes at most; missing: never",
+      "time of the last host record, rounded down to five minutes; a host writes it when it claims something; missing if there is none",
     ),
-    "cpu?": createNumberSchema("processors"),
+    "cpu?": createNumberSchema("number of processors"),
     "memMb?": createNumberSchema("memory, MiB"),
     "macros?": {
-      ...{ type: "object", description: "the host's own macros" },
+      ...{ type: "object", description: "macros from the host's settings" },
       additionalProperties: { type: ["number", "string"] },
     },
-    "version?": createTextSchema("of signalbox there"),
-    holds: createCountSchema("runs there that hold all they asked for"),
-    waits: createCountSchema("runs there that wait"),
-    groups: createTextsSchema("groups it is in, also through others"),
-    drains: createListSchema("drain", "of it, of its groups, of everything"),
+    "version?": createTextSchema("version of signalbox on the host"),
+    holds: createCountSchema("number of runs on the host that hold everything they claim"),
+    waits: createCountSchema("number of runs on the host that wait"),
+    groups: createTextsSchema("groups that contain the host, directly or through other groups"),
+    drains: createListSchema("drain", "drains of the host, of its groups, and of everything"),
   }),
   group: createObjectSchema("A group of hosts.", {
-    group: createTextSchema("its name"),
-    members: createTextsSchema("as operators wrote them: hosts and groups"),
-    hosts: createTextsSchema("all hosts, also through other groups"),
-    live: createCountSchema("how many of these were seen in the last hour"),
-    "fault?": createTextSchema("why its value cannot be read"),
-    drains: createListSchema("drain", "of it, or of everything"),
+    group: createTextSchema("name of the group"),
+    members: createTextsSchema("members as configured: hosts and groups"),
+    hosts: createTextsSchema("all hosts of the group, directly or through other groups"),
+    live: createCountSchema("number of `hosts` seen in the last hour: with a record at most 65 minutes old"),
+    "fault?": createTextSchema("why the group cannot be read"),
+    drains: createListSchema("drain", "drains of the group, and of everything"),
   }),
   drainRow: createObjectSchema("A drain.", {
     ...drain,
-    ended: { type: "boolean", description: "its time is over: it stops nothing any more" },
+    ended: { type: "boolean", description: "whether `until` has passed, so that the drain has no effect" },
   }),
-  schedule: createObjectSchema("A schedule. `signalbox show schedule` has more.", {
-    schedule: createTextSchema("its id"),
-    state: createChoiceSchema(SCHEDULE_STATES, "the first of `states`"),
+  schedule: createObjectSchema("A schedule. `signalbox show schedule` prints more.", {
+    schedule: createTextSchema("id of the schedule"),
+    state: createChoiceSchema(SCHEDULE_STATES, "first element of `states`"),
     states: createTextsSchema(
-      "all that holds of it. `due`: its next run may be taken; `late`: so it has been for ten seconds; `retrying`: what failed is tried again; `failed`: the last run failed and is not; `no-worker`: none has a handler for it; `ended`: it runs no more",
+      "all states that apply. `due`: a worker may start the next run; `late`: the run has been due for ten seconds; `retrying`: a failed run is retried; `failed`: the last run failed and is not retried; `no-worker`: no worker has a handler for it; `ended`: no further run is planned",
     ),
-    "fault?": createTextSchema("why its keys cannot be read"),
-    task: createTextSchema("its command, or the type that chooses the handler"),
-    "next?": createWallSchema("when it may run next"),
+    "fault?": createTextSchema("which key of the schedule is missing or cannot be read, and why"),
+    task: createTextSchema("command, or the type that selects the handler"),
+    "next?": createWallSchema("earliest start of the next run"),
     "nominal?": createWallSchema(
-      "the time that this stands for in the cron text: without delay, jitter, pause",
+      "nominal time of the next occurrence in the cron expression: without delay, jitter and pause",
     ),
-    "definition?": { type: "object", description: "what operators keep, as `schedule export` has it" },
-    open: createListSchema("open", "occurrences that were taken up or triggered, and have not ended"),
+    "definition?": { type: "object", description: "definition, as in `schedule export`" },
+    open: createListSchema("open", "occurrences that were started or triggered, and have not finished"),
     "last?": createRefSchema("last"),
-    dead: { type: "integer", description: "dead letters that are kept" },
-    runs: createListSchema("execution", "who runs it now, the oldest first"),
+    dead: { type: "integer", description: "number of stored dead letters" },
+    runs: createListSchema("execution", "current executions, oldest first"),
   }),
   worker: createObjectSchema("A worker.", {
-    worker: createTextSchema("its id"),
+    worker: createTextSchema("id of the worker"),
     ...{
-      "host?": createTextSchema("full name of its host"),
-      "pid?": { type: "integer", description: "of its process" },
+      "host?": createTextSchema("full name of the worker's host"),
+      "pid?": { type: "integer", description: "process id of the worker" },
     },
-    ...{ "version?": createTextSchema("of signalbox there"), "since?": createWallSchema("when it began") },
-    "wall?": createWallSchema("its clock when it last wrote"),
-    "beat?": createCountSchema("how often it has written"),
-    "types?": createTextsSchema(
-      "types that it has handlers for, `/regular expressions/` among them; `$command`: commands",
-    ),
-    "tags?": createTextsSchema("its tags"),
     ...{
-      running: createCountSchema("tasks that it runs"),
-      "concurrency?": createCountSchema("tasks that it runs at most"),
+      "version?": createTextSchema("version of signalbox"),
+      "since?": createWallSchema("start of the worker"),
+    },
+    "wall?": createWallSchema("the worker's clock when it last wrote its record"),
+    "beat?": createCountSchema("number of the record, from 1"),
+    "types?": createTextsSchema(
+      "types with a handler: names and `/regular expressions/`; `$command` stands for commands",
+    ),
+    "tags?": createTextsSchema("tags of the worker"),
+    ...{
+      running: createCountSchema("number of running tasks"),
+      "concurrency?": createCountSchema("maximum number of running tasks"),
     },
     "clock?": createChoiceSchema(
       CLOCK_STATES,
-      "`warns`: more than 0.5 s off; `refuses`: more than 5 s, it starts nothing",
+      "state of the worker's clock. `warns`: more than 0.5 s off; `refuses`: more than 5 s off, so the worker starts nothing",
     ),
-    isLeaving: { type: "boolean", description: "it takes nothing more" },
-    "fault?": createTextSchema("why its word cannot be read"),
+    isLeaving: { type: "boolean", description: "whether the worker is leaving and starts nothing more" },
+    "fault?": createTextSchema("why its record cannot be read"),
   }),
-  pastRun: createObjectSchema("A run that has ended. A lock remembers its last 20.", {
-    ...{ lock: createTextSchema("the lock it held"), run: createTextSchema("its id") },
+  pastRun: createObjectSchema("A run that has ended. The history of a lock has its last 20 runs.", {
+    ...{ lock: createTextSchema("name of the lock"), run: createTextSchema("id of the run") },
     state: createChoiceSchema(
       ["ok", "failed", "killed", "ended"],
-      "`ok`: exit 0; `killed`: by a signal; `ended`: signalbox ended it, see `reason`",
+      "result of the run. `ok`: exit code 0; `killed`: exit code above 128, by a signal; `ended`: signalbox ended the command, see `reason`",
     ),
     ...{
-      host: createTextSchema("full name of the host it ran on"),
-      pid: { type: "integer", description: "of its runner" },
+      host: createTextSchema("full name of the run's host"),
+      pid: { type: "integer", description: "process id of the runner" },
     },
     ...{
-      command: createTextSchema("base name of its command"),
-      "label?": createTextSchema("what the user called it"),
+      command: createTextSchema("base name of the command"),
+      "label?": createTextSchema("label from `--label`"),
     },
-    token: createRevisionSchema("fencing token that it had"),
+    token: createRevisionSchema("fencing token"),
     ...{
-      enqueuedAt: createWallSchema("when it claimed"),
-      grantedAt: createWallSchema("when it was granted"),
-      endedAt: createWallSchema("when it ended"),
+      enqueuedAt: createWallSchema("time of the claim"),
+      grantedAt: createWallSchema("time of the grant"),
+      endedAt: createWallSchema("time of the end"),
     },
     ...{
-      waited: createNumberSchema("ms that it waited"),
-      held: createNumberSchema("ms that it held the lock"),
+      waited: createNumberSchema("duration of the wait, ms"),
+      held: createNumberSchema("duration of the hold, ms"),
     },
-    exit: { type: "integer", description: "exit code of the command; more than 128: 128 and the signal" },
-    "reason?": createTextSchema("why signalbox ended the command, where it did"),
+    exit: {
+      type: "integer",
+      description: "exit code of the command; 128 plus the signal number if a signal killed it",
+    },
+    "reason?": createTextSchema("why signalbox ended the command, if it did"),
   }),
-  auditRecord: createObjectSchema("What an operator did.", {
-    id: createTextSchema("ids sort by time"),
-    ...{ at: createWallSchema("when"), user: createTextSchema("who"), host: createTextSchema("where") },
-    "sudoUser?": createTextSchema("who became `user` by sudo"),
-    action: createChoiceSchema(AUDIT_ACTIONS, "what was done"),
-    target: createTextSchema("to what: `lock invoices`, `host web1.example.com`, `all`"),
-    seen: createRevisionSchema("revision of etcd that the operator saw"),
-    "reason?": createTextSchema("why, where that was said"),
-    outcome: createTextSchema("what became of it"),
+  auditRecord: createObjectSchema("An action of an operator.", {
+    id: createTextSchema("id of the record; ids sort by time"),
+    ...{
+      at: createWallSchema("time of the action"),
+      user: createTextSchema("user who acted"),
+      host: createTextSchema("host on which the user acted"),
+    },
+    "sudoUser?": createTextSchema("user who called sudo to become `user`"),
+    action: createChoiceSchema(AUDIT_ACTIONS, "action"),
+    target: createTextSchema(
+      "target of the action, such as `lock invoices`, `host web1.example.com` or `all`",
+    ),
+    seen: createRevisionSchema("etcd revision of the data that the operator saw"),
+    "reason?": createTextSchema("reason from the operator"),
+    outcome: createTextSchema("outcome, as text for people"),
   }),
-  problem: createObjectSchema("Something that an operator should look at.", {
+  problem: createObjectSchema("A problem that an operator should look at.", {
     kind: createChoiceSchema(
       [
         ...["malformed", "orphan", "totals", "too-large", "overdue", "long-hold", "long-wait"],
         ...["reset-unanswered", "clock", "drain-ended", "group", "host"],
         ...["late", "dead-letter", "no-worker"],
       ],
-      "what it is",
+      "kind of problem",
     ),
-    level: createChoiceSchema(["warning", "failure"], "`failure`: something does not work"),
-    subject: createTextSchema("what it is about: `lock invoices`"),
-    detail: createTextSchema("a sentence for people"),
-    remedy: createTextSchema("what to type, or what to look at"),
-    "host?": createTextSchema("the host it has to do with, where there is one"),
-    "run?": createTextSchema("the run, likewise"),
+    level: createChoiceSchema(["warning", "failure"], "severity. `failure`: something does not work"),
+    subject: createTextSchema("affected object, such as `lock invoices`"),
+    detail: createTextSchema("description for people"),
+    remedy: createTextSchema("command to run, or what to check"),
+    "host?": createTextSchema("affected host, if there is one"),
+    "run?": createTextSchema("affected run, if there is one"),
   }),
 };
 
-/** What rows are made of. */
+/** Schemas that rows refer to. */
 export const PARTS: Readonly<Record<string, JsonSchema>> = {
-  ticket: createObjectSchema("A run in a queue.", {
-    ...{ run: createTextSchema("id of the run"), state, ...said, ...units, ...times, ...until, ...reset },
-    token: createRevisionSchema("fencing token, where this is the lock's ticket: its `create_revision`"),
-  }),
-  open: createObjectSchema("An occurrence of a schedule that was taken up or triggered.", {
+  ticket: createObjectSchema("A run's ticket in a queue.", {
     ...{
-      scheduled: createWallSchema("its nominal time"),
-      runAt: createWallSchema("when it may be started, unless it runs"),
+      run: createTextSchema("id of the run"),
+      state,
+      ...ticketFields,
+      ...units,
+      ...times,
+      ...until,
+      ...reset,
     },
-    attempt: createCountSchema("how often it was started"),
-    failures: createCountSchema("how often it failed"),
-    kind: createChoiceSchema(["due", "trigger"], "`trigger`: an operator asked for it"),
+    token: createRevisionSchema("`create_revision` of the ticket; on the lock ticket, the fencing token"),
   }),
-  last: createObjectSchema("How the last occurrence that was started has ended.", {
+  open: createObjectSchema(
+    "An occurrence of a schedule that was started or triggered, and has not finished.",
+    {
+      ...{
+        scheduled: createWallSchema("nominal time of the occurrence"),
+        runAt: createWallSchema("earliest start, unless it is running"),
+      },
+      attempt: createCountSchema("number of starts"),
+      failures: createCountSchema("number of failures"),
+      kind: createChoiceSchema(["due", "trigger"], "origin. `trigger`: an operator triggered it"),
+    },
+  ),
+  last: createObjectSchema("Result of the occurrence that ended last.", {
     ...{
-      scheduled: createWallSchema("its nominal time"),
-      startedAt: createWallSchema("when it was started"),
+      scheduled: createWallSchema("nominal time of the occurrence"),
+      startedAt: createWallSchema("time of the start"),
     },
     ...{
-      endedAt: createWallSchema("when it ended"),
-      late: createNumberSchema("ms that it was started late"),
+      endedAt: createWallSchema("time of the end"),
+      late: createNumberSchema("delay of the start, ms"),
     },
     result: createChoiceSchema(
       OCCURRENCE_RESULTS,
-      "`released`, `retry`: its handler wished so; `lost`: with its worker",
+      "result. `retry`: the handler requested another start later; `released`: the occurrence was given back; `lost`: its worker had to end it, or vanished; `replaced`: the next occurrence was due; `skipped`: it was never started",
     ),
     run: createTextSchema("id of the run"),
   }),
   execution: createObjectSchema(
-    "An occurrence of a schedule that a worker runs; where its key cannot be read, all but the token is missing.",
+    "A running occurrence of a schedule. If its key cannot be read, it has only `fault` and `token`.",
     {
-      ...{ "worker?": createTextSchema("the worker's id"), "host?": createTextSchema("its host") },
-      "pid?": { type: "integer", description: "of the worker" },
-      ...{ "run?": createTextSchema("id of the run"), "scheduled?": createWallSchema("its nominal time") },
       ...{
-        "attempt?": createCountSchema("for the how-manieth time"),
-        "since?": createWallSchema("when it was started"),
+        "worker?": createTextSchema("id of the worker"),
+        "host?": createTextSchema("full name of the worker's host"),
+      },
+      "pid?": { type: "integer", description: "process id of the worker" },
+      ...{ "run?": createTextSchema("id of the run"), "scheduled?": createWallSchema("nominal time") },
+      ...{
+        "attempt?": createCountSchema("attempt number, from 1"),
+        "since?": createWallSchema("time of the start"),
       },
       ...{
-        "late?": createNumberSchema("ms that it was started late"),
-        "fault?": createTextSchema("why its key cannot be read"),
+        "late?": createNumberSchema("delay of the start, ms"),
+        "fault?": createTextSchema("why the running key cannot be read"),
       },
-      token: createRevisionSchema("fencing token: `create_revision` of its key"),
+      token: createRevisionSchema("fencing token: `create_revision` of the running key"),
     },
   ),
-  stand: createObjectSchema("A run's ticket, in short.", {
+  stand: createObjectSchema("A run's ticket, in brief.", {
     ...{
       kind,
-      name: createTextSchema("of the lock or resource"),
+      name: createTextSchema("name of the lock or resource"),
       state,
-      "count?": createCountSchema("units"),
+      "count?": createCountSchema("units requested; 1 for a lock"),
     },
   }),
-  drain: createObjectSchema("Nothing new starts in its scope.", drain),
-  reset: createObjectSchema("An operator asked a run to give up its claim.", {
+  drain: createObjectSchema("An operator's order that nothing new is granted in a scope.", drain),
+  reset: createObjectSchema("An operator's request that a run give up its claim.", {
     ...{
-      by: createTextSchema("who asked"),
-      at: createWallSchema("when"),
-      "why?": createTextSchema("the reason that was given"),
+      by: createTextSchema("user who made the request"),
+      at: createWallSchema("time of the request"),
+      "why?": createTextSchema("reason from the operator"),
     },
   }),
-  configured: createObjectSchema("What operators keep about a resource.", {
-    "total?": createTextSchema("a number, or an expression over macros"),
-    "order?": createNumberSchema("place in listings, the smallest first"),
-    "note?": createTextSchema("a word about it"),
+  configured: createObjectSchema("Configuration of a resource.", {
+    "total?": createTextSchema("total units: a number, or an expression with macros"),
+    "order?": createNumberSchema("sort key in listings, smallest first"),
+    "note?": createTextSchema("note"),
   }),
 };

@@ -1,4 +1,4 @@
-/** As much of JSON Schema (2020-12) as our documents need. */
+/** The subset of JSON Schema (2020-12) that the documents need. */
 export interface JsonSchema {
   type?: string | readonly string[];
   description?: string;
@@ -8,7 +8,7 @@ export interface JsonSchema {
   minimum?: number;
   properties?: Readonly<Record<string, JsonSchema>>;
   required?: readonly string[];
-  /** False: nothing else. */
+  /** False: no other properties. */
   additionalProperties?: false | JsonSchema;
   items?: JsonSchema;
   /** `#/$defs/NAME`. */
@@ -22,7 +22,7 @@ export interface RootSchema extends JsonSchema {
   $defs: Readonly<Record<string, JsonSchema>>;
 }
 
-// How properties are written: what they are, in a word each.
+// Helpers for properties. Descriptions are short noun phrases.
 
 export const createTextSchema = (description: string): JsonSchema => ({ type: "string", description });
 export const createTextsSchema = (description: string): JsonSchema => ({
@@ -34,12 +34,13 @@ export const createCountSchema = (description: string): JsonSchema => ({
   description,
 });
 export const createNumberSchema = (description: string): JsonSchema => ({ type: "number", description });
-/** Wall clocks of other hosts may stand anywhere, so there is no least one. */
+/** No minimum: the clock of another host may be wrong by any amount. */
 export const createWallSchema = (description: string): JsonSchema =>
   createNumberSchema(`${description}; wall clock, ms since the epoch`);
 export const createRevisionSchema = (description: string): JsonSchema => ({
   ...{ type: "string", pattern: "^[0-9]+$", description },
 });
+/** @param description  a noun phrase; explanations of the values may follow after a full stop */
 export const createChoiceSchema = (values: readonly string[], description: string): JsonSchema => ({
   ...{ enum: values, description },
 });
@@ -48,7 +49,7 @@ export const createListSchema = (name: string, description: string): JsonSchema 
   ...{ type: "array", items: createRefSchema(name), description },
 });
 
-/** @param properties  those with a `?` behind their name may be missing */
+/** @param properties  optional if the name ends in `?` */
 export function createObjectSchema(description: string, properties: Record<string, JsonSchema>): JsonSchema {
   const names = Object.keys(properties);
   return {

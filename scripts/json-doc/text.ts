@@ -1,12 +1,12 @@
-/** Fields as tables of docs/json.md. */
+/** Renders the field tables of docs/json.md. */
 import { EVENTS, LISTINGS, ROW_OF } from "./listings.ts";
 import { PARTS, ROWS } from "./rows.ts";
 import type { JsonSchema } from "./schema.ts";
 
-/** The part of docs/json.md that is made from the schema. */
+/** Renders the part of docs/json.md that is generated from the schema. */
 export function renderListings(): string {
   const properties = { ...LISTINGS.oneOf?.[0]?.properties, view: EVENTS.ready?.properties?.view ?? {} };
-  const rows = { type: "array", items: {}, description: "one for each thing that is listed" };
+  const rows = { type: "array", items: {}, description: "rows of the view" };
   const document = { properties: { ...properties, rows }, required: Object.keys(properties) };
   const kinds = Object.entries(ROWS).map(([name, schema]) => {
     const views = Object.entries(ROW_OF).flatMap(([view, row]) => (row === name ? [`\`ls ${view}\``] : []));
@@ -17,7 +17,7 @@ export function renderListings(): string {
   return [
     ...["### The document", "", renderFieldTable(document), ""],
     ...[...kinds, ...parts],
-    ...["### Lines of `ls --watch`", "", "One JSON document a line.", "", ...events],
+    ...["### Lines of `ls --watch`", "", "One JSON document per line.", "", ...events],
   ].join("\n");
 }
 
@@ -27,10 +27,10 @@ function renderSection(title: string, schema: JsonSchema): string {
 
 function renderFieldTable({ properties = {}, required = [] }: JsonSchema): string {
   const rows = Object.entries(properties).map(([name, field]) => {
-    const optional = required.includes(name) ? "" : ", may be missing";
+    const optional = required.includes(name) ? "" : ", optional";
     return `| \`${name}\` | ${formatType(field)}${optional} | ${formatMeaning(field)} |`;
   });
-  return ["| field | type | |", "| --- | --- | --- |", ...rows].join("\n");
+  return ["| field | type | meaning |", "| --- | --- | --- |", ...rows].join("\n");
 }
 
 function formatType(schema: JsonSchema): string {
@@ -45,14 +45,14 @@ function formatType(schema: JsonSchema): string {
 
 function formatItemsType({ $ref, type }: JsonSchema): string {
   if ($ref !== undefined) return getDefinitionName($ref);
-  return type === "string" ? "texts" : "rows, as below";
+  return type === "string" ? "text" : "rows (see below)";
 }
 
 function formatMeaning({ enum: values, description = "", $ref }: JsonSchema): string {
   if ($ref !== undefined) return PARTS[getDefinitionName($ref)]?.description ?? "";
-  const choices = values?.map((one) => `\`${one}\``).join(", ");
-  if (choices === undefined) return description;
-  return description.includes("`") ? `${choices}. ${description}` : `${description}: ${choices}`;
+  if (values === undefined) return description;
+  const [noun, ...explanations] = description.split(". ");
+  return [`${noun}: ${values.map((one) => `\`${one}\``).join(", ")}`, ...explanations].join(". ");
 }
 
 const getDefinitionName = (reference: string) => reference.slice("#/$defs/".length);
