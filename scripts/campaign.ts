@@ -1,22 +1,22 @@
-/** Faults by seed against a cluster, hosts and jobs: `npm run campaign -- --help`. */
+/** Injects faults, chosen by a seed, into a cluster, hosts and jobs, and checks the promises: `npm run campaign -- --help`. */
 import { parseArgs } from "node:util";
 import { playCampaign } from "../fixtures/campaign/campaign.ts";
 import { hasPassed, judgeFacts } from "../fixtures/campaign/check/index.ts";
-import { countFacts, describeCampaign } from "../fixtures/campaign/report.ts";
+import { buildCampaignReport, countFacts, describeCampaign } from "../fixtures/campaign/report.ts";
 
 const HELP = `npm run campaign -- [--seconds N] [--seed S] [--etcd VERSION] [--json]
 
-Three members of etcd with a proxy before each port, four simulated hosts with runs and workers, and faults. Every process
-of every job writes down when it lived; at the end that is held against what docs/safety.md promises. Two negative
-controls, etcdctl lock and the lock of the npm package etcd3, must fail under the same faults.
+Starts three members of etcd with a proxy in front of each port, and four simulated hosts with runs and workers, and
+injects faults. Every process of every job records when it ran. At the end, the records are compared with the promises of
+docs/safety.md. Two negative controls, etcdctl lock and the lock of the npm package etcd3, must fail under the same faults.
 
-  --seconds N     how long faults come (default 180); what follows takes half a minute or more
-  --seed S        the same faults and orders for the same seed (default: random)
-  --etcd VERSION  such as 3.5.30 (default: what npm test takes)
-  --json          figures and findings as JSON on standard output
-  --keep          leave the folder with the journals also where nothing was found
+  --seconds N     duration of the faults (default: 180); the checks afterwards take half a minute or more
+  --seed S        seed of the faults and commands (default: random)
+  --etcd VERSION  version of etcd, such as 3.5.30 (default: as npm test)
+  --json          print figures and findings as JSON on standard output
+  --keep          keep the folder with the journals even if nothing was found
 
-Exit code 1: a promise was broken, or a control held (the faults were too weak). The folder with all journals stays then.`;
+Exit code 1: a promise was broken, or a control did not fail (the faults were too weak). The journals are then kept.`;
 
 const { values } = parseArgs({
   options: {
@@ -64,9 +64,9 @@ async function main(seconds: number, seed: number): Promise<void> {
   const isPassed = hasPassed(verdict);
   await close(values.keep || !isPassed);
   if (values.json)
-    console.log(JSON.stringify({ seed, seconds, hasPassed, ...figures, ...verdict }, undefined, 2));
+    console.log(JSON.stringify(buildCampaignReport({ seed, seconds }, figures, verdict), undefined, 2));
   else console.log(describeCampaign(figures, verdict).join("\n"));
   if (values.keep || !isPassed) printLine(`seed ${seed}; journals: ${folder}`);
-  // Whatever was started ends with this process, and what still waits for a member that is gone need not.
+  // All child processes end with this process. Do not wait for calls to members that are gone.
   process.exit(isPassed ? 0 : 1);
 }

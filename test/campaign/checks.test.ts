@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { hasPassed, judgeFacts } from "../../fixtures/campaign/check/index.ts";
 import type { Ending } from "../../fixtures/campaign/facts.ts";
+import { buildCampaignReport, countFacts } from "../../fixtures/campaign/report.ts";
 import { keyOf, makeChange, makeClaim, makeFacts, makeLife, makeOrder } from "./samples.ts";
 
 /** What is found, by check; only what found something. */
@@ -181,6 +182,12 @@ describe("the verdict", () => {
 
   test("passes where all holds and both controls have failed", () => {
     expect(hasPassed(judgeFacts(makeFacts({ claims: [...twice("etcdctl"), ...twice("etcd3")] })))).toBe(true);
+  });
+
+  test("is in the JSON, with the plan and the figures", () => {
+    const facts = makeFacts({ claims: [...twice("etcdctl"), ...twice("etcd3")] });
+    const report = buildCampaignReport({ seed: 7, seconds: 9 }, countFacts(facts), judgeFacts(facts));
+    expect(JSON.parse(JSON.stringify(report))).toMatchObject({ seed: 7, seconds: 9, passed: true, runs: 0 });
   });
 
   test("does not where a control has held, or something was left", () => {
