@@ -132,7 +132,7 @@ describe.concurrent("a console that was stopped for a while", () => {
     await put(namespace, "before");
     const proxy = await FaultProxy.start(namespace.etcd.clientUrl);
     context.onTestFinished(() => proxy.close());
-    const console = await openConsole(namespace, { endpoint: proxy.url });
+    const console = await openConsole(namespace, { endpoints: [proxy.url] });
     await console.waitFor("before");
     console.kill("SIGSTOP");
     proxy.mode = "drop";

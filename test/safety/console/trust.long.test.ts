@@ -103,7 +103,7 @@ describe.concurrent("while etcd is away", () => {
     const proxy = await FaultProxy.start(namespace.etcd.clientUrl);
     context.onTestFinished(() => proxy.close());
     await put(namespace, "gone");
-    const console = await openConsole(namespace, { endpoint: `http://${proxy.address}` });
+    const console = await openConsole(namespace, { endpoints: [`http://${proxy.address}`] });
     await console.waitFor("gone");
     proxy.mode = "refuse";
     proxy.reset();
@@ -126,7 +126,7 @@ describe.concurrent("while etcd is away", () => {
     const namespace = await cluster.createTestNamespace("http", context);
     const proxy = await FaultProxy.start(namespace.etcd.clientUrl);
     context.onTestFinished(() => proxy.close());
-    const console = await openConsole(namespace, { endpoint: `http://${proxy.address}` });
+    const console = await openConsole(namespace, { endpoints: [`http://${proxy.address}`] });
     proxy.mode = "drop";
     await console.waitFor(/etcd unreachable/);
     proxy.mode = "forward";

@@ -117,7 +117,7 @@ describe.each(TRANSPORTS)("over %s, the lost answer to", (transport) => {
     const run = namespace.jobs.start({
       name: "run",
       options: [...options, ...times],
-      endpoint: interceptor.endpoint,
+      endpoints: [interceptor.endpoint],
     });
     if (!early) await namespace.jobs.waitForTickets("run", "waiting");
     const answer = early || interceptor.interceptNext(request(transport), "answers");
@@ -148,7 +148,7 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
       ["until", gate],
     ];
     const renewed = interceptor.interceptNext(matchRenewal(transport), "answers");
-    const run = namespace.jobs.start({ name: "run", options, hold, endpoint: interceptor.endpoint });
+    const run = namespace.jobs.start({ name: "run", options, hold, endpoints: [interceptor.endpoint] });
     const answer = await renewed;
     const proving = interceptor.interceptNext(/[\s\S]/, "answers");
     answer.release();

@@ -17,7 +17,7 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
       const run = namespace.jobs.start({
         name: "run",
         options: [...OPTIONS, "--connect-timeout", "3s"],
-        endpoint: proxy.url,
+        endpoints: [proxy.url],
       });
       const { code, stderr } = await run.ended;
       expect({ code, stderr }).toEqual({ code: 69, stderr: expect.stringContaining("cannot reach etcd") });

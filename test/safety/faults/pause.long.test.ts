@@ -35,7 +35,13 @@ async function startScene(transport: "http" | "grpc", context: TestContext): Pro
   ]);
   context.onTestFinished(async () => void (await Promise.all([remove(), proxy.close()])));
   const over = `${namespace.jobs.journal.folder}/over`;
-  const job = { name: "job", options: OPTIONS, hold: ["until", over], endpoint: proxy.url, env: clock.env };
+  const job = {
+    name: "job",
+    options: OPTIONS,
+    hold: ["until", over],
+    endpoints: [proxy.url],
+    env: clock.env,
+  };
   const run = await namespace.jobs.startAndWait(job);
   return { namespace, clock, proxy, run, finish: () => writeFileSync(over, "") };
 }

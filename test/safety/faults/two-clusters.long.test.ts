@@ -40,19 +40,22 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
       name: "first",
       options,
       hold: ["until", over],
-      endpoint,
+      endpoints: [endpoint],
     });
     namespace.etcd.freeze();
-    const { code, stderr } = await namespace.jobs.start({ name: "second", options, endpoint }).ended;
+    const { code, stderr } = await namespace.jobs.start({ name: "second", options, endpoints: [endpoint] })
+      .ended;
     expect(code, stderr).toBe(78);
     expect(stderr).toContain(`${other.clientUrl} belongs to cluster ${theirs}, but clusterId is ${ours}`);
     namespace.etcd.unfreeze();
-    expect(await namespace.jobs.start({ name: "third", options, endpoint }).ended).toMatchObject({
-      code: 75,
-    });
+    expect(await namespace.jobs.start({ name: "third", options, endpoints: [endpoint] }).ended).toMatchObject(
+      {
+        code: 75,
+      },
+    );
     writeFileSync(over, "");
     expect(await first.ended).toMatchObject({ code: 0 });
-    await namespace.jobs.startAndWait({ name: "fourth", options, hold: [1], endpoint });
+    await namespace.jobs.startAndWait({ name: "fourth", options, hold: [1], endpoints: [endpoint] });
     await namespace.waitForProcesses();
     expect(namespace.jobs.journal.listStarts().map(({ name }) => name)).toEqual(["first", "fourth"]);
     expect(await other.runEtcdctl("get", "--prefix", namespace.keys.prefix)).toBe("");
@@ -63,7 +66,12 @@ describe.each(TRANSPORTS)("over %s", (transport) => {
     const over = `${namespace.jobs.journal.folder}/over`;
     const endpoint = `${namespace.etcd.clientUrl},${other.clientUrl}`;
     const options = [...OPTIONS, "--cluster-id", await readClusterId(namespace.etcd.clientUrl), "-v"];
-    const run = await namespace.jobs.startAndWait({ name: "job", options, hold: ["until", over], endpoint });
+    const run = await namespace.jobs.startAndWait({
+      name: "job",
+      options,
+      hold: ["until", over],
+      endpoints: [endpoint],
+    });
     namespace.etcd.freeze();
     await run.waitForOutput(/the session was not renewed.*belongs to cluster/);
     namespace.etcd.unfreeze();

@@ -105,7 +105,7 @@ describe("an export", () => {
     const path = createFolder();
     const missing = await namespace.start(["export", join(path, "none", "x.json")]).ended;
     expect(missing).toMatchObject({ code: 74, stderr: expect.stringContaining("nothing was written") });
-    const silent = { endpoint: "http://127.0.0.1:1", env: { SIGNALBOX_CONNECT_TIMEOUT: "200ms" } };
+    const silent = { endpoints: ["http://127.0.0.1:1"], env: { SIGNALBOX_CONNECT_TIMEOUT: "200ms" } };
     const away = await namespace.start(["export", join(path, "x.json")], silent).ended;
     expect(away.code).toBe(69);
     expect(readdirSync(path)).toEqual([]);

@@ -34,7 +34,7 @@ describe.each(TRANSPORTS)("over %s, a waiter gets its turn", (transport) => {
     const run = namespace.jobs.start({
       name: "run",
       options: [...options, "--ttl", "60s"],
-      endpoint: interceptor.endpoint,
+      endpoints: [interceptor.endpoint],
     });
     const watch = await creation;
     await compactAll(namespace);
@@ -55,7 +55,7 @@ describe.each(TRANSPORTS)("over %s, a waiter gets its turn", (transport) => {
     await startFirst(namespace, LOCK);
     const creation = interceptor.interceptNext(matchWatchCreation(transport), "request");
     const options = [...LOCK, "--ttl", `${ttl}s`, "--termination-timeout", "1s"];
-    const run = namespace.jobs.start({ name: "run", options, endpoint: interceptor.endpoint });
+    const run = namespace.jobs.start({ name: "run", options, endpoints: [interceptor.endpoint] });
     const watch = await creation;
     watch.release();
     await waitForWatches(namespace);
