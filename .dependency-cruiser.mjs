@@ -1,42 +1,42 @@
-// Which way imports may run between the folders of src/. Each folder lists what it may import, and why no more.
+// Allowed imports between the folders of src/. Each folder lists the folders that it may import, and the reason.
 const folders = {
-  base: { may: [], why: "errors, ports and ids are the ground floor: they know nobody" },
-  config: { may: ["base"], why: "settings are resolved before anything else exists" },
-  protocol: { may: ["base"], why: "pure: the rules must be testable without etcd, clock or process" },
-  fleet: { may: ["base"], why: "pure: what hosts and groups are does not depend on who asks" },
+  base: { may: [], why: "errors, ports and ids are used everywhere, so they import no other folder" },
+  config: { may: ["base"], why: "settings are resolved before anything else is created" },
+  protocol: { may: ["base"], why: "pure: the rules can be tested without etcd, clock or process" },
+  fleet: { may: ["base"], why: "pure: hosts and groups do not depend on the code that uses them" },
   syntax: {
     may: ["base"],
-    why: "pure: how crontabs, shells and znodes are written does not depend on what they say",
+    why: "pure: the syntax of crontabs, shells and znodes does not depend on their meaning",
   },
-  schedule: { may: ["base"], why: "pure: when something is due does not depend on who fires it" },
+  schedule: { may: ["base"], why: "pure: due times do not depend on the worker that starts the occurrence" },
   etcd: {
     may: ["base", "config", "protocol"],
-    why: "the only folder that speaks etcd; it knows no use case",
+    why: "the only folder with an etcd client; it does not depend on use cases",
   },
-  process: { may: ["base"], why: "ending a command must not depend on etcd" },
+  process: { may: ["base"], why: "a command must be ended even if etcd is unreachable" },
   work: {
     may: ["base", "config", "protocol", "fleet", "syntax", "schedule", "etcd", "process"],
-    why: "use cases decide with the pure folders, then act; they know no command line and no screen",
+    why: "use cases decide with the pure folders, then act; they do not depend on a command line or a screen",
   },
   model: {
     may: ["base", "protocol", "fleet", "syntax", "schedule"],
-    why: "a picture is folded from events, it never acts",
+    why: "builds a snapshot from keys and events, and has no side effects",
   },
   commands: {
     may: ["base", "config", "protocol", "fleet", "syntax", "schedule", "etcd", "process", "work", "model"],
-    why: "a command wires what exists; nothing below may know that it is called from one",
+    why: "a command connects the parts below it; these do not depend on commands",
   },
   console: {
     may: ["base", "protocol", "work", "model", "commands"],
-    why: "paints what the model decided, and changes things only through commands",
+    why: "renders the model, and changes things only through commands",
   },
   library: {
     may: ["base", "config", "protocol", "fleet", "syntax", "schedule", "etcd", "process", "work"],
-    why: "what programs import: it wires use cases as commands do, and knows no command line",
+    why: "the API for programs: it connects use cases as commands do, without a command line",
   },
   compat: {
     may: ["base", "config", "fleet", "syntax", "commands"],
-    why: "front ends translate words, variables and crontabs, nothing else",
+    why: "front ends only translate arguments, variables and crontabs",
   },
 };
 const pure = ["base", "protocol", "fleet", "syntax", "schedule", "model"];
@@ -54,15 +54,14 @@ export default {
     ...flow,
     {
       name: "no-cycles",
-      comment: "a cycle means two files that are one, or one thing in the wrong place",
+      comment: "files in a cycle belong together, or some of their code belongs into another file",
       severity: "error",
       from: {},
       to: { circular: true },
     },
     {
       name: "no-mutual-folders",
-      comment:
-        "two folders that import each other are one: what they share belongs below both (see docs/architecture.md)",
+      comment: "code that two folders share belongs into a folder below both (see docs/architecture.md)",
       severity: "error",
       scope: "folder",
       from: { path: "^src/" },
@@ -70,28 +69,28 @@ export default {
     },
     {
       name: "pure-folders",
-      comment: "pure folders know no clock, network, file or process: their tests need none",
+      comment: "pure folders use no clock, network, file or process, so their tests need none",
       severity: "error",
       from: { path: `^src/(${pure.join("|")})/` },
       to: { dependencyTypes: ["core"] },
     },
     {
       name: "scripts-only",
-      comment: "zx is for scripts/ and the tests' fixtures; on the path of `run` it costs more than the run",
+      comment: "zx is only for scripts/ and fixtures/: loading it takes longer than a run",
       severity: "error",
       from: { path: "^src/" },
       to: { path: "node_modules/zx" },
     },
     {
       name: "src-stands-alone",
-      comment: "what is shipped never imports what tests it",
+      comment: "released code never imports tests, fixtures or scripts",
       severity: "error",
       from: { path: "^src/" },
       to: { path: "^(test|fixtures|scripts)/" },
     },
     {
       name: "resolvable",
-      comment: "an import that resolves to nothing is a typing error",
+      comment: "an import that cannot be resolved is a typo",
       severity: "error",
       from: {},
       to: { couldNotResolve: true },

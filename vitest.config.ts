@@ -2,8 +2,8 @@ import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /**
- * The files that take longest. They come first, or the last of them would go on alone; on a fresh checkout vitest knows
- * only how large files are. Those that compute much stand between those that wait for processes.
+ * The test files that take longest, in the order in which they start. If they started last, one of them would run alone at
+ * the end; in a fresh checkout, vitest only knows the sizes of files. Files that compute are mixed with files that wait.
  */
 const LONGEST = [
   ...["simulation/schedules", "simulation/mutants", "safety/faults/two-clusters", "safety/queues/races"],
@@ -51,10 +51,10 @@ class LongestFirst extends BaseSequencer {
   }
 }
 
-/** What `npm test` leaves to `npm run test:long`: faults, attacks, the console in a terminal, long simulations, many rounds. */
+/** Tests of `npm run test:long`, which `npm test` leaves out: faults, attacks, the console in a terminal, long simulations. */
 const LONG = "test/**/*.long.test.ts";
 
-/** Folders whose tests start nothing and change nothing outside of themselves: their files share what is loaded. */
+/** Folders whose tests start no processes and have no side effects, so that their files can share loaded modules. */
 const RULES = [
   "base",
   "commands",
@@ -69,20 +69,20 @@ const RULES = [
   "work/operate",
 ].map((folder) => `test/${folder}/**/*.test.ts`);
 
-/** Random tests take their choices from it (fixtures/test-seed.ts). It is printed once; SEED=N repeats the choices of a run. */
+/** The seed of random tests (fixtures/test-seed.ts). It is printed once; SEED=N repeats a run with the same seed. */
 if (process.env.SEED === undefined) process.env.SEED = String(Math.floor(Math.random() * 2 ** 31));
 console.error(`SEED=${process.env.SEED}`);
 
 export default defineConfig({
   test: {
     setupFiles: ["fixtures/seed-properties.ts"],
-    // Against what never ends: a slow machine may take ten times as long as a fast one.
+    // A limit for tests that never end. A slow machine may take ten times as long as a fast one.
     testTimeout: 300_000,
     hookTimeout: 300_000,
-    // Tests that run side by side wait for timers and processes most of the time.
+    // Concurrent tests wait for timers and processes most of the time.
     maxConcurrency: 8,
     sequence: { sequencer: LongestFirst },
-    // On two cores vitest takes one worker, though most tests wait for real processes. A third one makes sessions of 3 s lapse.
+    // The default on two cores is one worker, but most tests wait for processes. With three, sessions of 3 s expire.
     maxWorkers: 2,
     projects: [
       { extends: true, test: { name: "rules", include: RULES, exclude: [LONG], isolate: false } },

@@ -1,4 +1,4 @@
-// Takes two of the ten units that "db" has on all hosts together. Waits for up to a minute.
+// Leases two of the ten units of "db", which all hosts share. Waits for up to a minute.
 import { connect } from "signalbox";
 
 const signalbox = await connect();

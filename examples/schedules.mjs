@@ -1,4 +1,4 @@
-// Adds a schedule, changes and lists it, takes its tasks and finishes them.
+// Adds a schedule, changes and lists it, then runs its due tasks.
 import { AlreadyExistsError, connect } from "signalbox";
 
 const signalbox = await connect();

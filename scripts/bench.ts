@@ -1,6 +1,6 @@
 /**
- * What a run costs, beside `etcdctl lock`, `flock` and bare Node, on an etcd started for it:
- * `npm run bench -- [--quick] [proposals] [start-up] [hand-off] [memory] [scale] [console] [schedules]`. Linux only, as the guardian is.
+ * Benchmarks signalbox against `etcdctl lock`, `flock` and bare Node, on a temporary etcd:
+ * `npm run bench -- [--quick] [proposals] [start-up] [hand-off] [memory] [scale] [console] [schedules]`. Linux only.
  */
 import { cpus, loadavg, release } from "node:os";
 import { type BenchmarkPart, runOnCluster } from "./bench/bench-cluster.ts";
@@ -28,7 +28,7 @@ const quick = words.includes("--quick");
 const wanted = words.filter((word) => word !== "--quick");
 const unknown = wanted.filter((word) => !Object.hasOwn(parts, word));
 if (unknown.length > 0) {
-  console.error(`unknown: ${unknown.join(", ")}; there are: --quick, ${Object.keys(parts).join(", ")}`);
+  console.error(`unknown argument: ${unknown.join(", ")}; use --quick, ${Object.keys(parts).join(", ")}`);
   process.exit(64);
 }
 
@@ -37,7 +37,7 @@ console.log(
   `Node ${process.versions.node}, Linux ${release()}, ${cpus().length} processors, load ${load.toFixed(1)}`,
 );
 if (load > cpus().length / 2)
-  console.log("Something else is running here: the times will be too long, and uneven.");
+  console.log("Other programs use the processors: the times will be too long and vary widely.");
 for (const [name, part] of Object.entries(parts)) {
   if (wanted.length === 0 || wanted.includes(name)) await runOnCluster(part, quick);
 }

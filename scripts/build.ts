@@ -1,4 +1,4 @@
-// Builds what is shipped into dist/: the native programs, then the bundles. `node scripts/build.ts`
+// Builds dist/, the contents of the package: first the native programs, then the bundles. `node scripts/build.ts`
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -19,15 +19,15 @@ interface Bundle {
   entry: string;
   product: string;
   /**
-   * `program`: with a shebang, and executable. `function`: an expression, for a program to call. `esm`: a module of today's
-   * kind, which Ink needs. Default: a CommonJS module.
+   * `program`: an executable with a shebang. `function`: a function expression that another program calls. `esm`: an ES
+   * module, which Ink needs. Default: a CommonJS module.
    */
   form?: "program" | "function" | "esm";
-  /** Loads nothing of these. */
+  /** Imports that are left out of the bundle. */
   without?: string[];
 }
 
-/** Each stands alone: an error thrown in one would be no `SignalboxError` in another. */
+/** Each bundle has its own copy of all classes, so an error of one bundle is not a `SignalboxError` in another. */
 const bundles: Bundle[] = [
   { entry: "src/bin/run.ts", product: "dist/run.cjs", form: "function" },
   { entry: "src/bin/front.ts", product: "dist/front.cjs", form: "function" },
@@ -39,12 +39,12 @@ const bundles: Bundle[] = [
   { entry: "src/bin/complete.ts", product: "dist/complete.cjs", without: ["*.impl.ts"] },
 ];
 
-/** For few commands, and large: in the bundle they would cost every other command the reading of them. */
+/** Large packages that only a few commands use. In the bundle, they would slow down the start of all other commands. */
 const SELDOM = ["yaml", "prom-client", "cron-parser"];
-/** Read their own files at run time (etcd3: .proto), so they stay in node_modules. */
+/** Packages that read their own files at run time (etcd3: .proto), so they stay in node_modules. */
 const external = ["etcd3"];
 
-/** Programs in C: what ends commands, and what speaks to systemd. */
+/** Programs in C: the guardian, which ends commands, and the notifier for systemd. */
 const natives = [
   { folder: "src/process/guardian", product: "dist/guardian" },
   { folder: "src/process/notify", product: "dist/notify" },
@@ -73,11 +73,11 @@ function buildNative(native: Native): void {
   else linkNative(native, files);
 }
 
-/** Static, it starts a third faster and heeds no LD_PRELOAD meant for the command; without libc.a it is linked as usual. */
+/** A static program starts a third faster, and ignores an LD_PRELOAD meant for the command. Without libc.a, it is linked dynamically. */
 function linkNative({ product }: Native, files: string[]): void {
   const cc = process.env.CC || "cc";
   const sources = files.filter((name) => name.endsWith(".c"));
-  const draft = resolvePath(`${product}.${process.pid}`); // renamed when done: a running program cannot be overwritten
+  const draft = resolvePath(`${product}.${process.pid}`); // renamed at the end, because a running program cannot be overwritten
   const fixed = compile(cc, sources, draft, ["-static"]);
   const built = fixed.status === 0 ? fixed : compile(cc, sources, draft, []);
   if (built.status !== 0) {
@@ -94,13 +94,13 @@ function explain(cc: string, { error, stderr }: ReturnType<typeof spawnSync>, pr
   return missing ? `"${cc}" cannot compile ${product}; ${remedy}\n${error ?? stderr}` : String(stderr);
 }
 
-/** CommonJS: an ES module's `import` of a builtin evaluates lazy getters, and costs ten times what `require` does. */
+/** CommonJS, because the `import` of a builtin in an ES module evaluates lazy getters, and takes ten times as long as `require`. */
 const COMMONJS: BuildOptions = {
   format: "cjs",
-  supported: { "dynamic-import": false }, // `import()` of what is lazy becomes `require`, for the same reason
+  supported: { "dynamic-import": false }, // `import()` becomes `require`, for the same reason
   define: { "import.meta.dirname": "__dirname", "import.meta.filename": "__filename" },
 };
-/** Starts one of the others, of which one is an ES module. */
+/** The starter loads one of the other bundles. One of them is an ES module, so it needs `import()`. */
 const STARTER: BuildOptions = { ...COMMONJS, supported: {} };
 const ESM: BuildOptions = {
   format: "esm",
@@ -121,7 +121,7 @@ async function buildBundle({ entry, product, form, without = [] }: Bundle): Prom
     platform: "node",
     target: "node22",
     ...(form === "esm" ? ESM : form === "program" ? STARTER : COMMONJS),
-    // An ES module loads what it imports before it begins: there yaml, which a file imports by name, stands in the bundle.
+    // An ES module loads all its imports before it runs, so yaml, which has a static import, is part of such a bundle.
     external: [...external, ...without, ...SELDOM.filter((name) => form !== "esm" || name !== "yaml")],
     logLevel: "warning",
   });
@@ -136,20 +136,20 @@ async function buildBundle({ entry, product, form, without = [] }: Bundle): Prom
   report(product, form === "function" ? await cacheCode(resolvePath(product)) : "");
 }
 
-/** The first line names the file with V8's code of this very text. */
+/** Wraps a bundle in a function. Its first line names the file with the compiled code of exactly this text. */
 function wrapInFunction(product: string, text: string): string {
   const body = `(function (require, __filename, __dirname) {\n${text}})\n`;
   return `//${basename(product, ".cjs")}-${createHash("sha256").update(body).digest("hex").slice(0, 16)}\n${body}`;
 }
 
-/** As a whole: somebody may be starting it at this moment. */
+/** Replaces a file atomically, because another process may start it at this moment. */
 function replace(product: string, text: string, mode = 0o644): void {
   const draft = resolvePath(`${product}.${process.pid}`);
   writeFileSync(draft, text, { mode });
   renameSync(draft, resolvePath(product));
 }
 
-/** Named as the folders want them where packages put them. */
+/** Writes the completion scripts with the file names that the shells expect. */
 function writeCompletions(): void {
   const names = { bash: "signalbox", zsh: "_signalbox", fish: "signalbox.fish" };
   for (const [shell, name] of Object.entries(names)) {
@@ -159,13 +159,11 @@ function writeCompletions(): void {
   }
 }
 
-/** @throws Error where there is no way to write, and what was built before is outdated */
+/** @throws Error if the products are outdated */
 function checkBuilt(): void {
   const newer = findNewerSource(root, resolvePath("dist/types/library/index.d.ts"));
   if (newer !== undefined)
-    throw new Error(
-      `dist/ cannot be written, and ${relative(root, newer)} is newer than what was built into it`,
-    );
+    throw new Error(`dist/ cannot be written, and ${relative(root, newer)} is newer than the last build`);
   console.log("dist/ cannot be written; it is up to date");
 }
 

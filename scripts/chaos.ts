@@ -1,6 +1,6 @@
 /**
- * Kills and freezes workers for minutes while schedules fire, and checks what became of every occurrence:
- * `npm run chaos -- [--schedules N] [--steps N] [--workers N] [--every MS] [--seed S]`. A step is a minute of the schedules, a second here.
+ * Kills and freezes workers while schedules fire, and checks the result of every occurrence:
+ * `npm run chaos -- [--schedules N] [--steps N] [--workers N] [--every MS] [--seed S]`. One step is one minute of schedule time, and takes one second.
  */
 import { parseArgs } from "node:util";
 import { startEtcd } from "../fixtures/etcd/index.ts";
@@ -43,12 +43,12 @@ try {
       formatNumber(one, 1),
     );
     console.log(
-      `taken over after a kill: p50 ${half} s, most ${most} s (ttl ${TTL} s), ${times.length} times`,
+      `taken over after a kill: p50 ${half} s, max ${most} s (ttl ${TTL} s), ${times.length} times`,
     );
   }
   const faults = findViolations(report);
-  console.log(faults.length === 0 ? "nothing lost, nothing twice" : faults.slice(0, 20).join("\n"));
-  if (faults.length > 0) console.log(`what workers said last:\n${report.complaints}`);
+  console.log(faults.length === 0 ? "no occurrence was lost or ran twice" : faults.slice(0, 20).join("\n"));
+  if (faults.length > 0) console.log(`last output of the workers:\n${report.complaints}`);
   process.exitCode = faults.length === 0 ? 0 : 1;
 } finally {
   store.close();

@@ -1,7 +1,7 @@
 /**
- * What signalbox does, on a real etcd of its own, which is gone at the end.
- * `npm run demo`: a story of a quarter of a minute. `npm run demo -- --console [--seed N]`: a whole site at work, and the console on it;
- * `--serve` instead of `--console`: the site alone, for a console or commands in another terminal.
+ * Demonstrates signalbox on a temporary etcd.
+ * `npm run demo`: a tour of 15 seconds. `npm run demo -- --console [--seed N]`: a simulated site with jobs, and the console.
+ * `--serve` instead of `--console`: only the site, for a console or commands in another terminal.
  */
 import { parseArgs } from "node:util";
 import { EtcdMissingError } from "../fixtures/etcd/index.ts";
@@ -17,7 +17,7 @@ try {
     },
   });
   const seed = Number(values.seed);
-  if (!Number.isSafeInteger(seed)) throw new TypeError(`--seed takes a whole number, not ${values.seed}`);
+  if (!Number.isSafeInteger(seed)) throw new TypeError(`--seed must be a whole number; got ${values.seed}`);
   if (values.console || values.serve) {
     const { runPlayground } = await import("./demo/playground.ts");
     process.exitCode = await runPlayground({ seed, isServed: values.serve });
@@ -30,7 +30,7 @@ try {
     console.error(error.message);
     process.exitCode = 69;
   } else if (error instanceof Error) {
-    console.error(`\nthe demo could not go on: ${error.message}`);
+    console.error(`\nthe demo failed: ${error.message}`);
     process.exitCode = 1;
   } else throw error;
 }

@@ -1,5 +1,5 @@
 // Writes docs/commands.md from the declarations of the commands, and docs/library-api.md from the types of the library:
-// `npm run docs`. With --check it only says which of them are stale (exit 1). With a path, it writes or checks that file
+// `npm run docs`. With --check it only reports which of them are stale (exit 1). With a path, it writes or checks that file
 // instead of docs/commands.md, and nothing else.
 import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
@@ -18,7 +18,7 @@ if (positionals[0] === undefined)
   try {
     updatePage("docs/library-api.md", buildLibraryPage(ROOT));
   } catch (error) {
-    fail(`docs/library-api.md cannot be made:\n${(error as Error).message}`);
+    fail(`cannot generate docs/library-api.md:\n${(error as Error).message}`);
   }
 
 function updatePage(name: string, text: string, path = resolve(ROOT, name)): void {

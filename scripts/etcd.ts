@@ -1,6 +1,6 @@
 /**
- * A throw-away etcd for trying things out: `npm run etcd -- [start|cluster|path]`. ETCD_VERSION=3.5.30 takes
- * that version. It runs until Ctrl+C and leaves nothing.
+ * Starts a temporary etcd for experiments: `npm run etcd -- [start|cluster|path]`. ETCD_VERSION=3.5.30 selects a
+ * version. It runs until Ctrl+C, and its data are removed.
  */
 import { argv, chalk, echo } from "zx";
 import { EtcdMissingError, findEtcd, startCluster } from "../fixtures/etcd/index.ts";

@@ -1,4 +1,4 @@
-// How many calls come to a slow etcd for each call that is wanted: `node scripts/launches.ts`
+// Measures how many calls reach a slow etcd per requested call (hedging): `node scripts/launches.ts`
 import { createSteadyJitter, measureLaunches } from "../fixtures/etcd/launches.ts";
 import { openStore } from "../src/etcd/open/open.ts";
 import { createRealClock } from "../src/process/clock.ts";

@@ -1,5 +1,5 @@
 /**
- * Takes each rule of the protocol out of the code in turn, and shows that the simulation notices.
+ * Removes one rule of the protocol at a time from the code, and checks that the simulation detects it.
  * npm run mutants -- [NAME…] [--count N]
  */
 import { parseArgs } from "node:util";

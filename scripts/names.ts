@@ -1,15 +1,15 @@
 /**
- * Measures the rules for names (CONTRIBUTING.md): how many functions begin with a verb or a predicate, and which exported
- * names exist more than once, or are second names. `npm run names` prints all offenders; with `--check` it fails where there are too many.
+ * Checks the rules for names (CONTRIBUTING.md): the share of functions that begin with a verb or a predicate, and exported
+ * names that exist more than once or are aliases. `npm run names` prints all violations; with `--check` it fails if there are too many.
  */
 import { readFileSync } from "node:fs";
 import { glob } from "zx";
 import { findDeclarations } from "./names/declarations.ts";
 import { VERBS } from "./names/verbs.ts";
 
-/** Of all functions and methods, how many must begin with a verb or a predicate. */
+/** Minimum share of functions and methods that begin with a verb or a predicate. */
 const LEAST = 0.85;
-/** Exported by every module of a kind, always with the same meaning. */
+/** Names that every module of a kind exports, with the same meaning. */
 const CONTRACTS = new Set(["execute", "perform", "bytes", "openMembers"]);
 
 interface Offender {
@@ -49,7 +49,7 @@ console.log(
 );
 if (isChecking && !isEnough) process.exitCode = 1;
 
-/** Components of React are nouns. */
+/** Whether a function has a good name. React components are nouns. */
 function isGoodName(name: string, path: string): boolean {
   if (path.endsWith("x") && /^[A-Z]/.test(name)) return true;
   const [first = name] = /^[a-z]+/.exec(name) ?? [];

@@ -1,6 +1,6 @@
 /**
- * Screens of the real console on a fixed scene in a real etcd, as texts and pictures under docs/screens/: `npm run screens`. They come
- * out the same each time. `--check` writes nothing, and says which are not as the console is (exit code 1); names after it take only some.
+ * Generates docs/screens/: screens of the real console on a fixed scene in a real etcd, as texts and pictures: `npm run screens`. The
+ * output is reproducible. `--check` writes nothing, and reports stale screens (exit code 1). Names as arguments select screens.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,7 +14,7 @@ import { renderSvg } from "./screens/svg.ts";
 import { takeScreen } from "./screens/take-screen.ts";
 
 const FOLDER = join(import.meta.dirname, "../docs/screens");
-/** Consoles at a time. */
+/** Number of consoles that run at the same time. */
 const AT_ONCE = 2;
 
 const words = process.argv.slice(2);
@@ -80,7 +80,7 @@ function check(): void {
     const kept = read(join(FOLDER, name));
     if (kept !== text)
       failed.push(
-        `docs/screens/${name}: ${kept === undefined ? "is missing" : "is not as the console is"}; npm run screens`,
+        `docs/screens/${name}: ${kept === undefined ? "is missing" : "is stale"}; run: npm run screens`,
       );
   }
 }

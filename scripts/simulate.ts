@@ -20,7 +20,7 @@ if (values.scenario !== undefined) {
   console.log(violations.map((violation) => `scenario ${values.scenario}:\n  ${violation}`).join("\n"));
   process.exit(violations.length > 0 ? 1 : 0);
 }
-// Nobody reads where a simulated call without an answer was made, and to note it takes a fifth of the time.
+// Stack traces of unanswered simulated calls are not printed, and recording them takes a fifth of the time.
 if (!values.trace) Error.stackTraceLimit = 0;
 const count = Number(values.count ?? (values.seed === undefined ? 1_000_000 : 1));
 const first = Number(values.seed ?? 1);

@@ -1,6 +1,6 @@
 /**
- * The tests on another version of etcd: `npm run test:etcd -- VERSION [vitest's filters and options]`.
- * Debian has 3.4.23 (bookworm), 3.5.16 (trixie) and 3.5.30 (sid). `3.5` is the newest of that line.
+ * Runs the tests with another version of etcd: `npm run test:etcd -- VERSION [vitest's filters and options]`.
+ * Debian has 3.4.23 (bookworm), 3.5.16 (trixie) and 3.5.30 (sid). `3.5` selects the newest 3.5 release.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";

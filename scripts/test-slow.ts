@@ -1,7 +1,7 @@
 /**
- * The tests as on a slow machine, several times over: `npm run test:slow -- [--times N] [--cpus PART] [vitest's filters]`.
- * Where control groups can be made (as root), everything gets PART of a processor; elsewhere busy loops run beside it.
- * A test that fails here asserts on how quick the machine is, or on chance.
+ * Runs the tests several times, as on a slow machine: `npm run test:slow -- [--times N] [--cpus PART] [vitest's filters]`.
+ * If control groups are available (as root), the tests get PART of a processor; otherwise, busy loops run beside them.
+ * A test that fails here depends on the speed of the machine, or on chance.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -24,7 +24,7 @@ if (!(Number.isInteger(times) && times > 0 && cpus > 0)) {
 
 const folder = mkdtempSync(path.join(tmpdir(), "signalbox-test-slow-"));
 const machine = slowDown(cpus);
-console.error(`${times} times with ${machine.description}`);
+console.error(`running the tests ${times} times with ${machine.description}`);
 const interrupted = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
   process.once(signal, () => interrupted.abort());

@@ -1,4 +1,4 @@
-/** What every part of the benchmark works on: an etcd of its own, and the programs that are compared. */
+/** The environment of each part of the benchmark: a temporary etcd, and the programs to compare. */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,22 +15,22 @@ export type Argv = readonly [file: string, ...args: string[]];
 export interface BenchCluster {
   etcd: EtcdMember;
   store: Store;
-  /** A folder for locks and stamps. */
+  /** Folder for lock files and timestamps. */
   folder: string;
-  /** What programs find etcd by; nothing of ours or of etcdctl's from outside. */
+  /** Environment with the endpoints, without other variables of signalbox or etcdctl. */
   env: NodeJS.ProcessEnv;
   quick: boolean;
   buildSignalboxArgv(...args: string[]): Argv;
-  /** `etcdctl lock NAME CMD…`. */
+  /** Builds `etcdctl lock NAME CMD…`. */
   buildEtcdctlArgv(name: string, ...command: string[]): Argv;
-  /** Keys that start with this. */
+  /** Counts the keys with a prefix. */
   countKeys(prefix: string): Promise<number>;
 }
 
-/** Part of the benchmark. */
+/** One part of the benchmark. */
 export type BenchmarkPart = (cluster: BenchCluster) => Promise<void>;
 
-/** Runs a part on an etcd that writes to disk as one in production does, and removes all of it. */
+/** Runs a part on a temporary etcd that syncs its writes to disk, as in production, and removes it afterwards. */
 export async function runOnCluster(part: BenchmarkPart, quick: boolean): Promise<void> {
   const { etcdctl } = await findEtcd();
   const etcd = await startEtcd({ electionMs: 1000, args: ["--unsafe-no-fsync=false"] });
@@ -61,13 +61,13 @@ function buildEnvironment(endpoint: string): NodeJS.ProcessEnv {
   };
 }
 
-/** Runs a program to its end. @throws Error when it does not end well */
+/** Runs a program until it exits. @throws Error if it fails */
 export function runProgram([file, ...args]: Argv, env: NodeJS.ProcessEnv): void {
   const { status, error } = spawnSync(file, args, { env, stdio: ["ignore", "ignore", "inherit"] });
   if (status !== 0) throw new Error(`${[file, ...args].join(" ")}: ${error ?? `exit code ${status}`}`);
 }
 
-/** Whether a program can be started at all. */
+/** Whether a program is installed. */
 export function canStart(file: string): boolean {
   return spawnSync(file, ["--version"], { stdio: "ignore" }).error === undefined;
 }

@@ -4,19 +4,19 @@ import { createKeys } from "../../src/protocol/keys.ts";
 import { serializeTicket } from "../../src/protocol/ticket.ts";
 
 const keys = createKeys("/signalbox/");
-/** Transactions a second at most: what more is asked for goes into larger ones. */
+/** Maximum number of transactions per second. A higher load uses larger transactions. */
 const TRANSACTIONS = 100;
 const SESSION = 78n;
 
 export interface ConsoleLoad {
-  /** When each revision was written, on the clock of `performance.now()`, ms. */
+  /** Time at which each revision was written: `performance.now()`, ms. */
   writtenAt: Map<bigint, number>;
-  /** Events written so far. */
+  /** Number of events written so far. */
   events: number;
   stop(): Promise<void>;
 }
 
-/** Waiters that come and go at the ends of the queues of the first `locks` locks, so many a second, until it is stopped. */
+/** Adds and removes waiters in the queues of the first `locks` locks until it is stopped. @param perSecond  changes per second */
 export async function startLoad(store: Store, locks: number, perSecond: number): Promise<ConsoleLoad> {
   await store.grant(SESSION, 3_600);
   const size = Math.ceil(perSecond / TRANSACTIONS);
@@ -47,7 +47,7 @@ export async function startLoad(store: Store, locks: number, perSecond: number):
   });
 }
 
-/** Each number is one change: a waiter comes at an even turn through all locks, and goes at an odd one. */
+/** Creates change number `number`. Even rounds over all locks add a waiter to each; odd rounds remove it. */
 function createChange(number: number, locks: number): Op {
   const lock = (number * 7919) % locks;
   const turn = Math.floor(number / locks);

@@ -10,7 +10,7 @@ import { fillLocks } from "./scale.ts";
 const COLUMNS = 160;
 const ROWS = 50;
 
-/** The console where there is much to see: 10,000 locks, each held and with ten waiters. */
+/** Measures the console with 10,000 locks, each held and with ten waiters. */
 export async function benchmarkConsole(cluster: BenchCluster): Promise<void> {
   const locks = cluster.quick ? 1_000 : 10_000;
   await fillLocks(cluster.store, locks);
@@ -32,27 +32,25 @@ export async function benchmarkConsole(cluster: BenchCluster): Promise<void> {
     ];
     printTable(`The console at ${locks} locks with ${10 * locks} waiters`, ["", "p50", "p95", "most"], rows);
     printTable(
-      "What it writes and takes",
+      "Output and resource use of the console",
       ["", ""],
       [
-        ["bytes a second, idle", formatNumber(still.bytes, 0)],
-        ["bytes a second, 100 events/s", formatNumber(busy.bytes, 0)],
-        ["bytes a second, 2,000 events/s", formatNumber(flood.bytes, 0)],
-        ["events a second that were written", formatNumber(flood.events, 0)],
-        ["to catch up when they end, ms", formatNumber(flood.catchUp, 0)],
+        ["bytes per second, idle", formatNumber(still.bytes, 0)],
+        ["bytes per second, 100 events/s", formatNumber(busy.bytes, 0)],
+        ["bytes per second, 2,000 events/s", formatNumber(flood.bytes, 0)],
+        ["events written per second", formatNumber(flood.events, 0)],
+        ["time to catch up after the last event, ms", formatNumber(flood.catchUp, 0)],
         ["processor, idle, %", formatNumber(still.processor, 0)],
         ["processor, 2,000 events/s, %", formatNumber(flood.processor, 0)],
-        ["resident after the start, MiB", formatNumber(first, 0)],
-        ["resident after all that, MiB", formatNumber(rss, 0)],
-        ["resident at most, MiB", formatNumber(peak, 0)],
+        ["resident memory after the start, MiB", formatNumber(first, 0)],
+        ["resident memory at the end, MiB", formatNumber(rss, 0)],
+        ["peak resident memory, MiB", formatNumber(peak, 0)],
       ],
     );
     printNote(
-      `in a pseudo-terminal of ${COLUMNS}x${ROWS}; paint: when the emulator shows it, its own 1 to 2 ms included`,
+      `in a pseudo-terminal of ${COLUMNS}x${ROWS}; paint: when the emulator shows it, which takes 1 to 2 ms itself`,
     );
-    printNote(
-      "behind: how long the first revision that is not yet shown has been in etcd, looked at four times a second",
-    );
+    printNote("behind: age of the first revision that is not shown yet, measured four times per second");
   } finally {
     await terminal.close();
   }
@@ -88,20 +86,20 @@ async function measureStartTimes(cluster: BenchCluster, times: number): Promise<
 }
 
 interface WatchFigures {
-  /** Key to paint, and how far what is shown was behind; ms. */
+  /** Times from a key to the repaint (`keys`), and delays of the screen behind etcd (`lags`); ms. */
   keys: number[];
   lags: number[];
-  /** Written to the terminal while nobody presses a key, a second. */
+  /** Bytes written to the terminal per second without key presses. */
   bytes: number;
-  /** Written to etcd, a second. */
+  /** Events written to etcd per second. */
   events: number;
-  /** After the last event, ms. */
+  /** Time from the last event until the screen is up to date, ms. */
   catchUp: number;
-  /** Of one processor, while nobody presses a key. */
+  /** Share of one processor without key presses. */
   processor: number;
 }
 
-/** Looks at the console for some seconds, and then presses keys, while so many events a second come. */
+/** Observes the console for some seconds, then presses keys, under a load. @param perSecond  events per second */
 async function watchConsole(
   terminal: Terminal,
   locks: number,
@@ -110,7 +108,7 @@ async function watchConsole(
 ): Promise<WatchFigures> {
   const seconds = cluster.quick ? 3 : 10;
   const load = perSecond === 0 ? undefined : await startLoad(cluster.store, locks, perSecond);
-  await pause(1_000); // what was pressed and written before has been painted
+  await pause(1_000); // earlier keys and events must be painted first
   const start = {
     at: performance.now(),
     bytes: terminal.bytes,
@@ -143,7 +141,7 @@ async function measureLags(
   return lags;
 }
 
-/** @throws Error when the console says that it is not live */
+/** Returns the revision that the console shows. @throws Error if the console is not live */
 function readShownRevision(terminal: Terminal): bigint {
   const status = terminal.getScreen().at(-1) ?? "";
   const revision = /live rev (\d+)/.exec(status)?.[1];
@@ -151,11 +149,11 @@ function readShownRevision(terminal: Terminal): bigint {
   return BigInt(revision);
 }
 
-/** From a press of `down` until the next lock is shown in the detail, ms. */
+/** Measures the time from a press of `down` until the detail shows the next lock, ms. */
 async function measureKeyTimes(terminal: Terminal, presses: number): Promise<number[]> {
   const times: number[] = [];
   for (let press = 0; press < presses; press += 1) {
-    await pause(20 + ((press * 37) % 80)); // as people do: out of step with the console's own clock
+    await pause(20 + ((press * 37) % 80)); // not in step with the console's timers
     const before = readSubject(terminal);
     const start = performance.now();
     terminal.press("down");
@@ -169,14 +167,14 @@ function readSubject(terminal: Terminal): string | undefined {
   return /lock (\S+): held/.exec(terminal.getScreen().join("\n"))?.[1];
 }
 
-/** User and system time of a process so far, ms. @see proc_pid_stat(5) */
+/** Reads the user and system time of a process so far, ms. @see proc_pid_stat(5) */
 function readProcessorTime(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
-/** Resident now, and at most so far; MiB. */
+/** Reads the current and the peak resident memory, MiB. */
 function readMemory(pid: number): [now: number, most: number] {
   const status = readFileSync(`/proc/${pid}/status`, "latin1");
   const readField = (name: string) =>

@@ -1,6 +1,6 @@
-/** Numbers for people: quantiles, and tables whose columns stand under each other. */
+/** Quantiles, and tables with aligned columns. */
 
-/** @param part  0 for the least, 0.5 for the median, 1 for the most */
+/** @param part  0 for the minimum, 0.5 for the median, 1 for the maximum */
 export function computeQuantile(values: readonly number[], part: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.round((sorted.length - 1) * part)] ?? Number.NaN;
@@ -11,11 +11,11 @@ export const computeMedian = (values: readonly number[]) => computeQuantile(valu
 export const computeMean = (values: readonly number[]) =>
   values.reduce((sum, one) => sum + one, 0) / values.length;
 
-/** One place behind the point; a dash where there is no number. */
+/** Formats a number with one decimal place by default; a dash if it is missing. */
 export const formatNumber = (value: number | undefined, places = 1) =>
   value === undefined || Number.isNaN(value) ? "-" : value.toFixed(places);
 
-/** Prints a table; all columns but the first are numbers, and end at the right. */
+/** Prints a table. All columns but the first are numbers, aligned right. */
 export function printTable(
   title: string,
   head: readonly string[],

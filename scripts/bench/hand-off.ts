@@ -7,28 +7,28 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Argv, BenchCluster } from "./bench-cluster.ts";
 import { computeMean, computeQuantile, formatNumber, printNote, printTable } from "./figures.ts";
 
-/** Waiters that are started at once, so that a small machine is not swamped. */
+/** Number of waiters that start at the same time. More would overload a small machine. */
 const AT_ONCE = 10;
-/** What a waiting process may take, in bytes: with less free memory than that for each, a size is left out. */
+/** Estimated memory of a waiting process, in bytes. A queue length is skipped if its waiters need more than is free. */
 const ROOM = 40 * 1024 * 1024;
 const LOCK = "bench-hand-off";
 
 interface Series {
-  /** From the end of one command to the start of the next, ms. */
+  /** Times from the end of one command to the start of the next, ms. */
   gaps: number[];
-  /** Events that etcd sent to its watchers, for each hand-off. */
+  /** Number of events that etcd sent to watchers, per hand-off. */
   events: number;
 }
 
 interface Contender {
   what: string;
-  /** Waits for the lock, then runs the command. */
+  /** Builds the command line that waits for the lock, then runs the command. */
   buildWaitArgv(command: string[]): Argv;
-  /** Where its queue is. */
+  /** Prefix of the keys of its queue. */
   prefix: string;
 }
 
-/** How soon the next in a queue starts once the lock is free, and whether that grows with the queue. */
+/** Measures how fast the next waiter starts when the lock becomes free, for several queue lengths. */
 export async function benchmarkHandOff(cluster: BenchCluster): Promise<void> {
   const contenders: Contender[] = [
     {
@@ -47,7 +47,7 @@ export async function benchmarkHandOff(cluster: BenchCluster): Promise<void> {
   for (const waiters of cluster.quick ? [2, 10] : [2, 10, 50, 200]) {
     for (const contender of contenders) {
       if (freemem() < waiters * ROOM) continue;
-      // A short queue gives few gaps: it is made again until there are enough.
+      // A short queue gives few measurements, so it is repeated until there are enough.
       const series: Series[] = [];
       while (series.flatMap(({ gaps }) => gaps).length < (cluster.quick ? 4 : 30))
         series.push(await measureQueue(cluster, contender, waiters));
@@ -56,7 +56,7 @@ export async function benchmarkHandOff(cluster: BenchCluster): Promise<void> {
   }
   const head = ["", "waiters", "p50 ms", "p95", "max", "hand-offs", "watch events each"];
   printTable("Hand-off: from the end of one command to the start of the next", head, rows);
-  printNote("start of a shell and of date(1) included, alike for all");
+  printNote("includes the start of a shell and of date(1), in the same way for all");
 }
 
 function formatRow(what: string, waiters: number, series: readonly Series[]): string[] {
@@ -66,7 +66,7 @@ function formatRow(what: string, waiters: number, series: readonly Series[]): st
   return [what, String(waiters), ...quantiles, String(gaps.length), formatNumber(events, 2)];
 }
 
-/** One holder, and a queue of waiters behind it. All wait before the holder ends. */
+/** Starts one holder and a queue of waiters. All wait before the holder ends. */
 async function measureQueue(
   cluster: BenchCluster,
   { buildWaitArgv, prefix }: Contender,
@@ -88,7 +88,7 @@ async function measureQueue(
         queue.push(start(buildWaitArgv(["sh", "-c", `${stamp}; ${stamp}`]), cluster));
       await waitUntilQueued(cluster, prefix, queue.length + 1);
     }
-    await pause(500); // those who came last open their watches
+    await pause(500); // the last waiters still open their watches
     const before = await countWatchEvents(cluster);
     writeFileSync(go, "");
     await Promise.all([holder, ...queue].map(waitForEnd));
@@ -112,7 +112,7 @@ async function waitUntilQueued(cluster: BenchCluster, prefix: string, wanted: nu
   while ((await cluster.countKeys(prefix)) < wanted) await pause(20);
 }
 
-/** Stamps in ns: the holder's end, then start and end of each that came after it. */
+/** Reads the timestamps, in ns: the end of the holder, then start and end of each waiter. */
 function parseGaps(text: string): number[] {
   const stamps = text.trim().split("\n").map(BigInt);
   return stamps.flatMap((end, at) => {
@@ -121,7 +121,7 @@ function parseGaps(text: string): number[] {
   });
 }
 
-/** Events that etcd has sent to watchers so far, by its own count. */
+/** Reads from etcd's metrics how many events it has sent to watchers so far. */
 async function countWatchEvents({ etcd }: BenchCluster): Promise<number> {
   const text = await (await fetch(`${etcd.clientUrl}/metrics`)).text();
   return Number(/^etcd_debugging_mvcc_events_total (\S+)$/m.exec(text)?.[1]);

@@ -3,17 +3,17 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { type Argv, runProgram } from "./bench-cluster.ts";
 
-/** Clock ticks a second in /proc: 100 on every Linux that Node runs on. */
+/** Clock ticks per second in /proc: 100 on every Linux that Node runs on. */
 const TICKS = 100;
 
 export interface Cost {
-  /** From the start of the process until it was reaped, ms. */
+  /** Time from the start of the process until it was reaped, ms. */
   wall: number;
-  /** User and system time of it and of all that it waited for, ms; in steps of 10, so only sums and means tell. */
+  /** User and system time of the process and its children, ms. The resolution is 10 ms, so use only sums and means. */
   cpu: number;
 }
 
-/** Runs a program to its end. */
+/** Runs a program until it exits, and measures its cost. */
 export function measureCost(argv: Argv, env: NodeJS.ProcessEnv): Cost {
   const cpu = readChildrenTime();
   const start = performance.now();
@@ -21,7 +21,7 @@ export function measureCost(argv: Argv, env: NodeJS.ProcessEnv): Cost {
   return { wall: performance.now() - start, cpu: readChildrenTime() - cpu };
 }
 
-/** User and system time of all children that ended, ms. @see proc_pid_stat(5): cutime, cstime */
+/** Reads the user and system time of all reaped children, ms. @see proc_pid_stat(5): cutime, cstime */
 function readChildrenTime(): number {
   const stat = readFileSync("/proc/self/stat", "latin1");
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
@@ -29,8 +29,8 @@ function readChildrenTime(): number {
 }
 
 /**
- * The most memory that the program itself (not what it starts) ever had resident, in MiB. The kernel's own high-water
- * mark, read until the process is gone: in a loop without a pause, so that nothing reaps it meanwhile.
+ * Measures the peak resident memory of a program without its children, in MiB. Reads the kernel's high-water mark until
+ * the process is gone, in a loop without a pause, so that nothing reaps the process in between.
  */
 export async function measurePeakMemory([file, ...args]: Argv, env: NodeJS.ProcessEnv): Promise<number> {
   const child = spawn(file, args, { env, stdio: "ignore" });

@@ -5,13 +5,13 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Argv, BenchCluster } from "./bench-cluster.ts";
 import { formatNumber, printNote, printTable } from "./figures.ts";
 
-/** How long the processes get to settle, in ms. */
+/** Time from the start until the measurement, ms. */
 const SETTLE = 3_000;
 const COMMAND = ["sleep", "600"];
-/** As it calls itself, in the 15 characters that the kernel keeps. */
+/** Name of the guardian process, at most 15 characters, as the kernel keeps it. */
 const GUARDIAN = "sbxgd";
 
-/** What a run takes while it waits or holds: its share of resident memory, the guardian's with it, the command's not. */
+/** Measures the memory (PSS) of a run that waits or holds: the runner and the guardian, without the command. */
 export async function benchmarkMemory(cluster: BenchCluster): Promise<void> {
   const alone = await measureShares(cluster, 1);
   const many = await measureShares(cluster, cluster.quick ? 5 : 20);
@@ -22,7 +22,9 @@ export async function benchmarkMemory(cluster: BenchCluster): Promise<void> {
   ]);
   const head = ["PSS, MiB", "runner", "guardian", "together", `each of ${cluster.quick ? 5 : 20}`];
   printTable("Memory", head, rows);
-  printNote("PSS: what several processes share is divided among them; so each of many takes less");
+  printNote(
+    "PSS: shared memory is divided among the processes that share it, so each of many runs needs less",
+  );
 }
 
 interface Share {
@@ -50,7 +52,7 @@ async function measureShares(cluster: BenchCluster, times: number): Promise<Shar
   const children: { child: ChildProcess; what: string }[] = [];
   try {
     for (const [what, argv, waits] of subjects) {
-      if (waits) await pause(1_000); // the holder comes first
+      if (waits) await pause(1_000); // the holder must come first
       for (let i = 0; i < times; i += 1) children.push({ child: start(argv(i), cluster), what });
     }
     await pause(SETTLE);
@@ -71,7 +73,7 @@ function start([file, ...args]: Argv, { env }: BenchCluster): ChildProcess {
   return spawn(file, args, { env, stdio: "ignore", detached: true });
 }
 
-/** By their group: what `etcdctl lock` has started would live on, and idle Node has nothing to tidy up. */
+/** Kills process groups. Otherwise, the command that `etcdctl lock` started would survive. */
 async function end(child: ChildProcess): Promise<void> {
   const gone = once(child, "exit");
   if (child.pid === undefined || child.exitCode !== null) return;
@@ -81,7 +83,7 @@ async function end(child: ChildProcess): Promise<void> {
   clearTimeout(late);
 }
 
-/** PSS in MiB of a process, and of those below it that are the guardian. */
+/** Measures the PSS of a process, and of the guardian processes below it, in MiB. */
 function measureTree(pid: number): { runner: number; guardian: number } {
   const below = listDescendants(pid).filter((one) => readName(one) === GUARDIAN);
   return { runner: readPss(pid), guardian: below.reduce((sum, one) => sum + readPss(one), 0) };
@@ -107,6 +109,6 @@ function read(pid: number, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, "latin1");
   } catch {
-    return ""; // gone meanwhile
+    return ""; // the process has ended
   }
 }

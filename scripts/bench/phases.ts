@@ -7,7 +7,7 @@ type Marks = Map<string, number>;
 
 const TXN = "/v3/kv/txn";
 
-/** Phases by the marks at which they end (see spy.cjs); each begins where the one before it ended. */
+/** Phases, each with the mark at which it ends (see spy.cjs). A phase begins at the end of the previous one. */
 const PHASES: [what: string, until: string][] = [
   ["node starts", "node ready"],
   ["node reads the program", "code asked for"],
@@ -22,7 +22,7 @@ const PHASES: [what: string, until: string][] = [
   ["guardian gone, exit", "exit"],
 ];
 
-/** Where the time of a run goes, by its own clock from the start of its process. */
+/** Measures the phases of a run, by its own clock from the start of its process. */
 export async function benchmarkPhases(cluster: BenchCluster): Promise<void> {
   const rounds = cluster.quick ? 5 : 30;
   const file = join(cluster.folder, "marks.json");
@@ -48,11 +48,11 @@ export async function benchmarkPhases(cluster: BenchCluster): Promise<void> {
   const spawn = runs.map(
     (marks) => getInstant(marks, "guardian started") - getInstant(marks, "guardian asked for"),
   );
-  printNote(`of these, spawning the guardian blocks for ${formatNumber(computeMedian(spawn))} ms`);
-  printNote("the kernel's part before Node's clock starts, and its end of the process, are not in it");
+  printNote(`spawning the guardian blocks for ${formatNumber(computeMedian(spawn))} ms of this time`);
+  printNote("the time of the kernel before Node's clock starts and after the exit is not included");
 }
 
-/** The first mark of each name, and as `… last` the last. A held claim is also watched: that read is another one. */
+/** Indexes marks by name: the first one under its name, the last one under `NAME last`. */
 function collectMarks(list: readonly [string, number][]): Marks {
   const marks: Marks = new Map();
   for (const [what, at] of list) {

@@ -1,7 +1,7 @@
 import { type Argv, type BenchCluster, runProgram } from "./bench-cluster.ts";
 import { printNote, printTable } from "./figures.ts";
 
-/** What a run costs etcd: entries of its raft log, as its own status counts them. Each is written to disk by a majority. */
+/** Measures the entries of etcd's raft log per run. A majority of members writes each entry to disk. */
 export async function benchmarkProposals(cluster: BenchCluster): Promise<void> {
   const times = cluster.quick ? 3 : 10;
   const name = "bench-proposals";
@@ -19,7 +19,7 @@ export async function benchmarkProposals(cluster: BenchCluster): Promise<void> {
       "run --no-lock --lease",
       cluster.buildSignalboxArgv("run", "--no-lock", "--lease", "bench=1:2", "--", "true"),
     ],
-    ["etcdctl lock", cluster.buildEtcdctlArgv(name, "true")], // last: its session is left to expire, which is an entry more
+    ["etcdctl lock", cluster.buildEtcdctlArgv(name, "true")], // last, because its session expires later, which adds an entry
   ];
   const rows: string[][] = [];
   for (const [what, argv] of subjects) {
@@ -28,7 +28,7 @@ export async function benchmarkProposals(cluster: BenchCluster): Promise<void> {
     rows.push([what, [...new Set(counts)].join(", "), String(times)]);
   }
   printTable("Raft proposals of an uncontended run", ["", "proposals", "runs"], rows);
-  printNote("`etcdctl lock` leaves its session to expire; that is one proposal more, a minute later.");
+  printNote("`etcdctl lock` does not end its session; its expiry is one more proposal, a minute later.");
 }
 
 async function measureProposalCost(cluster: BenchCluster, argv: Argv): Promise<bigint> {
@@ -37,9 +37,9 @@ async function measureProposalCost(cluster: BenchCluster, argv: Argv): Promise<b
   return (await readRaftIndex(cluster)) - before;
 }
 
-/** Entries of etcd's raft log so far. */
+/** Reads the index of etcd's raft log. */
 export async function readRaftIndex({ store }: BenchCluster): Promise<bigint> {
   const [status] = await store.readMemberStatuses();
-  if (!status?.ok) throw new Error("etcd does not tell its status");
+  if (!status?.ok) throw new Error("cannot read the status of etcd");
   return status.raftIndex;
 }

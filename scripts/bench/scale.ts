@@ -9,13 +9,13 @@ import type { Argv, BenchCluster } from "./bench-cluster.ts";
 import { formatNumber, printNote, printTable } from "./figures.ts";
 
 const WAITERS = 10;
-/** etcd takes 128 in a transaction. */
+/** Operations per transaction. etcd accepts at most 128. */
 const BATCH = 120;
-/** Transactions on their way at the same time. */
+/** Number of concurrent transactions. */
 const AT_ONCE = 16;
 const SESSION = 77n;
 
-/** What listings cost where there is much to list: 10,000 locks, each held and with ten waiters. */
+/** Measures listings with 10,000 locks, each held and with ten waiters. */
 export async function benchmarkScale(cluster: BenchCluster): Promise<void> {
   const locks = cluster.quick ? 1_000 : 10_000;
   await fillLocks(cluster.store, locks);
@@ -37,10 +37,12 @@ export async function benchmarkScale(cluster: BenchCluster): Promise<void> {
     ["", "s", "peak MiB", "MB out"],
     rows,
   );
-  printNote("peak: of resident memory, Node's own 45 MiB included; s: from start to end of the process");
+  printNote(
+    "peak: peak resident memory, including 45 MiB of Node itself; s: from start to end of the process",
+  );
 }
 
-/** Locks by number, each with a holder and its waiters. */
+/** Writes locks, each with a holder and waiters. */
 export async function fillLocks(store: Store, locks: number): Promise<void> {
   await store.grant(SESSION, 3_600);
   const puts = (function* () {
@@ -75,7 +77,7 @@ function createTicket(lock: number, place: number): Op {
   return { op: "put", key: createKeys("/signalbox/").lock(`lock-${lock}`, run), session: SESSION, value };
 }
 
-/** Runs a listing to its end; its output is read as a pipe's reader would. */
+/** Runs a listing, and reads its output through a pipe. */
 async function runListing([file, ...args]: Argv, env: NodeJS.ProcessEnv) {
   const start = performance.now();
   const child = spawn(file, args, { env, stdio: ["ignore", "pipe", "inherit"] });
@@ -98,7 +100,7 @@ async function runListing([file, ...args]: Argv, env: NodeJS.ProcessEnv) {
   return { seconds: (performance.now() - start) / 1000, peak, bytes };
 }
 
-/** The most memory that a process ever had resident, MiB; 0 once it is gone. */
+/** Reads the peak resident memory of a process, MiB; 0 if it has ended. */
 function readPeakMemory(pid: number | undefined): number {
   try {
     const status = readFileSync(`/proc/${pid}/status`, "latin1");

@@ -1,4 +1,4 @@
-/** A worker whose tasks do nothing, as a process of its own. Tells its parent when it has joined, and what it has started. */
+/** A worker process whose tasks do nothing. It reports to its parent when it has joined, and which tasks it has started. */
 import { silentLog } from "../../src/base/log.ts";
 import { openStore } from "../../src/etcd/open/open.ts";
 import { createRealClock } from "../../src/process/clock.ts";
@@ -6,7 +6,7 @@ import { realRandom } from "../../src/process/random.ts";
 import { createKeys } from "../../src/protocol/keys.ts";
 import { ScheduleWorker } from "../../src/work/worker/engine/schedule-worker.ts";
 
-/** What it tells. `late`: ms, of each start since the last word. */
+/** A message to the parent. `late`: delays of all starts since the last message, ms. */
 export type WorkerMessage =
   | { kind: "joined"; ms: number; rss: number; cpu: number }
   | { kind: "started"; late: number[]; rss: number };
@@ -43,7 +43,7 @@ async function main(): Promise<void> {
     late = [];
   }, 250).unref();
   const stop = new AbortController();
-  process.on("disconnect", () => stop.abort(new Error("the parent is gone")));
+  process.on("disconnect", () => stop.abort(new Error("the parent has exited")));
   await engine.run(stop.signal);
   store.close();
 }
@@ -56,7 +56,7 @@ function readRss(): number {
   return process.memoryUsage.rss() / 2 ** 20;
 }
 
-/** User and system time so far, ms. */
+/** Reads the user and system time so far, ms. */
 function readCpu(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1_000;

@@ -13,13 +13,13 @@ import type { WorkerMessage } from "./schedule-worker.ts";
 
 const PREFIX = "/signalbox/";
 const WORKERS = 4;
-/** etcd takes 128 in a transaction. */
+/** Operations per transaction. etcd accepts at most 128. */
 const BATCH = 120;
 const AT_ONCE = 8;
-/** How long etcd is watched while nothing is due, ms. */
+/** Duration of the measurement while nothing is due, ms. */
 const IDLE = 10_000;
 
-/** What schedules cost: 100,000 of them, of which 10,000 are due in one minute, and four workers. */
+/** Measures 100,000 schedules with four workers; 10,000 schedules are due at one instant. */
 export async function benchmarkSchedules(cluster: BenchCluster): Promise<void> {
   const all = cluster.quick ? 10_000 : 100_000;
   const burst = all / 10;
@@ -35,7 +35,7 @@ export async function benchmarkSchedules(cluster: BenchCluster): Promise<void> {
     await fillSchedules(cluster.store, burst, due);
     const fillCost = BigInt(Math.ceil((2 * burst) / BATCH));
     while (workers.reduce((sum, { late }) => sum + late.length, 0) < burst) await pause(100);
-    await pause(2_000); // until the last is settled
+    await pause(2_000); // until the last result is stored
     const proposals = Number((await readRaftIndex(cluster)) - before - fillCost);
     const late = workers.flatMap((worker) => worker.late);
     printFigures({ all, burst, joined, idle, late, proposals, workers });
@@ -44,7 +44,7 @@ export async function benchmarkSchedules(cluster: BenchCluster): Promise<void> {
   }
 }
 
-/** As it would be shipped: what Node needs to read TypeScript is twice as large as the worker. */
+/** Bundles the worker, as in a release. Node's TypeScript support would need twice the memory of the worker. */
 async function bundleWorker(folder: string): Promise<string> {
   const outfile = join(folder, "schedule-worker.cjs");
   await build({
@@ -68,23 +68,23 @@ interface Figures {
 function printFigures({ all, burst, joined, idle, late, proposals, workers }: Figures): void {
   const findMost = (pick: (word: (typeof joined)[number]) => number) => Math.max(...joined.map(pick));
   printTable(
-    `${all} schedules, ${WORKERS} workers that start together`,
+    `${all} schedules, ${WORKERS} workers that start at the same time`,
     ["", "most"],
     [
-      ["start until it takes what is due, s", formatNumber(findMost(({ ms }) => ms) / 1_000, 2)],
-      ["processor time until then, s", formatNumber(findMost(({ cpu }) => cpu) / 1_000, 2)],
+      ["start until it can start tasks, s", formatNumber(findMost(({ ms }) => ms) / 1_000, 2)],
+      ["processor time of the start, s", formatNumber(findMost(({ cpu }) => cpu) / 1_000, 2)],
       [
-        "resident then, MiB",
+        "resident memory after the start, MiB",
         formatNumber(
           findMost(({ rss }) => rss),
           0,
         ),
       ],
-      ["resident at most, MiB", formatNumber(Math.max(...workers.map(({ rss }) => rss)), 0)],
+      ["peak resident memory, MiB", formatNumber(Math.max(...workers.map(({ rss }) => rss)), 0)],
     ],
   );
   printTable(
-    `Nothing is due for ${IDLE / 1_000} s: etcd, a second`,
+    `Nothing is due for ${IDLE / 1_000} s: load of etcd per second`,
     ["", ""],
     [
       ["raft entries", formatNumber(idle.entries)],
@@ -98,11 +98,13 @@ function printFigures({ all, burst, joined, idle, late, proposals, workers }: Fi
     ["", "p50", "p95", "p99", "most"],
     [["lateness, s", formatQuantile(0.5), formatQuantile(0.95), formatQuantile(0.99), formatQuantile(1)]],
   );
-  printNote(`raft entries a firing: ${formatNumber(proposals / late.length, 3)}; started: ${late.length}`);
-  printNote("The tasks do nothing; workers, etcd and what measures share this machine's processors.");
+  printNote(`raft entries per start: ${formatNumber(proposals / late.length, 3)}; started: ${late.length}`);
+  printNote(
+    "The tasks do nothing. The workers, etcd and the benchmark share the processors of this machine.",
+  );
 }
 
-/** Raft entries, and bytes of clients, a second. */
+/** Raft entries, and bytes to and from clients, per second. */
 async function measureTraffic(cluster: BenchCluster, ms: number): Promise<Figures["idle"]> {
   const readCounters = async () => ({
     entries: Number(await readRaftIndex(cluster)),
@@ -125,7 +127,7 @@ async function readBytes(url: string): Promise<{ sent: number; received: number 
   };
 }
 
-/** @param due  when all of them are due, ms since the epoch; undefined: in half a year */
+/** @param due  when all are due, ms since the epoch; undefined: in half a year */
 async function fillSchedules(store: Store, count: number, due: number | undefined): Promise<void> {
   const keys = createKeys(PREFIX);
   const month = new Date(Date.now() + 180 * 86_400_000).getUTCMonth() + 1;
@@ -153,7 +155,7 @@ async function fillSchedules(store: Store, count: number, due: number | undefine
   await Promise.all(Array.from({ length: AT_ONCE }, fillBatches));
 }
 
-/** A worker process, and what it has told. */
+/** A worker process and its reports. */
 class WatchedWorker {
   readonly joined: Promise<Extract<WorkerMessage, { kind: "joined" }>>;
   readonly late: number[] = [];

@@ -11,21 +11,21 @@ import {
 import { type Cost, measureCost, measurePeakMemory } from "./measure.ts";
 import { benchmarkPhases } from "./phases.ts";
 
-/** Aims: so much longer than bare Node, in ms; so many times as long as `etcdctl lock`. */
+/** Targets: at most this many ms longer than bare Node, and this many times as long as `etcdctl lock`. */
 const OVER_NODE = 35;
 const TIMES_ETCDCTL = 3;
-/** Warm-up rounds, not counted. */
+/** Number of warm-up rounds, which are not measured. */
 const WARM_UP = 3;
 
 interface Subject {
   what: string;
   argv: Argv;
   costs: Cost[];
-  /** MiB. */
+  /** Peak resident memory, MiB. */
   peaks: number[];
 }
 
-/** What a run costs its host: time, processor, memory. All subjects take turns, so that noise meets them alike. */
+/** Measures time, processor time and memory of a run. The subjects take turns, so that noise affects all in the same way. */
 export async function benchmarkStartUp(cluster: BenchCluster): Promise<void> {
   const rounds = cluster.quick ? 10 : 60;
   const subjects = listSubjects(cluster);
@@ -84,12 +84,12 @@ function print(subjects: readonly Subject[], rounds: number): void {
       ].map((ms) => formatNumber(ms)),
       `${formatNumber(computeRatio(walls, etcdctl), 2)}x`,
       formatNumber(computeMean(costs.map(({ cpu }) => cpu))),
-      formatNumber(peak < 1 ? undefined : peak), // it had ended before anything could be read
+      formatNumber(peak < 1 ? undefined : peak), // the process ended before it could be read
     ];
   });
   const head = ["", "median ms", "p25", "p95", "over node", "to etcdctl", "cpu ms", "peak MiB"];
-  printTable(`An uncontended run, ${rounds} rounds in turns`, head, rows);
-  printNote("over node, to etcdctl: median of the differences and of the ratios within each round");
+  printTable(`An uncontended run, ${rounds} rounds`, head, rows);
+  printNote("over node, to etcdctl: medians of the differences and of the ratios in each round");
   printVerdict(listWalls(subjects, "run --lock x -- true"), node, etcdctl);
 }
 
@@ -97,7 +97,7 @@ function listWalls(subjects: readonly Subject[], wanted: string): number[] {
   return subjects.find(({ what }) => what === wanted)?.costs.map(({ wall }) => wall) ?? [];
 }
 
-/** Each round's figures were taken one after the other, so they have met the same noise. */
+/** The times of one round were measured one after the other, so noise affected them in the same way. */
 function computeDifference(walls: readonly number[], base: readonly number[]): number {
   return computeMedian(walls.map((wall, round) => wall - (base[round] ?? Number.NaN)));
 }

@@ -6,20 +6,20 @@ import { Script } from "node:vm";
 import { startEtcdStub } from "./etcd-stub.ts";
 
 const PATIENCE_MS = 30_000;
-/** Runs as cron starts them: what one never calls is left out of the code, and compiled when it is called. */
+/** Typical runs, as started by cron. Functions that they do not call are not cached, and are compiled when called. */
 const REHEARSED: Record<string, string[]> = {
   "run.cjs": ["run", "--lock", "rehearsal", "--", "true"],
   "front.cjs": ["cronlock", "true"],
 };
 
 /**
- * Keeps what V8 compiles of a bundle in a run that is granted at once, in the file that the bundle's first line names.
- * It serves only the version of Node that this build runs on; any other compiles for itself.
- * @returns what to report
+ * Caches the code that V8 compiles from a bundle during an uncontended run, in the file that the first line of the bundle
+ * names. Only the version of Node that runs this build uses it; other versions compile the bundle themselves.
+ * @returns a note for the build report
  */
 export async function cacheCode(bundle: string): Promise<string> {
   const title = readFileSync(bundle, "latin1").split("\n", 1)[0]?.slice(2);
-  const name = `${title}-${process.version}-${process.arch}.code`; // as src/bin/start.ts asks for it
+  const name = `${title}-${process.version}-${process.arch}.code`; // the name that src/bin/start.ts looks for
   const code = join(dirname(bundle), name);
   const draft = `${code}.${process.pid}`;
   const failure = isAccepted(bundle, code) ? undefined : await rehearse(bundle, draft);
@@ -29,14 +29,14 @@ export async function cacheCode(bundle: string): Promise<string> {
   return `and ${Math.round(statSync(code).size / 1024)} KiB of V8's code`;
 }
 
-/** Whether the code is there, and this V8 takes it. */
+/** Whether the cached code exists, and this version of V8 accepts it. */
 function isAccepted(bundle: string, code: string): boolean {
   if (!existsSync(code)) return false;
   const script = new Script(readFileSync(bundle, "latin1"), { cachedData: readFileSync(code) });
   return script.cachedDataRejected === false;
 }
 
-/** @returns why it failed, or undefined */
+/** @returns why it failed; undefined if it did not */
 async function rehearse(bundle: string, draft: string): Promise<string | undefined> {
   const { server, endpoint } = await startEtcdStub();
   const env = { PATH: process.env.PATH, SIGNALBOX_ENDPOINTS: endpoint };
@@ -52,7 +52,7 @@ async function rehearse(bundle: string, draft: string): Promise<string | undefin
   return status === 0 ? undefined : `its rehearsal ended with ${signal ?? status}`;
 }
 
-/** Older bundles' code. A program that is being started meanwhile compiles for itself. */
+/** Removes the cached code of older bundles. A program that starts at this moment compiles its bundle itself. */
 function removeOthers(bundle: string, name: string): void {
   const [folder, ours] = [dirname(bundle), `${basename(bundle, ".cjs")}-`];
   const stale = readdirSync(folder).filter(

@@ -1,4 +1,4 @@
-/** Just enough of etcd's JSON gateway for one run that is granted at once, where no etcd is at hand: in a build. */
+/** A minimal stub of etcd's JSON gateway, enough for one uncontended run during a build. */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -11,7 +11,7 @@ interface Op {
 
 const HEADER = { revision: "2", raft_term: "2" };
 
-/** @returns the server, to be closed, and its address */
+/** @returns the server, which the caller closes, and its address */
 export async function startEtcdStub(): Promise<{ server: Server; endpoint: string }> {
   const kept = new Map<string, object>();
   const server = createServer(async (request, response) => {
@@ -24,7 +24,7 @@ export async function startEtcdStub(): Promise<{ server: Server; endpoint: strin
   return { server, endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
-/** What was put is found again, as a run looks whether its tickets still stand. */
+/** Answers reads with the keys that were put, because a run checks whether its tickets still exist. */
 function buildAnswer(
   { request_put: put, request_range: range, request_txn: txn }: Op,
   kept: Map<string, object>,

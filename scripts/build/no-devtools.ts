@@ -1,2 +1,2 @@
-/** In place of React's tools for developers, which Ink names but never loads here. */
+/** Replaces React's developer tools, which Ink imports but does not load here. */
 export default {};

@@ -1,10 +1,10 @@
 import { accessSync, constants, existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 
-/** What the products are made of. */
+/** The sources of the build. */
 const SOURCES = ["src", "scripts/build", "scripts/build.ts", "package.json"];
 
-/** Whether the folder of the products is there, and cannot be written: a read-only file system, another user's checkout. */
+/** Whether the output folder exists, and cannot be written: on a read-only file system, or in a checkout of another user. */
 export function isReadOnly(dist: string): boolean {
   try {
     accessSync(dist, constants.W_OK);
@@ -15,10 +15,10 @@ export function isReadOnly(dist: string): boolean {
 }
 
 /**
- * A source that was changed after the products were built.
+ * Finds a source that was changed after the last build.
  * @param root     the checkout
- * @param product  path of a file that a build writes, the last of them
- * @returns its path, or undefined where the products are up to date
+ * @param product  path of the last file that a build writes
+ * @returns its path; undefined if the build is up to date
  */
 export function findNewerSource(root: string, product: string): string | undefined {
   if (!existsSync(product)) return product;

@@ -1,4 +1,4 @@
-// Runs a bundle as src/bin/start.ts does, and keeps what V8 compiled on the way: `node rehearse.ts BUNDLE CODE ARG…`
+// Runs a bundle as src/bin/start.ts does, and saves the code that V8 compiled: `node rehearse.ts BUNDLE CODE ARG…`
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname } from "node:path";

@@ -1,12 +1,12 @@
-// The library's types: declarations of the files that its own refer to, and of no others.
+// Builds the types of the library: the declarations of its entry, and of the files that they import.
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 
-/** The entry of the library, below the folder of its declarations. */
+/** Path of the library's entry in the folder of declarations. */
 export const ENTRY = "library/index.d.ts";
 
-/** Writes dist/types. @returns how many files. @throws Error with what the compiler says */
+/** Writes dist/types. @returns the number of files. @throws Error with the output of the compiler */
 export function writeTypes(root: string): number {
   const all = join(root, `dist/types-all.${process.pid}`);
   const draft = join(root, `dist/types.${process.pid}`);
@@ -27,15 +27,15 @@ export function writeTypes(root: string): number {
   }
 }
 
-/** Writes the declarations of all files that the library imports. @throws Error with what the compiler says */
+/** Writes the declarations of all files that the library imports. @throws Error with the output of the compiler */
 export function emitDeclarations(root: string, outDir: string): void {
   const tsc = join(root, "node_modules/typescript/bin/tsc");
   const from = ["--rootDir", "src", "--outDir", outDir];
   const how = ["--noEmit", "false", "--declaration", "--emitDeclarationOnly", "--stripInternal"];
   const args = [tsc, "-p", "scripts/build/tsconfig.types.json", ...from, ...how];
   const { stdout, stderr } = spawnSync(process.execPath, args, { cwd: root, encoding: "utf8" });
-  if (existsSync(join(outDir, ENTRY))) return; // what is mistyped is for `npm run check`
-  throw new Error(`the types of the library cannot be made:\n${stdout}${stderr}`);
+  if (existsSync(join(outDir, ENTRY))) return; // type errors are reported by `npm run check`
+  throw new Error(`cannot build the types of the library:\n${stdout}${stderr}`);
 }
 
 function findReachable(entry: string): Set<string> {
@@ -47,7 +47,7 @@ function findReachable(entry: string): Set<string> {
   return seen;
 }
 
-/** Somebody may be reading them at this moment: they are away for no longer than a rename takes. */
+/** Replaces the folder with a rename, because another process may read the types at this moment. */
 function swap(types: string, draft: string, old: string): void {
   try {
     renameSync(types, old);

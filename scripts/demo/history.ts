@@ -11,11 +11,11 @@ import { NamedRandom } from "./named-random.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-/** What `--timeout` is where a job has one, ms. */
+/** Value of `--timeout` for jobs that have one, ms. */
 const LIMIT = 20_000;
 const keys = createKeys("/signalbox/");
 
-/** What the site did before anyone looked: histories of all locks, and what operators did in the last days. */
+/** Writes the past of the site: histories of all locks, and actions of operators in the last days. */
 export async function writeHistory(store: Store, seed: number): Promise<void> {
   const now = Date.now();
   const histories = JOBS.filter(({ isLockless }) => !isLockless).map((job): Op => {
@@ -38,7 +38,7 @@ export async function writeHistory(store: Store, seed: number): Promise<void> {
   await store.commitTxn({ compare: [], success: [...histories, ...audits], failure: [] });
 }
 
-/** Oldest first. */
+/** Creates past runs, oldest first. */
 function createPastRuns(job: DemoJob, chance: NamedRandom, now: number): PastRun[] {
   const every = chance.drawBetween([4, 45]) * MINUTE;
   return Array.from({ length: HISTORY_LENGTH }, (_, index) => {
@@ -87,13 +87,13 @@ const AUDITS: readonly Audit[] = [
   [6, "ann", "reset", "lock report-taxes", "wrong month", "ended, the next one was granted"],
 ];
 
-/** How long the session of what is left of a lost runner lives without renewal, s. */
+/** Time to live of the session of the frozen runner, s. */
 const STALE_TTL = 90;
 const STALE_SESSION = 4_711n;
 
 /**
- * What is wrong at the site: a lock that a frozen runner has held since yesterday, and a ticket that nobody can read, ahead of
- * one that waits. @returns lets the session of the first go
+ * Writes two problems: a lock that a frozen runner has held since yesterday, and an unreadable ticket ahead of a waiter.
+ * @returns a function that stops renewing the session of the frozen runner
  */
 export async function writeTroubles(store: Store): Promise<() => void> {
   await store.grant(STALE_SESSION, STALE_TTL);

@@ -7,12 +7,12 @@ const CORES: Record<Kind, number> = { web: 4, db: 16, batch: 8, mail: 2, cache: 
 const MEMORY: Record<Kind, number> = { web: 7_976, db: 64_312, batch: 31_904, mail: 3_936, cache: 15_992 };
 const COUNTS: Record<Kind, number> = { web: 4, db: 2, batch: 3, mail: 2, cache: 1 };
 
-/** A simulated host: every run on it reads its configuration file, as the one in /etc would be read there. */
+/** A simulated host. All runs on it read its configuration file, in place of the one in /etc. */
 export interface DemoHost {
   kind: Kind;
   /** Full name. */
   name: string;
-  /** What its processors and memory (MiB) are said to be: macros of its own, for all of them are one machine in truth. */
+  /** Simulated processors and memory (MiB), as macros of the host, because all simulated hosts are one machine. */
   macros: { CORES: number; RAM: number };
 }
 
@@ -23,19 +23,19 @@ export const HOSTS: readonly DemoHost[] = (Object.keys(COUNTS) as Kind[]).flatMa
   })),
 );
 
-/** Names of the hosts of some kinds; of all for `any`. @throws Error where there are none */
+/** Lists the names of hosts. @param kinds  kinds, joined by `+`, or `any` for all hosts. @throws Error if there are none */
 export function listDemoHosts(kinds: string): [string, ...string[]] {
   const wanted = kinds.split("+");
   const names = HOSTS.filter(({ kind }) => kinds === "any" || wanted.includes(kind)).map(({ name }) => name);
   const [first, ...rest] = names;
-  if (first === undefined) throw new Error(`there are no hosts ${kinds}`);
+  if (first === undefined) throw new Error(`no host has the kind ${kinds}`);
   return [first, ...rest];
 }
 
-/** A machine that is busy with something else answers late: nothing of the site gives up for that. */
+/** Long timeouts, so that nothing fails on a busy machine, where etcd answers slowly. */
 const PATIENT = { terminationTimeout: "3s", connectTimeout: "60s" };
 
-/** Writes a configuration file for each host. @returns where the one of a host is */
+/** Writes a configuration file for each host. @returns a function that returns the path of a host's file */
 export function writeConfigs(folder: string, endpoints: readonly string[]): (host: string) => string {
   const getConfigPath = (host: string) => join(folder, `${host}.json`);
   mkdirSync(folder, { recursive: true });

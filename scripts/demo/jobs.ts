@@ -1,20 +1,20 @@
 type Seconds = readonly [least: number, most: number];
 
-/** A line of a crontab, as it stands on one or more hosts. */
+/** A crontab line on one or more hosts. */
 export interface DemoJob {
-  /** Of the lock, and of the script that is run. */
+  /** Name of the lock, and of the script. */
   name: string;
-  /** Takes leases only. */
+  /** Whether the job takes only leases. */
   isLockless?: true;
-  /** Where the line stands: kinds of hosts, or `any`. */
+  /** Hosts with this line: kinds of hosts, or `any`. */
   hosts: string;
-  /** How many compete for the lock at the same time. */
+  /** Number of competitors for the lock. */
   rivals: number;
-  /** They queue for it. */
+  /** Whether they wait for the lock. */
   isPatient: boolean;
   leases: readonly string[];
   lasts: Seconds;
-  /** Between two runs of one competitor. */
+  /** Time between two runs of one competitor. */
   rests: Seconds;
   /** Share of runs that fail. */
   failing: number;
@@ -38,7 +38,7 @@ const buildMemoryLeases = (mib: number) => ["FQDN_cpu=1", `FQDN_mem=${mib}`];
 const heavy: More = { leases: ["FQDN_cpu=2", "FQDN_mem=8192"], lasts: [35, 60] };
 const report: More = { leases: ["db=2", ...buildMemoryLeases(1024)], lasts: [15, 40], rests: [2, 6] };
 
-/** What the site does all day. */
+/** The jobs of the site. */
 export const JOBS: readonly DemoJob[] = [
   ...createJobs(
     "web",
@@ -99,7 +99,7 @@ export const JOBS: readonly DemoJob[] = [
   createJob("web", "ad-hoc-query", { isLockless: true, rivals: 2, leases: ["db=1"], lasts: [10, 30] }),
 ];
 
-/** Of one competitor; the first of a job has no number, for it is often the only one. */
+/** Formats the name of a competitor. The first one of a job has no number, because it is often the only one. */
 export function formatCompetitorName({ name }: DemoJob, competitor: number): string {
   return competitor === 0 ? name : `${name}/${competitor}`;
 }

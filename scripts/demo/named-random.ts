@@ -1,4 +1,4 @@
-/** Chance that is the same for the same seed and name, whatever else is drawn meanwhile. */
+/** Pseudorandom numbers that depend only on a seed and a name, not on draws for other names. */
 export class NamedRandom {
   #state: number;
 
@@ -9,7 +9,7 @@ export class NamedRandom {
     );
   }
 
-  /** Uniform in [0, 1). @see mulberry32 */
+  /** Draws a number, uniform in [0, 1). @see mulberry32 */
   drawUnit(): number {
     this.#state = (this.#state + 0x6d2b79f5) | 0;
     let word = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);

@@ -2,15 +2,15 @@ import { type ProcessResult, startSignalbox } from "../../fixtures/signalbox.ts"
 import { EXIT } from "../../src/base/errors.ts";
 import { listDemoHosts } from "./hosts.ts";
 
-/** Where operators sit; what they say with macros has to make sense there. */
+/** Environment of the operators' host. It has the macros that the operators' commands use. */
 export const OPERATOR_ENV = { SIGNALBOX_HOST: "ops1.example.com", SIGNALBOX_MACROS: "CORES=4,RAM=8192" };
 
 type OperatorCommand = readonly [who: string, ...args: string[]];
 
-/** Groups of hosts and configured resources, as someone typed them once; the groups need no order, but `servers` is made of others. */
+/** Commands that configure groups and resources, in steps. `servers` contains other groups, so it comes later. */
 const SETTINGS: readonly (readonly OperatorCommand[])[] = [
   [
-    ["ann", "group", "set", "web", ...listDemoHosts("web"), "web5.example.com"], // which nobody has ever seen
+    ["ann", "group", "set", "web", ...listDemoHosts("web"), "web5.example.com"], // a host without a record
     ["ann", "group", "set", "databases", ...listDemoHosts("db")],
     ["ann", "group", "set", "batch", ...listDemoHosts("batch")],
     ["carol", "group", "set", "mail", ...listDemoHosts("mail")],
@@ -26,19 +26,19 @@ const SETTINGS: readonly (readonly OperatorCommand[])[] = [
   [["ann", "group", "set", "servers", "web", "databases", "cache1.example.com"]],
 ];
 
-/** What is closed while the site is at work. */
+/** Commands that drain parts of the site. */
 const DRAINS: readonly (readonly OperatorCommand[])[] = [
   [
     ["ann", "drain", "group", "mail", "--reason", "kernel upgrade"],
     ["carol", "drain", "lock", "invoices", "--for", "2h", "--reason", "month-end closing"],
-    ["bob", "drain", "lock", "dns-sync", "--for", "1s", "--reason", "zone transfer"], // over soon, and forgotten
+    ["bob", "drain", "lock", "dns-sync", "--for", "1s", "--reason", "zone transfer"], // an ended drain that nobody lifted
   ],
 ];
 
 export const configureDemo = (endpoints: readonly string[]) => runInOrder(SETTINGS, endpoints);
 export const drainSome = (endpoints: readonly string[]) => runInOrder(DRAINS, endpoints);
 
-/** What stands in one list is done at the same time. @throws Error with what a command said that failed */
+/** Runs the steps one after the other, and the commands of a step at the same time. @throws Error with the output of a failed command */
 async function runInOrder(
   steps: readonly (readonly OperatorCommand[])[],
   endpoints: readonly string[],
@@ -46,7 +46,7 @@ async function runInOrder(
   for (const step of steps) await Promise.all(step.map((deed) => runOperatorCommand(deed, endpoints)));
 }
 
-/** On a busy machine etcd may answer late: then it is tried again so often. */
+/** Number of attempts, because etcd may answer slowly on a busy machine. */
 const TRIES = 5;
 
 async function runOperatorCommand(

@@ -16,18 +16,18 @@ import { Workload } from "./workload.ts";
 
 export interface PlaygroundOptions {
   seed: number;
-  /** Opens no console: the site is for other terminals. */
+  /** Whether to open no console, because the site is used from other terminals. */
   isServed: boolean;
 }
 
-/** On a machine that is busy with something else, answers of etcd take long. Milliseconds. */
+/** Timeouts for a busy machine, where etcd answers slowly, ms. */
 const PATIENT = { attempt: 20_000, hedge: 10_000, total: 180_000 };
-/** The console opens after this time, ms, with whatever runs by then: the rest comes while one looks. */
+/** The console opens after this time at the latest, ms. The remaining jobs start afterwards. */
 const OPEN_AFTER = 8_000;
 
 const ENDINGS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** A site at work on an etcd of its own, until the console on it, or this process, is ended. @returns the exit code */
+/** Runs a simulated site on a temporary etcd until the console or this process ends. @returns the exit code */
 export async function runPlayground({ seed, isServed }: PlaygroundOptions): Promise<number> {
   const ending = Promise.withResolvers<NodeJS.Signals>();
   for (const name of ENDINGS) process.on(name, ending.resolve);
@@ -38,14 +38,17 @@ export async function runPlayground({ seed, isServed }: PlaygroundOptions): Prom
     const opened = openPlayground(seed, closing, stop.signal);
     const member = await Promise.race([opened, ending.promise]);
     if (typeof member === "string") {
-      await opened.catch(() => {}); // what is half open has to be closed as a whole
+      await opened.catch(() => {}); // wait until it can be closed completely
       return 128 + constants.signals[member];
     }
     const hasTerminal = process.stdin.isTTY && process.stdout.isTTY;
     if (!isServed && hasTerminal) return await runConsole(member, ending.promise);
-    if (!isServed) console.log("This is no terminal, so no console is opened here. In one, type:");
+    if (!isServed)
+      console.log(
+        "Standard input and output are not a terminal, so the console does not start. In a terminal, type:",
+      );
     console.log(`\n  export SIGNALBOX_ENDPOINTS=${member.clientUrl}\n  ${BUNDLE} console\n`);
-    console.log("The site is at work until Ctrl+C.");
+    console.log("The site runs until Ctrl+C.");
     await ending.promise;
     return 0;
   } finally {
@@ -54,8 +57,9 @@ export async function runPlayground({ seed, isServed }: PlaygroundOptions): Prom
 }
 
 /**
- * @param closing  gets what is to be done at the end, the last first
- * @param signal   aborted: the next step is not begun
+ * Starts etcd, the workers and the jobs.
+ * @param closing  receives the functions to call at the end, in reverse order
+ * @param signal   stops before the next step when aborted
  */
 async function openPlayground(
   seed: number,
@@ -63,7 +67,7 @@ async function openPlayground(
   signal: AbortSignal,
 ): Promise<EtcdMember> {
   const told = performance.now();
-  process.stderr.write(`A site of ${HOSTS.length} hosts starts, on a real etcd …`);
+  process.stderr.write(`Starting a site of ${HOSTS.length} hosts on a temporary etcd …`);
   const folder = mkdtempSync(join(tmpdir(), "signalbox-playground-"));
   closing.push(() => rmSync(folder, { recursive: true, force: true }));
   const etcd = await startEtcd();
@@ -86,11 +90,11 @@ async function openPlayground(
   signal.throwIfAborted();
   await drainSome(endpoints);
   const seconds = ((performance.now() - told) / 1000).toFixed(0);
-  process.stderr.write(` ${workload.running} runs at work after ${seconds} s.\n`);
+  process.stderr.write(` ${workload.running} runs after ${seconds} s.\n`);
   return etcd;
 }
 
-/** The console on the user's terminal; a signal for us ends it first, so that it leaves the terminal as it was. */
+/** Runs the console on the user's terminal. Signals to this process end the console first, so that it restores the terminal. */
 async function runConsole(member: EtcdMember, ending: Promise<NodeJS.Signals>): Promise<number> {
   const child = spawn(process.execPath, [BUNDLE, "console"], {
     env: { ...createCleanEnv(), SIGNALBOX_ENDPOINTS: member.clientUrl, ...OPERATOR_ENV },

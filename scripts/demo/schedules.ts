@@ -12,7 +12,7 @@ const buildSleepCommand = (seconds: number, says: string) => [
 ];
 const MINUTE = 60_000;
 
-/** What workers of the site do by the clock. Jitter spreads it over the minute. */
+/** Schedules of the site. Jitter spreads their runs over the minute. */
 const SCHEDULES: Readonly<Record<string, Partial<Definition>>> = {
   "heartbeat.check": { cron: "* * * * *", command: buildSleepCommand(3, "all hosts answer") },
   "mail.digest": { cron: "* * * * *", jitter: 40_000, command: buildSleepCommand(8, "12 digests") },
@@ -35,7 +35,7 @@ const SCHEDULES: Readonly<Record<string, Partial<Definition>>> = {
   },
 };
 
-/** Writes schedules, and starts those who run them. @returns ends these */
+/** Writes the schedules, and starts the workers. @returns a function that ends the workers */
 export async function startWorkers(store: Store, endpoints: readonly string[]): Promise<() => Promise<void>> {
   const keys = createKeys("/signalbox/");
   const success = Object.entries(SCHEDULES).flatMap(([id, one]) => {

@@ -4,7 +4,7 @@ import { type RunningProcess, startSignalbox } from "../../fixtures/signalbox.ts
 const started = performance.now();
 const running = new Set<RunningProcess>();
 
-/** A quarter of a minute of real commands on a few simulated hosts, told as they happen; ends by itself. */
+/** Runs real commands on a few simulated hosts for 15 seconds, and prints their output as it comes. */
 export async function runTour(): Promise<void> {
   const etcd = await startEtcd();
   try {
@@ -21,20 +21,20 @@ export async function runTour(): Promise<void> {
   }
   printLine(
     "",
-    "\nThat was a real etcd, started for this demo and gone now. Next: README.md, or dist/signalbox.cjs --help",
+    "\nThe demo used a real etcd, which is removed now. Next: README.md, or dist/signalbox.cjs --help",
   );
 }
 
 async function showOneOfMany(member: EtcdMember): Promise<void> {
   printHeading(
-    "Three hosts have the same line in their crontabs. One runs it, the others give up without a word.",
+    "Three hosts have the same line in their crontabs. One runs the job, the others give up without output.",
   );
   const job = ["run", "--lock", "invoices", "--", "sh", "-c", "echo sending invoices; sleep 0.5; echo done"];
   await Promise.all(["web1", "web2", "web3"].map((host) => runOnHost(member, host, job).ended));
 }
 
 async function showQueue(member: EtcdMember): Promise<void> {
-  printHeading("With --wait they queue instead: first come, first served, each with a larger fencing token.");
+  printHeading("With --wait they queue: first come, first served, each with a larger fencing token.");
   const job = [
     "run",
     "--wait",
@@ -55,7 +55,7 @@ async function showQueue(member: EtcdMember): Promise<void> {
 
 async function showSharedResource(member: EtcdMember): Promise<void> {
   printHeading(
-    "The database bears 4 units. Reports take 2, the nightly one 3: it is not overtaken by the small ones behind it.",
+    "The database has 4 units. Reports take 2, the nightly one 3. Smaller reports behind it do not overtake it.",
   );
   const buildReportCommand = (name: string, units: number) => [
     ...["run", "-v", "--lock", name, "--lease", `db=${units}:4`, "--"],
@@ -78,7 +78,7 @@ async function showSharedResource(member: EtcdMember): Promise<void> {
 
 async function showDeadHost(member: EtcdMember): Promise<void> {
   printHeading(
-    "A host dies in the middle of a job (kill -9). Its command dies with it; the next host takes over.",
+    "A runner dies during a job (kill -9). Its command is killed too, and the next host takes over.",
   );
   const limits = ["--ttl", "3s", "--termination-timeout", "1s"];
   const job = ["run", "--wait", ...limits, "--lock", "sync", "--", "sh", "-c"];
@@ -91,13 +91,13 @@ async function showDeadHost(member: EtcdMember): Promise<void> {
   doomed.child.kill("SIGKILL");
   await doomed.ended;
   await waitUntil(() => !isRunning(pid));
-  printLine("web1", `its command (pid ${pid}) is dead too, though nobody told it`);
+  printLine("web1", `its command (pid ${pid}) is dead too: the guardian killed it`);
   await heir.ended;
 }
 
 async function showSchedules(member: EtcdMember): Promise<void> {
   printHeading(
-    "A schedule instead of crontabs: workers on two hosts, each run on one of them. One dies at work; the other does it again.",
+    "A schedule replaces crontabs: workers on two hosts, and each run on one of them. One worker dies; the other one repeats the run.",
   );
   const add = ["schedule", "add", "report", "@daily", "--", "sh", "-c"];
   await runOnHost(member, "ops", [...add, "echo run $SIGNALBOX_ATTEMPT on $SIGNALBOX_HOST; sleep 1"]).ended;
@@ -106,7 +106,7 @@ async function showSchedules(member: EtcdMember): Promise<void> {
     host,
     worker: runOnHost(member, host, ["worker", ...limits]),
   }));
-  await waitUntil(() => workers.every(({ worker }) => worker.output.stderr.includes("is there")), 3_000);
+  await waitUntil(() => workers.every(({ worker }) => worker.output.stderr.includes("worker joined")), 3_000);
   await runOnHost(member, "ops", ["schedule", "trigger", "report", "--yes"]).ended;
   const doomed = await Promise.race(
     workers.map(async (one) => {
@@ -125,7 +125,9 @@ async function showSchedules(member: EtcdMember): Promise<void> {
 }
 
 async function showOperator(member: EtcdMember): Promise<void> {
-  printHeading("An operator looks, asks why, ends a job that is stuck, and closes a host for maintenance.");
+  printHeading(
+    "An operator lists the locks, asks why a run waits, ends a job that is stuck, and drains a host for maintenance.",
+  );
   const job = ["run", "--lock", "backup", "--termination-timeout", "500ms", "--", "sh", "-c"];
   const stuck = runOnHost(member, "web1", [...job, "trap '' TERM; echo stuck; while :; do sleep 0.1; done"]);
   await stuck.waitForOutput(/stuck/);
@@ -151,12 +153,12 @@ async function showOperator(member: EtcdMember): Promise<void> {
 }
 
 async function showHistory(member: EtcdMember): Promise<void> {
-  printHeading("What is left: nothing is held, nobody waits.");
+  printHeading("At the end, nothing is held and nobody waits.");
   const list = runOnHost(member, "web1", ["ls"]);
   await list.ended;
 }
 
-/** Runs signalbox as if on another host, and tells what it prints as it comes. */
+/** Runs signalbox as on another host, and prints its output as it comes. */
 function runOnHost(member: EtcdMember, host: string, args: string[]): RunningProcess {
   const [verb = "", ...rest] = args[0] === "-v" ? [args[1], "-v", ...args.slice(2)] : args;
   const named = verb === "run" || verb === "worker" ? [verb, "--host", host, ...rest] : [verb, ...rest];
@@ -168,13 +170,13 @@ function runOnHost(member: EtcdMember, host: string, args: string[]): RunningPro
   printLines(host, run);
   run.ended.then(({ code }) => {
     running.delete(run);
-    if (code === 75) printLine(host, "turned away (exit code 75)");
+    if (code === 75) printLine(host, "gave up (exit code 75)");
     else if (code !== 0 && code !== null) printLine(host, `exit code ${code}`);
   });
   return run;
 }
 
-/** What the commands print, and why a run waits; that runs start and end is seen from their commands. */
+/** Prints the output of the commands, and why runs wait. Leaves out that runs start and end, because their commands show it. */
 function printLines(host: string, { child }: RunningProcess): void {
   for (const stream of [child.stdout, child.stderr]) {
     let rest = "";
@@ -211,7 +213,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** Waits until something holds, or for some milliseconds at most. */
+/** Waits until a condition is true, for `ms` milliseconds at most. */
 async function waitUntil(holds: () => boolean, ms = Number.POSITIVE_INFINITY): Promise<void> {
   const limit = performance.now() + ms;
   while (!holds() && performance.now() < limit) await new Promise((resolve) => setTimeout(resolve, 5));

@@ -7,20 +7,20 @@ import { listDemoHosts } from "./hosts.ts";
 import { type DemoJob, formatCompetitorName, JOBS } from "./jobs.ts";
 import { NamedRandom } from "./named-random.ts";
 
-/** Runs that start at the same moment: a start costs a tenth of a second of a processor. */
+/** Number of runs that start at the same time. A start takes a tenth of a second of processor time. */
 const STARTS_AT_ONCE = 4;
-/** A script stands for work: it sleeps, and ends as it was told. */
+/** The script of a job: it sleeps for `$1` seconds, and exits with `$2`. */
 const SCRIPT = '#!/bin/sh\n[ "$2" = 0 ] && exec sleep "$1"\nsleep "$1"\nexit "$2"\n';
 
 export interface WorkloadOptions {
   seed: number;
-  /** Where scripts go. */
+  /** Folder for the scripts. */
   folder: string;
-  /** Of a host's configuration file. */
+  /** Returns the path of a host's configuration file. */
   getConfigPath(host: string): string;
 }
 
-/** The runs of all jobs, again and again; the same ones in the same order for one seed, as far as locks let them. */
+/** Runs all jobs repeatedly. The same seed gives the same runs in the same order, as far as the locks allow it. */
 export class Workload {
   readonly #options: WorkloadOptions;
   readonly #running = new Set<ChildProcess>();
@@ -36,7 +36,7 @@ export class Workload {
     }
   }
 
-  /** Resolves when everyone who is at work from the first moment on has started or stands in a queue. */
+  /** Starts all competitors. Resolves when the first run of each has started or waits in a queue. */
   async start(): Promise<void> {
     const seats = JOBS.flatMap((job) => Array.from({ length: job.rivals }, (_, seat) => ({ job, seat })));
     await Promise.all(
@@ -56,11 +56,11 @@ export class Workload {
     await Promise.all(ends);
   }
 
-  /** @param onSettled  called once, when the first run stands where it stands */
+  /** @param onSettled  called when the first run has started or waits; further calls have no effect */
   async #runCompetitor(job: DemoJob, competitor: number, onSettled: () => void): Promise<void> {
     const chance = new NamedRandom(this.#options.seed, formatCompetitorName(job, competitor));
     const [, most] = job.lasts;
-    let share = chance.drawBetween([0.2, 1]); // of the first run, so that they do not all end at once
+    let share = chance.drawBetween([0.2, 1]); // shortens the first run, so that the first runs end at different times
     if (job.rivals === 1 && chance.drawUnit() < job.rests[1] / (job.rests[1] + 2 * most)) {
       onSettled();
       await this.#waitSeconds(chance.drawBetween(job.rests));
@@ -98,10 +98,10 @@ export class Workload {
     const child = spawn(process.execPath, [BUNDLE, ...args], {
       env: createCleanEnv(),
       stdio: ["ignore", "ignore", "pipe"],
-      detached: true, // keys like Ctrl+Z are for the console
+      detached: true, // keys such as Ctrl+Z must reach only the console
     });
     this.#running.add(child);
-    child.stderr.once("data", finishStart); // it says that it has started, or why it waits
+    child.stderr.once("data", finishStart); // with -v, a run prints that it has started, or why it waits
     return await new Promise((done) => {
       child.once("close", (code) => {
         this.#running.delete(child);
@@ -130,7 +130,7 @@ export class Workload {
   }
 }
 
-/** Lets so many in at a time. */
+/** Limits the number of concurrent starts. */
 class StartLimiter {
   #free: number;
   readonly #queue: (() => void)[] = [];
@@ -139,7 +139,7 @@ class StartLimiter {
     this.#free = places;
   }
 
-  /** @returns leaves again; calling it twice is leaving once */
+  /** Waits for a free place. @returns a function that frees the place; only its first call has an effect */
   async enter(): Promise<() => void> {
     if (this.#free > 0) this.#free -= 1;
     else await new Promise<void>((enter) => this.#queue.push(enter));

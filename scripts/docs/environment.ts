@@ -1,30 +1,30 @@
-/** What signalbox reads beside its settings, and what a command finds: for the manual and docs/commands.md. */
+/** Files and variables besides the settings, for the manual page and docs/commands.md. */
 export type EnvironmentRow = readonly [term: string, text: string];
 
 export const FILES: readonly EnvironmentRow[] = [
   ["/etc/signalbox/config.json", "settings of this host"],
   [
     "~/.config/signalbox/config.json",
-    "settings of the user, stronger than those of the host; below $XDG_CONFIG_HOME where that is set",
+    "settings of the user, which override those of the host; in $XDG_CONFIG_HOME if it is set",
   ],
 ];
 
 export const VARIABLES: readonly EnvironmentRow[] = [
-  ["SIGNALBOX_CONFIG", "read only this configuration file; as -c"],
-  ["SIGNALBOX_COMPLETION_TIMEOUT", "how long completions may take in all, instead of 300ms"],
-  ["NO_COLOR", "no colours in listings"],
-  ["VISUAL, EDITOR", "what edit opens the configuration with"],
+  ["SIGNALBOX_CONFIG", "read only this configuration file, as with -c"],
+  ["SIGNALBOX_COMPLETION_TIMEOUT", "time limit for completions, instead of 300ms"],
+  ["NO_COLOR", "disables colours in listings"],
+  ["VISUAL, EDITOR", "editor that `signalbox edit` starts"],
 ];
 
-/** As run gives them to its command. */
+/** Variables that run sets for its command. */
 export const GIVEN: readonly EnvironmentRow[] = [
-  ["SIGNALBOX_TOKEN", "the fencing token, which grows from holder to holder"],
+  ["SIGNALBOX_TOKEN", "the fencing token, which grows from one holder to the next"],
   ["SIGNALBOX_LOCK_KEY", "the key in etcd whose create_revision is the token"],
   ["SIGNALBOX_RUN", "id of the run"],
   ["SIGNALBOX_HOST", "name of this host"],
-  ["SIGNALBOX_LEASES", 'what is leased, as JSON: {"db":2}'],
+  ["SIGNALBOX_LEASES", 'the leased units, as JSON: {"db":2}'],
 ];
 
 export const PRECEDENCE =
-  "A flag wins over a variable, SIGNALBOX_* over etcdctl's own, a variable over the user's file, that over the host's, all over" +
-  " the default. `signalbox config` shows what holds, and why.";
+  "Flags override variables, SIGNALBOX_* variables override those of etcdctl, variables override the user's file, and that" +
+  " overrides the host's file and the defaults. `signalbox config` shows the values and their sources.";

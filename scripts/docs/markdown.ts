@@ -1,4 +1,4 @@
-/** docs/commands.md, made from the declarations of the commands and of the settings. */
+/** Generates docs/commands.md from the declarations of the commands and of the settings. */
 import { EXIT_CODES } from "../../src/commands/command-line/exit-codes.ts";
 import { buildArgumentRows, buildFlagRows, renderUsage } from "../../src/commands/command-line/help.ts";
 import {
@@ -36,12 +36,12 @@ export function renderCommandsPage(commands: readonly Command[]): string {
     "## Files and variables",
     "",
     ...renderList([...FILES, ...VARIABLES]),
-    "The command of `run` finds:",
+    "`run` sets these variables for its command:",
     "",
     ...renderList(GIVEN),
     "## Exit codes",
     "",
-    "`signalbox help exit-codes --json` prints them for programs.",
+    "`signalbox help exit-codes --json` prints them as JSON.",
     "",
     ...renderMarkdownTable(["code", "meaning"], EXIT_CODES),
   ].join("\n");
@@ -57,7 +57,7 @@ function renderContents(commands: readonly Command[]): string[] {
   return renderMarkdownTable(["to", "commands"], rows);
 }
 
-/** As it stands under a heading of its own. */
+/** Returns the anchor of a command's heading. */
 function formatAnchor(id: string): string {
   return `signalbox-${id.replaceAll(" ", "-")}`;
 }
@@ -84,13 +84,13 @@ function renderCommandSection(command: Command): string[] {
   ];
 }
 
-/** Of those that nearly every command takes, only which they are about. */
+/** Renders the settings of a command. The ones that nearly all commands have are only named by topic. */
 function renderSettingsLine(keys: readonly SettingKey[]): string[] {
   const own = keys.filter((key) => !CONNECTION_SETTINGS.includes(key) && !LOGGING_SETTINGS.includes(key));
   const about = [
     ...own.flatMap((key) => getFlagName(key) ?? []).map((flag) => `\`${flag}\``),
-    ...(CONNECTION_SETTINGS.some((key) => keys.includes(key)) ? ["how etcd is reached"] : []),
-    ...(LOGGING_SETTINGS.some((key) => keys.includes(key)) ? ["what is logged"] : []),
+    ...(CONNECTION_SETTINGS.some((key) => keys.includes(key)) ? ["connection to etcd"] : []),
+    ...(LOGGING_SETTINGS.some((key) => keys.includes(key)) ? ["logging"] : []),
   ];
   return about.length === 0 ? [] : [`[Settings](#settings): ${about.join(", ")}.`, ""];
 }
@@ -120,7 +120,7 @@ export function renderMarkdownTable(head: readonly string[], rows: readonly (rea
   return [renderLine(head), renderLine(head.map(() => "---")), ...rows.map(renderLine), ""];
 }
 
-/** What Markdown would take for HTML or for emphasis, outside of code. */
+/** Escapes HTML and emphasis outside of code. */
 export function escapeMarkdown(text: string): string {
   return text
     .split("`")

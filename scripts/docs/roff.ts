@@ -1,4 +1,4 @@
-/** The manual page, made from the same declarations as docs/commands.md. */
+/** Generates the manual page from the same declarations as docs/commands.md. */
 import { EXIT_CODES } from "../../src/commands/command-line/exit-codes.ts";
 import {
   buildArgumentRows,
@@ -19,7 +19,7 @@ const ABOUT =
 export function renderManualPage(commands: readonly Command[], version: string): string {
   return `${[
     `.TH SIGNALBOX 1 "" "signalbox ${version}" "User Commands"`,
-    ".nh", // names must be found as they are written
+    ".nh", // no hyphenation, so that names can be found by search
     ".ad l",
     ".SH NAME",
     "signalbox \\- distributed locks and fair resource leases over etcd",
@@ -30,23 +30,21 @@ export function renderManualPage(commands: readonly Command[], version: string):
     ".SH DESCRIPTION",
     ...renderProse(ABOUT),
     ".SH COMMANDS",
-    ...renderProse(
-      "In the order of what they are for: running, seeing, acting, configuring, scheduling, checking, migrating.",
-    ),
+    ...renderProse("Ordered by purpose: run, observe, act, configure, schedule, check, migrate."),
     ...TOPICS.flatMap((topic) => commands.filter((command) => command.topic === topic)).flatMap(
       renderCommand,
     ),
     ".SH OPTIONS",
-    ...renderProse("Every command takes these."),
+    ...renderProse("All commands have these options."),
     ...buildFlagRows(COMMON_FLAGS).flatMap(renderItem),
     ".SH SETTINGS",
     ...renderProse(PRECEDENCE),
     ...renderSettings(commands),
     ".SH ENVIRONMENT",
-    ...renderProse("Beside the variables of settings, these are read:"),
+    ...renderProse("Besides the variables of the settings, signalbox reads these:"),
     ...VARIABLES.flatMap(renderItem),
     ".PP",
-    ...renderProse("The command of run finds these:"),
+    ...renderProse("run sets these variables for its command:"),
     ...GIVEN.flatMap(renderItem),
     ".SH FILES",
     ...FILES.flatMap(renderItem),
@@ -74,7 +72,7 @@ function renderCommand(command: Command): string[] {
     ...variables.flatMap(renderItem),
     ...buildSettingRows({ ...command, settings: own }).flatMap(renderItem),
     ...(needsEtcd
-      ? [".PP", ...renderProse("It takes the settings that say how etcd is reached, as flags too.")]
+      ? [".PP", ...renderProse("The settings of the connection to etcd are also flags of this command.")]
       : []),
     ".PP",
     "For example:",
@@ -99,7 +97,7 @@ function renderItem([term, meaning]: readonly [string, string]): string[] {
   return [".TP", renderBold(term), ...renderProse(meaning)];
 }
 
-/** Text that is filled, in short lines; what stands in backquotes is bold. */
+/** Renders filled text in short lines. Text in backquotes becomes bold. */
 function renderProse(plain: string): string[] {
   const marked = escapeText(plain).replace(/\\`([^`\\]*(?:\\[^`][^`\\]*)*)\\`/g, "\\fB$1\\fR");
   return wrapHelpText(marked, 78).map(escapeLine);
@@ -109,7 +107,7 @@ function renderBold(plain: string): string {
   return `\\fB${escapeText(plain)}\\fR`;
 }
 
-/** Signs that roff would take for something else. */
+/** Characters with a special meaning in roff. */
 const SIGNS: Record<string, string> = {
   "\\": "\\e",
   "-": "\\-",
@@ -121,7 +119,7 @@ const SIGNS: Record<string, string> = {
   "…": "...",
 };
 
-/** Nothing in it is an escape, and all of it is ASCII. */
+/** Escapes text: the result contains no escapes of the text itself, and only ASCII. */
 function escapeText(plain: string): string {
   return plain.replace(/[\\`'^~-]|[^\0-\x7f]/gu, (sign) => SIGNS[sign] ?? `\\[u${toHexEscape(sign)}]`);
 }
@@ -130,7 +128,7 @@ function toHexEscape(sign: string): string {
   return (sign.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
 }
 
-/** A line that is no request. */
+/** Renders a text line that roff does not read as a request. */
 function escapeLine(line: string): string {
   return /^[.']/.test(line) ? `\\&${line}` : line;
 }

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 
-/** What ends a script: what went wrong, and its exit code. */
+/** An error that ends a script, with its exit code. */
 export class ScriptError extends Error {
   readonly exitCode: number;
 
@@ -13,16 +13,16 @@ export class ScriptError extends Error {
 type Options = NonNullable<Parameters<typeof parseArgs>[0]>["options"];
 
 export interface CommandLine {
-  /** A text, or true for a switch. */
+  /** Values of the options: a text, or true for a switch. */
   values: Readonly<Record<string, string | boolean | undefined>>;
   args: readonly string[];
-  /** What stood after `--`. */
+  /** Words after `--`. */
   command: readonly string[];
 }
 
 /**
- * Runs a script: its command line is parsed, `--help` answered, and what goes wrong is said in a line.
- * @param spec.takes  how many arguments there must be
+ * Runs a script: parses its command line, prints the help, and prints an error as one line.
+ * @param spec.takes  required number of arguments
  */
 export async function runScript(
   spec: { help: string; options: Options; takes: number },
@@ -57,7 +57,7 @@ function parseCommandLine(options: Options, argv: readonly string[]): CommandLin
   }
 }
 
-/** To the operator; standard output belongs to the command that is run. */
+/** Prints a message to standard error, because standard output belongs to the command. */
 export function printMessage(line: string): void {
   console.error(`== ${line}`);
 }

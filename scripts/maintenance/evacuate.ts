@@ -1,23 +1,23 @@
 #!/usr/bin/env node
-/** Empties a resource: nobody new gets it, those who are late are ended; then work on it, and let them in again. */
+/** Empties a resource: drains it, ends the remaining runs, runs a command, and undrains it. */
 import { type CommandLine, printMessage, runScript, ScriptError } from "./command-line.ts";
 import { createReason, formatDrainOwner, OwnDrain } from "./own-drain.ts";
 import { runCommand } from "./signalbox.ts";
 import { StateFile } from "./state-file.ts";
 
 const HELP = `
-Empties a resource, works on it, and opens it again.
+Empties a resource, runs a command, and makes the resource available again.
 
   evacuate.ts RESOURCE [options] [-- COMMAND...]
 
-Drains the resource and waits until nobody has a lease on it; those who still have one after --after are ended, and
-waited for. Then runs COMMAND with RESOURCE in its environment, and lifts the drain. If COMMAND fails, the resource stays
-drained; the same line again goes on. COMMAND of several words is run as it is, a single word is a line for the shell.
+Drains the resource and waits until no run has a lease on it. After --after, it ends the remaining runs and waits for
+them. Then it runs COMMAND with the variable RESOURCE set, and undrains the resource. If COMMAND fails, the resource stays
+drained; run the same line again to continue. If COMMAND is a single word, the shell runs it; several words run directly.
 
-  --after DURATION  when those who remain are ended (default: 10m)
-  --never-reset     end nobody: wait for --after, then exit 124; the resource stays drained
-  --stay            leave it drained at the end
-  --reason TEXT     shown to those who are stopped and ended
+  --after DURATION  time until the remaining runs are ended (default: 10m)
+  --never-reset     end no runs: wait for --after, then exit with 124; the resource stays drained
+  --stay            leave the resource drained at the end
+  --reason TEXT     reason that the affected runs show
   --help
 
 signalbox is taken from PATH, or from SIGNALBOX=/path/to/signalbox.
@@ -51,21 +51,21 @@ async function evacuate({ values, args: [resource = ""], command }: CommandLine)
   if (own === undefined && other !== undefined)
     throw new ScriptError(
       75,
-      `nothing was done: ${resource} is drained already, by ${formatDrainOwner(other)}`,
+      `nothing was done: ${resource} is already drained by ${formatDrainOwner(other)}`,
     );
   file.save(state);
-  const howOn = `${resource} stays drained; go on with the same line, or: signalbox undrain resource ${resource}`;
+  const howOn = `${resource} stays drained; run the same line again to continue, or: signalbox undrain resource ${resource}`;
   try {
     await drain.drainAndWait({ timeout: values.after as string, reset: !values["never-reset"] });
   } catch (error) {
     if (error instanceof ScriptError) printMessage(howOn);
     throw error;
   }
-  printMessage(`nobody has a lease on ${resource}`);
+  printMessage(`no run has a lease on ${resource}`);
   const code = command.length === 0 ? 0 : await runCommand(command, { RESOURCE: resource });
   if (code !== 0) throw new ScriptError(code, `the command failed (exit ${code}). ${howOn}`);
   if (values.stay)
-    printMessage(`${resource} stays drained; open it with: signalbox undrain resource ${resource}`);
-  else printMessage((await drain.lift()) ? `${resource} is open again` : "the drain was gone already");
+    printMessage(`${resource} stays drained; to undrain it: signalbox undrain resource ${resource}`);
+  else printMessage((await drain.lift()) ? `${resource} is available again` : "the drain was already lifted");
   file.remove();
 }

@@ -1,6 +1,6 @@
 import { StateFile } from "./state-file.ts";
 
-/** What thaw.ts must know of a freeze: its drain is found by its reason. */
+/** State of a freeze, for thaw.ts, which finds the drain by its reason. */
 export interface Freeze {
   reason: string;
 }

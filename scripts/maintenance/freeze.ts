@@ -1,20 +1,20 @@
 #!/usr/bin/env node
-/** Stops everything before an etcd upgrade, and waits until nothing runs; thaw.ts lifts it. */
+/** Drains everything, for example before an etcd upgrade, and waits until nothing runs. thaw.ts undrains. */
 import { printMessage, runScript, ScriptError } from "./command-line.ts";
 import { FREEZE_FILE, type Freeze } from "./freeze-state.ts";
 import { createReason, formatDrainOwner, OwnDrain } from "./own-drain.ts";
 
 const HELP = `
-Stops everything, and returns when nothing runs any more: before an upgrade of etcd, for example.
+Drains everything, and returns when nothing runs: for example, before an upgrade of etcd.
 
   freeze.ts [options]
 
-thaw.ts, of the same user on the same host, lifts exactly this freeze. Where everything is drained by somebody else,
-nothing is done (exit 75). The same line again goes on waiting.
+To undrain, run thaw.ts as the same user on the same host. If somebody else has drained everything, freeze.ts does nothing
+and exits with 75. If it was interrupted, run the same line again to continue.
 
-  --timeout DURATION  how long to wait for what runs, such as 30m (then: exit 124, and it stays frozen)
-  --reset             end what still runs after --timeout, instead of stopping
-  --reason TEXT       shown to those who are stopped
+  --timeout DURATION  how long to wait for running commands, such as 30m; then exit with 124, and stay frozen
+  --reset             after --timeout, end the remaining runs instead of stopping
+  --reason TEXT       reason that the affected runs show
   --help
 
 signalbox is taken from PATH, or from SIGNALBOX=/path/to/signalbox.
@@ -37,7 +37,7 @@ await runScript(
     if (own === undefined && other !== undefined)
       throw new ScriptError(
         75,
-        `nothing was done: everything is drained already, by ${formatDrainOwner(other)}`,
+        `nothing was done: everything is already drained by ${formatDrainOwner(other)}`,
       );
     FREEZE_FILE.save(freeze);
     try {
@@ -47,9 +47,11 @@ await runScript(
       });
     } catch (error) {
       if (error instanceof ScriptError)
-        printMessage("it stays frozen as far as it is; go on with the same line, or thaw it");
+        printMessage(
+          "the freeze is not complete; run the same line again to continue, or thaw.ts to undrain",
+        );
       throw error;
     }
-    printMessage("frozen: nothing runs. Thaw it with thaw.ts");
+    printMessage("frozen: nothing runs. To undrain, run thaw.ts");
   },
 );

@@ -1,17 +1,17 @@
 import { ScriptError } from "./command-line.ts";
 import { type Drain, runSignalbox } from "./signalbox.ts";
 
-/** How long to wait for those who hold something, and what then. */
+/** How long to wait for the holders, and what happens afterwards. */
 export interface WaitOptions {
-  /** Such as `10m`; undefined waits for ever. */
+  /** A duration such as `10m`; undefined: no limit. */
   timeout?: string | undefined;
-  /** Whether those who remain at the timeout are ended. */
+  /** Whether the remaining holders are ended at the timeout. */
   reset?: boolean;
 }
 
 /**
- * A drain that this work puts and lifts, and never takes for its own what somebody else has put: it is known by its
- * reason, which is made new for every piece of work and kept in its state.
+ * A drain that a script creates and lifts. The script finds its drain by the reason, which is unique and stored in its
+ * state file, so it never lifts another drain.
  */
 export class OwnDrain {
   readonly #target: readonly string[];
@@ -23,7 +23,7 @@ export class OwnDrain {
     this.#reason = reason;
   }
 
-  /** What stands now: our drain, or somebody else's. */
+  /** Reads the present drains: the script's own one, and another one. */
   async readDrains(): Promise<{ own: Drain | undefined; other: Drain | undefined }> {
     const { answer } = await runSignalbox("drain", ...this.#target, "--dry-run");
     const standing = answer.before ?? [];
@@ -32,8 +32,8 @@ export class OwnDrain {
   }
 
   /**
-   * Drains, and waits until nobody holds anything there. Where ours stands already, goes on waiting.
-   * @throws Stop 124 when somebody still holds something at the timeout, 75 when the drain was lifted meanwhile
+   * Drains, and waits until nothing in the scope is held. If the own drain exists already, only waits.
+   * @throws ScriptError 124 if something is still held at the timeout, 75 if the drain was lifted in the meantime
    */
   async drainAndWait({ timeout, reset = false }: WaitOptions): Promise<void> {
     const patience = timeout === undefined ? [] : ["--timeout", timeout, ...(reset ? ["--reset"] : [])];
@@ -41,10 +41,13 @@ export class OwnDrain {
     const { code, answer } = await runSignalbox("drain", ...this.#target, ...wish);
     if (code !== 0) throw new ScriptError(code, answer.messages.join("; "));
     if (answer.drain?.why !== this.#reason)
-      throw new ScriptError(75, `${this.#target.join(" ")} has just been drained by ${answer.drain?.by}`);
+      throw new ScriptError(
+        75,
+        `${this.#target.join(" ")} was drained by ${answer.drain?.by} in the meantime`,
+      );
   }
 
-  /** Lifts it, exactly as it is. @returns false where it was not there any more @throws Stop 75 when it changed meanwhile */
+  /** Lifts the drain if it is unchanged. @returns false if it was already lifted @throws ScriptError 75 if it has changed */
   async lift(): Promise<boolean> {
     const { own } = await this.readDrains();
     if (own === undefined) return false;
@@ -59,12 +62,12 @@ export class OwnDrain {
   }
 }
 
-/** A reason that no other work has. */
+/** Creates a unique reason. */
 export function createReason(what: string): string {
   return `${what} (since ${new Date().toISOString()})`;
 }
 
-/** Whose a drain is, and why. */
+/** Formats the user and the reason of a drain. */
 export function formatDrainOwner({ by, why }: Drain): string {
   return why === undefined ? by : `${by}: ${why}`;
 }

@@ -1,27 +1,27 @@
 #!/usr/bin/env node
-/** Rolling maintenance over the hosts of a group: one after the other is drained, worked on, and let in again. */
+/** Rolling maintenance of the hosts of a group: drains one host after the other, runs a command, and undrains it. */
 import { type CommandLine, printMessage, runScript, ScriptError } from "./command-line.ts";
 import { createReason, formatDrainOwner, OwnDrain } from "./own-drain.ts";
 import { runCommand, runSignalbox } from "./signalbox.ts";
 import { StateFile } from "./state-file.ts";
 
 const HELP = `
-Rolling maintenance over the hosts of a group.
+Rolling maintenance of the hosts of a group.
 
   rolling.ts GROUP [options] -- COMMAND...
 
-For each host of the group: drains it, waits until nothing runs there, runs COMMAND with HOST in its environment, and
-lifts the drain. Stops at the first failure and leaves that host drained; the same line again goes on with that host.
-COMMAND may then run on it a second time. A host that somebody else has drained is left out; the exit code is 75 then.
+For each host of the group: drains it, waits until nothing runs there, runs COMMAND with the variable HOST set, and
+undrains it. Stops at the first failure, and leaves that host drained. Run the same line again to continue with that host;
+COMMAND may then run for it a second time. A host that somebody else has drained is skipped; the exit code is then 75.
 
-COMMAND of several words is run as it is, a single word is a line for the shell:
+If COMMAND is a single word, the shell runs it; several words run directly:
   rolling.ts web --reason 'kernel' -- 'ssh "$HOST" sudo reboot; until ssh "$HOST" true; do sleep 5; done'
 
-  --timeout DURATION  how long to wait for what runs on a host, such as 30m (then: exit 124)
-  --reset             end what still runs there after --timeout, instead of stopping
-  --reason TEXT       shown to those who are stopped
-  --restart           forget where it stopped, and begin with the first host
-  --continue          go on where it stopped, though COMMAND is another one now
+  --timeout DURATION  how long to wait for running commands on a host, such as 30m; then exit with 124
+  --reset             after --timeout, end the remaining runs instead of stopping
+  --reason TEXT       reason that the affected runs show
+  --restart           ignore the stored progress, and start with the first host
+  --continue          continue the stored progress with a different COMMAND
   --help
 
 signalbox is taken from PATH, or from SIGNALBOX=/path/to/signalbox.
@@ -29,10 +29,10 @@ signalbox is taken from PATH, or from SIGNALBOX=/path/to/signalbox.
 
 interface State {
   command: readonly string[];
-  /** Of all its drains. */
+  /** Reason of all its drains. */
   reason: string;
   done: string[];
-  /** The host that is being worked on. `lifting`: COMMAND was run there. */
+  /** The current host. `lifting`: COMMAND has succeeded for it. */
   current?: { host: string; phase: "working" | "lifting" };
 }
 
@@ -45,7 +45,7 @@ class RollingMaintenance {
     [this.#group = ""] = line.args;
     this.#line = line;
     this.#file = new StateFile(`rolling ${this.#group}`);
-    if (line.command.length === 0) throw new ScriptError(64, "no command was given; put it after --");
+    if (line.command.length === 0) throw new ScriptError(64, "no command was given; write it after --");
     if (line.values.reset && !line.values.timeout) throw new ScriptError(64, "--reset needs --timeout");
   }
 
@@ -54,7 +54,7 @@ class RollingMaintenance {
     const state = this.#readState();
     const { answer } = await runSignalbox("drain", "group", this.#group, "--dry-run");
     const hosts = answer.hosts ?? [];
-    if (state.done.length > 0) printMessage(`going on; done already: ${state.done.join(", ")}`);
+    if (state.done.length > 0) printMessage(`continuing; already done: ${state.done.join(", ")}`);
     await this.#finishStray(state, hosts);
     const left = hosts.filter((host) => !state.done.includes(host));
     const omitted: string[] = [];
@@ -65,7 +65,7 @@ class RollingMaintenance {
     if (omitted.length > 0)
       throw new ScriptError(
         75,
-        `left out: ${omitted.join(", ")}; the same line again does only what was left out`,
+        `skipped: ${omitted.join(", ")}; run the same line again for the skipped hosts only`,
       );
     this.#file.remove();
     printMessage(`all ${hosts.length} hosts of ${this.#group} are done`);
@@ -79,8 +79,8 @@ class RollingMaintenance {
     if (!values.continue && known.command.join("\0") !== command.join("\0"))
       throw new ScriptError(
         64,
-        `an unfinished round over ${this.#group} had another command (${known.command.join(" ")}); done: ` +
-          `${known.done.join(", ") || "none"}. Say --continue to go on with this one, or --restart to begin anew`,
+        `the unfinished maintenance of ${this.#group} has a different command (${known.command.join(" ")}); done: ` +
+          `${known.done.join(", ") || "none"}. Use --continue to continue with this command, or --restart to start again`,
       );
     return { ...known, command };
   }
@@ -90,29 +90,29 @@ class RollingMaintenance {
     return typeof reason === "string" ? reason : `rolling maintenance of ${this.#group}`;
   }
 
-  /** The host where it stopped may have left the group since: nobody else would lift its drain. */
+  /** Reports the drain of the last host if the host has left the group since, because nothing else would. */
   async #finishStray(state: State, hosts: readonly string[]): Promise<void> {
     const { host } = state.current ?? {};
     if (host === undefined || hosts.includes(host)) return;
-    printMessage(`${host} is in the group no more; it stays drained: signalbox undrain host ${host}`);
+    printMessage(`${host} is no longer in the group; it stays drained: signalbox undrain host ${host}`);
     delete state.current;
     this.#file.save(state);
   }
 
-  /** @returns false when somebody else has drained the host */
+  /** @returns false if somebody else has drained the host */
   async #maintain(state: State, host: string): Promise<boolean> {
     const drain = new OwnDrain(["host", host], state.reason);
     const isWorkedOn = state.current?.host === host && state.current.phase === "lifting";
     if (!isWorkedOn) {
       const { own, other } = await drain.readDrains();
       if (own === undefined && other !== undefined) {
-        printMessage(`${host} is left out: drained by ${formatDrainOwner(other)}`);
+        printMessage(`${host} is skipped: drained by ${formatDrainOwner(other)}`);
         return false;
       }
       await this.#runOnHost(state, host, drain);
     }
     this.#file.save(Object.assign(state, { current: { host, phase: "lifting" } }));
-    if (!(await drain.lift())) printMessage(`${host}: the drain was gone already`);
+    if (!(await drain.lift())) printMessage(`${host}: the drain was already lifted`);
     delete state.current;
     state.done.push(host);
     this.#file.save(state);
@@ -122,7 +122,7 @@ class RollingMaintenance {
   async #runOnHost(state: State, host: string, drain: OwnDrain): Promise<void> {
     const { timeout, reset } = this.#line.values;
     this.#file.save(Object.assign(state, { current: { host, phase: "working" } }));
-    const howOn = `${host} stays drained; go on with the same line, or give up with: signalbox undrain host ${host}`;
+    const howOn = `${host} stays drained; run the same line again to continue, or give up with: signalbox undrain host ${host}`;
     try {
       await drain.drainAndWait({ timeout: timeout as string | undefined, reset: reset === true });
     } catch (error) {

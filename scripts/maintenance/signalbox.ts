@@ -2,27 +2,27 @@ import { constants } from "node:os";
 import { $, type ProcessPromise } from "zx";
 import { ScriptError } from "./command-line.ts";
 
-/** A drain as `signalbox drain --json` has it. */
+/** A drain in the JSON of `signalbox drain --json`. */
 export interface Drain {
   by: string;
   why?: string;
-  /** Of its last change: what `--expect-revision` takes. */
+  /** etcd revision of its last change, for `--expect-revision`. */
   revision: string;
 }
 
-/** What `--json` says, as far as these scripts ask. */
+/** The fields of the JSON documents that the scripts use. */
 interface SignalboxAnswer {
   outcome: string;
   messages: string[];
   drain?: Drain;
-  /** Drains of the same thing that stood before. */
+  /** Drains of the same scope that existed before. */
   before?: Drain[];
   hosts?: string[];
 }
 
 const ENDINGS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** Runs `signalbox ARGS --json --yes`; what it tells people goes to standard error as ever. */
+/** Runs `signalbox ARGS --json --yes`. Its messages for people go to standard error. */
 export async function runSignalbox(
   ...args: readonly string[]
 ): Promise<{ code: number; answer: SignalboxAnswer }> {
@@ -37,7 +37,7 @@ export async function runSignalbox(
 }
 
 /**
- * Runs the operator's command: several words as they are, a single one as a line for the shell.
+ * Runs the operator's command: several words directly, a single word with the shell.
  * @returns its exit code
  */
 export async function runCommand(words: readonly string[], env: Record<string, string>): Promise<number> {
@@ -48,12 +48,11 @@ export async function runCommand(words: readonly string[], env: Record<string, s
 }
 
 /**
- * Waits for a process, and passes on to it the signals that would end us. At a terminal, Ctrl+C reaches the whole group by
- * itself.
+ * Waits for a process, and forwards signals to it. At a terminal, Ctrl+C reaches the whole process group without this.
  */
 async function waitForExit(run: ProcessPromise): Promise<{ code: number; stdout: string }> {
   const forwardSignal = (name: NodeJS.Signals) => {
-    if (name !== "SIGINT" || !process.stdin.isTTY) run.kill(name).catch(() => {}); // it may just have ended
+    if (name !== "SIGINT" || !process.stdin.isTTY) run.kill(name).catch(() => {}); // fails if it has just ended
   };
   for (const name of ENDINGS) process.on(name, forwardSignal);
   try {

@@ -13,45 +13,45 @@ import { dirname, isAbsolute, join } from "node:path";
 import { ScriptError } from "./command-line.ts";
 
 /**
- * What a script must remember to go on where it stopped, in a file under `XDG_STATE_HOME`. A write is whole or not at all,
- * also when the power fails. One process at a time has it.
+ * The progress of a script, in a file under `XDG_STATE_HOME`, so that the script can continue after an interruption. Writes
+ * are atomic, even if the power fails. Only one process at a time can use the file.
  */
 export class StateFile<T extends object> {
   readonly path: string;
 
-  /** @param name  of the work, such as `rolling web` */
+  /** @param name  name of the task, such as `rolling web` */
   constructor(name: string) {
     const { XDG_STATE_HOME: xdg = "" } = process.env;
     const home = isAbsolute(xdg) ? xdg : join(homedir(), ".local/state");
     this.path = join(home, "signalbox/maintenance", `${encodeURIComponent(name)}.json`);
   }
 
-  /** Takes it for this process, until that ends. @throws Stop 75 when another has it */
+  /** Locks the file until this process ends. @throws ScriptError 75 if another process has locked it */
   acquire(): void {
     mkdirSync(dirname(this.path), { recursive: true, mode: 0o700 });
     const lock = `${this.path}.lock`;
     const owner = read(lock);
     if (owner !== undefined && isAlive(owner))
-      throw new ScriptError(75, `process ${owner.split(" ")[0]} is at it already`);
+      throw new ScriptError(75, `process ${owner.split(" ")[0]} is already doing this`);
     rmSync(lock, { force: true });
     try {
       writeWhole(openSync(lock, "wx", 0o600), `${process.pid} ${readProcessStart(process.pid)}`);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === "EEXIST")
-        throw new ScriptError(75, "another process is at it");
+        throw new ScriptError(75, "another process is already doing this");
       throw error;
     }
     process.on("exit", () => rmSync(lock, { force: true }));
   }
 
-  /** @throws Stop 78 when it is not what was written */
+  /** @throws ScriptError 78 if the content is not valid */
   load(): T | undefined {
     const text = read(this.path);
     if (text === undefined) return undefined;
     try {
       return JSON.parse(text);
     } catch {
-      throw new ScriptError(78, `${this.path} cannot be read; look at it, and remove it to begin anew`);
+      throw new ScriptError(78, `${this.path} is not valid JSON; check it, and remove it to start again`);
     }
   }
 
@@ -60,7 +60,7 @@ export class StateFile<T extends object> {
     writeWhole(openSync(draft, "w", 0o600), JSON.stringify(state, undefined, 2));
     renameSync(draft, this.path);
     const folder = openSync(dirname(this.path), "r");
-    fsyncSync(folder); // else the new name may be lost with the power
+    fsyncSync(folder); // otherwise a power failure may undo the rename
     closeSync(folder);
   }
 
@@ -87,13 +87,13 @@ function read(path: string): string | undefined {
   }
 }
 
-/** Whether the process of a lock still runs, and is no later one with its number. */
+/** Whether the process that wrote the lock still runs. A later process with the same id does not count. */
 function isAlive(owner: string): boolean {
   const [pid = "", start = ""] = owner.split(" ");
   return start !== "" && readProcessStart(Number(pid)) === start;
 }
 
-/** When a process began, as the kernel counts, and the boot that it is counted from; empty when there is none. */
+/** Reads the start time of a process in clock ticks, and the id of the boot; empty if there is no such process. */
 function readProcessStart(pid: number): string {
   const stat = read(`/proc/${pid}/stat`);
   const ticks = stat?.slice(stat.lastIndexOf(")")).split(" ")[20];

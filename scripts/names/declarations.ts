@@ -1,4 +1,4 @@
-/** What the names script looks at: functions by their names, and exported names by their files. */
+/** Finds the functions and the exported names of a file, for the names script. */
 import { parseSync } from "@swc/core";
 
 /** A function, method or function-valued constant. `offset` is that of its name in the source, in bytes. */
@@ -9,15 +9,15 @@ export interface NamedFunction {
 
 export interface Declarations {
   functions: NamedFunction[];
-  /** Declared and exported here; what is only passed on from another file is not among them. */
+  /** Names that are declared and exported here, without re-exports from other files. */
   exports: string[];
-  /** Passed on under a second name: `export { a as b }`. */
+  /** Names that are exported under another name: `export { a as b }`. */
   aliases: string[];
 }
 
 type Node = { type: string } & Record<string, unknown>;
 
-/** @param source  TypeScript, with JSX where the file's name says so */
+/** @param source  TypeScript, or TSX */
 export function findDeclarations(source: string, isTsx: boolean): Declarations {
   const ast = parseSync(source, { syntax: "typescript", tsx: isTsx, target: "es2024" });
   const found: Declarations = { functions: [], exports: [], aliases: [] };

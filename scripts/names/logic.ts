@@ -1,9 +1,9 @@
-/** Which sources have logic of their own, for the script that looks for their tests. */
+/** Finds sources with logic of their own, for the script that checks that they have tests. */
 import { parseSync } from "@swc/core";
 
 type Node = { type: string; span?: { start: number; end: number } } & Record<string, unknown>;
 
-/** A function of at most so many lines needs no test of its own. */
+/** Maximum number of lines of a function that needs no test. */
 const SHORT = 10;
 
 const FUNCTIONS = new Set([

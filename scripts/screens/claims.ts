@@ -1,14 +1,14 @@
-/** What runs of the scene hold and wait for: fixed, so that its screens are the same whenever they are made. */
+/** The claims of the scene. They are fixed, so that the screens are reproducible. */
 export interface SceneClaim {
   lock?: string;
   host: string;
   pid: number;
-  /** Seconds since it queued, and since it was granted; no grant where it waits. */
+  /** Seconds since the claim, and since the grant; a waiting claim has no grant. */
   queued: number;
   granted?: number;
   /** Units by resource. */
   leases?: Readonly<Record<string, number>>;
-  /** The resource that a waiter lacks; without one it waits for the lock. */
+  /** The resource that a waiter waits for; undefined: it waits for the lock. */
   lacks?: string;
   label?: string;
 }
@@ -27,7 +27,7 @@ const createWaiting = (lock: string, host: string, pid: number, since: number): 
   ...{ lock, host, pid, queued: since },
 });
 
-/** In the order in which they queued. */
+/** The claims in queue order. */
 export const CLAIMS: readonly SceneClaim[] = [
   {
     lock: "legacy-sync",
@@ -81,7 +81,7 @@ export const CLAIMS: readonly SceneClaim[] = [
   createWaiting("thumbnails", "batch2", 30_130, 6),
 ];
 
-/** Units there are, by resource; with macros for those that every host has. */
+/** Total units by resource; with macros for resources of every host. */
 export const TOTALS: Readonly<
   Record<string, readonly [total: number | string, note?: string, order?: number]>
 > = {

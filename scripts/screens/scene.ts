@@ -10,11 +10,11 @@ import { NamedRandom } from "../demo/named-random.ts";
 import { buildCpuLease, CLAIMS, GROUPS, HOSTS, type SceneClaim, TOTALS } from "./claims.ts";
 import { createSchedules, WORKERS_SESSION } from "./schedules.ts";
 
-/** Now, in the scene: a bad hour. Wall clock, ms since the epoch. */
+/** The present time of the scene. Wall clock, ms since the epoch. */
 export const WALL = Date.parse("2026-03-03T03:12:00Z");
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-/** Of a session, s; renewed so often that none ever has less than it is shown to have. */
+/** Time to live of the sessions, s. They are renewed every second, so that the time left on the screens is the same. */
 const TTL = 30;
 const RENEW_EVERY = 1_000;
 
@@ -22,14 +22,14 @@ const keys = createKeys("/signalbox/");
 const getFullName = (host: string) => `${host}.example.com`;
 type PutOp = Extract<Op, { op: "put" }>;
 const createPut = (key: string, value: string): PutOp => ({ op: "put", key, value });
-/** Looks like a run's id, and is the same for the same number. */
+/** Creates the id of a run from a number. The same number gives the same id. */
 function createRunId(number: number): string {
   const chance = new NamedRandom(number, "run");
   const drawLetter = () => "0123456789abcdefghjkmnpqrstvwxyz"[Math.floor(chance.drawUnit() * 32)];
   return Array.from({ length: 16 }, drawLetter).join("");
 }
 
-/** Writes the scene, one transaction after the other: revisions are the same each time. @returns stops renewing sessions */
+/** Writes the scene in a fixed order, so that revisions are reproducible. @returns a function that stops the renewal of sessions */
 export async function writeScene(store: Store): Promise<() => void> {
   const write = (...success: Op[]) => store.commitTxn({ compare: [], success, failure: [] });
   await write(...createSettings());
@@ -53,8 +53,8 @@ export async function writeScene(store: Store): Promise<() => void> {
 }
 
 /**
- * Runs come and go; at the end all is as it was, but for the revision.
- * @param seen  resolves when the console shows a revision: what comes and goes between two of its pictures is no event
+ * Adds and removes runs, so that there are events. At the end, only the revision has changed.
+ * @param seen  resolves when the console shows a revision. Without this, a run that is added and removed between two repaints would cause no event
  */
 export async function playChanges(store: Store, seen: (revision: bigint) => Promise<void>): Promise<void> {
   const session = 99n;
@@ -160,7 +160,7 @@ function createAudits(): Op[] {
   });
 }
 
-/** All tickets of a claim stand in one transaction; a waiter for a lock has none on resources yet. */
+/** Creates the tickets of a claim for one transaction. A waiter for a lock has no tickets for resources yet. */
 function createTickets(claim: SceneClaim, index: number, session: bigint): PutOp[] {
   const { lock, leases = {}, lacks, granted } = claim;
   const run = createRunId(index);

@@ -6,20 +6,20 @@ import { formatOutcomes, type OccurrenceOutcome } from "../../src/schedule/state
 import { formatRunning } from "../../src/schedule/state/running-record.ts";
 import { formatWorker } from "../../src/schedule/state/worker-record.ts";
 
-/** Now, in the scene. Wall clock, ms since the epoch. */
+/** The present time of the scene. Wall clock, ms since the epoch. */
 const WALL = Date.parse("2026-03-03T03:12:00Z");
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-/** The session of its workers. */
+/** The session of the workers. */
 export const WORKERS_SESSION = 77n;
 
 interface SceneSchedule {
   cron: string;
-  /** Its next occurrence, from now, ms. */
+  /** Time until the next occurrence, ms. */
   next: number;
-  /** How the last one ended, and how long ago, ms. */
+  /** Result of the last occurrence, and the time since its end, ms. */
   last?: readonly [result: LastOccurrence["result"], ago: number, took: number];
-  /** Since when a worker runs it, ms ago. */
+  /** Time since a worker started it, ms. */
   since?: number;
   more?: Partial<Definition>;
 }
@@ -68,7 +68,7 @@ const SCHEDULES: Readonly<Record<string, SceneSchedule>> = {
   },
 };
 
-/** What etcd has of schedules and of those who run them. */
+/** Creates the keys of schedules and workers. */
 export function createSchedules(keys: Keys): Op[] {
   const createPut = (key: string, value: string, session?: bigint): Op => ({
     ...{ op: "put", key, value },

@@ -1,17 +1,17 @@
-/** A screen of the console that is kept. */
+/** A screen of the console that is stored in docs/screens/. */
 export interface Shot {
-  /** Of its file. */
+  /** Name of its file, without the size. */
   name: string;
   size: readonly [columns: number, rows: number];
   args?: readonly string[];
-  /** Keys that are pressed, one step after the other; a text in quotes is typed. */
+  /** Keys to press, in this order. A text in quotes is typed. */
   keys?: readonly string[];
-  /** What the screen shows when it is complete, beside the revision. */
+  /** Text on the complete screen, besides the revision. */
   shows: string | RegExp;
   env?: Readonly<Record<string, string>>;
-  /** Something happens before it is taken. These come last, one after the other. */
+  /** Whether events happen before the screen is taken. These screens are taken last, one after the other. */
   isEventful?: true;
-  /** A picture is made of it too, for the README. */
+  /** Whether it is also stored as a picture, for the README. */
   isPicture?: true;
 }
 
@@ -19,7 +19,7 @@ const WIDE = [160, 50] as const;
 const MIDDLE = [120, 40] as const;
 const SMALL = [80, 24] as const;
 
-/** The tabs, and a text that each shows when it is complete. */
+/** The tabs, and a text on each complete screen. */
 const TABS: Readonly<Record<string, string>> = {
   ...{ locks: "backup-db", resources: "connections to the primary", queues: "search-index" },
   ...{ hosts: "web1.example.com", groups: "databases", drains: "kernel upgrade", history: "invoices" },

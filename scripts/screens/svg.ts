@@ -1,13 +1,13 @@
 import type { Cell, Colour } from "../../fixtures/console/emulator.ts";
 
-/** Of a cell, px; the letters are set into them, whatever font is there. */
+/** Size of a cell, px. The text is fitted into the cells with any font. */
 const WIDTH = 8.4;
 const HEIGHT = 17;
 const MARGIN = 12;
 const BACKGROUND = "#1e1e1e";
 const FOREGROUND = "#d4d4d4";
 const FONT = "ui-monospace,'Cascadia Mono','DejaVu Sans Mono',Menlo,Consolas,monospace";
-/** The sixteen colours that a terminal's user chooses; these are calm on dark. */
+/** The sixteen colours of the terminal's palette, for a dark background. */
 const ANSI = (
   "#000000 #cd3131 #0dbc79 #e5e510 #2472c8 #bc3fbc #11a8cd #e5e5e5" +
   " #666666 #f14c4c #23d18b #f5f543 #3b8eea #d670d6 #29b8db #ffffff"
@@ -24,13 +24,13 @@ interface Style {
 
 interface StyledRun {
   column: number;
-  /** Cells that it fills: not its length, for there are wide characters. */
+  /** Width in cells, which differs from the length of the text if it has wide characters. */
   cells: number;
   text: string;
   style: Style;
 }
 
-/** A screen as a picture: text remains text. @param title  for those who do not see it */
+/** Renders a screen as SVG. Text stays text. @param title  text for screen readers */
 export function renderSvg(rows: readonly (readonly Cell[])[], title: string): string {
   const width = formatCoordinate((rows[0]?.length ?? 0) * WIDTH + 2 * MARGIN);
   const height = formatCoordinate(rows.length * HEIGHT + 2 * MARGIN);
@@ -59,7 +59,7 @@ function splitRuns(row: readonly Cell[]): StyledRun[] {
   return runs;
 }
 
-/** Whether a cell may go on in the style of the cells before it: the colour of a blank is not seen. */
+/** Whether a cell continues the style of the cells before it. The text colour of a blank does not matter. */
 function canExtend(before: Style, style: Style, text: string): boolean {
   if (before.background !== style.background || before.isUnderlined !== style.isUnderlined) return false;
   return (
@@ -77,7 +77,7 @@ function getStyle({ foreground, background, inverse, bold, italic, underline, di
   return { fill, background: under, isBold: bold, isItalic: italic, isUnderlined: underline, isDim: dim };
 }
 
-/** @see xterm's 256 colours: 16 of the user, a cube of 6, 24 greys */
+/** @see xterm's 256 colours: 16 of the palette, a 6x6x6 cube, 24 greys */
 function toHexColour(colour: Colour): string | undefined {
   if (typeof colour !== "number") return colour;
   if (colour < 16) return ANSI[colour];
@@ -99,11 +99,11 @@ function renderBackground({ column, cells, style }: StyledRun, row: number): str
 }
 
 /**
- * Pieces without wide gaps, signs apart from letters: the browser fits each into its cells, and a sign of another font must not
- * stretch its neighbours.
+ * Splits text at wide gaps, and separates symbols from letters. The browser fits each piece into its cells, and a symbol
+ * from another font must not stretch its neighbours.
  */
 function renderText({ column, cells, text, style }: StyledRun, row: number): string[] {
-  const isWide = text.length !== cells; // then where pieces begin cannot be told by counting letters
+  const isWide = text.length !== cells; // then the position of a piece cannot be computed from the number of letters
   if (isWide || style.isUnderlined) return [renderPiece(text, column, cells, style, row)];
   return [...text.matchAll(/[!-~]+(?: [!-~]+)*|[^ -~]+/g)].map(({ 0: piece, index }) =>
     renderPiece(piece, column + index, piece.length, style, row),

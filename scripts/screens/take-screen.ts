@@ -6,16 +6,16 @@ import { scrubRow } from "./scrub.ts";
 import type { Shot } from "./shots.ts";
 
 export interface TakenScreen {
-  /** Rows with constants for what differs. */
+  /** Rows, with varying texts replaced by constants. */
   rows: readonly string[];
   cells: readonly (readonly Cell[])[];
 }
 
-/** A screen is complete when it has been the same for so long, ms: the console counts some things only after its first picture. */
+/** A screen is complete if it is unchanged for this time, ms. The console computes some texts only after its first paint. */
 const STILL_FOR = 700;
 const PATIENCE = 10_000;
 
-/** Opens a console on the scene, presses a shot's keys, and takes what it shows. @throws Error with the screen, when it never shows that */
+/** Starts a console on the scene, presses the keys, and takes the screen. @throws Error with the screen if it does not show the text */
 export async function takeScreen(
   shot: Shot,
   endpoints: readonly string[],
@@ -63,11 +63,11 @@ async function waitUntilStill(terminal: Terminal): Promise<void> {
     const now = terminal.getScreen().map(scrubRow).join("\n");
     if (now !== before) since = performance.now();
     before = now;
-    if (performance.now() > limit) throw new Error(`the screen never stands still:\n${now}`);
+    if (performance.now() > limit) throw new Error(`the screen keeps changing:\n${now}`);
   }
 }
 
-/** The same constants in the cells; a row that they make longer or shorter keeps the colours of its places. */
+/** Replaces varying texts in the cells. The colours stay in their columns if a row becomes longer or shorter. */
 function scrubScreen(terminal: Terminal): TakenScreen {
   const rows = terminal.getScreen().map(scrubRow);
   const cells = terminal.getCells().map((row) => {

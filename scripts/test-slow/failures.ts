@@ -1,4 +1,4 @@
-/** What vitest's JSON report says of failures. */
+/** Reads failures from vitest's JSON report. */
 import { readFileSync } from "node:fs";
 import path from "node:path";
 
@@ -17,7 +17,7 @@ export interface Failure {
   message: string;
 }
 
-/** Every failed test, and every file that could not even be run. */
+/** Reads all failed tests, and all files that could not be run. */
 export function readFailures(file: string): Failure[] {
   const { testResults } = JSON.parse(readFileSync(file, "utf8")) as Report;
   return testResults.flatMap(({ name, status, message, assertionResults }) => {

@@ -1,4 +1,4 @@
-/** Ways to let a command run as on a machine that is slower, or busier, than this one. */
+/** Runs a command as on a slower or busier machine. */
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import path from "node:path";
@@ -6,17 +6,17 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 
 export interface SlowMachine {
-  /** What slows the command down, for people. */
+  /** Description of the limit, for people. */
   description: string;
   /** Words to put before the command. */
   prefix: string[];
-  /** Removes what was made. @returns ids of processes that the command has left behind */
+  /** Removes the limit. @returns ids of processes that the command has left behind */
   close(): Promise<number[]>;
 }
 
 const PERIOD_US = 100_000;
 
-/** A control group with a part of a processor; busy loops beside the command where no group can be made. */
+/** Creates a control group with a part of a processor, or starts busy loops if no group can be created. */
 export function slowDown(cpus: number): SlowMachine {
   try {
     return limitByGroup(cpus);
@@ -43,7 +43,7 @@ function limitByGroup(cpus: number): SlowMachine {
   };
 }
 
-/** Where groups with a processor quota are made: cgroup v2, else v1. */
+/** Finds the folder for groups with a processor quota: cgroup v2, or else v1. */
 function findRoot(): string {
   const unified = "/sys/fs/cgroup";
   const delegated = path.join(unified, "cgroup.subtree_control");
@@ -69,13 +69,13 @@ async function removeGroup(group: string, members: string): Promise<number[]> {
       rmdirSync(group);
       return [];
     } catch {
-      await pause(100); // the last processes are still ending
+      await pause(100); // the last processes have not ended yet
     }
   }
   return readFileSync(members, "utf8").split("\n").filter(Boolean).map(Number);
 }
 
-/** As many busy threads as leave about `cpus` to a command that has a process ready on each processor. */
+/** Starts enough busy threads to leave about `cpus` processors to a command with one busy process per processor. */
 function competeForProcessors(cpus: number, why: string): SlowMachine {
   const all = availableParallelism();
   const count = Math.ceil(all * Math.max(1, all / cpus - 1));

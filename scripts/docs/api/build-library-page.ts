@@ -6,7 +6,7 @@ import { readLibraryApi } from "./library-api.ts";
 import { renderLibraryPage } from "./library-page.ts";
 
 /**
- * Makes docs/library-api.md from the declarations that the package has, so that it needs no build.
+ * Generates docs/library-api.md from the sources of the library, so that it needs no build.
  * @param root  the checkout
  * @throws Error if something exported has no docstring, or uses a type that is not exported
  */

@@ -1,8 +1,8 @@
-/** A declaration file (`.d.ts`), parsed: what it declares, passes on and imports. */
+/** A parsed declaration file (`.d.ts`): its declarations, exports and imports. */
 import { parseSync } from "@swc/core";
 import { findDocstring } from "./docstring.ts";
 
-/** A node of the syntax tree, as swc has it. */
+/** A node of the syntax tree of swc. */
 export type SyntaxNode = { type: string; span: { start: number; end: number } } & Record<string, unknown>;
 
 /** A top-level declaration. */
@@ -23,9 +23,9 @@ export interface ForwardedExport {
 export class DeclarationFile {
   readonly path: string;
   readonly declarations = new Map<string, Declaration>();
-  /** In the order of the file; a name that is declared in the file has no source. */
+  /** Exports in the order of the file. A name that is declared in the file has no source. */
   readonly exports: (string | ForwardedExport)[] = [];
-  /** Names from other files. */
+  /** Names that are imported from other files. */
   readonly imports = new Set<string>();
   readonly #bytes: Buffer;
   readonly #base: number;
@@ -33,7 +33,7 @@ export class DeclarationFile {
   /** @param source  text of the file. @throws Error if it does not parse */
   constructor(path: string, source: string) {
     this.path = path;
-    const text = `;${source}`; // spans count from the first token, so the first token stands at offset 0
+    const text = `;${source}`; // spans count from the first token, so the first token must be at offset 0
     this.#bytes = Buffer.from(text);
     const ast = parseSync(text, { syntax: "typescript", target: "es2024" }) as unknown as SyntaxNode;
     this.#base = ast.span.start;

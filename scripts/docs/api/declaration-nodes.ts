@@ -1,28 +1,28 @@
-/** What is read from the syntax trees of declarations. */
+/** Functions that read the syntax trees of declarations. */
 import type { DeclarationFile, SyntaxNode } from "./declaration-file.ts";
 
 export type MemberKind = "constructor" | "method" | "property";
 
-/** Names that a class or an interface extends. */
+/** Lists the names that a class or an interface extends. */
 export function listParents(node: SyntaxNode): string[] {
   const { superClass, extends: list = [] } = node as { superClass?: SyntaxNode; extends?: SyntaxNode[] };
   const interfaces = list.map(({ expression }) => expression as SyntaxNode);
   return [...(superClass ? [superClass] : []), ...interfaces].map(({ value }) => String(value));
 }
 
-/** The parts of a class or an interface before its members that can name types. */
+/** Lists the parts of a class or an interface before its members that can refer to types. */
 export function listHeadNodes(node: SyntaxNode): SyntaxNode[] {
   const parts = [node.typeParams, node.superTypeParams, node.extends];
   return parts.flatMap((part) => (part as SyntaxNode | SyntaxNode[] | undefined) ?? []);
 }
 
-/** Number of characters up to the end of the type parameters, which may contain braces; 0 if there are none. */
+/** Returns the number of characters up to the end of the type parameters, which may contain braces; 0 if there are none. */
 export function measureTypeParams(file: DeclarationFile, node: SyntaxNode): number {
   const params = node.typeParams as SyntaxNode | undefined;
   return params ? file.getTextUntil(node, params).length + file.getText(params).length : 0;
 }
 
-/** Members of a class or an interface; none of other declarations. */
+/** Lists the members of a class or an interface; an empty list for other declarations. */
 export function listMemberNodes(node: SyntaxNode): SyntaxNode[] {
   const { body } = node as { body?: SyntaxNode[] | { body: SyntaxNode[] } };
   if (body === undefined || body === null) return [];
@@ -54,7 +54,7 @@ export function getMemberName(file: DeclarationFile, { key }: SyntaxNode): strin
   return node.type === "Identifier" ? String(node.value) : `[${file.getText(node)}]`;
 }
 
-/** Names of the types that a node refers to. */
+/** Lists the names of the types that a node refers to. */
 export function listTypeNames(node: unknown): string[] {
   if (Array.isArray(node)) return node.flatMap(listTypeNames);
   if (typeof node !== "object" || node === null) return [];

@@ -1,7 +1,7 @@
-/** A docstring in parts. Texts are Markdown without line breaks. */
+/** The parts of a docstring. Texts are Markdown without line breaks. */
 export interface Docstring {
   text: string;
-  /** In the order of the docstring: parameter and text. */
+  /** Parameters and their texts, in the order of the docstring. */
   params: readonly (readonly [name: string, text: string])[];
   returns?: string;
   throws?: string;
@@ -13,7 +13,7 @@ type Tag = (typeof TAGS)[number];
 /**
  * Parses a docstring.
  * @param comment  the comment with its delimiters
- * @throws Error for a tag other than `@param`, `@returns` and `@throws`, so that the page does not silently lose its text
+ * @throws Error for a tag other than `@param`, `@returns` and `@throws`, so that its text is not lost
  */
 export function parseDocstring(comment: string): Docstring {
   const plain = comment

@@ -18,7 +18,7 @@ import { type Located, ModuleResolver, type ReadDeclarations } from "./module-re
 export interface ApiMember {
   name: string;
   kind: MemberKind;
-  /** Of a property: its type. Of others: one line for each overload. */
+  /** For a property, its type; otherwise one line for each overload. */
   signature: string;
   isOptional: boolean;
   doc: Docstring;
@@ -61,7 +61,7 @@ export function readLibraryApi(
   return exports;
 }
 
-/** Reads one export, and collects what is wrong with it. */
+/** Reads one export, and collects its faults. */
 class ExportReader {
   readonly #file: DeclarationFile;
   readonly #declaration: Declaration;
@@ -127,7 +127,7 @@ class ExportReader {
     return [...members.values()];
   }
 
-  /** @returns undefined for what is not public, and for a constructor without a docstring: programs do not call it */
+  /** @returns undefined for a member that is not public, and for a constructor without a docstring, which programs do not call */
   #readMember(node: SyntaxNode): ApiMember | undefined {
     const kind = getMemberKind(node);
     const comment = this.#file.getComment(node);
@@ -139,7 +139,7 @@ class ExportReader {
     return { name, kind, signature: formatMember(this.#file, node, kind), isOptional, doc };
   }
 
-  /** A member without a docstring has that of the same member of a parent. */
+  /** Reads the docstring of a member, or else of the same member of a parent. */
   #inheritDoc(name: string): Docstring {
     for (const parent of listParents(this.#declaration.node)) {
       const located = this.#exported.get(parent);
@@ -162,7 +162,7 @@ class ExportReader {
     return doc;
   }
 
-  /** Adds a fault for each type that the file has from elsewhere, or declares, and that the library does not export. */
+  /** Adds a fault for each type that the file imports or declares, and that the library does not export. */
   #checkNames(names: readonly string[], place: string): void {
     for (const name of new Set(names)) {
       const isOwn = this.#file.imports.has(name) || this.#file.declarations.has(name);
@@ -174,14 +174,14 @@ class ExportReader {
 
 function formatMember(file: DeclarationFile, node: SyntaxNode, kind: MemberKind): string {
   if (kind !== "property") return formatType(file.getText(node));
-  const made = node.function as SyntaxNode | undefined; // of a getter
+  const made = node.function as SyntaxNode | undefined; // for a getter
   const type = (node.typeAnnotation ?? made?.returnType) as SyntaxNode | undefined;
   const value = node.value as SyntaxNode | undefined;
   if (type) return formatType(file.getText(type).replace(/^:/, ""));
   return value ? file.getText(value) : "unknown";
 }
 
-/** Writes a type or a declaration in one line, without the semicolons at its end and before braces. */
+/** Formats a type or a declaration in one line, without the semicolons at its end and before braces. */
 function formatType(text: string): string {
   return text
     .replace(/\s+/g, " ")

@@ -1,4 +1,4 @@
-/** docs/library-api.md, made from the types and docstrings of the library. */
+/** Generates docs/library-api.md from the types and docstrings of the library. */
 import { escapeMarkdown, renderMarkdownTable } from "../markdown.ts";
 import type { Docstring } from "./docstring.ts";
 import type { ApiExport, ApiMember } from "./library-api.ts";

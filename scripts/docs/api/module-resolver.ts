@@ -1,7 +1,7 @@
 import { dirname, join } from "node:path";
 import { type Declaration, DeclarationFile } from "./declaration-file.ts";
 
-/** Reads a declaration file by its path. */
+/** Reads the text of a declaration file by its path. */
 export type ReadDeclarations = (path: string) => string;
 
 /** A declaration and its file. */
@@ -10,7 +10,7 @@ export interface Located {
   declaration: Declaration;
 }
 
-/** Finds the declarations of exports, through all files that pass them on. Reads each file once. */
+/** Finds the declarations of exports, through all files that re-export them. Reads each file once. */
 export class ModuleResolver {
   readonly #read: ReadDeclarations;
   readonly #files = new Map<string, DeclarationFile>();
