@@ -6,7 +6,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import { type TestNamespace, TRANSPORTS, type Transport } from "../../../fixtures/cluster/test-namespace.ts";
-import { killProcess } from "../../../fixtures/process/marked-processes.ts";
+import { GUARDIAN, killProcess, listMarkedProcesses } from "../../../fixtures/process/marked-processes.ts";
 import { FaultProxy } from "../../../fixtures/proxy.ts";
 import { retryAfterStalls, startStopwatch } from "../../../fixtures/steady.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
@@ -81,6 +81,27 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
         await next.ended;
       }),
   );
+
+  test("cut while both guardians are stopped: they are woken, and the command is dead in time", () =>
+    retryAfterStalls(async () => {
+      const { proxy, far, near } = await createProxiedNamespace(transport, CUT_TTL);
+      const ledger = new TokenLog(cluster.createPath());
+      const run = far.startRun(["--lock", "job"], [TOKEN_WRITER], { env: { ...ledger.env, BEAT: "deaf" } });
+      await run.waitForOutput(/up/);
+      const next = near.startRun(["--lock", "job", "--wait"], [TOKEN_WRITER], { env: ledger.env });
+      await near.waitForTicket(next, "waiting", "job");
+      const guardians = listMarkedProcesses(run.mark).filter(({ name }) => name === GUARDIAN);
+      expect(guardians).toHaveLength(2);
+      proxy.mode = "drop";
+      for (const { pid } of guardians) killProcess(pid, "SIGSTOP");
+      expect(await waitForDeath(run.mark, 10_000, run.pid)).toBeLessThan(HORIZON + LAG);
+      proxy.mode = "forward";
+      expect(await run.ended).toMatchObject({ code: 125 });
+      await next.waitForOutput(/up/);
+      expect(ledger.findOverlaps(), "lines of a command that was to be dead").toEqual([]);
+      killProcess(next.pid, "SIGTERM");
+      await next.ended;
+    }));
 
   test.each(Object.entries(CUTS))("cut %s for a moment: nothing happens", async (_, cut) => {
     await retryAfterStalls(async () => {
