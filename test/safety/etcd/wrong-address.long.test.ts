@@ -116,7 +116,9 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
     const variable = `SIGNALBOX_${name}`;
     const namespace = cluster.createNamespace({ transport, env: { [variable]: file } });
     const end = await namespace.startRun([], ["echo", "ran"]).ended;
-    expect(end).toEqual(matchMessage(78, new RegExp(`${variable}.*${cluster.etcd.clientUrl}.*without TLS`)));
+    expect(end).toEqual(
+      matchMessage(78, new RegExp(`${variable}.*${cluster.etcd.clientUrl}.*does not use TLS`)),
+    );
   });
 
   test("proxies of the web are left aside", async () => {

@@ -32,7 +32,7 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
     expect(shown).toMatch(
       /^lock x: held\n +holder +\S+ \(sh\), user .*\n +label +one\n +run +\S+\n +token +\d+\n/,
     );
-    expect(shown).toMatch(/runner +alive: its session was renewed \d+s ago, \d+s left\n +host +\S+ is there/);
+    expect(shown).toMatch(/runner +alive: its session was renewed \d+s ago, \d+s left\n +host +\S+ is alive/);
     expect(shown).toMatch(
       /queue\n +PLACE.*\n +2 +\S+ +waiting .* alive .* two\n +3 +\S+ +waiting .* three\n/,
     );
