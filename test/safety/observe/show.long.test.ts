@@ -60,7 +60,7 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
     expect(quiet).toContain("(sh, two) has waited");
     // It is the runner and not the host: others of it renew.
     expect(await readOutput(namespace, "show", "lock", "x")).toMatch(
-      /runner +quiet: .*\n +host +\S+ is there: 2 of 2 other/,
+      /runner +quiet: .*\n +host +\S+ is alive: 2 of 2 other/,
     );
     expect(await readJson(namespace, "show", "lock", "x")).toMatchObject({
       ...{ version: 1, kind: "lock", row: { name: "x", state: "held" }, host: { verdict: "alive" } },
