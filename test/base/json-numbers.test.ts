@@ -1,4 +1,4 @@
-/** Numbers of a JSON text that would not come out as they went in. */
+/** Numbers in JSON that would change when they are parsed and formatted. */
 import { expect, it } from "vitest";
 import { findInexactNumber } from "../../src/base/json-numbers.ts";
 

@@ -1,4 +1,4 @@
-/** JSON with places: the same values as JSON.parse, and where they stand. */
+/** JSON with positions: the same values as JSON.parse, and their positions in the text. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { computeLineColumn, type JsonNode, parseJsonTree } from "../../src/base/json-tree.ts";

@@ -1,4 +1,4 @@
-/** The program as it is shipped: the code that V8 made of it when it was built is a help, never a need. */
+/** The built program: it starts faster with V8's cached code, and also works without it. */
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { BUNDLE } from "../../fixtures/signalbox.ts";
 
-/** The bundles that have such code, with a line that each refuses: that is told by the bundle, not by what starts it. */
+/** The bundles with cached code, each with a command line that the bundle itself (not the starter) refuses. */
 const BUNDLES = [
   ["run", ["run", "--ttl", "soon", "--", "true"], { status: 64, stderr: expect.stringContaining("--ttl") }],
   ["front", ["golock"], { status: 201, stderr: expect.stringContaining("no command was given") }],

@@ -1,11 +1,11 @@
-/** Each check of the campaign sees the violation that it is there for, and nothing where there is none. */
+/** Each check of the campaign detects its violation, and reports nothing without one. */
 import { describe, expect, test } from "vitest";
 import { hasPassed, judgeFacts } from "../../fixtures/campaign/check/index.ts";
 import type { Ending } from "../../fixtures/campaign/facts.ts";
 import { buildCampaignReport, countFacts } from "../../fixtures/campaign/report.ts";
 import { keyOf, makeChange, makeClaim, makeFacts, makeLife, makeOrder } from "./samples.ts";
 
-/** What is found, by check; only what found something. */
+/** Returns the violations of the checks that found some. */
 function find(facts: Parameters<typeof makeFacts>[0]): Record<string, readonly string[]> {
   const { checks } = judgeFacts(makeFacts(facts));
   return Object.fromEntries(Object.entries(checks).filter(([, found]) => found.length > 0));

@@ -1,4 +1,4 @@
-/** Facts as a campaign would have them, with times in ms that can be read. */
+/** Sample facts of a campaign, with simple times in ms. */
 import type { CampaignJob, Claim, Facts, KeyChange, ProcessRecord } from "../../fixtures/campaign/facts.ts";
 
 export function makeOrder(name: string, more: Partial<CampaignJob> = {}): CampaignJob {
@@ -9,7 +9,7 @@ export function makeLife(birth: number, last: number, more: Partial<ProcessRecor
   return { role: "main", pid: 1, birth, last, hasEnded: true, ...more };
 }
 
-/** A job with the lock `a`, of one process that lived from `birth` to `last`. */
+/** Creates a job with the lock `a` and one process that ran from `birth` to `last`. */
 export function makeClaim(
   name: string,
   birth: number,

@@ -1,4 +1,4 @@
-/** What is made from the declarations: docs/commands.md and the manual page. */
+/** The pages that are generated from the declarations: docs/commands.md and the manual page. */
 import { spawnSync } from "node:child_process";
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

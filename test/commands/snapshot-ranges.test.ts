@@ -1,4 +1,4 @@
-/** What commands read, and that all of it is true at one revision. */
+/** Reads of commands: all data are from one revision. */
 import { describe, expect, it } from "vitest";
 import { retryCompacted } from "../../src/commands/snapshot-ranges.ts";
 import { StoreError } from "../../src/etcd/store.ts";

@@ -1,4 +1,4 @@
-/** docs/systemd/*.service: what systemd and signalbox make of them. */
+/** docs/systemd/*.service: systemd and signalbox accept them. */
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

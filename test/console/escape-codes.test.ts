@@ -1,4 +1,4 @@
-/** Only the theme and the terminal know escape codes: everything else has roles. */
+/** Only the theme and the terminal use escape codes. All other code uses roles. */
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";

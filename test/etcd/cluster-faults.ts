@@ -1,4 +1,4 @@
-/** What a cluster in trouble does to a store, on either transport: members frozen and killed for real. */
+/** A store on a cluster with frozen and killed members, with both transports. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type EtcdMember, type RunningEtcd, startCluster } from "../../fixtures/etcd/index.ts";
 import type { StoreOptions } from "../../src/etcd/open/open.ts";

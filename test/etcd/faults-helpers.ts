@@ -3,13 +3,13 @@ import type { Op, Store, WatchBatch } from "../../src/etcd/store.ts";
 import { write } from "./contract/index.ts";
 
 export const put = (key: string, value = ""): Op => ({ op: "put", key, value });
-/** Whatever is sent next: gRPC compresses what could be looked for. */
+/** Matches any request, because gRPC compresses the bytes that could be matched. */
 export const ANYTHING = /[\s\S]/;
 let last = 0;
 export const createKey = () => `/faults/${++last}`;
 export const createId = () => BigInt(++last) + (1n << 40n);
 
-/** How long a call may take that must not wait for the deadline of an attempt, ms; and that deadline, far beyond. */
+/** Maximum duration of a call that must not wait for the deadline of an attempt, and that much longer deadline, ms. */
 export const [AT_ONCE, NEVER] = [20_000, 600_000];
 
 /** Milliseconds that a call takes; those in which this process stood still do not count. */

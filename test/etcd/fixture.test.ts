@@ -1,4 +1,4 @@
-/** The throw-away etcd itself: it must leave nothing behind, however its user ends. */
+/** The temporary etcd: it leaves nothing behind, however the process that uses it ends. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";

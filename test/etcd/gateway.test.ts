@@ -1,4 +1,4 @@
-/** The lean transport against servers that are no etcd, or one without a gateway. */
+/** The HTTP transport with servers that are not etcd, or that have no gateway. */
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { createServer, type RequestListener, type Server } from "node:http";

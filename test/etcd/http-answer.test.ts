@@ -1,5 +1,5 @@
 // Covers src/etcd/http/response-reader.ts
-/** The lean transport's own reading of HTTP/1.1: whole, cut anywhere, and wrong. */
+/** The HTTP/1.1 parser of the HTTP transport: complete, split and invalid answers. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { HttpFault, HttpResponseReader } from "../../src/etcd/http/response-reader.ts";
@@ -7,7 +7,7 @@ import { HttpFault, HttpResponseReader } from "../../src/etcd/http/response-read
 const buildHead = (...fields: string[]) => ["HTTP/1.1 200 OK", ...fields, "", ""].join("\r\n");
 const CHUNKED = "Transfer-Encoding: chunked";
 
-/** What a reader makes of bytes, cut at these places. */
+/** Parses bytes that are split at these positions. */
 function read(text: string, cuts: readonly number[] = []) {
   const bytes = Buffer.from(text, "latin1");
   const reader = new HttpResponseReader();

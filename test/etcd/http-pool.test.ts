@@ -1,5 +1,5 @@
 // Covers src/etcd/http/connection-pool.ts
-/** Connections of the lean transport against servers that say exactly what they are told to. */
+/** Connections of the HTTP transport to scripted servers. */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";

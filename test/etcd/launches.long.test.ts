@@ -1,11 +1,11 @@
-/** A slow etcd gets hardly more calls than are wanted: copies would make it slower still. */
+/** A slow etcd gets few duplicate calls, because duplicates would make it slower. */
 import { describe, expect, it } from "vitest";
 import { createSteadyJitter, measureLaunches } from "../../fixtures/etcd/launches.ts";
 import { open } from "./served.ts";
 
 const LOAD = { callers: 8, calls: 6 };
 
-/** What a slow machine adds must not fail an attempt: that would be launched again, rightly. */
+/** A long deadline, so that a slow machine does not cause legitimate retries. */
 const timeouts = { attempt: 90_000, total: 90_000 };
 
 describe.each(["http", "grpc"] as const)("a slow etcd, over %s", (transport) => {

@@ -1,5 +1,5 @@
 // Covers src/etcd/login/login-call.ts, src/etcd/login/login.ts, src/etcd/login/passwords.ts
-/** One login of a process, on members that the test plays. */
+/** A process logs in once, on simulated members. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

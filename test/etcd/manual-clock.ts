@@ -1,6 +1,6 @@
 import type { Clock } from "../../src/base/clock.ts";
 
-/** A clock that a test moves by hand. */
+/** A clock that the test advances. */
 export class ManualClock implements Clock {
   /** How far the wall clock has been set forward, ms. */
   ahead = 0;

@@ -1,4 +1,4 @@
-/** What a bad network does to a store, on either transport, through a proxy that misbehaves. */
+/** A store behind a proxy with network faults, with both transports. */
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type EtcdMember, startEtcd } from "../../fixtures/etcd/index.ts";
 import { FaultProxy } from "../../fixtures/proxy.ts";

@@ -1,4 +1,4 @@
-/** TLS, client certificates, passwords and roles, a full server and a gateway that is off, on either transport. */
+/** TLS, client certificates, passwords and roles, a full database and a disabled gateway, with both transports. */
 import { readFile } from "node:fs/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type EtcdMember, readClientTls, startEtcd } from "../../fixtures/etcd/index.ts";

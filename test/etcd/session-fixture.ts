@@ -1,11 +1,11 @@
-/** A session on the in-memory etcd, under a clock that a test moves, with answers that a test delays or loses. */
+/** A session on the in-memory etcd, with a manual clock, and with answers that the test delays or loses. */
 import { MemoryEtcd, type MemoryEtcdOptions, MemoryStore } from "../../fixtures/memory-store.ts";
 import { silentLog } from "../../src/base/log.ts";
 import { Session, type SessionProof } from "../../src/etcd/session/session.ts";
 import { StoreError } from "../../src/etcd/store.ts";
 import { ManualClock } from "./manual-clock.ts";
 
-/** What becomes of one call; `call` is what etcd would do. */
+/** Handles one call; `call` executes it on etcd. */
 export type Fate = <T>(call: () => Promise<T>) => Promise<T>;
 
 type Named = "grant" | "renew" | "revoke" | "prove";

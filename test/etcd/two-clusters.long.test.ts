@@ -1,4 +1,4 @@
-/** Endpoints of two clusters: each would grant the same lock. The answers of only one of them are believed. */
+/** Endpoints of two clusters, which would both grant the same lock. The store accepts answers of only one cluster. */
 import { afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type EtcdMember, startEtcd } from "../../fixtures/etcd/index.ts";
 import { FaultProxy } from "../../fixtures/proxy.ts";

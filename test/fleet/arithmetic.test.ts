@@ -5,7 +5,7 @@ import { evaluateExpression, evaluateUnits } from "../../src/fleet/arithmetic.ts
 const MACROS: Record<string, number | string> = { CPU: 8, MEMMB: 7976, HOST: "web1", HUGE: 2 ** 60 };
 const lookup = (name: string) => (Object.hasOwn(MACROS, name) ? MACROS[name] : undefined);
 
-/** An expression: its text, and its value, reckoned without the parser; undefined where it has none. */
+/** An expression with its text and its value, computed without the parser; undefined if it has no value. */
 interface Sample {
   text: string;
   value: number | undefined;

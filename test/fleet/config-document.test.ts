@@ -1,5 +1,5 @@
 // Covers src/fleet/config-document-parser.ts
-/** The document of all configuration: ours and switchman's; every fault with its place. */
+/** Configuration documents of signalbox and switchman, and the positions of faults. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { evaluateUnits } from "../../src/fleet/arithmetic.ts";

@@ -1,4 +1,4 @@
-// Must compile, as `npm run check` shows: what programs may write, and, where an error is expected, what they may not.
+// Type tests: this file must compile (`npm run check`), with the expected errors.
 import {
   BusyError,
   ClaimLostError,

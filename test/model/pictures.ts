@@ -1,4 +1,4 @@
-/** Pictures for tests of what is made of them. */
+/** Sample snapshots for tests. */
 
 import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../src/model/snapshot/snapshot.ts";
 import { SnapshotBuilder } from "../../src/model/snapshot/snapshot-builder.ts";
@@ -9,7 +9,7 @@ import { keys, ticketWith } from "../protocol/samples.ts";
 
 export const NOW = 1_700_000_100_000;
 
-/** The run that a letter stands for. */
+/** Returns the run for a letter. */
 export const runOf = (letter: string): string => letter.repeat(16);
 
 /** The ticket of a run named by a letter, on a host named by it, in `lock x` or `resource db`, claimed at a revision. */

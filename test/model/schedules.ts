@@ -1,4 +1,4 @@
-/** Keys of schedules, for tests of what is made of them. */
+/** Sample keys of schedules for tests. */
 import type { KeyValue } from "../../src/protocol/txn.ts";
 import { type Definition, formatDefinition } from "../../src/schedule/definition.ts";
 import { type DueState, formatDue } from "../../src/schedule/state/due.ts";

@@ -1,4 +1,4 @@
-/** Processes that leave the tree of their command. Each test has its command in a cgroup where one may be made, and then in none. */
+/** Processes that leave the tree of their command. Each test runs its command in a cgroup, if one can be created, and without one. */
 
 import { spawn } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";

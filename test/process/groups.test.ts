@@ -1,4 +1,4 @@
-/** The cgroup that a command has where one may be made. These tests need root, and a cgroup v2 that can be written. */
+/** The cgroup of a command. These tests need root, and a writable cgroup v2. */
 
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";

@@ -1,6 +1,6 @@
 // Covers src/process/guarded-command/cgroup.ts, src/process/guarded-command/guardian-process.ts,
 // src/process/guarded-command/guardian-watchdog.ts, src/process/guarded-command/native-guarded-command.ts
-/** Guardians that stand still, as a debugger, a `kill -STOP` or the cgroup freezer make them. */
+/** Guardians that are stopped by a debugger, `kill -STOP` or the cgroup freezer. */
 
 import { chmodSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";

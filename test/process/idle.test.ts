@@ -1,8 +1,8 @@
-/** What guardians cost while their command runs. Each test has its command in a cgroup where one may be made, and then in none. */
+/** Processor use of guardians. Each test runs its command in a cgroup, if one can be created, and without one. */
 import { expect, test } from "vitest";
 import { createMark, createOutput, startRunner, WAYS } from "./helpers.ts";
 
-/** Of a processor, in hundredths of a second as /proc/PID/stat counts them, within two seconds. */
+/** Maximum processor time within two seconds, in hundredths of a second, as in /proc/PID/stat. */
 const LITTLE = 30;
 
 test.each(WAYS)("a guardian sleeps while its command runs, $name", async ({ before }) => {

@@ -1,4 +1,4 @@
-/** What the guardian told last arrives, though the runner sends it an order in the very moment in which it is done. */
+/** The last message of the guardian arrives, even if the runner sends it an order while it exits. */
 
 import { expect, test } from "vitest";
 import { GUARDIAN, listMarkedProcesses } from "../../fixtures/process/marked-processes.ts";
@@ -6,7 +6,7 @@ import { waitUntil } from "../../fixtures/wait-until.ts";
 import { SignalboxError } from "../../src/base/errors.ts";
 import { clock, createMark, findGuardians, prepareGuarded } from "./helpers.ts";
 
-/** Stands still, and reads nothing, until the command has ended and all is told. */
+/** Blocks, without reading, until the command has ended and the guardian has sent everything. */
 function standStill(mark: string): void {
   const isOver = () => listMarkedProcesses(mark).every(({ name }) => name === GUARDIAN);
   while (!isOver());

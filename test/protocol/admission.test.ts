@@ -8,7 +8,7 @@ type Short =
   | readonly [run: string, count: number, state?: Ticket["state"], total?: number]
   | readonly [run: string];
 
-/** A queue in the order given; a run alone is malformed. Totals are 100 unless told. */
+/** Creates a queue in this order. A run without a ticket is malformed. Totals are 100 by default. */
 function queue(...shorts: Short[]): Queue {
   return shorts.map(([run, count, state = "waiting", total = 100], at) =>
     placeWith(run, at + 1, count === undefined ? undefined : { count, state, total }),

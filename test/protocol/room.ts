@@ -1,4 +1,4 @@
-/** An etcd in which a run stands, and what it read there. */
+/** An etcd with a run, and what the run has read. */
 import { MemoryEtcd } from "../../fixtures/memory-store.ts";
 import type { ReadBasis } from "../../src/protocol/guards.ts";
 import { type QueueEntry, serializeTicket, toQueueEntry } from "../../src/protocol/ticket.ts";

@@ -9,7 +9,7 @@ export const keys = createKeys("/signalbox/");
 /** Basis of a decision made without a read. */
 export const EMPTY_BASIS: ReadBasis = { revision: 0n, groupsMatter: false, config: [] };
 
-/** A ticket as a run writes it, with what a test cares about. */
+/** Creates a ticket as a run writes it, with the given fields. */
 export function ticketWith(change: Partial<Ticket> = {}): Ticket {
   return {
     ...{ run: "0123456789abcdef", host: "web1.example.com", pid: 4711, user: "op", count: 1, total: 1 },

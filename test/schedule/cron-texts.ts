@@ -3,7 +3,7 @@ import fc from "fast-check";
 export const HOUR = 3_600_000;
 export const DAY = 24 * HOUR;
 
-/** Zones whose clocks do something that most do not. */
+/** Time zones with unusual clock changes. */
 export const zones = [
   ...["UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Antarctica/Troll", "Pacific/Apia"],
   ...["Europe/Dublin", "Africa/Casablanca", "Africa/Cairo", "Asia/Gaza", "America/Havana", "Asia/Kathmandu"],

@@ -1,5 +1,5 @@
 // Covers src/schedule/handler-types.ts, src/schedule/state/due.ts, src/schedule/state/worker-record.ts
-/** Values of keys as they may stand in etcd: ours, by hand, of a later version, hostile. */
+/** Values of keys in etcd: from signalbox, written by hand, from a later version, hostile. */
 import { describe, expect, test } from "vitest";
 import { formatDefinition, getScheduleType, parseDefinition } from "../../src/schedule/definition.ts";
 import { COMMAND_TYPE, canHandle } from "../../src/schedule/handler-types.ts";

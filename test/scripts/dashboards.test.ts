@@ -7,7 +7,7 @@ import { parse } from "yaml";
 const DOCS = resolve(import.meta.dirname, "../../docs");
 const read = (path: string) => readFileSync(resolve(DOCS, path), "utf8");
 
-/** Names without `signalbox_`, from the tables of docs/metrics.md, which other tests hold against what is served. */
+/** Names without `signalbox_`, from the tables of docs/metrics.md, which other tests compare with the served metrics. */
 function listDocumentedNames(): Set<string> {
   const page = read("metrics.md");
   const rows = [...page.matchAll(/^\| (`[^|]+`) \|/gm)].flatMap(

@@ -1,4 +1,4 @@
-/** scripts/maintenance, from end to end: real runs on real hosts' names are drained, worked around, and let in again. */
+/** scripts/maintenance, end to end, with real runs. */
 
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

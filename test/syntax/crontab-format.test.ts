@@ -1,4 +1,4 @@
-/** Whether s of a crontab: by its path, its lines, its comments. */
+/** The format of a crontab, detected by its path, its lines and its comments. */
 import { describe, expect, test } from "vitest";
 import { guessCrontabFormat } from "../../src/syntax/crontab-format.ts";
 

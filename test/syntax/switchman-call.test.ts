@@ -2,11 +2,11 @@ import { describe, expect, test } from "vitest";
 import { UsageError } from "../../src/base/errors.ts";
 import { listLeasesToHold, parseSwitchman } from "../../src/syntax/switchman-call.ts";
 
-/** What a line means where it says nothing else. */
+/** The defaults of a command line. */
 const USUAL = { asks: undefined, config: undefined, endpoints: undefined, group: undefined, leases: [] };
 const X = { ...USUAL, name: "x", lock: "x", command: ["x"] };
 
-// Each as Perl's Getopt::Long takes it, given switchman's own declaration of options.
+// Each case was parsed by Perl's Getopt::Long with switchman's declaration of options.
 describe("the words of a switchman line", () => {
   test.each<[words: string[], meaning: object]>([
     [["--", "x"], X],

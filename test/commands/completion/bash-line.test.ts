@@ -1,4 +1,4 @@
-/** Bash's line as bash will read it, and words as they are put into it. */
+/** Parsing a command line as bash does, and quoting words for it. */
 import { spawnSync } from "node:child_process";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";

@@ -1,5 +1,5 @@
 // Covers src/commands/completion/partial-line.ts
-/** What may stand at the cursor. */
+/** Candidates at the cursor. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ALL_COMMANDS } from "../../../src/bin/commands.ts";

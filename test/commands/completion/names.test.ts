@@ -1,4 +1,4 @@
-/** Names that etcd is asked for while somebody types. */
+/** Completion of names from etcd. */
 import { describe, expect, it } from "vitest";
 import { MemoryStore } from "../../../fixtures/memory-store.ts";
 import { readCompletionNames } from "../../../src/commands/completion/names.ts";

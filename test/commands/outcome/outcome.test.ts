@@ -1,7 +1,7 @@
 // Covers src/commands/outcome/claim-json.ts, src/commands/outcome/create-outcome.ts,
 // src/commands/outcome/outcome-json.ts, src/commands/outcome/outcome-lines.ts,
 // src/commands/outcome/print-outcome.ts
-/** Outcomes of commands that act: their exit codes, and what is printed of them. */
+/** Outcomes of commands that act: exit codes and output. */
 import { describe, expect, it } from "vitest";
 import { type ActionOutcome, addAdvice } from "../../../src/commands/outcome/action-outcome.ts";
 import {

@@ -3,7 +3,7 @@ import { Emulator } from "../../../fixtures/console/emulator.ts";
 import { computeDisplayWidth } from "../../../src/base/text.ts";
 import { AnsiScreen } from "../../../src/commands/see/ansi-screen.ts";
 
-/** What a terminal of 40 columns shows of frames painted one after the other. */
+/** Returns the screen of a terminal of 40 columns after several frames. */
 async function seen(...frames: readonly (readonly string[])[]): Promise<string[]> {
   const emulator = new Emulator(40, 4);
   onTestFinished(() => emulator.dispose());

@@ -1,5 +1,5 @@
 // Covers src/commands/see/fit-columns.ts
-/** Tables for people: what is shown where there is little room. */
+/** Tables for people, also in narrow terminals. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { computeDisplayWidth } from "../../../src/base/text.ts";

@@ -1,4 +1,4 @@
-/** Sentences in lines that have room. */
+/** Wrapping of sentences. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { computeDisplayWidth } from "../../../src/base/text.ts";

@@ -1,5 +1,5 @@
 // Covers src/compat/cronlock/settings/login.ts
-/** What a failure has to do with the tool's own variables. */
+/** Hints that relate a failure to the variables of the tool. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
 // Covers src/compat/cronlock/settings/cronlock-options.ts, src/compat/cronlock/settings/variables.ts
-/** A line of cronlock or golock as one of `signalbox run`: every variable, its default, and what is wrong with it. */
+/** Translation of cronlock and golock lines to `signalbox run`: all variables, their defaults, and invalid values. */
 import { describe, expect, test } from "vitest";
 import { parseCall } from "../../../src/commands/command-line/parse-call.ts";
 import { runCommand } from "../../../src/commands/run/run.ts";

@@ -1,6 +1,6 @@
 // Covers src/commands/command-line/execute-command.ts, src/compat/migrate/host-files.ts,
 // src/compat/migrate/input.ts, src/compat/migrate/report.ts
-/** `signalbox migrate crontab`: files, flags, what is said where, exit codes. */
+/** `signalbox migrate crontab`: files, flags, output and exit codes. */
 import { spawnSync } from "node:child_process";
 import {
   chmodSync,

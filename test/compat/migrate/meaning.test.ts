@@ -6,7 +6,7 @@ import { delimiter, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type MigrationOptions, migrateCrontab } from "../../../src/compat/migrate/migrate-crontab.ts";
 
-/** Tools that only start what they are given. */
+/** Tools that only run their arguments. */
 const STAND_INS = {
   signalbox: 'while [ "$1" != -- ]; do shift; done; shift; exec "$@"',
   flock:

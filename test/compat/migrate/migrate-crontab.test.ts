@@ -3,7 +3,7 @@
 // src/compat/migrate/lines/plain-line.ts, src/compat/migrate/lines/plain-report.ts,
 // src/compat/migrate/lines/preceding-commands.ts, src/compat/migrate/lines/shell-line.ts,
 // src/compat/migrate/lines/translate.ts, src/syntax/lock-tools.ts, src/syntax/shell-wrappers.ts
-/** Crontabs, rewritten: what changes, what stays byte for byte, what is said. */
+/** Migration of crontabs: changed lines, unchanged bytes, and messages. */
 import { describe, expect, test } from "vitest";
 import { type MigrationOptions, migrateCrontab } from "../../../src/compat/migrate/migrate-crontab.ts";
 

@@ -1,4 +1,4 @@
-/** The crontabs in docs/migrate: what stands under "after" is what the command makes of what stands under "before". */
+/** The crontabs in docs/migrate: the command converts each "before" to its "after". */
 import { readdirSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { expect, test } from "vitest";

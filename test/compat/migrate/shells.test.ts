@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: a shell's, not ours
-/** What shells make of words in different ways, and translations that a run would refuse. */
+/** Words that shells treat differently, and translations that a run would refuse. */
 import { describe, expect, test } from "vitest";
 import { migrateCrontab } from "../../../src/compat/migrate/migrate-crontab.ts";
 

@@ -3,7 +3,7 @@
 // src/compat/lock-tools/dotlockfile.ts, src/compat/lock-tools/file-lock.ts, src/compat/lock-tools/lckdo.ts,
 // src/compat/lock-tools/lockf.ts, src/compat/lock-tools/lockrun.ts, src/compat/lock-tools/run-one.ts,
 // src/compat/lock-tools/sem.ts, src/compat/lock-tools/solo.ts, src/compat/setlock/translate.ts
-/** Lines of flock, setlock, other tools with locks, `etcdctl lock` and `consul lock`, and what they mean to `signalbox run`. */
+/** Translations of flock, setlock, other lock tools, `etcdctl lock` and `consul lock` to `signalbox run`. */
 import { describe, expect, test } from "vitest";
 import { parseCall } from "../../../src/commands/command-line/parse-call.ts";
 import { runCommand } from "../../../src/commands/run/run.ts";

@@ -1,5 +1,5 @@
 // Covers src/compat/perfectsched/ruby-options.ts
-/** Lines of PerfectSched's command: every option and command it documents, read as Ruby's OptionParser reads them. */
+/** Command lines of PerfectSched: all documented options and commands, parsed as Ruby's OptionParser does. */
 import { describe, expect, it } from "vitest";
 import {
   type PerfectschedLine,

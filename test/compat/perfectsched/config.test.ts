@@ -1,5 +1,5 @@
 // Covers src/compat/perfectsched/handler-file.ts
-/** Its configuration by environment: which keys count, which are told about, and what is refused. */
+/** Its configuration by environment: keys that are used, reported or refused. */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** A command of one word, against Perl itself where it is there. */
+/** A command of one word, compared with Perl if it is installed. */
 import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
 import { splitExecWords } from "../../../src/compat/switchman/perl-exec.ts";

@@ -7,7 +7,7 @@ import { createRealClock } from "../../../src/process/clock.ts";
 import { realRandom } from "../../../src/process/random.ts";
 import { createKeys } from "../../../src/protocol/keys.ts";
 
-/** Answers whether it is there at once, and what it holds when it may. */
+/** A store that answers checks of its reachability at once, and returns data when the test permits it. */
 class SlowToTell extends MemoryStore {
   readonly tell = Promise.withResolvers<void>();
 

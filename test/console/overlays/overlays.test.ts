@@ -1,5 +1,5 @@
 // Covers src/console/overlays/OverlayFrame.tsx, src/console/overlays/content-rows.ts
-/** The frame of overlays, and what is in it. */
+/** The frame and the content of overlays. */
 import { Box } from "ink";
 import { cleanup } from "ink-testing-library";
 import { createElement } from "react";

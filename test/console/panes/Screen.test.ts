@@ -1,5 +1,5 @@
 // Covers src/console/panes/renderer.tsx
-/** The whole screen: every part in its place, and nothing beyond its size. */
+/** The whole screen: positions of all parts, and nothing outside of the screen. */
 import { cleanup } from "ink-testing-library";
 import { createElement } from "react";
 import { afterEach, describe, expect, it } from "vitest";

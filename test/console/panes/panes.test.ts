@@ -1,5 +1,5 @@
 // Covers src/console/panes/Explorer.tsx, src/console/panes/Panel.tsx, src/console/panes/Rules.tsx
-/** Each pane and each line around the panes, alone. */
+/** Each pane, and each line around the panes, separately. */
 import { cleanup } from "ink-testing-library";
 import { createElement } from "react";
 import { afterEach, describe, expect, it } from "vitest";

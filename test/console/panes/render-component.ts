@@ -3,7 +3,7 @@ import { createElement, type ReactNode } from "react";
 import { ThemeContext } from "../../../src/console/theme/ThemeContext.tsx";
 import { getTheme, type Theme } from "../../../src/console/theme/theme.ts";
 
-/** The signs of ASCII, without colours: what is shown is what is read. */
+/** A theme with ASCII symbols and without colours, so that the output is plain text. */
 const plain = getTheme("mono", "16", true);
 
 /** The columns of the terminal of ink-testing-library. */

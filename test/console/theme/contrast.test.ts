@@ -1,12 +1,12 @@
-/** Whether everything in the themes with colours of their own can be read: WCAG's contrast, computed. */
+/** WCAG contrast of all texts in the themes with fixed colours. */
 import { describe, expect, it } from "vitest";
 import { findNearest256 } from "../../../src/console/theme/cube.ts";
 import { dark, light } from "../../../src/console/theme/palettes.ts";
 import { ROLES, type Style, type StyleRole, type ThemePalette } from "../../../src/console/theme/roles.ts";
 
-/** Lines are not read. */
+/** Roles of lines, which need no contrast. */
 const LINES: readonly StyleRole[] = ["border"];
-/** Least contrast of small text, WCAG 2 AA. */
+/** Minimum contrast of small text, WCAG 2 AA. */
 const READABLE = 4.5;
 
 const rgb = (hex: string) => [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16));

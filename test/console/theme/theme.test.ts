@@ -1,5 +1,5 @@
 // Covers src/console/theme/sgr.ts
-/** What a theme paints, as a terminal shows it: nested styles, rows, signs; and which theme a terminal gets. */
+/** Rendering of themes in a terminal: nested styles, rows and symbols; and the choice of the theme. */
 import xterm from "@xterm/headless";
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";

@@ -1,4 +1,4 @@
-/** What every Store must do, told as steps. Run on each adapter, and on the in-memory store so that it stays honest. */
+/** The contract of every Store. It runs on each adapter, and on the in-memory store. */
 import { afterAll, beforeAll, describe } from "vitest";
 import { testBytes } from "./bytes.ts";
 import { testComparisons } from "./comparisons.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Clock } from "../../../src/base/clock.ts";
 import { ClockReading } from "../../../src/etcd/session/clock-reading.ts";
 
-/** A clock of a process that stands still for a while between two readings. */
+/** A clock of a process that pauses between two reads. */
 function createStallingClock() {
   let [now, wall, stall] = [1_000, 5_000_000, 0];
   const pass = (ms: number) => {

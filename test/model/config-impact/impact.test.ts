@@ -1,6 +1,6 @@
 // Covers src/model/config-impact/drain-impact.ts, src/model/config-impact/impact-text.ts,
 // src/model/config-impact/notes.ts, src/model/config-impact/totals.ts
-/** Whom a change of the configuration hits, as tables of pictures. */
+/** Runs affected by a change of the configuration, as tables of snapshots. */
 import { describe, expect, it } from "vitest";
 import {
   applyConfigChanges,

@@ -1,6 +1,6 @@
 // Covers src/model/detail/group.ts, src/model/detail/host.ts, src/model/detail/queue.ts,
 // src/model/detail/run.ts, src/model/detail/ticket.ts, src/model/rows/queue-row.ts
-/** What `show` displays of one thing. */
+/** The details of an object in `show`. */
 import { describe, expect, it } from "vitest";
 import type { Detail } from "../../../src/model/detail/detail.ts";
 import { buildGroupDetail, findGroupState, spreadOverHosts } from "../../../src/model/detail/group.ts";

@@ -1,6 +1,6 @@
 // Covers src/model/detail/outcomes.ts, src/model/detail/upcoming.ts, src/model/events/schedule-drafts.ts,
 // src/model/problems/schedule.ts
-/** What `show schedule` displays, what operators are told of schedules, and what is told as it happens. */
+/** Schedules: details in `show schedule`, problems, and events. */
 import { describe, expect, it } from "vitest";
 import type { Detail } from "../../../src/model/detail/detail.ts";
 import { buildScheduleDetail } from "../../../src/model/detail/schedule.ts";

@@ -1,7 +1,7 @@
 // Covers src/model/events/between.ts, src/model/events/changes.ts, src/model/events/event-log.ts,
 // src/model/events/operator-drafts.ts, src/model/events/run-drafts.ts, src/model/snapshot/queue-index.ts,
 // src/model/views/subject.ts
-/** What happened between two pictures. */
+/** Events between two snapshots. */
 import { describe, expect, it } from "vitest";
 import { measureProcessorMs } from "../../../fixtures/steady.ts";
 import { EventLog, listEventsBetween } from "../../../src/model/events/index.ts";

@@ -1,4 +1,4 @@
-/** What histories come to. */
+/** Statistics of histories. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {

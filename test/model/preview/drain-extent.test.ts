@@ -1,5 +1,5 @@
 // Covers src/model/preview/drain-extent-text.ts
-/** Who is in the scope of a drain, as tables of pictures. */
+/** Runs in the scope of a drain, as tables of snapshots. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {

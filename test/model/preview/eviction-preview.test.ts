@@ -1,6 +1,6 @@
 // Covers src/model/preview/eviction-preview-text.ts, src/model/preview/reset-targets.ts,
 // src/model/snapshot/claims.ts
-/** What a reset would do, as tables of pictures. */
+/** Previews of resets, as tables of snapshots. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { previewEviction } from "../../../src/model/preview/eviction-preview.ts";

@@ -1,5 +1,5 @@
 // Covers src/model/problems/configuration.ts, src/model/problems/ticket.ts
-/** What an operator is told to look at, and what not. */
+/** Problems: what is reported to operators, and what is not. */
 import { describe, expect, it } from "vitest";
 import { buildProblemId, findProblems } from "../../../src/model/problems/index.ts";
 import { serializeDrain } from "../../../src/protocol/drain.ts";

@@ -1,4 +1,4 @@
-/** Whether a runner, and a host, is there. */
+/** Liveness of runners and hosts. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {

@@ -1,5 +1,5 @@
 // Covers src/model/tables/remarks.ts, src/model/views/stopping-drains.ts
-/** Every view over one picture: states, notes, order. */
+/** All views of one snapshot: states, notes, order. */
 import { describe, expect, it } from "vitest";
 import { shortenOwner } from "../../../src/model/tables/cells.ts";
 import { VIEWS, type ViewId } from "../../../src/model/tables/index.ts";

@@ -6,7 +6,7 @@ import {
 
 const block = (...entries: string[]) => Buffer.from(entries.map((entry) => `${entry}\0`).join(""), "latin1");
 
-/** As Node shows it, and as it is. */
+/** The environment according to Node, and its raw bytes. */
 const createInitial = (...entries: string[]): InitialEnvironment => ({
   listNames: () => entries.map((entry) => Buffer.from(entry, "latin1").toString().split("=", 1)[0] ?? ""),
   readBytes: () => block(...entries),

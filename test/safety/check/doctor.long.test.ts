@@ -2,7 +2,7 @@
 // src/commands/check/doctor/doctor.impl.ts, src/commands/check/init.impl.ts,
 // src/work/check/authentication.ts, src/work/check/examine.ts, src/work/check/guardian.ts,
 // src/work/check/permissions.ts
-/** `signalbox doctor` on etcds with every illness that can be given to one. */
+/** `signalbox doctor` on etcds with all kinds of faults. */
 
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";

@@ -1,4 +1,4 @@
-/** `signalbox init` and `doctor` start the guardian once, and say why one cannot start: a fault that `run` would meet at night. */
+/** `signalbox init` and `doctor` start the guardian once, and say why it cannot start, before a run fails. */
 
 import { spawnSync } from "node:child_process";
 import {

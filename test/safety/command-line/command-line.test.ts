@@ -2,7 +2,7 @@
 // src/commands/run/open-run.ts, src/commands/run/run-options.ts,
 // src/commands/run/run.preview.ts, src/work/run/claim/preview.ts, src/work/run/command/command-supervisor.ts,
 // src/work/run/command/run.ts, src/work/run/command/signals.ts
-/** The command line, as people mistype it, and what it prints for people and for programs. */
+/** The command line: typing errors, and output for people and for programs. */
 
 import { describe, expect, test } from "vitest";
 import { matchMessage, matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";

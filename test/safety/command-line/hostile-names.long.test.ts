@@ -1,4 +1,4 @@
-/** Names that nobody should have given: a clear error, or a name like any other; never a crash, never a wrong key. */
+/** Unusual names: either a clear error, or they work like any other name. No crash, no wrong key. */
 
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";

@@ -1,4 +1,4 @@
-/** Keys and values put by hand: they block where they must, are shown as what they are, and crash nobody. */
+/** Keys and values that were written by hand: they block if they must, are shown as they are, and cause no crash. */
 
 import { describe, expect, test } from "vitest";
 import { matchMessage, matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";

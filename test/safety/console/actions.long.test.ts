@@ -7,7 +7,7 @@
 // src/console/overlays/dialog/changed-rows.ts, src/console/overlays/dialog/dialog-preview.ts,
 // src/console/overlays/dialog/dialog-requests.ts, src/console/overlays/dialog/dialog-overlay.ts, src/console/overlays/dialog/open-dialog.ts,
 // src/console/overlays/output.ts, src/console/overlays/dialog/dialog-model.ts
-/** Every dangerous action of the console, from the key to etcd: previewed, confirmed, done as a job, and on record. */
+/** Every dangerous action of the console, from the key to etcd: preview, confirmation, job, and audit record. */
 
 import { describe, expect, it } from "vitest";
 import { openConsole } from "../../../fixtures/cluster/open-console.ts";

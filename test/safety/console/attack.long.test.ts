@@ -1,4 +1,4 @@
-/** A console under attack: by its terminal, its user's haste, the machine it runs on, and what others have put into etcd. */
+/** A console with hostile input: from the terminal, from a fast user, from the machine, and from etcd. */
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

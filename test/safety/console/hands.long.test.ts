@@ -5,7 +5,7 @@
 // src/console/data/explorer/tab-counter.ts, src/console/state/preferences-file.ts,
 // src/console/state/preferences.ts, src/console/data/column-widths.ts, src/console/panes/models/table-model.ts,
 // src/console/data/tables.ts
-/** What an operator's hands do in the console beside changing things: find, filter, sort, copy, click. */
+/** Operations in the console without changes: find, filter, sort, copy, click. */
 
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,15 +1,15 @@
 // Covers src/console/parts/overlay.ts, src/console/overlays/text-overlay.ts
-/** What a terminal can send that no operator meant: nothing of it does anything. And keys that an operator wants otherwise. */
+/** Unintended input from a terminal has no effect. Keys can be configured. */
 
 import { describe, expect, it } from "vitest";
 import { openConsole } from "../../../fixtures/cluster/open-console.ts";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 
 const cluster = TestCluster.startForFile();
-/** Until it is ended. */
+/** Runs until it is ended. */
 const HELD = ["until", "/nonexistent"];
 
-/** In the list of keys. */
+/** A text in the list of keys. */
 const HELP = "give the pane the whole screen";
 
 /** Every one holds keys that would reset, drain, quit or confirm, were it taken apart. */

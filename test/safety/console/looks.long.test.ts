@@ -2,7 +2,7 @@
 // src/console/panes/models/bar-model.ts, src/console/panes/models/empty-pages.ts, src/console/panes/models/screen-model.ts,
 // src/console/panes/models/header-model.ts, src/console/panes/models/status-model.ts, src/console/once.ts,
 // src/console/panes/models/panel-model.ts, src/console/panes/models/spoken-lines.ts
-/** The console on all sorts of terminals, and on none: nothing lost, nothing that a terminal cannot show. */
+/** The console on different terminals, and without a terminal: nothing is missing, and all characters can be shown. */
 
 import { describe, expect, it } from "vitest";
 import { openConsole } from "../../../fixtures/cluster/open-console.ts";

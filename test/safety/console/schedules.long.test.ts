@@ -1,4 +1,4 @@
-/** Schedules in the console: seen as they are, and operated from their rows. */
+/** Schedules in the console: display, and operations on their rows. */
 
 import { describe, expect, it } from "vitest";
 import { openConsole } from "../../../fixtures/cluster/open-console.ts";

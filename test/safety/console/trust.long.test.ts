@@ -1,6 +1,6 @@
 // Covers src/console/create-console-app.ts, src/console/data/detail/liveness-poller.ts,
 // src/console/state/store.ts, src/console/terminal/terminal-session.ts, src/console/terminal/tty-writer.ts
-/** A console in bad hours: it never shows a picture as live that is not, and leaves the terminal as it found it. */
+/** A console during faults: it never shows outdated data as live, and it restores the terminal. */
 
 import { writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-/** The shell blocks of docs/etcd.md, run as a reader pastes them: from an empty etcd to a host that runs and an operator who drains. */
+/** The shell blocks of docs/etcd.md, run in order: from an empty etcd to a host that runs jobs and an operator who drains. */
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-/** What logins cost etcd, and what happens to those who log in: at etcd's default price of a password, and when it changes. */
+/** The cost of logins, with etcd's default bcrypt cost, and changes of passwords. */
 
 import { writeFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";

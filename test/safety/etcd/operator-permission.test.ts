@@ -1,4 +1,4 @@
-/** Who may run jobs but not operate: nothing is changed, and what is missing is named. */
+/** A user who may run jobs but not operate: nothing is changed, and the message names the missing permission. */
 
 import { beforeAll, describe, expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";

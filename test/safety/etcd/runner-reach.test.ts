@@ -1,4 +1,4 @@
-/** What docs/etcd.md says that the role of a runner can do to others, and what it cannot. */
+/** What a role for runners can do to other runs, and what it cannot, according to docs/etcd.md. */
 
 import { beforeAll, expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";

@@ -1,4 +1,4 @@
-/** TLS, certificates, passwords and roles, as a user of the command line meets them. */
+/** TLS, certificates, passwords and roles, on the command line. */
 
 import { chmodSync, copyFileSync, readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";

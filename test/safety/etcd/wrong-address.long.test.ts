@@ -1,4 +1,4 @@
-/** What a user is told whose address leads elsewhere than to etcd: never that signalbox has a defect. 78 where another program has answered for certain, 69 where it may be etcd that is ill. */
+/** Messages if the address does not lead to etcd. 78: another program has certainly answered. 69: it may be a faulty etcd. */
 
 import { once } from "node:events";
 import { readFileSync } from "node:fs";

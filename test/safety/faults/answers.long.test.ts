@@ -1,4 +1,4 @@
-/** The network loses the answer to a call that etcd has applied: the run finds out, and goes on. */
+/** The network loses the answer to a call that etcd has applied. The run detects it, and continues. */
 
 import { writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";

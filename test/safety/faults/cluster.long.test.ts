@@ -1,4 +1,4 @@
-/** Members of etcd that die, freeze or restart under a lock that is held: the command does not notice. */
+/** Members of etcd die, freeze or restart while a lock is held. The command is not affected. */
 
 import { writeFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
@@ -9,7 +9,7 @@ import { type TestNamespace, TRANSPORTS } from "../../../fixtures/cluster/test-n
 import { type EtcdMember, type RunningEtcd, startCluster, startEtcd } from "../../../fixtures/etcd/index.ts";
 import { waitUntil } from "../../../fixtures/wait-until.ts";
 
-/** Long enough for a leader to be chosen on a busy machine, or a member to restart on a busy disk. */
+/** Long enough for an election on a busy machine, or the restart of a member on a busy disk. */
 const TTL = "20s";
 const WAITS_FOR_GO = ["sh", "-c", 'echo up; until [ -e "$GO" ]; do sleep 0.05; done; echo done'];
 

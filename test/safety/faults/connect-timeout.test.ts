@@ -1,4 +1,4 @@
-/** An etcd that answers too slowly for the session's time to live: a run that does not wait leaves all the same. */
+/** An etcd that answers too slowly for the session's time to live: a run that does not wait still ends. */
 
 import { describe, expect, it } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";

@@ -1,4 +1,4 @@
-/** The way to etcd is cut while a command runs: it is dead by the horizon; a short cut is not noticed. */
+/** The connection to etcd is cut while a command runs. The command is dead by the horizon; a short cut has no effect. */
 
 import { writeFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";

@@ -1,6 +1,6 @@
 /**
- * A machine that its hypervisor paused. Its own clocks stood still, the boot-time clock too, so no deadline has passed when it
- * goes on. What can be noticed is that its wall clock is set right then.
+ * A machine that was paused by its hypervisor. All its clocks were stopped, including the boot-time clock, so no deadline has
+ * passed afterwards. The only sign is that its wall clock is corrected then.
  */
 
 import { writeFileSync } from "node:fs";

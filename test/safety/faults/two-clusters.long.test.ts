@@ -1,4 +1,4 @@
-/** Endpoints that belong to two clusters, and hosts that would each ask another one: a lock is granted once, or not at all. */
+/** Endpoints of two clusters, and hosts that would each use a different one: a lock is granted once, or not at all. */
 
 import { writeFileSync } from "node:fs";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";

@@ -1,6 +1,6 @@
 // Covers src/compat/cronlock/cronlock-log.ts, src/compat/cronlock/front-end.ts,
 // src/compat/cronlock/refusal.ts, src/compat/cronlock/reset.ts
-/** cronlock and golock, as `signalbox cronlock …` and as links: exit codes, what they say, what they hold. */
+/** cronlock and golock, as `signalbox cronlock …` and as links: exit codes, output and locks. */
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";

@@ -1,5 +1,5 @@
 // Covers src/commands/schedule/perfectsched/import.impl.ts, src/compat/perfectsched/perfectsched.impl.ts
-/** `perfectsched` on a real etcd: its commands, options, exit codes and messages, and its table moved here. */
+/** `perfectsched` on a real etcd: commands, options, exit codes, messages, and the import of its table. */
 
 import { execFile } from "node:child_process";
 import {

@@ -1,6 +1,6 @@
 /**
- * Front ends beside each other: the same lines on two hosts, several tools on one lock, links with the tools' names, and
- * what `migrate crontab` makes of the same lines.
+ * Several front ends together: the same lines on two hosts, several tools on one lock, links with the tools' names, and
+ * the results of `migrate crontab` for the same lines.
  */
 
 import { execFile } from "node:child_process";

@@ -1,5 +1,5 @@
 // Covers src/compat/zoo-locked/zoo-locked.impl.ts
-/** `signalbox zoo-locked` against a real etcd: what it runs, prints and ends with. */
+/** `signalbox zoo-locked` against a real etcd: commands, output and exit codes. */
 
 import { describe, expect, test } from "vitest";
 import { matchMessage, matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";

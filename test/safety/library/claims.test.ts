@@ -1,5 +1,5 @@
 // Covers src/library/claims.ts, src/library/connection.ts, src/library/options.ts
-/** Locks and leases of the library, against each other, the command line, and an etcd that fails. */
+/** Locks and leases of the library: with each other, with the command line, and with an etcd that fails. */
 
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, describe, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-/** Each file of examples/ does what it says, as a program of its own that imports the built package. */
+/** Each file of examples/ works as a separate program that imports the built package. */
 
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";

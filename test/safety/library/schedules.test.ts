@@ -1,7 +1,7 @@
 // Covers src/library/function-handler.ts, src/library/polled-task-source.ts, src/library/recent-changes.ts,
 // src/library/schedule-definition.ts, src/library/schedules.ts, src/library/session-times.ts,
 // src/library/worker.ts
-/** Schedules of the library: PerfectSched's calls and its distinctions between errors. */
+/** Schedules of the library: the calls and errors of PerfectSched. */
 
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, describe, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-/** The picture never lies: at every revision that it states, it is what a fresh read at that revision says. */
+/** The followed snapshot equals a fresh read at each of its revisions. */
 
 import { describe, expect, it } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";

@@ -1,5 +1,5 @@
 // Covers src/commands/see/history/history.impl.ts, src/commands/see/history/stats.impl.ts
-/** What runs leave behind, as `history` and `stats` show it. */
+/** The history of runs, in `history` and `stats`. */
 
 import { describe, expect, it } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";

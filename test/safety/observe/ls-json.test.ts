@@ -1,5 +1,5 @@
 // Covers src/commands/see/ls/ls-json-lines.ts, src/commands/see/ls/ls-json.ts, src/commands/see/ls/ls-rows.ts
-/** What `signalbox ls --json` prints is what docs/json.md and docs/ls.schema.json say. */
+/** The output of `signalbox ls --json` matches docs/json.md and docs/ls.schema.json. */
 
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";

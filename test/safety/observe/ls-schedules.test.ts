@@ -1,4 +1,4 @@
-/** `ls schedules`, `ls workers` and `show schedule`, over keys as workers write them. */
+/** `ls schedules`, `ls workers` and `show schedule`, with keys as workers write them. */
 
 import { describe, expect, it } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";

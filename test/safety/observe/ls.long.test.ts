@@ -1,5 +1,5 @@
 // Covers src/commands/see/ls/ls-options.ts
-/** `signalbox ls`, as a user and a program meet it. */
+/** `signalbox ls`, for users and programs. */
 
 import { describe, expect, it } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";

@@ -1,6 +1,6 @@
 // Covers src/commands/configure/transfer/export.impl.ts, src/commands/configure/transfer/import.impl.ts, src/commands/configure/transfer/edit.impl.ts,
 // src/process/editor.ts
-/** `signalbox export`, `import` and `edit`: all of the configuration at once, or nothing. */
+/** `signalbox export`, `import` and `edit`: the whole configuration changes at once, or not at all. */
 
 import {
   chmodSync,

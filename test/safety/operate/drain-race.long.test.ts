@@ -1,4 +1,4 @@
-/** A drain against grants: nothing is granted after its revision while it stands, and then the queue goes on in order. */
+/** A drain during grants: nothing is granted after its revision while it exists; afterwards the queue continues in order. */
 
 import { writeFileSync } from "node:fs";
 import { describe, expect, it, onTestFinished } from "vitest";

@@ -1,4 +1,4 @@
-/** `drain --wait` through the loss of etcd itself: it goes on when etcd is back, and says so. */
+/** `drain --wait` during a restart of etcd: it continues when etcd is back, and says so. */
 
 import { writeFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";

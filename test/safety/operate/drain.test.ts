@@ -2,7 +2,7 @@
 // src/commands/act/drain/drain-holders.ts, src/commands/act/drain/drain-reset.ts,
 // src/commands/act/drain/drain-target.ts, src/commands/act/drain/drain-wait.ts,
 // src/commands/act/drain/drain-waiter.ts
-/** `signalbox drain` and `undrain`: who is stopped, who is waited for, and what operators are told. */
+/** `signalbox drain` and `undrain`: stopped runs, awaited runs, and output. */
 
 import { existsSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";

@@ -1,4 +1,4 @@
-/** Guards on a busy cluster: runs that come and go stop nobody; nothing is ended that was not shown. */
+/** Guards on a busy cluster: other runs do not block operators, and only runs of the preview are ended. */
 
 import { describe, expect, it, onTestFinished } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
@@ -9,7 +9,7 @@ import { serializeTicket, type Ticket } from "../../../src/protocol/ticket.ts";
 import { ticketWith } from "../../protocol/samples.ts";
 
 const cluster = TestCluster.startForFile();
-/** Pause between two arrivals, ms: five waiters a second. */
+/** Time between two arrivals, ms: five waiters per second. */
 const EVERY = 200;
 
 let count = 0;

@@ -1,4 +1,4 @@
-/** `signalbox prune`: what is old is shown, confirmed, and deleted. */
+/** `signalbox prune`: old records are listed, confirmed, and deleted. */
 // Covers src/commands/configure/prune.impl.ts
 import { expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";

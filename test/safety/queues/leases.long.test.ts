@@ -1,4 +1,4 @@
-/** Weighted leases: the sum never passes the total, first come is first served, nobody starves or deadlocks. */
+/** Weighted leases: the sum never exceeds the total, first come, first served, and there is no starvation or deadlock. */
 
 import { writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";

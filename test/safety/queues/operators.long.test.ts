@@ -1,4 +1,4 @@
-/** What an operator does to a claim by hand: the command ends before its place is free, the run says so by its code. */
+/** Operators change the keys of a claim directly: the command ends before the claim is free, and the exit code shows it. */
 
 import { existsSync, writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";

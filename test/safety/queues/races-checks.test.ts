@@ -1,9 +1,9 @@
-/** The checks that the races rely on do find what they look for. */
+/** The checks of the race tests detect violations. */
 import { expect, it } from "vitest";
 import { findFallingTokens, findOveruse, type JournalLine } from "../../../fixtures/cluster/job-journal.ts";
 import { findOvertakingGrants, type TicketChange } from "../support/ticket-changes.ts";
 
-/** `a+` starts, `a.` lives, `a-` ends; the token is the place in the alphabet, the units come after. */
+/** Parses a journal: `a+` starts, `a.` is alive, `a-` ends. The token is the position in the alphabet; units follow. */
 const parseJournal = (text: string): JournalLine[] =>
   text.split(" ").map((word) => {
     const [name = "", sign = "", units = "1"] = word;

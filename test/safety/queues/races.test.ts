@@ -1,4 +1,4 @@
-/** Runs race for one lock, and runners are killed in between: one at a time, each with a larger token. */
+/** Runs race for one lock, and runners are killed in between: one holder at a time, each with a greater token. */
 
 import { describe, it } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";

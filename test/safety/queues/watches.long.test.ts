@@ -1,4 +1,4 @@
-/** What becomes of a waiter whose watch is broken, and of those behind a waiter that dies. */
+/** Waiters with a broken watch, and waiters behind one that dies. */
 
 import { writeFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";

@@ -1,5 +1,5 @@
 // Covers src/process/guarded-command/exits.ts
-/** How runs end: exit codes, what is said, and what is not said. */
+/** Ends of runs: exit codes and messages. */
 
 import { describe, expect, test } from "vitest";
 import { matchMessage, matchSilentEnd } from "../../../fixtures/cluster/result-matchers.ts";

@@ -1,4 +1,4 @@
-/** Every run leaves word that its host is there, and pays nothing for it. */
+/** Every run writes the host record, without extra cost. */
 
 import { hostname } from "node:os";
 import { describe, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-/** What a command gets, byte for byte, and what a ticket records of it. */
+/** The environment and arguments of a command, byte for byte, and what a ticket records. */
 
 import { spawnSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
@@ -9,7 +9,7 @@ import { parseTicket } from "../../../src/protocol/ticket.ts";
 
 const cluster = TestCluster.startForFile();
 
-/** Variables that only a shell can make: `env` takes them in any bytes. */
+/** Variables with arbitrary bytes, which only `env` in a shell can set. */
 const MAKE = `exec env "$(printf 'RAW_VALUE=a\\377b')" "$(printf 'RAW_\\376NAME=1')" RAW_TEXT=ü "$0" "$@"`;
 /** The command's own environment as the kernel has it. */
 const SHOW = ["sh", "-c", "tr '\\0' '\\n' < /proc/$$/environ | grep -a '^RAW_' | LC_ALL=C sort"];

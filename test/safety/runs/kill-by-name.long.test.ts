@@ -1,4 +1,4 @@
-/** Who kills a job by its name, or all of signalbox, ends its runner: whatever the job has started ends with it. */
+/** Killing by name, of a job or of signalbox, ends the runner, and with it all processes of the job. */
 
 import { chmodSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -1,4 +1,4 @@
-/** What a command leaves behind: on purpose, or because a signal to the run has ended it. */
+/** Processes that a command leaves behind: on purpose, or after a signal to the run. */
 
 import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";

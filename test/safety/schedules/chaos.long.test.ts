@@ -1,6 +1,6 @@
 /**
- * Workers killed and frozen at random while schedules fire: every occurrence runs, exactly once where no worker was hurt, and
- * never two of a schedule at a time that forbids it. `npm run chaos` plays the same for minutes.
+ * Workers are killed and frozen at random while schedules fire. Every occurrence runs, exactly once if its worker had no
+ * fault, and never two at the same time if the schedule forbids it. `npm run chaos` does the same for minutes.
  */
 
 import { expect, test } from "vitest";

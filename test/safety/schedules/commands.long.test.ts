@@ -9,7 +9,7 @@
 // src/commands/schedule/transfer/import-input.ts, src/commands/schedule/transfer/import.impl.ts,
 // src/commands/schedule/transfer/schedule-document.ts, src/commands/see/paint.ts,
 // src/commands/see/show/show-schedule.ts
-/** `signalbox schedule …` on a real etcd: what operators write, and that two of them never undo one another. */
+/** `signalbox schedule …` on a real etcd: changes of operators, which never undo changes of other operators. */
 
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

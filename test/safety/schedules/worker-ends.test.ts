@@ -1,4 +1,4 @@
-/** How a worker leaves, is killed, or freezes: what is left of its tasks, and who has them then. */
+/** A worker that leaves, is killed, or freezes: the state of its tasks, and which worker runs them next. */
 
 import { writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";

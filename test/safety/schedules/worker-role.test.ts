@@ -1,4 +1,4 @@
-/** A worker with no more than the role of docs/etcd.md. */
+/** A worker with only the role of docs/etcd.md. */
 
 import { expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";

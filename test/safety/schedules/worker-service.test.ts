@@ -1,5 +1,5 @@
 // Covers src/work/worker/service/event-log.ts, src/work/worker/service/worker-service.ts
-/** A worker as a service: what it tells Prometheus, hooks and systemd. */
+/** A worker as a service: metrics, hooks and systemd notifications. */
 
 import http from "node:http";
 import type { AddressInfo } from "node:net";

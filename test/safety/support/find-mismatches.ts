@@ -1,7 +1,7 @@
-/** A validator for as much of JSON Schema as docs/ls.schema.json needs. */
+/** A validator for the subset of JSON Schema that docs/ls.schema.json uses. */
 import type { JsonSchema, RootSchema } from "../../../scripts/json-doc/schema.ts";
 
-/** What is wrong with a document, each with its path; empty where it fits. */
+/** Lists the mismatches of a document, each with its path. */
 export function findMismatches(root: RootSchema, schema: JsonSchema, value: unknown, path = "$"): string[] {
   if (schema.$ref !== undefined)
     return findMismatches(root, resolveReference(root, schema.$ref), value, path);

@@ -1,4 +1,4 @@
-/** Many runs from workers side by side, some of which are killed. */
+/** Many parallel runs, some of which are killed. */
 
 import { setTimeout as pause } from "node:timers/promises";
 import type { Job } from "../../../fixtures/cluster/test-jobs.ts";

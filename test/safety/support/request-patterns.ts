@@ -1,6 +1,6 @@
-/** How to tell the requests of a run by their bytes, on either transport. */
+/** Patterns that match the requests of a run by their bytes, for both transports. */
 
-/** Matches what holds a text: as it is, as in gRPC, or in base64 wherever its bytes may begin, as over HTTP. */
+/** Matches bytes that contain a text: plain, as in gRPC, or in base64 at any alignment, as in HTTP. */
 export function matchText(text: string): RegExp {
   const base64 = [0, 1, 2].map((before) => {
     const encoded = Buffer.from("\0".repeat(before) + text).toString("base64");

@@ -1,4 +1,4 @@
-/** Much or little to list. */
+/** Sample queues, few or many. */
 
 import { readFileSync } from "node:fs";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";

@@ -1,4 +1,4 @@
-/** People who type at real, interactive shells in a terminal, and press the tabulator. */
+/** Interactive sessions of real shells in a terminal, for tests of completion. */
 
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";

@@ -1,11 +1,11 @@
-/** Every change of queues, as etcd tells it, and what it says about the order of grants. */
+/** Records every change of queues, and checks the order of grants. */
 
 import { onTestFinished } from "vitest";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
 import type { KeyRange, WatchEvent } from "../../../src/etcd/store.ts";
 import type { Ticket } from "../../../src/protocol/ticket.ts";
 
-/** A ticket as it became, or its end. */
+/** A changed or deleted ticket. */
 export interface TicketChange {
   key: string;
   revision: bigint;

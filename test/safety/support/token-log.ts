@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 
-/** A command that appends its token to $OUT, from processes that leave it by every door, for as long as any lives. */
+/** A command that appends its token to $OUT from several processes, detached in different ways, while they run. */
 export const TOKEN_WRITER = resolve(import.meta.dirname, "write-tokens.sh");
 
-/** What commands wrote, line by line, to one file; the order of the lines is the order of the writes. */
+/** The lines that commands wrote to one file, in the order of the writes. */
 export class TokenLog {
   readonly path: string;
   /** For the commands that write here. */

@@ -6,16 +6,16 @@ import {
 } from "../../../fixtures/process/marked-processes.ts";
 import { startStopwatch } from "../../../fixtures/steady.ts";
 
-/** Between two looks at all processes: looking costs, and what is measured must not suffer from being measured. */
+/** Interval between two scans of all processes. Scans need processor time, and must not disturb the measurement. */
 const LOOK_EVERY = 25;
-/** A process in the middle of its exec shows no environment: one look that finds nothing proves little. */
+/** Number of empty scans that are required. A process shows no environment during exec, so one scan is not enough. */
 const QUIET_LOOKS = 3;
 
 /**
- * Waits until nothing that bears a run's mark lives.
- * @param runner  stays, as one that stands still does; and its guardians with it, until it hears them
- * @returns the ms until the first look that found nothing; those in which this process stood still do not count
- * @throws Error naming what is still alive after `limit` ms
+ * Waits until all processes with the mark of a run have ended.
+ * @param runner  process id of a frozen runner, which may stay, with its guardians
+ * @returns the time until the first scan that found nothing, without pauses of this process, ms
+ * @throws Error with the remaining processes after `limit` ms
  */
 export async function waitForDeath(mark: string, limit: number, runner?: number): Promise<number> {
   const waited = startStopwatch();

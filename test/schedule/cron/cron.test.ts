@@ -1,5 +1,5 @@
 // Covers src/schedule/cron/cron-field.ts
-/** What is a cron text, what is none, and what is said about it. */
+/** Valid and invalid cron expressions, and error messages. */
 import { describe, expect, test } from "vitest";
 import { UsageError } from "../../../src/base/errors.ts";
 import { CRON_MACROS, CronError, parseCron } from "../../../src/schedule/cron/cron.ts";

@@ -1,5 +1,5 @@
 // Covers src/schedule/cron/explain-words.ts
-/** Cron texts in plain English. */
+/** Explanations of cron expressions in plain English. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseCron } from "../../../src/schedule/cron/cron.ts";

@@ -1,5 +1,5 @@
 // Covers src/schedule/cron/calendar.ts, src/schedule/cron/day-times.ts, src/schedule/cron/days.ts
-/** When a cron text comes to pass in a zone: the rule for clock changes, the two kinds of days, and looking back and counting. */
+/** Occurrences of a cron expression in a time zone: clock changes, both kinds of days, earlier occurrences and counts. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseCron } from "../../../src/schedule/cron/cron.ts";

@@ -1,4 +1,4 @@
-/** The next occurrences, as operators see them: the zone's own clock, and what its changes do. */
+/** The next occurrences for operators: local time, and clock changes. */
 import { expect, test } from "vitest";
 import { parseCron } from "../../../src/schedule/cron/cron.ts";
 import { listUpcomingOccurrences } from "../../../src/schedule/cron/upcoming-occurrences.ts";

@@ -1,4 +1,4 @@
-/** Names of time zones, and what their clocks show. */
+/** Names and clocks of time zones. */
 import { describe, expect, test } from "vitest";
 import { UsageError } from "../../../src/base/errors.ts";
 import { findOffsetPeriod, getZoneOffset } from "../../../src/schedule/cron/offsets.ts";

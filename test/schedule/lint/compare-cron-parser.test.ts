@@ -1,4 +1,4 @@
-/** Our reading of cron texts beside that of the package cron-parser. */
+/** Comparison of the cron parser with the package cron-parser. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseCron } from "../../../src/schedule/cron/cron.ts";

@@ -1,5 +1,5 @@
 // Covers src/schedule/lint/lint-clock.ts
-/** What may be wrong with a schedule. */
+/** Findings about schedules. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { lintCron } from "../../../src/schedule/lint/lint-cron.ts";

@@ -1,4 +1,4 @@
-/** What becomes of a schedule when a start has ended: PerfectSched's finish, retry and release, and our retries. */
+/** The state of a schedule after an occurrence: finish, retry and release as in PerfectSched, and automatic retries. */
 import { describe, expect, test } from "vitest";
 import type { Definition } from "../../../src/schedule/definition.ts";
 import { completeOccurrence, type EndedOccurrence } from "../../../src/schedule/state/complete-occurrence.ts";

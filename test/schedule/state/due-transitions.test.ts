@@ -1,5 +1,5 @@
 // Covers src/schedule/timing.ts
-/** What operators' acts make of where a schedule is: PerfectSched's add and modify, and our pause, resume, trigger. */
+/** The state of a schedule after actions of operators: add and modify as in PerfectSched, pause, resume and trigger. */
 import { describe, expect, test } from "vitest";
 import type { Definition } from "../../../src/schedule/definition.ts";
 import type { DueState } from "../../../src/schedule/state/due.ts";

@@ -1,4 +1,4 @@
-/** Which occurrence of a schedule may be taken when, by overlap, pauses and what runs. */
+/** Which occurrence of a schedule may start when, depending on overlap, pauses and running occurrences. */
 import { describe, expect, test } from "vitest";
 import type { Definition } from "../../../src/schedule/definition.ts";
 import type { DueState, OpenOccurrence } from "../../../src/schedule/state/due.ts";

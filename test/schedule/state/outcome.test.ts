@@ -1,4 +1,4 @@
-/** What schedules remember, and what of it is read back. */
+/** The outcome history of schedules: writing and reading. */
 import { describe, expect, test } from "vitest";
 import {
   addOutcomes,

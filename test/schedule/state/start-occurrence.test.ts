@@ -1,4 +1,4 @@
-/** What taking an occurrence means: catch-up, deadlines, pauses, what was lost. Occurrences are every full minute here. */
+/** The start of an occurrence: catch-up, deadlines, pauses, lost starts. Occurrences are every full minute here. */
 import { describe, expect, test } from "vitest";
 import type { Definition } from "../../../src/schedule/definition.ts";
 import type { DueState, OpenOccurrence } from "../../../src/schedule/state/due.ts";

@@ -1,6 +1,6 @@
 // Covers src/work/check/clock.ts, src/work/check/cluster.ts, src/work/check/identity.ts,
 // src/work/check/settings.ts, src/work/check/transport.ts
-/** What is said of the answers that members gave: as tables, without any etcd. */
+/** Findings from the answers of members, as tables, without etcd. */
 import { describe, expect, test } from "vitest";
 import type { Finding } from "../../../src/base/finding.ts";
 import {

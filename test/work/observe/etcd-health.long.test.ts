@@ -1,4 +1,4 @@
-/** Whether etcd is there, as the console asks it: members frozen for real. */
+/** The health of etcd for the console, with frozen members. */
 import { afterAll, afterEach, beforeAll, describe, expect, it, type TestContext } from "vitest";
 import { type EtcdMember, type RunningEtcd, startCluster } from "../../../fixtures/etcd/index.ts";
 import { retryAfterStalls } from "../../../fixtures/steady.ts";

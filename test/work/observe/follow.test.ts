@@ -1,5 +1,5 @@
 // Covers src/work/observe/cluster-summary.ts, src/work/observe/probe.ts, src/work/observe/read.ts
-/** How soon it is known that a picture is not kept up to date any more. Faults have a proxy of their own each. */
+/** How fast an outdated snapshot is detected. Each fault has its own proxy. */
 
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from "vitest";
 import { TRANSPORTS } from "../../../fixtures/cluster/test-namespace.ts";

@@ -1,4 +1,4 @@
-/** Somebody who looks at a real etcd, and what was told. */
+/** Observers of a real etcd that record the updates. */
 
 import type { TestContext } from "vitest";
 import { startStopwatch } from "../../../fixtures/steady.ts";

@@ -1,4 +1,4 @@
-/** Who stands by a watch: what it takes for silence. */
+/** The watchdog of a watch: what counts as silence. */
 import { describe, expect, it } from "vitest";
 import { MemoryStore } from "../../../fixtures/memory-store.ts";
 import { StoreError } from "../../../src/etcd/store.ts";
@@ -6,7 +6,7 @@ import { runWatchdog, type WatchProgress } from "../../../src/work/observe/watch
 import { ManualClock } from "../../etcd/manual-clock.ts";
 import { keys } from "../../protocol/samples.ts";
 
-/** Runs a watchdog for so many ms. @param each  is called every 500 ms @returns how the watchdog stands then */
+/** Runs a watchdog for some ms. @param each  called every 500 ms @returns the state of the watchdog afterwards */
 async function observeWatchdog(
   ms: number,
   course: WatchProgress,

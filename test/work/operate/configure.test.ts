@@ -1,5 +1,5 @@
 // Covers src/work/operate/chunks.ts, src/work/operate/config-audit.ts
-/** Changes of the configuration: all of them in one guarded transaction, or none. */
+/** Changes of the configuration: one guarded transaction applies all of them, or none. */
 import { describe, expect, it } from "vitest";
 import type { ConfigChange } from "../../../src/fleet/config-changes.ts";
 import { parseAuditRecord } from "../../../src/protocol/audit.ts";

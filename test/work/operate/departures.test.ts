@@ -1,4 +1,4 @@
-/** Waiting until tickets are gone, through whatever etcd does meanwhile. */
+/** Waiting until tickets are gone, also during faults of etcd. */
 import { describe, expect, it } from "vitest";
 import {
   type DepartureEvent,

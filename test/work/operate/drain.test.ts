@@ -1,4 +1,4 @@
-/** Drains put and lifted exactly as they were seen, whatever happens to the answers. */
+/** Creating and lifting drains exactly as shown, also if answers are lost. */
 import { describe, expect, it } from "vitest";
 import { type Drain, parseDrain, serializeDrain } from "../../../src/protocol/drain.ts";
 import { liftDrains, putDrain } from "../../../src/work/operate/drain.ts";

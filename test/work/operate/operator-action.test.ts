@@ -1,5 +1,5 @@
 // Covers src/protocol/audit.ts
-/** The one way to act: change and record together, once, or neither. */
+/** Actions of operators: the change and its audit record are written together, once, or not at all. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {

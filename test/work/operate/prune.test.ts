@@ -1,4 +1,4 @@
-/** Forgetting what is old, and nothing else. */
+/** Deleting old records, and nothing else. */
 import { describe, expect, it } from "vitest";
 import { generateAuditId, serializeAuditRecord } from "../../../src/protocol/audit.ts";
 import { prune, readPruneCandidates } from "../../../src/work/operate/prune.ts";

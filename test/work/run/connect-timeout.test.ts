@@ -1,5 +1,5 @@
 // Covers src/work/run/claim/claim.ts
-/** How long a run that does not wait may be held up by an etcd that answers late or not at all. */
+/** Maximum delay of a run that does not wait, if etcd answers late or not at all. */
 import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { MemoryStore } from "../../../fixtures/memory-store.ts";

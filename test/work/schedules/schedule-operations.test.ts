@@ -1,7 +1,7 @@
 // Covers src/work/schedules/definition-change.ts, src/work/schedules/import-schedules.ts,
 // src/work/schedules/schedule-mutation.ts, src/work/schedules/schedule-mutations.ts,
 // src/work/schedules/stored-schedules.ts
-/** What operators do to schedules: each act in one guarded transaction with its record, or nothing. */
+/** Operations on schedules: each is one guarded transaction with its audit record, or nothing. */
 import { describe, expect, it } from "vitest";
 import { parseAuditRecord } from "../../../src/protocol/audit.ts";
 import { type Definition, formatDefinition, parseDefinition } from "../../../src/schedule/definition.ts";

@@ -1,4 +1,4 @@
-/** What a worker tells, as tests make it. */
+/** Sample events of a worker. */
 import type { Log, LogFields } from "../../../src/base/log.ts";
 import type { Definition } from "../../../src/schedule/definition.ts";
 import type { OccurrenceOutcome } from "../../../src/schedule/state/outcome.ts";

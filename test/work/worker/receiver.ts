@@ -1,4 +1,4 @@
-/** Somebody who listens as systemd does. */
+/** A receiver of notifications, as in systemd. */
 
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";

@@ -1,5 +1,5 @@
 // Covers src/process/programs.ts
-/** Whether a crontab's program starts with the crontab's own PATH: what the check says is held against what a shell does. */
+/** Whether a program starts with the PATH of its crontab: the check agrees with a real shell. */
 import { spawnSync } from "node:child_process";
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

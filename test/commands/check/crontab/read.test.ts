@@ -1,5 +1,5 @@
 // Covers src/commands/check/crontab/signalbox.ts
-/** Lines of crontabs as people have them, and what their text alone shows. */
+/** Typical lines of crontabs, and the findings from their text alone. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

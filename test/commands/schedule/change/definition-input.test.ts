@@ -1,5 +1,5 @@
 // Covers src/commands/schedule/command-words.ts, src/commands/schedule/instant.ts
-/** What flags and arguments of the schedule commands mean. */
+/** Flags and arguments of the schedule commands. */
 import { describe, expect, it } from "vitest";
 import { parseCall } from "../../../../src/commands/command-line/parse-call.ts";
 import { scheduleEdit } from "../../../../src/commands/schedule/change/change-commands.ts";

@@ -1,5 +1,5 @@
 // Covers src/commands/schedule/crontab/ids.ts, src/commands/schedule/crontab/skip-reason.ts
-/** A crontab as schedules: what each line becomes, what is refused, and ids that stay. */
+/** Conversion of a crontab to schedules: results of lines, refused lines, and stable ids. */
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import {

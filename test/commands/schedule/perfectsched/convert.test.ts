@@ -1,5 +1,5 @@
 // Covers src/commands/schedule/perfectsched/delimited.ts
-/** PerfectSched's table as schedules: every way databases write it, what each row becomes, and what is refused. */
+/** Conversion of PerfectSched's table to schedules: the export formats of databases, results of rows, and refused rows. */
 import { describe, expect, it } from "vitest";
 import {
   convertTable,

@@ -1,4 +1,4 @@
-/** Rows of one picture after the other: what did not change is not made again. */
+/** Rows of consecutive snapshots: unchanged rows are not built again. */
 import { describe, expect, it } from "vitest";
 import { RowCache } from "../../../../src/commands/see/ls/row-cache.ts";
 import { SNAPSHOT_COLLECTIONS, type Snapshot } from "../../../../src/model/snapshot/snapshot.ts";

@@ -1,4 +1,4 @@
-/** Names of locks, against bash, echo and md5sum themselves. */
+/** Names of locks, compared with real bash, echo and md5sum. */
 import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
 import { computeArgumentsHash } from "../../../../src/compat/cronlock/settings/lock-name.ts";

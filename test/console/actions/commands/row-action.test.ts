@@ -1,5 +1,5 @@
 // Covers src/console/actions/commands/confirmation-word.ts
-/** Commands on rows: which rows each accepts, the command line that it makes of them, and what must be typed. */
+/** Commands on rows: accepted rows, the resulting command line, and the text to type. */
 import { describe, expect, it } from "vitest";
 import { COMMANDS, ROW_COMMANDS, type RowCommandId } from "../../../../src/commands/registry/registry.ts";
 import { findConfirmationWord } from "../../../../src/console/actions/commands/confirmation-word.ts";

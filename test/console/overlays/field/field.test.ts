@@ -1,5 +1,5 @@
 // Covers src/console/overlays/field/input-history.ts
-/** A line that is typed: what keys and pastes do to it, and what of it is in sight. */
+/** An input field: effects of keys and pastes, and the visible part. */
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
 import { computeDisplayWidth } from "../../../../src/base/text.ts";

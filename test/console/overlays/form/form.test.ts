@@ -1,4 +1,4 @@
-/** Forms made from commands, and what they are as words: whatever is typed reaches the command as it was typed. */
+/** Forms built from commands, and their command lines: typed values reach the command unchanged. */
 import { execFileSync } from "node:child_process";
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";

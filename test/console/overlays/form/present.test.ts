@@ -1,5 +1,5 @@
 // Covers src/commands/schedule/change/edit-flags.ts
-/** What a schedule has, as the form that edits it begins: all of it is shown, and only what is changed is said. */
+/** The form for editing a schedule: it shows all values, and passes on only the changed ones. */
 import { describe, expect, it } from "vitest";
 import { parseCall } from "../../../../src/commands/command-line/parse-call.ts";
 import {

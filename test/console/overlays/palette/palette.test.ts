@@ -1,7 +1,7 @@
 // Covers src/console/overlays/palette/match-rows.ts,
 // src/console/overlays/palette/choice-obstacle.ts, src/console/overlays/palette/ranges.ts, src/console/overlays/palette/rank.ts,
 // src/console/overlays/palette/search.ts
-/** The palette: what can be chosen, what is found by what is typed, and how that is painted. */
+/** The palette: choices, search, and rendering. */
 import fc from "fast-check";
 import { beforeAll, describe, expect, it, test } from "vitest";
 import { clean } from "../../../../src/base/text.ts";

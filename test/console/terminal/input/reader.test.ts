@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { createKeyReader } from "../../../../src/console/terminal/input/reader.ts";
 
-/** A reader whose time passes when it is told to. */
+/** Creates a reader with a manual clock. */
 function reader(onChord: (chord: string) => void = () => {}) {
   const heard: string[] = [];
   const waits: { milliseconds: number; then: () => void }[] = [];

@@ -7,7 +7,7 @@ const MOVES = ["up", "down", "right", "left", "home", "end"];
 const EDITING = ["insert", "delete", "pageup", "pagedown"];
 const FUNCTIONS = Array.from({ length: 12 }, (_, at) => `f${at + 1}`);
 
-/** Without the Escape that begins them: `O` is SS3, `[` is CSI. */
+/** Sequences without the initial Escape: `O` is SS3, `[` is CSI. */
 const VT_EDITING = ["[2~", "[3~", "[5~", "[6~"];
 const VT_FUNCTIONS = ["[15~", "[17~", "[18~", "[19~", "[20~", "[21~", "[23~", "[24~"];
 const SS3_FUNCTIONS = ["OP", "OQ", "OR", "OS", ...VT_FUNCTIONS];

@@ -1,5 +1,5 @@
 // Covers src/etcd/wait-for-change.ts
-/** A claim that is held without a command, by the millisecond. */
+/** A claim that is held without a command, with exact times. */
 import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { MemoryStore } from "../../../../fixtures/memory-store.ts";

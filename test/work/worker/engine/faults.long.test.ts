@@ -1,4 +1,4 @@
-/** Answers that are lost, calls that never arrive, an etcd that restarts or is full, under workers. */
+/** Workers with lost answers, lost calls, and an etcd that restarts or is full. */
 
 import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";

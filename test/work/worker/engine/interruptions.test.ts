@@ -1,5 +1,5 @@
 // Covers src/work/worker/tasks/retry-until-done.ts
-/** What must hold a schedule up for no longer than it lasts: refusals, odd values, edits under what runs, listeners that throw. */
+/** Temporary interruptions of a schedule: refusals, invalid values, edits during a run, listeners that throw. */
 
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { TestCluster } from "../../../../fixtures/cluster/test-cluster.ts";

@@ -1,5 +1,5 @@
 // Covers src/etcd/retry.ts, src/work/worker/polling/polled-task.ts
-/** PerfectSched's meaning, case by case, on a real etcd with a wall clock that the test sets. */
+/** Polling with the semantics of PerfectSched, on a real etcd with a wall clock that the test sets. */
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { TestCluster } from "../../../../fixtures/cluster/test-cluster.ts";

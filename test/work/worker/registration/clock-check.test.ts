@@ -1,7 +1,7 @@
 // Covers src/etcd/members/member-clocks.ts, src/etcd/members/member-metrics.ts,
 // src/work/worker/registration/clock-jump.ts, src/work/worker/registration/worker-heartbeat.ts,
 // src/work/worker/registration/worker-registration.ts
-/** Clocks of workers that differ. */
+/** Differing clocks of workers. */
 
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { TestCluster } from "../../../../fixtures/cluster/test-cluster.ts";
