@@ -1,5 +1,5 @@
-// Loaded before the program (`node --require`): notes when it does what, from outside, and writes that at its end.
-// The program itself has no marks in it.
+// Loaded before the program (`node --require`). Records the times of its phases, and writes them at the exit. The program
+// itself contains no code for this.
 "use strict";
 const { writeFileSync } = require("node:fs");
 const Module = require("node:module");
@@ -24,7 +24,7 @@ vm.Script = class extends vm.Script {
   }
 };
 
-/** Requests are known by their first line, answers by the first bytes after one. */
+/** Recognizes requests by their first line, and answers by the first bytes after a request. */
 function watchCalls(net) {
   const { connect } = net;
   if (connect.watched) return;

@@ -1,5 +1,5 @@
-// Preloaded into the console: its wall clock stands still, and its user has the scene's name, so that screens are the same
-// whenever and by whomever they are made. Monotonic time goes on.
+// Preloaded into the console. Stops its wall clock, and sets the user name of the scene, so that the screens are
+// reproducible. Monotonic time continues.
 const os = require("node:os");
 const { syncBuiltinESMExports } = require("node:module");
 
