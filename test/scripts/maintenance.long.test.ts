@@ -205,7 +205,7 @@ describe("freeze.ts and thaw.ts", () => {
     await put(namespace, namespace.keys.drain("all", "all"), '{"by":"ann","at":2,"why":"smoke"}');
     expect(await account.run("thaw.ts")).toMatchObject({
       code: 0,
-      stderr: expect.stringMatching(/lifted already\n.*still drained by ann: smoke/),
+      stderr: expect.stringMatching(/was already lifted\n.*still drained by ann: smoke/),
     });
     expect(await listDrains(namespace)).toMatchObject([{ why: "smoke" }]);
   });
