@@ -113,7 +113,7 @@ export const ROWS: Readonly<Record<string, JsonSchema>> = {
   host: createObjectSchema("A host with a record, with a claim, or in a group.", {
     host: createTextSchema("full name, in lower case"),
     "seenAt?": createWallSchema(
-      "time of the last host record, rounded down to five minutes; a host writes it when it claims something; missing if there is none",
+      "time when the host last wrote its record, rounded down to five minutes; a host writes the record with a claim; missing if the host never wrote one",
     ),
     "cpu?": createNumberSchema("number of processors"),
     "memMb?": createNumberSchema("memory, MiB"),

@@ -74,7 +74,7 @@ export interface Schedule {
   readonly delay: number;
   /** Data for the handler. */
   readonly data: unknown;
-  /** Scheduled time of the next occurrence; undefined if there is none. */
+  /** Scheduled time of the next occurrence; undefined if no occurrence will follow. */
   readonly nextTime: Date | undefined;
   /** When the next occurrence may be taken; undefined if there is none. */
   readonly nextRunTime: Date | undefined;
