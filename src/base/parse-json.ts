@@ -6,3 +6,12 @@ export function parseJson(text: string): unknown {
     return undefined;
   }
 }
+
+/** Parses a JSON object. @returns an object without fields if the text is neither an object nor a list */
+export function parseObject(text: string): Record<string, unknown> {
+  return Object(parseJson(text));
+}
+
+export function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

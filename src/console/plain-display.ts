@@ -1,32 +1,11 @@
 import { stripStyles } from "../base/text.ts";
 import type { CommandIo } from "../commands/spec.ts";
 import type { Display } from "./display.ts";
-import { formatSpokenConnection, renderSpokenLines } from "./panes/models/spoken-lines.ts";
-import type {
-  ClockAccess,
-  DataAccess,
-  DetailAccess,
-  JobAccess,
-  LogAccess,
-  OverlayAccess,
-  SettingsAccess,
-  StateAccess,
-  TableAccess,
-  ThemeAccess,
-  TreeAccess,
-} from "./parts/parts.ts";
-
-type PlainDisplayParts = ClockAccess &
-  DataAccess &
-  DetailAccess &
-  JobAccess &
-  LogAccess &
-  OverlayAccess &
-  SettingsAccess &
-  StateAccess &
-  TableAccess &
-  ThemeAccess &
-  TreeAccess;
+import {
+  formatSpokenConnection,
+  renderSpokenLines,
+  type SpokenLinesParts,
+} from "./panes/models/spoken-lines.ts";
 
 /**
  * Prints lines one after the other, for screen readers. Each line describes the effect of a key. Changes in the data
@@ -48,7 +27,7 @@ export class PlainDisplay implements Display {
 
   end(): void {}
 
-  show(app: PlainDisplayParts): boolean {
+  show(app: SpokenLinesParts): boolean {
     const lines = [
       ...this.#describeConnection(app),
       ...this.#describeToast(app),
@@ -61,21 +40,21 @@ export class PlainDisplay implements Display {
     this.#location = "";
   }
 
-  #describeConnection(app: PlainDisplayParts): string[] {
+  #describeConnection(app: SpokenLinesParts): string[] {
     const { kind } = app.liveView.connection;
     if (kind === this.#kind) return [];
     this.#kind = kind;
     return [formatSpokenConnection(app)];
   }
 
-  #describeToast({ state: { toast } }: PlainDisplayParts): string[] {
+  #describeToast({ state: { toast } }: SpokenLinesParts): string[] {
     if (toast === undefined || toast === this.#toast) return [];
     this.#toast = toast;
     return [toast.text];
   }
 
   /** Describes the position only if the user has moved, or the contents of an overlay have changed. */
-  #describeLocation(app: PlainDisplayParts): string[] {
+  #describeLocation(app: SpokenLinesParts): string[] {
     const lines = renderSpokenLines(app).map(stripStyles);
     const { focus, tab, tabs, explorer, panel } = app.state;
     const where = [

@@ -1,3 +1,4 @@
+import { parseObject } from "../base/parse-json.ts";
 import type { HostFacts } from "./host.ts";
 
 /** The last record that a host wrote, stored under `hosts/<fqdn>`. */
@@ -41,12 +42,4 @@ export function parseHostRecord(fqdn: string, text: string): HostRecord {
 
 function toFiniteNumber(value: unknown): number | undefined {
   return Number.isFinite(value) ? (value as number) : undefined;
-}
-
-function parseObject(text: string): Record<string, unknown> {
-  try {
-    return Object(JSON.parse(text));
-  } catch {
-    return {};
-  }
 }

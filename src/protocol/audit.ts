@@ -1,3 +1,4 @@
+import { parseObject } from "../base/parse-json.ts";
 import type { Random } from "../base/random.ts";
 
 /** Operator actions that are recorded in the audit log. */
@@ -77,12 +78,4 @@ export function parseAuditRecord(id: string, text: string): AuditRecord | undefi
 
 function isRevision(value: unknown): value is string {
   return typeof value === "string" && /^\d{1,19}$/.test(value);
-}
-
-function parseObject(text: string): Record<string, unknown> {
-  try {
-    return Object(JSON.parse(text));
-  } catch {
-    return {};
-  }
 }

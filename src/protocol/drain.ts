@@ -1,3 +1,4 @@
+import { parseObject } from "../base/parse-json.ts";
 import { DRAIN_ALL, type DrainScope, type Keys } from "./keys.ts";
 import type { KeyValue } from "./txn.ts";
 
@@ -49,14 +50,6 @@ function parseDetails(text: string): Pick<Drain, "by" | "at" | "why" | "until"> 
     ...(typeof value.why === "string" && { why: value.why }),
     ...(Number.isFinite(value.until) && { until: value.until as number }),
   };
-}
-
-function parseObject(text: string): Record<string, unknown> {
-  try {
-    return Object(JSON.parse(text));
-  } catch {
-    return {};
-  }
 }
 
 export function serializeDrain(drain: Pick<Drain, "by" | "at" | "why" | "until">): string {

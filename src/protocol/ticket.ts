@@ -1,4 +1,4 @@
-import { parseJson } from "../base/parse-json.ts";
+import { isJsonObject, parseJson } from "../base/parse-json.ts";
 import type { KeyValue } from "./txn.ts";
 
 /**
@@ -89,11 +89,7 @@ export function compareByClaim(a: QueueEntry, b: QueueEntry): number {
  */
 export function parseTicket(text: string): Ticket | undefined {
   const value = parseJson(text);
-  return isRecord(value) && hasTicketShape(value) ? value : undefined;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return isJsonObject(value) && hasTicketShape(value) ? value : undefined;
 }
 
 const isText = (value: unknown): value is string => typeof value === "string" && value.length <= 65_536;
@@ -122,5 +118,5 @@ function hasTicketShape(value: Record<string, unknown>): value is Record<string,
 }
 
 function isResetRequest(value: unknown): boolean {
-  return isRecord(value) && isText(value.by) && isInstant(value.at) && isOptional(value.why, isText);
+  return isJsonObject(value) && isText(value.by) && isInstant(value.at) && isOptional(value.why, isText);
 }

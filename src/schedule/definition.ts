@@ -1,8 +1,9 @@
 import { ConfigError, SignalboxError } from "../base/errors.ts";
+import { isJsonObject } from "../base/parse-json.ts";
 import { type ParseResult, quoteText } from "../base/text.ts";
 import { parseCron } from "./cron/cron.ts";
 import { checkZone } from "./cron/zone.ts";
-import { isCount, isJsonObject, isMillis, isText, type JsonFields, parseJsonFields } from "./json-fields.ts";
+import { isCount, isMillis, isText, type JsonFields, parseJsonFields } from "./json-fields.ts";
 
 export const CATCHUPS = ["all", "latest", "none"] as const;
 /**
@@ -101,7 +102,7 @@ export function parseDefinition(text: string): ParseResult<Definition> {
   const fields = parseJsonFields(text);
   if (fields === undefined) return { fault: "it is not a JSON object" };
   const { v: _, ...rest } = fields;
-  const fault = findFault(rest);
+  const fault = findDefinitionFault(rest);
   return fault === undefined ? { value: rest as unknown as Definition } : { fault };
 }
 
@@ -110,7 +111,7 @@ export function parseDefinition(text: string): ParseResult<Definition> {
  * @throws ConfigError with the field and the value received; CronError
  */
 export function checkDefinition(definition: Definition): Definition {
-  const fault = findFault({ ...definition });
+  const fault = findDefinitionFault({ ...definition });
   if (fault !== undefined) throw new ConfigError(fault);
   return definition;
 }
@@ -125,7 +126,8 @@ export function isPaused({ pause }: Definition, now: number): boolean {
   return pause !== undefined && (pause.until === undefined || pause.until > now);
 }
 
-function findFault(fields: JsonFields): string | undefined {
+/** Returns the first fault of a definition's fields, with the value received; undefined if there is none. */
+export function findDefinitionFault(fields: JsonFields): string | undefined {
   return (
     findTimeFault(fields) ??
     findTextFault(fields) ??

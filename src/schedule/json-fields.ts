@@ -1,3 +1,5 @@
+import { isJsonObject, parseJson } from "../base/parse-json.ts";
+
 /**
  * Fields of a JSON object. Values in etcd may be written by hand or by a later version, so each field is checked
  * separately.
@@ -6,16 +8,8 @@ export type JsonFields = Readonly<Record<string, unknown>>;
 
 /** Parses the fields of a JSON object; returns undefined if the text is not a JSON object. */
 export function parseJsonFields(text: string): JsonFields | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isJsonObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-export function isJsonObject(value: unknown): value is JsonFields {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  const value = parseJson(text);
+  return isJsonObject(value) ? value : undefined;
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Finding } from "../../base/finding.ts";
+import { isJsonObject, parseJson } from "../../base/parse-json.ts";
 import { parseHostRecord } from "../../fleet/host-record.ts";
 import { parseAuditRecord } from "../../protocol/audit.ts";
 import { type PastRun, parsePastRuns } from "../../protocol/history.ts";
@@ -110,7 +111,7 @@ export class KeyCheck {
     if (parsed.kind === "audit") this.#checkAudit(parsed.name, kv, wall);
     if (parsed.kind === "history") this.#checkHistory(kv, wall);
     if (parsed.kind === "host") this.#checkHost(parsed.name, kv, wall);
-    if (parsed.kind === "drain" && !isObject(kv.value))
+    if (parsed.kind === "drain" && !isJsonObject(parseJson(kv.value)))
       this.#reportUnreadable(kv, "a drain, but it still applies", "signalbox undrain, and drain again");
   }
 
@@ -128,7 +129,7 @@ export class KeyCheck {
 
   /** Checks a history. The runs of a lock are sequential: a run writes its end before the next run is granted. */
   #checkHistory(kv: KeyValue, wall: number): void {
-    if (!isObject(kv.value))
+    if (!isJsonObject(parseJson(kv.value)))
       this.#reportUnreadable(kv, "a history", "no action needed: the next run of the lock starts a new one");
     const runs = parsePastRuns(kv.value);
     for (const { host, endedAt } of runs) this.#clocks.addTime(host, endedAt, wall);
@@ -169,13 +170,4 @@ function isInTurn(earlier: PastRun, later: PastRun): boolean {
 
 function isNumber({ token }: PastRun): boolean {
   return /^\d{1,19}$/.test(token);
-}
-
-function isObject(text: string): boolean {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value);
-  } catch {
-    return false;
-  }
 }

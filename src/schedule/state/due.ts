@@ -1,5 +1,6 @@
+import { isJsonObject } from "../../base/parse-json.ts";
 import type { ParseResult } from "../../base/text.ts";
-import { isCount, isJsonObject, isMillis, isText, type JsonFields, parseJsonFields } from "../json-fields.ts";
+import { isCount, isMillis, isText, type JsonFields, parseJsonFields } from "../json-fields.ts";
 import { OCCURRENCE_RESULTS, type OccurrenceResult } from "./outcome.ts";
 
 /** An occurrence that was started or triggered, and has not finished. Instants in ms since the epoch. */

@@ -1,4 +1,5 @@
-import { isCount, isJsonObject, isMillis, isText, type JsonFields, parseJsonFields } from "../json-fields.ts";
+import { isJsonObject } from "../../base/parse-json.ts";
+import { isCount, isMillis, isText, type JsonFields, parseJsonFields } from "../json-fields.ts";
 
 /** Maximum number of outcomes and of dead letters in a history. */
 export const OUTCOMES_LENGTH = 20;

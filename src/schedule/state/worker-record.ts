@@ -1,5 +1,6 @@
+import { isJsonObject } from "../../base/parse-json.ts";
 import type { ParseResult } from "../../base/text.ts";
-import { isCount, isJsonObject, isMillis, isText, parseJsonFields } from "../json-fields.ts";
+import { isCount, isMillis, isText, parseJsonFields } from "../json-fields.ts";
 
 /**
  * State of a worker's clock. `ok`: the worker fires. `warns`: it fires and warns (above 0.5 s off). `refuses`: it does

@@ -56,17 +56,23 @@ async function readTicket(namespace: TestNamespace) {
   return place;
 }
 
+/** A holder behind a proxy, whose command ignores TERM, and a waiter with a direct connection. */
+async function startHolderAndWaiter(transport: Transport) {
+  const { proxy, far, near } = await createProxiedNamespace(transport, CUT_TTL);
+  const ledger = new TokenLog(cluster.createPath());
+  const run = far.startRun(["--lock", "job"], [TOKEN_WRITER], { env: { ...ledger.env, BEAT: "deaf" } });
+  await run.waitForOutput(/up/);
+  const next = near.startRun(["--lock", "job", "--wait"], [TOKEN_WRITER], { env: ledger.env });
+  await near.waitForTicket(next, "waiting", "job");
+  return { proxy, ledger, run, next };
+}
+
 describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
   test.each(Object.entries(CUTS))(
     "cut %s: the command is dead before its session expires, exit 125",
     (_, cut) =>
       retryAfterStalls(async () => {
-        const { proxy, far, near } = await createProxiedNamespace(transport, CUT_TTL);
-        const ledger = new TokenLog(cluster.createPath());
-        const run = far.startRun(["--lock", "job"], [TOKEN_WRITER], { env: { ...ledger.env, BEAT: "deaf" } });
-        await run.waitForOutput(/up/);
-        const next = near.startRun(["--lock", "job", "--wait"], [TOKEN_WRITER], { env: ledger.env });
-        await near.waitForTicket(next, "waiting", "job");
+        const { proxy, ledger, run, next } = await startHolderAndWaiter(transport);
         cut(proxy);
         // The last renewal that counts was sent before the cut, at most a renewal period earlier.
         const died = await waitForDeath(run.mark, 10_000, run.pid);
@@ -84,12 +90,7 @@ describe.concurrent.each(TRANSPORTS)("over %s", (transport) => {
 
   test("cut while both guardians are stopped: they are woken, and the command is dead in time", () =>
     retryAfterStalls(async () => {
-      const { proxy, far, near } = await createProxiedNamespace(transport, CUT_TTL);
-      const ledger = new TokenLog(cluster.createPath());
-      const run = far.startRun(["--lock", "job"], [TOKEN_WRITER], { env: { ...ledger.env, BEAT: "deaf" } });
-      await run.waitForOutput(/up/);
-      const next = near.startRun(["--lock", "job", "--wait"], [TOKEN_WRITER], { env: ledger.env });
-      await near.waitForTicket(next, "waiting", "job");
+      const { proxy, ledger, run, next } = await startHolderAndWaiter(transport);
       const guardians = listMarkedProcesses(run.mark).filter(({ name }) => name === GUARDIAN);
       expect(guardians).toHaveLength(2);
       proxy.mode = "drop";

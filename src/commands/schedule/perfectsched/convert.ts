@@ -1,10 +1,8 @@
-import { SignalboxError } from "../../../base/errors.ts";
 import { findInexactNumber } from "../../../base/json-numbers.ts";
-import { parseJson } from "../../../base/parse-json.ts";
+import { isJsonObject, parseJson } from "../../../base/parse-json.ts";
 import { findNameFault, type ParseResult, quoteText } from "../../../base/text.ts";
 import { parseCron } from "../../../schedule/cron/cron.ts";
-import { checkDefinition, type Definition } from "../../../schedule/definition.ts";
-import { isJsonObject } from "../../../schedule/json-fields.ts";
+import { type Definition, findDefinitionFault } from "../../../schedule/definition.ts";
 import type { SchedulePosition } from "../../../work/schedules/import-schedules.ts";
 import { formatInstantUtc } from "../instant.ts";
 import { unescapeText } from "./delimited.ts";
@@ -86,7 +84,7 @@ function parseRow(
     faults.push(`type ${formatValue(ownType)} in data is not a text`);
   const name = findNameFault(id);
   if (name !== undefined) faults.push(`id: ${name}`);
-  const fault = findDefinitionFault(definition);
+  const fault = findDefinitionFault({ ...definition });
   if (fault !== undefined) faults.push(fault);
   return faults.length > 0 ? { faults } : { id, definition, position: { next, runAt } };
 }
@@ -136,16 +134,6 @@ function parseData({ values, isTabbed }: ExportedRow): ParseResult<Readonly<Reco
   return {
     fault: `data ${quoteText(text)} is not ${why}; PerfectSched reads it as {}: write {} if that is right`,
   };
-}
-
-function findDefinitionFault(definition: Definition): string | undefined {
-  try {
-    checkDefinition(definition);
-    return undefined;
-  } catch (error) {
-    if (error instanceof SignalboxError) return error.message;
-    throw error;
-  }
 }
 
 /**

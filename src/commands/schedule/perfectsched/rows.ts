@@ -1,7 +1,6 @@
 import { findInexactNumber } from "../../../base/json-numbers.ts";
-import { parseJson } from "../../../base/parse-json.ts";
+import { isJsonObject, parseJson } from "../../../base/parse-json.ts";
 import { quoteText } from "../../../base/text.ts";
-import { isJsonObject } from "../../../schedule/json-fields.ts";
 import { parseDelimited } from "./delimited.ts";
 
 /** Columns of PerfectSched's table. */

@@ -1,7 +1,6 @@
-import { SignalboxError } from "../../../base/errors.ts";
+import { isJsonObject } from "../../../base/parse-json.ts";
 import { findNameFault, quoteText } from "../../../base/text.ts";
-import { checkDefinition, type Definition } from "../../../schedule/definition.ts";
-import { isJsonObject } from "../../../schedule/json-fields.ts";
+import { type Definition, findDefinitionFault } from "../../../schedule/definition.ts";
 import { escapeInvisible } from "../../table.ts";
 
 /** Formats all schedules as one JSON text in a fixed order, to be kept in git. */
@@ -26,22 +25,15 @@ export function parseScheduleDocument(
   const definitions = new Map<string, Definition>();
   const faults: string[] = [];
   for (const [id, definition] of Object.entries(schedules)) {
-    const fault = findNameFault(id) ?? findDefinitionFault(definition);
+    const fault = findNameFault(id) ?? findFault(definition);
     if (fault === undefined) definitions.set(id, definition as Definition);
     else faults.push(`schedule ${quoteText(id)}: ${fault}`);
   }
   return faults.length > 0 ? { faults } : { definitions };
 }
 
-function findDefinitionFault(definition: unknown): string | undefined {
-  if (!isJsonObject(definition)) return "its definition is not an object";
-  try {
-    checkDefinition(definition as unknown as Definition);
-    return undefined;
-  } catch (error) {
-    if (error instanceof SignalboxError) return error.message;
-    throw error;
-  }
+function findFault(definition: unknown): string | undefined {
+  return isJsonObject(definition) ? findDefinitionFault(definition) : "its definition is not an object";
 }
 
 function sortFields(definition: Definition): object {

@@ -19,7 +19,8 @@ import type {
 import { joinCellTexts, type RowModel } from "../../theme/cells.ts";
 import { buildUnknownPage } from "./empty-pages.ts";
 
-type SpokenLinesParts = ClockAccess &
+/** What spoken lines are rendered from. */
+export type SpokenLinesParts = ClockAccess &
   DataAccess &
   DetailAccess &
   JobAccess &

@@ -1,8 +1,8 @@
 import { isMap, LineCounter, parseDocument } from "yaml";
 import { ConfigError } from "../../../base/errors.ts";
-import { parseJson } from "../../../base/parse-json.ts";
+import { isJsonObject, parseJson } from "../../../base/parse-json.ts";
 import { clean, findNearest, quoteText } from "../../../base/text.ts";
-import { isJsonObject, type JsonFields } from "../../../schedule/json-fields.ts";
+import type { JsonFields } from "../../../schedule/json-fields.ts";
 
 export type DocumentPath = readonly (string | number)[];
 

@@ -1,9 +1,10 @@
 import { dirname, resolve } from "node:path";
 import { ConfigError } from "../../../base/errors.ts";
+import { isJsonObject } from "../../../base/parse-json.ts";
 import { clean, type ParseResult } from "../../../base/text.ts";
 import { type FileReader, readFileWithMode } from "../../../config/files.ts";
 import { HOOK_NAMES, type Hook, type HookName } from "../../../schedule/definition.ts";
-import { isJsonObject, type JsonFields } from "../../../schedule/json-fields.ts";
+import type { JsonFields } from "../../../schedule/json-fields.ts";
 import { type DocumentPath, quoteValue, SourceDocument } from "./source-document.ts";
 import { HANDLER_KEYS, IGNORED_KEYS, WORKER_FILE_KEYS } from "./worker-keys.ts";
 import {

@@ -1,9 +1,10 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseDuration } from "../../../base/duration.ts";
+import { isJsonObject } from "../../../base/parse-json.ts";
 import { clean, type ParseResult } from "../../../base/text.ts";
 import { type Hook, isHookUrl } from "../../../schedule/definition.ts";
-import { isCount, isJsonObject, isText } from "../../../schedule/json-fields.ts";
+import { isCount, isText } from "../../../schedule/json-fields.ts";
 import { parseArgv } from "./argv.ts";
 import { findPatternFault } from "./pattern.ts";
 import { quoteValue } from "./source-document.ts";
