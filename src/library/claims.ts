@@ -88,8 +88,8 @@ class HeldImpl implements Held {
   }
 
   /**
-   * Runs the work and frees the claim when the work has ended. If the claim is lost, the call rejects in time even if
-   * the work ignores the signal.
+   * Runs the work, and frees the claim when the work has ended, also when it failed; the call settles after that. If the
+   * claim is lost, the call rejects in time even if the work ignores the signal.
    * @throws the errors of the work; ClaimLostError if the claim is lost before the work has ended
    */
   async runWork<T>(work: Work<T>): Promise<T> {
@@ -99,10 +99,10 @@ class HeldImpl implements Held {
       () => this.#release(0),
       () => this.#release(1),
     );
-    const value = await Promise.race([working, this.#rejectWhenLate()]).catch((error) => {
+    await Promise.race([freed, this.#rejectWhenLate()]);
+    const value = await working.catch((error) => {
       throw this.signal.aborted ? this.#toLostError(error) : error;
     });
-    await freed;
     if (this.signal.aborted) throw this.signal.reason;
     return value;
   }

@@ -1,7 +1,7 @@
 // Covers src/library/claims.ts, src/library/connection.ts, src/library/options.ts
 /** Locks and leases of the library: with each other, with the command line, and with an etcd that fails. */
 
-import { setTimeout as pause } from "node:timers/promises";
+import { setTimeout as pause, setImmediate as waitForImmediate } from "node:timers/promises";
 import { afterAll, describe, expect, test } from "vitest";
 import { TestCluster } from "../../../fixtures/cluster/test-cluster.ts";
 import type { TestNamespace } from "../../../fixtures/cluster/test-namespace.ts";
@@ -14,6 +14,7 @@ import {
   ClosedError,
   type ConnectOptions,
   connect,
+  type Held,
   type Signalbox,
   UnreachableError,
 } from "../../../src/library/index.ts";
@@ -86,6 +87,21 @@ describe.concurrent("a lock of the library", () => {
     await expect(one.withLock("x", () => Promise.reject(failure))).rejects.toBe(failure);
     const { stdout: json } = await namespace.execute(["history", "x", "--json"]);
     expect(JSON.parse(json).runs.map(({ exit }: { exit: number }) => exit)).toEqual([1, 0]);
+  });
+
+  test("is freed before the call ends, also when its work fails", async () => {
+    const namespace = cluster.createNamespace();
+    const one = await connectTo(namespace);
+    const failure = new Error("no");
+    let held: Held | undefined;
+    const failing = one.withLock("x", (claim) => {
+      held = claim;
+      throw failure;
+    });
+    await expect(failing).rejects.toBe(failure);
+    const freed = held?.release().then(() => "freed");
+    expect(await Promise.race([freed, waitForImmediate("held")])).toBe("freed");
+    expect(await namespace.readQueue("x")).toEqual([]);
   });
 
   test("fires its signal on a reset, and stays until its work has ended", async () => {
