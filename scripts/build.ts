@@ -1,13 +1,15 @@
 // Builds dist/, the contents of the package: first the native programs, then the bundles. `node scripts/build.ts`
-import { spawnSync } from "node:child_process";
+// With --for-packages, the native programs for all processors that packages are made for.
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
-import { type BuildOptions, build } from "esbuild";
+import { type BuildOptions, build, type Plugin } from "esbuild";
 import { VERSION } from "../src/base/version.ts";
 import { ALL_COMMANDS } from "../src/bin/commands.ts";
 import { SCRIPTS } from "../src/commands/completion/scripts.ts";
 import { cacheCode } from "./build/code-cache.ts";
+import { collectLicences } from "./build/licences.ts";
+import { buildOwnNatives, buildPackagedNatives } from "./build/native.ts";
 import { findNewerSource, isReadOnly } from "./build/read-only.ts";
 import { writeTypes } from "./build/types.ts";
 import { renderManualPage } from "./docs/roff.ts";
@@ -39,59 +41,29 @@ const bundles: Bundle[] = [
   { entry: "src/bin/complete.ts", product: "dist/complete.cjs", without: ["*.impl.ts"] },
 ];
 
-/** Large packages that only a few commands use. In the bundle, they would slow down the start of all other commands. */
+/**
+ * Large packages that only a few commands use. In the CommonJS bundles, they would slow down the start of all other
+ * commands, so each is a file in dist/modules/ that is loaded when it is used.
+ */
 const SELDOM = ["yaml", "prom-client", "cron-parser"];
+const useModules: Plugin = {
+  name: "use-modules",
+  setup: ({ onResolve }) =>
+    onResolve({ filter: new RegExp(`^(${SELDOM.join("|")})$`) }, ({ path }) => ({
+      path: `./modules/${path}.cjs`,
+      external: true,
+    })),
+};
 /** Packages that read their own files at run time (etcd3: .proto), so they stay in node_modules. */
 const external = ["etcd3"];
+const FOR_PACKAGES = "--for-packages";
 
-/** Programs in C: the guardian, which ends commands, and the notifier for systemd. */
-const natives = [
-  { folder: "src/process/guardian", product: "dist/guardian" },
-  { folder: "src/process/notify", product: "dist/notify" },
-];
-type Native = (typeof natives)[number];
-const flags = ["-O2", "-Wall", "-Wextra", "-Werror", "-std=gnu11", "-s"];
+/** All files that are part of a bundle. */
+const bundled = new Set<string>();
 
 function report(product: string, note = ""): void {
   const kib = (statSync(resolvePath(product)).size / 1024).toFixed(0);
-  console.log(`${product.padEnd(20)} ${kib.padStart(6)} KiB${note && `  ${note}`}`);
-}
-
-function findNewest(paths: string[]): number {
-  return Math.max(...paths.map((path) => statSync(path).mtimeMs));
-}
-
-function compile(cc: string, sources: string[], to: string, link: string[]): ReturnType<typeof spawnSync> {
-  return spawnSync(cc, [...flags, ...link, "-o", to, ...sources], { encoding: "utf8" });
-}
-
-function buildNative(native: Native): void {
-  const files = readdirSync(resolvePath(native.folder)).map((name) => resolvePath(native.folder, name));
-  const product = resolvePath(native.product);
-  if (existsSync(product) && statSync(product).mtimeMs >= findNewest([...files, import.meta.filename]))
-    report(native.product, "up to date");
-  else linkNative(native, files);
-}
-
-/** A static program starts a third faster, and ignores an LD_PRELOAD meant for the command. Without libc.a, it is linked dynamically. */
-function linkNative({ product }: Native, files: string[]): void {
-  const cc = process.env.CC || "cc";
-  const sources = files.filter((name) => name.endsWith(".c"));
-  const draft = resolvePath(`${product}.${process.pid}`); // renamed at the end, because a running program cannot be overwritten
-  const fixed = compile(cc, sources, draft, ["-static"]);
-  const built = fixed.status === 0 ? fixed : compile(cc, sources, draft, []);
-  if (built.status !== 0) {
-    rmSync(draft, { force: true });
-    throw new Error(explain(cc, built, product));
-  }
-  renameSync(draft, resolvePath(product));
-  report(product, fixed.status === 0 ? "static" : "dynamic: libc.a is missing");
-}
-
-function explain(cc: string, { error, stderr }: ReturnType<typeof spawnSync>, product: string): string {
-  const missing = error !== undefined || /fatal error: .*\.h/.test(String(stderr));
-  const remedy = "install a C compiler and the C library's headers: apt-get install gcc libc6-dev";
-  return missing ? `"${cc}" cannot compile ${product}; ${remedy}\n${error ?? stderr}` : String(stderr);
+  console.log(`${product.padEnd(27)} ${kib.padStart(6)} KiB${note && `  ${note}`}`);
 }
 
 /** CommonJS, because the `import` of a builtin in an ES module evaluates lazy getters, and takes ten times as long as `require`. */
@@ -113,7 +85,7 @@ const ESM: BuildOptions = {
 };
 
 async function buildBundle({ entry, product, form, without = [] }: Bundle): Promise<void> {
-  const { outputFiles = [] } = await build({
+  const { outputFiles, metafile } = await build({
     entryPoints: [resolvePath(entry)],
     outfile: resolvePath(product),
     bundle: true,
@@ -121,11 +93,14 @@ async function buildBundle({ entry, product, form, without = [] }: Bundle): Prom
     platform: "node",
     target: "node22",
     ...(form === "esm" ? ESM : form === "program" ? STARTER : COMMONJS),
-    // An ES module loads all its imports before it runs, so yaml, which has a static import, is part of such a bundle.
-    external: [...external, ...without, ...SELDOM.filter((name) => form !== "esm" || name !== "yaml")],
+    external: [...external, ...without],
+    // An ES module loads all its imports before it runs, and yaml has a static import, so such a bundle contains these.
+    plugins: form === "esm" ? [] : [useModules],
     logLevel: "warning",
+    metafile: true,
   });
-  const text = outputFiles[0]?.text ?? "";
+  for (const file of Object.keys(metafile.inputs)) bundled.add(file);
+  const text = outputFiles?.[0]?.text ?? "";
   if (form === "function") replace(product, wrapInFunction(product, text));
   else
     replace(
@@ -134,6 +109,24 @@ async function buildBundle({ entry, product, form, without = [] }: Bundle): Prom
       form === "program" ? 0o755 : undefined,
     );
   report(product, form === "function" ? await cacheCode(resolvePath(product)) : "");
+}
+
+/** Builds a file that exports what a package exports. */
+async function buildModule(name: string): Promise<void> {
+  const { outputFiles, metafile } = await build({
+    stdin: { contents: `module.exports = require(${JSON.stringify(name)});`, resolveDir: root },
+    bundle: true,
+    write: false,
+    platform: "node",
+    target: "node22",
+    format: "cjs",
+    logLevel: "warning",
+    metafile: true,
+  });
+  for (const file of Object.keys(metafile.inputs)) bundled.add(file);
+  mkdirSync(resolvePath("dist/modules"), { recursive: true });
+  replace(`dist/modules/${name}.cjs`, outputFiles?.[0]?.text ?? "");
+  report(`dist/modules/${name}.cjs`);
 }
 
 /** Wraps a bundle in a function. Its first line names the file with the compiled code of exactly this text. */
@@ -169,10 +162,14 @@ function checkBuilt(): void {
 
 async function buildAll(): Promise<void> {
   mkdirSync(resolvePath("dist"), { recursive: true });
-  for (const native of natives) buildNative(native);
+  if (process.argv.includes(FOR_PACKAGES)) buildPackagedNatives(root, report);
+  else buildOwnNatives(root, report);
+  for (const name of SELDOM) await buildModule(name);
   for (const bundle of bundles) await buildBundle(bundle);
   replace("dist/signalbox.1", renderManualPage(ALL_COMMANDS, VERSION));
   report("dist/signalbox.1");
+  replace("dist/licences.txt", collectLicences(root, bundled));
+  report("dist/licences.txt", "of the packages in the bundles");
   writeCompletions();
   report("dist/types", `${writeTypes(root)} files`);
 }

@@ -2,7 +2,7 @@
  * The gRPC transport: the raw clients of the npm package etcd3. The package loads slowly, so this module is imported
  * only when chosen.
  */
-import { Etcd3, type IOptions } from "etcd3";
+import type { IOptions } from "etcd3";
 import { ConfigError } from "../../base/errors.ts";
 import type { Endpoint } from "../endpoint.ts";
 import type { Member } from "../member.ts";
@@ -10,6 +10,7 @@ import type { CheckedOptions } from "../options.ts";
 import { buildSecureContext } from "../tls.ts";
 import type { ByteCodec } from "../wire-codec.ts";
 import { GrpcMember } from "./grpc-member.ts";
+import { loadEtcd3 } from "./load-etcd3.ts";
 
 export const bytes: ByteCodec<Buffer> = {
   fromKey: (key) => Buffer.from(key, "latin1"),
@@ -18,7 +19,7 @@ export const bytes: ByteCodec<Buffer> = {
   toText: (buffer) => buffer.toString("utf8"),
 };
 
-/** @throws ConfigError for options that etcd3 does not support */
+/** @throws ConfigError for options that etcd3 does not support, and if etcd3 is not installed */
 export async function openMembers(options: CheckedOptions): Promise<Member[]> {
   if (options.tls?.insecureSkipVerify) {
     throw new ConfigError(
@@ -26,6 +27,7 @@ export async function openMembers(options: CheckedOptions): Promise<Member[]> {
     );
   }
   buildSecureContext(options.tls ?? {}); // gRPC would report errors only with the first call
+  const { Etcd3 } = await loadEtcd3();
   return options.parsed.map((endpoint) => {
     return new GrpcMember(endpoint.url, () => new Etcd3(buildClientOptions(endpoint, options)));
   });

@@ -4,8 +4,11 @@ import { ConfigError } from "../../base/errors.ts";
 import { findForeignMachine } from "./elf.ts";
 import { explainUnstartable } from "./unstartable.ts";
 
-/** Native programs are next to the bundle; when run from source, they are in the output folder of the build. */
-const PLACES = [".", "../../../dist"];
+/**
+ * Native programs are next to the bundle, in a folder for each processor; when run from source, they are in the output
+ * folder of the build.
+ */
+const PLACES = ["native", "../../../dist/native"];
 
 /**
  * Finds the guardian.
@@ -24,7 +27,7 @@ export function locateNotify(folder: string = import.meta.dirname): string {
 }
 
 function locate(name: string, what: string, folder: string): string {
-  const places = PLACES.map((place) => join(folder, place, name));
+  const places = PLACES.map((place) => join(folder, place, process.arch, name));
   const found = places.find(isExecutable);
   if (found === undefined) throw new ConfigError(explainMissing(what, places));
   const foreign = findForeignMachine(found);

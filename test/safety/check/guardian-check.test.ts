@@ -33,7 +33,7 @@ function install(
 ) {
   const dist = mkdtempSync(join(parent, "dist-"));
   cpSync(dirname(BUNDLE), dist, { recursive: true });
-  spoil(join(dist, "guardian"));
+  spoil(join(dist, "native", process.arch, "guardian"));
   const namespace = cluster.createNamespace();
   return (...args: string[]) => {
     const env = { ...namespace.env, PATH: process.env.PATH, SIGNALBOX_ENDPOINTS: endpoints, ...more };

@@ -1,0 +1,104 @@
+/** Compiles the programs in C: the guardian, which ends commands, and the notifier for systemd. */
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+/** The names of processors are those of Node. */
+export type Architecture = "x64" | "arm64";
+
+/** The cross compiler for each processor that packages are made for, and the packages of Debian that contain it. */
+const CROSS_COMPILERS: Record<Architecture, { command: string; debian: string }> = {
+  x64: { command: "x86_64-linux-gnu-gcc", debian: "gcc-x86-64-linux-gnu libc6-dev-amd64-cross" },
+  arm64: { command: "aarch64-linux-gnu-gcc", debian: "gcc-aarch64-linux-gnu libc6-dev-arm64-cross" },
+};
+/** Processors that packages are made for. */
+export const ARCHITECTURES = Object.keys(CROSS_COMPILERS) as Architecture[];
+
+/** Names of the programs in `dist/native/ARCH/`. Their sources are in `src/process/NAME/`. */
+export const NATIVE_PROGRAMS = ["guardian", "notify"];
+const FLAGS = ["-O2", "-Wall", "-Wextra", "-Werror", "-std=gnu11", "-s"];
+
+interface Compiler {
+  command: string;
+  /** Debian's packages that contain it. */
+  debian: string;
+  /** Whether a program without libc in it is refused. Programs of packages must start wherever they are installed. */
+  isStaticRequired: boolean;
+}
+
+type Report = (product: string, note: string) => void;
+
+/** Compiles the programs for the processor of this machine, with `CC` if it is set. @throws Error that names the remedy */
+export function buildOwnNatives(root: string, report: Report): void {
+  const own = { command: process.env.CC || "cc", debian: "gcc libc6-dev", isStaticRequired: false };
+  for (const name of NATIVE_PROGRAMS) buildNative(root, name, process.arch, own, report);
+}
+
+/** Compiles the programs for all processors that packages are made for. @throws Error that names the remedy */
+export function buildPackagedNatives(root: string, report: Report): void {
+  for (const arch of ARCHITECTURES) {
+    const own = { command: process.env.CC || "cc", debian: "gcc libc6-dev" };
+    const compiler = arch === process.arch ? own : CROSS_COMPILERS[arch];
+    for (const name of NATIVE_PROGRAMS)
+      buildNative(root, name, arch, { ...compiler, isStaticRequired: true }, report);
+  }
+}
+
+function buildNative(root: string, name: string, arch: string, compiler: Compiler, report: Report): void {
+  const folder = join(root, "src/process", name);
+  const files = readdirSync(folder).map((file) => join(folder, file));
+  const product = `dist/native/${arch}/${name}`;
+  if (isUpToDate(join(root, product), files, compiler)) report(product, "up to date");
+  else report(product, link(join(root, product), files, compiler) ? "static" : "dynamic: libc.a is missing");
+}
+
+function isUpToDate(path: string, files: readonly string[], { isStaticRequired }: Compiler): boolean {
+  const sources = [...files, import.meta.filename];
+  if (!existsSync(path)) return false;
+  if (isStaticRequired && !isStatic(path)) return false;
+  return statSync(path).mtimeMs >= Math.max(...sources.map((source) => statSync(source).mtimeMs));
+}
+
+/**
+ * Compiles and links a program. A static one starts a third faster, and ignores an LD_PRELOAD meant for the command.
+ * Without libc.a, it is linked dynamically, unless it must be static.
+ * @returns whether it is static
+ */
+function link(path: string, files: readonly string[], compiler: Compiler): boolean {
+  mkdirSync(dirname(path), { recursive: true });
+  const sources = files.filter((name) => name.endsWith(".c"));
+  const draft = `${path}.${process.pid}`; // renamed at the end, because a running program cannot be overwritten
+  const compile = (how: string[]) =>
+    spawnSync(compiler.command, [...FLAGS, ...how, "-o", draft, ...sources], { encoding: "utf8" });
+  const fixed = compile(["-static"]);
+  const built = fixed.status === 0 || compiler.isStaticRequired ? fixed : compile([]);
+  if (built.status !== 0) {
+    rmSync(draft, { force: true });
+    throw new Error(explainFailure(compiler, built, path));
+  }
+  renameSync(draft, path);
+  return fixed.status === 0;
+}
+
+function explainFailure(
+  { command, debian }: Compiler,
+  { error, stderr }: ReturnType<typeof spawnSync>,
+  product: string,
+): string {
+  const isMissing = error !== undefined || /fatal error: .*\.h|cannot find -lc/.test(String(stderr));
+  const remedy = `install a C compiler and the C library's headers: apt-get install ${debian}`;
+  return isMissing ? `"${command}" cannot compile ${product}; ${remedy}\n${error ?? stderr}` : String(stderr);
+}
+
+/** The type of the ELF segment that names the dynamic linker. @see elf(5) */
+const PT_INTERP = 3;
+
+/** Whether an ELF program needs no dynamic linker: it names none. */
+export function isStatic(path: string): boolean {
+  const bytes = readFileSync(path);
+  const start = Number(bytes.readBigUInt64LE(32));
+  const size = bytes.readUInt16LE(54);
+  const count = bytes.readUInt16LE(56);
+  const types = Array.from({ length: count }, (_, index) => bytes.readUInt32LE(start + index * size));
+  return !types.includes(PT_INTERP);
+}

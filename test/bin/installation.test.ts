@@ -1,0 +1,70 @@
+// Covers src/etcd/grpc/load-etcd3.ts
+/** An installation without npm packages: only dist/, as with `npm install --omit=optional`. */
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { BUNDLE, createCleanEnv } from "../../fixtures/signalbox.ts";
+
+/** A port on which nothing listens. */
+const NO_ETCD = "http://127.0.0.1:1";
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "signalbox-installation-"));
+  cpSync(dirname(BUNDLE), folder, { recursive: true });
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function runNode(args: readonly string[], env: Record<string, string>) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, {
+    cwd: folder,
+    env: { ...createCleanEnv(), NODE_PATH: "", HOME: folder, SIGNALBOX_ENDPOINTS: NO_ETCD, ...env },
+    encoding: "utf8",
+  });
+  return { status, stdout, stderr };
+}
+
+function startInstalled(args: readonly string[], env: Record<string, string> = {}) {
+  return runNode([join(folder, "signalbox.cjs"), ...args], env);
+}
+
+test.each([
+  ["run", ["run", "--lock", "x", "--", "true"]],
+  ["ls", ["ls", "locks"]],
+  ["the console", ["console", "--once"]],
+])("%s names the missing package etcd3, and what to do", (_what, args) => {
+  const { status, stderr } = startInstalled(args, { SIGNALBOX_TRANSPORT: "grpc" });
+  expect({ status, stderr }).toEqual({ status: 78, stderr: expect.stringContaining("npm install etcd3") });
+  expect(stderr).not.toContain("defect");
+});
+
+test("the library names the missing package etcd3, and works without it", () => {
+  const library = JSON.stringify(join(folder, "library.mjs"));
+  writeFileSync(
+    join(folder, "program.mjs"),
+    `import { ConfigError, connect } from ${library};
+     const endpoints = ["${NO_ETCD}"];
+     await connect({ endpoints, transport: "grpc" }).catch((error) => console.log(error.message));
+     await using connection = await connect({ endpoints, transport: "http" });
+     console.log(typeof connection.withLock);`,
+  );
+  const { stdout, stderr } = runNode([join(folder, "program.mjs")], {});
+  expect({ stdout, stderr }).toEqual({
+    stdout: expect.stringMatching(/npm install etcd3.*\nfunction\n$/),
+    stderr: "",
+  });
+});
+
+test("YAML files are read", () => {
+  writeFileSync(join(folder, "worker.yaml"), "handlers: []\nconcurrency: many\n");
+  const { status, stderr } = startInstalled(["worker", "--handlers", "worker.yaml"]);
+  expect({ status, stderr }).toEqual({ status: 78, stderr: expect.stringContaining("line 2, column 1") });
+});
+
+test("cron expressions are compared with the package cron-parser", () => {
+  const wrong = ["--timezone", "Nowhere"]; // refused after the comparison, and before etcd is needed
+  const { stderr } = startInstalled(["schedule", "add", "x", "0 0 * * sat-sun", ...wrong, "--", "true"]);
+  expect(stderr).toContain("the package cron-parser reads it differently");
+});
