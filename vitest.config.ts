@@ -54,6 +54,9 @@ class LongestFirst extends BaseSequencer {
 /** Tests of `npm run test:long`, which `npm test` leaves out: faults, attacks, the console in a terminal, long simulations. */
 const LONG = "test/**/*.long.test.ts";
 
+/** Tests of `npm run test:packages` (vitest.packages.config.ts). */
+const PACKAGES = "test/packages/**";
+
 /** Folders whose tests start no processes and have no side effects, so that their files can share loaded modules. */
 const RULES = [
   "base",
@@ -86,7 +89,10 @@ export default defineConfig({
     maxWorkers: 2,
     projects: [
       { extends: true, test: { name: "rules", include: RULES, exclude: [LONG], isolate: false } },
-      { extends: true, test: { name: "world", include: ["test/**/*.test.ts"], exclude: [...RULES, LONG] } },
+      {
+        extends: true,
+        test: { name: "world", include: ["test/**/*.test.ts"], exclude: [...RULES, LONG, PACKAGES] },
+      },
       { extends: true, test: { name: "long", include: [LONG] } },
     ],
   },

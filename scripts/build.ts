@@ -1,19 +1,21 @@
 // Builds dist/, the contents of the package: first the native programs, then the bundles. `node scripts/build.ts`
-// With --for-packages, the native programs for all processors that packages are made for.
+// With `--natives x64,arm64`, the native programs for these processors instead of those for this machine, and static.
 import { createHash } from "node:crypto";
 import { mkdirSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
+import { parseArgs } from "node:util";
 import { type BuildOptions, build, type Plugin } from "esbuild";
 import { VERSION } from "../src/base/version.ts";
 import { ALL_COMMANDS } from "../src/bin/commands.ts";
 import { SCRIPTS } from "../src/commands/completion/scripts.ts";
 import { cacheCode } from "./build/code-cache.ts";
 import { collectLicences } from "./build/licences.ts";
-import { buildOwnNatives, buildPackagedNatives } from "./build/native.ts";
+import { buildOwnNatives, buildPackagedNatives, parseArchitectures } from "./build/native.ts";
 import { findNewerSource, isReadOnly } from "./build/read-only.ts";
 import { writeTypes } from "./build/types.ts";
 import { renderManualPage } from "./docs/roff.ts";
 
+const { values } = parseArgs({ options: { natives: { type: "string" } } });
 const root = resolve(import.meta.dirname, "..");
 const resolvePath = (...parts: string[]) => join(root, ...parts);
 
@@ -56,7 +58,6 @@ const useModules: Plugin = {
 };
 /** Packages that read their own files at run time (etcd3: .proto), so they stay in node_modules. */
 const external = ["etcd3"];
-const FOR_PACKAGES = "--for-packages";
 
 /** All files that are part of a bundle. */
 const bundled = new Set<string>();
@@ -162,8 +163,8 @@ function checkBuilt(): void {
 
 async function buildAll(): Promise<void> {
   mkdirSync(resolvePath("dist"), { recursive: true });
-  if (process.argv.includes(FOR_PACKAGES)) buildPackagedNatives(root, report);
-  else buildOwnNatives(root, report);
+  if (values.natives === undefined) buildOwnNatives(root, report);
+  else buildPackagedNatives(root, parseArchitectures(values.natives), report);
   for (const name of SELDOM) await buildModule(name);
   for (const bundle of bundles) await buildBundle(bundle);
   replace("dist/signalbox.1", renderManualPage(ALL_COMMANDS, VERSION));

@@ -34,14 +34,29 @@ export function buildOwnNatives(root: string, report: Report): void {
   for (const name of NATIVE_PROGRAMS) buildNative(root, name, process.arch, own, report);
 }
 
-/** Compiles the programs for all processors that packages are made for. @throws Error that names the remedy */
-export function buildPackagedNatives(root: string, report: Report): void {
-  for (const arch of ARCHITECTURES) {
-    const own = { command: process.env.CC || "cc", debian: "gcc libc6-dev" };
-    const compiler = arch === process.arch ? own : CROSS_COMPILERS[arch];
-    for (const name of NATIVE_PROGRAMS)
-      buildNative(root, name, arch, { ...compiler, isStaticRequired: true }, report);
+/**
+ * Compiles the programs for packages: for each of these processors, with a cross compiler if it is not that of this machine.
+ * @throws Error that names the remedy
+ */
+export function buildPackagedNatives(
+  root: string,
+  architectures: readonly Architecture[],
+  report: Report,
+): void {
+  const own = { command: process.env.CC || "cc", debian: "gcc libc6-dev" };
+  for (const arch of architectures) {
+    const compiler = { ...(arch === process.arch ? own : CROSS_COMPILERS[arch]), isStaticRequired: true };
+    for (const name of NATIVE_PROGRAMS) buildNative(root, name, arch, compiler, report);
   }
+}
+
+/** Parses a list such as `x64,arm64`. @throws Error for a processor that packages are not made for */
+export function parseArchitectures(list: string): Architecture[] {
+  return list.split(",").map((name) => {
+    const found = ARCHITECTURES.find((arch) => arch === name);
+    if (found !== undefined) return found;
+    throw new Error(`--natives must be a list of ${ARCHITECTURES.join(", ")}; got "${list}"`);
+  });
 }
 
 function buildNative(root: string, name: string, arch: string, compiler: Compiler, report: Report): void {
