@@ -17,7 +17,7 @@ export async function writeSbom(
   version: string,
   time: number,
 ): Promise<string> {
-  const { stdout } = await $({ cwd: root })`npm sbom --sbom-format cyclonedx`;
+  const { stdout } = await $({ cwd: root })`npm sbom --package-lock-only --sbom-format cyclonedx`;
   const { serialNumber: _random, ...sbom } = JSON.parse(stdout);
   sbom.metadata.timestamp = new Date(time * 1_000).toISOString();
   const name = `signalbox-${version}.cdx.json`;
