@@ -15,8 +15,9 @@ signalbox-VERSION.cdx.json, a list of the software in them (a CycloneDX SBOM).
   --arch LIST    processors for deb and tarball: amd64, arm64 (default: both)
   --to FOLDER    where to write the packages (default: packages)
 
-The same sources give the same packages. SOURCE_DATE_EPOCH sets the time of all files (default: that of the last commit),
-DEBFULLNAME and DEBEMAIL the maintainer of the Debian package.`;
+The same build gives the same packages, byte for byte. Another build of the same sources differs only in V8's cached code
+(*.code). SOURCE_DATE_EPOCH sets the time of all files (default: that of the last commit), DEBFULLNAME and DEBEMAIL the
+maintainer of the Debian package.`;
 
 /** What to package. */
 export interface PackageRequest {

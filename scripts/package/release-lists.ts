@@ -19,6 +19,7 @@ export async function writeSbom(
 ): Promise<string> {
   const { stdout } = await $({ cwd: root })`npm sbom --package-lock-only --sbom-format cyclonedx`;
   const { serialNumber: _random, ...sbom } = JSON.parse(stdout);
+  sbom.metadata.component.name = "signalbox"; // npm takes the name of the folder
   sbom.metadata.timestamp = new Date(time * 1_000).toISOString();
   const name = `signalbox-${version}.cdx.json`;
   writeFileSync(join(folder, name), `${JSON.stringify(sbom, null, 2)}\n`);
