@@ -3,7 +3,7 @@ import { isJsonObject } from "../base/parse-json.ts";
 import { type ParseResult, quoteText } from "../base/text.ts";
 import { parseCron } from "./cron/cron.ts";
 import { checkZone } from "./cron/zone.ts";
-import { isCount, isMillis, isText, type JsonFields, parseJsonFields } from "./json-fields.ts";
+import { isCount, isMillis, isText, isTexts, type JsonFields, parseJsonFields } from "./json-fields.ts";
 
 export const CATCHUPS = ["all", "latest", "none"] as const;
 /**
@@ -207,8 +207,7 @@ function isPause(value: unknown): boolean {
   );
 }
 
-const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
-const isArgv = (value: unknown): boolean => isTexts(value) && (value as string[]).length > 0;
+const isArgv = (value: unknown): boolean => isTexts(value) && value.length > 0;
 
 function formatValue(value: unknown): string {
   return isText(value) ? quoteText(value) : quoteText(JSON.stringify(value) ?? "nothing");
