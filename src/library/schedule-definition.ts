@@ -1,7 +1,8 @@
 import { ConfigError } from "../base/errors.ts";
 import { findNearest, quoteText } from "../base/text.ts";
 import { parseCron } from "../schedule/cron/cron.ts";
-import { type Definition, SCHEDULE_DEFAULTS } from "../schedule/definition.ts";
+import type { Definition } from "../schedule/definition.ts";
+import { SCHEDULE_DEFAULTS } from "../schedule/definition-values.ts";
 import type { FirstOccurrenceOptions } from "../schedule/state/due-transitions.ts";
 import type { Duration } from "./claim-types.ts";
 import { toJsonData } from "./json-data.ts";

@@ -3,7 +3,7 @@ import { parseDuration } from "../../../base/duration.ts";
 import { isJsonObject } from "../../../base/parse-json.ts";
 import { isUnknownKey, parseWith, quoteInput, refuseFault } from "../../../base/schema.ts";
 import { findNearest, quoteValue } from "../../../base/text.ts";
-import { HOOK_NAMES, isHookUrl } from "../../../schedule/definition.ts";
+import { HOOK_NAMES, isHookUrl } from "../../../schedule/definition-values.ts";
 import { isCount, isText, isTexts, type JsonFields } from "../../../schedule/json-fields.ts";
 import { parseArgv } from "./argv.ts";
 import { findPatternFault } from "./pattern.ts";
