@@ -9,6 +9,8 @@ export interface SchemaFault {
   /** Keys and indexes from the checked value to the wrong one. */
   path: readonly (string | number)[];
   what: string;
+  /** The schema does not have the last key of the path. */
+  isUnknown: boolean;
 }
 
 /**
@@ -24,7 +26,8 @@ export function applySchema<S extends v.GenericSchema>(
   if (success) return { value: output };
   const issue = issues.find(isUnknownKey) ?? issues[0];
   const steps = isMissingKey(issue) ? issue.path?.slice(0, -1) : issue.path;
-  return { fault: { path: (steps ?? []).map(({ key }) => key as string | number), what: issue.message } };
+  const path = (steps ?? []).map(({ key }) => key as string | number);
+  return { fault: { path, what: issue.message, isUnknown: isUnknownKey(issue) } };
 }
 
 /** Returns whether an issue of `strictObject` is about a key that the schema does not have. */
