@@ -1,4 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
+import { OVER } from "../../base/over.ts";
 import type { Keys } from "../../protocol/keys.ts";
 import type { KeyRange, Txn, TxnResponse } from "../../protocol/txn.ts";
 import { type Store, StoreError } from "../store.ts";
@@ -18,8 +19,6 @@ import {
 const SLOW = 100;
 /** Batches on their way at a time. */
 const MOST_AT_ONCE = 2;
-/** Ends timers. One object for all, because a new reason costs as much as a small transaction. */
-const OVER = new Error("the batch has ended");
 
 /**
  * Combines transactions that are committed at the same time into one request: one raft entry instead of many. A

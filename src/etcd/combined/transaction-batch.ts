@@ -19,7 +19,7 @@ export interface BatchCandidate {
 /**
  * Chooses the candidates of the next batch, in order. Nested transactions are applied one after the other, but etcd checks
  * the guards of all before it writes anything. So no two members may touch a key that one of them writes: a candidate that
- * conflicts with an earlier one, chosen or not, waits for a later batch.
+ * conflicts with one of the batch waits for a later one. The first candidate is always chosen, so nobody waits for ever.
  * @param findScope for the key of a ticket, its queue: two tickets that one batch puts into a queue would have equal
  * `create_revision`, and nobody would be ahead of the other
  * @returns the first candidate, and those that fit
@@ -38,8 +38,8 @@ export function chooseBatch<T extends BatchCandidate>(candidates: readonly T[], 
     const count = Math.max(operations, countOperations(candidate.txn));
     const fits = bytes + size <= MOST_BYTES && chosen.length + 1 + count <= MOST_OPERATIONS;
     const isChosen = candidate === first || (fits && !candidate.isAlone && !seen.conflictsWith(touched));
-    seen.merge(touched); // also of those that are not chosen: nobody may overtake them
     if (!isChosen) continue;
+    seen.merge(touched);
     chosen.push(candidate);
     bytes += size;
     operations = count;

@@ -88,6 +88,19 @@ describe("transactions that are committed at the same time", () => {
     await hanging;
   });
 
+  it("that put tickets into one queue go one after the other, so that the tickets have an order", async () => {
+    const { store, sent, sizes } = createHeldStore();
+    const tickets = ["r1", "r2"].map((run) => keys.lock("x", `${run}${"0".repeat(14)}`));
+    const all = [...tickets, keys.lock("y", "r30000000000000")].map((key) => store.commitTxn(put(key)));
+    await vi.waitFor(() => expect(sizes()).toEqual([2]));
+    sent[0]?.answer.resolve();
+    await vi.waitFor(() => expect(sizes()).toEqual([2, 1]));
+    sent[1]?.answer.resolve();
+    const [first, second, other] = (await Promise.all(all)).map(({ revision }) => revision);
+    expect(second).toBeGreaterThan(first as bigint);
+    expect(other).toBe(first);
+  });
+
   it("each get the error of a batch that is not answered", async () => {
     const { store, sent, sizes } = createHeldStore();
     const all = ["a", "b"].map((key) => store.commitTxn(put(key)).catch((error: unknown) => error));
