@@ -78,7 +78,7 @@ export interface Command {
 }
 
 /** The kinds of rows that commands act on: all but records of the past. */
-type RowKind = Exclude<Subject["kind"], "record">;
+export type RowKind = Exclude<Subject["kind"], "record">;
 
 /** What a command does to rows of the console's tables. */
 interface RowScope<K extends RowKind = RowKind> {
@@ -98,13 +98,6 @@ interface RowScope<K extends RowKind = RowKind> {
 export interface RowCommand<Id extends string = string, K extends RowKind = RowKind> extends Command {
   id: Id;
   rows: RowScope<K>;
-}
-
-/** Declares a command that acts on rows. Keeps the types of its id and of its kinds of rows. */
-export function declareRowCommand<const Id extends string, const K extends RowKind>(
-  command: RowCommand<Id, K>,
-): RowCommand<Id, K> {
-  return command;
 }
 
 export function isRowCommand(command: Command): command is RowCommand {

@@ -3,18 +3,16 @@ import { computeFindingsLevel, type Finding, type FindingLevel, getFindingId } f
 import { clean } from "../../base/text.ts";
 import { StoreError } from "../../etcd/store.ts";
 import type { Tone } from "../../model/views/view.ts";
+import type { FlagTable } from "../declare-command.ts";
 import { detectOutputStyle, paintText } from "../see/paint.ts";
-import type { CommandExecutor, CommandIo, Flag } from "../spec.ts";
+import type { CommandExecutor, CommandIo } from "../spec.ts";
 import { formatJsonDocument } from "../table.ts";
 
 /** Flags of every check command. */
-export const CHECK_FLAGS: readonly Flag[] = [
-  { name: "json", help: "as JSON" },
-  {
-    name: "nagios",
-    help: "one line, and exit codes for Nagios and similar tools (0, 1, 2; 3: could not be checked)",
-  },
-];
+export const CHECK_FLAGS: FlagTable = {
+  "--json": "as JSON",
+  "--nagios": "one line, and exit codes for Nagios and similar tools (0, 1, 2; 3: could not be checked)",
+};
 
 /** A metric for monitoring. */
 export interface CheckFigure {

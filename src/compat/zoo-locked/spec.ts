@@ -1,7 +1,7 @@
-import type { Command } from "../../commands/spec.ts";
+import { declareCommand } from "../../commands/declare-command.ts";
 import { INVALID } from "./codes.ts";
 
-export const zooLocked: Command = {
+export const zooLocked = declareCommand({
   id: "zoo-locked",
   topic: "Migrate",
   brief: "run a command as zoo-locked does",
@@ -24,12 +24,10 @@ export const zooLocked: Command = {
   ],
   takesWords: true,
   failure: INVALID,
-  examples: [
-    ["zoo-locked etcd1:2379,etcd2:2379 /locks/backup '/opt/backup.sh --all'", "through a link of this name"],
-    [
-      "signalbox zoo-locked zk1:2181 /locks/backup '/opt/backup.sh --all'",
+  examples: {
+    "zoo-locked etcd1:2379,etcd2:2379 /locks/backup '/opt/backup.sh --all'": "through a link of this name",
+    "signalbox zoo-locked zk1:2181 /locks/backup '/opt/backup.sh --all'":
       "a line as it was, with SIGNALBOX_ENDPOINTS set",
-    ],
-  ],
+  },
   load: () => import("./zoo-locked.impl.ts"),
-};
+});

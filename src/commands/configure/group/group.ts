@@ -1,5 +1,6 @@
 import { ACTION_FLAGS } from "../../command-line/flags.ts";
-import { type Argument, CONNECTION_SETTINGS, type Command } from "../../spec.ts";
+import { declareCommand } from "../../declare-command.ts";
+import type { Argument } from "../../spec.ts";
 
 const GROUP: Argument = { name: "GROUP", names: "group", help: "name of the group" };
 const MEMBER: Argument = { name: "MEMBER", names: ["host", "group"], isRest: true, help: "hosts and groups" };
@@ -9,7 +10,7 @@ const GUARDED =
   " queues, or deletes something, the command asks first; use --yes in scripts. If another operator changes the group meanwhile," +
   " nothing is done (exit 75), and the changes are printed. If the group is up to date, nothing is written.";
 
-export const groupSet: Command = {
+export const groupSet = declareCommand({
   id: "group set",
   topic: "Configure",
   brief: "create or change a group of hosts",
@@ -23,28 +24,26 @@ export const groupSet: Command = {
     { ...MEMBER, isOptional: true, help: "hosts and groups; without any, the group becomes empty" },
   ],
   flags: ACTION_FLAGS,
-  settings: CONNECTION_SETTINGS,
-  examples: [
-    ["signalbox group set web web1.example.com web2.example.com", "a group of two hosts"],
-    ["signalbox group set all web db", "a group of groups"],
-    ["signalbox group set web web2.example.com --dry-run", "which runs would be ended?"],
-  ],
+  examples: {
+    "signalbox group set web web1.example.com web2.example.com": "a group of two hosts",
+    "signalbox group set all web db": "a group of groups",
+    "signalbox group set web web2.example.com --dry-run": "which runs would be ended?",
+  },
   load: () => import("./group-set.impl.ts"),
-};
+});
 
-export const groupAdd: Command = {
+export const groupAdd = declareCommand({
   id: "group add",
   topic: "Configure",
   brief: "add hosts or groups to a group",
   about: [`The group must exist; \`group set\` creates one. ${GUARDED}`],
   args: [GROUP, MEMBER],
   flags: ACTION_FLAGS,
-  settings: CONNECTION_SETTINGS,
-  examples: [["signalbox group add web web3.example.com", "a new host takes part"]],
+  examples: { "signalbox group add web web3.example.com": "a new host takes part" },
   load: () => import("./group-add.impl.ts"),
-};
+});
 
-export const groupRemove: Command = {
+export const groupRemove = declareCommand({
   id: "group remove",
   topic: "Configure",
   brief: "take hosts or groups out of a group",
@@ -53,12 +52,11 @@ export const groupRemove: Command = {
   ],
   args: [GROUP, MEMBER],
   flags: ACTION_FLAGS,
-  settings: CONNECTION_SETTINGS,
-  examples: [["signalbox group remove web web3.example.com --yes", "in a script"]],
+  examples: { "signalbox group remove web web3.example.com --yes": "in a script" },
   load: () => import("./group-remove.impl.ts"),
-};
+});
 
-export const groupDelete: Command = {
+export const groupDelete = declareCommand({
   id: "group delete",
   topic: "Configure",
   brief: "delete a group",
@@ -68,18 +66,16 @@ export const groupDelete: Command = {
   ],
   args: [GROUP],
   flags: ACTION_FLAGS,
-  settings: CONNECTION_SETTINGS,
-  examples: [["signalbox group delete web --dry-run", "which runs would be ended?"]],
+  examples: { "signalbox group delete web --dry-run": "which runs would be ended?" },
   load: () => import("./group-delete.impl.ts"),
-};
+});
 
-export const groupList: Command = {
+export const groupList = declareCommand({
   id: "group list",
   topic: "Configure",
   brief: "list groups and their members",
   about: ["See `signalbox show group NAME` for details."],
-  flags: [{ name: "json", help: "as JSON" }],
-  settings: CONNECTION_SETTINGS,
-  examples: [["signalbox group list", "all groups"]],
+  flags: { "--json": "as JSON" },
+  examples: { "signalbox group list": "all groups" },
   load: () => import("./group-list.impl.ts"),
-};
+});

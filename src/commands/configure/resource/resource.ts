@@ -1,9 +1,10 @@
 import { ACTION_FLAGS } from "../../command-line/flags.ts";
-import { type Argument, CONNECTION_SETTINGS, type Command } from "../../spec.ts";
+import { declareCommand } from "../../declare-command.ts";
+import type { Argument } from "../../spec.ts";
 
 const RESOURCE: Argument = { name: "RESOURCE", names: "resource", help: "name of the resource" };
 
-export const resourceSet: Command = {
+export const resourceSet = declareCommand({
   id: "resource set",
   topic: "Configure",
   brief: "set how many units of a resource there are",
@@ -23,31 +24,20 @@ export const resourceSet: Command = {
       help: "a number, or an expression with macros; without it, the total is not changed",
     },
   ],
-  flags: [
-    {
-      name: "note",
-      value: "TEXT",
-      canClear: true,
-      help: "a note, shown to others; '' removes it",
-    },
-    {
-      name: "order",
-      value: "NUMBER",
-      canClear: true,
-      help: "position in listings, smallest first; '' removes it",
-    },
+  flags: {
+    "--note TEXT": { canClear: true, help: "a note, shown to others; '' removes it" },
+    "--order NUMBER": { canClear: true, help: "position in listings, smallest first; '' removes it" },
     ...ACTION_FLAGS,
-  ],
-  settings: CONNECTION_SETTINGS,
-  examples: [
-    ["signalbox resource set db 10", "ten units for all runs"],
-    ["signalbox resource set FQDN_cpu CPU", "the number of processors of each host"],
-    ["signalbox resource set db --note 'two of them for reports'", "the total does not change"],
-  ],
+  },
+  examples: {
+    "signalbox resource set db 10": "ten units for all runs",
+    "signalbox resource set FQDN_cpu CPU": "the number of processors of each host",
+    "signalbox resource set db --note 'two of them for reports'": "the total does not change",
+  },
   load: () => import("./resource-set.impl.ts"),
-};
+});
 
-export const resourceDelete: Command = {
+export const resourceDelete = declareCommand({
   id: "resource delete",
   topic: "Configure",
   brief: "delete the configuration of a resource",
@@ -57,18 +47,16 @@ export const resourceDelete: Command = {
   ],
   args: [RESOURCE],
   flags: ACTION_FLAGS,
-  settings: CONNECTION_SETTINGS,
-  examples: [["signalbox resource delete db --dry-run", "which runs would be removed from the queue?"]],
+  examples: { "signalbox resource delete db --dry-run": "which runs would be removed from the queue?" },
   load: () => import("./resource-delete.impl.ts"),
-};
+});
 
-export const resourceList: Command = {
+export const resourceList = declareCommand({
   id: "resource list",
   topic: "Configure",
   brief: "list configured resources and their totals",
   about: ["See `signalbox show resource NAME` for details."],
-  flags: [{ name: "json", help: "as JSON" }],
-  settings: CONNECTION_SETTINGS,
-  examples: [["signalbox resource list", "all configured resources"]],
+  flags: { "--json": "as JSON" },
+  examples: { "signalbox resource list": "all configured resources" },
   load: () => import("./resource-list.impl.ts"),
-};
+});

@@ -1,11 +1,6 @@
 import { ACTION_FLAGS } from "../../command-line/flags.ts";
-import {
-  type Argument,
-  CONNECTION_SETTINGS,
-  type Command,
-  declareRowCommand,
-  type Flag,
-} from "../../spec.ts";
+import { declareCommand, declareRowCommand } from "../../declare-command.ts";
+import type { Argument } from "../../spec.ts";
 import { DEFINITION_FLAGS, START_FLAGS } from "./definition-flags.ts";
 
 const KEY: Argument = { name: "KEY", names: "schedule", help: "the schedule's id" };
@@ -14,9 +9,7 @@ const KEYS: Argument = { name: "KEY", names: "schedule", isRest: true, help: "id
 export const TIMES =
   "Times are ISO 8601 (without an offset, in the schedule's time zone), seconds since the epoch, now, or +2h.";
 
-const PAUSED: Flag = { name: "paused", help: "create it paused; it does not fire until it is resumed" };
-
-export const scheduleAdd: Command = {
+export const scheduleAdd = declareCommand({
   id: "schedule add",
   topic: "Schedule",
   brief: "add a schedule: what to run, and when",
@@ -34,23 +27,23 @@ export const scheduleAdd: Command = {
     { name: "DATA", isOptional: true, help: "JSON for the handler" },
   ],
   takesCommand: "optional",
-  flags: [...START_FLAGS, PAUSED, ...DEFINITION_FLAGS, ...ACTION_FLAGS],
-  settings: CONNECTION_SETTINGS,
-  examples: [
-    [
-      "signalbox schedule add backup '0 3 * * *' --timezone Europe/Berlin -- db-dump --all",
+  flags: {
+    ...START_FLAGS,
+    "--paused": "create it paused; it does not fire until it is resumed",
+    ...DEFINITION_FLAGS,
+    ...ACTION_FLAGS,
+  },
+  examples: {
+    "signalbox schedule add backup '0 3 * * *' --timezone Europe/Berlin -- db-dump --all":
       "run a command every night",
-    ],
-    [`signalbox schedule add report.weekly report @weekly '{"to": "ops"}' --retries 3`, "run a handler"],
-    [
-      "signalbox schedule add poll - '*/5 * * * *' --jitter 2m --catchup latest",
+    'signalbox schedule add report.weekly report @weekly \'{"to": "ops"}\' --retries 3': "run a handler",
+    "signalbox schedule add poll - '*/5 * * * *' --jitter 2m --catchup latest":
       "run the handler for type poll",
-    ],
-  ],
+  },
   load: () => import("./add.impl.ts"),
-};
+});
 
-export const scheduleEdit: Command = {
+export const scheduleEdit = declareCommand({
   id: "schedule edit",
   topic: "Schedule",
   brief: "change a schedule, by flags or in your editor",
@@ -61,33 +54,31 @@ export const scheduleEdit: Command = {
   ],
   args: [KEY],
   takesCommand: "optional",
-  flags: [
-    { name: "cron", value: "CRON", help: "when" },
-    { name: "type", value: "TYPE", canClear: true, help: "selects the handler" },
+  flags: {
+    "--cron CRON": "when",
+    "--type TYPE": { canClear: true, help: "selects the handler" },
     ...START_FLAGS,
     ...DEFINITION_FLAGS,
     ...ACTION_FLAGS,
-  ],
-  settings: CONNECTION_SETTINGS,
-  examples: [
-    ["signalbox schedule edit backup --cron '30 4 * * *'", "another time"],
-    ["signalbox schedule edit backup --timeout '' --retries 2", "no time limit, and two retries"],
-    ["signalbox schedule edit backup", "in your editor"],
-  ],
+  },
+  examples: {
+    "signalbox schedule edit backup --cron '30 4 * * *'": "another time",
+    "signalbox schedule edit backup --timeout '' --retries 2": "no time limit, and two retries",
+    "signalbox schedule edit backup": "in your editor",
+  },
   load: () => import("./edit.impl.ts"),
-};
+});
 
-export const scheduleDelete: Command = {
+export const scheduleDelete = declareCommand({
   id: "schedule delete",
   topic: "Schedule",
   brief: "delete schedules and their history",
   about: ["Running commands continue. If one of the schedules does not exist, none is deleted (exit 1)."],
   args: [KEYS],
   flags: ACTION_FLAGS,
-  settings: CONNECTION_SETTINGS,
-  examples: [["signalbox schedule delete backup report.weekly --dry-run", "what would be deleted?"]],
+  examples: { "signalbox schedule delete backup report.weekly --dry-run": "what would be deleted?" },
   load: () => import("./delete.impl.ts"),
-};
+});
 
 export const schedulePause = declareRowCommand({
   id: "schedule pause",
@@ -100,14 +91,11 @@ export const schedulePause = declareRowCommand({
     "Times are ISO 8601 (without an offset, in UTC), seconds since the epoch, or +2h.",
   ],
   args: [KEYS],
-  flags: [{ name: "until", value: "TIME", help: "resume automatically at this time" }, ...ACTION_FLAGS],
-  settings: CONNECTION_SETTINGS,
-  examples: [
-    [
-      "signalbox schedule pause backup --until +8h --reason 'the disk is full'",
+  flags: { "--until TIME": "resume automatically at this time", ...ACTION_FLAGS },
+  examples: {
+    "signalbox schedule pause backup --until +8h --reason 'the disk is full'":
       "for eight hours, with a reason",
-    ],
-  ],
+  },
   load: () => import("./pause.impl.ts"),
 });
 
@@ -118,8 +106,7 @@ export const scheduleResume = declareRowCommand({
   brief: "let paused schedules fire again, from now on",
   args: [KEYS],
   flags: ACTION_FLAGS,
-  settings: CONNECTION_SETTINGS,
-  examples: [["signalbox schedule resume backup", "fire again"]],
+  examples: { "signalbox schedule resume backup": "fire again" },
   load: () => import("./resume.impl.ts"),
 });
 
@@ -133,30 +120,24 @@ export const scheduleTrigger = declareRowCommand({
       " schedule dead` lists these occurrences.",
   ],
   args: [KEYS],
-  flags: [
-    {
-      name: "dead",
-      value: "TIME",
-      help: "the scheduled time of a dead letter; it is removed from the list, and runs again",
-    },
+  flags: {
+    "--dead TIME": "the scheduled time of a dead letter; it is removed from the list, and runs again",
     ...ACTION_FLAGS,
-  ],
-  settings: CONNECTION_SETTINGS,
-  examples: [
-    ["signalbox schedule trigger backup", "run it now"],
-    ["signalbox schedule trigger backup --dead '2026-11-21 03:00:00Z'", "run a dead letter again"],
-  ],
+  },
+  examples: {
+    "signalbox schedule trigger backup": "run it now",
+    "signalbox schedule trigger backup --dead '2026-11-21 03:00:00Z'": "run a dead letter again",
+  },
   load: () => import("./trigger.impl.ts"),
 });
 
-export const scheduleBury: Command = {
+export const scheduleBury = declareCommand({
   id: "schedule bury",
   topic: "Schedule",
   brief: "delete dead letters of schedules",
   about: ["They are removed from the list of `signalbox schedule dead`, and do not run again."],
   args: [KEYS],
   flags: ACTION_FLAGS,
-  settings: CONNECTION_SETTINGS,
-  examples: [["signalbox schedule bury backup --reason 'made up for by hand'", "delete its dead letters"]],
+  examples: { "signalbox schedule bury backup --reason 'made up for by hand'": "delete its dead letters" },
   load: () => import("./bury.impl.ts"),
-};
+});

@@ -7,6 +7,7 @@ import { NotFoundError } from "../../../schedule/errors.ts";
 import { buildModifyMutation } from "../../../work/schedules/schedule-mutations.ts";
 import { readStoredSchedules, type StoredSchedule } from "../../../work/schedules/stored-schedules.ts";
 import { ACTION_FLAGS, getTextFlag, parseReasonFlag } from "../../command-line/flags.ts";
+import { toFlags } from "../../declare-command.ts";
 import { editText } from "../../editor/edit-text.ts";
 import { createActionCommand } from "../../outcome/action-command.ts";
 import type { ActionOutcome } from "../../outcome/action-outcome.ts";
@@ -29,7 +30,12 @@ export const { execute, perform } = createActionCommand(async (call, io, context
     : await editInEditor(call, io, context, seen);
 });
 
-const NON_CHANGE_FLAGS = new Set([...ACTION_FLAGS.map(({ name }) => name), "config", "verbose", "quiet"]);
+const NON_CHANGE_FLAGS = new Set([
+  ...toFlags(ACTION_FLAGS).map(({ name }) => name),
+  "config",
+  "verbose",
+  "quiet",
+]);
 
 /** Reports whether a flag or a command changes the schedule. */
 function hasChanges({ flags, command }: Call): boolean {

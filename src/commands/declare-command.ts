@@ -1,0 +1,55 @@
+import { CONNECTION_SETTINGS, type Command, type Flag, type RowCommand, type RowKind } from "./spec.ts";
+
+/** What is declared of a flag besides its spelling. */
+type FlagDetails = Omit<Flag, "name" | "short" | "value" | "isOptional">;
+
+/**
+ * Flags by their spelling, as help shows it: `-w, --wait`, `--timeout DURATION`, `--wait[=DURATION]`. A text alone is the
+ * help of the flag.
+ */
+export type FlagTable = Readonly<Record<string, string | FlagDetails>>;
+
+/** A command as it is written down. */
+interface CommandDeclaration extends Omit<Command, "flags" | "variables" | "examples"> {
+  flags?: FlagTable;
+  /** What each variable is for. */
+  variables?: Readonly<Record<string, string>>;
+  /** What each line does. */
+  examples: Readonly<Record<string, string>>;
+}
+
+/** Declares a command. Unless it is a front end, its settings are by default those of the connection to etcd. */
+export function declareCommand(declaration: CommandDeclaration): Command {
+  const { flags = {}, variables = {}, examples, takesWords, ...others } = declaration;
+  return {
+    settings: takesWords ? [] : CONNECTION_SETTINGS,
+    ...others,
+    ...(takesWords && { takesWords }),
+    flags: toFlags(flags),
+    variables: Object.entries(variables),
+    examples: Object.entries(examples),
+  };
+}
+
+/** Declares a command that acts on rows. Keeps the types of its id and of its kinds of rows. */
+export function declareRowCommand<const Id extends string, const K extends RowKind>(
+  declaration: CommandDeclaration & Pick<RowCommand<Id, K>, "id" | "rows">,
+): RowCommand<Id, K> {
+  const { id, rows } = declaration;
+  return { ...declareCommand(declaration), id, rows };
+}
+
+const SPELLING = /^(?:-(?<short>\w), )?--(?<name>[\w-]+)(?:\[=(?<optional>.+)\]| (?<value>.+))?$/;
+
+export function toFlags(table: FlagTable): Flag[] {
+  return Object.entries(table).map(([spelling, details]) => {
+    const { short, name = "", optional, value = optional } = SPELLING.exec(spelling)?.groups ?? {};
+    return {
+      name,
+      ...(short !== undefined && { short }),
+      ...(value !== undefined && { value }),
+      ...(optional !== undefined && { isOptional: true }),
+      ...(typeof details === "string" ? { help: details } : details),
+    };
+  });
+}
