@@ -19,6 +19,12 @@ export interface CommandContext extends CommandConnection {
   printMessage(line: string): void;
 }
 
+/** The context of a command that acts: its command line too. */
+export interface ActionContext extends CommandContext {
+  call: Call;
+  io: CommandIo;
+}
+
 /** The user ended the command with Ctrl+C, or with one of the other signals in `ENDING_SIGNALS`. */
 export class InterruptedError extends Error {
   /** 128 plus the number of the signal, as in shells. */

@@ -7,7 +7,7 @@ import type { Compare } from "../../../protocol/txn.ts";
 import { parseRevisionFlag } from "../../command-line/flags.ts";
 import { readSnapshotAt } from "../../read-snapshot.ts";
 import type { Call } from "../../spec.ts";
-import type { CommandContext } from "../../store-command.ts";
+import type { ActionContext } from "../../store-command.ts";
 
 /**
  * Collections that decide what a drain affects. Runs come and go in the scope at any time, so they never refuse a
@@ -21,14 +21,13 @@ const DECISIVE_COLLECTIONS: readonly Collection[] = ["groups", "drains"];
  * @throws as `readSnapshotAt`
  */
 export async function readExpectedSnapshot(
-  call: Call,
-  context: CommandContext,
+  context: ActionContext,
   now: Snapshot,
 ): Promise<Snapshot | undefined> {
-  const expected = parseRevisionFlag(call, "expect-revision");
+  const expected = parseRevisionFlag(context.call, "expect-revision");
   if (expected === undefined) return undefined;
   // Only `--reset` needs the holders at that revision.
-  const collections: readonly Collection[] = call.flags.reset
+  const collections: readonly Collection[] = context.call.flags.reset
     ? ["locks", "resources", ...DECISIVE_COLLECTIONS]
     : DECISIVE_COLLECTIONS;
   return await readSnapshotAt(context, collections, expected, now);

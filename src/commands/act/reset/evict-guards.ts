@@ -3,8 +3,7 @@ import { guardOwned } from "../../../protocol/guards.ts";
 import type { Compare } from "../../../protocol/txn.ts";
 import { parseRevisionFlag } from "../../command-line/flags.ts";
 import { QUEUE_COLLECTIONS, readSnapshot, readSnapshotAt } from "../../read-snapshot.ts";
-import type { Call } from "../../spec.ts";
-import type { CommandContext } from "../../store-command.ts";
+import type { ActionContext } from "../../store-command.ts";
 import { computeEvictionChanges, type EvictionScope, findNextEntries } from "./evict-changes.ts";
 
 /** The eviction to guard, and the snapshot that it is based on. */
@@ -16,11 +15,10 @@ type GuardedEviction = EvictionScope & { snapshot: Snapshot };
  * @throws as `readSnapshotAt`
  */
 export async function describeChangesSince(
-  call: Call,
-  context: CommandContext,
+  context: ActionContext,
   plan: GuardedEviction,
 ): Promise<readonly string[]> {
-  const expected = parseRevisionFlag(call, "expect-revision");
+  const expected = parseRevisionFlag(context.call, "expect-revision");
   if (expected === undefined) return [];
   const before = await readSnapshotAt(context, QUEUE_COLLECTIONS, expected, plan.snapshot);
   const { atStake, others } = computeEvictionChanges(
@@ -38,7 +36,7 @@ export async function describeChangesSince(
 
 /** Describes what other operators changed between the read and the write. @throws StoreError */
 export async function readCurrentChanges(
-  context: CommandContext,
+  context: ActionContext,
   plan: GuardedEviction,
 ): Promise<readonly string[]> {
   const now = await readSnapshot(context, QUEUE_COLLECTIONS);
@@ -47,8 +45,8 @@ export async function readCurrentChanges(
 }
 
 /** Builds the guards that the runs shown as next are still there. Empty if nothing was shown. */
-export function buildNextGuards(call: Call, context: CommandContext, plan: GuardedEviction): Compare[] {
-  const isShown = !call.flags.yes || parseRevisionFlag(call, "expect-revision") !== undefined;
+export function buildNextGuards(context: ActionContext, plan: GuardedEviction): Compare[] {
+  const isShown = !context.call.flags.yes || parseRevisionFlag(context.call, "expect-revision") !== undefined;
   return isShown
     ? guardOwned(findNextEntries(plan.findEntries(plan.snapshot), plan.snapshot, context.clock.getWallTime()))
     : [];

@@ -9,22 +9,22 @@ import { getTextFlag } from "../../command-line/flags.ts";
 import { findOnlyClaim } from "../../find-only-claim.ts";
 import { createActionCommand } from "../../outcome/action-command.ts";
 import { QUEUE_COLLECTIONS, readSnapshot } from "../../read-snapshot.ts";
-import { evict } from "./evict.ts";
+import { EvictionCommand } from "./evict.ts";
 
-export const { execute, perform } = createActionCommand(async (call, io, context) => {
-  const [kindName = "", nameGiven = ""] = call.args;
+export const { execute, perform } = createActionCommand(async (context) => {
+  const [kindName = "", nameGiven = ""] = context.call.args;
   const kind: QueueKind = kindName === "resource" ? "resource" : "lock";
   const name = validateName(kind, nameGiven);
   const snapshot = await readSnapshot(context, QUEUE_COLLECTIONS);
-  const wanted = getTextFlag(call, "run");
+  const wanted = getTextFlag(context.call, "run");
   const run = wanted === undefined ? undefined : resolveRun(snapshot, kind, name, wanted);
-  return await evict(call, io, context, {
+  return await new EvictionCommand(context, {
     ...{ action: "reset", target: `${kind} ${name}`, snapshot },
     findEntries: (seen) => findResetTargets(seen, kind, name, run),
     queues: [{ kind, name }],
     words: `signalbox reset ${kind} ${quoteShellWord(name)}${run === undefined ? "" : ` --run ${run}`}`,
     nothing: describeNothingHeld(snapshot, kind, name),
-  });
+  }).run();
 });
 
 /**

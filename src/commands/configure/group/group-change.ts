@@ -21,8 +21,8 @@ export type MembersUpdate = (
 
 /** Creates a command that changes one group: `GROUP MEMBER...`. */
 export function createGroupCommand(updateMembers: MembersUpdate): ActionImplementation {
-  return createActionCommand(async (call, io, context) => {
-    const [given = "", ...members] = call.args;
+  return createActionCommand(async (context) => {
+    const [given = "", ...members] = context.call.args;
     const name = validateName("group", given);
     for (const member of members) checkMember(member);
     const snapshot = await readSnapshot(context, IMPACT_COLLECTIONS);
@@ -36,7 +36,7 @@ export function createGroupCommand(updateMembers: MembersUpdate): ActionImplemen
         ? `group ${quoteText(name)} does not exist: nothing to change`
         : `group ${quoteText(name)} is up to date: nothing to change`;
     const draft = { action: "group", target: `group ${name}`, snapshot, nothing } as const;
-    return await new ConfigChangeCommand(call, io, context, {
+    return await new ConfigChangeCommand(context, {
       ...draft,
       notes: kept?.fault === undefined ? [] : [`group ${quoteText(name)} could not be read: ${kept.fault}`],
       changes: isSame ? [] : [{ kind: "group", name, before, after }],

@@ -6,8 +6,8 @@ import type { Snapshot } from "../../../model/snapshot/snapshot.ts";
 import { validateName } from "../../../protocol/names.ts";
 import { createActionCommand } from "../../outcome/action-command.ts";
 import { readSnapshot } from "../../read-snapshot.ts";
-import type { ActionImplementation, Call } from "../../spec.ts";
-import type { CommandContext } from "../../store-command.ts";
+import type { ActionImplementation } from "../../spec.ts";
+import type { ActionContext } from "../../store-command.ts";
 import { ConfigChangeCommand } from "../config-change-command.ts";
 import { IMPACT_COLLECTIONS } from "../config-snapshot.ts";
 
@@ -15,23 +15,23 @@ import { IMPACT_COLLECTIONS } from "../config-snapshot.ts";
 export type ResourceUpdate = (
   /** Undefined if the resource is not configured; empty if it cannot be read. */
   before: ResourceConfig | undefined,
-  given: { call: Call; context: CommandContext; name: string; snapshot: Snapshot },
+  given: { context: ActionContext; name: string; snapshot: Snapshot },
 ) => ResourceConfig | undefined;
 
 /** Creates a command that changes one resource: `RESOURCE …`. */
 export function createResourceCommand(updateConfig: ResourceUpdate): ActionImplementation {
-  return createActionCommand(async (call, io, context) => {
-    const [given = ""] = call.args;
+  return createActionCommand(async (context) => {
+    const [given = ""] = context.call.args;
     const name = validateName("resource", given);
     const snapshot = await readSnapshot(context, IMPACT_COLLECTIONS);
     const kept = snapshot.resources.get(name);
     const before = kept && normalizeResource(kept.value ?? {});
-    const after = updateConfig(before, { call, context, name, snapshot });
+    const after = updateConfig(before, { context, name, snapshot });
     const nothing =
       before === undefined
         ? `resource ${quoteText(name)} is not configured: nothing to change`
         : `resource ${quoteText(name)} is up to date: nothing to change`;
-    return await new ConfigChangeCommand(call, io, context, {
+    return await new ConfigChangeCommand(context, {
       ...{ action: "resource", target: `resource ${name}`, snapshot, nothing },
       notes:
         kept?.fault === undefined ? [] : [`resource ${quoteText(name)} could not be read: ${kept.fault}`],

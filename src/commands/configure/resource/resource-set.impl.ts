@@ -8,7 +8,8 @@ import { createTotalCheck } from "../config-snapshot.ts";
 import { createResourceCommand } from "./resource-change.ts";
 
 /** Fields that are not given stay unchanged. */
-export const { execute, perform } = createResourceCommand((before, { call, context, name, snapshot }) => {
+export const { execute, perform } = createResourceCommand((before, { context, name, snapshot }) => {
+  const { call } = context;
   const [, total] = call.args;
   const fault = total === undefined ? undefined : createTotalCheck(context, snapshot)(name, total);
   if (fault !== undefined) throw new UsageError(`total ${fault}`);

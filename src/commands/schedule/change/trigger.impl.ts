@@ -2,6 +2,6 @@ import { buildTriggerMutation } from "../../../work/schedules/schedule-mutations
 import { parseInstantFlag } from "../instant.ts";
 import { createKeysCommand } from "./keys-command.ts";
 
-export const { execute, perform } = createKeysCommand("Trigger", (ids, call, context) =>
-  buildTriggerMutation(ids, parseInstantFlag(call, "dead", "UTC", context.clock.getWallTime())),
+export const { execute, perform } = createKeysCommand("Trigger", (ids, context) =>
+  buildTriggerMutation(ids, parseInstantFlag(context.call, "dead", "UTC", context.clock.getWallTime())),
 );

@@ -8,7 +8,8 @@ import { checkName } from "../command-words.ts";
 import { createImportFaults } from "../transfer/import-input.ts";
 import { convertTable } from "./convert.ts";
 
-export const { execute, perform } = createActionCommand(async (call, io, context) => {
+export const { execute, perform } = createActionCommand(async (context) => {
+  const { call, io } = context;
   const [file = "-"] = call.args;
   const text = await readDocumentText(io, file);
   const name = file === "-" ? "standard input" : file;
@@ -23,7 +24,7 @@ export const { execute, perform } = createActionCommand(async (call, io, context
   const formatRemark = ({ line, detail }: { line: number; detail: string }) => `${name}:${line}: ${detail}`;
   if (faults.length > 0)
     return createImportFaults([...faults].sort((a, b) => a.line - b.line).map(formatRemark));
-  return await new AmendmentCommand(call, io, context, {
+  return await new AmendmentCommand(context, {
     amendment: buildImportMutation({
       ...{ definitions, positions, source, prunes: call.flags.prune === true },
       target: `schedules of ${basename(name)}`,
