@@ -62,7 +62,7 @@ export const cronlock = declareCommand({
       "on one of all hosts, each minute",
     "CRONLOCK_RESET=yes cronlock ./mail.sh": "end the run that holds the lock",
   },
-  load: () => import("./cronlock.impl.ts"),
+  load: async () => (await import("./cronlock.impl.ts")).cronlockFrontEnd,
 });
 
 export const golock = declareCommand({
@@ -83,5 +83,5 @@ export const golock = declareCommand({
     "signalbox golock command.sh": "in place of: golock command.sh",
     "CRONLOCK_KEY=ls golock ls -al": "a lock that other commands can share",
   },
-  load: () => import("./golock.impl.ts"),
+  load: async () => (await import("./cronlock.impl.ts")).golockFrontEnd,
 });

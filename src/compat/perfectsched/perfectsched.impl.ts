@@ -113,8 +113,8 @@ function buildZoneNotes({ timezone }: AddCommand, setup: PerfectschedConfig): st
 }
 
 async function removeSchedule(key: string, setup: PerfectschedConfig, world: CommandIo): Promise<number> {
-  const { execute: removeAll } = await import("../../commands/schedule/change/delete.impl.ts");
-  return await removeAll(buildCall(setup, [key], { yes: true }), silenceOutput(world));
+  const { deleteSchedules } = await import("../../commands/schedule/change/keys-commands.impl.ts");
+  return await deleteSchedules.execute(buildCall(setup, [key], { yes: true }), silenceOutput(world));
 }
 
 async function checkCluster(setup: PerfectschedConfig, world: CommandIo): Promise<number> {

@@ -29,7 +29,7 @@ export const groupSet = declareCommand({
     "signalbox group set all web db": "a group of groups",
     "signalbox group set web web2.example.com --dry-run": "which runs would be ended?",
   },
-  load: () => import("./group-set.impl.ts"),
+  load: async () => (await import("./group.impl.ts")).setMembers,
 });
 
 export const groupAdd = declareCommand({
@@ -40,7 +40,7 @@ export const groupAdd = declareCommand({
   args: [GROUP, MEMBER],
   flags: ACTION_FLAGS,
   examples: { "signalbox group add web web3.example.com": "a new host takes part" },
-  load: () => import("./group-add.impl.ts"),
+  load: async () => (await import("./group.impl.ts")).addMembers,
 });
 
 export const groupRemove = declareCommand({
@@ -53,7 +53,7 @@ export const groupRemove = declareCommand({
   args: [GROUP, MEMBER],
   flags: ACTION_FLAGS,
   examples: { "signalbox group remove web web3.example.com --yes": "in a script" },
-  load: () => import("./group-remove.impl.ts"),
+  load: async () => (await import("./group.impl.ts")).removeMembers,
 });
 
 export const groupDelete = declareCommand({
@@ -67,7 +67,7 @@ export const groupDelete = declareCommand({
   args: [GROUP],
   flags: ACTION_FLAGS,
   examples: { "signalbox group delete web --dry-run": "which runs would be ended?" },
-  load: () => import("./group-delete.impl.ts"),
+  load: async () => (await import("./group.impl.ts")).deleteGroup,
 });
 
 export const groupList = declareCommand({

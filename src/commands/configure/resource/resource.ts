@@ -34,7 +34,7 @@ export const resourceSet = declareCommand({
     "signalbox resource set FQDN_cpu CPU": "the number of processors of each host",
     "signalbox resource set db --note 'two of them for reports'": "the total does not change",
   },
-  load: () => import("./resource-set.impl.ts"),
+  load: async () => (await import("./resource.impl.ts")).setResource,
 });
 
 export const resourceDelete = declareCommand({
@@ -48,7 +48,7 @@ export const resourceDelete = declareCommand({
   args: [RESOURCE],
   flags: ACTION_FLAGS,
   examples: { "signalbox resource delete db --dry-run": "which runs would be removed from the queue?" },
-  load: () => import("./resource-delete.impl.ts"),
+  load: async () => (await import("./resource.impl.ts")).deleteResource,
 });
 
 export const resourceList = declareCommand({

@@ -77,7 +77,7 @@ export const scheduleDelete = declareCommand({
   args: [KEYS],
   flags: ACTION_FLAGS,
   examples: { "signalbox schedule delete backup report.weekly --dry-run": "what would be deleted?" },
-  load: () => import("./delete.impl.ts"),
+  load: async () => (await import("./keys-commands.impl.ts")).deleteSchedules,
 });
 
 export const schedulePause = declareRowCommand({
@@ -96,7 +96,7 @@ export const schedulePause = declareRowCommand({
     "signalbox schedule pause backup --until +8h --reason 'the disk is full'":
       "for eight hours, with a reason",
   },
-  load: () => import("./pause.impl.ts"),
+  load: async () => (await import("./keys-commands.impl.ts")).pauseSchedules,
 });
 
 export const scheduleResume = declareRowCommand({
@@ -107,7 +107,7 @@ export const scheduleResume = declareRowCommand({
   args: [KEYS],
   flags: ACTION_FLAGS,
   examples: { "signalbox schedule resume backup": "fire again" },
-  load: () => import("./resume.impl.ts"),
+  load: async () => (await import("./keys-commands.impl.ts")).resumeSchedules,
 });
 
 export const scheduleTrigger = declareRowCommand({
@@ -128,7 +128,7 @@ export const scheduleTrigger = declareRowCommand({
     "signalbox schedule trigger backup": "run it now",
     "signalbox schedule trigger backup --dead '2026-11-21 03:00:00Z'": "run a dead letter again",
   },
-  load: () => import("./trigger.impl.ts"),
+  load: async () => (await import("./keys-commands.impl.ts")).triggerSchedules,
 });
 
 export const scheduleBury = declareCommand({
@@ -139,5 +139,5 @@ export const scheduleBury = declareCommand({
   args: [KEYS],
   flags: ACTION_FLAGS,
   examples: { "signalbox schedule bury backup --reason 'made up for by hand'": "delete its dead letters" },
-  load: () => import("./bury.impl.ts"),
+  load: async () => (await import("./keys-commands.impl.ts")).buryDeadLetters,
 });

@@ -10,17 +10,34 @@ import type { ActionImplementation } from "../../spec.ts";
 import { ConfigChangeCommand } from "../config-change-command.ts";
 import { IMPACT_COLLECTIONS } from "../config-snapshot.ts";
 
+/** A group, and the complete configuration. */
+interface GroupPlace {
+  name: string;
+  snapshot: Snapshot;
+}
+
 /** Computes the new members of a group. */
-export type MembersUpdate = (
+type MembersUpdate = (
   /** Undefined if the group does not exist; empty if it cannot be read. */
   before: readonly string[] | undefined,
   given: readonly string[],
-  /** The group, and the complete configuration. */
-  where: { name: string; snapshot: Snapshot },
+  where: GroupPlace,
 ) => readonly string[] | undefined;
 
+export const setMembers = createGroupCommand((_, given) => given);
+export const addMembers = createGroupCommand((before, given, where) => {
+  if (given.length === 0) throw new UsageError("MEMBER is missing: the host or group to add");
+  return [...getCurrentMembers(before, where), ...given];
+});
+export const removeMembers = createGroupCommand((before, given, where) => {
+  if (given.length === 0) throw new UsageError("MEMBER is missing: the host or group to remove");
+  const gone = new Set(given);
+  return getCurrentMembers(before, where).filter((member) => !gone.has(member));
+});
+export const deleteGroup = createGroupCommand(() => undefined);
+
 /** Creates a command that changes one group: `GROUP MEMBER...`. */
-export function createGroupCommand(updateMembers: MembersUpdate): ActionImplementation {
+function createGroupCommand(updateMembers: MembersUpdate): ActionImplementation {
   return createActionCommand(async (context) => {
     const [given = "", ...members] = context.call.args;
     const name = validateName("group", given);
@@ -45,8 +62,9 @@ export function createGroupCommand(updateMembers: MembersUpdate): ActionImplemen
 }
 
 /** Returns the members of a group that is changed, not replaced. @throws ConfigError if there is nothing to change */
-export function getCurrentMembers(
-  ...[before, , { name, snapshot }]: Parameters<MembersUpdate>
+function getCurrentMembers(
+  before: readonly string[] | undefined,
+  { name, snapshot }: GroupPlace,
 ): readonly string[] {
   const fault = snapshot.groups.get(name)?.fault;
   if (fault !== undefined)
