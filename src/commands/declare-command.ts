@@ -9,8 +9,15 @@ type FlagDetails = Omit<Flag, "name" | "short" | "value" | "isOptional">;
  */
 export type FlagTable = Readonly<Record<string, string | FlagDetails>>;
 
+/** What is declared of an argument besides its spelling. */
+export type ArgumentDetails = Omit<Argument, "name" | "isOptional" | "isRest">;
+
+/** Arguments by their spelling, as usage lines show them: `NAME`, `[NAME]`, `FILE...`, `[FILE...]`. */
+export type ArgumentTable = Readonly<Record<string, string | ArgumentDetails>>;
+
 /** A command as it is written down. */
-interface CommandDeclaration extends Omit<Command, "flags" | "variables" | "examples"> {
+interface CommandDeclaration extends Omit<Command, "args" | "flags" | "variables" | "examples"> {
+  args?: ArgumentTable;
   flags?: FlagTable;
   /** What each variable is for. */
   variables?: Readonly<Record<string, string>>;
@@ -20,11 +27,12 @@ interface CommandDeclaration extends Omit<Command, "flags" | "variables" | "exam
 
 /** Declares a command. Unless it is a front end, its settings are by default those of the connection to etcd. */
 export function declareCommand(declaration: CommandDeclaration): Command {
-  const { flags = {}, variables = {}, examples, takesWords, ...others } = declaration;
+  const { args = {}, flags = {}, variables = {}, examples, takesWords, ...others } = declaration;
   return {
     settings: takesWords ? [] : CONNECTION_SETTINGS,
     ...others,
     ...(takesWords && { takesWords }),
+    args: toArguments(args),
     flags: toFlags(flags),
     variables: Object.entries(variables),
     examples: Object.entries(examples),
@@ -39,6 +47,16 @@ export function declareRowCommand<const Id extends string, const K extends RowKi
   return { ...declareCommand(declaration), id, rows };
 }
 
+function toArguments(table: ArgumentTable): Argument[] {
+  return Object.entries(table).map(([spelling, details]) => ({
+    name: spelling.replace(/^\[|\.\.\.|\]$/g, ""),
+    ...(spelling.startsWith("[") && { isOptional: true }),
+    ...(/\.\.\.\]?$/.test(spelling) && { isRest: true }),
+    ...toDetails(details),
+  }));
+}
+
+/** Matches the spelling of a flag. */
 const SPELLING = /^(?:-(?<short>\w), )?--(?<name>[\w-]+)(?:\[=(?<optional>.+)\]| (?<value>.+))?$/;
 
 export function toFlags(table: FlagTable): Flag[] {
@@ -49,7 +67,11 @@ export function toFlags(table: FlagTable): Flag[] {
       ...(short !== undefined && { short }),
       ...(value !== undefined && { value }),
       ...(optional !== undefined && { isOptional: true }),
-      ...(typeof details === "string" ? { help: details } : details),
+      ...toDetails(details),
     };
   });
+}
+
+function toDetails<T extends { help: string }>(details: string | T): T | { help: string } {
+  return typeof details === "string" ? { help: details } : details;
 }

@@ -35,3 +35,17 @@ describe("settings", () => {
     expect(declareCommand({ ...plain, takesWords: true }).settings).toEqual([]);
   });
 });
+
+describe("arguments", () => {
+  const plain = { id: "x", topic: "See", brief: "b", examples: { "signalbox x": "e" } } as const;
+
+  test.each([
+    ["NAME", { name: "NAME" }],
+    ["[NAME]", { name: "NAME", isOptional: true }],
+    ["FILE...", { name: "FILE", isRest: true }],
+    ["[KEY|CRON...]", { name: "KEY|CRON", isOptional: true, isRest: true }],
+  ])("are read from their spelling: %s", (spelling, expected) => {
+    const { args } = declareCommand({ ...plain, args: { [spelling]: { names: "lock", help: "which" } } });
+    expect(args).toEqual([{ ...expected, names: "lock", help: "which" }]);
+  });
+});

@@ -10,7 +10,7 @@ export const checkHosts = declareCommand({
       " host is a failure. Hosts that are not active, and members that were never seen, are warnings.",
     "The exit code is 0 if all is fine, 1 with warnings, 2 with failures, 69 if etcd could not be read.",
   ],
-  args: [{ name: "GROUP", isRest: true, isOptional: true, names: "group", help: "only these groups" }],
+  args: { "[GROUP...]": { names: "group", help: "only these groups" } },
   flags: { "--within DURATION": "how long ago a host may have been seen (default: 1h)", ...CHECK_FLAGS },
   examples: {
     "signalbox check hosts": "every group",

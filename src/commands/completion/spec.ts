@@ -12,7 +12,7 @@ export const completion = declareCommand({
       " --endpoints, --prefix and similar flags on the line are used.",
     "Names with invisible characters are not offered. Other names are quoted, so that the shell never executes them.",
   ],
-  args: [{ name: "SHELL", choices: ["bash", "zsh", "fish"], help: "bash, zsh or fish" }],
+  args: { SHELL: { choices: ["bash", "zsh", "fish"], help: "bash, zsh or fish" } },
   settings: [],
   examples: {
     "signalbox completion bash > /etc/bash_completion.d/signalbox": "for every user, with bash-completion",

@@ -1,11 +1,7 @@
-import { declareCommand } from "../../commands/declare-command.ts";
-import type { Argument } from "../../commands/spec.ts";
+import { type ArgumentTable, declareCommand } from "../../commands/declare-command.ts";
 import { CODES } from "./settings/codes.ts";
 
-const ARGS: readonly Argument[] = [
-  { name: "COMMAND", help: "the command to run" },
-  { name: "ARG", isOptional: true, isRest: true, help: "its arguments" },
-];
+const ARGS: ArgumentTable = { COMMAND: "the command to run", "[ARG...]": "its arguments" };
 
 const VARIABLES = {
   CRONLOCK_HOST: "host of etcd, or several separated by commas, with or without :PORT",

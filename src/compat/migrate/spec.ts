@@ -13,7 +13,7 @@ export const migrateCrontabCommand = declareCommand({
     "Old and new locks do not exclude each other. So that no job runs twice during the change, first install the output of" +
       " --around on all hosts, and then the output without --around: docs/migrate.md.",
   ],
-  args: [{ name: "FILE", help: "the crontab; - is standard input" }],
+  args: { FILE: "the crontab; - is standard input" },
   flags: {
     "--check":
       "only report: exit 1 if a line would change or cannot be translated, 0 if there is nothing to do",

@@ -13,10 +13,10 @@ export const perfectsched = declareCommand({
     "run starts a worker of signalbox. CLASS is a file of handlers, or the name of an environment in one; for a class of Ruby, the" +
       " handlers in the configuration are used. docs/migrate/perfectsched.md explains the migration.",
   ],
-  args: [
-    { name: "COMMAND", choices: ["list", "add", "delete", "run", "init"], help: "the subcommand" },
-    { name: "ARG", isOptional: true, isRest: true, help: "its arguments" },
-  ],
+  args: {
+    COMMAND: { choices: ["list", "add", "delete", "run", "init"], help: "the subcommand" },
+    "[ARG...]": "its arguments",
+  },
   takesWords: true,
   failure: EXIT.undone,
   flags: {

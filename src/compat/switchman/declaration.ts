@@ -19,10 +19,7 @@ export const declaration = declareCommand({
     "Logs in switchman's form: warnings to standard error, everything if DEBUG is set; and to the logfile of the" +
       " configuration file, from its loglevel on.",
   ],
-  args: [
-    { name: "COMMAND", help: "the command to run, best after --" },
-    { name: "ARG", isOptional: true, isRest: true, help: "its arguments" },
-  ],
+  args: { COMMAND: "the command to run, best after --", "[ARG...]": "its arguments" },
   takesWords: true,
   failure: DIED,
   flags: {

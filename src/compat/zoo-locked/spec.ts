@@ -16,12 +16,12 @@ export const zooLocked = declareCommand({
       " message on standard error. 2: a host name does not resolve. 22: the arguments or the configuration are wrong. 125: the lock was lost, and the command" +
       " terminated, which zoo-locked does not detect.",
   ],
-  args: [
-    { name: "HOSTS", help: "etcd's members, separated by commas: etcd1:2379,etcd2:2379" },
-    { name: "PATH", help: "the lock, such as /locks/a" },
-    { name: "COMMAND", help: "the command to run, in quotes" },
-    { name: "ARG", isOptional: true, isRest: true, help: "ignored" },
-  ],
+  args: {
+    HOSTS: "etcd's members, separated by commas: etcd1:2379,etcd2:2379",
+    PATH: "the lock, such as /locks/a",
+    COMMAND: "the command to run, in quotes",
+    "[ARG...]": "ignored",
+  },
   takesWords: true,
   failure: INVALID,
   examples: {

@@ -1,14 +1,9 @@
 import { DRAIN_SCOPES } from "../../../protocol/keys.ts";
 import { ACTION_FLAGS } from "../../command-line/flags.ts";
-import { declareRowCommand } from "../../declare-command.ts";
-import type { Argument } from "../../spec.ts";
+import { type ArgumentDetails, declareRowCommand } from "../../declare-command.ts";
 
-const SCOPE: Argument = { name: "SCOPE", choices: DRAIN_SCOPES, help: "lock, resource, host, group or all" };
-const NAME: Argument = {
-  name: "NAME",
-  isOptional: true,
-  help: "the name of the lock, resource, host or group; none for all",
-};
+const SCOPE: ArgumentDetails = { choices: DRAIN_SCOPES, help: "lock, resource, host, group or all" };
+const NAME: ArgumentDetails = { help: "the name of the lock, resource, host or group; none for all" };
 
 export const drain = declareRowCommand({
   id: "drain",
@@ -31,7 +26,7 @@ export const drain = declareRowCommand({
     "With --wait the command returns when nothing in the scope is held any more (a ticket in grace does not count), or when the" +
       " drain was lifted meanwhile (exit 75). It keeps waiting while etcd is unreachable. Ctrl+C ends the wait, not the drain.",
   ],
-  args: [SCOPE, { ...NAME, names: "lock" }],
+  args: { SCOPE, "[NAME]": { ...NAME, names: "lock" } },
   flags: {
     "--for DURATION": "lift the drain automatically after this time",
     "--keep": "leave an existing drain as it is",
@@ -68,7 +63,7 @@ export const undrain = declareRowCommand({
     "With --expect-revision, a drain that was created or changed after that revision is not lifted. So a script can lift only its own" +
       " drain (`drain --json` prints its revision).",
   ],
-  args: [SCOPE, { ...NAME, names: "drain" }],
+  args: { SCOPE, "[NAME]": { ...NAME, names: "drain" } },
   flags: ACTION_FLAGS,
   examples: {
     "signalbox undrain host web1.example.com": "show which runs can continue, and ask",

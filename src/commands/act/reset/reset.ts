@@ -26,10 +26,10 @@ export const reset = declareRowCommand({
     "It changes exactly what it has shown: if a run to end, or the next run, has changed meanwhile, nothing is" +
       " done (exit 75), and the changes are printed. Other runs may come and go.",
   ],
-  args: [
-    { name: "KIND", choices: ["lock", "resource"], help: "lock or resource" },
-    { name: "NAME", names: "lock", help: "name of the lock or resource" },
-  ],
+  args: {
+    KIND: { choices: ["lock", "resource"], help: "lock or resource" },
+    NAME: { names: "lock", help: "name of the lock or resource" },
+  },
   flags: {
     "--run RUN": { names: "run", help: "only this run (its id, the beginning of its id, or HOST:PID)" },
     ...EVICTION_FLAGS,
@@ -59,7 +59,7 @@ export const release = declareRowCommand({
   about: [
     "The run leaves every queue it waits in, and exits with 75. A run that holds something is refused; use `reset` for it.",
   ],
-  args: [{ name: "RUN", names: "run", help: "id of the run, the beginning of the id, or HOST:PID" }],
+  args: { RUN: { names: "run", help: "id of the run, the beginning of the id, or HOST:PID" } },
   flags: EVICTION_FLAGS,
   examples: { "signalbox release 7c3f --yes": "the run whose id begins with 7c3f" },
   load: () => import("./release.impl.ts"),

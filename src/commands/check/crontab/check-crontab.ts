@@ -15,7 +15,7 @@ export const checkCrontab = declareCommand({
     "A folder stands for the files in it, - for standard input. The exit code is 0 if all is fine, 1 with warnings, 2 with" +
       " failures, 69 if etcd could not be read.",
   ],
-  args: [{ name: "FILE", isRest: true, help: "crontabs; - for standard input" }],
+  args: { "FILE...": "crontabs; - for standard input" },
   flags: {
     "--offline": "check only the text; do not connect to etcd",
     "--no-programs": "do not look for the programs on this host; for the crontab of another host",

@@ -1,5 +1,4 @@
 import { declareCommand, type FlagTable } from "../../declare-command.ts";
-import type { Argument } from "../../spec.ts";
 import { CHECK_FLAGS } from "../findings.ts";
 
 const FLAGS: FlagTable = {
@@ -19,7 +18,7 @@ export const checkLock = declareCommand({
       " command exited with 0. Runs with --no-history are not recorded.",
     CODES,
   ],
-  args: [buildNameArgument("lock", "LOCK", "locks to check")],
+  args: { "LOCK...": { names: "lock", help: "locks to check" } },
   flags: FLAGS,
   examples: {
     "signalbox check lock backup --within 25h": "did last night's backup succeed?",
@@ -33,7 +32,7 @@ export const checkSchedule = declareCommand({
   topic: "Check",
   brief: "check that a schedule has succeeded recently",
   about: ["Reads the history of the schedule. Only the result ok counts as a success.", CODES],
-  args: [buildNameArgument("schedule", "ID", "schedules to check")],
+  args: { "ID...": { names: "schedule", help: "schedules to check" } },
   flags: FLAGS,
   examples: {
     "signalbox check schedule report --within 25h": "did the daily report succeed?",
@@ -41,7 +40,3 @@ export const checkSchedule = declareCommand({
   },
   load: () => import("./check-schedule.impl.ts"),
 });
-
-function buildNameArgument(kind: "lock" | "schedule", name: string, help: string): Argument {
-  return { name, names: kind, isRest: true, help };
-}

@@ -1,9 +1,8 @@
 import { ACTION_FLAGS } from "../../command-line/flags.ts";
-import { declareCommand } from "../../declare-command.ts";
-import type { Argument } from "../../spec.ts";
+import { type ArgumentDetails, declareCommand } from "../../declare-command.ts";
 
-const GROUP: Argument = { name: "GROUP", names: "group", help: "name of the group" };
-const MEMBER: Argument = { name: "MEMBER", names: ["host", "group"], isRest: true, help: "hosts and groups" };
+const GROUP: ArgumentDetails = { names: "group", help: "name of the group" };
+const MEMBER: ArgumentDetails = { names: ["host", "group"], help: "hosts and groups" };
 
 const GUARDED =
   "The changes are printed. If a change ends a running command (its host leaves the group of its -g), removes a run from its" +
@@ -19,10 +18,10 @@ export const groupSet = declareCommand({
       " full name. Runs with -g GROUP run only on its hosts, and are ended when their host is removed.",
     GUARDED,
   ],
-  args: [
+  args: {
     GROUP,
-    { ...MEMBER, isOptional: true, help: "hosts and groups; without any, the group becomes empty" },
-  ],
+    "[MEMBER...]": { ...MEMBER, help: "hosts and groups; without any, the group becomes empty" },
+  },
   flags: ACTION_FLAGS,
   examples: {
     "signalbox group set web web1.example.com web2.example.com": "a group of two hosts",
@@ -37,7 +36,7 @@ export const groupAdd = declareCommand({
   topic: "Configure",
   brief: "add hosts or groups to a group",
   about: [`The group must exist; \`group set\` creates one. ${GUARDED}`],
-  args: [GROUP, MEMBER],
+  args: { GROUP, "MEMBER...": MEMBER },
   flags: ACTION_FLAGS,
   examples: { "signalbox group add web web3.example.com": "a new host takes part" },
   load: async () => (await import("./group.impl.ts")).addMembers,
@@ -50,7 +49,7 @@ export const groupRemove = declareCommand({
   about: [
     `Runs on these hosts with -g are ended. To let them finish first: signalbox drain host NAME --wait. ${GUARDED}`,
   ],
-  args: [GROUP, MEMBER],
+  args: { GROUP, "MEMBER...": MEMBER },
   flags: ACTION_FLAGS,
   examples: { "signalbox group remove web web3.example.com --yes": "in a script" },
   load: async () => (await import("./group.impl.ts")).removeMembers,
@@ -64,7 +63,7 @@ export const groupDelete = declareCommand({
     "Runs with -g GROUP are ended, and new ones are refused (exit 78). In groups that have it as a member, its name is then" +
       " treated as a host. A drain of the group has no effect any more.",
   ],
-  args: [GROUP],
+  args: { GROUP },
   flags: ACTION_FLAGS,
   examples: { "signalbox group delete web --dry-run": "which runs would be ended?" },
   load: async () => (await import("./group.impl.ts")).deleteGroup,

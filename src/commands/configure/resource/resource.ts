@@ -1,8 +1,7 @@
 import { ACTION_FLAGS } from "../../command-line/flags.ts";
-import { declareCommand } from "../../declare-command.ts";
-import type { Argument } from "../../spec.ts";
+import { type ArgumentDetails, declareCommand } from "../../declare-command.ts";
 
-const RESOURCE: Argument = { name: "RESOURCE", names: "resource", help: "name of the resource" };
+const RESOURCE: ArgumentDetails = { names: "resource", help: "name of the resource" };
 
 export const resourceSet = declareCommand({
   id: "resource set",
@@ -16,14 +15,10 @@ export const resourceSet = declareCommand({
       " are any, the command asks first; use --yes in scripts. If another operator changes the resource meanwhile, nothing is done" +
       " (exit 75).",
   ],
-  args: [
+  args: {
     RESOURCE,
-    {
-      name: "TOTAL",
-      isOptional: true,
-      help: "a number, or an expression with macros; without it, the total is not changed",
-    },
-  ],
+    "[TOTAL]": "a number, or an expression with macros; without it, the total is not changed",
+  },
   flags: {
     "--note TEXT": { canClear: true, help: "a note, shown to others; '' removes it" },
     "--order NUMBER": { canClear: true, help: "position in listings, smallest first; '' removes it" },
@@ -45,7 +40,7 @@ export const resourceDelete = declareCommand({
     "Then runs state the total themselves; waiting runs that state none exit with 78. Holders keep" +
       " their units.",
   ],
-  args: [RESOURCE],
+  args: { RESOURCE },
   flags: ACTION_FLAGS,
   examples: { "signalbox resource delete db --dry-run": "which runs would be removed from the queue?" },
   load: async () => (await import("./resource.impl.ts")).deleteResource,

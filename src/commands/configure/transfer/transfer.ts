@@ -9,7 +9,7 @@ export const exportConfig = declareCommand({
     "The output can be kept in git: the order is always the same, and a file that is up to date is not written. A file is" +
       " replaced atomically.",
   ],
-  args: [{ name: "FILE", isOptional: true, help: "the file to write; - or nothing for standard output" }],
+  args: { "[FILE]": "the file to write; - or nothing for standard output" },
   examples: {
     "signalbox export signalbox.json": "into a file",
     "signalbox export | jq .groups.web": "one group",
@@ -30,7 +30,7 @@ export const importConfig = declareCommand({
       " document does not have stays, unless --replace is given. If it has no key groups, or no key resources, these stay even" +
       " with --replace.",
   ],
-  args: [{ name: "FILE", help: "the document; - for standard input" }],
+  args: { FILE: "the document; - for standard input" },
   flags: { "--replace": "also delete what the document does not have", ...ACTION_FLAGS },
   examples: {
     "signalbox import signalbox.json --dry-run": "what would change?",
@@ -51,7 +51,7 @@ export const importSwitchman = declareCommand({
       " host. Resources get their position in the list as their order. Runs state the totals themselves," +
       " as with switchman; signalbox resource set configures a total.",
   ],
-  args: [{ name: "FILE", help: "the znode's data; - for standard input" }],
+  args: { FILE: "the znode's data; - for standard input" },
   flags: { "--replace": "also delete what the document does not have", ...ACTION_FLAGS },
   examples: {
     "zkCli.sh get /myproject/switchman | signalbox import switchman - --dry-run": "what would change?",

@@ -1,10 +1,9 @@
 import { ACTION_FLAGS } from "../../command-line/flags.ts";
-import { declareCommand, declareRowCommand } from "../../declare-command.ts";
-import type { Argument } from "../../spec.ts";
+import { type ArgumentDetails, declareCommand, declareRowCommand } from "../../declare-command.ts";
 import { DEFINITION_FLAGS, START_FLAGS } from "./definition-flags.ts";
 
-const KEY: Argument = { name: "KEY", names: "schedule", help: "the schedule's id" };
-const KEYS: Argument = { name: "KEY", names: "schedule", isRest: true, help: "ids of schedules" };
+const KEY: ArgumentDetails = { names: "schedule", help: "the schedule's id" };
+const KEYS: ArgumentDetails = { names: "schedule", help: "ids of schedules" };
 
 export const TIMES =
   "Times are ISO 8601 (without an offset, in the schedule's time zone), seconds since the epoch, now, or +2h.";
@@ -20,12 +19,12 @@ export const scheduleAdd = declareCommand({
       " lint` reports likely mistakes. If the id exists already, nothing is done (exit 1).",
     TIMES,
   ],
-  args: [
-    { name: "KEY", help: "the id of the new schedule" },
-    { name: "TYPE", help: "selects the handler; left out with a command" },
-    { name: "CRON", isOptional: true, help: 'five fields in one argument, such as "30 2 * * *"' },
-    { name: "DATA", isOptional: true, help: "JSON for the handler" },
-  ],
+  args: {
+    KEY: "the id of the new schedule",
+    TYPE: "selects the handler; left out with a command",
+    "[CRON]": 'five fields in one argument, such as "30 2 * * *"',
+    "[DATA]": "JSON for the handler",
+  },
   takesCommand: "optional",
   flags: {
     ...START_FLAGS,
@@ -52,7 +51,7 @@ export const scheduleEdit = declareCommand({
       " occurrence that is already due is kept. Without flags, the definition is opened as JSON in $VISUAL, $EDITOR or vi.",
     TIMES,
   ],
-  args: [KEY],
+  args: { KEY },
   takesCommand: "optional",
   flags: {
     "--cron CRON": "when",
@@ -74,7 +73,7 @@ export const scheduleDelete = declareCommand({
   topic: "Schedule",
   brief: "delete schedules and their history",
   about: ["Running commands continue. If one of the schedules does not exist, none is deleted (exit 1)."],
-  args: [KEYS],
+  args: { "KEY...": KEYS },
   flags: ACTION_FLAGS,
   examples: { "signalbox schedule delete backup report.weekly --dry-run": "what would be deleted?" },
   load: async () => (await import("./keys-commands.impl.ts")).deleteSchedules,
@@ -90,7 +89,7 @@ export const schedulePause = declareRowCommand({
       " for after `schedule resume` or --until.",
     "Times are ISO 8601 (without an offset, in UTC), seconds since the epoch, or +2h.",
   ],
-  args: [KEYS],
+  args: { "KEY...": KEYS },
   flags: { "--until TIME": "resume automatically at this time", ...ACTION_FLAGS },
   examples: {
     "signalbox schedule pause backup --until +8h --reason 'the disk is full'":
@@ -104,7 +103,7 @@ export const scheduleResume = declareRowCommand({
   topic: "Schedule",
   rows: { key: "C", kinds: ["schedule"], refusal: "schedule resume applies only to schedules" },
   brief: "let paused schedules fire again, from now on",
-  args: [KEYS],
+  args: { "KEY...": KEYS },
   flags: ACTION_FLAGS,
   examples: { "signalbox schedule resume backup": "fire again" },
   load: async () => (await import("./keys-commands.impl.ts")).resumeSchedules,
@@ -119,7 +118,7 @@ export const scheduleTrigger = declareRowCommand({
     "Paused schedules run too. --dead runs an occurrence that was given up again, with its scheduled time; `signalbox" +
       " schedule dead` lists these occurrences.",
   ],
-  args: [KEYS],
+  args: { "KEY...": KEYS },
   flags: {
     "--dead TIME": "the scheduled time of a dead letter; it is removed from the list, and runs again",
     ...ACTION_FLAGS,
@@ -136,7 +135,7 @@ export const scheduleBury = declareCommand({
   topic: "Schedule",
   brief: "delete dead letters of schedules",
   about: ["They are removed from the list of `signalbox schedule dead`, and do not run again."],
-  args: [KEYS],
+  args: { "KEY...": KEYS },
   flags: ACTION_FLAGS,
   examples: { "signalbox schedule bury backup --reason 'made up for by hand'": "delete its dead letters" },
   load: async () => (await import("./keys-commands.impl.ts")).buryDeadLetters,

@@ -1,7 +1,6 @@
-import { declareCommand, type FlagTable } from "../../declare-command.ts";
-import type { Argument } from "../../spec.ts";
+import { type ArgumentDetails, declareCommand, type FlagTable } from "../../declare-command.ts";
 
-const KEY: Argument = { name: "KEY", names: "schedule", help: "the schedule's id" };
+const KEY: ArgumentDetails = { names: "schedule", help: "the schedule's id" };
 const CRON: FlagTable = { "--cron CRON": "a cron text instead of a schedule; works without etcd" };
 const ZONE: FlagTable = { "--timezone ZONE": "time zone of the cron text (default: UTC)" };
 
@@ -20,7 +19,7 @@ export const scheduleShow = declareCommand({
   topic: "Schedule",
   brief: "show a schedule: its definition, its next runs and its last results",
   about: ["The same as `signalbox show schedule KEY`."],
-  args: [KEY],
+  args: { KEY },
   flags: { "--json": "as JSON" },
   examples: { "signalbox schedule show backup": "all details" },
   load: () => import("./show.impl.ts"),
@@ -34,14 +33,7 @@ export const scheduleNext = declareCommand({
     "If a clock change skips or repeats the time of an occurrence, it is marked with gap or overlap, and with what happens to it.",
     "A time without an offset is in the schedule's time zone.",
   ],
-  args: [
-    {
-      name: "KEY|CRON",
-      names: "schedule",
-      isOptional: true,
-      help: "a schedule's id, or a cron text in one argument",
-    },
-  ],
+  args: { "[KEY|CRON]": { names: "schedule", help: "a schedule's id, or a cron text in one argument" } },
   flags: {
     "--count NUMBER": "number of runs to show (default: 10)",
     "--from TIME": "show runs from this time on (default: now)",
@@ -61,7 +53,7 @@ export const scheduleExplain = declareCommand({
   id: "schedule explain",
   topic: "Schedule",
   brief: "explain in words when and how a schedule, or a cron text, fires",
-  args: [{ name: "KEY|CRON", names: "schedule", help: "a schedule's id, or a cron text in one argument" }],
+  args: { "KEY|CRON": { names: "schedule", help: "a schedule's id, or a cron text in one argument" } },
   flags: { ...ZONE, "--json": "as JSON" },
   examples: {
     "signalbox schedule explain '*/20 6-18 * * mon-fri'": "explain a cron text",
@@ -77,7 +69,7 @@ export const scheduleLint = declareCommand({
   about: [
     "Without a KEY, checks all schedules. The exit code is 1 if there are errors; warnings and hints do not change it.",
   ],
-  args: [{ ...KEY, isRest: true, isOptional: true }],
+  args: { "[KEY...]": KEY },
   flags: { ...CRON, ...ZONE, "--json": "as JSON" },
   examples: {
     "signalbox schedule lint": "check all schedules",
@@ -93,7 +85,7 @@ export const scheduleDead = declareCommand({
   about: [
     "A dead letter has failed more often than --retries allows. `schedule trigger KEY --dead TIME` runs it again, `schedule bury KEY` deletes them.",
   ],
-  args: [{ ...KEY, isOptional: true }],
+  args: { "[KEY]": KEY },
   flags: { "--json": "as JSON" },
   examples: { "signalbox schedule dead": "which occurrences need attention?" },
   load: () => import("./dead.impl.ts"),

@@ -13,7 +13,7 @@ export const importPerfectsched = declareCommand({
     "All rows are checked first; if some are bad, all of them are listed and nothing is done (exit 78). Then the command asks, and" +
       " writes everything in one transaction. A second import of the same file changes nothing, and no import moves a schedule back in time.",
   ],
-  args: [{ name: "FILE", help: "the file; - for standard input" }],
+  args: { FILE: "the file; - for standard input" },
   flags: {
     "--type TYPE": "type of schedules without a type in data",
     "--prefix-id TEXT": "prefix of the schedules' ids",

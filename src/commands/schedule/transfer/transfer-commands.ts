@@ -1,10 +1,9 @@
 import { CATCHUPS, OVERLAPS } from "../../../schedule/definition.ts";
 import { ACTION_FLAGS } from "../../command-line/flags.ts";
-import { declareCommand, type FlagTable } from "../../declare-command.ts";
-import type { Argument } from "../../spec.ts";
+import { type ArgumentDetails, declareCommand, type FlagTable } from "../../declare-command.ts";
 
-const KIND: Argument = { name: "KIND", choices: ["crontab", "json"], help: "the format of the file" };
-const FILE: Argument = { name: "FILE", help: "the file; - for standard input" };
+const KIND: ArgumentDetails = { choices: ["crontab", "json"], help: "the format of the file" };
+const FILE: ArgumentDetails = { help: "the file; - for standard input" };
 
 const READING_FLAGS: FlagTable = {
   "--format FORMAT": {
@@ -43,7 +42,7 @@ export const scheduleImport = declareCommand({
     "cron skips missed occurrences and lets runs overlap. Here, the latest missed occurrence is run and runs do not" +
       " overlap, unless --catchup and --overlap change this.",
   ],
-  args: [KIND, FILE],
+  args: { KIND, FILE },
   flags: { ...READING_FLAGS, ...ACTION_FLAGS },
   examples: {
     "crontab -l | signalbox schedule import crontab - --source ann --dry-run":
@@ -61,7 +60,7 @@ export const scheduleDiff = declareCommand({
   about: [
     "Nothing is written. The exit code is 1 if something would change, 0 if not, and 78 for a bad file.",
   ],
-  args: [KIND, FILE],
+  args: { KIND, FILE },
   flags: { ...READING_FLAGS, "--json": "as JSON" },
   examples: {
     "signalbox schedule diff crontab /etc/cron.d/backup --prune":
@@ -78,7 +77,7 @@ export const scheduleExport = declareCommand({
     "The JSON format has everything, always in the same order, so it can be kept in git; `schedule import json` reads it. A crontab" +
       " has only what cron supports; comments list the rest.",
   ],
-  args: [{ name: "FILE", isOptional: true, help: "the file to write; - or nothing for standard output" }],
+  args: { "[FILE]": "the file to write; - or nothing for standard output" },
   flags: { "--format FORMAT": { choices: ["json", "crontab"], help: "default: json" } },
   examples: { "signalbox schedule export schedules.json": "into a file" },
   load: () => import("./export.impl.ts"),

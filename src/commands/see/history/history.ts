@@ -5,7 +5,7 @@ export const historyCommand = declareCommand({
   topic: "See",
   brief: "the last runs of a lock: time, host, duration and result",
   about: ["The history of a lock has its last 20 runs, except those started with --no-history."],
-  args: [{ name: "LOCK", names: "lock", help: "name of the lock" }],
+  args: { LOCK: { names: "lock", help: "name of the lock" } },
   flags: { "--limit N": "only the newest N", "--json": "as JSON" },
   examples: { "signalbox history invoices": "newest first" },
   load: () => import("./history.impl.ts"),
@@ -21,9 +21,7 @@ export const stats = declareCommand({
     "From the last 20 runs of each lock: how many failed (exit code not 0), the share of the time since the first of them that the" +
       " lock was held, and the durations that 50 % (p50) and 95 % (p95) of them did not exceed.",
   ],
-  args: [
-    { name: "LOCK", names: "lock", isOptional: true, isRest: true, help: "only these locks (default: all)" },
-  ],
+  args: { "[LOCK...]": { names: "lock", help: "only these locks (default: all)" } },
   flags: {
     "--sort ORDER": {
       choices: STATISTICS_ORDERS,

@@ -27,10 +27,10 @@ export const ls = declareCommand({
     "A listing shows one revision of etcd, which --json prints and --expect-revision of other commands accepts. On a" +
       " terminal, columns that do not fit are left out; --wide shows all.",
   ],
-  args: [
-    { name: "WHAT", isOptional: true, choices: LISTINGS, help: LISTINGS.join(", ") },
-    { name: "FILTER", isOptional: true, isRest: true, help: "only rows with these words" },
-  ],
+  args: {
+    "[WHAT]": { choices: LISTINGS, help: LISTINGS.join(", ") },
+    "[FILTER...]": "only rows with these words",
+  },
   flags: {
     "--filter TEXT": { isRepeatable: true, help: "only rows with these words; for a filter without WHAT" },
     "--host HOST": { names: "host", help: "only rows about this host" },

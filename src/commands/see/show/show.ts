@@ -11,14 +11,10 @@ export const showCommand = declareCommand({
       " if its session has ended. If the holder of a lock is not alive, the other runs of its host show whether the host is alive." +
       " etcd restarts sessions in full when its leader changes, so a runner may look alive for one time to live too long.",
   ],
-  args: [
-    {
-      name: "KIND",
-      choices: ["lock", "resource", "host", "run", "group", "schedule"],
-      help: "kind of object",
-    },
-    { name: "NAME", names: "lock", help: "its name; for a run its id, the beginning of its id, or HOST:PID" },
-  ],
+  args: {
+    KIND: { choices: ["lock", "resource", "host", "run", "group", "schedule"], help: "kind of object" },
+    NAME: { names: "lock", help: "its name; for a run its id, the beginning of its id, or HOST:PID" },
+  },
   flags: { "--json": "as JSON" },
   examples: {
     "signalbox show lock invoices": "holder, queue, history, actions of operators",
@@ -40,13 +36,12 @@ export const why = declareCommand({
       " that took at least as long, and the usual time of each run between. There is no estimate if fewer than 3 runs are" +
       " recorded, if a drain stops the queue, or if the first run waits for a lease.",
   ],
-  args: [
-    {
-      name: "RUN|LOCK",
+  args: {
+    "RUN|LOCK": {
       names: ["lock", "resource"],
       help: "a run (its id, the beginning of its id, or HOST:PID), a lock or a resource",
     },
-  ],
+  },
   flags: { "--json": "as JSON" },
   examples: {
     "signalbox why invoices": "why does no run get this lock?",
