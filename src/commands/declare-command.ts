@@ -1,4 +1,11 @@
-import { CONNECTION_SETTINGS, type Command, type Flag, type RowCommand, type RowKind } from "./spec.ts";
+import {
+  type Argument,
+  CONNECTION_SETTINGS,
+  type Command,
+  type Flag,
+  type RowCommand,
+  type RowKind,
+} from "./spec.ts";
 
 /** What is declared of a flag besides its spelling. */
 type FlagDetails = Omit<Flag, "name" | "short" | "value" | "isOptional">;
