@@ -99,6 +99,12 @@ export function findNearest(word: string, known: Iterable<string>): string | und
   return best?.word;
 }
 
+/** Formats a suggestion for the end of a message: `; did you mean "web1"?`. Empty if no known word is near. */
+export function suggestNearest(word: string, known: Iterable<string>): string {
+  const meant = findNearest(word, known);
+  return meant === undefined ? "" : `; did you mean ${quoteText(meant)}?`;
+}
+
 /**
  * Computes the edit distance: letters added, removed, replaced, or swapped with their neighbour (optimal string
  * alignment).

@@ -1,5 +1,5 @@
 import { UsageError } from "../../base/errors.ts";
-import { findNearest, quoteText } from "../../base/text.ts";
+import { findNearest, quoteText, suggestNearest } from "../../base/text.ts";
 import { getFlagName, getSetting, type SettingKey } from "../../config/settings.ts";
 import { type Call, COMMON_FLAGS, type Command, type Flag } from "../spec.ts";
 
@@ -181,8 +181,7 @@ function checkArguments(spec: Command, args: readonly string[], command: readonl
 /** @throws UsageError if the value is not one of the choices */
 function checkChoice(what: string, value: string, choices: readonly string[] | undefined): void {
   if (choices === undefined || choices.includes(value)) return;
-  const meant = findNearest(value, choices);
-  const hint = meant === undefined ? "" : `; did you mean ${quoteText(meant)}?`;
+  const hint = suggestNearest(value, choices);
   throw new UsageError(`${what} must be one of ${choices.join(", ")}; got ${quoteText(value)}${hint}`);
 }
 

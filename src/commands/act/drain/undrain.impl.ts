@@ -1,4 +1,4 @@
-import { clean, findNearest, quoteText } from "../../../base/text.ts";
+import { clean, suggestNearest } from "../../../base/text.ts";
 import {
   computeDrainExtent,
   type DrainExtent,
@@ -104,11 +104,8 @@ class UndrainCommand {
   #describeNotDrained(): string {
     const { scope, name } = this.#target;
     const drained = [...this.#snapshot.drains.values()].filter((drain) => drain.scope === scope);
-    const meant = findNearest(
-      name,
-      drained.map((drain) => drain.name),
-    );
-    return `${describeDrainTarget(this.#target)} is not drained${meant === undefined ? "" : `; did you mean ${quoteText(meant)}?`}`;
+    const names = drained.map((drain) => drain.name);
+    return `${describeDrainTarget(this.#target)} is not drained${suggestNearest(name, names)}`;
   }
 
   #createOutcome(

@@ -1,5 +1,5 @@
 import { quoteShellWord } from "../../../base/shell.ts";
-import { findNearest, quoteText } from "../../../base/text.ts";
+import { quoteText, suggestNearest } from "../../../base/text.ts";
 import { findResetTargets } from "../../../model/preview/reset-targets.ts";
 import { buildClaims, findClaimsByWord } from "../../../model/snapshot/claims.ts";
 import { findNamedQueue, type Snapshot } from "../../../model/snapshot/snapshot.ts";
@@ -42,7 +42,5 @@ function describeNothingHeld(snapshot: Snapshot, kind: QueueKind, name: string):
   const queue = findNamedQueue(snapshot, kind, name);
   if (queue !== undefined) return `nobody holds ${kind} ${quoteText(name)}; ${queue.entries.length} wait`;
   const known = [...snapshot.queues.values()].filter((one) => one.kind === kind).map((one) => one.name);
-  const meant = findNearest(name, known);
-  const hint = meant === undefined ? "" : `; did you mean ${quoteText(meant)}?`;
-  return `nobody holds ${kind} ${quoteText(name)} or waits for it${hint}`;
+  return `nobody holds ${kind} ${quoteText(name)} or waits for it${suggestNearest(name, known)}`;
 }

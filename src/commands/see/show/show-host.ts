@@ -14,13 +14,13 @@ import { toDrainJson } from "../../../model/tables/cells.ts";
 import { VIEWS, type ViewId } from "../../../model/tables/index.ts";
 import type { ViewContext } from "../../../model/views/view.ts";
 import { buildViewContext } from "../../../model/views/view-context.ts";
-import { QUEUE_COLLECTIONS } from "../../read-snapshot.ts";
 import {
   buildRecentAuditRange,
+  QUEUE_COLLECTIONS,
   readEntryLiveness,
   readSnapshotRanges,
   throwUnknownName,
-} from "../../snapshot-ranges.ts";
+} from "../../read-snapshot.ts";
 import type { CommandContext } from "../../store-command.ts";
 import { type DetailDocument, toClaimRow, toRunnersJson } from "./show-json.ts";
 

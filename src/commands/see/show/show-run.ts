@@ -10,14 +10,14 @@ import {
 import type { Snapshot } from "../../../model/snapshot/snapshot.ts";
 import { buildViewContext } from "../../../model/views/view-context.ts";
 import { findOnlyClaim } from "../../find-only-claim.ts";
-import { QUEUE_COLLECTIONS } from "../../read-snapshot.ts";
 import {
   buildRecentAuditRange,
+  QUEUE_COLLECTIONS,
   readEntryLiveness,
   readSnapshotRanges,
   retryCompacted,
   throwUnknownName,
-} from "../../snapshot-ranges.ts";
+} from "../../read-snapshot.ts";
 import type { CommandContext } from "../../store-command.ts";
 import { type DetailDocument, toClaimRow, toExplanationJson, toRunnerJson } from "./show-json.ts";
 import { addHistories, listConcernedEntries } from "./why-snapshot.ts";

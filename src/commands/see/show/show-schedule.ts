@@ -9,7 +9,7 @@ import {
   readSnapshotRanges,
   throwUnknownName,
   toSingleKeyRange,
-} from "../../snapshot-ranges.ts";
+} from "../../read-snapshot.ts";
 import type { CommandContext } from "../../store-command.ts";
 import type { DetailDocument } from "./show-json.ts";
 

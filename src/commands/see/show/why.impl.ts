@@ -11,14 +11,14 @@ import {
 import { findNamedQueue, type Snapshot } from "../../../model/snapshot/snapshot.ts";
 import { isHolding } from "../../../protocol/admission.ts";
 import { findOnlyClaim } from "../../find-only-claim.ts";
-import { QUEUE_COLLECTIONS } from "../../read-snapshot.ts";
 import {
+  QUEUE_COLLECTIONS,
   readEntryLiveness,
   readSnapshotRanges,
   retryCompacted,
   throwUnknownName,
   toSingleKeyRange,
-} from "../../snapshot-ranges.ts";
+} from "../../read-snapshot.ts";
 import { type CommandContext, createStoreCommand } from "../../store-command.ts";
 import { formatJsonDocument } from "../../table.ts";
 import { wrapProseLines } from "../detail.ts";
