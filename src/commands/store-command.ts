@@ -1,3 +1,4 @@
+import { EXIT } from "../base/errors.ts";
 import type { Snapshot } from "../model/snapshot/snapshot.ts";
 import type { Operator } from "../work/operate/ports.ts";
 import { type CommandConnection, openConnection } from "./connect.ts";
@@ -69,13 +70,14 @@ export async function withCommandContext<T>(
   }
 }
 
+/** Does the work of a command. @returns the exit code; undefined for 0 */
+type StoreWork = (call: Call, io: CommandIo, context: CommandContext) => Promise<number | undefined>;
+
 /** Creates a command that needs etcd. An interrupted command prints no error. */
-export function createStoreCommand(
-  work: (call: Call, io: CommandIo, context: CommandContext) => Promise<number>,
-): CommandExecutor {
+export function createStoreCommand(work: StoreWork): CommandExecutor {
   return async (call, io) => {
     try {
-      return await withCommandContext(call, io, (context) => work(call, io, context));
+      return (await withCommandContext(call, io, (context) => work(call, io, context))) ?? EXIT.ok;
     } catch (error) {
       if (error instanceof InterruptedError) return error.exitCode;
       throw error;

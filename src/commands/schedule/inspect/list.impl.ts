@@ -1,4 +1,3 @@
-import { EXIT } from "../../../base/errors.ts";
 import { getScheduleType } from "../../../schedule/definition.ts";
 import { readAllStoredSchedules, type StoredSchedule } from "../../../work/schedules/stored-schedules.ts";
 import type { CommandExecutor } from "../../spec.ts";
@@ -27,13 +26,12 @@ export const createScheduleListCommand = (
     const rows = [...schedules.values()];
     if (call.flags.json) {
       io.writeOutput(formatJsonDocument({ revision, rows: rows.map(toRowJson) }));
-      return EXIT.ok;
+      return;
     }
     io.writeOutput(renderText(rows.map((seen) => ({ cells: toRow(seen), runAt: getRunAt(seen) }))));
     io.writeOutput(`${rows.length} entries.\n`);
     for (const { id, fault } of rows)
       if (fault !== undefined) context.printMessage(`note: schedule ${id} cannot be read: ${fault}`);
-    return EXIT.ok;
   });
 
 export const execute = createScheduleListCommand((schedules) =>

@@ -1,5 +1,4 @@
 import { formatBriefDuration, formatInstant } from "../../../base/duration.ts";
-import { EXIT } from "../../../base/errors.ts";
 import { computeLockStatistics, type LockStatistics } from "../../../model/explain/statistics.ts";
 import { parsePastRuns } from "../../../protocol/history.ts";
 import { validateName } from "../../../protocol/names.ts";
@@ -20,7 +19,6 @@ export const execute = createStoreCommand(async (call, io, context) => {
     context.printMessage(
       "no runs are recorded; the history of a lock has its last 20 runs, except those with --no-history",
     );
-  return EXIT.ok;
 });
 
 /** Reads the histories page by page: for thousands of locks they are large, but their statistics are small. */

@@ -1,4 +1,3 @@
-import { EXIT } from "../../../base/errors.ts";
 import { findNameFault, quoteText } from "../../../base/text.ts";
 import { explain } from "../../../model/explain/explain.ts";
 import { formatExplanation } from "../../../model/explain/explain-text.ts";
@@ -43,12 +42,11 @@ export const execute = createStoreCommand(async ({ args: [word = ""], flags }, i
   if (flags.json) {
     const documents = explanations.map((one) => toExplanationJson(one, liveness));
     io.writeOutput(formatJsonDocument({ revision: snapshot.revision, explanations: documents, notes }));
-    return EXIT.ok;
+    return;
   }
   const lines = explanations.flatMap((one) => formatExplanation(one, wall, liveness));
   const style = detectOutputStyle(io, { ascii: false, wide: false });
   io.writeOutput(`${wrapProseLines([...lines, ...notes], style).join("\n")}\n`);
-  return EXIT.ok;
 });
 
 /** Reads the necessary snapshot and finds what the word matches. */
