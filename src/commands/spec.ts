@@ -4,7 +4,7 @@ import type { Snapshot } from "../model/snapshot/snapshot.ts";
 import type { Subject } from "../model/views/view.ts";
 import type { ActionOutcome } from "./outcome/action-outcome.ts";
 
-/** A flag of one command, as opposed to a setting. */
+/** A flag of a command. */
 export interface Flag {
   /** Without dashes. */
   name: string;
@@ -21,6 +21,8 @@ export interface Flag {
   isRepeatable?: true;
   /** Whether an empty value removes the field. */
   canClear?: true;
+  /** The setting that it sets; `config` for the configuration file. */
+  setting?: SettingKey | "config";
   help: string;
 }
 
@@ -176,7 +178,7 @@ export const LOGGING_SETTINGS: readonly SettingKey[] = ["logFile", "logLevel", "
 
 /** Flags of every command. */
 export const COMMON_FLAGS: readonly Flag[] = [
-  { name: "config", short: "c", value: "FILE", help: "read only this configuration file" },
+  { name: "config", short: "c", value: "FILE", setting: "config", help: "read only this configuration file" },
   {
     name: "verbose",
     short: "v",

@@ -1,6 +1,6 @@
-import { describeSettings } from "../../config/config.ts";
 import type { SettingKey } from "../../config/settings.ts";
-import { type Argument, COMMON_FLAGS, type Command, type Flag, type NameKind } from "../spec.ts";
+import { listFlags, listSpellings } from "../command-line/list-flags.ts";
+import type { Argument, Command, Flag, NameKind } from "../spec.ts";
 
 /** The possible values of a flag or an argument. */
 export interface CompletionValues {
@@ -26,12 +26,8 @@ export interface CompletionFlag {
 /** Settings whose values are names in etcd. */
 const NAMING: Partial<Record<SettingKey, NameKind>> = { group: "group", host: "host" };
 
-export function listCompletionFlags({ flags = [], settings = [], takesWords }: Command): CompletionFlag[] {
-  const wanted = describeSettings().filter(({ key }) => settings.includes(key));
-  return [
-    ...[...flags, ...(takesWords ? [] : COMMON_FLAGS)].map(toCompletionFlag),
-    ...wanted.flatMap(toSettingFlags),
-  ];
+export function listCompletionFlags(command: Command): CompletionFlag[] {
+  return listFlags(command).map(toCompletionFlag);
 }
 
 export function getArgumentValues({ name, choices, names }: Argument): CompletionValues {
@@ -39,44 +35,21 @@ export function getArgumentValues({ name, choices, names }: Argument): Completio
   return { choices, names: toList(names), isFile };
 }
 
-function toCompletionFlag({ name, short, aliases = [], value, ...flag }: Flag): CompletionFlag {
-  const others = [...(short === undefined ? [] : [`-${short}`]), ...aliases.map((alias) => `--${alias}`)];
+function toCompletionFlag(flag: Flag): CompletionFlag {
+  const { value, setting, isOptional, isRepeatable } = flag;
+  const isChoice = setting !== undefined && /^[a-z]+(\|[a-z]+)+$/.test(value ?? "");
   return {
-    names: [`--${name}`, ...others],
-    takesValue: value !== undefined && !flag.isOptional,
-    isRepeatable: flag.isRepeatable === true,
-    ...(name === "config" && { setting: name }),
+    names: listSpellings(flag),
+    takesValue: value !== undefined && !isOptional,
+    isRepeatable: isRepeatable === true,
+    ...(setting !== undefined && { setting }),
     values: {
-      choices: flag.choices,
-      names: toList(flag.names),
+      choices: isChoice ? value?.split("|") : flag.choices,
+      names: toList(flag.names ?? NAMING[setting as SettingKey]),
       isFile: value === "FILE",
       ...(value?.includes("=") && { suffix: "=" }),
     },
   };
-}
-
-function toSettingFlags({
-  key,
-  flag,
-  short,
-  kind,
-  standard,
-}: ReturnType<typeof describeSettings>[number]): CompletionFlag[] {
-  if (flag === undefined) return [];
-  const isSwitch = standard === "true" || standard === "false";
-  return [
-    {
-      names: [flag, ...(short === undefined ? [] : [`-${short}`])],
-      takesValue: !isSwitch,
-      isRepeatable: key === "endpoints",
-      setting: key,
-      values: {
-        choices: /^[a-z]+(\|[a-z]+)+$/.test(kind) && !isSwitch ? kind.split("|") : undefined,
-        names: toList(NAMING[key]),
-        isFile: kind === "FILE",
-      },
-    },
-  ];
 }
 
 function toList(names: NameKind | readonly NameKind[] | undefined): readonly NameKind[] | undefined {

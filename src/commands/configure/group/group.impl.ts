@@ -7,7 +7,7 @@ import { validateName } from "../../../protocol/names.ts";
 import { createActionCommand } from "../../outcome/action-command.ts";
 import { readSnapshot } from "../../read-snapshot.ts";
 import type { ActionImplementation } from "../../spec.ts";
-import { ConfigChangeCommand } from "../config-change-command.ts";
+import { changeConfigEntry } from "../config-change-command.ts";
 import { IMPACT_COLLECTIONS } from "../config-snapshot.ts";
 
 /** A group, and the complete configuration. */
@@ -48,16 +48,8 @@ function createGroupCommand(updateMembers: MembersUpdate): ActionImplementation 
     const wanted = updateMembers(before, members, { name, snapshot });
     const after = wanted && normalizeMembers(wanted);
     const isSame = kept?.fault === undefined && JSON.stringify(before) === JSON.stringify(after);
-    const nothing =
-      before === undefined
-        ? `group ${quoteText(name)} does not exist: nothing to change`
-        : `group ${quoteText(name)} is up to date: nothing to change`;
-    const draft = { action: "group", target: `group ${name}`, snapshot, nothing } as const;
-    return await new ConfigChangeCommand(context, {
-      ...draft,
-      notes: kept?.fault === undefined ? [] : [`group ${quoteText(name)} could not be read: ${kept.fault}`],
-      changes: isSame ? [] : [{ kind: "group", name, before, after }],
-    }).run();
+    const changes = isSame ? [] : [{ kind: "group", name, before, after } as const];
+    return await changeConfigEntry(context, { kind: "group", name, snapshot }, changes);
   });
 }
 

@@ -11,7 +11,7 @@ import { createActionCommand } from "../../outcome/action-command.ts";
 import { readSnapshot } from "../../read-snapshot.ts";
 import type { ActionImplementation, Call } from "../../spec.ts";
 import type { ActionContext } from "../../store-command.ts";
-import { ConfigChangeCommand } from "../config-change-command.ts";
+import { changeConfigEntry } from "../config-change-command.ts";
 import { createTotalCheck, IMPACT_COLLECTIONS } from "../config-snapshot.ts";
 
 /** Computes the new configuration of a resource. @throws UsageError */
@@ -43,21 +43,9 @@ function createResourceCommand(updateConfig: ResourceUpdate): ActionImplementati
     const kept = snapshot.resources.get(name);
     const before = kept && normalizeResource(kept.value ?? {});
     const after = updateConfig(before, { context, name, snapshot });
-    const nothing =
-      before === undefined
-        ? `resource ${quoteText(name)} is not configured: nothing to change`
-        : `resource ${quoteText(name)} is up to date: nothing to change`;
-    return await new ConfigChangeCommand(context, {
-      ...{ action: "resource", target: `resource ${name}`, snapshot, nothing },
-      notes:
-        kept?.fault === undefined ? [] : [`resource ${quoteText(name)} could not be read: ${kept.fault}`],
-      changes: computeChanges(
-        name,
-        kept?.fault === undefined ? before : undefined,
-        after,
-        kept !== undefined,
-      ),
-    }).run();
+    const known = kept?.fault === undefined ? before : undefined;
+    const changes = computeChanges(name, known, after, kept !== undefined);
+    return await changeConfigEntry(context, { kind: "resource", name, snapshot }, changes);
   });
 }
 

@@ -11,7 +11,7 @@ import { createActionCommand } from "../../outcome/action-command.ts";
 import type { Call } from "../../spec.ts";
 import type { ActionContext } from "../../store-command.ts";
 import { AmendmentCommand } from "../amendment-command.ts";
-import { parseInstantFlag } from "../instant.ts";
+import { parseFirstRunFlags } from "../instant.ts";
 import { formatUpcomingRuns } from "../next-lines.ts";
 import { applyGivenFields, parseDataJson, parseGivenFields } from "./definition-input.ts";
 
@@ -29,9 +29,7 @@ export const { execute, perform } = createActionCommand(async (context) => {
     ...applyGivenFields(base, { ...given, ...(data !== undefined && { data: parseDataJson(data) }) }, call),
     ...buildPause(context, now),
   };
-  const start = parseInstantFlag(call, "start", definition.timezone, now);
-  const at = parseInstantFlag(call, "at", definition.timezone, now);
-  const first = { ...(start !== undefined && { start }), ...(at !== undefined && { at }) };
+  const first = parseFirstRunFlags(call, definition.timezone, now);
   if (computeFirstDue(id, definition, now, first).next === undefined)
     throw new UsageError(`schedule ${quoteText(id)} would never fire: ${explainNeverFires(definition)}`);
   return await new AmendmentCommand(context, {

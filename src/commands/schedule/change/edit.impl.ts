@@ -1,9 +1,7 @@
 import { ConfigError, EXIT, SignalboxError, UsageError } from "../../../base/errors.ts";
 import { quoteText } from "../../../base/text.ts";
-import { validateName } from "../../../protocol/names.ts";
 import { parseCron } from "../../../schedule/cron/cron.ts";
 import { checkDefinition, type Definition } from "../../../schedule/definition.ts";
-import { NotFoundError } from "../../../schedule/errors.ts";
 import { buildModifyMutation } from "../../../work/schedules/schedule-mutations.ts";
 import { readStoredSchedules, type StoredSchedule } from "../../../work/schedules/stored-schedules.ts";
 import { ACTION_FLAGS, getTextFlag, parseReasonFlag } from "../../command-line/flags.ts";
@@ -15,17 +13,14 @@ import type { Call } from "../../spec.ts";
 import type { ActionContext } from "../../store-command.ts";
 import { escapeInvisible } from "../../table.ts";
 import { AmendmentCommand } from "../amendment-command.ts";
-import { parseInstantFlag } from "../instant.ts";
+import { parseFirstRunFlags } from "../instant.ts";
+import { readExistingSchedule } from "../read-schedule.ts";
 import { applyGivenFields, parseGivenFields } from "./definition-input.ts";
 
 export const { execute, perform } = createActionCommand(async (context) => {
   const { call } = context;
-  const [given = ""] = call.args;
-  const id = validateName("schedule", given);
   parseReasonFlag(call); // check it before the user types anything
-  const seen = (await readStoredSchedules(context, [id], context.signal)).schedules.get(id);
-  if (seen === undefined || seen.definitionMod === 0n)
-    throw new NotFoundError(`there is no schedule ${quoteText(id)}; see: signalbox schedule list`);
+  const seen = await readExistingSchedule(context, call.args[0] ?? "");
   return hasChanges(call) ? await editByFlags(context, seen) : await editInEditor(context, seen);
 });
 
@@ -53,9 +48,7 @@ async function editByFlags(
   const now = context.clock.getWallTime();
   const given = parseGivenFields(call, definition.timezone, now);
   const zone = given.timezone ?? definition.timezone;
-  const start = parseInstantFlag(call, "start", zone, now);
-  const at = parseInstantFlag(call, "at", zone, now);
-  const first = { ...(start !== undefined && { start }), ...(at !== undefined && { at }) };
+  const first = parseFirstRunFlags(call, zone, now);
   const applyChange = (before: Definition | undefined) =>
     applyGivenFields(applyTimes(before ?? definition, call), given, call);
   return await changeSchedule(context, id, buildModifyMutation([id], applyChange, first));
