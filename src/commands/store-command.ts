@@ -1,9 +1,9 @@
 import { EXIT } from "../base/errors.ts";
 import type { Snapshot } from "../model/snapshot/snapshot.ts";
+import { readUserName } from "../process/user.ts";
 import type { Operator } from "../work/operate/ports.ts";
 import { type CommandConnection, openConnection } from "./connect.ts";
 import { createMessagePrinter } from "./message-printer.ts";
-import { getOperator } from "./operator.ts";
 import type { Call, CommandExecutor, CommandIo } from "./spec.ts";
 
 /** The context of an operator's command. */
@@ -83,4 +83,10 @@ export function createStoreCommand(work: StoreWork): CommandExecutor {
       throw error;
     }
   };
+}
+
+/** Returns the user who runs the command. @param host  full name of this host */
+function getOperator({ env }: CommandIo, host: string): Operator {
+  const { SUDO_USER: sudoUser = "" } = env;
+  return { user: readUserName(), host, ...(sudoUser !== "" && { sudoUser }) };
 }

@@ -1,5 +1,6 @@
 import { parseDuration } from "../../base/duration.ts";
 import { UsageError } from "../../base/errors.ts";
+import { quoteShellWord } from "../../base/shell.ts";
 import { clean, quoteText } from "../../base/text.ts";
 import type { FlagTable } from "../declare-command.ts";
 import type { Call } from "../spec.ts";
@@ -78,4 +79,13 @@ export function parseRevisionFlag(call: Pick<Call, "flags">, name: string): bigi
   if (!/^[1-9]\d{0,18}$/.test(text))
     throw new UsageError(`--${name} must be a revision, such as 88140; got ${quoteText(text)}`);
   return BigInt(text);
+}
+
+/** Lists the given flags for a line to copy; flags not in `names` are left out. */
+export function listGivenFlags({ flags }: Pick<Call, "flags">, names: readonly string[]): string[] {
+  return names.flatMap((name) => {
+    const value = flags[name];
+    if (value === true) return [`--${name}`];
+    return typeof value === "string" ? [`--${name}`, quoteShellWord(value)] : [];
+  });
 }

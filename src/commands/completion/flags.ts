@@ -47,7 +47,7 @@ function toCompletionFlag(flag: Flag): CompletionFlag {
       choices: isChoice ? value?.split("|") : flag.choices,
       names: toList(flag.names ?? NAMING[setting as SettingKey]),
       isFile: value === "FILE",
-      ...(value?.includes("=") && { suffix: "=" }),
+      ...(setting === undefined && value?.includes("=") && { suffix: "=" }),
     },
   };
 }

@@ -17,8 +17,7 @@ import type { Snapshot } from "../../../model/snapshot/snapshot.ts";
 import { type Drain, type DrainTarget, hasEnded } from "../../../protocol/drain.ts";
 import { putDrain } from "../../../work/operate/drain.ts";
 import type { ActionResult } from "../../../work/operate/operator-action.ts";
-import { parseDurationFlag, parseReasonFlag } from "../../command-line/flags.ts";
-import { listGivenFlags } from "../../command-line/given-flags.ts";
+import { listGivenFlags, parseDurationFlag, parseReasonFlag } from "../../command-line/flags.ts";
 import { confirmAction } from "../../confirm.ts";
 import type { ActionOutcome } from "../../outcome/action-outcome.ts";
 import { createOutcome } from "../../outcome/create-outcome.ts";
@@ -27,11 +26,12 @@ import { readSnapshot } from "../../read-snapshot.ts";
 import type { ActionContext } from "../../store-command.ts";
 import {
   buildDrainGuards,
+  describeHolders,
   describeScopeChanges,
   findShownHolders,
+  readCurrentHolders,
   readExpectedSnapshot,
 } from "./drain-changes.ts";
-import { describeHolders, readCurrentHolders } from "./drain-holders.ts";
 import { DrainWaiter } from "./drain-waiter.ts";
 
 /** A drain to apply, and the snapshot that it is based on. */

@@ -19,8 +19,12 @@ import type { EvictionResult, RunnerRecord } from "../../outcome/operation-resul
 import { QUEUE_COLLECTIONS, readEntryLiveness, readSnapshot } from "../../read-snapshot.ts";
 import { toRunnersJson } from "../../see/show/show-json.ts";
 import { type ActionContext, InterruptedError } from "../../store-command.ts";
-import type { EvictionScope } from "./evict-changes.ts";
-import { buildNextGuards, describeChangesSince, readCurrentChanges } from "./evict-guards.ts";
+import {
+  buildNextGuards,
+  describeChangesSince,
+  type EvictionScope,
+  readCurrentChanges,
+} from "./evict-changes.ts";
 
 /** Tickets to remove for an operator, and the snapshot that the decision is based on. */
 export interface EvictionPlan extends EvictionScope {

@@ -10,10 +10,9 @@ import type { TextEdit } from "./edits.ts";
 import type { TranslationContext } from "./located-command.ts";
 import { hasPrivateUseCharacters, Markers } from "./markers.ts";
 import { checkVariablesReach, findChangedVariables, PrecedingCommands } from "./preceding-commands.ts";
-import { findToolStart, hasToolName } from "./tools.ts";
+import { findToolStart, hasToolName, unwrapCommand } from "./tools.ts";
 import { translateCommand } from "./translate.ts";
 import { UntranslatableError } from "./untranslatable-error.ts";
-import { unwrapCommand } from "./wrappers.ts";
 
 /** The result of rewriting a shell line. */
 interface ShellRewrite {
