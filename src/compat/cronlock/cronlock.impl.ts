@@ -28,7 +28,7 @@ function createFrontEnd(tool: CronlockTool): CommandExecutor {
     const startedAt = Date.now();
     const log = new CronlockLog(tool, world);
     try {
-      return await runLine(tool, args, world, { log, startedAt });
+      return await runLine(args, world, { tool, log, startedAt });
     } catch (error) {
       const { exitCode, message } = explainError(error);
       log.error(message);
@@ -37,34 +37,26 @@ function createFrontEnd(tool: CronlockTool): CommandExecutor {
   };
 }
 
-/** A run of the tool: its log, and its start by the wall clock, ms since the epoch. */
+/** A run of a tool: its log, and its start by the wall clock, ms since the epoch. */
 interface FrontEndRun {
+  tool: CronlockTool;
   log: CronlockLog;
   startedAt: number;
 }
 
 /** @throws the error that prevents the run */
-async function runLine(
-  tool: CronlockTool,
-  words: readonly string[],
-  outer: CommandIo,
-  frontEndRun: FrontEndRun,
-): Promise<number> {
-  const { parsed, world } = prepareRun(tool, words, outer, frontEndRun.log);
+async function runLine(words: readonly string[], outer: CommandIo, frontEnd: FrontEndRun): Promise<number> {
+  const { log } = frontEnd;
+  const { parsed, world } = prepareRun(words, outer, frontEnd);
   try {
     const requested = buildCronlockSettings(parsed, createConfigReader(parsed, world.env));
-    frontEndRun.log.debug(
-      `Connecting to etcd at ${requested.endpoints?.value ?? "the addresses configured"}`,
-    );
+    log.debug(`Connecting to etcd at ${requested.endpoints?.value ?? "the addresses configured"}`);
     if (parsed.isReset) {
       const { resetLock } = await import("./reset.ts"); // seldom needed, and large
-      return await resetLock(parsed, requested, world, frontEndRun.log);
+      return await resetLock(parsed, requested, world, log);
     }
-    return reportResult(
-      parsed,
-      await executeRun(buildRunRequest(parsed, requested, frontEndRun), world),
-      frontEndRun.log,
-    );
+    const result = await executeRun(buildRunRequest(parsed, requested, frontEnd), world);
+    return reportResult(parsed, result, log);
   } catch (error) {
     const hint = findConfigHint(error, parsed, world.env);
     if (hint === undefined) throw error;
@@ -75,10 +67,9 @@ async function runLine(
 
 /** Parses the line with its variables and its file. @returns also the command's environment */
 function prepareRun(
-  tool: CronlockTool,
   words: readonly string[],
   world: CommandIo,
-  log: CronlockLog,
+  { tool, log }: FrontEndRun,
 ): { parsed: CronlockOptions; world: CommandIo } {
   const file = readCronlockConfig(tool, world.env, process.argv[1] ?? "");
   const variables = buildVariables(world.env, file);

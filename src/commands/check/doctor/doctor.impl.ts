@@ -15,7 +15,7 @@ import { getListFlag, getTextFlag } from "../../command-line/flags.ts";
 import type { Call, CommandIo } from "../../spec.ts";
 import { type CommandContext, createStoreCommand } from "../../store-command.ts";
 import { askWithoutUser } from "../ask-without-user.ts";
-import { type CheckFigure, formatFinding, reportCheck, reportErrorsToNagios } from "../findings.ts";
+import { type CheckFigure, printFindings, reportCheck, reportErrorsToNagios } from "../findings.ts";
 import { AcceptedWarnings } from "./accepted.ts";
 import { type EtcdAccess, tryTransports } from "./doctor-transports.ts";
 
@@ -34,8 +34,7 @@ export const execute = reportErrorsToNagios(
       const addFindings = (more: readonly Finding[]) => {
         const marked = accepted.mark(more);
         findings.push(...marked);
-        if (!call.flags.json && !call.flags.nagios)
-          for (const finding of marked) io.writeOutput(formatFinding(finding, io));
+        printFindings(marked, call, io);
       };
       const keys = await examineAll(call, { ...context, store: way.store }, way, quota, addFindings);
       addFindings(accepted.listUnused());

@@ -1,10 +1,10 @@
 import { basename } from "node:path";
+import { validateName } from "../../../protocol/names.ts";
 import { buildImportMutation, formatImportCounts } from "../../../work/schedules/import-schedules.ts";
 import { getTextFlag } from "../../command-line/flags.ts";
 import { readDocumentText } from "../../configure/document-input.ts";
 import { createActionCommand } from "../../outcome/action-command.ts";
 import { AmendmentCommand } from "../amendment-command.ts";
-import { checkName } from "../command-words.ts";
 import { createImportFaults } from "../transfer/import-input.ts";
 import { convertTable } from "./convert.ts";
 
@@ -13,7 +13,7 @@ export const { execute, perform } = createActionCommand(async (context) => {
   const [file = "-"] = call.args;
   const text = await readDocumentText(io, file);
   const name = file === "-" ? "standard input" : file;
-  const source = checkName("source", getTextFlag(call, "source") ?? "perfectsched");
+  const source = validateName("source", getTextFlag(call, "source") ?? "perfectsched");
   const terms = {
     type: getTextFlag(call, "type"),
     source,
