@@ -56,6 +56,9 @@ export async function readSnapshotAt(
   }
 }
 
+/** The collections that decide what is held in the scope of a drain. */
+export const SCOPE_COLLECTIONS: readonly Collection[] = ["locks", "resources", "groups", "drains"];
+
 /** The collections that decide who holds, who waits and who is next. */
 export const QUEUE_COLLECTIONS: readonly Collection[] = [
   "locks",

@@ -4,18 +4,23 @@ import type { Snapshot } from "../model/snapshot/snapshot.ts";
 import type { Subject } from "../model/views/view.ts";
 import type { ActionOutcome } from "./outcome/action-outcome.ts";
 
+/** What a flag or an argument takes. */
+interface ValueDeclaration {
+  /** The only allowed values. */
+  choices?: readonly string[];
+  /** The kind of object that its value names. */
+  names?: NameKind | readonly NameKind[];
+  help: string;
+}
+
 /** A flag of a command. */
-export interface Flag {
+export interface Flag extends ValueDeclaration {
   /** Without dashes. */
   name: string;
   short?: string;
   aliases?: readonly string[];
   /** The name of its value in help; a flag without one is a switch. */
   value?: string;
-  /** The only allowed values. */
-  choices?: readonly string[];
-  /** The kind of object that its value names. */
-  names?: NameKind | readonly NameKind[];
   /** Whether the value is optional. If given, it is written as `--flag=VALUE`. */
   isOptional?: true;
   isRepeatable?: true;
@@ -23,7 +28,6 @@ export interface Flag {
   canClear?: true;
   /** The setting that it sets; `config` for the configuration file. */
   setting?: SettingKey | "config";
-  help: string;
 }
 
 /** Kinds of names in etcd, for completion. */
@@ -34,16 +38,11 @@ export const TOPICS = ["Run", "See", "Act", "Configure", "Schedule", "Check", "M
 export type Topic = (typeof TOPICS)[number];
 
 /** A positional argument of a command. */
-export interface Argument {
+export interface Argument extends ValueDeclaration {
   name: string;
-  /** The only allowed values. */
-  choices?: readonly string[];
-  /** The kind of object that its value names. */
-  names?: NameKind | readonly NameKind[];
   isOptional?: true;
   /** Takes all remaining words. */
   isRest?: true;
-  help: string;
 }
 
 /**

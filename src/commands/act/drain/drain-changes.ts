@@ -7,7 +7,7 @@ import type { DrainTarget } from "../../../protocol/drain.ts";
 import type { Keys } from "../../../protocol/keys.ts";
 import type { Compare } from "../../../protocol/txn.ts";
 import { parseRevisionFlag } from "../../command-line/flags.ts";
-import { readSnapshot, readSnapshotAt } from "../../read-snapshot.ts";
+import { readSnapshot, readSnapshotAt, SCOPE_COLLECTIONS } from "../../read-snapshot.ts";
 import type { Call } from "../../spec.ts";
 import type { ActionContext, CommandContext } from "../../store-command.ts";
 
@@ -88,7 +88,7 @@ export async function readCurrentHolders(
   target: DrainTarget,
 ): Promise<readonly Claim[] | undefined> {
   try {
-    const snapshot = await readSnapshot(context, ["locks", "resources", "groups", "drains"]);
+    const snapshot = await readSnapshot(context, SCOPE_COLLECTIONS);
     return computeDrainExtent(snapshot, target, context.clock.getWallTime()).holders;
   } catch (error) {
     if (!isUnavailable(error)) throw error;

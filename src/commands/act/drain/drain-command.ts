@@ -120,19 +120,8 @@ export class DrainCommand {
     const lines = this.#describeResult(outcome, drain);
     if (!this.#context.call.flags.wait) return await this.#endWithoutWait(outcome, lines, drain);
     for (const line of lines) this.#context.printMessage(line);
-    const emptier = new DrainWaiter(this.#context, {
-      ...{
-        target: this.#plan.target,
-        holders,
-        shown: this.#shown,
-        receipt,
-        reason: parseReasonFlag(this.#context.call),
-      },
-      ...{
-        timeout: parseDurationFlag(this.#context.call, "timeout"),
-        resets: this.#context.call.flags.reset === true,
-      },
-    });
+    const { target } = this.#plan;
+    const emptier = new DrainWaiter(this.#context, { target, holders, shown: this.#shown, receipt });
     const emptied = await emptier.run();
     const final = emptied.kind === "empty" ? outcome : emptied.kind;
     return this.#createOutcome(final, emptied.lines, { drain, holders: emptied.holders });

@@ -11,7 +11,7 @@ import {
   formatClaimOwners,
   formatDrainWithEnd,
 } from "../../../model/preview/drain-extent-text.ts";
-import type { Collection, Snapshot } from "../../../model/snapshot/snapshot.ts";
+import type { Snapshot } from "../../../model/snapshot/snapshot.ts";
 import type { Drain, DrainTarget } from "../../../protocol/drain.ts";
 import { liftDrains } from "../../../work/operate/drain.ts";
 import { parseReasonFlag, parseRevisionFlag } from "../../command-line/flags.ts";
@@ -20,15 +20,13 @@ import { createActionCommand } from "../../outcome/action-command.ts";
 import type { ActionOutcome } from "../../outcome/action-outcome.ts";
 import { createOutcome } from "../../outcome/create-outcome.ts";
 import type { UndrainResult } from "../../outcome/operation-result.ts";
-import { readSnapshot, readSnapshotAt } from "../../read-snapshot.ts";
+import { readSnapshot, readSnapshotAt, SCOPE_COLLECTIONS } from "../../read-snapshot.ts";
 import type { ActionContext } from "../../store-command.ts";
 import { parseDrainTarget } from "./drain-target.ts";
 
-const COLLECTIONS: readonly Collection[] = ["locks", "resources", "groups", "drains"];
-
 export const { execute, perform } = createActionCommand(async (context) => {
   const target = parseDrainTarget(context.call.args);
-  const snapshot = await readSnapshot(context, COLLECTIONS);
+  const snapshot = await readSnapshot(context, SCOPE_COLLECTIONS);
   return await new UndrainCommand(context, snapshot, target).run();
 });
 
@@ -78,7 +76,7 @@ class UndrainCommand {
     if (expected === undefined) return [];
     const newer = this.#drains.filter(({ modRevision }) => modRevision > expected);
     if (expected > this.#snapshot.revision)
-      await readSnapshotAt(this.#context, COLLECTIONS, expected, this.#snapshot); // throws
+      await readSnapshotAt(this.#context, SCOPE_COLLECTIONS, expected, this.#snapshot); // throws
     return newer.map((drain) => `new or changed: ${formatDrainWithEnd(drain)}`);
   }
 

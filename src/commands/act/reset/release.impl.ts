@@ -1,12 +1,6 @@
 import { EXIT, SignalboxError } from "../../../base/errors.ts";
 import { quoteText } from "../../../base/text.ts";
-import {
-  buildClaims,
-  type Claim,
-  findClaimsByWord,
-  formatTicketOwner,
-  isHolder,
-} from "../../../model/snapshot/claims.ts";
+import { buildClaims, type Claim, formatTicketOwner, isHolder } from "../../../model/snapshot/claims.ts";
 import { findOnlyClaim } from "../../find-only-claim.ts";
 import { createActionCommand } from "../../outcome/action-command.ts";
 import { QUEUE_COLLECTIONS, readSnapshot } from "../../read-snapshot.ts";
@@ -15,7 +9,7 @@ import { EvictionCommand } from "./evict.ts";
 export const { execute, perform } = createActionCommand(async (context) => {
   const [word = ""] = context.call.args;
   const snapshot = await readSnapshot(context, QUEUE_COLLECTIONS);
-  const claim = findOnlyClaim(word, findClaimsByWord(buildClaims(snapshot), word));
+  const claim = findOnlyClaim(word, buildClaims(snapshot));
   if (claim !== undefined) refuseHolder(claim);
   const stands = claim?.entries ?? [];
   return await new EvictionCommand(context, {

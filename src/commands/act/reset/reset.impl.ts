@@ -1,7 +1,7 @@
 import { quoteShellWord } from "../../../base/shell.ts";
 import { quoteText, suggestNearest } from "../../../base/text.ts";
 import { findResetTargets } from "../../../model/preview/reset-targets.ts";
-import { buildClaims, findClaimsByWord } from "../../../model/snapshot/claims.ts";
+import { buildClaims } from "../../../model/snapshot/claims.ts";
 import { findNamedQueue, type Snapshot } from "../../../model/snapshot/snapshot.ts";
 import type { QueueKind } from "../../../protocol/keys.ts";
 import { validateName } from "../../../protocol/names.ts";
@@ -35,7 +35,7 @@ function resolveRun(snapshot: Snapshot, kind: QueueKind, name: string, word: str
   const entries = findNamedQueue(snapshot, kind, name)?.entries ?? [];
   const here = new Set(entries.map((entry) => entry.run));
   const claims = new Map([...buildClaims(snapshot)].filter(([run]) => here.has(run)));
-  return findOnlyClaim(word, findClaimsByWord(claims, word))?.run ?? word;
+  return findOnlyClaim(word, claims)?.run ?? word;
 }
 
 function describeNothingHeld(snapshot: Snapshot, kind: QueueKind, name: string): string {

@@ -104,14 +104,11 @@ async function* streamQueues(
       }
     }
   } catch (error) {
-    throw isCompacted(error) ? createCompactedError(error) : error;
+    if (!isCompacted(error)) throw error;
+    const message = "etcd was compacted during the read, so the list is incomplete; run the command again";
+    throw new SignalboxError(EXIT.changed, message, { cause: error });
   }
   yield* buildQueue();
-}
-
-function createCompactedError(cause: unknown): SignalboxError {
-  const message = "etcd was compacted during the read, so the list is incomplete; run the command again";
-  return new SignalboxError(EXIT.changed, message, { cause });
 }
 
 /** Reads the locks with a history, or the configured resources. Returns none without `--all`. */

@@ -1,12 +1,7 @@
 import { findNameFault, quoteText } from "../../../base/text.ts";
 import { explain } from "../../../model/explain/explain.ts";
 import { formatExplanation } from "../../../model/explain/explain-text.ts";
-import {
-  buildClaims,
-  type Claim,
-  findClaimsByWord,
-  formatTicketOwner,
-} from "../../../model/snapshot/claims.ts";
+import { buildClaims, type Claim, formatTicketOwner } from "../../../model/snapshot/claims.ts";
 import { findNamedQueue, type Snapshot } from "../../../model/snapshot/snapshot.ts";
 import { isHolding } from "../../../protocol/admission.ts";
 import { findOnlyClaim } from "../../find-only-claim.ts";
@@ -71,7 +66,7 @@ async function matchWord(context: CommandContext, snapshot: Snapshot, word: stri
       notes: queues.flatMap((queue) => queue?.notes ?? []),
     };
   }
-  const claim = findOnlyClaim(word, findClaimsByWord(all, word));
+  const claim = findOnlyClaim(word, all);
   if (claim !== undefined) return { claims: [claim], notes: [] };
   const free = await explainFree(context, snapshot, word);
   if (free !== undefined) return { claims: [], notes: [free] };
