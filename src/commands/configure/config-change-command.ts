@@ -72,6 +72,8 @@ export class ConfigChangeCommand {
   readonly #context: ActionContext;
   readonly #draft: ConfigDraft;
   readonly #impact: ConfigImpact;
+  /** How many runs are affected, in words; empty if none is. */
+  readonly #hits: string;
   readonly #reason: string | undefined;
 
   constructor(context: ActionContext, draft: ConfigDraft) {
@@ -79,6 +81,7 @@ export class ConfigChangeCommand {
     this.#draft = draft;
     this.#reason = parseReasonFlag(context.call);
     this.#impact = computeConfigImpact(draft.snapshot, draft.changes, context.clock.getWallTime());
+    this.#hits = formatAffectedCount(this.#impact.affected);
   }
 
   async run(): Promise<ActionOutcome<ConfigResult>> {
@@ -117,18 +120,10 @@ export class ConfigChangeCommand {
 
   #buildRequest(snapshot: Snapshot): ConfigUpdate {
     const { action, target, changes, isBulk = false } = this.#draft;
-    const hits = formatAffectedCount(this.#impact.affected);
     return {
-      ...{
-        action,
-        target,
-        changes,
-        seen: snapshot.revision,
-        keys: listSeenKeys(snapshot),
-        guardsAll: isBulk,
-      },
-      reason: this.#reason,
-      outcome: `${this.#buildSummary()}${hits === "" ? "" : `; ${hits}`}`,
+      ...{ action, target, changes, seen: snapshot.revision, keys: listSeenKeys(snapshot) },
+      ...{ guardsAll: isBulk, reason: this.#reason },
+      outcome: `${this.#buildSummary()}${this.#hits === "" ? "" : `; ${this.#hits}`}`,
     };
   }
 
@@ -182,12 +177,11 @@ export class ConfigChangeCommand {
 
   #describeResult(wasShown: boolean): string[] {
     const { changes } = this.#draft;
-    const hits = formatAffectedCount(this.#impact.affected);
     const told =
       wasShown || changes.length > MANY
         ? [`done: ${formatChangeCount(changes)}`]
         : changes.map((change) => this.#formatChange(change));
-    return hits === "" ? told : [...told, `this ${hits}`];
+    return this.#hits === "" ? told : [...told, `this ${this.#hits}`];
   }
 
   #formatChange(change: ConfigChange): string {
@@ -196,9 +190,8 @@ export class ConfigChangeCommand {
   }
 
   #buildQuestion(): string {
-    const hits = formatAffectedCount(this.#impact.affected);
     const what = this.#draft.isBulk ? formatChangeCount(this.#draft.changes) : clean(this.#draft.target);
-    return `Change ${what}${hits === "" ? "" : `, which ${hits}`}?`;
+    return `Change ${what}${this.#hits === "" ? "" : `, which ${this.#hits}`}?`;
   }
 
   #printNotes(): void {

@@ -32,15 +32,9 @@ export async function importDocument(
     ]);
   const changes = computeChanges(snapshot, document.value, context.call.flags.replace === true);
   const nothing = "the configuration is up to date: nothing to change";
-  const draft = {
-    action: "import",
-    target: "configuration",
-    snapshot,
-    changes,
-    nothing,
-    isBulk: true,
-  } as const;
-  return await new ConfigChangeCommand(context, draft).run();
+  return await new ConfigChangeCommand(context, {
+    ...{ action: "import", target: "configuration", snapshot, changes, nothing, isBulk: true },
+  }).run();
 }
 
 function computeChanges(snapshot: Snapshot, document: ConfigDocument, replace: boolean): ConfigChange[] {
