@@ -84,14 +84,15 @@ function findNameFaults(path: string, isOurs: boolean): Finding[] {
 function readLine(job: CronJob, path: string, ground: CheckEnvironment): CrontabReading {
   const where = `${path}:${job.line}`;
   const about = { kind: "crontab", check: where };
-  const cut = isCutShort(job)
-    ? [
-        {
-          ...{ ...about, level: "warning" as const, remedy: "write \\% for a percent sign in the command" },
-          detail: "cron ends the command at the first % and passes the rest to it as input",
-        },
-      ]
-    : [];
+  const cut =
+    job.isCut && isToolMentioned(job.command)
+      ? [
+          {
+            ...{ ...about, level: "warning" as const, remedy: "write \\% for a percent sign in the command" },
+            detail: "cron ends the command at the first % and passes the rest to it as input",
+          },
+        ]
+      : [];
   const found = findInvocations(job.command, buildCronVariables(job, ground));
   if ("fault" in found)
     return {
@@ -132,10 +133,6 @@ function mergeUnread(path: string, findings: readonly Finding[]): Finding[] {
   const remedy = "to check them: signalbox migrate crontab --check FILE";
   const told: Finding = { kind: UNREAD, check: path, level: "hint", detail, remedy };
   return [told, ...findings.filter(({ kind }) => kind !== UNREAD)];
-}
-
-function isCutShort({ isCut, command }: CronJob): boolean {
-  return isCut && isToolMentioned(command);
 }
 
 /** Reports a tool in the user field of a system crontab. */

@@ -34,8 +34,8 @@ function toReport(call: Call, { jobs, revision }: RecentJobs, wall: number): Che
   const findings = jobs.map((job) => judgeRecentRuns(job, limit));
   const count = (level: string) => findings.filter((finding) => finding.level === level).length;
   const ages = jobs.map((job) => computeTimeSinceSuccess(job, limit));
-  const oldest = ages.every((age) => age !== undefined)
-    ? [buildAgeFigure(Math.max(...ages), limit.within)]
+  const oldest: CheckFigure[] = ages.every((age) => age !== undefined)
+    ? [{ name: "oldest_success", value: Math.max(...ages), unit: "ms", critical: limit.within }]
     : [];
   return {
     ...{ findings, revision, summary: formatSummary(findings) },
@@ -46,10 +46,6 @@ function toReport(call: Call, { jobs, revision }: RecentJobs, wall: number): Che
       ...oldest,
     ],
   };
-}
-
-function buildAgeFigure(value: number, critical: number): CheckFigure {
-  return { name: "oldest_success", value, unit: "ms", critical };
 }
 
 function formatSummary(findings: CheckReport["findings"]): string {

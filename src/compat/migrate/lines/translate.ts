@@ -42,8 +42,9 @@ export function translateCommand(located: LocatedCommand, context: TranslationCo
       `signalbox ${start.tool} already takes the lock of signalbox run; it needs nothing around it`,
     );
   const head = formatRunStart(located, context.program, asRun.options);
+  const at = getWordRange(located, start.at, start.at + 1).start;
   const edits = context.around
-    ? [buildWrapping(located, head)]
+    ? [{ start: at, end: at, text: `${head} ` }]
     : buildReplacement(located, head, words, asRun.command);
   return {
     edits: [...credentials, ...edits],
@@ -102,11 +103,6 @@ function buildReplacement(
   checkWords(located, bound, fresh);
   const text = [head, ...fresh.map((word) => markers.formatWord(word))].join(" ");
   return [...removeOwnAssignments(located), { ...getWordRange(located, wrapped.start.at, bound), text }];
-}
-
-function buildWrapping(located: LocatedCommand, head: string): TextEdit {
-  const { start } = getWordRange(located, located.wrapped.start.at, located.wrapped.start.at + 1);
-  return { start, end: start, text: `${head} ` };
 }
 
 function formatRunStart(located: LocatedCommand, program: string, options: readonly string[]): string {
