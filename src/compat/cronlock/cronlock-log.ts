@@ -1,6 +1,6 @@
 import { clean } from "../../base/text.ts";
 import type { CommandIo } from "../../commands/spec.ts";
-import { formatLocalTime } from "../local-time.ts";
+import { formatLogTime } from "../log-time.ts";
 import type { CronlockTool } from "./settings/lock-name.ts";
 
 /** Writes messages in the format of the tool: plain lines for cronlock, lines of Go's slog for golock. */
@@ -51,7 +51,7 @@ export class CronlockLog {
   }
 
   #write(level: string, text: string): void {
-    const line = this.#tool === "golock" ? `${formatLocalTime(new Date(), "/")} ${level} ${text}` : text;
+    const line = this.#tool === "golock" ? `${formatLogTime(new Date(), "/")} ${level} ${text}` : text;
     this.#world.writeError(`${clean(line)}\n`);
   }
 }

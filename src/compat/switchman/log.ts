@@ -3,7 +3,7 @@ import { ConfigError } from "../../base/errors.ts";
 import type { LogFields } from "../../base/log.ts";
 import { clean } from "../../base/text.ts";
 import { type LogSink, openForAppend } from "../../commands/logging.ts";
-import { formatLocalTime } from "../local-time.ts";
+import { formatLogTime } from "../log-time.ts";
 import { isAtLeastLevel, type SwitchmanLevel } from "./levels.ts";
 
 interface SwitchmanLogOptions {
@@ -46,7 +46,7 @@ export class SwitchmanLog {
 
   write(level: SwitchmanLevel, message: string): void {
     const { isDebugging, level: least, writeStderr } = this.#options;
-    const line = `${formatLocalTime(new Date(), "-")}\t[${process.pid}]\t${clean(message)}\n`;
+    const line = `${formatLogTime(new Date(), "-")}\t[${process.pid}]\t${clean(message)}\n`;
     if (isAtLeastLevel(level, isDebugging ? "debug" : "warning")) writeStderr(line);
     if (this.#descriptor !== undefined && isAtLeastLevel(level, least)) appendLine(this.#descriptor, line);
   }

@@ -1,4 +1,5 @@
-// Covers src/commands/act/reset/evict-changes.ts,
+// Covers src/commands/act/reset/evict.ts, src/commands/act/reset/evict-changes.ts, src/commands/confirm.ts,
+// src/commands/find-only-claim.ts,
 // src/commands/act/reset/release.impl.ts,
 // src/commands/act/reset/reset.impl.ts, src/commands/store-command.ts, src/work/observe/session-liveness.ts,
 // src/work/operate/reset.ts

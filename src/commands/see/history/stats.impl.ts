@@ -13,7 +13,7 @@ export const execute = createStoreCommand(async (call, io, context) => {
   const wanted = new Set(call.args.map((name) => validateName("lock", name)));
   const { revision, locks } = await readStatistics(context, wanted);
   locks.sort(createComparator(getTextFlag(call, "sort") ?? "name"));
-  if (call.flags.json) io.writeOutput(formatJsonDocument({ revision, locks: locks.map(toDocument) }));
+  if (call.flags.json) io.writeOutput(formatJsonDocument({ revision, locks }));
   else if (locks.length > 0) io.writeOutput(renderTextTable(HEAD, locks.map(toRow)));
   else
     context.printMessage(
@@ -61,8 +61,4 @@ function toRow({ lock, runs, failures, busy, held, waited, last }: LockStatistic
     ...[formatTime(waited?.p50), formatTime(waited?.p95)],
     ...[last === undefined ? "" : formatInstant(last.endedAt), last === undefined ? "" : String(last.exit)],
   ];
-}
-
-function toDocument({ lock, runs, failures, busy, held, waited, last }: LockStatistics): object {
-  return { lock, runs, failures, busy, held, waited, last };
 }
