@@ -1,4 +1,4 @@
-import { clean, quoteText } from "../../base/text.ts";
+import { clean } from "../../base/text.ts";
 import {
   applyConfigChanges,
   type ConfigChange,
@@ -41,22 +41,6 @@ export interface ConfigDraft {
    * changed.
    */
   isBulk?: boolean;
-}
-
-/** Changes one group or resource. */
-export async function changeConfigEntry(
-  context: ActionContext,
-  { kind, name, snapshot }: Pick<ConfigChange, "kind" | "name"> & { snapshot: Snapshot },
-  changes: readonly ConfigChange[],
-): Promise<ActionOutcome<ConfigResult>> {
-  const kept = (kind === "group" ? snapshot.groups : snapshot.resources).get(name);
-  const missing = kind === "group" ? "does not exist" : "is not configured";
-  const what = `${kind} ${quoteText(name)}`;
-  return await new ConfigChangeCommand(context, {
-    ...{ action: kind, target: `${kind} ${name}`, snapshot, changes },
-    nothing: `${what} ${kept === undefined ? missing : "is up to date"}: nothing to change`,
-    notes: kept?.fault === undefined ? [] : [`${what} could not be read: ${kept.fault}`],
-  }).run();
 }
 
 /** Largest number of changes that are reported one by one afterwards, and of notes; further ones are only counted. */

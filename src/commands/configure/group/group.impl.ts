@@ -7,7 +7,7 @@ import { validateName } from "../../../protocol/names.ts";
 import { createActionCommand } from "../../outcome/action-command.ts";
 import { readSnapshot } from "../../read-snapshot.ts";
 import type { ActionImplementation } from "../../spec.ts";
-import { changeConfigEntry } from "../config-change-command.ts";
+import { changeConfigEntry } from "../change-config-entry.ts";
 import { IMPACT_COLLECTIONS } from "../config-snapshot.ts";
 
 /** A group, and the complete configuration. */

@@ -11,7 +11,7 @@ import { createActionCommand } from "../../outcome/action-command.ts";
 import { readSnapshot } from "../../read-snapshot.ts";
 import type { ActionImplementation, Call } from "../../spec.ts";
 import type { ActionContext } from "../../store-command.ts";
-import { changeConfigEntry } from "../config-change-command.ts";
+import { changeConfigEntry } from "../change-config-entry.ts";
 import { createTotalCheck, IMPACT_COLLECTIONS } from "../config-snapshot.ts";
 
 /** Computes the new configuration of a resource. @throws UsageError */
