@@ -34,11 +34,10 @@ interface CommandDeclaration extends Omit<Command, "args" | "flags" | "variables
 
 /** Declares a command. Unless it is a front end, its settings are by default those of the connection to etcd. */
 export function declareCommand(declaration: CommandDeclaration): Command {
-  const { args = {}, flags = {}, variables = {}, examples, takesWords, ...others } = declaration;
+  const { args = {}, flags = {}, variables = {}, examples, ...others } = declaration;
   return {
-    settings: takesWords ? [] : CONNECTION_SETTINGS,
+    settings: others.takesWords ? [] : CONNECTION_SETTINGS,
     ...others,
-    ...(takesWords && { takesWords }),
     args: toArguments(args),
     flags: toFlags(flags),
     variables: Object.entries(variables),
