@@ -32,14 +32,21 @@ interface CommandDeclaration extends Omit<Command, "args" | "flags" | "variables
   examples: Readonly<Record<string, string>>;
 }
 
-/** Declares a command. Unless it is a front end, its settings are by default those of the connection to etcd. */
+/**
+ * Declares a command. Unless it is a front end, its settings are by default those of the connection to etcd. Flags and
+ * arguments are converted when they are read, because a process reads those of few commands.
+ */
 export function declareCommand(declaration: CommandDeclaration): Command {
   const { args = {}, flags = {}, variables = {}, examples, ...others } = declaration;
   return {
     settings: others.takesWords ? [] : CONNECTION_SETTINGS,
     ...others,
-    args: toArguments(args),
-    flags: toFlags(flags),
+    get args() {
+      return toArguments(args);
+    },
+    get flags() {
+      return toFlags(flags);
+    },
     variables: Object.entries(variables),
     examples: Object.entries(examples),
   };
@@ -49,8 +56,7 @@ export function declareCommand(declaration: CommandDeclaration): Command {
 export function declareRowCommand<const Id extends string, const K extends RowKind>(
   declaration: CommandDeclaration & Pick<RowCommand<Id, K>, "id" | "rows">,
 ): RowCommand<Id, K> {
-  const { id, rows } = declaration;
-  return { ...declareCommand(declaration), id, rows };
+  return declareCommand(declaration) as RowCommand<Id, K>;
 }
 
 function toArguments(table: ArgumentTable): Argument[] {
