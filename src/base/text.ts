@@ -76,6 +76,11 @@ export function quoteText(text: string, longest = 60): string {
   );
 }
 
+/** Quotes a value of JSON for an error message. */
+export function quoteValue(value: unknown): string {
+  return quoteText(typeof value === "string" ? value : (JSON.stringify(value) ?? "nothing"));
+}
+
 function escapeCodeUnit(char: string, index: number): string {
   return `\\u${char.charCodeAt(index).toString(16).padStart(4, "0")}`;
 }
@@ -97,6 +102,17 @@ export function findNearest(word: string, known: Iterable<string>): string | und
     }
   }
   return best?.word;
+}
+
+/** Collects the texts that apply: `condition && text` is left out if the condition is not met. */
+export function collectTexts(texts: readonly (string | false | undefined)[]): string[] {
+  return texts.filter((text) => typeof text === "string");
+}
+
+/** Formats a suggestion for the end of a message: `; did you mean "web1"?`. Empty if no known word is near. */
+export function suggestNearest(word: string, known: Iterable<string>): string {
+  const meant = findNearest(word, known);
+  return meant === undefined ? "" : `; did you mean ${quoteText(meant)}?`;
 }
 
 /**
