@@ -3,9 +3,9 @@ import { computeFindingsLevel, type Finding, type FindingLevel, getFindingId } f
 import { clean } from "../../base/text.ts";
 import { StoreError } from "../../etcd/store.ts";
 import type { Tone } from "../../model/views/view.ts";
+import { formatJsonDocument } from "../json-output.ts";
 import { detectOutputStyle, paintText } from "../see/paint.ts";
 import type { CommandExecutor, CommandIo, Flag } from "../spec.ts";
-import { formatJsonDocument } from "../table.ts";
 
 /** Flags of every check command. */
 export const CHECK_FLAGS: readonly Flag[] = [

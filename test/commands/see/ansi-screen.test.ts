@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { Emulator } from "../../../fixtures/console/emulator.ts";
-import { computeDisplayWidth } from "../../../src/base/text.ts";
+import { computeDisplayWidth } from "../../../src/base/display-width.ts";
 import { AnsiScreen } from "../../../src/commands/see/ansi-screen.ts";
 
 /** Returns the screen of a terminal of 40 columns after several frames. */

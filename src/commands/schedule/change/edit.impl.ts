@@ -8,11 +8,11 @@ import { buildModifyMutation } from "../../../work/schedules/schedule-mutations.
 import { readStoredSchedules, type StoredSchedule } from "../../../work/schedules/stored-schedules.ts";
 import { ACTION_FLAGS, getTextFlag, parseReasonFlag } from "../../command-line/flags.ts";
 import { editText } from "../../editor/edit-text.ts";
+import { escapeInvisible } from "../../json-output.ts";
 import { createActionCommand } from "../../outcome/action-command.ts";
 import type { ActionOutcome } from "../../outcome/action-outcome.ts";
 import type { Call, CommandIo } from "../../spec.ts";
 import type { CommandContext } from "../../store-command.ts";
-import { escapeInvisible } from "../../table.ts";
 import { AmendmentCommand } from "../amendment-command.ts";
 import { parseInstantFlag } from "../instant.ts";
 import { applyGivenFields, parseGivenFields } from "./definition-input.ts";

@@ -11,6 +11,7 @@ import {
 import { findNamedQueue, type Snapshot } from "../../../model/snapshot/snapshot.ts";
 import { isHolding } from "../../../protocol/admission.ts";
 import { findOnlyClaim } from "../../find-only-claim.ts";
+import { formatJsonDocument } from "../../json-output.ts";
 import { QUEUE_COLLECTIONS } from "../../read-snapshot.ts";
 import {
   readEntryLiveness,
@@ -20,7 +21,6 @@ import {
   toSingleKeyRange,
 } from "../../snapshot-ranges.ts";
 import { type CommandContext, createStoreCommand } from "../../store-command.ts";
-import { formatJsonDocument } from "../../table.ts";
 import { wrapProseLines } from "../detail.ts";
 import { detectOutputStyle } from "../paint.ts";
 import { toExplanationJson } from "./show-json.ts";
