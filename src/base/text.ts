@@ -51,12 +51,14 @@ export function quoteText(text: string, longest = 60): string {
   const short = text.length > longest ? `${text.slice(0, longest - 3)}...` : text;
   return JSON.stringify(short).replace(
     /[\x7f-\x9f\u2028\u2029\ufff9-\ufffb\p{Default_Ignorable_Code_Point}]/gu,
-    (char) => Array.from({ length: char.length }, (_, i) => escapeCodeUnit(char, i)).join(""),
+    escapeCodeUnits,
   );
 }
 
-function escapeCodeUnit(char: string, index: number): string {
-  return `\\u${char.charCodeAt(index).toString(16).padStart(4, "0")}`;
+/** Escapes a character for JSON, as one or two `\\uXXXX`. */
+export function escapeCodeUnits(char: string): string {
+  const units = char.split("").map((unit) => unit.charCodeAt(0).toString(16).padStart(4, "0"));
+  return units.map((unit) => `\\u${unit}`).join("");
 }
 
 /**

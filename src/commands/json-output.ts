@@ -1,3 +1,5 @@
+import { escapeCodeUnits } from "../base/text.ts";
+
 /** Formats a JSON document for programs: one line, with the version of its format. */
 export function formatJsonDocument(document: object): string {
   return formatJsonLine({ version: 1, ...document });
@@ -17,10 +19,5 @@ export function formatJsonText(document: object): string {
 /** Escapes invisible characters, and characters that a terminal would interpret, in a JSON text. */
 export function escapeInvisible(text: string): string {
   const unseen = /[\x7f-\x9f\u2028\u2029\p{Default_Ignorable_Code_Point}]/gu; // created on first use
-  return text.replace(unseen, escapeCharacter);
-}
-
-function escapeCharacter(char: string): string {
-  const units = char.split("").map((unit) => unit.charCodeAt(0).toString(16).padStart(4, "0"));
-  return units.map((unit) => `\\u${unit}`).join("");
+  return text.replace(unseen, escapeCodeUnits);
 }

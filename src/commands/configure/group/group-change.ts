@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { ConfigError, UsageError } from "../../../base/errors.ts";
 import { findNameFault, quoteText } from "../../../base/text.ts";
 import { normalizeMembers } from "../../../fleet/configuration.ts";
@@ -30,7 +31,7 @@ export function createGroupCommand(updateMembers: MembersUpdate): ActionImplemen
     const before = kept && normalizeMembers(kept.value ?? []);
     const wanted = updateMembers(before, members, { name, snapshot });
     const after = wanted && normalizeMembers(wanted);
-    const isSame = kept?.fault === undefined && JSON.stringify(before) === JSON.stringify(after);
+    const isSame = kept?.fault === undefined && isDeepStrictEqual(before, after);
     const nothing =
       before === undefined
         ? `group ${quoteText(name)} does not exist: nothing to change`
