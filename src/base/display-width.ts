@@ -1,7 +1,8 @@
 import stringWidth from "string-width";
 import { clean, stripStyles } from "./text.ts";
 
-const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
+/** Finds the characters as people see them, such as letters with accents and flags. */
+export const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
 
 /** Characters of one column that do not combine with others: Latin, Greek, Cyrillic, punctuation, arrows, lines, signs. */
 const NARROW =
@@ -38,4 +39,9 @@ export function cleanToWidth(text: string, columns = Number.POSITIVE_INFINITY): 
     if (width < columns) kept += segment;
   }
   return shown;
+}
+
+/** Splits a text into graphemes, in order. */
+export function splitGraphemes(text: string): string[] {
+  return Array.from(graphemes.segment(text), ({ segment }) => segment);
 }
