@@ -1,4 +1,4 @@
-import { computeDisplayWidth, splitGraphemes } from "../../base/display-width.ts";
+import { computeDisplayWidth } from "../../base/display-width.ts";
 import type { Tone } from "../../model/views/view.ts";
 
 /** All characters on the screen that are not text. */
@@ -52,11 +52,5 @@ const INSTEAD: Readonly<Record<string, string>> = {
 /** Converts a line to ASCII of the same width. Letters that have no replacement become `?`. */
 export function toAscii(line: string): string {
   if (/^[\x00-\x7f]*$/.test(line)) return line;
-  return line.replace(/[ -~]?[^\x00-\x7f]+/g, (text) => splitGraphemes(text).map(replaceGrapheme).join(""));
-}
-
-/** Returns the letter without its accents, or one `?` for each column. */
-function replaceGrapheme(grapheme: string): string {
-  const [letter = ""] = /^[ -~]/.exec(grapheme) ?? [];
-  return INSTEAD[grapheme] ?? letter.padEnd(computeDisplayWidth(grapheme), "?");
+  return line.replace(/[^\x00-\x7f]/gu, (char) => INSTEAD[char] ?? "?".repeat(computeDisplayWidth(char)));
 }

@@ -1,6 +1,6 @@
-import { computeDisplayWidth, splitGraphemes } from "../../../base/display-width.ts";
+import { computeDisplayWidth } from "../../../base/display-width.ts";
 import type { TextField } from "./field.ts";
-import { findBoundaryFrom } from "./graphemes.ts";
+import { findBoundaryFrom, splitGraphemes } from "./graphemes.ts";
 
 /** The visible part of a field. */
 export interface FieldWindow {

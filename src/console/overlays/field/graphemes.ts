@@ -1,4 +1,4 @@
-import { graphemes, splitGraphemes } from "../../../base/display-width.ts";
+const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
 
 /** Returns the first valid cursor position at or after an index. */
 export function findBoundaryFrom(text: string, index: number): number {
@@ -11,6 +11,11 @@ export function findBoundaryFrom(text: string, index: number): number {
 /** Returns the start of the grapheme that ends at an index. */
 export function findBoundaryBefore(text: string, index: number): number {
   return graphemes.segment(text).containing(index - 1)?.index ?? 0;
+}
+
+/** Splits a text into graphemes, in order. */
+export function splitGraphemes(text: string): string[] {
+  return Array.from(graphemes.segment(text), ({ segment }) => segment);
 }
 
 const WORD = /[\p{L}\p{N}\p{M}_]/u;
