@@ -55,6 +55,11 @@ export function quoteText(text: string, longest = 60): string {
   );
 }
 
+/** Quotes a value of JSON for an error message. */
+export function quoteValue(value: unknown): string {
+  return quoteText(typeof value === "string" ? value : (JSON.stringify(value) ?? "nothing"));
+}
+
 /** Escapes a character for JSON, as one or two `\\uXXXX`. */
 export function escapeCodeUnits(char: string): string {
   const units = char.split("").map((unit) => unit.charCodeAt(0).toString(16).padStart(4, "0"));
