@@ -1,4 +1,3 @@
-import { EXIT } from "../../../base/errors.ts";
 import { compareByCodeUnit } from "../../../fleet/configuration.ts";
 import { listMalformedConfig } from "../../../model/config-impact/configuration.ts";
 import { formatJsonDocument } from "../../json-output.ts";
@@ -26,5 +25,4 @@ export const execute = createStoreCommand(async ({ flags }, io, context) => {
         groups.map(([name, { value, fault }]) => [name, value?.join(" ") ?? `malformed: ${fault}`]),
       ),
     );
-  return EXIT.ok;
 });

@@ -1,4 +1,3 @@
-import { EXIT } from "../../../base/errors.ts";
 import { compareByResourceOrder } from "../../../fleet/configuration.ts";
 import { buildConfiguration, listMalformedConfig } from "../../../model/config-impact/configuration.ts";
 import { formatJsonDocument } from "../../json-output.ts";
@@ -34,5 +33,4 @@ export const execute = createStoreCommand(async ({ flags }, io, context) => {
         ],
       ),
     );
-  return EXIT.ok;
 });
