@@ -40,7 +40,9 @@ const bundles: Bundle[] = [
 ];
 
 /** Large packages that only a few commands use. In the bundle, they would slow down the start of all other commands. */
-const SELDOM = ["yaml", "prom-client", "cron-parser"];
+const SELDOM = ["yaml", "jsonc-parser", "prom-client", "cron-parser"];
+/** Packages of these that are imported statically. An ES module loads all its imports before it runs, so it contains them. */
+const STATIC = ["yaml", "jsonc-parser"];
 /** Packages that read their own files at run time (etcd3: .proto), so they stay in node_modules. */
 const external = ["etcd3"];
 
@@ -105,7 +107,10 @@ const STARTER: BuildOptions = { ...COMMONJS, supported: {} };
 const ESM: BuildOptions = {
   format: "esm",
   jsx: "automatic",
-  alias: { "react-devtools-core": resolvePath("scripts/build/no-devtools.ts") },
+  alias: {
+    "react-devtools-core": resolvePath("scripts/build/no-devtools.ts"),
+    "jsonc-parser": "jsonc-parser/lib/esm/main.js", // its other form cannot be bundled: it hides its imports
+  },
   define: { "process.env.NODE_ENV": '"production"' },
   banner: {
     js: 'import { createRequire as makeRequire } from "node:module";\nconst require = makeRequire(import.meta.url);',
@@ -121,8 +126,7 @@ async function buildBundle({ entry, product, form, without = [] }: Bundle): Prom
     platform: "node",
     target: "node22",
     ...(form === "esm" ? ESM : form === "program" ? STARTER : COMMONJS),
-    // An ES module loads all its imports before it runs, so yaml, which has a static import, is part of such a bundle.
-    external: [...external, ...without, ...SELDOM.filter((name) => form !== "esm" || name !== "yaml")],
+    external: [...external, ...without, ...SELDOM.filter((name) => form !== "esm" || !STATIC.includes(name))],
     logLevel: "warning",
   });
   const text = outputFiles[0]?.text ?? "";

@@ -4,9 +4,10 @@ import { type PastRun, parsePastRuns } from "../../../protocol/history.ts";
 import { validateName } from "../../../protocol/names.ts";
 import { retryUntilConnectTimeout } from "../../../work/observe/ports.ts";
 import { parseCountFlag } from "../../command-line/flags.ts";
+import { formatJsonDocument } from "../../json-output.ts";
 import { readRecordedLocks } from "../../read-snapshot.ts";
 import { type CommandContext, createStoreCommand } from "../../store-command.ts";
-import { formatJsonDocument, renderTextTable } from "../../table.ts";
+import { renderTextTable } from "../../table.ts";
 
 const HEAD = ["ENDED", "HOST", "COMMAND", "WAITED", "HELD", "EXIT", "TOKEN", "NOTE"];
 

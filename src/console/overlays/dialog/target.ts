@@ -1,4 +1,4 @@
-import { clean } from "../../../base/text.ts";
+import { cleanToWidth } from "../../../base/display-width.ts";
 import { buildDetailLines, wrapProseLines } from "../../../commands/see/detail.ts";
 import type { DetailTarget } from "../../../model/detail/detail.ts";
 import type { Remedy } from "../../../model/views/remedy.ts";
@@ -55,7 +55,7 @@ function openText(
   buildRows: (width: number) => readonly RowModel[],
 ): void {
   const overlay: TextOverlay = new TextOverlay({
-    title: clean(title, 60),
+    title: cleanToWidth(title, 60),
     buildRows,
     close: () => app.overlays.close(overlay),
     onChange: () => app.notifyChange(),

@@ -2,7 +2,7 @@
 /** An input field: effects of keys and pastes, and the visible part. */
 import fc from "fast-check";
 import { describe, expect, it, test } from "vitest";
-import { computeDisplayWidth } from "../../../../src/base/text.ts";
+import { computeDisplayWidth } from "../../../../src/base/display-width.ts";
 import { editField } from "../../../../src/console/overlays/field/edit.ts";
 import {
   createField,
