@@ -15,11 +15,20 @@ export function parseConfigObject(file: string, text: string, example: string): 
     value = JSON.parse(text);
   } catch {
     // Without the error of JSON.parse as the cause: its message quotes the text, which may contain a password.
-    const parser: JsonParser = createRequire(import.meta.filename)("jsonc-parser");
-    const unknown = { line: 1, column: 1, what: "it cannot be parsed" };
-    const { line, column, what } = findJsonFault(text, parser) ?? unknown;
-    throw new ConfigError(`${file} is not JSON: line ${line}, column ${column}: ${what}`);
+    const parser = loadParser();
+    const fault = parser && findJsonFault(text, parser);
+    const where = fault && `: line ${fault.line}, column ${fault.column}: ${fault.what}`;
+    throw new ConfigError(`${file} is not JSON${where ?? ""}`);
   }
   if (isJsonObject(value)) return value;
   throw new ConfigError(`${file} must contain a JSON object, such as ${example}`);
+}
+
+/** Loads the package that finds the position. Without it, the message has no position. */
+function loadParser(): JsonParser | undefined {
+  try {
+    return createRequire(import.meta.filename)("jsonc-parser");
+  } catch {
+    return undefined;
+  }
 }
