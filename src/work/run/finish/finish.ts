@@ -29,8 +29,8 @@ interface ClaimCompletion {
  * session. Calls are retried for a limited time while etcd does not answer; the expiry of the session frees the claim
  * in any case.
  */
-export async function finishClaim(ports: ClaimPorts, done: ClaimCompletion): Promise<void> {
-  const { session } = done.grant.attempt;
+export async function finishClaim(done: ClaimCompletion): Promise<void> {
+  const { ports, session } = done.grant.attempt;
   const patience = session.signal.aborted ? FREE_LOST_WITHIN : FREE_WITHIN;
   const until = ports.clock.now() + patience;
   try {
