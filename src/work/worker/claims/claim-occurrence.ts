@@ -21,6 +21,7 @@ import {
 } from "../../../schedule/state/outcome.ts";
 import { formatRunning, type RunningRecord } from "../../../schedule/state/running-record.ts";
 import { type OccurrenceStart, startOccurrence } from "../../../schedule/state/start-occurrence.ts";
+import { readWithRetries } from "../../observe/ports.ts";
 import type { CachedSchedule } from "../cache/cached-schedule.ts";
 import type { ScheduleCache } from "../cache/schedule-cache.ts";
 import type { WorkerRegistration } from "../registration/worker-registration.ts";
@@ -206,7 +207,7 @@ function parseClaimAnswer(
     key,
     token,
     due: { value: start.due, mod: token },
-    outcomes: parseOutcomesAnswer(answer),
+    outcomes: toVersionedOutcomes(findFirstKey(answer.results.at(-1))),
   };
   return { kind: "claimed", claimed, outcomes: start.outcomes };
 }
@@ -215,24 +216,13 @@ function isOwn(value: string, running: RunningRecord | undefined): boolean {
   return running !== undefined && value === formatRunning(running);
 }
 
-function parseOutcomesAnswer({ results }: TxnResponse): VersionedValue<OutcomeHistory> {
-  const last = results.at(-1);
-  return toVersionedOutcomes(findFirstKey(last));
-}
-
 /** Parses the outcome history of a schedule from its key. */
 export function toVersionedOutcomes(kv: KeyValue | undefined): VersionedValue<OutcomeHistory> {
   return { value: parseOutcomes(kv?.value), mod: kv?.modRevision ?? 0n };
 }
 
-async function readOutcomes(
-  { store, keys, clock, random, settings }: SchedulePorts,
-  id: string,
-): Promise<VersionedValue<OutcomeHistory>> {
-  const until = clock.now() + settings.connectTimeout;
-  const { kvs } = await retryUnavailable({ clock, random }, until, (call) =>
-    store.readRange({ key: keys.outcomes(id) }, call),
-  );
+async function readOutcomes(ports: SchedulePorts, id: string): Promise<VersionedValue<OutcomeHistory>> {
+  const { kvs } = await readWithRetries(ports, { key: ports.keys.outcomes(id) });
   return toVersionedOutcomes(kvs[0]);
 }
 
