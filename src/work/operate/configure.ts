@@ -2,7 +2,7 @@ import type { ConfigChange } from "../../fleet/config-changes.ts";
 import { serializeGroup } from "../../fleet/groups.ts";
 import { serializeResourceConfig } from "../../fleet/resources.ts";
 import type { AuditAction } from "../../protocol/audit.ts";
-import { guardRevision } from "../../protocol/guards.ts";
+import { guardNotNewer, guardRevision } from "../../protocol/guards.ts";
 import type { Keys } from "../../protocol/keys.ts";
 import type { Compare, Op } from "../../protocol/txn.ts";
 import { MAX_DIRECT_OPS, splitIntoChunks } from "./chunks.ts";
@@ -46,7 +46,7 @@ export async function applyConfigUpdate(ports: OperatorPorts, update: ConfigUpda
   return await executeAction(ports, {
     ...rest,
     compare,
-    ops: splitIntoChunks(ops, (op) => getCollection(ports.keys, op)),
+    ops: splitIntoChunks(ports.keys, ops),
   });
 }
 
@@ -72,14 +72,9 @@ function buildTouchedGuard(keys: Keys, { changes, keys: seen }: ConfigUpdate): C
 
 /** Compares the whole configuration with what was read. */
 function buildWholeGuard(keys: Keys, update: ConfigUpdate): Compare[] {
-  const notNewer = { target: "mod", is: "less", value: update.seen + 1n } as const;
-  const rooms: Compare[] = [keys.groups(), keys.resourceConfigs()].map((room) => ({ ...room, ...notNewer }));
+  const rooms = guardNotNewer(update.seen, keys.groups(), keys.resourceConfigs());
   const standing = update.keys.map((one) => guardRevision(buildConfigKey(keys, one), one.modRevision));
   return standing.length <= MAX_DIRECT_OPS
     ? [...rooms, ...standing]
-    : [...rooms, { ...keys.audits(), ...notNewer }];
-}
-
-function getCollection(keys: Keys, op: Op): string {
-  return op.op === "put" || op.op === "delete" ? keys.parse(op.key).kind : "";
+    : [...rooms, ...guardNotNewer(update.seen, keys.audits())];
 }

@@ -2,6 +2,7 @@ import {
   buildGrantTxn,
   buildJoinTxn,
   buildTicketClaimTxn,
+  deleteKeys,
   guardUnchanged,
   type NewTicket,
   putTickets,
@@ -101,8 +102,7 @@ function buildMark(attempt: ClaimAttempt, places: readonly QueueEntry[]): StepTr
 }
 
 function buildSweep(places: readonly QueueEntry[]): StepTransaction {
-  const success = places.map(({ key }): Op => ({ op: "delete", key }));
-  return buildWrite({ compare: guardUnchanged(places), success, failure: [] });
+  return buildWrite({ compare: guardUnchanged(places), success: deleteKeys(places), failure: [] });
 }
 
 /** Builds a transaction that grants nothing; the next read shows its effect. */

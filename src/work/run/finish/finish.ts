@@ -2,8 +2,14 @@ import { generateSessionId } from "../../../base/ids.ts";
 import { isUnavailable, retryUnavailable } from "../../../etcd/retry.ts";
 import { grantOnce } from "../../../etcd/session/grant.ts";
 import type { Session } from "../../../etcd/session/session.ts";
-import { guardOwned, guardUnchanged, putTickets, rewriteTickets } from "../../../protocol/guards.ts";
-import type { Op, OpResult, Txn, TxnResponse } from "../../../protocol/txn.ts";
+import {
+  deleteKeys,
+  guardOwned,
+  guardUnchanged,
+  putTickets,
+  rewriteTickets,
+} from "../../../protocol/guards.ts";
+import type { OpResult, Txn, TxnResponse } from "../../../protocol/txn.ts";
 import type { Grant } from "../claim/acquire.ts";
 import type { ClaimPorts } from "../request.ts";
 import { appendToHistory, buildHistoryOps, type HistoryUpdate } from "./history-append.ts";
@@ -61,9 +67,12 @@ async function freeClaim(
   until: number,
 ): Promise<boolean> {
   if (historyUpdate === undefined) return false;
-  const deletes = grant.places.map(({ key }): Op => ({ op: "delete", key }));
   const history = buildHistoryOps(historyUpdate);
-  const txn = { compare: guardOwned(grant.places), success: [...deletes, ...history], failure: history };
+  const txn = {
+    compare: guardOwned(grant.places),
+    success: [...deleteKeys(grant.places), ...history],
+    failure: history,
+  };
   await commitRelease(ports, historyUpdate, txn, until);
   return true;
 }
@@ -94,11 +103,10 @@ async function keepGrace(
   const id = generateSessionId(ports.random);
   await retryUnavailable(ports, until, (call) => grantOnce(ports.store, id, Math.ceil(left / 1000), call));
   const puts = putTickets(rewriteTickets([lock], { state: "grace", until: graceUntil ?? 0 }), id);
-  const deletes = resources.map(({ key }): Op => ({ op: "delete", key }));
   const compare = [...guardUnchanged([lock]), ...guardOwned(resources)];
   const txn: Txn = {
     compare,
-    success: [...puts, ...deletes, ...buildHistoryOps(historyUpdate)],
+    success: [...puts, ...deleteKeys(resources), ...buildHistoryOps(historyUpdate)],
     failure: [{ op: "range", key: lock.key }],
   };
   const answer = await commitRelease(ports, historyUpdate, txn, until);

@@ -1,6 +1,6 @@
 import { generateRunId } from "../../../base/ids.ts";
 import { retryUnavailable } from "../../../etcd/retry.ts";
-import { guardAbsent, guardRevision } from "../../../protocol/guards.ts";
+import { guardAbsent, guardNotNewer, guardRevision } from "../../../protocol/guards.ts";
 import {
   type Compare,
   findFirstKey,
@@ -124,13 +124,12 @@ function buildClaimTxn(
   ];
   const reads: Op = { op: "range", key: keys.outcomes(id) };
   const unchanged = [guardRevision(keys.schedule(id), definitionMod), guardRevision(keys.due(id), dueMod)];
-  const rules = { target: "mod", is: "less", value: cache.revision + 1n } as const;
+  const rules = [keys.drains(), ...(definition?.group === undefined ? [] : [keys.groups()])];
   return {
     compare: [
       ...unchanged,
       ...buildRunningGuards(keys, id, definition, running),
-      { ...keys.drains(), ...rules },
-      ...(definition?.group === undefined ? [] : [{ ...keys.groups(), ...rules }]),
+      ...guardNotNewer(cache.revision, ...rules),
       ...(before === undefined ? [] : [guardRevision(keys.outcomes(id), before.mod)]),
     ],
     success: [...puts, reads],
