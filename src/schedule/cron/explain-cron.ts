@@ -113,5 +113,7 @@ function formatWeekdayRanges(values: readonly number[]): string {
 }
 
 function formatMonths({ values }: CronField): string | undefined {
-  return values.length === 12 ? undefined : `in ${formatRanges(values, (value) => MONTH_NAMES[value - 1] ?? "")}`;
+  return values.length === 12
+    ? undefined
+    : `in ${formatRanges(values, (value) => MONTH_NAMES[value - 1] ?? "")}`;
 }
