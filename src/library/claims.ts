@@ -1,5 +1,6 @@
 import { basename } from "node:path";
 import { UsageError } from "../base/errors.ts";
+import { waitForAbort } from "../base/wait.ts";
 import { parseLeases } from "../fleet/lease-spec.ts";
 import { validateName } from "../protocol/names.ts";
 import { acquireClaim, type HeldClaim } from "../work/run/hold/held-claim.ts";
@@ -138,11 +139,6 @@ class HeldImpl implements Held {
     );
     throw this.signal.reason;
   }
-}
-
-function waitForAbort(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }
 
 /** @throws UsageError, ConfigError */

@@ -1,3 +1,4 @@
+import { waitForAbort } from "../../../base/wait.ts";
 import { followEtcd } from "../../observe/follow.ts";
 import { ScheduleCache, type ScheduleCacheListener } from "../cache/schedule-cache.ts";
 import { Dispatcher, type DispatchOptions } from "../dispatch/dispatcher.ts";
@@ -166,9 +167,4 @@ export class WorkerSession implements ScheduleCacheListener {
       await this.#ports.clock.sleep(100, signal);
     }
   }
-}
-
-function waitForAbort(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }

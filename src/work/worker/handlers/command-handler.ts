@@ -1,5 +1,6 @@
 import { formatDuration } from "../../../base/duration.ts";
 import { EXIT, SignalboxError } from "../../../base/errors.ts";
+import { waitAtMost } from "../../../base/wait.ts";
 import { type Handler, type ScheduledTask, TaskLost, type TaskResult } from "../handler.ts";
 import { GuardedRun, type GuardedRunResult } from "./guarded-run.ts";
 import type { HandlerPorts } from "./handler-ports.ts";
@@ -69,16 +70,10 @@ export class CommandHandler implements Handler {
     const timeout = task.definition.timeout ?? this.#options.timeout;
     const run = new GuardedRun(this.#ports, task);
     const ended = await run.run({ file, args, env, streams }, own, timeout);
-    await this.#waitForOutputEnd(silent.promise); // no process can write any more, so the output ends
+    // No process can write any more, so the output ends, unless another program still has it open.
+    await waitAtMost(this.#ports.clock, LAST_OUTPUT, silent.promise);
     output.end();
     return this.#toTaskResult(task, ended, timeout);
-  }
-
-  /** Waits for the end of the output, for a limited time: another program may still have the output open. */
-  async #waitForOutputEnd(end: Promise<void>): Promise<void> {
-    const over = new AbortController();
-    await Promise.race([end, this.#ports.clock.sleep(LAST_OUTPUT, over.signal).catch(() => {})]);
-    over.abort();
   }
 
   #toTaskResult(
