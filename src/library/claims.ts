@@ -34,7 +34,7 @@ export async function acquire(connection: LibraryConnection, options: AcquireOpt
     const signals = options.signal === undefined ? [] : [options.signal];
     const either = AbortSignal.any([closing.signal, ...signals]);
     const claim = await translated(() => acquireClaim(connection.ports, request, either));
-    return await HeldImpl.hold(connection, claim, request);
+    return await connection.adoptOrEnd(new HeldImpl(connection, claim, request), () => claim.release());
   } finally {
     connection.drop(waiting);
   }
@@ -51,26 +51,7 @@ class HeldImpl implements Held {
   readonly #terminationTimeout: number;
   #work: Promise<unknown> | undefined;
 
-  /**
-   * Registers a granted claim with the connection.
-   * @throws ClosedError if the connection was closed during the claim; the claim is then freed
-   */
-  static async hold(
-    connection: LibraryConnection,
-    claim: HeldClaim,
-    request: ClaimRequest,
-  ): Promise<HeldImpl> {
-    const held = new HeldImpl(connection, claim, request);
-    try {
-      connection.adopt(held);
-      return held;
-    } catch (error) {
-      await claim.release();
-      throw error;
-    }
-  }
-
-  private constructor(connection: LibraryConnection, claim: HeldClaim, request: ClaimRequest) {
+  constructor(connection: LibraryConnection, claim: HeldClaim, request: ClaimRequest) {
     this.#connection = connection;
     this.#claim = claim;
     this.#terminationTimeout = request.terminationTimeout;

@@ -19,6 +19,11 @@ export interface StoredSchedule {
   readonly outcomes: OutcomeHistory;
 }
 
+/** Creates a schedule that does not exist. */
+export function createMissingSchedule(id: string): StoredSchedule {
+  return { id, definitionMod: 0n, dueMod: 0n, outcomesMod: 0n, outcomes: { runs: [], dead: [] } };
+}
+
 /**
  * Schedules by id: the requested ones, or all. The result of reading requested ids includes schedules that do not
  * exist.

@@ -1,8 +1,9 @@
 import { generateRunId } from "../../../base/ids.ts";
 import type { Session } from "../../../etcd/session/session.ts";
+import type { LeaseSpec } from "../../../fleet/lease-spec.ts";
 import type { NewTicket } from "../../../protocol/guards.ts";
 import type { Ticket } from "../../../protocol/ticket.ts";
-import type { ClaimPorts, ClaimRequest, LeaseRequest } from "../request.ts";
+import type { ClaimPorts, ClaimRequest } from "../request.ts";
 import type { ResourceTotal } from "./eligibility.ts";
 
 /**
@@ -55,7 +56,7 @@ export function buildResourceTickets(
   }));
 }
 
-function buildUnits({ count, total: stated }: LeaseRequest, total: number): TicketUnits {
+function buildUnits({ count, total: stated }: LeaseSpec, total: number): TicketUnits {
   return { count, total, ...(stated !== undefined && { isStated: true }) };
 }
 
