@@ -43,11 +43,7 @@ export async function applyConfigUpdate(ports: OperatorPorts, update: ConfigUpda
   const { changes, guardsAll, keys, ...rest } = update;
   const ops = changes.map((change) => toOp(ports.keys, change));
   const compare = guardsAll ? buildWholeGuard(ports.keys, update) : buildTouchedGuard(ports.keys, update);
-  return await executeAction(ports, {
-    ...rest,
-    compare,
-    ops: splitIntoChunks(ports.keys, ops),
-  });
+  return await executeAction(ports, { ...rest, compare, ops: splitIntoChunks(ports.keys, ops) });
 }
 
 function toOp(keys: Keys, change: ConfigChange): Op {

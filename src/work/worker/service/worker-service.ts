@@ -151,12 +151,7 @@ export class WorkerService {
   async #startMetrics(listen: string): Promise<void> {
     const findFault = () => (this.#engine.id === undefined ? "the worker has no session in etcd" : undefined);
     const countHeldLeases = () => this.#heldLeases;
-    this.#metrics = await startMetrics({
-      listen,
-      log: this.#ports.log,
-      findFault,
-      countHeldLeases,
-    });
+    this.#metrics = await startMetrics({ listen, log: this.#ports.log, findFault, countHeldLeases });
     const { host = "", port } = this.#metrics.address;
     this.#ports.log.info("metrics are served", { at: `${host}:${port}` });
   }
