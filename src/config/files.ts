@@ -2,6 +2,7 @@ import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { ConfigError } from "../base/errors.ts";
 import { findJsonFault } from "../base/json.ts";
+import { isJsonObject } from "../base/parse-json.ts";
 import { clean } from "../base/text.ts";
 
 /** The content and metadata of a file. */
@@ -88,7 +89,7 @@ function readOrThrow(path: string, read: FileReader): FileContent | undefined {
   }
 }
 
-function parseSettings(path: string, text: string): Record<string, unknown> {
+function parseSettings(path: string, text: string): ConfigFile["settings"] {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -97,8 +98,7 @@ function parseSettings(path: string, text: string): Record<string, unknown> {
     const { line, column, what } = findJsonFault(text) ?? { line: 1, column: 1, what: "it cannot be parsed" };
     throw new ConfigError(`${clean(path)} is not JSON: line ${line}, column ${column}: ${what}`);
   }
-  if (typeof value === "object" && value !== null && !Array.isArray(value))
-    return value as Record<string, unknown>;
+  if (isJsonObject(value)) return value;
   throw new ConfigError(`${clean(path)} must contain a JSON object, such as {"ttl": "30s"}`);
 }
 

@@ -140,10 +140,14 @@ function computeResourceTotal(
   lease: LeaseSpec,
 ): ResourceTotal {
   const kvs = listConfigKeys(ports.keys, lease).flatMap((key) => inputs.config.get(key) ?? []);
-  if (isKnownOnly && kvs.length === 0) throw createUnknownResourceError(lease.resource);
+  const resource = quoteText(lease.resource);
+  if (isKnownOnly && kvs.length === 0) {
+    throw new ConfigError(
+      `resource ${resource} is not configured; add it with: signalbox resource set, or signalbox import`,
+    );
+  }
   const configured = findFirstTotal(ports, kvs);
   const total = configured ?? lease.total;
-  const resource = quoteText(lease.resource);
   if (total === undefined) {
     throw new ConfigError(
       `resource ${resource} has no total; state it with --lease ${lease.resource}=${lease.count}:TOTAL, ` +
@@ -167,12 +171,6 @@ function findFirstTotal(ports: ClaimPorts, kvs: readonly KeyValue[]): number | u
     if (total !== undefined) return total;
   }
   return undefined;
-}
-
-function createUnknownResourceError(resource: string): ConfigError {
-  return new ConfigError(
-    `resource ${quoteText(resource)} is not configured; add it with: signalbox resource set, or signalbox import`,
-  );
 }
 
 /** For a claim that can never be granted and would block its queue forever. */

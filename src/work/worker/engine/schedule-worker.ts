@@ -1,4 +1,3 @@
-import type { Random } from "../../../base/random.ts";
 import { isUnavailable } from "../../../etcd/retry.ts";
 import { StoreError } from "../../../etcd/store.ts";
 import type { WorkerListener } from "../events.ts";
@@ -63,7 +62,8 @@ export class ScheduleWorker {
       wasThere ||= this.#session !== undefined;
       this.#session = undefined;
       if (this.#ports.clock.now() - since > LONGEST_PAUSE) pause = FIRST_PAUSE;
-      await this.#ports.clock.sleep(addJitter(pause, this.#ports.random), either).catch(() => {});
+      const wait = pause * (0.5 + this.#ports.random.generateFraction() / 2);
+      await this.#ports.clock.sleep(wait, either).catch(() => {});
       pause = Math.min(2 * pause, LONGEST_PAUSE);
     }
   }
@@ -106,8 +106,4 @@ function catchListenerErrors(listener: WorkerListener = () => {}, { log }: Sched
       log.error("a listener failed", { event: event.kind, error: String(error) });
     }
   };
-}
-
-function addJitter(ms: number, random: Random): number {
-  return ms * (0.5 + random.generateFraction() / 2);
 }
