@@ -9,7 +9,7 @@ import {
   putTickets,
   rewriteTickets,
 } from "../../../protocol/guards.ts";
-import type { OpResult, Txn, TxnResponse } from "../../../protocol/txn.ts";
+import { findFirstKey, type Txn, type TxnResponse } from "../../../protocol/txn.ts";
 import type { Grant } from "../claim/acquire.ts";
 import type { ClaimPorts } from "../request.ts";
 import { appendToHistory, buildHistoryOps, type HistoryUpdate } from "./history-append.ts";
@@ -110,12 +110,8 @@ async function keepGrace(
     failure: [{ op: "range", key: lock.key }],
   };
   const answer = await commitRelease(ports, historyUpdate, txn, until);
-  return answer.succeeded || isHeldBySession(answer.results[0], id);
-}
-
-/** A repeated call may find the grace ticket it has already written: that counts as success. */
-function isHeldBySession(own: OpResult | undefined, session: bigint): boolean {
-  return own?.op === "range" && own.kvs[0]?.session === session;
+  // A repeated call may find the grace ticket it has already written: that counts as success.
+  return answer.succeeded || findFirstKey(answer.results[0])?.session === id;
 }
 
 /** Retries a freeing transaction until it is answered, then appends the history if the transaction could not. */

@@ -89,7 +89,8 @@ export class CommandHandler implements Handler {
     if (signal !== undefined)
       return { result: "failed", code: 128 + signal, reason: `it was ended by signal ${signal}` };
     if (code === EXIT.ok) return { result: "ok", code };
-    if (code === EXIT.busy) return { result: "retry", code, ...buildWait(this.#options.retryWait) };
+    const { retryWait: wait } = this.#options;
+    if (code === EXIT.busy) return { result: "retry", code, ...(wait !== undefined && { wait }) };
     return { result: "failed", code: code ?? EXIT.internal, reason: `exit code ${code}` };
   }
 }
@@ -108,8 +109,4 @@ function toUnstartedResult(task: ScheduledTask, error: unknown): TaskResult {
   if (!(error instanceof SignalboxError)) return { result: "failed", reason };
   if (error.exitCode === EXIT.lost) return { result: "released", reason };
   return { result: "failed", code: error.exitCode, reason };
-}
-
-function buildWait(wait: number | undefined): Pick<TaskResult, "wait"> {
-  return wait === undefined ? {} : { wait };
 }
