@@ -1,4 +1,5 @@
 import type { Clock } from "./clock.ts";
+import { OVER } from "./over.ts";
 
 /** Resolves when the signal is aborted. */
 export function waitForAbort(signal: AbortSignal): Promise<void> {
@@ -20,6 +21,6 @@ export async function waitAtMost(clock: Clock, ms: number, promise: Promise<unkn
   try {
     return await Promise.race([timer, settled]);
   } finally {
-    over.abort();
+    over.abort(OVER);
   }
 }

@@ -1,3 +1,4 @@
+import * as v from "valibot";
 import { quoteText } from "../base/text.ts";
 import { validateName } from "../protocol/names.ts";
 import { getScheduleType, isPaused } from "../schedule/definition.ts";
@@ -22,7 +23,7 @@ import {
 } from "../work/schedules/stored-schedules.ts";
 import type { LibraryConnection } from "./connection.ts";
 import { NotFoundError, translated } from "./errors.ts";
-import { parseInstantOption } from "./option-values.ts";
+import { INSTANT, parseOptions, TEXT } from "./options-schema.ts";
 import { PolledTaskSource } from "./polled-task-source.ts";
 import { ChangeTracker } from "./recent-changes.ts";
 import { applyChanges, buildDefinition } from "./schedule-definition.ts";
@@ -36,6 +37,8 @@ import type {
   Task,
   TaskSource,
 } from "./schedule-types.ts";
+
+const PAUSE_OPTIONS = { until: v.optional(INSTANT), reason: v.optional(TEXT) };
 
 /** @see Schedules */
 export class SchedulesImpl implements Schedules {
@@ -77,12 +80,9 @@ export class SchedulesImpl implements Schedules {
     await this.#change(id, () => buildDeleteMutation([id]));
   }
 
-  async pause(id: string, { until, reason }: { until?: Instant; reason?: string } = {}): Promise<void> {
-    const pause = {
-      by: formatOperator(this.#connection.ports.operator),
-      until: until === undefined ? undefined : parseInstantOption("until", until),
-      why: reason,
-    };
+  async pause(id: string, options: { until?: Instant; reason?: string } = {}): Promise<void> {
+    const { until, reason } = parseOptions("pause", options, PAUSE_OPTIONS);
+    const pause = { by: formatOperator(this.#connection.ports.operator), until, why: reason };
     await this.#change(id, () => buildPauseMutation([id], pause), { reason });
   }
 

@@ -1,5 +1,5 @@
 import { quoteText } from "../../../base/text.ts";
-import type { Hook } from "../../../schedule/definition.ts";
+import type { Hook } from "../../../schedule/definition-values.ts";
 import { type HookPorts, runHookCommand } from "./hook-command.ts";
 import { type HookPayload, parseHookUrl } from "./hook-payload.ts";
 import { type HookFault, postHook } from "./post-hook.ts";

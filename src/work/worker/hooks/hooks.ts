@@ -1,6 +1,6 @@
 import { clean } from "../../../base/text.ts";
 import { waitAtMost } from "../../../base/wait.ts";
-import type { Hook, HookName } from "../../../schedule/definition.ts";
+import type { Hook, HookName } from "../../../schedule/definition-values.ts";
 import type { WorkerEvent, WorkerListener } from "../events.ts";
 import type { HookResult } from "../metrics/metrics.ts";
 import { RateLimitedLog } from "../rate-limited-log.ts";
