@@ -17,20 +17,22 @@ export interface ValidSchedule extends StoredSchedule {
 
 /** Reads one schedule. @throws NotFoundError; ConfigError if it cannot be parsed */
 export async function readSchedule(context: CommandContext, given: string): Promise<ValidSchedule> {
+  const seen = await readExistingSchedule(context, given);
+  const { id, definition, fault } = seen;
+  if (definition !== undefined) return { ...seen, definition };
+  throw new ConfigError(`schedule ${quoteText(id)} cannot be read: ${fault}; see: signalbox schedule edit`);
+}
+
+/** Reads one schedule, also if it cannot be parsed. @throws NotFoundError */
+export async function readExistingSchedule(context: CommandContext, given: string): Promise<StoredSchedule> {
   const id = validateName("schedule", given);
   const seen = (await readStoredSchedules(context, [id], context.signal)).schedules.get(id);
-  if (seen === undefined || seen.definitionMod === 0n)
-    throw new NotFoundError(`there is no schedule ${quoteText(id)}; see: signalbox schedule list`);
-  if (seen.definition === undefined)
-    throw new ConfigError(
-      `schedule ${quoteText(id)} cannot be read: ${seen.fault}; see: signalbox schedule edit`,
-    );
-  return { ...seen, definition: seen.definition };
+  if (seen !== undefined && seen.definitionMod !== 0n) return seen;
+  throw new NotFoundError(`there is no schedule ${quoteText(id)}; see: signalbox schedule list`);
 }
 
 /**
- * Parses --cron and --timezone, or a cron text in place of KEY. A text with a space or an @ at its start is taken for a
- * cron text, because ids hardly contain these.
+ * Parses --cron and --timezone, or a cron text in place of KEY.
  * @returns undefined if KEY names a schedule
  * @throws UsageError, CronError
  */
@@ -40,10 +42,15 @@ export function parseCronArgument(call: Call): { cron: string; timezone: string 
   const zone = getTextFlag(call, "timezone");
   if (flag !== undefined && key !== undefined)
     throw new UsageError("KEY and --cron exclude each other; leave one of them out");
-  const cron = flag ?? (key !== undefined && /^@|\s/.test(key.trim()) ? key : undefined);
+  const cron = flag ?? (key !== undefined && isCronText(key) ? key : undefined);
   if (cron === undefined && zone !== undefined)
     throw new UsageError("--timezone needs a cron text: a schedule has its own time zone");
   if (cron === undefined) return undefined;
   parseCron(cron);
   return { cron, timezone: checkZone(zone ?? "UTC") };
+}
+
+/** Whether a text in place of an id is a cron text: it has a space, or an @ at its start. Ids hardly contain these. */
+export function isCronText(text: string): boolean {
+  return /^@|\s/.test(text.trim());
 }

@@ -1,7 +1,7 @@
 // Covers src/commands/editor/editor-file.ts, src/commands/connect.ts, src/commands/explain-error.ts,
 // src/commands/schedule/amendment-command.ts, src/commands/schedule/change-lines.ts,
 // src/commands/schedule/change/add.impl.ts, src/commands/schedule/change/edit.impl.ts,
-// src/commands/editor/edit-text.ts, src/commands/schedule/change/keys-command.ts,
+// src/commands/editor/edit-text.ts, src/commands/schedule/change/keys-commands.impl.ts,
 // src/commands/schedule/group-notes.ts, src/commands/schedule/inspect/dead.impl.ts,
 // src/commands/schedule/inspect/lint-schedule.ts, src/commands/schedule/inspect/lint.impl.ts,
 // src/commands/schedule/inspect/list.impl.ts, src/commands/schedule/read-schedule.ts,
@@ -178,7 +178,15 @@ describe("an operator's day", () => {
       78,
       expect.stringMatching(/cannot be read/),
     ]);
-    expect((await schedule(namespace, "lint", "--cron", "0 0 30 2 *")).code).toBe(1);
+    for (const never of [["--cron", "0 0 30 2 *"], ["0 0 30 2 *"]])
+      expect(await schedule(namespace, "lint", ...never)).toMatchObject({
+        code: 1,
+        stdout: expect.stringMatching(/never/),
+      });
+    expect(await runRefused(namespace, "lint", "a", "--timezone", "UTC")).toEqual([
+      64,
+      expect.stringMatching(/--timezone needs a cron text/),
+    ]);
   });
 
   it("lists dead letters and runs one again", async () => {
