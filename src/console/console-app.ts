@@ -18,16 +18,7 @@ import { Tables } from "./data/tables.ts";
 import { Jobs } from "./jobs/jobs.ts";
 import { clampCursors } from "./parts/clamp-cursors.ts";
 import { type Hint, Overlays } from "./parts/overlay.ts";
-import type {
-  ActionRunner,
-  ClockAccess,
-  CursorAccess,
-  DialogPorts,
-  HintAccess,
-  LogAccess,
-  SelectionAccess,
-  TerminalControl,
-} from "./parts/parts.ts";
+import type { ConsoleControls } from "./parts/parts.ts";
 import { type ConsoleState, TOAST_DURATION } from "./state/console-state.ts";
 import { computeLayout, type Layout, type Size } from "./state/layout.ts";
 import { StateStore } from "./state/store.ts";
@@ -35,26 +26,11 @@ import { formatClipboardSequence } from "./terminal/clipboard.ts";
 import { dimTheme } from "./theme/dim-theme.ts";
 import type { Theme } from "./theme/theme.ts";
 
-/** All parts of the console. Each function names those that it needs. */
-export type ConsoleParts = ActionRunner &
-  CursorAccess &
-  DialogPorts &
-  HintAccess &
-  LogAccess &
-  SelectionAccess &
-  TerminalControl &
-  ClockAccess;
-
 /** What the console needs from its process. */
 export interface ConsolePorts {
   context: CommandContext;
   io: CommandIo;
   call: Call;
-  isReadOnly: boolean;
-  keymap: Keymap;
-  /** Handlers by the id of their action. */
-  handlers: Readonly<Record<string, (app: ConsoleParts) => void>>;
-  getThemeByName(name: string): Theme;
   /** Schedules a repaint; several requests become one. */
   repaint(): void;
   suspend(): void;
@@ -63,9 +39,21 @@ export interface ConsolePorts {
   quit(code: number): void;
 }
 
+/** What follows from the settings. */
+interface ConsoleOptions {
+  keymap: Keymap;
+  /** Handlers by the id of their action. */
+  handlers: Readonly<Record<string, (app: ConsoleControls) => void>>;
+  getThemeByName(name: string): Theme;
+}
+
 /** Connects the parts of the console. Independent of the terminal: its output is a frame, its input are events. */
-export class ConsoleApp implements ConsoleParts {
+export class ConsoleApp implements ConsoleControls {
   readonly #ports: ConsolePorts;
+  readonly #options: ConsoleOptions;
+  readonly context: CommandContext;
+  readonly isReadOnly: boolean;
+  readonly keymap: Keymap;
   readonly #store: StateStore<ConsoleState>;
   readonly liveView: LiveView;
   readonly jobs: Jobs;
@@ -80,9 +68,13 @@ export class ConsoleApp implements ConsoleParts {
   #connectionKind = "opening";
   #dimmed: { of: Theme; theme: Theme } | undefined;
 
-  constructor(ports: ConsolePorts, state: ConsoleState) {
+  constructor(ports: ConsolePorts, options: ConsoleOptions, state: ConsoleState) {
     this.#ports = ports;
+    this.#options = options;
     const { context, io, call } = ports;
+    this.context = context;
+    this.isReadOnly = context.settings.readOnly;
+    this.keymap = options.keymap;
     const notifyChange = () => this.notifyChange();
     this.#store = new StateStore(state);
     this.#store.subscribe(notifyChange);
@@ -104,27 +96,12 @@ export class ConsoleApp implements ConsoleParts {
     this.#counter = new TabCounter(() => context.clock.now());
   }
 
-  get context(): CommandContext {
-    return this.#ports.context;
-  }
-  get io(): CommandIo {
-    return this.#ports.io;
-  }
-  get call(): Call {
-    return this.#ports.call;
-  }
   get state(): ConsoleState {
     return this.#store.state;
   }
-  get keymap(): Keymap {
-    return this.#ports.keymap;
-  }
-  get isReadOnly(): boolean {
-    return this.#ports.isReadOnly;
-  }
   /** The dimmed theme while the displayed data may be out of date. */
   get theme(): Theme {
-    const theme = this.#ports.getThemeByName(this.state.theme);
+    const theme = this.#options.getThemeByName(this.state.theme);
     if (isLive(this.liveView.connection) || this.liveView.connection.kind === "opening") return theme;
     if (this.#dimmed?.of !== theme) this.#dimmed = { of: theme, theme: dimTheme(theme) };
     return this.#dimmed.theme;
@@ -138,7 +115,7 @@ export class ConsoleApp implements ConsoleParts {
   }
 
   getScreenSize(): Size {
-    const { columns: width, rows: height } = this.io.terminal.getSize();
+    const { columns: width, rows: height } = this.#ports.io.terminal.getSize();
     return { width, height };
   }
 
@@ -174,7 +151,7 @@ export class ConsoleApp implements ConsoleParts {
   }
 
   act(id: string): void {
-    this.#ports.handlers[id]?.(this);
+    this.#options.handlers[id]?.(this);
   }
 
   update(change: (state: ConsoleState) => ConsoleState): void {
@@ -191,7 +168,7 @@ export class ConsoleApp implements ConsoleParts {
   }
 
   copy(text: string, what: string): void {
-    this.io.writeOutput(formatClipboardSequence(text));
+    this.#ports.io.writeOutput(formatClipboardSequence(text));
     this.showToast(`copied ${what}`);
   }
 

@@ -1,38 +1,22 @@
 import { COMMANDS } from "../commands/registry/registry.ts";
-import type { Call, CommandIo } from "../commands/spec.ts";
+import type { CommandIo } from "../commands/spec.ts";
 import type { CommandContext } from "../commands/store-command.ts";
 import { ACTION_HANDLERS } from "./actions/action-handlers.ts";
 import { listKeyActions } from "./actions/keys/key-actions.ts";
 import { createKeymap } from "./actions/keys/keymap.ts";
-import { ConsoleApp } from "./console-app.ts";
+import { ConsoleApp, type ConsolePorts } from "./console-app.ts";
 import type { ConsoleState } from "./state/console-state.ts";
 import { restoreState, toConsolePreferences } from "./state/preferences.ts";
 import { getPreferencesPath, readPreferences, writePreferences } from "./state/preferences-file.ts";
 import { createThemeLookup } from "./theme/choose-theme.ts";
 
 /** Builds the console from its settings. */
-export function createConsoleApp(ports: {
-  call: Call;
-  io: CommandIo;
-  context: CommandContext;
-  repaint(): void;
-  suspend(): void;
-  redraw(): void;
-  quit(code: number): void;
-}): ConsoleApp {
+export function createConsoleApp(ports: ConsolePorts): ConsoleApp {
   const { context, io, call } = ports;
   const { keymap, findings } = createKeymap(listKeyActions(COMMANDS), context.settings.keyBindings);
   const getThemeByName = createThemeLookup(io, { ascii: call.flags.ascii === true });
-  const app = new ConsoleApp(
-    {
-      ...ports,
-      keymap,
-      getThemeByName,
-      handlers: ACTION_HANDLERS,
-      isReadOnly: context.settings.readOnly,
-    },
-    loadInitialState(io, context),
-  );
+  const options = { keymap, getThemeByName, handlers: ACTION_HANDLERS };
+  const app = new ConsoleApp(ports, options, loadInitialState(io, context));
   for (const finding of findings) app.log.add(finding);
   const [first] = findings;
   if (first !== undefined) app.showToast(first, "problem");
@@ -40,8 +24,8 @@ export function createConsoleApp(ports: {
 }
 
 /** Stores the preferences for the next session. */
-export function savePreferences(app: ConsoleApp): void {
-  writePreferences(getPreferencesPath(app.io, app.context.settings), toConsolePreferences(app.state));
+export function savePreferences({ context, state }: ConsoleApp, io: CommandIo): void {
+  writePreferences(getPreferencesPath(io, context.settings), toConsolePreferences(state));
 }
 
 /** Loads the stored state, with the theme from the settings. */

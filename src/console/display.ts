@@ -1,4 +1,4 @@
-import type { ScreenInputs } from "./panes/models/screen-model.ts";
+import type { ConsoleData } from "./parts/parts.ts";
 
 /** A way to show the console on a terminal. */
 export interface Display {
@@ -7,7 +7,7 @@ export interface Display {
   /** Gives the terminal back, finally or for a suspend. */
   end(): void;
   /** Shows the current state. @returns false if the output is closed */
-  show(app: ScreenInputs): boolean;
+  show(app: ConsoleData): boolean;
   /** Discards what is known of the screen. */
   forget(): void;
 }

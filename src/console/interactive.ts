@@ -27,6 +27,7 @@ export async function runInteractiveConsole(
 
 class InteractiveConsole {
   readonly #context: CommandContext;
+  readonly #io: CommandIo;
   readonly #app: ConsoleApp;
   readonly #display: Display;
   readonly #terminal: TerminalSession;
@@ -43,6 +44,7 @@ class InteractiveConsole {
       writer === undefined ? around : { ...around, writeOutput: (text: string) => writer.write(text) };
     this.#writer = writer;
     this.#context = context;
+    this.#io = io;
     this.#display = call.flags.plain
       ? new PlainDisplay(io)
       : new ScreenDisplay(io, { mouse: context.settings.mouse });
@@ -77,7 +79,7 @@ class InteractiveConsole {
       clearInterval(tick);
       leave(); // first: all later messages are for the user's own screen
       this.#app.end();
-      savePreferences(this.#app);
+      savePreferences(this.#app, this.#io);
     }
   }
 

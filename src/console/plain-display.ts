@@ -1,11 +1,8 @@
 import { stripStyles } from "../base/text.ts";
 import type { CommandIo } from "../commands/spec.ts";
 import type { Display } from "./display.ts";
-import {
-  formatSpokenConnection,
-  renderSpokenLines,
-  type SpokenLinesParts,
-} from "./panes/models/spoken-lines.ts";
+import { formatSpokenConnection, renderSpokenLines } from "./panes/models/spoken-lines.ts";
+import type { ConsoleData } from "./parts/parts.ts";
 
 /**
  * Prints lines one after the other, for screen readers. Each line describes the effect of a key. Changes in the data
@@ -27,7 +24,7 @@ export class PlainDisplay implements Display {
 
   end(): void {}
 
-  show(app: SpokenLinesParts): boolean {
+  show(app: ConsoleData): boolean {
     const lines = [
       ...this.#describeConnection(app),
       ...this.#describeToast(app),
@@ -40,21 +37,21 @@ export class PlainDisplay implements Display {
     this.#location = "";
   }
 
-  #describeConnection(app: SpokenLinesParts): string[] {
+  #describeConnection(app: ConsoleData): string[] {
     const { kind } = app.liveView.connection;
     if (kind === this.#kind) return [];
     this.#kind = kind;
     return [formatSpokenConnection(app)];
   }
 
-  #describeToast({ state: { toast } }: SpokenLinesParts): string[] {
+  #describeToast({ state: { toast } }: ConsoleData): string[] {
     if (toast === undefined || toast === this.#toast) return [];
     this.#toast = toast;
     return [toast.text];
   }
 
   /** Describes the position only if the user has moved, or the contents of an overlay have changed. */
-  #describeLocation(app: SpokenLinesParts): string[] {
+  #describeLocation(app: ConsoleData): string[] {
     const lines = renderSpokenLines(app).map(stripStyles);
     const { focus, tab, tabs, explorer, panel } = app.state;
     const where = [

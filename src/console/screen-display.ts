@@ -1,8 +1,9 @@
 import { AnsiScreen } from "../commands/see/ansi-screen.ts";
 import type { CommandIo } from "../commands/spec.ts";
 import type { Display } from "./display.ts";
-import { buildScreenModel, type ScreenInputs } from "./panes/models/screen-model.ts";
+import { buildScreenModel } from "./panes/models/screen-model.ts";
 import { Renderer } from "./panes/renderer.tsx";
+import type { ConsoleData } from "./parts/parts.ts";
 import { buildTerminalModes } from "./terminal/modes.ts";
 
 /** Shows the full screen, and writes only the lines that have changed. */
@@ -22,7 +23,7 @@ export class ScreenDisplay implements Display {
     this.#screen.leave();
   }
 
-  show(app: ScreenInputs): boolean {
+  show(app: ConsoleData): boolean {
     const lines = this.#renderer.renderLines(app.theme, buildScreenModel(app));
     return this.#screen.paint(lines.map(app.theme.finishLine));
   }

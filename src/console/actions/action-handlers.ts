@@ -8,18 +8,7 @@ import { openFilter } from "../overlays/filter.ts";
 import { openHelp } from "../overlays/help.ts";
 import { openWhy } from "../overlays/output.ts";
 import { openPalette } from "../overlays/palette/palette-overlay.ts";
-import type {
-  ActionRunner,
-  ClockAccess,
-  CursorAccess,
-  DialogPorts,
-  JobAccess,
-  LogAccess,
-  SelectionAccess,
-  StateUpdates,
-  TerminalControl,
-  ToastAccess,
-} from "../parts/parts.ts";
+import type { ConsoleControls } from "../parts/parts.ts";
 import type { ConsoleState } from "../state/console-state.ts";
 import { THEMES } from "../theme/theme.ts";
 import { copyCommand, copyJson, copyName, copyRun } from "./copying.ts";
@@ -28,14 +17,7 @@ import { openSelected, unfold } from "./open.ts";
 import { reverseSort, sortByNextColumn } from "./sorting.ts";
 import { wrapRowAction } from "./wrap-row-action.ts";
 
-type ActionParts = ActionRunner &
-  ClockAccess &
-  CursorAccess &
-  DialogPorts &
-  LogAccess &
-  SelectionAccess &
-  TerminalControl;
-type ActionHandler = (app: ActionParts) => void;
+type ActionHandler = (app: ConsoleControls) => void;
 
 /** Handlers of all actions, by id: the console's own and those of row commands. */
 export const ACTION_HANDLERS: Readonly<Record<KeyActionId, ActionHandler>> = {
@@ -85,7 +67,7 @@ export const ACTION_HANDLERS: Readonly<Record<KeyActionId, ActionHandler>> = {
   right: (app) => unfold(app, true),
   open: openSelected,
   ...{ unmark: clearMarks, sort: sortByNextColumn, reverse: reverseSort, create: openCreate },
-  ...{ mark: wrapRowAction<ActionParts>(toggleMark), range: wrapRowAction<ActionParts>(markRange) },
+  ...{ mark: wrapRowAction(toggleMark), range: wrapRowAction(markRange) },
   ...{ copy: wrapRowAction(copyName), copyJson: wrapRowAction(copyJson) },
   ...{ copyCommand: wrapRowAction(copyCommand), copyRun: wrapRowAction(copyRun) },
   ...{ why: wrapRowAction(openWhy), edit: wrapRowAction(openEdit), delete: wrapRowAction(openDelete) },
@@ -104,7 +86,7 @@ function createHandlers<const Id extends string>(
 }
 
 /** Quits. Jobs end with the console, so if any are running, the user must press the key again to confirm. */
-function quit(app: JobAccess & StateUpdates & TerminalControl & ToastAccess): void {
+function quit(app: ConsoleControls): void {
   const [first, ...more] = app.jobs.running;
   if (first === undefined || app.state.toast?.asks === "quit") return app.quit();
   const what = more.length === 0 ? `${clean(first.title, 24)} is` : `${more.length + 1} jobs are`;
@@ -112,7 +94,7 @@ function quit(app: JobAccess & StateUpdates & TerminalControl & ToastAccess): vo
   app.update(({ toast, ...state }) => ({ ...state, toast: toast && { ...toast, asks: "quit" } }));
 }
 
-function showJobs(app: StateUpdates): void {
+function showJobs(app: ConsoleControls): void {
   app.update((state) => ({ ...state, panel: { ...state.panel, id: "jobs", isOpen: true } }));
   focusOn(app, "panel");
 }

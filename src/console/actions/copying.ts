@@ -3,13 +3,11 @@ import { formatJsonDocument } from "../../commands/table.ts";
 import { buildRerunSection } from "../../model/detail/queue.ts";
 import type { Subject } from "../../model/views/view.ts";
 import { getChosenSubjects } from "../navigation/marks.ts";
-import type { ClipboardAccess, SelectionAccess, ToastAccess } from "../parts/parts.ts";
+import type { ConsoleControls } from "../parts/parts.ts";
 import { formatSubjectName } from "./commands/row-action.ts";
 
-type CopyingParts = ClipboardAccess & SelectionAccess & ToastAccess;
-
 /** Copies the names of the chosen rows, one per line. */
-export function copyName(app: CopyingParts): void {
+export function copyName(app: ConsoleControls): void {
   const subjects = getChosenSubjects(app);
   if (subjects.length === 0) return app.showToast("nothing is selected");
   app.copy(
@@ -19,14 +17,14 @@ export function copyName(app: CopyingParts): void {
 }
 
 /** Copies the row under the cursor as JSON, as `signalbox ls --json` prints it. */
-export function copyJson(app: CopyingParts): void {
+export function copyJson(app: ConsoleControls): void {
   const row = app.table.getJsonAt(app.state.tabs[app.state.tab].cursor.index);
   if (row === undefined) return app.showToast("nothing is selected");
   app.copy(formatJsonDocument(row), "the row as JSON");
 }
 
 /** Copies the command that shows the same. */
-export function copyCommand(app: CopyingParts): void {
+export function copyCommand(app: ConsoleControls): void {
   const subject = app.getSubject();
   const { filter } = app.state.tabs[app.state.tab];
   const line =
@@ -36,7 +34,7 @@ export function copyCommand(app: CopyingParts): void {
 }
 
 /** Copies the command line that runs the selected lock's last job again. */
-export function copyRun(app: CopyingParts): void {
+export function copyRun(app: ConsoleControls): void {
   const subject = app.getSubject();
   const lock = subject?.kind === "record" ? subject.about : subject;
   const [section] = lock?.kind === "lock" ? buildRerunSection(lock.name, app.liveView.snapshot) : [];

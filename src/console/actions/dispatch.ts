@@ -1,22 +1,11 @@
 import { isEditKey } from "../overlays/field/edit.ts";
-import type {
-  ActionRunner,
-  ClockAccess,
-  CursorAccess,
-  DialogPorts,
-  KeymapAccess,
-  LogAccess,
-  OverlayAccess,
-  SelectionAccess,
-} from "../parts/parts.ts";
+import type { ConsoleControls, ConsoleData } from "../parts/parts.ts";
 import { createNamedKey } from "../terminal/input/chord.ts";
 import type { InputEvent } from "../terminal/input/event.ts";
 import { handleClick, handleWheel } from "./mouse.ts";
 
-type DispatchParts = ActionRunner & ClockAccess & CursorAccess & DialogPorts & LogAccess & SelectionAccess;
-
 /** Handles a key, a click or a paste. */
-export function dispatch(app: DispatchParts, event: InputEvent): void {
+export function dispatch(app: ConsoleControls, event: InputEvent): void {
   for (const one of splitAltChord(app, event)) handleEvent(app, one);
 }
 
@@ -24,7 +13,7 @@ export function dispatch(app: DispatchParts, event: InputEvent): void {
  * Splits Alt with a key into Escape and the key if no action is bound to the chord. A terminal sends the same bytes
  * for both when they arrive in one read.
  */
-function splitAltChord({ keymap, overlays }: KeymapAccess & OverlayAccess, event: InputEvent): InputEvent[] {
+function splitAltChord({ keymap, overlays }: ConsoleData, event: InputEvent): InputEvent[] {
   if (event.kind !== "key") return [event];
   const [, key] = /^alt\+(.|[a-z0-9]+)$/su.exec(event.chord) ?? [];
   const isBound = keymap.findAction(event.chord, "list") !== undefined;
@@ -34,7 +23,7 @@ function splitAltChord({ keymap, overlays }: KeymapAccess & OverlayAccess, event
   return keys.filter((one) => one !== undefined);
 }
 
-function handleEvent(app: DispatchParts, event: InputEvent): void {
+function handleEvent(app: ConsoleControls, event: InputEvent): void {
   if (event.kind === "key" && EVERYWHERE.has(event.chord)) return runKeyAction(app, event.chord);
   const overlay = app.overlays.top;
   if (overlay !== undefined) return overlay.onInput(event);
@@ -47,7 +36,7 @@ function handleEvent(app: DispatchParts, event: InputEvent): void {
 /** Keys with the same action everywhere. */
 const EVERYWHERE: ReadonlySet<string> = new Set(["ctrl+c", "ctrl+z", "ctrl+l"]);
 
-function runKeyAction(app: ActionRunner & KeymapAccess, chord: string): void {
+function runKeyAction(app: ConsoleControls, chord: string): void {
   const id = app.keymap.findAction(chord, "list");
   if (id !== undefined) app.act(id);
 }

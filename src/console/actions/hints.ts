@@ -1,7 +1,5 @@
 import type { Hint } from "../parts/overlay.ts";
-import type { KeymapAccess, SettingsAccess, StateAccess, SubjectAccess } from "../parts/parts.ts";
-
-type HintsParts = KeymapAccess & SettingsAccess & StateAccess & SubjectAccess;
+import type { ConsoleData } from "../parts/parts.ts";
 
 /** Actions that always have a hint: first those that lead to all others, then the rest. */
 const FIRST = ["help", "palette"] as const;
@@ -16,7 +14,7 @@ const SHORT: Readonly<Record<string, string>> = {
 };
 
 /** Lists the keys that are useful in the present context, the most important first. */
-export function buildHints(app: HintsParts): Hint[] {
+export function buildHints(app: ConsoleData): Hint[] {
   const here = listContextActions(app);
   return [...FIRST, ...here.slice(0, MOST), ...ALSO, ...here.slice(MOST)].flatMap((id): Hint[] => {
     const [key] = app.keymap.getKeyLabels(id);
@@ -24,7 +22,7 @@ export function buildHints(app: HintsParts): Hint[] {
   });
 }
 
-function listContextActions(app: HintsParts): string[] {
+function listContextActions(app: ConsoleData): string[] {
   const { state, isReadOnly } = app;
   if (state.focus !== "table") return ["open", "nextPane"];
   if (isReadOnly) return ["nextPane"];

@@ -2,22 +2,12 @@ import { focusOn, openTab } from "../navigation/focus.ts";
 import { moveToRow, scrollPane } from "../navigation/moves.ts";
 import { listPanelTitles } from "../panes/models/panel-model.ts";
 import { findTabAt } from "../panes/models/tabs-model.ts";
-import type {
-  ClockAccess,
-  CursorAccess,
-  DialogPorts,
-  LayoutAccess,
-  LogAccess,
-  SelectionAccess,
-  StateAccess,
-} from "../parts/parts.ts";
+import type { ConsoleControls, ConsoleData } from "../parts/parts.ts";
 import { computeTitleHeight } from "../parts/table-notes.ts";
 import type { Pane } from "../state/console-state.ts";
 import { computeMainWidth, type Layout } from "../state/layout.ts";
 import type { MouseEvent } from "../terminal/input/event.ts";
 import { openSelected } from "./open.ts";
-
-type MouseParts = ClockAccess & CursorAccess & DialogPorts & LogAccess & SelectionAccess;
 
 /** A position on the screen: a pane and a line in it. */
 interface ScreenPosition {
@@ -27,7 +17,7 @@ interface ScreenPosition {
 }
 
 /** Selects the row that is clicked. A click on the selected row opens it. */
-export function handleClick(app: MouseParts, event: MouseEvent): void {
+export function handleClick(app: ConsoleControls, event: MouseEvent): void {
   if (event.action !== "press" || event.button !== "left") return;
   const position = findScreenPosition(app, event);
   if (position === undefined) return;
@@ -42,13 +32,13 @@ export function handleClick(app: MouseParts, event: MouseEvent): void {
   if (wasOn || pane === "explorer") openSelected(app);
 }
 
-export function handleWheel(app: MouseParts, event: MouseEvent): void {
+export function handleWheel(app: ConsoleControls, event: MouseEvent): void {
   const position = findScreenPosition(app, event);
   if (position === undefined || position.pane === "tabs" || position.pane === "panelTitle") return;
   scrollPane(app, position.pane, event.action === "wheel-down" ? 3 : -3);
 }
 
-function findScreenPosition(app: LayoutAccess, { column, row }: MouseEvent): ScreenPosition | undefined {
+function findScreenPosition(app: ConsoleData, { column, row }: MouseEvent): ScreenPosition | undefined {
   const layout = app.getLayout();
   if (layout === undefined || row === 0) return undefined;
   const upper = computeUpperHeight(layout);
@@ -76,7 +66,7 @@ function computeUpperHeight({ explorer, table, detail, isBeside }: Layout): numb
 }
 
 /** Returns the index of the row on a line of a pane. */
-function findRowIndex(app: MouseParts, pane: Pane, line: number): number | undefined {
+function findRowIndex(app: ConsoleControls, pane: Pane, line: number): number | undefined {
   const { state } = app;
   switch (pane) {
     case "explorer":
@@ -94,18 +84,18 @@ function findRowIndex(app: MouseParts, pane: Pane, line: number): number | undef
   }
 }
 
-function getCursorIndex({ state }: StateAccess, pane: Pane): number | undefined {
+function getCursorIndex({ state }: ConsoleData, pane: Pane): number | undefined {
   if (pane === "table") return state.tabs[state.tab].cursor.index;
   return pane === "panel" ? state.panel.cursor.index : undefined;
 }
 
-function handleTabClick(app: MouseParts, column: number): void {
+function handleTabClick(app: ConsoleControls, column: number): void {
   const layout = app.getLayout();
   const tab = layout && findTabAt(app, computeMainWidth(layout), column);
   if (tab !== undefined) app.update((state) => openTab(state, tab));
 }
 
-function handlePanelClick(app: MouseParts, column: number): void {
+function handlePanelClick(app: ConsoleControls, column: number): void {
   let start = 2;
   for (const { id, text } of listPanelTitles(app)) {
     if (column >= start && column < start + text.length)

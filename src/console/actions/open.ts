@@ -5,24 +5,14 @@ import { focusOn, goTo } from "../navigation/focus.ts";
 import { openRemedy, openTarget } from "../overlays/dialog/target.ts";
 import { openJob } from "../overlays/output.ts";
 import { findSelectedTarget } from "../parts/detail-lines.ts";
-import type {
-  ClockAccess,
-  CursorAccess,
-  DialogPorts,
-  LayoutAccess,
-  SelectionAccess,
-  StateUpdates,
-  TreeAccess,
-} from "../parts/parts.ts";
+import type { ConsoleControls } from "../parts/parts.ts";
 import type { TabId } from "../state/console-state.ts";
-
-type OpenParts = ClockAccess & CursorAccess & DialogPorts & SelectionAccess;
 
 /**
  * Handles Enter. In the explorer it goes to the row of the node; from a row it opens the detail; from a job its
  * output.
  */
-export function openSelected(app: OpenParts): void {
+export function openSelected(app: ConsoleControls): void {
   switch (app.state.focus) {
     case "explorer": {
       const node = app.tree.nodes[app.state.explorer.cursor.index];
@@ -46,7 +36,7 @@ function isProblem(id: string): boolean {
 }
 
 /** Opens the dialog of a problem's remedy. If no command is a remedy, shows what the problem concerns. */
-function openProblem(app: DialogPorts & LayoutAccess, subject: Subject): void {
+function openProblem(app: ConsoleControls, subject: Subject): void {
   if (subject.kind !== "record") return openDetail(app);
   if (subject.remedy !== undefined) return openRemedy(app, subject.remedy);
   const { about } = subject;
@@ -72,12 +62,12 @@ function findSubjectRow(subject: Subject): { tab: TabId; key: string } | undefin
 }
 
 /** Gives the keyboard to the detail. If it does not fit beside the table, it gets the whole screen. */
-function openDetail(app: LayoutAccess & StateUpdates): void {
+function openDetail(app: ConsoleControls): void {
   focusOn(app, "detail");
   if (app.getLayout()?.detail === undefined) app.update((state) => ({ ...state, zoomed: "detail" }));
 }
 
-function openRow(app: OpenParts): void {
+function openRow(app: ConsoleControls): void {
   const { panel } = app.state;
   if (panel.id === "jobs") {
     const job = app.jobs.list[panel.cursor.index];
@@ -93,7 +83,7 @@ function openRow(app: OpenParts): void {
  * Handles left and right. In the explorer it folds and unfolds; elsewhere it moves between explorer, table and
  * detail.
  */
-export function unfold(app: OpenParts, isOpen: boolean): void {
+export function unfold(app: ConsoleControls, isOpen: boolean): void {
   const { focus, explorer } = app.state;
   if (focus === "table") return focusOn(app, isOpen ? "detail" : "explorer");
   if (focus === "detail" && !isOpen) return focusOn(app, "table");
@@ -108,7 +98,7 @@ export function unfold(app: OpenParts, isOpen: boolean): void {
   app.update((state) => ({ ...state, explorer: { ...state.explorer, open } }));
 }
 
-function moveToParent(app: StateUpdates & TreeAccess): void {
+function moveToParent(app: ConsoleControls): void {
   const { nodes } = app.tree;
   const { cursor } = app.state.explorer;
   const depth = nodes[cursor.index]?.depth ?? 0;

@@ -1,8 +1,6 @@
-import type { StateUpdates, TableAccess, ToastAccess } from "../parts/parts.ts";
+import type { ConsoleControls } from "../parts/parts.ts";
 
-type SortingParts = StateUpdates & TableAccess & ToastAccess;
-
-export function sortByNextColumn(app: SortingParts): void {
+export function sortByNextColumn(app: ConsoleControls): void {
   const { columns, order } = app.table;
   const at = columns.findIndex(({ id }) => id === order.column);
   const next = columns[(at + 1) % columns.length];
@@ -11,12 +9,12 @@ export function sortByNextColumn(app: SortingParts): void {
   app.showToast(`sorted by ${next.title.toLowerCase()}`);
 }
 
-export function reverseSort(app: StateUpdates & TableAccess): void {
+export function reverseSort(app: ConsoleControls): void {
   const { column, descending } = app.table.order;
   setOrder(app, { column, descending: !descending });
 }
 
-function setOrder(app: StateUpdates, order: { column: string; descending: boolean }): void {
+function setOrder(app: ConsoleControls, order: { column: string; descending: boolean }): void {
   app.update((state) => ({
     ...state,
     tabs: { ...state.tabs, [state.tab]: { ...state.tabs[state.tab], order } },

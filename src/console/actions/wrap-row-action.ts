@@ -1,22 +1,13 @@
 import { createSameRowCheck } from "../navigation/focus.ts";
-import type {
-  ClockAccess,
-  CursorAccess,
-  DialogPorts,
-  SelectionAccess,
-  StateAccess,
-  TreeAccess,
-} from "../parts/parts.ts";
+import type { ConsoleControls, ConsoleData } from "../parts/parts.ts";
 import { openSelected } from "./open.ts";
-
-type WrapRowActionParts = ClockAccess & CursorAccess & DialogPorts & SelectionAccess;
 
 /**
  * Wraps an action that applies to rows of the table. If another list has the keyboard, the user means the line in
  * that list: the wrapped action goes to the linked row and asks for the key again. It never acts on a row that is not
  * in view.
  */
-export function wrapRowAction<P extends WrapRowActionParts>(act: (app: P) => void): (app: P) => void {
+export function wrapRowAction(act: (app: ConsoleControls) => void): (app: ConsoleControls) => void {
   return (app) => {
     const { focus } = app.state;
     if (focus === "table" || focus === "detail") return act(app);
@@ -32,7 +23,7 @@ export function wrapRowAction<P extends WrapRowActionParts>(act: (app: P) => voi
 }
 
 /** Whether the line under the cursor leads to a row. */
-function hasLinkedRow({ state: { focus, explorer, panel }, tree }: StateAccess & TreeAccess): boolean {
+function hasLinkedRow({ state: { focus, explorer, panel }, tree }: ConsoleData): boolean {
   if (focus === "explorer") return tree.nodes[explorer.cursor.index]?.key !== undefined;
   return panel.id === "problems" || panel.id === "audit";
 }

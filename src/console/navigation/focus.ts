@@ -1,9 +1,9 @@
-import type { LayoutAccess, StateAccess, StateUpdates } from "../parts/parts.ts";
+import type { ConsoleControls, ConsoleData } from "../parts/parts.ts";
 import { type ConsoleState, PANELS, type Pane, TABS, type TabId } from "../state/console-state.ts";
 import { listPanes } from "../state/layout.ts";
 
 /** Gives the keyboard to a pane, and shows it if it is hidden. */
-export function focusOn(app: StateUpdates, focus: Pane): void {
+export function focusOn(app: ConsoleControls, focus: Pane): void {
   app.update((state) => ({
     ...state,
     focus,
@@ -14,14 +14,14 @@ export function focusOn(app: StateUpdates, focus: Pane): void {
 }
 
 /** Returns a check whether the row that is selected now is still selected. Used for messages about it. */
-export function createSameRowCheck(app: StateAccess): () => boolean {
+export function createSameRowCheck(app: ConsoleData): () => boolean {
   const { tab, tabs } = app.state;
   const { key } = tabs[tab].cursor;
   return () => app.state.tab === tab && app.state.tabs[tab].cursor.key === key;
 }
 
 /** Gives the keyboard to the next or the previous pane. */
-export function focusNext(app: LayoutAccess & StateUpdates, by: 1 | -1): void {
+export function focusNext(app: ConsoleControls, by: 1 | -1): void {
   const layout = app.getLayout();
   if (layout === undefined || app.state.zoomed !== undefined) return;
   const panes = listPanes(layout);
@@ -31,7 +31,7 @@ export function focusNext(app: LayoutAccess & StateUpdates, by: 1 | -1): void {
 }
 
 /** Switches to the next tab; in the panel, to its next view. */
-export function switchTab(app: StateUpdates, by: 1 | -1): void {
+export function switchTab(app: ConsoleControls, by: 1 | -1): void {
   app.update((state) =>
     state.focus === "panel" ? switchPanel(state, by) : openTab(state, findNeighbour(TABS, state.tab, by)),
   );
@@ -42,7 +42,7 @@ export function openTab(state: ConsoleState, tab: TabId): ConsoleState {
 }
 
 /** Selects a row of a tab, and clears a filter that could hide it. */
-export function goTo(app: StateUpdates, tab: TabId, key: string | undefined): void {
+export function goTo(app: ConsoleControls, tab: TabId, key: string | undefined): void {
   app.update((state) => {
     const before = state.tabs[tab];
     const cursor = key === undefined ? before.cursor : { ...before.cursor, key };

@@ -1,22 +1,11 @@
 import type { Subject } from "../../model/views/view.ts";
 import { findSelectedTarget } from "../parts/detail-lines.ts";
-import type {
-  CursorAccess,
-  DetailAccess,
-  LogAccess,
-  SelectionAccess,
-  StateAccess,
-  StateUpdates,
-  ThemeAccess,
-  ToastAccess,
-} from "../parts/parts.ts";
+import type { ConsoleControls, ConsoleData } from "../parts/parts.ts";
 import type { TabState } from "../state/console-state.ts";
 import { moveInFocusedPane } from "./moves.ts";
 
-type MarksParts = CursorAccess & DetailAccess & LogAccess & StateUpdates & ThemeAccess & ToastAccess;
-
 /** Toggles the mark of the row under the cursor, and moves to the next row. */
-export function toggleMark(app: MarksParts): void {
+export function toggleMark(app: ConsoleControls): void {
   const { table } = app;
   const key = table.getKeyAt(getActiveTabState(app).cursor.index);
   if (key === undefined) return;
@@ -29,7 +18,7 @@ export function toggleMark(app: MarksParts): void {
 }
 
 /** Starts a range at the cursor; the second time, marks all rows from there to the cursor. */
-export function markRange(app: MarksParts): void {
+export function markRange(app: ConsoleControls): void {
   const { table } = app;
   const { cursor, anchor } = getActiveTabState(app);
   if (anchor === undefined) {
@@ -46,7 +35,7 @@ export function markRange(app: MarksParts): void {
   updateActiveTab(app, (tab) => ({ ...tab, marks: new Set([...tab.marks, ...keys]), anchor: undefined }));
 }
 
-export function clearMarks(app: StateUpdates): void {
+export function clearMarks(app: ConsoleControls): void {
   updateActiveTab(app, (tab) => ({ ...tab, marks: new Set(), anchor: undefined }));
 }
 
@@ -54,7 +43,7 @@ export function clearMarks(app: StateUpdates): void {
  * Returns what actions apply to: the row selected in the detail, otherwise the marked rows that still exist,
  * otherwise the row under the cursor.
  */
-export function getChosenSubjects(app: SelectionAccess): Subject[] {
+export function getChosenSubjects(app: ConsoleData): Subject[] {
   const selected = findSelectedTarget(app)?.subject;
   if (selected !== undefined) return [selected];
   const { marks } = getActiveTabState(app);
@@ -63,10 +52,10 @@ export function getChosenSubjects(app: SelectionAccess): Subject[] {
   return [...marks].flatMap((key) => app.table.findSubject(key) ?? []);
 }
 
-function getActiveTabState({ state }: StateAccess): TabState {
+function getActiveTabState({ state }: ConsoleData): TabState {
   return state.tabs[state.tab];
 }
 
-function updateActiveTab(app: StateUpdates, to: (tab: TabState) => TabState): void {
+function updateActiveTab(app: ConsoleControls, to: (tab: TabState) => TabState): void {
   app.update((state) => ({ ...state, tabs: { ...state.tabs, [state.tab]: to(state.tabs[state.tab]) } }));
 }

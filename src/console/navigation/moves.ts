@@ -1,14 +1,12 @@
 import { computePanelListHeight } from "../parts/clamp-cursors.ts";
 import { listDetailLines } from "../parts/detail-lines.ts";
 import { getPanelRows } from "../parts/panel-rows.ts";
-import type { CursorAccess, DetailAccess, LogAccess, StateUpdates, ThemeAccess } from "../parts/parts.ts";
+import type { ConsoleControls, ConsoleData } from "../parts/parts.ts";
 import { computeTableHeight } from "../parts/table-notes.ts";
 import type { ConsoleState, Cursor, Pane } from "../state/console-state.ts";
 import { moveCursor, type RowList, scrollCursor } from "../state/cursor.ts";
 import { scrollBy } from "../state/scroll.ts";
 import { moveInDetail } from "./move-in-detail.ts";
-
-type MovesParts = CursorAccess & DetailAccess & LogAccess & StateUpdates & ThemeAccess;
 
 /** A list with its cursor, and a function that moves the cursor. */
 interface CursorList {
@@ -19,7 +17,7 @@ interface CursorList {
 }
 
 /** Returns the list of a pane, or undefined for a pane of text. */
-export function findCursorList(app: CursorAccess, pane: Pane): CursorList | undefined {
+export function findCursorList(app: ConsoleData, pane: Pane): CursorList | undefined {
   const layout = app.getLayout();
   const { state } = app;
   switch (pane) {
@@ -67,7 +65,7 @@ const SCROLLS: Readonly<Record<string, string>> = {
 };
 
 /** Moves the cursor or the text of the focused pane. @param id  up, down, top, bottom, pageUp or pageDown */
-export function moveInFocusedPane(app: MovesParts, id: string): void {
+export function moveInFocusedPane(app: ConsoleControls, id: string): void {
   const { focus } = app.state;
   const list = findCursorList(app, focus);
   if (list === undefined) return scrollText(app, focus, SCROLLS[id] ?? "");
@@ -76,20 +74,20 @@ export function moveInFocusedPane(app: MovesParts, id: string): void {
 }
 
 /** Moves the cursor of a list to an index, if there is such a row. */
-export function moveToRow(app: CursorAccess & StateUpdates, pane: Pane, index: number): void {
+export function moveToRow(app: ConsoleControls, pane: Pane, index: number): void {
   const list = findCursorList(app, pane);
   if (list === undefined || index >= list.rows.length) return;
   app.update((state) => list.setCursor(state, moveCursor(list.cursor, list.rows, index, list.height)));
 }
 
 /** Scrolls a pane. Its cursor moves only if it would leave the view. */
-export function scrollPane(app: MovesParts, pane: Pane, by: 3 | -3): void {
+export function scrollPane(app: ConsoleControls, pane: Pane, by: 3 | -3): void {
   const list = findCursorList(app, pane);
   if (list === undefined) return scrollText(app, pane, by > 0 ? "wheel-down" : "wheel-up");
   app.update((state) => list.setCursor(state, scrollCursor(list.cursor, list.rows, by, list.height)));
 }
 
-function scrollText(app: MovesParts, pane: Pane, by: string): void {
+function scrollText(app: ConsoleControls, pane: Pane, by: string): void {
   const layout = app.getLayout();
   if (pane === "detail" && layout?.detail !== undefined) {
     const detail = moveInDetail(

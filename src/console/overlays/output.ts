@@ -8,24 +8,13 @@ import type { ConsoleJob } from "../jobs/jobs.ts";
 import { createSameRowCheck } from "../navigation/focus.ts";
 import { getChosenSubjects } from "../navigation/marks.ts";
 import type { Hint } from "../parts/overlay.ts";
-import type {
-  ChangeNotifier,
-  ClipboardAccess,
-  JobAccess,
-  OverlayAccess,
-  SelectionAccess,
-  ThemeAccess,
-  ToastAccess,
-} from "../parts/parts.ts";
+import type { ConsoleControls } from "../parts/parts.ts";
 import { createRow } from "../theme/cells.ts";
 import { BLANK_ROW } from "./content-rows.ts";
 import { TextOverlay } from "./text-overlay.ts";
 
-/** What shows the output of a command. */
-type OutputParts = ChangeNotifier & ClipboardAccess & JobAccess & OverlayAccess & ThemeAccess;
-
 /** Shows why the selected run waits, or why nobody gets the selected lock or resource. */
-export function openWhy(app: OutputParts & SelectionAccess & ToastAccess): void {
+export function openWhy(app: ConsoleControls): void {
   const [subject] = getChosenSubjects(app);
   const about = subject?.kind === "record" ? subject.about : subject;
   if (about === undefined || (about.kind !== "run" && about.kind !== "lock" && about.kind !== "resource"))
@@ -39,7 +28,7 @@ export function openWhy(app: OutputParts & SelectionAccess & ToastAccess): void 
 
 /** Runs a read-only command and shows its output. */
 export function openOutput(
-  app: OutputParts,
+  app: ConsoleControls,
   command: Command,
   words: readonly string[],
   title: string,
@@ -77,7 +66,7 @@ function isRefused(job: ConsoleJob | undefined): boolean {
 }
 
 /** Shows the output of a job. */
-export function openJob(app: OutputParts, id: number): void {
+export function openJob(app: ConsoleControls, id: number): void {
   const findJob = () => app.jobs.list.find((job) => job.id === id);
   const overlay: TextOverlay = new TextOverlay({
     title: clean(findJob()?.title ?? "", 60),

@@ -1,11 +1,11 @@
 import { type ConsoleState, type Cursor, START_CURSOR, TOAST_DURATION } from "../state/console-state.ts";
 import { clampCursor } from "../state/cursor.ts";
 import { getPanelRows } from "./panel-rows.ts";
-import type { ClockAccess, CursorAccess, TableAccess } from "./parts.ts";
+import type { ConsoleData } from "./parts.ts";
 import { computeTableHeight } from "./table-notes.ts";
 
 /** Returns the state with every cursor on an existing row; the same object if nothing changes. */
-export function clampCursors(state: ConsoleState, app: ClockAccess & CursorAccess): ConsoleState {
+export function clampCursors(state: ConsoleState, app: ConsoleData): ConsoleState {
   const layout = app.getLayout();
   if (layout === undefined) return state;
   const tab = state.tabs[state.tab];
@@ -42,7 +42,7 @@ function getPanelCursor({ panel, focus }: ConsoleState): Cursor {
 }
 
 /** Returns the number of visible rows in the panel: a table has a title line above them. */
-export function computePanelListHeight(app: TableAccess, height: number): number {
+export function computePanelListHeight(app: ConsoleData, height: number): number {
   return app.getPanelTable() === undefined ? height : height - 1;
 }
 

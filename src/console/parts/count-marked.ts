@@ -1,7 +1,7 @@
-import type { StateAccess, TableAccess } from "./parts.ts";
+import type { ConsoleData } from "./parts.ts";
 
 /** Counts marked rows: those in the table, and those that it does not show. */
-export function countMarkedRows({ state, table }: StateAccess & TableAccess): {
+export function countMarkedRows({ state, table }: ConsoleData): {
   here: number;
   elsewhere: number;
 } {

@@ -1,15 +1,13 @@
 import { buildDetailLines, type DetailLine } from "../../commands/see/detail.ts";
 import type { DetailTarget } from "../../model/detail/detail.ts";
 import { NOT_READ_YET } from "../data/not-read-yet.ts";
-import type { DataAccess, DetailAccess, LayoutAccess, StateAccess, ThemeAccess } from "./parts.ts";
+import type { ConsoleData } from "./parts.ts";
 
 /** Sum of the margins at the left and the right of the text, columns. */
 const MARGIN = 2;
 
-type DetailInputs = DataAccess & DetailAccess & ThemeAccess;
-
 /** Lists all lines of the detail, each with its target. @param width  of the pane */
-export function listDetailLines(app: DetailInputs, width: number): DetailLine[] {
+export function listDetailLines(app: ConsoleData, width: number): DetailLine[] {
   const detail = app.getDetail();
   const empty = app.liveView.hasRead ? "nothing is selected" : NOT_READ_YET;
   if (detail === undefined) return [{ spans: [{ text: empty, role: "quiet" }] }];
@@ -17,7 +15,7 @@ export function listDetailLines(app: DetailInputs, width: number): DetailLine[] 
 }
 
 /** Returns the lines of the detail as text. @param width  of the lines */
-export function formatDetailText(app: DetailInputs, width: number): string[] {
+export function formatDetailText(app: ConsoleData, width: number): string[] {
   return listDetailLines(app, width + MARGIN).map(({ spans }) => spans.map(({ text }) => text).join(""));
 }
 
@@ -29,7 +27,7 @@ export function findTargetLines(lines: readonly DetailLine[]): number[] {
 }
 
 /** Returns the target selected in the detail, if the detail has the keyboard. */
-export function findSelectedTarget(app: DetailInputs & LayoutAccess & StateAccess): DetailTarget | undefined {
+export function findSelectedTarget(app: ConsoleData): DetailTarget | undefined {
   const width = app.getLayout()?.detail?.width;
   if (app.state.focus !== "detail" || width === undefined) return undefined;
   const lines = listDetailLines(app, width);
@@ -38,7 +36,7 @@ export function findSelectedTarget(app: DetailInputs & LayoutAccess & StateAcces
 
 /** Returns the index of the selected line, if the detail has the keyboard. */
 export function findSelectedLine(
-  { state: { focus, detail } }: StateAccess,
+  { state: { focus, detail } }: ConsoleData,
   lines: readonly DetailLine[],
 ): number | undefined {
   return focus !== "detail" || detail.row === undefined ? undefined : findTargetLines(lines)[detail.row];

@@ -1,10 +1,8 @@
 import type { RowList } from "../state/cursor.ts";
-import type { JobAccess, StateAccess, TableAccess } from "./parts.ts";
-
-type PanelRowsParts = JobAccess & StateAccess & TableAccess;
+import type { ConsoleData } from "./parts.ts";
 
 /** Returns the rows of the panel that a cursor can select. A view of text has none. */
-export function getPanelRows(app: PanelRowsParts): RowList {
+export function getPanelRows(app: ConsoleData): RowList {
   const table = app.getPanelTable();
   if (table !== undefined) return table;
   const jobs = app.state.panel.id === "jobs" ? app.jobs.list : [];

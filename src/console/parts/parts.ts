@@ -9,137 +9,57 @@ import type { ExplorerTree } from "../data/explorer/explorer-tree.ts";
 import type { LiveView } from "../data/live-view.ts";
 import type { ScreenLog } from "../data/screen-log.ts";
 import type { Jobs } from "../jobs/jobs.ts";
-import type { ConsoleState } from "../state/console-state.ts";
+import type { ConsoleState, Toast } from "../state/console-state.ts";
 import type { Layout, Size } from "../state/layout.ts";
 import type { Theme } from "../theme/theme.ts";
 import type { Hint, Overlays } from "./overlay.ts";
 
-// What the parts of the console share. A function names only what it needs.
+// What the parts of the console share.
 
-/** How the user has arranged the console. */
-export interface StateAccess {
-  readonly state: ConsoleState;
-}
-
-export interface StateUpdates extends StateAccess {
-  /** Changes the console state; the screen follows. */
-  update(change: (state: ConsoleState) => ConsoleState): void;
-}
-
-export interface ThemeAccess {
+/** What can be read from the console. View models and previews are built from it. */
+export interface ConsoleData {
+  readonly context: CommandContext;
+  readonly isReadOnly: boolean;
+  readonly keymap: Keymap;
   readonly theme: Theme;
-}
-
-export interface ClockAccess {
+  /** How the user has arranged the console. */
+  readonly state: ConsoleState;
+  readonly liveView: LiveView;
+  /** The table of the active tab. */
+  readonly table: ConsoleTable;
+  readonly tree: ExplorerTree;
+  readonly jobs: Jobs;
+  readonly events: EventLog;
+  readonly log: ScreenLog;
+  readonly overlays: Overlays;
   /** Wall clock, ms since the epoch. */
   getWallTime(): number;
-}
-
-export interface LayoutAccess {
   getScreenSize(): Size;
   /** Undefined if the screen is too small. */
   getLayout(): Layout | undefined;
-}
-
-/** What is known of the cluster. */
-export interface DataAccess {
-  readonly liveView: LiveView;
   getTabCounts(): TabCounts;
-}
-
-export interface TableAccess {
-  /** The table of the active tab. */
-  readonly table: ConsoleTable;
   /** The table that the panel shows, if it shows one. */
   getPanelTable(): ConsoleTable | undefined;
-}
-
-export interface TreeAccess {
-  readonly tree: ExplorerTree;
-}
-
-export interface SubjectAccess {
   /** The subject that the detail shows and that actions apply to. */
   getSubject(): Subject | undefined;
-}
-
-export interface DetailAccess {
   getDetail(): Detail | undefined;
-}
-
-export interface JobAccess {
-  readonly jobs: Jobs;
-}
-
-export interface LogAccess {
-  readonly events: EventLog;
-  readonly log: ScreenLog;
-}
-
-export interface OverlayAccess {
-  readonly overlays: Overlays;
-}
-
-export interface SettingsAccess {
-  readonly context: CommandContext;
-  readonly isReadOnly: boolean;
-}
-
-export interface KeymapAccess {
-  readonly keymap: Keymap;
-}
-
-export interface HintAccess {
   getHints(): readonly Hint[];
 }
 
-export interface ActionRunner {
-  /** Runs an action by its id. */
-  act(id: string): void;
-}
-
-export interface ChangeNotifier {
+/** What actions and overlays change the console with. */
+export interface ConsoleControls extends ConsoleData {
+  /** Changes the console state; the screen follows. */
+  update(change: (state: ConsoleState) => ConsoleState): void;
   /** Requests a repaint after a change outside the console state. */
   notifyChange(): void;
-}
-
-export interface ToastAccess {
+  /** Runs an action by its id. */
+  act(id: string): void;
   /** @param isTrue  called for every frame: the toast disappears as soon as it returns false */
-  showToast(text: string, tone?: "held" | "problem" | "quiet", isTrue?: () => boolean): void;
-}
-
-export interface ClipboardAccess {
+  showToast(text: string, tone?: Toast["tone"], isTrue?: () => boolean): void;
   /** Copies a text to the clipboard of the user's terminal. */
   copy(text: string, what: string): void;
-}
-
-export interface TerminalControl {
   suspend(): void;
   /** Repaints the whole screen. */
   redraw(): void;
   quit(code?: number): void;
 }
-
-/** What tells which rows are chosen: the marked ones, or the one under the cursor. */
-export type SelectionAccess = DataAccess &
-  DetailAccess &
-  LayoutAccess &
-  StateAccess &
-  SubjectAccess &
-  TableAccess &
-  ThemeAccess;
-
-/** What a dialog needs to preview a command, and to run it as a job. */
-export type DialogPorts = ChangeNotifier &
-  ClipboardAccess &
-  DataAccess &
-  JobAccess &
-  KeymapAccess &
-  OverlayAccess &
-  SettingsAccess &
-  StateUpdates &
-  ThemeAccess &
-  ToastAccess;
-
-/** What the cursors of all panes depend on. */
-export type CursorAccess = DataAccess & JobAccess & LayoutAccess & StateAccess & TableAccess & TreeAccess;

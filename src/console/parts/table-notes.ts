@@ -1,15 +1,13 @@
 import { countMarkedRows } from "./count-marked.ts";
-import type { DataAccess, StateAccess, TableAccess } from "./parts.ts";
-
-type NoteInputs = DataAccess & StateAccess & TableAccess;
+import type { ConsoleData } from "./parts.ts";
 
 /** Returns the number of visible rows. @param height  lines of the pane */
-export function computeTableHeight(app: NoteInputs, height: number): number {
+export function computeTableHeight(app: ConsoleData, height: number): number {
   return Math.max(1, height - computeTitleHeight(app));
 }
 
 /** Returns the number of lines above the rows. */
-export function computeTitleHeight(app: NoteInputs): number {
+export function computeTitleHeight(app: ConsoleData): number {
   return 1 + listTableNotes(app).length;
 }
 
@@ -17,7 +15,7 @@ export function computeTitleHeight(app: NoteInputs): number {
  * Lists the notes above the table: a remark about all rows, such as a drain, then the active filter and the number of
  * marks.
  */
-export function listTableNotes(app: NoteInputs): { text: string; role: "problem" | "match" }[] {
+export function listTableNotes(app: ConsoleData): { text: string; role: "problem" | "match" }[] {
   const { table, state } = app;
   const { filter, marks } = state.tabs[state.tab];
   const [remark] = table.remarks;
@@ -33,7 +31,7 @@ export function listTableNotes(app: NoteInputs): { text: string; role: "problem"
 }
 
 /** Formats the number of marked rows. Actions apply only to marked rows that are in the table. */
-function formatMarked(app: NoteInputs): string {
+function formatMarked(app: ConsoleData): string {
   const { here, elsewhere } = countMarkedRows(app);
   return `${here} marked${elsewhere > 0 ? `, ${elsewhere} more not shown here` : ""}`;
 }

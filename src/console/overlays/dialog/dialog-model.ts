@@ -1,7 +1,7 @@
 import { clean } from "../../../base/text.ts";
 import type { CommandPreview } from "../../actions/commands/preview.ts";
 import type { OverlayModel } from "../../parts/overlay.ts";
-import type { ThemeAccess } from "../../parts/parts.ts";
+import type { ConsoleData } from "../../parts/parts.ts";
 import { createRow, padText, type RowCell, type RowModel } from "../../theme/cells.ts";
 import { createField, type TextField } from "../field/field.ts";
 import { buildFieldCells } from "../field/field-cells.ts";
@@ -10,7 +10,7 @@ import { buildChangedRows } from "./changed-rows.ts";
 
 /** The values a dialog is rendered from. */
 export interface DialogView {
-  readonly app: ThemeAccess;
+  readonly app: ConsoleData;
   readonly title: string;
   readonly targets: readonly string[];
   readonly forms: readonly Form[];
@@ -118,7 +118,7 @@ function buildValueCells(
   typed: TextField,
   room: number,
   isActive: boolean,
-  { theme }: ThemeAccess,
+  { theme }: ConsoleData,
 ): RowCell[] {
   if (field.kind === "switch")
     return [{ text: padText(field.value === true ? `[${theme.signs.marked}]` : "[ ]", room) }];

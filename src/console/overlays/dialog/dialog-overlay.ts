@@ -2,7 +2,7 @@ import { findConfirmationWord } from "../../actions/commands/confirmation-word.t
 import { type CommandPreview, hasFlag } from "../../actions/commands/preview.ts";
 import type { JobRequest } from "../../jobs/jobs.ts";
 import type { Overlay, OverlayModel } from "../../parts/overlay.ts";
-import type { DialogPorts } from "../../parts/parts.ts";
+import type { ConsoleControls } from "../../parts/parts.ts";
 import type { InputEvent } from "../../terminal/input/event.ts";
 import { editField } from "../field/edit.ts";
 import { createField, type TextField } from "../field/field.ts";
@@ -32,7 +32,7 @@ const CONFIRM = "confirm";
 
 /** Shows what a command would do, lets the user fill in its flags, asks for confirmation, and runs it. */
 export class DialogOverlay implements Overlay, DialogView {
-  readonly app: DialogPorts;
+  readonly app: ConsoleControls;
   readonly title: string;
   readonly targets: readonly string[];
   forms: readonly Form[];
@@ -47,7 +47,7 @@ export class DialogOverlay implements Overlay, DialogView {
   /** Why the last Enter did nothing. Shown as the fault for as long as it is so. */
   #obstacle: string | undefined;
 
-  constructor(app: DialogPorts, { title, forms, targets, base }: DialogOptions) {
+  constructor(app: ConsoleControls, { title, forms, targets, base }: DialogOptions) {
     this.app = app;
     this.title = title;
     this.forms = forms;

@@ -1,9 +1,7 @@
 import type { Command } from "../../../commands/spec.ts";
 import { type CommandPreview, runPreview } from "../../actions/commands/preview.ts";
 import { isLive } from "../../data/connection-state.ts";
-import type { ChangeNotifier, DataAccess, JobAccess, SettingsAccess } from "../../parts/parts.ts";
-
-type DialogPreviewParts = ChangeNotifier & DataAccess & JobAccess & SettingsAccess;
+import type { ConsoleControls } from "../../parts/parts.ts";
 
 /** Time between the last change of a form and the request for its preview, ms. */
 const SETTLE = 250;
@@ -26,7 +24,7 @@ export interface PreviewRequest {
  * Makes the previews of a dialog. Makes them again when the form changes, and when etcd changes while the user reads.
  */
 export class DialogPreview {
-  readonly #app: DialogPreviewParts;
+  readonly #app: ConsoleControls;
   readonly #onRunsChanged: () => void;
   #stop = new AbortController();
   #timer: NodeJS.Timeout | undefined;
@@ -44,7 +42,7 @@ export class DialogPreview {
   base: readonly CommandPreview[] | undefined;
 
   /** @param onRunsChanged  called when the new previews would end other runs than the previews shown before */
-  constructor(app: DialogPreviewParts, onRunsChanged: () => void) {
+  constructor(app: ConsoleControls, onRunsChanged: () => void) {
     this.#app = app;
     this.#onRunsChanged = onRunsChanged;
   }

@@ -2,7 +2,7 @@ import { clean } from "../../../base/text.ts";
 import { findChangeObstacle } from "../../actions/commands/change-obstacle.ts";
 import { type CommandPreview, hasFlag } from "../../actions/commands/preview.ts";
 import type { JobRequest } from "../../jobs/jobs.ts";
-import type { DataAccess, SettingsAccess } from "../../parts/parts.ts";
+import type { ConsoleData } from "../../parts/parts.ts";
 import { formatFormCommand, toCommandWords } from "../form/command-words.ts";
 import type { Form } from "../form/form.ts";
 import type { DialogView } from "./dialog-model.ts";
@@ -10,11 +10,7 @@ import type { DialogView } from "./dialog-model.ts";
 /**
  * Returns why a dialog cannot be confirmed now, or undefined if it can. @param typed  what the user typed to confirm
  */
-export function findDialogObstacle(
-  app: DataAccess & SettingsAccess,
-  dialog: DialogView,
-  typed: string,
-): string | undefined {
+export function findDialogObstacle(app: ConsoleData, dialog: DialogView, typed: string): string | undefined {
   const { previews, word, incomplete, isReading } = dialog;
   if (incomplete !== undefined) return incomplete;
   if (isReading) return undefined;

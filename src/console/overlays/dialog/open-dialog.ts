@@ -14,7 +14,7 @@ import {
 } from "../../actions/commands/row-action.ts";
 import { createSameRowCheck } from "../../navigation/focus.ts";
 import { getChosenSubjects } from "../../navigation/marks.ts";
-import type { DialogPorts, SelectionAccess, SubjectAccess } from "../../parts/parts.ts";
+import type { ConsoleControls } from "../../parts/parts.ts";
 import { createForm } from "../form/form.ts";
 import { openOutput } from "../output.ts";
 import { DialogOverlay } from "./dialog-overlay.ts";
@@ -26,7 +26,7 @@ import { DialogOverlay } from "./dialog-overlay.ts";
 const BEGINS_WITH: Readonly<Record<string, RowAction["flags"]>> = { drain: { wait: true } };
 
 /** Opens the dialog of a command for the marked rows, or for the row under the cursor. */
-export function openRowAction(app: DialogPorts & SelectionAccess, id: RowCommandId): void {
+export function openRowAction(app: ConsoleControls, id: RowCommandId): void {
   const subjects = getChosenSubjects(app);
   const all = (subjects.length === 0 ? [undefined] : subjects).map((one) =>
     buildRowAction(id, one, app.liveView.snapshot),
@@ -35,7 +35,7 @@ export function openRowAction(app: DialogPorts & SelectionAccess, id: RowCommand
 }
 
 /** Opens a form for everything that a command needs. */
-export function openCommand(app: DialogPorts, id: string): void {
+export function openCommand(app: ConsoleControls, id: string): void {
   const command = getCommandById(id);
   if (hasFlag(command, "dry-run")) return openDialog(app, [{ command, args: [], fixed: 0, target: "" }]);
   const form = createForm(command);
@@ -44,20 +44,20 @@ export function openCommand(app: DialogPorts, id: string): void {
   else openOutput(app, command, [], id);
 }
 
-export function openEdit(app: DialogPorts & SubjectAccess): void {
+export function openEdit(app: ConsoleControls): void {
   openDialog(app, [buildEditAction(app.getSubject(), app.liveView.snapshot)]);
 }
 
-export function openCreate(app: DialogPorts): void {
+export function openCreate(app: ConsoleControls): void {
   openDialog(app, [buildCreateAction(app.state.tab)]);
 }
 
-export function openDelete(app: DialogPorts & SelectionAccess): void {
+export function openDelete(app: ConsoleControls): void {
   openDialog(app, getChosenSubjects(app).map(buildDeleteAction));
 }
 
 /** Opens the dialog of the row actions that are possible. If none is possible, shows why. */
-export function openDialog(app: DialogPorts, possible: readonly RowActionResult[]): void {
+export function openDialog(app: ConsoleControls, possible: readonly RowActionResult[]): void {
   const obstacle = findChangeObstacle(app);
   if (obstacle !== undefined)
     return app.showToast(obstacle, "problem", () => findChangeObstacle(app) === obstacle);

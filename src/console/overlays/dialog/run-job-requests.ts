@@ -1,35 +1,14 @@
 import { EXIT } from "../../../base/errors.ts";
 import type { ConsoleJob, JobRequest } from "../../jobs/jobs.ts";
-import type {
-  ChangeNotifier,
-  ClipboardAccess,
-  JobAccess,
-  KeymapAccess,
-  OverlayAccess,
-  StateUpdates,
-  ThemeAccess,
-  ToastAccess,
-} from "../../parts/parts.ts";
+import type { ConsoleControls, ConsoleData } from "../../parts/parts.ts";
 import { START_CURSOR } from "../../state/console-state.ts";
 import { openJob } from "../output.ts";
-
-type RunJobRequestsParts = ChangeNotifier &
-  ClipboardAccess &
-  JobAccess &
-  KeymapAccess &
-  OverlayAccess &
-  StateUpdates &
-  ThemeAccess &
-  ToastAccess;
 
 /** Maximum number of jobs that run at the same time. */
 const AT_ONCE = 4;
 
 /** Runs confirmed requests, each as its own job, and reports the results. */
-export async function runJobRequests(
-  app: RunJobRequestsParts,
-  requests: readonly JobRequest[],
-): Promise<void> {
+export async function runJobRequests(app: ConsoleControls, requests: readonly JobRequest[]): Promise<void> {
   const results: ConsoleJob[] = [];
   const next = requests.values();
   const runNext = async () => {
@@ -46,7 +25,7 @@ export async function runJobRequests(
 /** Within this time after a confirmation, ms, a refused job opens at once. Later the user may be elsewhere. */
 const SOON = 5_000;
 
-function reportResults(app: RunJobRequestsParts, results: readonly ConsoleJob[]): void {
+function reportResults(app: ConsoleControls, results: readonly ConsoleJob[]): void {
   const [only] = results;
   if (results.length > 1) return reportResultCounts(app, results);
   if (only === undefined) return;
@@ -56,13 +35,13 @@ function reportResults(app: RunJobRequestsParts, results: readonly ConsoleJob[])
   app.showToast(formatJobToast(app, only), code === EXIT.ok ? "held" : "problem");
 }
 
-function reportResultCounts(app: ToastAccess, results: readonly ConsoleJob[]): void {
+function reportResultCounts(app: ConsoleControls, results: readonly ConsoleJob[]): void {
   const bad = results.filter(({ code }) => code !== EXIT.ok).length;
   if (bad === 0) app.showToast(`all ${results.length} jobs are done`, "held");
   else app.showToast(`${bad} of ${results.length} jobs failed: press Enter on a job to see why`, "problem");
 }
 
-function formatJobToast(app: KeymapAccess, { title, lines, code, outcome }: ConsoleJob): string {
+function formatJobToast(app: ConsoleData, { title, lines, code, outcome }: ConsoleJob): string {
   const end = code === EXIT.ok ? "done" : `exit ${code}`;
   const isDrained = outcome?.result.kind === "drain" && code === EXIT.ok;
   const [undo] = isDrained ? app.keymap.getKeyLabels("undrain") : [];

@@ -6,7 +6,7 @@ import { getTabLabel } from "../../data/explorer/build-tree.ts";
 import { goTo } from "../../navigation/focus.ts";
 import { getChosenSubjects } from "../../navigation/marks.ts";
 import type { Overlay, OverlayModel } from "../../parts/overlay.ts";
-import type { ActionRunner, DialogPorts, SelectionAccess } from "../../parts/parts.ts";
+import type { ConsoleControls } from "../../parts/parts.ts";
 import { TABS } from "../../state/console-state.ts";
 import type { InputEvent } from "../../terminal/input/event.ts";
 import { createRow } from "../../theme/cells.ts";
@@ -21,25 +21,23 @@ import { buildMatchRows } from "./match-rows.ts";
 import { addRecentEntry } from "./rank.ts";
 import { PaletteIndex, type SearchResult } from "./search.ts";
 
-type PaletteOverlayParts = ActionRunner & DialogPorts & SelectionAccess;
-
 /** Maximum number of matches shown. Beyond it, only the total is shown. */
 const MOST = 200;
 
 /** Opens the palette, which finds commands, actions, views and names by a few letters. */
-export function openPalette(app: PaletteOverlayParts): void {
+export function openPalette(app: ConsoleControls): void {
   app.overlays.open(new PaletteOverlay(app));
 }
 
 class PaletteOverlay implements Overlay {
-  readonly #app: PaletteOverlayParts;
+  readonly #app: ConsoleControls;
   readonly #searchable: PaletteIndex;
   #field: TextField = createField();
   #found: SearchResult;
   #at = 0;
   #height = 1;
 
-  constructor(app: PaletteOverlayParts) {
+  constructor(app: ConsoleControls) {
     this.#app = app;
     this.#searchable = new PaletteIndex(listEntries(app));
     this.#found = this.#searchable.search("", MOST, app.state.recent);
@@ -126,7 +124,7 @@ class PaletteOverlay implements Overlay {
   }
 }
 
-function listEntries(app: PaletteOverlayParts): PaletteEntry[] {
+function listEntries(app: ConsoleControls): PaletteEntry[] {
   const conditions = {
     isReadOnly: app.isReadOnly,
     isAway: !isLive(app.liveView.connection),
@@ -143,7 +141,7 @@ function listEntries(app: PaletteOverlayParts): PaletteEntry[] {
 }
 
 /** Runs a choice. A command that acts on rows is applied to the selected rows where possible. */
-function runChoice(app: PaletteOverlayParts, choice: PaletteChoice): void {
+function runChoice(app: ConsoleControls, choice: PaletteChoice): void {
   if (choice.kind === "go") return goTo(app, choice.tab, choice.key);
   if (choice.kind === "action") return app.act(choice.id);
   const { id } = choice;

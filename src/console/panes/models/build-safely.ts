@@ -1,5 +1,5 @@
 import { clean } from "../../../base/text.ts";
-import type { LogAccess, ThemeAccess } from "../../parts/parts.ts";
+import type { ConsoleData } from "../../parts/parts.ts";
 import { createRow, type RowModel } from "../../theme/cells.ts";
 
 /**
@@ -7,7 +7,7 @@ import { createRow, type RowModel } from "../../theme/cells.ts";
  * @param replace  builds the part from a row with the error
  */
 export function buildSafely<T>(
-  app: Pick<LogAccess, "log"> & ThemeAccess,
+  app: Pick<ConsoleData, "log" | "theme">,
   build: () => T,
   replace: (row: RowModel) => T,
 ): T {

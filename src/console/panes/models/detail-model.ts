@@ -1,5 +1,5 @@
 import { findSelectedLine, listDetailLines } from "../../parts/detail-lines.ts";
-import type { DataAccess, DetailAccess, StateAccess, ThemeAccess } from "../../parts/parts.ts";
+import type { ConsoleData } from "../../parts/parts.ts";
 import type { Size } from "../../state/layout.ts";
 import type { RowModel } from "../../theme/cells.ts";
 
@@ -11,10 +11,7 @@ export interface DetailModel extends Size {
 }
 
 /** Builds the detail of the selected subject at its scroll position. */
-export function buildDetailModel(
-  app: DataAccess & DetailAccess & StateAccess & ThemeAccess,
-  size: Size,
-): DetailModel {
+export function buildDetailModel(app: ConsoleData, size: Size): DetailModel {
   const lines = listDetailLines(app, size.width);
   const top = Math.max(0, Math.min(app.state.detail.top, lines.length - size.height));
   const selected = findSelectedLine(app, lines);

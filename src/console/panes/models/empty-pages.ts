@@ -1,12 +1,12 @@
 import { formatBriefDuration } from "../../../base/duration.ts";
 import { wrapProseLines } from "../../../commands/see/detail.ts";
 import { NOT_READ_YET } from "../../data/not-read-yet.ts";
-import type { ClockAccess, DataAccess, SettingsAccess, ThemeAccess } from "../../parts/parts.ts";
+import type { ConsoleData } from "../../parts/parts.ts";
 import type { RowModel } from "../../theme/cells.ts";
 import type { StyleRole } from "../../theme/roles.ts";
 
 /** Settings that decide how etcd is reached. Of the unset ones, only the endpoints are shown. */
-const REACHING: readonly (keyof SettingsAccess["context"]["config"]["sources"])[] = [
+const REACHING: readonly (keyof ConsoleData["context"]["config"]["sources"])[] = [
   "endpoints",
   "transport",
   "prefix",
@@ -16,10 +16,7 @@ const REACHING: readonly (keyof SettingsAccess["context"]["config"]["sources"])[
 ];
 
 /** Builds the page for an unread cluster: the fault, the settings in use with their sources, and what to set. */
-export function buildUnknownPage(
-  app: ClockAccess & DataAccess & SettingsAccess & ThemeAccess,
-  width: number,
-): RowModel[] {
+export function buildUnknownPage(app: ConsoleData, width: number): RowModel[] {
   const { kind, fault, since } = app.liveView.connection;
   const look = app.theme.createLook(width - 2);
   const wrap = (...texts: string[]) => wrapProseLines(texts, look).map((line) => createPageRow(line));
@@ -37,7 +34,7 @@ export function buildUnknownPage(
 }
 
 /** Builds the page for a cluster that was read and on which nothing has run yet. */
-export function buildWelcomePage(app: DataAccess & SettingsAccess & ThemeAccess, width: number): RowModel[] {
+export function buildWelcomePage(app: ConsoleData, width: number): RowModel[] {
   const { theme, context, liveView } = app;
   const isFresh = liveView.hasRead && Object.values(app.getTabCounts()).every((count) => count === 0);
   if (!isFresh) return [];
@@ -57,7 +54,7 @@ export function createPageRow(text: string, role?: StyleRole): RowModel {
   return { cells: [{ text: " " }, { text, role }] };
 }
 
-function listSettingLines({ context }: SettingsAccess): string[] {
+function listSettingLines({ context }: ConsoleData): string[] {
   const { values, sources } = context.config;
   return REACHING.flatMap((key) => {
     const source = sources[key];

@@ -1,6 +1,6 @@
 import { clean, computeDisplayWidth } from "../../../base/text.ts";
 import type { TreeNode } from "../../data/explorer/tree-node.ts";
-import type { StateAccess, ThemeAccess, TreeAccess } from "../../parts/parts.ts";
+import type { ConsoleData } from "../../parts/parts.ts";
 import type { Size } from "../../state/layout.ts";
 import type { RowCell, RowSelection } from "../../theme/cells.ts";
 import type { Signs } from "../../theme/signs.ts";
@@ -18,10 +18,7 @@ export interface ExplorerNode {
 }
 
 /** Builds the tree of all locks, resources, hosts and other items. */
-export function buildExplorerModel(
-  { theme, state, tree }: StateAccess & ThemeAccess & TreeAccess,
-  size: Size,
-): ExplorerModel {
+export function buildExplorerModel({ theme, state, tree }: ConsoleData, size: Size): ExplorerModel {
   const isFocused = state.focus === "explorer";
   const { cursor } = state.explorer;
   const nodes = tree.nodes.slice(cursor.top, cursor.top + size.height - 1);

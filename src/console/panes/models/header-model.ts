@@ -1,14 +1,11 @@
 import { clean } from "../../../base/text.ts";
-import type { SettingsAccess, ThemeAccess } from "../../parts/parts.ts";
+import type { ConsoleData } from "../../parts/parts.ts";
 import { type BarModel, buildBar } from "./bar-model.ts";
 
 const USUAL_PREFIX = "/signalbox/";
 
 /** Builds the header: which cluster this is, and whether anything can be changed. */
-export function buildHeaderModel(
-  { theme, context, isReadOnly }: ThemeAccess & SettingsAccess,
-  width: number,
-): BarModel {
+export function buildHeaderModel({ theme, context, isReadOnly }: ConsoleData, width: number): BarModel {
   const { endpoints, prefix } = context.settings;
   const hosts = endpoints.map((endpoint) => clean(endpoint.replace(/^https?:\/\//, ""), 40)).join(",");
   const where = prefix === USUAL_PREFIX ? "" : ` ${theme.signs.dot} ${clean(prefix, 40)}`;

@@ -1,15 +1,12 @@
 import { listContentRows } from "../../overlays/content-rows.ts";
 import type { OverlayBoxModel, OverlayModel } from "../../parts/overlay.ts";
-import type { LogAccess, OverlayAccess, ThemeAccess } from "../../parts/parts.ts";
+import type { ConsoleData } from "../../parts/parts.ts";
 import type { Size } from "../../state/layout.ts";
 import type { RowModel } from "../../theme/cells.ts";
 import { buildSafely } from "./build-safely.ts";
 
 /** Builds all overlays at their positions, the lowest first. */
-export function buildOverlayBoxes(
-  app: LogAccess & OverlayAccess & ThemeAccess,
-  screen: Size,
-): OverlayBoxModel[] {
+export function buildOverlayBoxes(app: ConsoleData, screen: Size): OverlayBoxModel[] {
   const available = { width: Math.max(20, screen.width - 6), height: Math.max(3, screen.height - 6) };
   return app.overlays.all.map((overlay) => {
     const model = buildSafely(

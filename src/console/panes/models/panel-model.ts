@@ -3,15 +3,7 @@ import { clean, computeDisplayWidth } from "../../../base/text.ts";
 import { NOT_READ_YET } from "../../data/not-read-yet.ts";
 import { describeJobState } from "../../jobs/job-state.ts";
 import type { ConsoleJob } from "../../jobs/jobs.ts";
-import type {
-  ClockAccess,
-  DataAccess,
-  JobAccess,
-  LogAccess,
-  StateAccess,
-  TableAccess,
-  ThemeAccess,
-} from "../../parts/parts.ts";
+import type { ConsoleData } from "../../parts/parts.ts";
 import { PANELS, type PanelId } from "../../state/console-state.ts";
 import type { Size } from "../../state/layout.ts";
 import type { RowCell, RowModel } from "../../theme/cells.ts";
@@ -29,16 +21,14 @@ export interface PanelTitleModel {
   titles: readonly { id: PanelId; text: string; isActive: boolean }[];
 }
 
-type PanelInputs = ClockAccess & DataAccess & JobAccess & LogAccess & StateAccess & TableAccess & ThemeAccess;
-
-export function buildPanelTitle(app: DataAccess & JobAccess & StateAccess, width: number): PanelTitleModel {
+export function buildPanelTitle(app: ConsoleData, width: number): PanelTitleModel {
   const { panel, focus } = app.state;
   const titles = listPanelTitles(app).map((title) => ({ ...title, isActive: title.id === panel.id }));
   return { width, isFocused: focus === "panel", titles };
 }
 
 /** Lists the titles as they appear in that line: from the third column on, with two columns between them. */
-export function listPanelTitles(app: DataAccess & JobAccess): { id: PanelId; text: string }[] {
+export function listPanelTitles(app: ConsoleData): { id: PanelId; text: string }[] {
   const counts: Partial<Record<PanelId, number>> = {
     jobs: app.jobs.running.length,
     problems: app.getTabCounts().problems ?? 0,
@@ -47,11 +37,11 @@ export function listPanelTitles(app: DataAccess & JobAccess): { id: PanelId; tex
 }
 
 /** Builds the active view of the panel. */
-export function buildPanelModel(app: PanelInputs, size: Size): PanelModel {
+export function buildPanelModel(app: ConsoleData, size: Size): PanelModel {
   return { ...size, rows: buildPanelRows(app, size) };
 }
 
-function buildPanelRows(app: PanelInputs, size: Size): RowModel[] {
+function buildPanelRows(app: ConsoleData, size: Size): RowModel[] {
   switch (app.state.panel.id) {
     case "events":
       return buildEventRows(app, size);
@@ -70,7 +60,7 @@ function buildPanelRows(app: PanelInputs, size: Size): RowModel[] {
   }
 }
 
-function buildEventRows(app: PanelInputs, size: Size): RowModel[] {
+function buildEventRows(app: ConsoleData, size: Size): RowModel[] {
   const lines = app.events.list.map(({ at, text, tone }): RowCell[] => [
     { text: formatInstant(at).slice(11, 19), role: "quiet" },
     { text: " " },
@@ -82,7 +72,7 @@ function buildEventRows(app: PanelInputs, size: Size): RowModel[] {
 
 /** Builds rows, newest first, at the panel's scroll position. */
 function showNewest(
-  { state }: StateAccess,
+  { state }: ConsoleData,
   lines: readonly (readonly RowCell[])[],
   { width, height }: Size,
   empty: string,
@@ -92,7 +82,7 @@ function showNewest(
   return lines.slice(top, top + height).map((cells) => ({ cells: [{ text: " " }, ...cells] }));
 }
 
-function buildJobRows(app: PanelInputs, { width, height }: Size): RowModel[] {
+function buildJobRows(app: ConsoleData, { width, height }: Size): RowModel[] {
   const { state, jobs } = app;
   if (jobs.list.length === 0) {
     const empty = "No jobs yet. D drains and X resets the selection; : has all commands.";
@@ -105,7 +95,7 @@ function buildJobRows(app: PanelInputs, { width, height }: Size): RowModel[] {
   }));
 }
 
-function buildJobCells(app: ClockAccess, job: ConsoleJob, width: number): RowCell[] {
+function buildJobCells(app: ConsoleData, job: ConsoleJob, width: number): RowCell[] {
   const { text, role } = describeJobState(job);
   const took = formatBriefDuration((job.endedAt ?? app.getWallTime()) - job.startedAt);
   const title = clean(job.title, 60);
@@ -117,11 +107,11 @@ function buildJobCells(app: ClockAccess, job: ConsoleJob, width: number): RowCel
   ];
 }
 
-function isSelectedRow({ state: { focus, panel } }: StateAccess, index: number): boolean {
+function isSelectedRow({ state: { focus, panel } }: ConsoleData, index: number): boolean {
   return focus === "panel" && index === panel.cursor.index;
 }
 
-function buildTableRows(app: PanelInputs, { width, height }: Size): RowModel[] {
+function buildTableRows(app: ConsoleData, { width, height }: Size): RowModel[] {
   const table = app.getPanelTable();
   if (table === undefined) return [];
   const empty = app.liveView.hasRead ? table.empty : NOT_READ_YET;

@@ -1,19 +1,5 @@
 import type { OverlayBoxModel } from "../../parts/overlay.ts";
-import type {
-  ClockAccess,
-  DataAccess,
-  DetailAccess,
-  HintAccess,
-  JobAccess,
-  LayoutAccess,
-  LogAccess,
-  OverlayAccess,
-  SettingsAccess,
-  StateAccess,
-  TableAccess,
-  ThemeAccess,
-  TreeAccess,
-} from "../../parts/parts.ts";
+import type { ConsoleData } from "../../parts/parts.ts";
 import { computeMainWidth, type Layout, type Size } from "../../state/layout.ts";
 import type { BarModel } from "./bar-model.ts";
 import { buildSafely } from "./build-safely.ts";
@@ -47,22 +33,8 @@ export interface ScreenModel {
 /** The screen, or a message why it cannot be shown. */
 export type ScreenOrMessage = ScreenModel | { screen: Size; message: string };
 
-export type ScreenInputs = ClockAccess &
-  DataAccess &
-  DetailAccess &
-  HintAccess &
-  JobAccess &
-  LayoutAccess &
-  LogAccess &
-  OverlayAccess &
-  SettingsAccess &
-  StateAccess &
-  TableAccess &
-  ThemeAccess &
-  TreeAccess;
-
 /** Builds the current screen; if it is too small, a message that says so. */
-export function buildScreenModel(app: ScreenInputs): ScreenOrMessage {
+export function buildScreenModel(app: ConsoleData): ScreenOrMessage {
   const layout = app.getLayout();
   const screen = app.getScreenSize();
   if (layout === undefined) {
@@ -81,7 +53,7 @@ export function buildScreenModel(app: ScreenInputs): ScreenOrMessage {
 }
 
 function buildPanes(
-  app: ScreenInputs,
+  app: ConsoleData,
   { explorer, table, detail, panel }: Layout,
 ): Pick<ScreenModel, "explorer" | "table" | "detail" | "panel"> {
   return {

@@ -3,40 +3,15 @@ import { getTabLabel } from "../../data/explorer/build-tree.ts";
 import { NOT_READ_YET } from "../../data/not-read-yet.ts";
 import { listContentRows } from "../../overlays/content-rows.ts";
 import { formatDetailText } from "../../parts/detail-lines.ts";
-import type {
-  ClockAccess,
-  DataAccess,
-  DetailAccess,
-  JobAccess,
-  LogAccess,
-  OverlayAccess,
-  SettingsAccess,
-  StateAccess,
-  TableAccess,
-  ThemeAccess,
-  TreeAccess,
-} from "../../parts/parts.ts";
+import type { ConsoleData } from "../../parts/parts.ts";
 import { joinCellTexts, type RowModel } from "../../theme/cells.ts";
 import { buildUnknownPage } from "./empty-pages.ts";
-
-/** What spoken lines are rendered from. */
-export type SpokenLinesParts = ClockAccess &
-  DataAccess &
-  DetailAccess &
-  JobAccess &
-  LogAccess &
-  OverlayAccess &
-  SettingsAccess &
-  StateAccess &
-  TableAccess &
-  ThemeAccess &
-  TreeAccess;
 
 /** Width of spoken lines, in columns. The terminal wraps longer ones. */
 const WIDTH = 100;
 
 /** Renders what has the keyboard as lines that make sense when read aloud one after the other. */
-export function renderSpokenLines(app: SpokenLinesParts): string[] {
+export function renderSpokenLines(app: ConsoleData): string[] {
   const overlay = app.overlays.top;
   if (overlay !== undefined) {
     const { title, content, hints } = overlay.buildModel({ width: WIDTH, height: 200 });
@@ -68,7 +43,7 @@ function formatRows(rows: readonly RowModel[]): string[] {
 }
 
 /** Renders a row as a sentence: each value after the name of its column. */
-function renderSpokenRow(app: SpokenLinesParts): string[] {
+function renderSpokenRow(app: ConsoleData): string[] {
   const { table, state } = app;
   const { cursor, marks } = state.tabs[state.tab];
   const head = `${getTabLabel(state.tab)}, row ${Math.min(cursor.index + 1, table.length)} of ${table.length}`;
@@ -81,7 +56,7 @@ function renderSpokenRow(app: SpokenLinesParts): string[] {
   return [`${head}: ${[...marked, ...facts].join(", ")}`];
 }
 
-function renderSpokenPanel(app: SpokenLinesParts): string[] {
+function renderSpokenPanel(app: ConsoleData): string[] {
   const { panel } = app.state;
   switch (panel.id) {
     case "events":
@@ -111,7 +86,7 @@ function renderSpokenPanel(app: SpokenLinesParts): string[] {
 }
 
 /** Formats the connection state as a spoken line. */
-export function formatSpokenConnection({ liveView }: DataAccess): string {
+export function formatSpokenConnection({ liveView }: ConsoleData): string {
   const { kind, fault } = liveView.connection;
   const revision = `revision ${liveView.snapshot.revision}`;
   return kind === "live"

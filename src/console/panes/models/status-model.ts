@@ -1,21 +1,11 @@
 import { formatBriefDuration } from "../../../base/duration.ts";
 import { clean } from "../../../base/text.ts";
-import type {
-  ClockAccess,
-  DataAccess,
-  HintAccess,
-  JobAccess,
-  StateAccess,
-  ThemeAccess,
-} from "../../parts/parts.ts";
+import type { ConsoleData } from "../../parts/parts.ts";
 import type { StyleRole } from "../../theme/roles.ts";
 import { type BarModel, type BarSegment, buildBar } from "./bar-model.ts";
 
 /** Builds the last line: the connection state, running jobs, a toast, and the keys of the context. */
-export function buildStatusModel(
-  app: ClockAccess & DataAccess & JobAccess & HintAccess & StateAccess & ThemeAccess,
-  width: number,
-): BarModel {
+export function buildStatusModel(app: ConsoleData, width: number): BarModel {
   const isLive = app.liveView.connection.kind === "live";
   const ground: StyleRole = isLive ? "barLive" : "barAway";
   const left = [
@@ -29,7 +19,7 @@ export function buildStatusModel(
   return buildBar(width, left, hints, ground);
 }
 
-function buildConnectionSegments(app: ClockAccess & DataAccess & ThemeAccess, role: StyleRole): BarSegment[] {
+function buildConnectionSegments(app: ConsoleData, role: StyleRole): BarSegment[] {
   const { liveView, theme } = app;
   const { connection: state, snapshot, clusterHealth } = liveView;
   const { signs } = theme;
@@ -54,7 +44,7 @@ function buildConnectionSegments(app: ClockAccess & DataAccess & ThemeAccess, ro
 }
 
 function formatCluster(
-  { leader, up, total, ms }: NonNullable<DataAccess["liveView"]["clusterHealth"]>,
+  { leader, up, total, ms }: NonNullable<ConsoleData["liveView"]["clusterHealth"]>,
   dot: string,
 ): string {
   const parts = [
@@ -65,10 +55,7 @@ function formatCluster(
   return parts.map((part) => ` ${dot} ${part}`).join("");
 }
 
-function buildJobSegments(
-  { jobs: { running }, theme }: JobAccess & ThemeAccess,
-  role: StyleRole,
-): BarSegment[] {
+function buildJobSegments({ jobs: { running }, theme }: ConsoleData, role: StyleRole): BarSegment[] {
   const [first] = running;
   if (first === undefined) return [];
   const more = running.length > 1 ? ` +${running.length - 1}` : "";
@@ -77,10 +64,7 @@ function buildJobSegments(
   ];
 }
 
-function buildToastSegments(
-  { state: { toast: shown }, theme }: StateAccess & ThemeAccess,
-  role: StyleRole,
-): BarSegment[] {
+function buildToastSegments({ state: { toast: shown }, theme }: ConsoleData, role: StyleRole): BarSegment[] {
   if (shown === undefined) return [];
   return [{ text: ` ${theme.signs.dot} ${clean(shown.text, 70)}`, role, weight: 2 }];
 }

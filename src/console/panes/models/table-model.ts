@@ -1,12 +1,5 @@
 import { clean } from "../../../base/text.ts";
-import type {
-  ClockAccess,
-  DataAccess,
-  SettingsAccess,
-  StateAccess,
-  TableAccess,
-  ThemeAccess,
-} from "../../parts/parts.ts";
+import type { ConsoleData } from "../../parts/parts.ts";
 import { computeTableHeight, listTableNotes } from "../../parts/table-notes.ts";
 import type { Size } from "../../state/layout.ts";
 import type { RowCell, RowModel, RowSelection } from "../../theme/cells.ts";
@@ -31,10 +24,8 @@ export interface TableRowModel {
 /** Columns before a row, for its mark. */
 const GUTTER = 2;
 
-type TableInputs = ClockAccess & DataAccess & SettingsAccess & StateAccess & TableAccess & ThemeAccess;
-
 /** Builds the table of the active tab: notes, titles and visible rows, or a help text if there are no rows. */
-export function buildTableModel(app: TableInputs, size: Size): TableModel {
+export function buildTableModel(app: ConsoleData, size: Size): TableModel {
   const { theme, state, table } = app;
   const { cursor, marks } = state.tabs[state.tab];
   const notes = buildNotes(app, size.width);
@@ -57,7 +48,7 @@ export function buildTableModel(app: TableInputs, size: Size): TableModel {
   return { ...size, notes, head: shown.head, rows };
 }
 
-function buildNotes(app: TableInputs, width: number): RowModel[] {
+function buildNotes(app: ConsoleData, width: number): RowModel[] {
   return listTableNotes(app).map(({ text, role }) => {
     const sign = role === "problem" ? app.theme.signs.marks.problem : "/ ";
     return { cells: [{ text: clean(` ${sign}${text}`, width), role }] };
@@ -68,7 +59,7 @@ function buildNotes(app: TableInputs, width: number): RowModel[] {
  * Builds the text for an empty table, with what to type next. If nothing was read yet, it says that the rows are not
  * known.
  */
-function buildEmptyRows(app: TableInputs, width: number): RowModel[] {
+function buildEmptyRows(app: ConsoleData, width: number): RowModel[] {
   const { table, state, liveView } = app;
   if (!liveView.hasRead) return buildUnknownPage(app, width);
   const { filter } = state.tabs[state.tab];

@@ -1,6 +1,6 @@
 import { computeDisplayWidth } from "../../../base/text.ts";
 import { getTabLabel } from "../../data/explorer/build-tree.ts";
-import type { DataAccess, StateAccess, ThemeAccess } from "../../parts/parts.ts";
+import type { ConsoleData } from "../../parts/parts.ts";
 import { TABS, type TabId } from "../../state/console-state.ts";
 import type { StyleRole } from "../../theme/roles.ts";
 
@@ -12,10 +12,8 @@ export interface TabsModel {
   tabs: readonly { id: TabId; text: string; role: StyleRole }[];
 }
 
-type TabsInputs = DataAccess & StateAccess & ThemeAccess;
-
 /** Builds the tabs with their counts. If they do not all fit, only those around the active one. */
-export function buildTabsModel(app: TabsInputs, width: number): TabsModel {
+export function buildTabsModel(app: ConsoleData, width: number): TabsModel {
   const { signs } = app.theme;
   const all = TABS.map((id) => buildTab(app, id));
   const active = TABS.indexOf(app.state.tab);
@@ -34,7 +32,7 @@ export function buildTabsModel(app: TabsInputs, width: number): TabsModel {
 }
 
 /** Returns the tab at a column of that line, from 0. */
-export function findTabAt(app: TabsInputs, width: number, column: number): TabId | undefined {
+export function findTabAt(app: ConsoleData, width: number, column: number): TabId | undefined {
   const { start, separator, tabs } = buildTabsModel(app, width);
   let left = computeDisplayWidth(start);
   for (const { id, text } of tabs) {
@@ -49,7 +47,7 @@ function computeTabsWidth({ start, end, separator, tabs }: TabsModel): number {
   return computeDisplayWidth(start + tabs.map(({ text }) => text).join(separator) + end);
 }
 
-function buildTab(app: TabsInputs, id: TabId): TabsModel["tabs"][number] {
+function buildTab(app: ConsoleData, id: TabId): TabsModel["tabs"][number] {
   const count = app.getTabCounts()[id];
   const text = `${getTabLabel(id)}${count === undefined ? "" : ` ${count}`}`;
   if (id === app.state.tab) return { id, text, role: "tabActive" };
