@@ -1,21 +1,14 @@
 import { Box, Text } from "ink";
-import type { ReactNode } from "react";
 import { clean } from "../../base/text.ts";
 import type { Hint, OverlayModel } from "../parts/overlay.ts";
-import { computeCellsWidth, type RowCell } from "../theme/cells.ts";
+import { computeCellsWidth, padCells, type RowCell, type RowModel, truncateCells } from "../theme/cells.ts";
 import { Row, Span } from "../theme/Row.tsx";
+import { Rows } from "../theme/Rows.tsx";
 import type { StyleRole } from "../theme/roles.ts";
 import { useTheme } from "../theme/ThemeContext.tsx";
 
-interface OverlayFrameProps {
-  model: Pick<OverlayModel, "title" | "hints" | "width" | "tone">;
-  /** Rows of the content. */
-  height: number;
-  children: ReactNode;
-}
-
-/** A frame with a title at the top and the keys at the bottom. */
-export function OverlayFrame({ model: { title, hints, width, tone }, height, children }: OverlayFrameProps) {
+/** Rows in a frame, with a title at the top and the keys at the bottom. */
+export function OverlayFrame({ model: { title, rows, hints, width, tone } }: { model: OverlayModel }) {
   const [topLeft, topRight, bottomLeft, bottomRight] = useTheme().signs.corners;
   const role = tone === "danger" ? "danger" : "border";
   const head: RowCell = {
@@ -28,15 +21,20 @@ export function OverlayFrame({ model: { title, hints, width, tone }, height, chi
     <Box flexDirection="column">
       <Edge ends={[topLeft, topRight]} cells={[head]} width={width} role={role} />
       <Box>
-        <Side height={height} role={role} isLeft />
+        <Side height={rows.length} role={role} isLeft />
         <Box flexDirection="column" width={width}>
-          {children}
+          <Rows rows={rows.map((row) => fitRow(row, width))} width={width} />
         </Box>
-        <Side height={height} role={role} />
+        <Side height={rows.length} role={role} />
       </Box>
       <Edge ends={[bottomLeft, bottomRight]} cells={foot} width={width} role={role} />
     </Box>
   );
+}
+
+/** Makes a row fill its width, so that nothing beneath it shows through. */
+function fitRow(row: RowModel, width: number): RowModel {
+  return { ...row, cells: padCells(truncateCells(row.cells, width), width) };
 }
 
 function buildHintCells(hints: readonly Hint[]): RowCell[] {

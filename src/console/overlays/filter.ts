@@ -52,12 +52,7 @@ class FilterOverlay implements Overlay {
     const field = buildFieldCells(this.#field, Math.max(10, width - found.length - 4));
     return {
       title: `filter ${this.#tab}`,
-      content: {
-        kind: "filter",
-        row: {
-          cells: [{ text: "/", role: "key" }, BLANK, ...field, BLANK, { text: found, role: "quiet" }],
-        },
-      },
+      rows: [{ cells: [{ text: "/", role: "key" }, BLANK, ...field, BLANK, { text: found, role: "quiet" }] }],
       hints: [
         ["host: state: holder:", "narrow"],
         ["Enter", "keep"],

@@ -1,19 +1,12 @@
 import { COMMANDS } from "../../commands/registry/registry.ts";
 import { type KeyAction, listKeyActions } from "../actions/keys/key-actions.ts";
 import type { ConsoleControls, ConsoleData } from "../parts/parts.ts";
-import { createRow, padText, type RowCell, type RowModel } from "../theme/cells.ts";
-import { BLANK_ROW } from "./content-rows.ts";
-import { TextOverlay } from "./text-overlay.ts";
+import { BLANK_ROW, createRow, padText, type RowCell, type RowModel } from "../theme/cells.ts";
+import { openText } from "./text-overlay.ts";
 
 /** Opens a list of all keys, built from the declarations of the key actions. */
 export function openHelp(app: ConsoleControls): void {
-  const overlay: TextOverlay = new TextOverlay({
-    title: "keys",
-    buildRows: (width) => buildHelpRows(app, width),
-    close: () => app.overlays.close(overlay),
-    onChange: () => app.notifyChange(),
-  });
-  app.overlays.open(overlay);
+  openText(app, { title: "keys", buildRows: (width) => buildHelpRows(app, width) });
 }
 
 const SIGNS_HELP = ["held", "free", "waiting", "problem"] as const;

@@ -1,6 +1,5 @@
 import { EXIT } from "../../base/errors.ts";
 import { clean } from "../../base/text.ts";
-import { wrapProseLines } from "../../commands/see/detail.ts";
 import type { Command } from "../../commands/spec.ts";
 import { getCommandById } from "../actions/commands/row-action.ts";
 import { describeJobState } from "../jobs/job-state.ts";
@@ -9,9 +8,8 @@ import { createSameRowCheck } from "../navigation/focus.ts";
 import { getChosenSubjects } from "../navigation/marks.ts";
 import type { Hint } from "../parts/overlay.ts";
 import type { ConsoleControls } from "../parts/parts.ts";
-import { createRow } from "../theme/cells.ts";
-import { BLANK_ROW } from "./content-rows.ts";
-import { TextOverlay } from "./text-overlay.ts";
+import { BLANK_ROW, createRow } from "../theme/cells.ts";
+import { buildProseRows, openText } from "./text-overlay.ts";
 
 /** Shows why the selected run waits, or why nobody gets the selected lock or resource. */
 export function openWhy(app: ConsoleControls): void {
@@ -36,20 +34,17 @@ export function openOutput(
   const lines: string[] = [];
   const stop = new AbortController();
   let code: number | undefined;
-  const overlay: TextOverlay = new TextOverlay({
+  openText(app, {
     title: clean(title, 60),
     buildRows: (width) => {
-      const rows = wrapProseLines(lines, app.theme.createLook(width)).map((line) => createRow(line));
+      const rows = buildProseRows(app, lines, width);
       if (code === undefined) return [...rows, createRow(app.theme.signs.ellipsis, "quiet")];
       return rows.length > 0 ? rows : [createRow("(no output)")];
     },
-    close: () => app.overlays.close(overlay),
-    onChange: () => app.notifyChange(),
     keys: { y: () => app.copy(lines.join("\n"), "the text") },
     hints: [["y", "copy"]],
     onClose: () => stop.abort(),
   });
-  app.overlays.open(overlay);
   const writeLine = (text: string) => {
     lines.push(clean(text));
     app.notifyChange();
@@ -68,29 +63,25 @@ function isRefused(job: ConsoleJob | undefined): boolean {
 /** Shows the output of a job. */
 export function openJob(app: ConsoleControls, id: number): void {
   const findJob = () => app.jobs.list.find((job) => job.id === id);
-  const overlay: TextOverlay = new TextOverlay({
+  openText(app, {
     title: clean(findJob()?.title ?? "", 60),
     buildRows: (width) => {
       const job = findJob();
       if (job === undefined) return [];
       const { text, role } = describeJobState(job);
-      const wrap = (texts: readonly string[]) =>
-        wrapProseLines(texts, app.theme.createLook(width)).map((line) => createRow(line));
       return [
         createRow(text.trim(), role),
         BLANK_ROW,
-        ...wrap(job.lines),
+        ...buildProseRows(app, job.lines, width),
         BLANK_ROW,
         createRow("as a command in a shell:", "quiet"),
-        ...wrap([job.line]),
+        ...buildProseRows(app, [job.line], width),
       ];
     },
-    close: () => app.overlays.close(overlay),
-    onChange: () => app.notifyChange(),
     keys: {
-      enter: () => {
+      enter: (close) => {
         const job = findJob();
-        app.overlays.close(overlay);
+        close();
         if (isRefused(job)) job?.reopen?.();
       },
       c: () => app.copy(findJob()?.line ?? "", "the command line"),
@@ -105,5 +96,4 @@ export function openJob(app: ConsoleControls, id: number): void {
       ];
     },
   });
-  app.overlays.open(overlay);
 }

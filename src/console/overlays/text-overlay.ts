@@ -1,23 +1,33 @@
+import { wrapProseLines } from "../../commands/see/detail.ts";
 import type { Hint, Overlay, OverlayModel } from "../parts/overlay.ts";
+import type { ConsoleControls, ConsoleData } from "../parts/parts.ts";
 import { scrollBy } from "../state/scroll.ts";
 import type { InputEvent } from "../terminal/input/event.ts";
-import { computeCellsWidth, type RowModel } from "../theme/cells.ts";
+import { computeCellsWidth, createRow, type RowModel } from "../theme/cells.ts";
 
-/** What a text overlay needs from the code that opens it. */
-export interface TextOverlayOptions {
+/** What a text overlay shows. */
+interface TextOverlayOptions {
   title: string;
   /** Builds the rows for a width. Called for every frame, so they may change. */
   buildRows(width: number): readonly RowModel[];
-  close(): void;
-  onChange(): void;
-  /** Additional keys, by chord. */
-  keys?: Readonly<Record<string, () => void>>;
+  /** Additional keys, by chord. Each may close the overlay. */
+  keys?: Readonly<Record<string, (close: () => void) => void>>;
   hints?: readonly Hint[];
   onClose?(): void;
 }
 
 /** Shows a text: the help, the reason for a wait, the output of a command. */
-export class TextOverlay implements Overlay {
+export function openText(app: ConsoleControls, options: TextOverlayOptions): void {
+  app.overlays.open(new TextOverlay(app, options));
+}
+
+/** Builds the rows of a text, wrapped between words. */
+export function buildProseRows({ theme }: ConsoleData, lines: readonly string[], width: number): RowModel[] {
+  return wrapProseLines(lines, theme.createLook(width)).map((line) => createRow(line));
+}
+
+class TextOverlay implements Overlay {
+  readonly #app: ConsoleControls;
   readonly #options: TextOverlayOptions;
   #top = 0;
   #height = 1;
@@ -27,7 +37,8 @@ export class TextOverlay implements Overlay {
    */
   #length = Number.POSITIVE_INFINITY;
 
-  constructor(options: TextOverlayOptions) {
+  constructor(app: ConsoleControls, options: TextOverlayOptions) {
+    this.#app = app;
     this.#options = options;
   }
 
@@ -35,14 +46,15 @@ export class TextOverlay implements Overlay {
     if (event.kind === "mouse") return this.#scroll(event.action);
     if (event.kind !== "key") return;
     const own = this.#options.keys?.[event.chord];
-    if (own !== undefined) return own();
-    if (["escape", "q", "enter", "?"].includes(event.chord)) return this.#options.close();
+    const close = () => this.#app.overlays.close(this);
+    if (own !== undefined) return own(close);
+    if (["escape", "q", "enter", "?"].includes(event.chord)) return close();
     this.#scroll(event.chord);
   }
 
   #scroll(by: string): void {
     this.#top = scrollBy(by, this.#top, this.#length, this.#height);
-    this.#options.onChange();
+    this.#app.notifyChange();
   }
 
   buildModel(available: { width: number; height: number }): OverlayModel {
@@ -58,7 +70,7 @@ export class TextOverlay implements Overlay {
     const isLong = this.#length > this.#height;
     return {
       title: this.#options.title,
-      content: { kind: "text", rows: rows.slice(this.#top, this.#top + this.#height) },
+      rows: rows.slice(this.#top, this.#top + this.#height),
       hints: [
         ...(isLong ? ([["↑↓ PgUp PgDn", "scroll"]] as const) : []),
         ...(this.#options.hints ?? []),

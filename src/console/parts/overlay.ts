@@ -11,10 +11,11 @@ export interface Overlay {
   onClose?(): void;
 }
 
-/** The content of an overlay. */
+/** What an overlay shows. */
 export interface OverlayModel {
   title: string;
-  content: OverlayContent;
+  /** From the top. */
+  rows: readonly RowModel[];
   /** Keys and their effects: the hints of this context. */
   hints: readonly Hint[];
   /** Columns, without the frame. */
@@ -22,40 +23,6 @@ export interface OverlayModel {
   /** Position: below the header (the palette), in the middle, or as a line above the status bar. */
   at: "top" | "middle" | "bottom";
   tone?: "plain" | "danger";
-}
-
-/** The content of an overlay, by kind. */
-export type OverlayContent = TextModel | FilterModel | PaletteModel | DialogModel;
-
-export interface TextModel {
-  kind: "text";
-  rows: readonly RowModel[];
-}
-
-export interface FilterModel {
-  kind: "filter";
-  row: RowModel;
-}
-
-export interface PaletteModel {
-  kind: "palette";
-  field: RowModel;
-  matches: readonly RowModel[];
-  /** How many were found, or that nothing was. */
-  notes: readonly RowModel[];
-}
-
-export interface DialogModel {
-  kind: "dialog";
-  /** What would happen. */
-  preview: readonly RowModel[];
-  fields: readonly RowModel[];
-  /** The same command as a line for a shell. */
-  command: RowModel;
-  /** What the user must type to confirm, and the field for it; empty if Enter is enough. */
-  confirmation: readonly RowModel[];
-  /** Why Enter did nothing. */
-  faults: readonly RowModel[];
 }
 
 /** An overlay at its position. */

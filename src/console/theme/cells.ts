@@ -18,6 +18,8 @@ export interface RowModel {
 
 export type RowSelection = "focused" | "unfocused";
 
+export const BLANK_ROW: RowModel = { cells: [] };
+
 /** Builds a row of one text. */
 export function createRow(text: string, role?: StyleRole): RowModel {
   return { cells: [{ text, role }] };

@@ -1,58 +1,54 @@
-// Covers src/console/overlays/OverlayFrame.tsx, src/console/overlays/content-rows.ts
+// Covers src/console/overlays/OverlayFrame.tsx
 /** The frame and the content of overlays. */
 import { Box } from "ink";
 import { cleanup } from "ink-testing-library";
 import { createElement } from "react";
 import { afterEach, describe, expect, it } from "vitest";
 import { stripStyles } from "../../../src/base/text.ts";
-import { listContentRows } from "../../../src/console/overlays/content-rows.ts";
 import { OverlayBox } from "../../../src/console/panes/OverlayBox.tsx";
-import type { OverlayContent, OverlayModel } from "../../../src/console/parts/overlay.ts";
-import { createRow, joinCellTexts } from "../../../src/console/theme/cells.ts";
+import type { OverlayModel } from "../../../src/console/parts/overlay.ts";
+import { BLANK_ROW, createRow, joinCellTexts, type RowModel } from "../../../src/console/theme/cells.ts";
 import { getTheme, type Theme } from "../../../src/console/theme/theme.ts";
 import { renderComponent } from "../panes/render-component.ts";
 
 afterEach(cleanup);
 
-const CONTENTS: Record<OverlayContent["kind"], OverlayContent> = {
-  text: { kind: "text", rows: [createRow("first"), createRow("second", "quiet")] },
-  filter: {
-    kind: "filter",
-    row: {
+const CONTENTS = {
+  text: [createRow("first"), createRow("second", "quiet")],
+  filter: [
+    {
       cells: [
         { text: "/ ", role: "key" },
         { text: "web1", role: "field" },
       ],
     },
-  },
-  palette: {
-    kind: "palette",
-    field: createRow("dr", "field"),
-    matches: [{ ...createRow("drain"), selection: "focused" }, createRow("undrain")],
-    notes: [createRow("17 found", "quiet")],
-  },
-  dialog: {
-    kind: "dialog",
-    preview: [createRow("it would drain host web1"), createRow("2 are held there")],
-    fields: [createRow("> reason  upgrade")],
-    command: createRow("-> signalbox drain host web1"),
-    confirmation: [createRow("> type web1 to confirm", "danger"), createRow("  we", "field")],
-    faults: [createRow("! type web1 to confirm", "problem")],
-  },
-};
+  ],
+  palette: [
+    createRow("dr", "field"),
+    { ...createRow("drain"), selection: "focused" },
+    createRow("undrain"),
+    createRow("17 found", "quiet"),
+  ],
+  dialog: [
+    ...[createRow("it would drain host web1"), createRow("2 are held there"), BLANK_ROW],
+    ...[createRow("> reason  upgrade"), BLANK_ROW, createRow("-> signalbox drain host web1")],
+    ...[createRow("> type web1 to confirm", "danger"), createRow("  we", "field")],
+    createRow("! type web1 to confirm", "problem"),
+  ],
+} satisfies Record<string, RowModel[]>;
 
-function buildModel(content: OverlayContent, more: Partial<OverlayModel> = {}): OverlayModel {
+function buildModel(rows: readonly RowModel[], more: Partial<OverlayModel> = {}): OverlayModel {
   const hints = [
     ["Enter", "do it"],
     ["Esc", "cancel"],
   ] as const;
-  return { title: "drain host web1", content, hints, width: 30, at: "middle", ...more };
+  return { title: "drain host web1", rows, hints, width: 30, at: "middle", ...more };
 }
 
 /** Renders an overlay on an empty screen, which is as high as the overlay. */
 function renderBox(model: OverlayModel, theme: Theme): string[] {
   const box = createElement(OverlayBox, { left: 0, top: 0, model });
-  const height = listContentRows(model.content).length + 2;
+  const height = model.rows.length + 2;
   return renderComponent(createElement(Box, { height }, box), theme);
 }
 
@@ -60,21 +56,20 @@ function render(model: OverlayModel, theme = getTheme("mono", "16", true)): stri
   return renderBox(model, theme).map(stripStyles);
 }
 
-describe.each(Object.values(CONTENTS))("an overlay of the kind $kind", (content) => {
+describe.each(Object.keys(CONTENTS) as (keyof typeof CONTENTS)[])("an overlay of the kind %s", (kind) => {
+  const rows: readonly RowModel[] = CONTENTS[kind];
+
   it("has every row of its content in its frame, in order, with keys at the bottom", () => {
-    const lines = render(buildModel(content));
+    const lines = render(buildModel(rows));
     expect(lines[0]).toBe("+- drain host web1 --------------+");
     expect(lines.at(-1)).toBe("+- Enter do it  Esc cancel ------+");
-    const inner = listContentRows(content).map(({ cells }) => `| ${joinCellTexts(cells).padEnd(30)} |`);
+    const inner = rows.map(({ cells }) => `| ${joinCellTexts(cells).padEnd(30)} |`);
     expect(lines.slice(1, -1)).toEqual(inner);
   });
 });
 
 describe("the frame of an overlay", () => {
-  const long = {
-    kind: "text",
-    rows: [createRow(`${"x".repeat(40)}`, "held"), createRow("日本".repeat(9))],
-  } as const;
+  const long = [createRow(`${"x".repeat(40)}`, "held"), createRow("日本".repeat(9))];
 
   it("cuts what is wider, also within a wide letter", () => {
     const lines = render(buildModel(long), getTheme("mono", "16", false));

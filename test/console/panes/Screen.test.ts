@@ -110,7 +110,7 @@ describe("the screen", () => {
         ...{ left, top },
         model: {
           ...{ title: text, hints: [], width: 10, at: "middle" as const },
-          content: { kind: "text", rows: [createRow(text), createRow(text)] },
+          rows: [createRow(text), createRow(text)],
         },
       }) as const;
     const shown = render(

@@ -2,7 +2,7 @@ import { clean } from "../../../base/text.ts";
 import type { CommandPreview } from "../../actions/commands/preview.ts";
 import type { OverlayModel } from "../../parts/overlay.ts";
 import type { ConsoleData } from "../../parts/parts.ts";
-import { createRow, padText, type RowCell, type RowModel } from "../../theme/cells.ts";
+import { BLANK_ROW, createRow, padText, type RowCell, type RowModel } from "../../theme/cells.ts";
 import { createField, type TextField } from "../field/field.ts";
 import { buildFieldCells } from "../field/field-cells.ts";
 import type { Form } from "../form/form.ts";
@@ -40,17 +40,18 @@ export function buildDialogModel(
   available: { width: number; height: number },
 ): OverlayModel {
   const width = Math.min(100, available.width);
-  const below = {
-    fields: buildFieldRows(dialog, width),
-    command: buildCommandRow(dialog, width),
-    confirmation: buildConfirmationRows(dialog, width),
-    faults: buildFaultRows(dialog, width),
-  };
-  const taken = below.fields.length + 2 + below.confirmation.length + below.faults.length;
-  const preview = cutPreview(dialog, buildPreviewRows(dialog, width), available.height - taken - 1);
+  const below = [
+    BLANK_ROW,
+    ...buildFieldRows(dialog, width),
+    BLANK_ROW,
+    buildCommandRow(dialog, width),
+    ...buildConfirmationRows(dialog, width),
+    ...buildFaultRows(dialog, width),
+  ];
+  const preview = cutPreview(dialog, buildPreviewRows(dialog, width), available.height - below.length);
   return {
     title: clean(dialog.title, width - 4),
-    content: { kind: "dialog", preview, ...below },
+    rows: [...preview, ...below],
     hints: [
       ...(dialog.fields.length > 0 ? ([["Tab", "next field"]] as const) : []),
       ...(dialog.isReady ? ([["Enter", dialog.forms[0]?.spec.id ?? "confirm"]] as const) : []),

@@ -10,64 +10,53 @@ import {
 
 type FieldEdit = (field: TextField) => TextField;
 
-const createMove =
-  (where: (text: string, cursor: number) => number): FieldEdit =>
-  ({ text, cursor }) => ({ text, cursor: where(text, cursor) });
-/** Deletes the text between the cursor and another position. */
-const createCut =
-  (where: (text: string, cursor: number) => number): FieldEdit =>
-  (field) => {
-    const other = where(field.text, field.cursor);
+/** Finds a position in a text, seen from the cursor. */
+type FindPosition = (text: string, cursor: number) => number;
+
+const findLineStart: FindPosition = () => 0;
+const findLineEnd: FindPosition = (text) => text.length;
+const findRight: FindPosition = (text, cursor) => findBoundaryFrom(text, cursor + 1);
+
+/** The keys that move the cursor, as in shells. */
+const MOVES: readonly (readonly [to: FindPosition, keys: readonly string[]])[] = [
+  [findBoundaryBefore, ["left", "ctrl+b"]],
+  [findRight, ["right", "ctrl+f"]],
+  [findLineStart, ["home", "ctrl+a"]],
+  [findLineEnd, ["end", "ctrl+e"]],
+  [findWordStart, ["ctrl+left", "alt+left", "alt+b"]],
+  [findWordEnd, ["ctrl+right", "alt+right", "alt+f"]],
+];
+
+/** The keys that delete the text between the cursor and another position. */
+const CUTS: typeof MOVES = [
+  [findBoundaryBefore, ["backspace", "ctrl+h", "shift+backspace"]],
+  [findRight, ["delete", "ctrl+d"]],
+  [findBlankStart, ["ctrl+w"]],
+  [findWordStart, ["alt+backspace", "ctrl+backspace"]],
+  [findWordEnd, ["alt+d", "ctrl+delete"]],
+  [findLineStart, ["ctrl+u"]],
+  [findLineEnd, ["ctrl+k"]],
+];
+
+const EDITS = new Map<string, FieldEdit>([
+  ...MOVES.flatMap(([to, keys]) => keys.map((key) => [key, createMove(to)] as const)),
+  ...CUTS.flatMap(([to, keys]) => keys.map((key) => [key, createCut(to)] as const)),
+]);
+
+function createMove(to: FindPosition): FieldEdit {
+  return ({ text, cursor }) => ({ text, cursor: to(text, cursor) });
+}
+
+function createCut(to: FindPosition): FieldEdit {
+  return (field) => {
+    const other = to(field.text, field.cursor);
     return replaceRange(field, Math.min(other, field.cursor), Math.max(other, field.cursor));
   };
-
-const findLineStart = () => 0;
-const findLineEnd = (text: string) => text.length;
-const findLeft = (text: string, cursor: number) => findBoundaryBefore(text, cursor);
-const findRight = (text: string, cursor: number) => findBoundaryFrom(text, cursor + 1);
-
-/** The editing keys of a field, as in shells. */
-const EDITS: Readonly<Record<string, FieldEdit>> = {
-  ...{
-    left: createMove(findLeft),
-    "ctrl+b": createMove(findLeft),
-    right: createMove(findRight),
-    "ctrl+f": createMove(findRight),
-  },
-  ...{
-    home: createMove(findLineStart),
-    "ctrl+a": createMove(findLineStart),
-    end: createMove(findLineEnd),
-    "ctrl+e": createMove(findLineEnd),
-  },
-  ...{
-    "ctrl+left": createMove(findWordStart),
-    "alt+left": createMove(findWordStart),
-    "alt+b": createMove(findWordStart),
-  },
-  ...{
-    "ctrl+right": createMove(findWordEnd),
-    "alt+right": createMove(findWordEnd),
-    "alt+f": createMove(findWordEnd),
-  },
-  ...{
-    backspace: createCut(findLeft),
-    "ctrl+h": createCut(findLeft),
-    "shift+backspace": createCut(findLeft),
-  },
-  ...{ delete: createCut(findRight), "ctrl+d": createCut(findRight) },
-  ...{
-    "ctrl+w": createCut(findBlankStart),
-    "alt+backspace": createCut(findWordStart),
-    "ctrl+backspace": createCut(findWordStart),
-  },
-  ...{ "alt+d": createCut(findWordEnd), "ctrl+delete": createCut(findWordEnd) },
-  ...{ "ctrl+u": createCut(findLineStart), "ctrl+k": createCut(findLineEnd) },
-};
+}
 
 /** Whether a key edits the text of a field, other than by typing. */
 export function isEditKey(chord: string): boolean {
-  return Object.hasOwn(EDITS, chord);
+  return EDITS.has(chord);
 }
 
 /**
@@ -77,7 +66,7 @@ export function isEditKey(chord: string): boolean {
 export function editField(field: TextField, event: InputEvent): TextField | undefined {
   if (event.kind === "paste") return insertText(field, event.text);
   if (event.kind !== "key") return undefined;
-  const known = Object.hasOwn(EDITS, event.chord) ? EDITS[event.chord] : undefined;
+  const known = EDITS.get(event.chord);
   if (known !== undefined) return known(field);
   return event.text === undefined ? undefined : insertText(field, event.text);
 }

@@ -65,12 +65,11 @@ class PaletteOverlay implements Overlay {
     const notes = [...(shown.length === 0 ? ["nothing has this name"] : []), ...more];
     return {
       title: "palette",
-      content: {
-        kind: "palette",
-        field: { cells: buildFieldCells(this.#field, width) },
-        matches: buildMatchRows(shown, this.#at - top, width),
-        notes: notes.map((text) => createRow(text, "quiet")),
-      },
+      rows: [
+        { cells: buildFieldCells(this.#field, width) },
+        ...buildMatchRows(shown, this.#at - top, width),
+        ...notes.map((text) => createRow(text, "quiet")),
+      ],
       hints: [
         [">", "commands"],
         ["@", "names"],

@@ -1,4 +1,3 @@
-import { listContentRows } from "../../overlays/content-rows.ts";
 import type { OverlayBoxModel, OverlayModel } from "../../parts/overlay.ts";
 import type { ConsoleData } from "../../parts/parts.ts";
 import type { Size } from "../../state/layout.ts";
@@ -19,13 +18,12 @@ export function buildOverlayBoxes(app: ConsoleData, screen: Size): OverlayBoxMod
 }
 
 function createFallback(row: RowModel, width: number): OverlayModel {
-  const content = { kind: "text", rows: [row] } as const;
-  return { title: "a defect", content, hints: [["Esc", "close"]], width, at: "middle" };
+  return { title: "a defect", rows: [row], hints: [["Esc", "close"]], width, at: "middle" };
 }
 
 function placeOverlay(screen: Size, model: OverlayModel): OverlayBoxModel {
   const left = Math.max(0, Math.floor((screen.width - model.width - 4) / 2));
-  const free = screen.height - listContentRows(model.content).length - 2;
+  const free = screen.height - model.rows.length - 2;
   const top = { top: Math.min(1, free), middle: Math.floor(free / 2), bottom: free - 1 }[model.at];
   return { left, top: Math.max(0, top), model };
 }

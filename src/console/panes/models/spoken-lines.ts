@@ -1,7 +1,6 @@
 import { clean } from "../../../base/text.ts";
 import { getTabLabel } from "../../data/explorer/build-tree.ts";
 import { NOT_READ_YET } from "../../data/not-read-yet.ts";
-import { listContentRows } from "../../overlays/content-rows.ts";
 import { formatDetailText } from "../../parts/detail-lines.ts";
 import type { ConsoleData } from "../../parts/parts.ts";
 import { joinCellTexts, type RowModel } from "../../theme/cells.ts";
@@ -14,12 +13,8 @@ const WIDTH = 100;
 export function renderSpokenLines(app: ConsoleData): string[] {
   const overlay = app.overlays.top;
   if (overlay !== undefined) {
-    const { title, content, hints } = overlay.buildModel({ width: WIDTH, height: 200 });
-    return [
-      title,
-      ...formatRows(listContentRows(content)),
-      hints.map(([key, what]) => `${key}: ${what}`).join(", "),
-    ];
+    const { title, rows, hints } = overlay.buildModel({ width: WIDTH, height: 200 });
+    return [title, ...formatRows(rows), hints.map(([key, what]) => `${key}: ${what}`).join(", ")];
   }
   switch (app.state.focus) {
     case "table":
