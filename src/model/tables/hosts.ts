@@ -6,7 +6,8 @@ import { computeShares, formatShare } from "../rows/shares.ts";
 import { buildClaims, type Claim, isHolder } from "../snapshot/claims.ts";
 import type { Snapshot } from "../snapshot/snapshot.ts";
 import { CONTEXT_COLLECTIONS, type SnapshotView, type ViewContext } from "../views/view.ts";
-import { formatAge, formatDrainNote, shortenOwner, toDrainJson } from "./cells.ts";
+import { formatAge, formatDrainNote, toDrainJson } from "./cells.ts";
+import { createNoteColumn, createNumberColumn, createOwnerColumn } from "./columns.ts";
 
 interface HostRow {
   fqdn: string;
@@ -24,13 +25,7 @@ export const hostsView: SnapshotView<HostRow> = {
   ...{ of: "picture", id: "hosts", brief: "hosts: what they have, when they were seen, what runs there" },
   collections: [...CONTEXT_COLLECTIONS, "locks", "resources"],
   columns: [
-    {
-      id: "host",
-      title: "HOST",
-      priority: 1,
-      formatCell: ({ fqdn }) => fqdn,
-      formatBriefCell: ({ fqdn }) => shortenOwner(fqdn),
-    },
+    createOwnerColumn("host", "HOST", 1, ({ fqdn }) => fqdn),
     {
       ...{ id: "seen", title: "SEEN", priority: 1 },
       isTimed: true,
@@ -39,46 +34,13 @@ export const hostsView: SnapshotView<HostRow> = {
       getSortValue: ({ record }) => -(record?.seenAt ?? Number.NEGATIVE_INFINITY),
       getTone: ({ record }) => (record === undefined ? "problem" : "plain"),
     },
-    {
-      ...{ id: "held", title: "HOLDS", priority: 2, align: "right", formatCell: ({ held }) => String(held) },
-      getSortValue: ({ held }) => held,
-      getTone: ({ held }) => (held > 0 ? "held" : "quiet"),
-    },
-    {
-      ...{
-        id: "waiting",
-        title: "WAITS",
-        priority: 2,
-        align: "right",
-        formatCell: ({ waiting }) => String(waiting),
-      },
-      getSortValue: ({ waiting }) => waiting,
-      getTone: ({ waiting }) => (waiting > 0 ? "waiting" : "quiet"),
-    },
-    {
-      ...{
-        id: "cpu",
-        title: "CPU",
-        priority: 4,
-        align: "right",
-        formatCell: ({ record }) => String(record?.cpu ?? ""),
-      },
-      getSortValue: ({ record }) => record?.cpu ?? 0,
-    },
-    {
-      ...{ id: "memory", title: "MEMMB", priority: 4, align: "right" },
-      formatCell: ({ record }) => String(record?.memMb ?? ""),
-      getSortValue: ({ record }) => record?.memMb ?? 0,
-    },
+    createNumberColumn("held", "HOLDS", 2, ({ held }) => held, { zero: "quiet", other: "held" }),
+    createNumberColumn("waiting", "WAITS", 2, ({ waiting }) => waiting, { zero: "quiet", other: "waiting" }),
+    createNumberColumn("cpu", "CPU", 4, ({ record }) => record?.cpu),
+    createNumberColumn("memory", "MEMMB", 4, ({ record }) => record?.memMb),
     { id: "leases", title: "LEASES", priority: 3, formatCell: ({ shares }) => shares },
     { id: "groups", title: "GROUPS", priority: 3, formatCell: ({ groups }) => groups.join(" ") },
-    {
-      id: "note",
-      title: "NOTE",
-      priority: 3,
-      formatCell: ({ drains }) => formatDrainNote(drains, "host"),
-      getTone: () => "problem",
-    },
+    createNoteColumn(3, ({ drains }) => formatDrainNote(drains, "host")),
     { id: "version", title: "VERSION", priority: 5, formatCell: ({ record }) => record?.version ?? "" },
     { id: "macros", title: "MACROS", priority: 6, formatCell: ({ record }) => formatMacros(record) },
   ],

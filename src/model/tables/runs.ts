@@ -5,14 +5,14 @@ import { buildClaims, type Claim, formatTicketOwner, isHolder } from "../snapsho
 import type { Execution, Snapshot } from "../snapshot/snapshot.ts";
 import { listStoppingDrains } from "../views/stopping-drains.ts";
 import { CONTEXT_COLLECTIONS, type SnapshotView, type ViewContext } from "../views/view.ts";
+import { formatTicketCommand, getStateTone, toDrainJson } from "./cells.ts";
 import {
-  computeDurationWeight,
-  formatAge,
-  formatTicketCommand,
-  getStateTone,
-  shortenOwner,
-  toDrainJson,
-} from "./cells.ts";
+  createAgeColumn,
+  createNoteColumn,
+  createNumberColumn,
+  createOwnerColumn,
+  createStateColumn,
+} from "./columns.ts";
 import { formatExecutionOwner } from "./schedules.ts";
 
 /** A run: its tickets, or an occurrence of a schedule on a worker, or both for a task with leases. */
@@ -33,17 +33,8 @@ export const runsView: SnapshotView<RunRow> = {
   collections: [...CONTEXT_COLLECTIONS, "locks", "resources", "schedules", "runnings"],
   columns: [
     { id: "run", title: "RUN", isRandom: true, priority: 3, formatCell: ({ run }) => run },
-    {
-      id: "who",
-      title: "WHO",
-      priority: 1,
-      formatCell: (row) => formatRunOwner(row),
-      formatBriefCell: (row) => shortenOwner(formatRunOwner(row)),
-    },
-    {
-      ...{ id: "state", title: "STATE", isMarked: true, priority: 1, formatCell: ({ state }) => state },
-      getTone: ({ state }) => getStateTone(state),
-    },
+    createOwnerColumn("who", "WHO", 1, formatRunOwner),
+    createStateColumn(1, getStateTone, ({ state }) => state),
     {
       id: "lock",
       title: "LOCK",
@@ -57,29 +48,12 @@ export const runsView: SnapshotView<RunRow> = {
       priority: 2,
       formatCell: ({ claim }) => (claim ? formatLeases(claim) : ""),
     },
-    {
-      ...{ id: "since", title: "SINCE", priority: 2, align: "right" },
-      isTimed: true,
-      formatCell: (row, wall) => formatAge(findSince(row), wall),
-      getSortValue: (row) => computeDurationWeight(findSince(row)),
-    },
-    {
-      ...{ id: "note", title: "NOTE", priority: 4, getTone: () => "problem" },
-      formatCell: ({ drains }) => drains.map(formatDrainLine).join("; "),
-    },
+    createAgeColumn("since", "SINCE", 2, findSince),
+    createNoteColumn(4, ({ drains }) => drains.map(formatDrainLine).join("; ")),
     { id: "command", title: "COMMAND", priority: 4, formatCell: (row) => row.command },
     { id: "label", title: "LABEL", priority: 5, formatCell: (row) => findTicket(row)?.label ?? "" },
     { id: "user", title: "USER", priority: 6, formatCell: (row) => findTicket(row)?.user ?? "" },
-    {
-      ...{
-        id: "token",
-        title: "TOKEN",
-        priority: 7,
-        align: "right",
-        formatCell: (row) => String(getFencingToken(row)),
-      },
-      getSortValue: getFencingToken,
-    },
+    createNumberColumn("token", "TOKEN", 7, getFencingToken),
   ],
   sort: "token",
   getKey: ({ run }) => run,

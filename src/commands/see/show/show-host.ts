@@ -92,9 +92,8 @@ function listFirstEntries(claims: readonly Claim[]) {
 
 /** Returns one row of a view as JSON. */
 function findRowJson(snapshot: Snapshot, id: ViewId, key: string, scene: ViewContext): object | undefined {
-  return VIEWS[id]((view) => {
-    const rows = view.of === "picture" ? view.buildRows(snapshot, scene) : [];
-    const row = rows.find((one) => view.getKey(one) === key);
-    return row === undefined ? undefined : view.toJson(row);
-  });
+  const view = VIEWS[id];
+  const rows = view.of === "picture" ? view.buildRows(snapshot, scene) : [];
+  const row = rows.find((one) => view.getKey(one) === key);
+  return row === undefined ? undefined : view.toJson(row);
 }
