@@ -2,8 +2,8 @@ import { canonicalizeHost, listGroupHosts } from "../../fleet/groups.ts";
 import type { Drain } from "../../protocol/drain.ts";
 import type { SessionLivenessMap } from "../explain/explain-text.ts";
 import { formatDrainLine } from "../preview/eviction-preview-text.ts";
-import { formatSeen } from "../rows/liveness.ts";
-import { type Claim, isHolder } from "../snapshot/claims.ts";
+import { formatSeen, type RunnerLiveness } from "../rows/liveness.ts";
+import { type Claim, findClaimHost, isHolder } from "../snapshot/claims.ts";
 import type { Snapshot } from "../snapshot/snapshot.ts";
 import { buildViewContext } from "../views/view-context.ts";
 import {
@@ -12,11 +12,10 @@ import {
   buildFacts,
   type Cell,
   type Detail,
-  type DetailColumn,
-  filterAuditRecords,
+  type ItemColumn,
   type Section,
 } from "./detail.ts";
-import { findClaimHost, judgeHostByClaims, listClaimsOnHosts } from "./host.ts";
+import { judgeHostByClaims, listClaimsOnHosts } from "./host.ts";
 import { buildClaimTable } from "./run.ts";
 
 /** The data of a group in a snapshot. */
@@ -91,7 +90,7 @@ export function buildGroupDetail(
     sections: [
       ...buildHostTable(snapshot, groupState, wall, sessions),
       ...buildClaimTable(claims, sessions),
-      ...buildAuditTable(filterAuditRecords(snapshot.audit, (target) => target === `group ${name}`)),
+      ...buildAuditTable(snapshot, (target) => target === `group ${name}`),
     ],
   };
 }
@@ -106,23 +105,33 @@ function buildHostTable(
   sessions: SessionLivenessMap,
 ): Section[] {
   const byHost = Map.groupBy(claims, findClaimHost);
-  const rows = hosts.map((host): Cell[] => {
+  const rows = hosts.map((host) => {
     const record = snapshot.hosts.get(canonicalizeHost(host));
     const own = byHost.get(canonicalizeHost(host)) ?? [];
     const held = own.filter(isHolder).length;
     const { verdict } = judgeHostByClaims({ record, claims: own }, wall, sessions);
-    return [
-      ...[{ text: host }, { text: formatSeen(record, wall) }],
-      { text: verdict, tone: verdict === "alive" ? "plain" : "problem" },
-      ...[{ text: String(held) }, { text: String(own.length - held) }],
-    ];
+    return { host, seen: formatSeen(record, wall), verdict, held, waiting: own.length - held };
   });
-  const columns: DetailColumn[] = [
-    { title: "HOST", priority: 1 },
-    { title: "SEEN", priority: 1 },
-    { title: "ALIVE", priority: 1 },
-    { title: "HOLDS", priority: 2, align: "right" },
-    { title: "WAITS", priority: 2, align: "right" },
-  ];
-  return buildDetailTable("hosts", columns, rows, { most: MANY_HOSTS });
+  return buildDetailTable("hosts", HOST_COLUMNS, rows, { most: MANY_HOSTS });
+}
+
+/** A host of a group. */
+interface GroupHostRow {
+  host: string;
+  seen: string;
+  verdict: RunnerLiveness["verdict"];
+  held: number;
+  waiting: number;
+}
+
+const HOST_COLUMNS: readonly ItemColumn<GroupHostRow>[] = [
+  { title: "HOST", priority: 1, getCell: ({ host }) => host },
+  { title: "SEEN", priority: 1, getCell: ({ seen }) => seen },
+  { title: "ALIVE", priority: 1, getCell: ({ verdict }) => buildVerdictCell(verdict) },
+  { title: "HOLDS", priority: 2, align: "right", getCell: ({ held }) => String(held) },
+  { title: "WAITS", priority: 2, align: "right", getCell: ({ waiting }) => String(waiting) },
+];
+
+function buildVerdictCell(verdict: RunnerLiveness["verdict"]): Cell {
+  return { text: verdict, tone: verdict === "alive" ? "plain" : "problem" };
 }

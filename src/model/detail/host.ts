@@ -6,10 +6,11 @@ import { type Drain, isDrainApplicable } from "../../protocol/drain.ts";
 import { findRunnerLiveness, type SessionLivenessMap } from "../explain/explain-text.ts";
 import { formatDrainLine } from "../preview/eviction-preview-text.ts";
 import { formatSeen, judgeHostLiveness, type RunnerLiveness } from "../rows/liveness.ts";
-import { buildClaims, type Claim, isHolder } from "../snapshot/claims.ts";
+import { buildClaims, type Claim, findClaimHost, isHolder } from "../snapshot/claims.ts";
 import type { Snapshot } from "../snapshot/snapshot.ts";
+import { formatMacros } from "../tables/cells.ts";
 import { buildViewContext } from "../views/view-context.ts";
-import { buildAuditTable, buildFacts, type Detail, filterAuditRecords } from "./detail.ts";
+import { buildAuditTable, buildFacts, type Detail } from "./detail.ts";
 import { buildClaimTable } from "./run.ts";
 
 /** The data of a host in a snapshot. */
@@ -34,12 +35,6 @@ export function findHostState(snapshot: Snapshot, host: string, wall: number): H
   );
   const isKnown = claims.length + groups.length > 0 || drains.some(({ scope }) => scope === "host");
   return record !== undefined || isKnown ? { name, record, claims, groups, drains } : undefined;
-}
-
-/** Returns the canonical host name of a claim; undefined if none of its tickets can be read. */
-export function findClaimHost({ entries: stands }: Claim): string | undefined {
-  const host = stands.find(({ entry }) => entry.ticket !== undefined)?.entry.ticket?.host;
-  return host === undefined ? undefined : canonicalizeHost(host);
 }
 
 /** Lists the claims on some hosts. @param hosts  canonical names */
@@ -81,7 +76,7 @@ export function buildHostDetail(
       ["runs", `${held} hold, ${claims.length - held} wait`],
       ["cpu", record?.cpu === undefined ? undefined : String(record.cpu)],
       ["memory", record?.memMb === undefined ? undefined : `${record.memMb} MiB`],
-      ["macros", formatMacros(record)],
+      ["macros", formatMacros(record?.macros)],
       ["version", record?.version],
       ["groups", groups.join(" ")],
       ...drains.map((drain) => ["drain", formatDrainLine(drain), "problem"] as const),
@@ -91,7 +86,7 @@ export function buildHostDetail(
         isOneHost: true,
         all: `signalbox ls runs --host ${quoteShellWord(name)}`,
       }),
-      ...buildAuditTable(filterAuditRecords(snapshot.audit, (target) => isAboutHost(target, name))),
+      ...buildAuditTable(snapshot, (target) => isAboutHost(target, name)),
     ],
   };
 }
@@ -104,10 +99,4 @@ function formatSeenFact(record: HostRecord | undefined, wall: number): string {
 /** Whether an audit target is a host. @param name  canonical name */
 export function isAboutHost(target: string, name: string): boolean {
   return target.startsWith("host ") && canonicalizeHost(target.slice("host ".length)) === name;
-}
-
-function formatMacros(record: HostRecord | undefined): string {
-  return Object.entries(record?.macros ?? {})
-    .map(([macro, value]) => `${macro}=${value}`)
-    .join(" ");
 }

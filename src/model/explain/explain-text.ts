@@ -3,7 +3,7 @@ import { isHolding } from "../../protocol/admission.ts";
 import type { Drain } from "../../protocol/drain.ts";
 import type { QueueEntry, ResetRequest } from "../../protocol/ticket.ts";
 import { judgeRunnerLiveness, type RunnerLiveness, type SessionLiveness } from "../rows/liveness.ts";
-import { type Claim, formatTicketOwner } from "../snapshot/claims.ts";
+import { type Claim, findClaimTicket, formatTicketOwner } from "../snapshot/claims.ts";
 import type { ClaimObstacle, Explanation } from "./explain.ts";
 import type { WaitEstimate } from "./wait-estimate.ts";
 
@@ -38,7 +38,7 @@ export function formatExplanation(
 
 /** Formats the owner of the claim, and what it holds or waits for. */
 function formatSubject({ claim, state, obstacles }: Explanation, wall: number): string {
-  const ticket = claim.entries.find(({ entry }) => entry.ticket !== undefined)?.entry.ticket;
+  const ticket = findClaimTicket(claim);
   const [first] = claim.entries;
   const words = [ticket?.command, ticket?.label].filter(Boolean).join(", ");
   const who = `${first === undefined ? claim.run : formatTicketOwner(first.entry)}${words === "" ? "" : ` (${words})`}`;

@@ -3,10 +3,10 @@ import type { HostRecord } from "../../fleet/host-record.ts";
 import { type Drain, isDrainApplicable } from "../../protocol/drain.ts";
 import { computeSeenAgo } from "../rows/liveness.ts";
 import { computeShares, formatShare } from "../rows/shares.ts";
-import { buildClaims, type Claim, isHolder } from "../snapshot/claims.ts";
+import { buildClaims, findClaimHost, isHolder } from "../snapshot/claims.ts";
 import type { Snapshot } from "../snapshot/snapshot.ts";
 import { CONTEXT_COLLECTIONS, type SnapshotView, type ViewContext } from "../views/view.ts";
-import { formatAge, formatDrainNote, toDrainJson } from "./cells.ts";
+import { formatAge, formatDrainNote, formatMacros, toDrainJson } from "./cells.ts";
 import { createNoteColumn, createNumberColumn, createOwnerColumn } from "./columns.ts";
 
 interface HostRow {
@@ -42,7 +42,7 @@ export const hostsView: SnapshotView<HostRow> = {
     { id: "groups", title: "GROUPS", priority: 3, formatCell: ({ groups }) => groups.join(" ") },
     createNoteColumn(3, ({ drains }) => formatDrainNote(drains, "host")),
     { id: "version", title: "VERSION", priority: 5, formatCell: ({ record }) => record?.version ?? "" },
-    { id: "macros", title: "MACROS", priority: 6, formatCell: ({ record }) => formatMacros(record) },
+    { id: "macros", title: "MACROS", priority: 6, formatCell: ({ record }) => formatMacros(record?.macros) },
   ],
   sort: "host",
   getKey: ({ fqdn }) => fqdn,
@@ -65,12 +65,13 @@ export const hostsView: SnapshotView<HostRow> = {
 };
 
 function buildHostRows(snapshot: Snapshot, viewContext: ViewContext): HostRow[] {
-  const claims = groupClaimsByHost(snapshot);
+  const claims = Map.groupBy(buildClaims(snapshot).values(), findClaimHost);
+  const claimants = [...claims.keys()].filter((host) => host !== undefined);
   const listed = [...viewContext.groups.values()].flat().filter((member) => !viewContext.groups.has(member));
   const shares = new Map(
     computeShares(snapshot).hosts.map(({ host, parts }) => [host, parts.map(formatShare).join("  ")]),
   );
-  const names = new Set([...snapshot.hosts.keys(), ...claims.keys(), ...listed.map(canonicalizeHost)]);
+  const names = new Set([...snapshot.hosts.keys(), ...claimants, ...listed.map(canonicalizeHost)]);
   return [...names].map((fqdn) => {
     const groups = listHostGroups(viewContext.groups, fqdn);
     const reach = { resources: [], host: fqdn, groups };
@@ -82,23 +83,4 @@ function buildHostRows(snapshot: Snapshot, viewContext: ViewContext): HostRow[] 
       ...{ held, waiting: own.length - held, shares: shares.get(fqdn) ?? "" },
     };
   });
-}
-
-function groupClaimsByHost(snapshot: Snapshot): Map<string, Claim[]> {
-  const found = new Map<string, Claim[]>();
-  for (const claim of buildClaims(snapshot).values()) {
-    const host = claim.entries.find(({ entry }) => entry.ticket !== undefined)?.entry.ticket?.host;
-    if (host === undefined) continue;
-    const name = canonicalizeHost(host);
-    const known = found.get(name);
-    if (known === undefined) found.set(name, [claim]);
-    else known.push(claim);
-  }
-  return found;
-}
-
-function formatMacros(record: HostRecord | undefined): string {
-  return Object.entries(record?.macros ?? {})
-    .map(([name, value]) => `${name}=${value}`)
-    .join(" ");
 }

@@ -1,6 +1,7 @@
 import type { Drain } from "../../protocol/drain.ts";
 import type { QueueKind } from "../../protocol/keys.ts";
 import { type QueuedRun, toQueuedRun } from "../rows/queue-row.ts";
+import { getEntryState } from "../snapshot/claims.ts";
 import { listStoppingDrains } from "../views/stopping-drains.ts";
 import { CONTEXT_COLLECTIONS, type QueueView } from "../views/view.ts";
 import { formatDrainNote, formatTicketCommand, getStateTone, toDrainJson, toQueuedRunJson } from "./cells.ts";
@@ -31,7 +32,7 @@ export const queuesView: QueueView<WaiterRow> = {
     { id: "name", title: "NAME", priority: 1, formatCell: ({ name }) => name },
     createNumberColumn("position", "POS", 3, ({ position }) => position),
     createOwnerColumn("who", "WHO", 1, ({ who }) => who),
-    createStateColumn(2, getStateTone, ({ ticket }) => ticket?.state ?? "malformed"),
+    createStateColumn(2, getStateTone, getEntryState),
     createAgeColumn("waits", "WAITS", 2, ({ ticket }) => ticket?.enqueuedAt, "waiting"),
     {
       ...{ id: "units", title: "UNITS", priority: 4, align: "right" },
@@ -47,7 +48,7 @@ export const queuesView: QueueView<WaiterRow> = {
   sort: "-waits",
   getKey: ({ kind, name, run }) => `${kind}/${name}/${run}`,
   getFacets: ({ ticket, who, drains }) => ({
-    states: [ticket?.state ?? "malformed", ...(drains.length > 0 ? ["drained"] : [])],
+    states: [getEntryState({ ticket }), ...(drains.length > 0 ? ["drained"] : [])],
     hosts: ticket === undefined ? [] : [ticket.host],
     holders: [who],
   }),

@@ -1,7 +1,14 @@
 import type { Drain } from "../../protocol/drain.ts";
 import { getScheduleType } from "../../schedule/definition.ts";
 import { formatDrainLine } from "../preview/eviction-preview-text.ts";
-import { buildClaims, type Claim, formatTicketOwner, isHolder } from "../snapshot/claims.ts";
+import {
+  buildClaims,
+  type Claim,
+  findClaimTicket,
+  formatTicketOwner,
+  getEntryState,
+  isHolder,
+} from "../snapshot/claims.ts";
 import type { Execution, Snapshot } from "../snapshot/snapshot.ts";
 import { listStoppingDrains } from "../views/stopping-drains.ts";
 import { CONTEXT_COLLECTIONS, type SnapshotView, type ViewContext } from "../views/view.ts";
@@ -76,13 +83,13 @@ function buildRunRows(snapshot: Snapshot, viewContext: ViewContext): RunRow[] {
     [...snapshot.executions.values()].flat().map((task) => [task.value?.run ?? task.key, task]),
   );
   const rows = [...buildClaims(snapshot).values()].map((claim): RunRow => {
-    const host = findTicket({ claim })?.host;
+    const host = findClaimTicket(claim)?.host;
     const drains = isHolder(claim)
       ? []
       : listStoppingDrains({ host, queues: claim.entries.map(({ queue }) => queue) }, viewContext);
     const task = tasks.get(claim.run);
     tasks.delete(claim.run);
-    const command = formatTicketCommand(findTicket({ claim }));
+    const command = formatTicketCommand(findClaimTicket(claim));
     return { run: claim.run, claim, task, command, state: computeClaimState(claim), drains };
   });
   return [...rows, ...[...tasks].map(([run, task]) => buildTaskRow(snapshot, run, task))];
@@ -97,7 +104,7 @@ function buildTaskRow({ schedules }: Snapshot, run: string, task: Execution): Ru
 
 /** Returns the state of a claim: the state of the ticket that is furthest from being held. */
 export function computeClaimState(claim: Claim): string {
-  const states = claim.entries.map(({ entry }) => entry.ticket?.state ?? "malformed");
+  const states = claim.entries.map(({ entry }) => getEntryState(entry));
   const order = ["malformed", "waiting", "admitted", "held", "grace"];
   return order.find((state) => states.some((one) => one === state)) ?? "held";
 }
@@ -116,13 +123,13 @@ function toRunRowJson({ run, claim, task, state, drains }: RunRow): object {
 
 /** Returns a run for JSON output. Tokens and revisions as text, wall clocks in ms since the epoch. */
 export function toRunJson(claim: Claim, state: string): object {
-  const ticket = claim.entries.find(({ entry }) => entry.ticket !== undefined)?.entry.ticket;
+  const ticket = findClaimTicket(claim);
   const { host, pid, user, command, args, label, enqueuedAt, grantedAt, reset } = ticket ?? {};
   return {
     ...{ run: claim.run, state, host, pid, user, command, args, label, enqueuedAt, grantedAt, reset },
     token: getClaimToken(claim),
     tickets: claim.entries.map(({ queue: { kind, name }, entry }) => ({
-      ...{ kind, name, state: entry.ticket?.state ?? "malformed", count: entry.ticket?.count },
+      ...{ kind, name, state: getEntryState(entry), count: entry.ticket?.count },
     })),
   };
 }
@@ -146,8 +153,8 @@ function getFencingToken({ claim, task }: RunRow): bigint {
   return claim === undefined ? (task?.token ?? 0n) : getClaimToken(claim);
 }
 
-function findTicket({ claim }: Pick<RunRow, "claim">) {
-  return claim?.entries.find(({ entry }) => entry.ticket !== undefined)?.entry.ticket;
+function findTicket({ claim }: RunRow) {
+  return claim && findClaimTicket(claim);
 }
 
 function formatRunOwner({ claim, task }: RunRow): string {

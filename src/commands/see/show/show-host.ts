@@ -3,12 +3,11 @@ import { filterAuditRecords } from "../../../model/detail/detail.ts";
 import { buildGroupDetail, findGroupState, spreadOverHosts } from "../../../model/detail/group.ts";
 import {
   buildHostDetail,
-  findClaimHost,
   findHostState,
   isAboutHost,
   judgeHostByClaims,
 } from "../../../model/detail/host.ts";
-import type { Claim } from "../../../model/snapshot/claims.ts";
+import { type Claim, findClaimHost } from "../../../model/snapshot/claims.ts";
 import type { Snapshot } from "../../../model/snapshot/snapshot.ts";
 import { toDrainJson } from "../../../model/tables/cells.ts";
 import { VIEWS, type ViewId } from "../../../model/tables/index.ts";
