@@ -73,8 +73,12 @@ const RULES = [
 if (process.env.SEED === undefined) process.env.SEED = String(Math.floor(Math.random() * 2 ** 31));
 console.error(`SEED=${process.env.SEED}`);
 
+/** Read by `scripts/test-failed.ts`, which CI calls after a failure. */
+const REPORT: ["json", { outputFile: string }] = ["json", { outputFile: ".cache/test-report.json" }];
+
 export default defineConfig({
   test: {
+    reporters: process.env.CI === undefined ? ["default"] : ["default", REPORT],
     setupFiles: ["fixtures/seed-properties.ts"],
     // A limit for tests that never end. A slow machine may take ten times as long as a fast one.
     testTimeout: 300_000,

@@ -9,7 +9,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { parseArgs } from "node:util";
-import { type Failure, readFailures } from "./test-slow/failures.ts";
+import { type Failure, readFailures } from "./test-report/failures.ts";
 import { type SlowMachine, slowDown } from "./test-slow/slow-machine.ts";
 
 const { values, positionals } = parseArgs({
@@ -44,11 +44,15 @@ async function runPass(pass: number, { prefix }: SlowMachine): Promise<Failure[]
   const tests = spawn(command, args, { stdio: ["ignore", "inherit", "inherit"] });
   interrupted.signal.addEventListener("abort", () => tests.kill("SIGINT"));
   const [code] = await once(tests, "exit");
-  if (interrupted.signal.aborted) return [{ test: "vitest", message: "it was interrupted" }];
+  if (interrupted.signal.aborted) return [buildRunFailure("it was interrupted")];
   const found = readFailures(file);
   const seconds = Math.round((performance.now() - since) / 1000);
   console.error(`pass ${pass} of ${times}: ${found.length} failed, ${seconds} s`);
-  return code === 0 || found.length > 0 ? found : [{ test: "vitest", message: `ended with ${code}` }];
+  return code === 0 || found.length > 0 ? found : [buildRunFailure(`ended with ${code}`)];
+}
+
+function buildRunFailure(message: string): Failure {
+  return { file: "", test: "vitest", message };
 }
 
 function report(failed: readonly Failure[], left: readonly number[]): void {

@@ -1,10 +1,10 @@
 import type {
-  KeyValue,
   RangeOp,
   RangeResult,
   ResponseHeader,
   Txn,
   TxnResponse,
+  WatchBatch,
   WatchRequest,
 } from "../protocol/txn.ts";
 
@@ -67,13 +67,6 @@ export interface Store {
   /** Closes connections. Calls in flight fail as `unavailable`. */
   close(): void;
 }
-
-export interface WatchBatch {
-  revision: bigint;
-  events: WatchEvent[];
-}
-
-export type WatchEvent = { type: "put"; kv: KeyValue } | { type: "delete"; key: string; revision: bigint };
 
 export type MemberStatus =
   | {

@@ -84,6 +84,14 @@ export interface WatchRequest {
   progress?: number;
 }
 
+/** Changes that a watch delivered. */
+export interface WatchBatch {
+  revision: bigint;
+  events: readonly WatchEvent[];
+}
+
+export type WatchEvent = { type: "put"; kv: KeyValue } | { type: "delete"; key: string; revision: bigint };
+
 /** Computes the exclusive end of the range of all keys that begin with `prefix`. */
 export function computePrefixEnd(prefix: string): string {
   const last = prefix.length - 1;

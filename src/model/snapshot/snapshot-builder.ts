@@ -3,6 +3,7 @@ import { type HostRecord, parseHostRecord } from "../../fleet/host-record.ts";
 import { parseResourceConfig, type ResourceConfig } from "../../fleet/resources.ts";
 import { type AuditRecord, parseAuditRecord } from "../../protocol/audit.ts";
 import { type Drain, parseDrain } from "../../protocol/drain.ts";
+import { FollowedKeys } from "../../protocol/followed-keys.ts";
 import { type PastRun, parsePastRuns } from "../../protocol/history.ts";
 import type { Keys } from "../../protocol/keys.ts";
 import { toQueueEntry } from "../../protocol/ticket.ts";
@@ -15,18 +16,8 @@ import { ExecutionIndex } from "./execution-index.ts";
 import { QueueIndex } from "./queue-index.ts";
 import type { Collection, Snapshot, StoredValue, StoredWorker } from "./snapshot.ts";
 
-/** A change as delivered by a watch. */
-type WatchChange = { type: "put"; kv: KeyValue } | { type: "delete"; key: string };
-
-/**
- * Builds snapshots from reads and watch events.
- *
- * Call `begin`, then `add` for each key of a complete read, then `finish`. `finish` deletes keys that were not part of
- * the read, so a read after a disconnect has the same result as a first read. Pass events to `apply` in batches of
- * complete revisions.
- */
-export class SnapshotBuilder {
-  /** The key ranges to read, all at one revision. */
+/** Builds snapshots from reads and watch events. */
+export class SnapshotBuilder extends FollowedKeys {
   readonly ranges: readonly Required<KeyRange>[];
   readonly #keys: Keys;
   readonly #queues = new QueueIndex();
@@ -42,52 +33,30 @@ export class SnapshotBuilder {
   readonly #outcomes = new CowMap<string>();
   readonly #workers = new CowMap<StoredWorker>();
   readonly #strange = new CowMap<string>();
-  /** `mod_revision` of every key in the snapshot. */
-  readonly #known = new Map<string, bigint>();
-  #unseen: Set<string> | undefined;
   /** The snapshot to return during a read: a partial read is not consistent at any revision. */
   #frozen: Snapshot | undefined;
-  #revision = 0n;
 
   /** @param more  further key ranges, for example one queue */
   constructor(keys: Keys, collections: readonly Collection[], more: readonly Required<KeyRange>[] = []) {
+    super();
     this.#keys = keys;
     this.ranges = [...collections.map((collection) => keys[collection]()), ...more];
   }
 
-  begin(): void {
+  override begin(): void {
     this.#frozen ??= this.getSnapshot();
-    this.#unseen = new Set(this.#known.keys());
+    super.begin();
   }
 
-  add(kv: KeyValue): void {
-    this.#unseen?.delete(kv.key);
-    if (this.#known.get(kv.key) !== kv.modRevision) this.#put(kv);
-  }
-
-  /** Ends a read. @param revision  revision of the read */
-  finish(revision: bigint): void {
-    for (const key of this.#unseen ?? []) this.#delete(key);
-    this.#unseen = undefined;
+  override finish(revision: bigint): void {
+    super.finish(revision);
     this.#frozen = undefined;
-    this.#revision = revision;
-  }
-
-  /** Applies watch events. @param batch  all changes of its revisions, in order; keys outside the ranges are ignored */
-  apply(batch: { revision: bigint; events: readonly WatchChange[] }): void {
-    for (const event of batch.events) {
-      const key = event.type === "put" ? event.kv.key : event.key;
-      if (!this.ranges.some((range) => key >= range.key && key < range.rangeEnd)) continue;
-      if (event.type === "delete") this.#delete(key);
-      else this.add(event.kv); // a watch repeats changes that the read included
-    }
-    this.#revision = batch.revision;
   }
 
   getSnapshot(): Snapshot {
     if (this.#frozen !== undefined) return this.#frozen;
     return {
-      revision: this.#revision,
+      revision: this.revision,
       queues: this.#queues.getAll(),
       resources: this.#resources.getAll(),
       groups: this.#groups.getAll(),
@@ -104,8 +73,7 @@ export class SnapshotBuilder {
     };
   }
 
-  #put(kv: KeyValue): void {
-    this.#known.set(kv.key, kv.modRevision);
+  protected override storeKey(kv: KeyValue): void {
     this.#strange.delete(kv.key);
     const at = this.#keys.parseQueueKey(kv.key);
     if (at !== undefined) this.#queues.put(at, toQueueEntry(kv));
@@ -144,8 +112,7 @@ export class SnapshotBuilder {
     }
   }
 
-  #delete(key: string): void {
-    this.#known.delete(key);
+  protected override removeKey(key: string): void {
     this.#strange.delete(key);
     const at = this.#keys.parseQueueKey(key);
     if (at !== undefined) this.#queues.delete(at, key);

@@ -215,7 +215,7 @@ describe("rows of schedules", () => {
     const before = at();
     fold.add({ ...worker("w1", { running: 3, wall: NOW + 5_000, beat: 4 }), modRevision: 9n });
     expect(at()).toBe(before);
-    fold.apply({ revision: 10n, events: [{ type: "delete", key: keys.worker("w1") }] });
+    fold.apply({ revision: 10n, events: [{ type: "delete", key: keys.worker("w1"), revision: 10n }] });
     expect(at().map(({ states }) => states.includes("no-worker"))).toEqual([true, true, true]);
   });
 
@@ -231,7 +231,10 @@ describe("rows of schedules", () => {
         executions.map(({ value }) => value?.scheduled),
       );
     expect(told()).toEqual([[60_000, 120_000]]);
-    fold.apply({ revision: 10n, events: [{ type: "delete", key: keys.running("s", 60_000) }] });
+    fold.apply({
+      revision: 200_000n,
+      events: [{ type: "delete", key: keys.running("s", 60_000), revision: 200_000n }],
+    });
     expect(told()).toEqual([[120_000]]);
   });
 });

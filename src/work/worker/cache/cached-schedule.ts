@@ -71,7 +71,7 @@ function setDue(entry: CachedSchedule, { value, modRevision }: KeyValue): void {
  * Removes one of the schedule's keys.
  * @param now wall clock, ms since the epoch
  */
-export function removeKey(entry: CachedSchedule, kind: string, key: string, now: number): void {
+export function removeScheduleKey(entry: CachedSchedule, kind: string, key: string, now: number): void {
   if (kind === "schedule") clearDefinition(entry);
   else if (kind === "due") {
     delete entry.due;

@@ -1,6 +1,6 @@
-import type { WatchBatch } from "../../../etcd/store.ts";
 import { parseGroupMembers } from "../../../fleet/groups.ts";
 import { type Drain, parseDrain } from "../../../protocol/drain.ts";
+import { FollowedKeys } from "../../../protocol/followed-keys.ts";
 import type { Keys } from "../../../protocol/keys.ts";
 import type { KeyRange, KeyValue } from "../../../protocol/txn.ts";
 import { parseWorker, type WorkerRecord } from "../../../schedule/state/worker-record.ts";
@@ -11,7 +11,7 @@ import {
   type CachedSchedule,
   createCachedSchedule,
   isEmpty,
-  removeKey,
+  removeScheduleKey,
 } from "./cached-schedule.ts";
 
 /** Receives changes of the cache after they are applied. */
@@ -31,7 +31,7 @@ export interface ScheduleCacheListener {
  * Cache of all schedules with their state, of the workers, groups and drains, kept up to date by list and watch.
  * Excludes outcome histories.
  */
-export class ScheduleCache implements WatchSink {
+export class ScheduleCache extends FollowedKeys implements WatchSink {
   readonly ranges: readonly Required<KeyRange>[];
   /**
    * Excludes outcomes, the largest values. Adjacent ranges are merged, because the watch keeps the order only within
@@ -42,17 +42,13 @@ export class ScheduleCache implements WatchSink {
   readonly workers = new Map<string, WorkerRecord>();
   readonly groups = new Map<string, readonly string[]>();
   readonly drains = new Map<string, Drain>();
-  revision = 0n;
   readonly #keys: Keys;
   readonly #wall: () => number;
   readonly #listener: ScheduleCacheListener;
-  readonly #revisions = new Map<string, bigint>();
-  #unseen: Set<string> | undefined;
-  /** Keys that transactions of this process wrote during a full read. The revision of the read may be older. */
-  readonly #fresh = new Set<string>();
 
   /** @param wall  wall clock, ms since the epoch */
   constructor(keys: Keys, wall: () => number, listener: ScheduleCacheListener) {
+    super();
     this.#keys = keys;
     this.#wall = wall;
     this.#listener = listener;
@@ -71,49 +67,6 @@ export class ScheduleCache implements WatchSink {
     ];
   }
 
-  begin(): void {
-    this.#unseen = new Set(this.#revisions.keys());
-    this.#fresh.clear();
-  }
-
-  add(kv: KeyValue): void {
-    this.#unseen?.delete(kv.key);
-    if (this.#fresh.has(kv.key)) return;
-    if (this.#revisions.get(kv.key) !== kv.modRevision) this.#put(kv);
-  }
-
-  finish(revision: bigint): void {
-    const gone = this.#unseen ?? [];
-    for (const key of gone) if (!this.#fresh.has(key)) this.#delete(key);
-    this.#unseen = undefined;
-    this.#fresh.clear();
-    this.revision = revision;
-  }
-
-  apply({ revision, events }: WatchBatch): void {
-    for (const event of events) {
-      if (event.type === "put") this.applyPut(event.kv);
-      // A transaction of this process may have written a later key of the same name that the watch has not delivered
-      // yet.
-      else if ((this.#revisions.get(event.key) ?? event.revision) < event.revision) this.#delete(event.key);
-    }
-    this.revision = revision;
-  }
-
-  /** Applies a change by another process, or by a transaction of this process before the watch delivers it again. */
-  applyPut(kv: KeyValue): void {
-    if (this.#unseen !== undefined) this.#fresh.add(kv.key);
-    if ((this.#revisions.get(kv.key) ?? 0n) < kv.modRevision) this.#put(kv);
-  }
-
-  /**
-   * Applies a delete by a transaction of this process. Keeps the key if it has another revision than `mod`: a later key
-   * of the same name may exist.
-   */
-  applyDelete(key: string, mod: bigint): void {
-    if (this.#revisions.get(key) === mod) this.#delete(key);
-  }
-
   /** Returns the timing of a schedule; undefined if its definition cannot be read. */
   getTiming(entry: CachedSchedule): Timing | undefined {
     if (entry.definition === undefined) return undefined;
@@ -121,8 +74,7 @@ export class ScheduleCache implements WatchSink {
     return entry.timing;
   }
 
-  #put(kv: KeyValue): void {
-    this.#revisions.set(kv.key, kv.modRevision);
+  protected override storeKey(kv: KeyValue): void {
     const parsed = this.#keys.parse(kv.key);
     switch (parsed.kind) {
       case "schedule":
@@ -159,22 +111,21 @@ export class ScheduleCache implements WatchSink {
     const parsed = parseWorker(value);
     if ("fault" in parsed) return this.#deleteWorker(id);
     this.workers.set(id, parsed.value);
-    this.#listener.handleWorkerChange(id, parsed.value, this.#unseen === undefined);
+    this.#listener.handleWorkerChange(id, parsed.value, !this.isReading);
   }
 
   #deleteWorker(id: string): void {
     if (this.workers.delete(id)) this.#listener.handleWorkerChange(id, undefined, true);
   }
 
-  #delete(key: string): void {
-    this.#revisions.delete(key);
+  protected override removeKey(key: string): void {
     const parsed = this.#keys.parse(key);
     if (parsed.kind === "worker") return this.#deleteWorker(parsed.name);
     if (parsed.kind === "group" ? this.groups.delete(parsed.name) : this.drains.delete(key))
       return this.#listener.handleRulesChange();
     const entry = "name" in parsed ? this.entries.get(parsed.name) : undefined;
     if (entry === undefined) return;
-    removeKey(entry, parsed.kind, key, this.#wall());
+    removeScheduleKey(entry, parsed.kind, key, this.#wall());
     if (isEmpty(entry)) this.entries.delete(entry.id);
     this.#listener.handleScheduleChange(entry);
   }

@@ -34,7 +34,7 @@ function room(...kvs: KeyValue[]) {
     },
     delete: (key: string) => {
       revision += 1n;
-      fold.apply({ revision, events: [{ type: "delete", key }] });
+      fold.apply({ revision, events: [{ type: "delete", key, revision }] });
     },
   };
 }

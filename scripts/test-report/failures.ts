@@ -12,6 +12,8 @@ interface Report {
 }
 
 export interface Failure {
+  /** Path from the current folder. */
+  file: string;
   /** File and test. */
   test: string;
   message: string;
@@ -24,7 +26,10 @@ export function readFailures(file: string): Failure[] {
     const where = path.relative(process.cwd(), name);
     const failed = assertionResults
       .filter((test) => test.status === "failed")
-      .map((test) => ({ test: `${where}: ${test.fullName}`, message: test.failureMessages?.[0] ?? "" }));
-    return failed.length === 0 && status === "failed" ? [{ test: where, message }] : failed;
+      .map((test) => ({
+        ...{ file: where, test: `${where}: ${test.fullName}` },
+        message: test.failureMessages?.[0] ?? "",
+      }));
+    return failed.length === 0 && status === "failed" ? [{ file: where, test: where, message }] : failed;
   });
 }
