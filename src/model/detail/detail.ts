@@ -5,7 +5,7 @@ import type { PastRun } from "../../protocol/history.ts";
 import type { SessionLivenessMap } from "../explain/explain-text.ts";
 import type { RunnerLiveness } from "../rows/liveness.ts";
 import type { Snapshot } from "../snapshot/snapshot.ts";
-import { formatOperator, shortenOwner } from "../tables/cells.ts";
+import { formatAuditAuthor, shortenOwner } from "../tables/cells.ts";
 import type { Remedy } from "../views/remedy.ts";
 import type { Subject, Tone } from "../views/view.ts";
 
@@ -137,7 +137,7 @@ export function buildOwnerCell(who: string): Cell {
 
 const AUDIT_COLUMNS: readonly ItemColumn<AuditRecord>[] = [
   { title: "WHEN", priority: 1, getCell: ({ at }) => formatInstant(at) },
-  { title: "WHO", priority: 1, getCell: (record) => buildOwnerCell(formatOperator(record)) },
+  { title: "WHO", priority: 1, getCell: (record) => buildOwnerCell(formatAuditAuthor(record)) },
   { title: "ACTION", priority: 1, getCell: ({ action }) => action },
   { title: "OUTCOME", priority: 2, getCell: ({ outcome }) => outcome },
   { title: "REASON", priority: 2, getCell: ({ reason }) => reason },

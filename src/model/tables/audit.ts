@@ -2,7 +2,7 @@ import { formatInstant } from "../../base/duration.ts";
 import type { AuditRecord } from "../../protocol/audit.ts";
 import { parseSubject } from "../views/subject.ts";
 import type { SnapshotView } from "../views/view.ts";
-import { formatOperator } from "./cells.ts";
+import { formatAuditAuthor } from "./cells.ts";
 import { createNumberColumn } from "./columns.ts";
 
 export const auditView: SnapshotView<AuditRecord> = {
@@ -20,7 +20,7 @@ export const auditView: SnapshotView<AuditRecord> = {
       formatCell: ({ at }) => formatInstant(at),
       getSortValue: ({ id }) => id,
     },
-    { id: "who", title: "WHO", priority: 1, formatCell: formatOperator },
+    { id: "who", title: "WHO", priority: 1, formatCell: formatAuditAuthor },
     { id: "action", title: "ACTION", priority: 1, formatCell: ({ action }) => action },
     { id: "target", title: "TARGET", priority: 1, formatCell: ({ target }) => target },
     { id: "outcome", title: "OUTCOME", priority: 2, formatCell: ({ outcome }) => outcome },

@@ -47,7 +47,7 @@ export function formatDrainNote(drains: readonly Drain[], of: DrainScope): strin
 }
 
 /** Formats who acted: `ann@web1`, or `ann as root@web1` with sudo. */
-export function formatOperator({ user, sudoUser, host }: AuditRecord): string {
+export function formatAuditAuthor({ user, sudoUser, host }: AuditRecord): string {
   return `${sudoUser === undefined ? user : `${sudoUser} as ${user}`}@${host}`;
 }
 
