@@ -9,7 +9,7 @@ import { openHelp } from "../overlays/help.ts";
 import { openWhy } from "../overlays/output.ts";
 import { openPalette } from "../overlays/palette/palette-overlay.ts";
 import type { ConsoleControls } from "../parts/parts.ts";
-import type { ConsoleState } from "../state/console-state.ts";
+import { type ConsoleState, updateTab } from "../state/console-state.ts";
 import { THEMES } from "../theme/theme.ts";
 import { copyCommand, copyJson, copyName, copyRun } from "./copying.ts";
 import type { KeyActionId } from "./keys/key-actions.ts";
@@ -36,16 +36,8 @@ export const ACTION_HANDLERS: Readonly<Record<KeyActionId, ActionHandler>> = {
   pane5: showJobs,
   nextTab: (app) => switchTab(app, 1),
   previousTab: (app) => switchTab(app, -1),
-  explorer: (app) =>
-    app.update(({ explorer, ...state }) => ({
-      ...{ ...state, explorer: { ...explorer, isOpen: !explorer.isOpen } },
-      focus: explorer.isOpen && state.focus === "explorer" ? "table" : state.focus,
-    })),
-  panel: (app) =>
-    app.update(({ panel, ...state }) => ({
-      ...{ ...state, panel: { ...panel, isOpen: !panel.isOpen } },
-      focus: panel.isOpen && state.focus === "panel" ? "table" : state.focus,
-    })),
+  explorer: (app) => app.update((state) => togglePane(state, "explorer")),
+  panel: (app) => app.update((state) => togglePane(state, "panel")),
   zoom: (app) =>
     app.update((state) => ({ ...state, zoomed: state.zoomed === undefined ? state.focus : undefined })),
   reread: (app) => {
@@ -94,6 +86,13 @@ function quit(app: ConsoleControls): void {
   app.update(({ toast, ...state }) => ({ ...state, toast: toast && { ...toast, asks: "quit" } }));
 }
 
+/** Shows or hides a pane. A hidden pane has no keyboard. */
+function togglePane(state: ConsoleState, pane: "explorer" | "panel"): ConsoleState {
+  const { isOpen } = state[pane];
+  const focus = isOpen && state.focus === pane ? "table" : state.focus;
+  return { ...state, focus, [pane]: { ...state[pane], isOpen: !isOpen } };
+}
+
 function showJobs(app: ConsoleControls): void {
   app.update((state) => ({ ...state, panel: { ...state.panel, id: "jobs", isOpen: true } }));
   focusOn(app, "panel");
@@ -102,14 +101,10 @@ function showJobs(app: ConsoleControls): void {
 /** Undoes one step: first the zoom, then the focus, a range, the marks, and the filter. */
 function goBack(state: ConsoleState): ConsoleState {
   const tab = state.tabs[state.tab];
-  const updateTab = (change: Partial<typeof tab>): ConsoleState => ({
-    ...state,
-    tabs: { ...state.tabs, [state.tab]: { ...tab, ...change } },
-  });
   if (state.zoomed !== undefined) return { ...state, zoomed: undefined };
   if (state.focus !== "table") return { ...state, focus: "table" };
-  if (tab.anchor !== undefined) return updateTab({ anchor: undefined });
-  if (tab.marks.size > 0) return updateTab({ marks: new Set() });
-  if (tab.filter !== "") return updateTab({ filter: "" });
+  if (tab.anchor !== undefined) return updateTab(state, state.tab, { anchor: undefined });
+  if (tab.marks.size > 0) return updateTab(state, state.tab, { marks: new Set() });
+  if (tab.filter !== "") return updateTab(state, state.tab, { filter: "" });
   return state;
 }

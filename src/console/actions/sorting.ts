@@ -1,4 +1,5 @@
 import type { ConsoleControls } from "../parts/parts.ts";
+import { updateTab } from "../state/console-state.ts";
 
 export function sortByNextColumn(app: ConsoleControls): void {
   const { columns, order } = app.table;
@@ -15,8 +16,5 @@ export function reverseSort(app: ConsoleControls): void {
 }
 
 function setOrder(app: ConsoleControls, order: { column: string; descending: boolean }): void {
-  app.update((state) => ({
-    ...state,
-    tabs: { ...state.tabs, [state.tab]: { ...state.tabs[state.tab], order } },
-  }));
+  app.update((state) => updateTab(state, state.tab, { order }));
 }

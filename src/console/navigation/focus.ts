@@ -1,5 +1,5 @@
 import type { ConsoleControls, ConsoleData } from "../parts/parts.ts";
-import { type ConsoleState, PANELS, type Pane, TABS, type TabId } from "../state/console-state.ts";
+import { type ConsoleState, PANELS, type Pane, TABS, type TabId, updateTab } from "../state/console-state.ts";
 import { listPanes } from "../state/layout.ts";
 
 /** Gives the keyboard to a pane, and shows it if it is hidden. */
@@ -44,10 +44,9 @@ export function openTab(state: ConsoleState, tab: TabId): ConsoleState {
 /** Selects a row of a tab, and clears a filter that could hide it. */
 export function goTo(app: ConsoleControls, tab: TabId, key: string | undefined): void {
   app.update((state) => {
-    const before = state.tabs[tab];
-    const cursor = key === undefined ? before.cursor : { ...before.cursor, key };
-    const own = { ...before, cursor, filter: key === undefined ? before.filter : "" };
-    return { ...openTab(state, tab), tabs: { ...state.tabs, [tab]: own }, focus: "table" };
+    const opened: ConsoleState = { ...openTab(state, tab), focus: "table" };
+    if (key === undefined) return opened;
+    return updateTab(opened, tab, { cursor: { ...state.tabs[tab].cursor, key }, filter: "" });
   });
 }
 

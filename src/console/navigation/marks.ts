@@ -1,7 +1,7 @@
 import type { Subject } from "../../model/views/view.ts";
 import { findSelectedTarget } from "../parts/detail-lines.ts";
 import type { ConsoleControls, ConsoleData } from "../parts/parts.ts";
-import type { TabState } from "../state/console-state.ts";
+import { type TabState, updateTab } from "../state/console-state.ts";
 import { moveInFocusedPane } from "./moves.ts";
 
 /** Toggles the mark of the row under the cursor, and moves to the next row. */
@@ -9,20 +9,18 @@ export function toggleMark(app: ConsoleControls): void {
   const { table } = app;
   const key = table.getKeyAt(getActiveTabState(app).cursor.index);
   if (key === undefined) return;
-  updateActiveTab(app, (tab) => {
-    const marks = new Set(tab.marks);
-    if (!marks.delete(key)) marks.add(key);
-    return { ...tab, marks, anchor: undefined };
-  });
+  const marks = new Set(getActiveTabState(app).marks);
+  if (!marks.delete(key)) marks.add(key);
+  updateActiveTab(app, { marks, anchor: undefined });
   moveInFocusedPane(app, "down");
 }
 
 /** Starts a range at the cursor; the second time, marks all rows from there to the cursor. */
 export function markRange(app: ConsoleControls): void {
   const { table } = app;
-  const { cursor, anchor } = getActiveTabState(app);
+  const { cursor, anchor, marks } = getActiveTabState(app);
   if (anchor === undefined) {
-    updateActiveTab(app, (tab) => ({ ...tab, anchor: cursor.key }));
+    updateActiveTab(app, { anchor: cursor.key });
     const { tab } = app.state;
     const isOn = () => app.state.tab === tab && getActiveTabState(app).anchor !== undefined;
     app.showToast("range started: move to its other end and press the key again", "quiet", isOn);
@@ -32,11 +30,11 @@ export function markRange(app: ConsoleControls): void {
   const [first, last] =
     from < 0 ? [cursor.index, cursor.index] : [Math.min(from, cursor.index), Math.max(from, cursor.index)];
   const keys = Array.from({ length: last - first + 1 }, (_, at) => table.getKeyAt(first + at) ?? "");
-  updateActiveTab(app, (tab) => ({ ...tab, marks: new Set([...tab.marks, ...keys]), anchor: undefined }));
+  updateActiveTab(app, { marks: new Set([...marks, ...keys]), anchor: undefined });
 }
 
 export function clearMarks(app: ConsoleControls): void {
-  updateActiveTab(app, (tab) => ({ ...tab, marks: new Set(), anchor: undefined }));
+  updateActiveTab(app, { marks: new Set(), anchor: undefined });
 }
 
 /**
@@ -56,6 +54,6 @@ function getActiveTabState({ state }: ConsoleData): TabState {
   return state.tabs[state.tab];
 }
 
-function updateActiveTab(app: ConsoleControls, to: (tab: TabState) => TabState): void {
-  app.update((state) => ({ ...state, tabs: { ...state.tabs, [state.tab]: to(state.tabs[state.tab]) } }));
+function updateActiveTab(app: ConsoleControls, change: Partial<TabState>): void {
+  app.update((state) => updateTab(state, state.tab, change));
 }

@@ -3,7 +3,7 @@ import { listDetailLines } from "../parts/detail-lines.ts";
 import { getPanelRows } from "../parts/panel-rows.ts";
 import type { ConsoleControls, ConsoleData } from "../parts/parts.ts";
 import { computeTableHeight } from "../parts/table-notes.ts";
-import type { ConsoleState, Cursor, Pane } from "../state/console-state.ts";
+import { type ConsoleState, type Cursor, type Pane, updateTab } from "../state/console-state.ts";
 import { moveCursor, type RowList, scrollCursor } from "../state/cursor.ts";
 import { scrollBy } from "../state/scroll.ts";
 import { moveInDetail } from "./move-in-detail.ts";
@@ -25,11 +25,7 @@ export function findCursorList(app: ConsoleData, pane: Pane): CursorList | undef
       return {
         ...{ rows: app.table, cursor: state.tabs[state.tab].cursor },
         height: computeTableHeight(app, layout?.table?.height ?? 1),
-        setCursor: (now, cursor) => ({
-          ...now,
-          detail: { top: 0 },
-          tabs: { ...now.tabs, [now.tab]: { ...now.tabs[now.tab], cursor } },
-        }),
+        setCursor: (now, cursor) => ({ ...updateTab(now, now.tab, { cursor }), detail: { top: 0 } }),
       };
     case "explorer":
       return {

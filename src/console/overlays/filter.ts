@@ -1,6 +1,6 @@
 import type { Overlay, OverlayModel } from "../parts/overlay.ts";
 import type { ConsoleControls } from "../parts/parts.ts";
-import type { TabId } from "../state/console-state.ts";
+import { type TabId, updateTab } from "../state/console-state.ts";
 import type { InputEvent } from "../terminal/input/event.ts";
 import { editField } from "./field/edit.ts";
 import { createField, type TextField } from "./field/field.ts";
@@ -72,9 +72,6 @@ class FilterOverlay implements Overlay {
   }
 
   #apply(filter: string): void {
-    this.#app.update((state) => ({
-      ...state,
-      tabs: { ...state.tabs, [this.#tab]: { ...state.tabs[this.#tab], filter: filter.trim() } },
-    }));
+    this.#app.update((state) => updateTab(state, this.#tab, { filter: filter.trim() }));
   }
 }

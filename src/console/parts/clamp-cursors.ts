@@ -1,4 +1,10 @@
-import { type ConsoleState, type Cursor, START_CURSOR, TOAST_DURATION } from "../state/console-state.ts";
+import {
+  type ConsoleState,
+  type Cursor,
+  START_CURSOR,
+  TOAST_DURATION,
+  updateTab,
+} from "../state/console-state.ts";
 import { clampCursor } from "../state/cursor.ts";
 import { getPanelRows } from "./panel-rows.ts";
 import type { ConsoleData } from "./parts.ts";
@@ -27,8 +33,7 @@ export function clampCursors(state: ConsoleState, app: ConsoleData): ConsoleStat
     isSameCursor(cursors.panel, state.panel.cursor);
   if (isSame && !isOver) return state;
   return {
-    ...state,
-    tabs: { ...state.tabs, [state.tab]: { ...tab, cursor: cursors.table } },
+    ...updateTab(state, state.tab, { cursor: cursors.table }),
     explorer: { ...state.explorer, cursor: cursors.explorer },
     panel: { ...state.panel, cursor: cursors.panel },
     detail: hasMoved ? { top: 0 } : state.detail,

@@ -99,3 +99,8 @@ export function createInitialState(): ConsoleState {
     recent: [],
   };
 }
+
+/** Returns the state with a change of how one table is displayed. */
+export function updateTab(state: ConsoleState, tab: TabId, change: Partial<TabState>): ConsoleState {
+  return { ...state, tabs: { ...state.tabs, [tab]: { ...state.tabs[tab], ...change } } };
+}

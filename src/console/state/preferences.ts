@@ -1,25 +1,8 @@
 import type { SortOrder } from "../../model/views/sort.ts";
 import { type ConsoleState, createInitialState, PANELS, TABS, type TabState } from "./console-state.ts";
 
-/** The part of the console state that is kept between sessions. */
-export interface ConsolePreferences {
-  tab: string;
-  theme: string;
-  recent: readonly string[];
-  explorer: { isOpen: boolean; open: readonly string[] | undefined };
-  panel: { isOpen: boolean; id: string };
-  /** Filter and order by tab. */
-  tabs: Readonly<Record<string, { filter: string; order: SortOrder | undefined }>>;
-}
-
-export function toConsolePreferences({
-  tab,
-  tabs,
-  explorer,
-  panel,
-  theme,
-  recent,
-}: ConsoleState): ConsolePreferences {
+/** Returns the part of the console state that is kept between sessions. */
+export function toConsolePreferences({ tab, tabs, explorer, panel, theme, recent }: ConsoleState): object {
   return {
     ...{ tab, theme, recent },
     explorer: { isOpen: explorer.isOpen, open: explorer.open && [...explorer.open] },

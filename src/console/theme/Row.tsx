@@ -70,9 +70,8 @@ interface SelectedProps {
 }
 
 function Selected({ selection, width, children }: SelectedProps) {
-  const { styleRow } = useTheme();
-  const state = { isSelected: true, isFocused: selection === "focused", width };
-  return <Transform transform={(line) => styleRow(line, state)}>{children}</Transform>;
+  const { styleSelected } = useTheme();
+  return <Transform transform={(line) => styleSelected(line, selection, width)}>{children}</Transform>;
 }
 
 function isSameRow(a: RowProps, b: RowProps): boolean {

@@ -1,5 +1,6 @@
 import { computeStyledWidth } from "../../base/text.ts";
 import type { OutputStyle } from "../../commands/see/paint.ts";
+import type { RowSelection } from "./cells.ts";
 import { ansi, dark, light, mono } from "./palettes.ts";
 import { ROLES, type StyleRole, type ThemePalette } from "./roles.ts";
 import { applySgr, buildSgrCodes, type ColourDepth, removeColours, type SgrCodes } from "./sgr.ts";
@@ -10,16 +11,6 @@ export type ThemeName = (typeof THEMES)[number];
 
 const PALETTES: Record<ThemeName, ThemePalette> = { dark, light, ansi, mono };
 
-/** The state of a row that changes its style. */
-export interface RowState {
-  isSelected: boolean;
-  /** Its pane has the keyboard. */
-  isFocused: boolean;
-  /** The next action applies to it. */
-  isMarked?: boolean;
-  width: number;
-}
-
 /** The complete appearance of the console. */
 export interface Theme {
   readonly name: ThemeName;
@@ -28,8 +19,8 @@ export interface Theme {
   hasStyle(role: StyleRole): boolean;
   /** Applies a role's style. Styles inside the text stay; where they end, the role's style continues. */
   style(role: StyleRole, text: string): string;
-  /** Styles a row and pads it to its width. A selected row gets a background behind all its styles. */
-  styleRow(line: string, state: RowState): string;
+  /** Styles the selected row and pads it to its width. It gets a background behind all its styles. */
+  styleSelected(line: string, selection: RowSelection, width: number): string;
   /** Finishes a line: removes what the terminal cannot show. */
   finishLine(line: string): string;
   /** The output style for the texts of tables and details, which commands use too. Roles are styled later. */
@@ -57,7 +48,7 @@ function createTheme(name: ThemeName, depth: ColourDepth, isAscii: boolean): The
   return {
     hasStyle: (role) => codes[role].on !== "",
     ...{ name, signs, style, finishLine: isAscii ? toAscii : (line: string) => line },
-    styleRow: createRowPainter(palette, style),
+    styleSelected: createRowPainter(palette, style),
     createLook: (width) => ({
       ...{ colours: false, marks: signs.marks, arrow: signs.arrow, width, isClipped: true },
     }),
@@ -68,12 +59,10 @@ function createTheme(name: ThemeName, depth: ColourDepth, isAscii: boolean): The
  * Creates the row painter. In an inverted row, colours would become different backgrounds for each cell, so they are
  * removed.
  */
-function createRowPainter(palette: ThemePalette, style: Theme["style"]): Theme["styleRow"] {
-  return (line, { isSelected, isFocused, isMarked, width }) => {
-    if (!isSelected) return isMarked ? style("marked", line) : line;
-    const role = isFocused ? "selected" : "selectedUnfocused";
-    const marked = isMarked ? style("marked", line) : line;
-    return style(role, padToWidth(palette[role].inverse ? removeColours(marked) : marked, width));
+function createRowPainter(palette: ThemePalette, style: Theme["style"]): Theme["styleSelected"] {
+  return (line, selection, width) => {
+    const role = selection === "focused" ? "selected" : "selectedUnfocused";
+    return style(role, padToWidth(palette[role].inverse ? removeColours(line) : line, width));
   };
 }
 

@@ -1,6 +1,5 @@
 import { canonicalizeHost, listGroupHosts } from "../../fleet/groups.ts";
 import type { Drain } from "../../protocol/drain.ts";
-import type { SessionLivenessMap } from "../explain/explain-text.ts";
 import { formatDrainLine } from "../preview/eviction-preview-text.ts";
 import { formatSeen, type RunnerLiveness } from "../rows/liveness.ts";
 import { type Claim, findClaimHost, isHolder } from "../snapshot/claims.ts";
@@ -12,6 +11,7 @@ import {
   buildFacts,
   type Cell,
   type Detail,
+  type DetailContext,
   type ItemColumn,
   type Section,
 } from "./detail.ts";
@@ -70,13 +70,8 @@ export function spreadOverHosts(claims: readonly Claim[]): Claim[] {
 }
 
 /** Builds the detail of a group: members, hosts and their liveness, runs and drains. */
-export function buildGroupDetail(
-  snapshot: Snapshot,
-  groupState: GroupState,
-  wall: number,
-  sessions: SessionLivenessMap,
-): Detail {
-  const { name, members, fault, hosts, parents, drains, claims } = groupState;
+export function buildGroupDetail(snapshot: Snapshot, group: GroupState, context: DetailContext): Detail {
+  const { name, members, fault, hosts, parents, drains, claims } = group;
   const count = `${hosts.length} ${hosts.length === 1 ? "host" : "hosts"}`;
   return {
     heading: `group ${name}: ${count}${drains.length > 0 ? ", drained" : ""}`,
@@ -88,8 +83,8 @@ export function buildGroupDetail(
       ...drains.map((drain) => ["drain", formatDrainLine(drain), "problem"] as const),
     ]),
     sections: [
-      ...buildHostTable(snapshot, groupState, wall, sessions),
-      ...buildClaimTable(claims, sessions),
+      ...buildHostTable(snapshot, group, context),
+      ...buildClaimTable(claims, context),
       ...buildAuditTable(snapshot, (target) => target === `group ${name}`),
     ],
   };
@@ -101,16 +96,15 @@ const MANY_HOSTS = 100;
 function buildHostTable(
   snapshot: Snapshot,
   { hosts, claims }: GroupState,
-  wall: number,
-  sessions: SessionLivenessMap,
+  context: DetailContext,
 ): Section[] {
   const byHost = Map.groupBy(claims, findClaimHost);
   const rows = hosts.map((host) => {
     const record = snapshot.hosts.get(canonicalizeHost(host));
     const own = byHost.get(canonicalizeHost(host)) ?? [];
     const held = own.filter(isHolder).length;
-    const { verdict } = judgeHostByClaims({ record, claims: own }, wall, sessions);
-    return { host, seen: formatSeen(record, wall), verdict, held, waiting: own.length - held };
+    const { verdict } = judgeHostByClaims({ record, claims: own }, context);
+    return { host, seen: formatSeen(record, context.wall), verdict, held, waiting: own.length - held };
   });
   return buildDetailTable("hosts", HOST_COLUMNS, rows, { most: MANY_HOSTS });
 }

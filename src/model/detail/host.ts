@@ -3,14 +3,14 @@ import { quoteShellWord } from "../../base/shell.ts";
 import { canonicalizeHost, listHostGroups } from "../../fleet/groups.ts";
 import type { HostRecord } from "../../fleet/host-record.ts";
 import { type Drain, isDrainApplicable } from "../../protocol/drain.ts";
-import { findRunnerLiveness, type SessionLivenessMap } from "../explain/explain-text.ts";
+import { findRunnerLiveness } from "../explain/explain-text.ts";
 import { formatDrainLine } from "../preview/eviction-preview-text.ts";
 import { formatSeen, judgeHostLiveness, type RunnerLiveness } from "../rows/liveness.ts";
 import { buildClaims, type Claim, findClaimHost, isHolder } from "../snapshot/claims.ts";
 import type { Snapshot } from "../snapshot/snapshot.ts";
 import { formatMacros } from "../tables/cells.ts";
 import { buildViewContext } from "../views/view-context.ts";
-import { buildAuditTable, buildFacts, type Detail } from "./detail.ts";
+import { buildAuditTable, buildFacts, type Detail, type DetailContext } from "./detail.ts";
 import { buildClaimTable } from "./run.ts";
 
 /** The data of a host in a snapshot. */
@@ -45,8 +45,7 @@ export function listClaimsOnHosts(snapshot: Snapshot, hosts: ReadonlySet<string>
 /** Determines the liveness of a host from its record and its runners. */
 export function judgeHostByClaims(
   { record, claims }: Pick<HostState, "record" | "claims">,
-  wall: number,
-  sessions: SessionLivenessMap,
+  { wall, sessions }: DetailContext,
 ) {
   const runners = claims.flatMap(({ entries: [first] }): RunnerLiveness[] => {
     const alive =
@@ -57,14 +56,9 @@ export function judgeHostByClaims(
 }
 
 /** Builds the detail of a host: facts, liveness, runs and drains. */
-export function buildHostDetail(
-  snapshot: Snapshot,
-  hostState: HostState,
-  wall: number,
-  sessions: SessionLivenessMap,
-): Detail {
-  const { name, record, claims, groups, drains } = hostState;
-  const alive = judgeHostByClaims(hostState, wall, sessions);
+export function buildHostDetail(snapshot: Snapshot, host: HostState, context: DetailContext): Detail {
+  const { name, record, claims, groups, drains } = host;
+  const alive = judgeHostByClaims(host, context);
   const held = claims.filter(isHolder).length;
   const state = held > 0 ? "busy" : claims.length > 0 ? "waiting" : "idle";
   return {
@@ -72,7 +66,7 @@ export function buildHostDetail(
     tone: drains.length > 0 ? "problem" : held > 0 ? "held" : "free",
     facts: buildFacts([
       ["alive", `${alive.verdict}: ${alive.text}`, alive.verdict === "quiet" ? "problem" : "plain"],
-      ["seen", formatSeenFact(record, wall)],
+      ["seen", formatSeenFact(record, context.wall)],
       ["runs", `${held} hold, ${claims.length - held} wait`],
       ["cpu", record?.cpu === undefined ? undefined : String(record.cpu)],
       ["memory", record?.memMb === undefined ? undefined : `${record.memMb} MiB`],
@@ -82,7 +76,7 @@ export function buildHostDetail(
       ...drains.map((drain) => ["drain", formatDrainLine(drain), "problem"] as const),
     ]),
     sections: [
-      ...buildClaimTable(claims, sessions, {
+      ...buildClaimTable(claims, context, {
         isOneHost: true,
         all: `signalbox ls runs --host ${quoteShellWord(name)}`,
       }),

@@ -74,7 +74,7 @@ interface ClaimTableOptions {
 /** Builds the table of the runs of a host or group: holders first, then in the order of claims. */
 export function buildClaimTable(
   claims: readonly Claim[],
-  sessions: SessionLivenessMap,
+  { sessions }: DetailContext,
   { isOneHost, all }: ClaimTableOptions = {},
 ): Section[] {
   const getRank = (claim: Claim) => (isHolder(claim) ? 0 : 1);

@@ -87,7 +87,7 @@ describe("a row", () => {
   const line = `${dark.style("held", "● held")}  ${dark.style("match", "in")}voices`;
 
   it("that is selected has one background from end to end, and its cells keep their colours", async () => {
-    const cells = await cellsOf(dark.styleRow(line, { isSelected: true, isFocused: true, width: 20 }));
+    const cells = await cellsOf(dark.styleSelected(line, "focused", 20));
     expect(new Set(cells.slice(0, 20).map(({ bg }) => bg))).toEqual(new Set([SELECTED]));
     expect(cells[20]?.bg).toBe(-1);
     expect([cells[0]?.fg, cells[9]?.isBold, cells[10]?.isBold]).toEqual([GREEN, true, false]);
@@ -95,27 +95,22 @@ describe("a row", () => {
   });
 
   it("that is marked and selected shows both", async () => {
-    const state = { isSelected: true, isFocused: true, isMarked: true, width: 20 };
-    const cells = await cellsOf(dark.styleRow(line, state));
+    const cells = await cellsOf(dark.styleSelected(dark.style("marked", line), "focused", 20));
     expect([cells[0]?.fg, cells[11]?.fg, cells[11]?.bg]).toEqual([GREEN, YELLOW, SELECTED]);
   });
 
   it("keeps the background behind a badge", async () => {
     const badge = `${dark.style("badge", "x")}yz`;
-    const cells = await cellsOf(dark.styleRow(badge, { isSelected: true, isFocused: true, width: 4 }));
+    const cells = await cellsOf(dark.styleSelected(badge, "focused", 4));
     expect(cells.slice(0, 4).map(({ bg }) => bg)).toEqual([at("#3a6ea5"), SELECTED, SELECTED, SELECTED]);
   });
 
   it.each(["ansi", "mono"] as const)("is inverted as a whole in %s", async (name) => {
     const theme = getTheme(name, "16", false);
     const inner = `${theme.style("problem", "● lost")}  ${theme.style("badge", "b")}`;
-    const cells = await cellsOf(theme.styleRow(inner, { isSelected: true, isFocused: true, width: 12 }));
+    const cells = await cellsOf(theme.styleSelected(inner, "focused", 12));
     const looks = cells.slice(0, 12).map(({ isInverse, fg, bg }) => `${isInverse} ${fg} ${bg}`);
     expect(new Set(looks)).toEqual(new Set(["true -1 -1"]));
-  });
-
-  it("is left as it is where it does not stand out", () => {
-    expect(dark.styleRow(line, { isSelected: false, isFocused: true, width: 20 })).toBe(line);
   });
 });
 

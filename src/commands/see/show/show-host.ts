@@ -43,10 +43,10 @@ export async function showHost(context: CommandContext, name: string): Promise<D
   const bare = { host: sight.name, holds: 0, waits: 0, groups: [], drains: sight.drains.map(toDrainJson) };
   return {
     revision: snapshot.revision,
-    detail: buildHostDetail(snapshot, sight, wall, liveness),
+    detail: buildHostDetail(snapshot, sight, { wall, sessions: liveness }),
     document: {
       row: findRowJson(snapshot, "hosts", sight.name, scene) ?? bare,
-      alive: judgeHostByClaims(sight, wall, liveness),
+      alive: judgeHostByClaims(sight, { wall, sessions: liveness }),
       runs: sight.claims.map((claim) => toClaimRow(claim, scene)),
       runners: toRunnersJson(entries, liveness),
       audit: filterAuditRecords(snapshot.audit, (target) => isAboutHost(target, sight.name)),
@@ -69,14 +69,18 @@ export async function showGroup(context: CommandContext, name: string): Promise<
   const byHost = Map.groupBy(sight.claims, findClaimHost);
   return {
     revision: snapshot.revision,
-    detail: buildGroupDetail(snapshot, sight, wall, liveness),
+    detail: buildGroupDetail(snapshot, sight, { wall, sessions: liveness }),
     document: {
       row: findRowJson(snapshot, "groups", name, scene),
       ...{ parents: sight.parents, drains: sight.drains.map(toDrainJson) },
       hosts: sight.hosts.map((host) => {
         const claims = byHost.get(canonicalizeHost(host)) ?? [];
         const record = snapshot.hosts.get(canonicalizeHost(host));
-        return { host, seenAt: record?.seenAt, ...judgeHostByClaims({ record, claims }, wall, liveness) };
+        return {
+          host,
+          seenAt: record?.seenAt,
+          ...judgeHostByClaims({ record, claims }, { wall, sessions: liveness }),
+        };
       }),
       runs: sight.claims.map((claim) => toClaimRow(claim, scene)),
       audit: filterAuditRecords(snapshot.audit, (target) => target === `group ${name}`),

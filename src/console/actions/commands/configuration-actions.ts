@@ -12,12 +12,8 @@ export function buildEditAction(subject: Subject | undefined, snapshot: Snapshot
   if (subject?.kind === "record") return buildEditAction(subject.about, snapshot);
   if (subject?.kind === "group") {
     const members = snapshot.groups.get(subject.name)?.value ?? [];
-    return {
-      command: getCommandById("group set"),
-      args: [subject.name, ...members],
-      fixed: 1,
-      target: formatSubjectName(subject),
-    };
+    const args = [subject.name, ...members];
+    return { command: getCommandById("group set"), args, fixed: 1, target: formatSubjectName(subject) };
   }
   if (subject?.kind === "resource") {
     const { total, note, order } = snapshot.resources.get(subject.name)?.value ?? {};
@@ -26,40 +22,34 @@ export function buildEditAction(subject: Subject | undefined, snapshot: Snapshot
       ...(order !== undefined && { order: String(order) }),
     };
     const args = [subject.name, ...(total === undefined ? [] : [total])];
-    return {
-      command: getCommandById("resource set"),
-      args,
-      flags,
-      fixed: 1,
-      target: formatSubjectName(subject),
-    };
+    const target = formatSubjectName(subject);
+    return { command: getCommandById("resource set"), args, flags, fixed: 1, target };
   }
   if (subject?.kind === "schedule") {
     const { value } = snapshot.schedules.get(subject.name) ?? {};
     const flags = { cron: value?.cron ?? "", ...(value && { timezone: value.timezone }) };
     const present = value && toEditFlags(value);
-    const action = {
-      command: getCommandById("schedule edit"),
-      args: [subject.name],
-      flags,
-      target: subject.name,
-    };
-    return { ...action, ...(present && { present }) };
+    const command = getCommandById("schedule edit");
+    return { command, args: [subject.name], flags, target: subject.name, ...(present && { present }) };
   }
   return { reason: "only groups, resources and schedules can be edited" };
 }
 
+/** The command that creates an item of the kind that a tab shows, and what it creates. */
+const CREATORS: Partial<Record<TabId, { command: string; target: string }>> = {
+  groups: { command: "group set", target: "a new group" },
+  hosts: { command: "group set", target: "a new group" },
+  resources: { command: "resource set", target: "a new resource" },
+  drains: { command: "drain", target: "a new drain" },
+  schedules: { command: "schedule add", target: "a new schedule" },
+};
+
 /** Builds the action that creates an item of the kind that the tab shows. */
 export function buildCreateAction(tab: TabId): RowActionResult {
-  if (tab === "groups" || tab === "hosts")
-    return { command: getCommandById("group set"), args: [], fixed: 0, target: "a new group" };
-  if (tab === "resources")
-    return { command: getCommandById("resource set"), args: [], fixed: 0, target: "a new resource" };
-  if (tab === "drains")
-    return { command: getCommandById("drain"), args: [], fixed: 0, target: "a new drain" };
-  if (tab === "schedules")
-    return { command: getCommandById("schedule add"), args: [], fixed: 0, target: "a new schedule" };
-  return { reason: "create groups, resources, drains or schedules in their own tabs" };
+  const creator = CREATORS[tab];
+  if (creator === undefined)
+    return { reason: "create groups, resources, drains or schedules in their own tabs" };
+  return { command: getCommandById(creator.command), args: [], fixed: 0, target: creator.target };
 }
 
 export function buildDeleteAction(subject: Subject | undefined): RowActionResult {

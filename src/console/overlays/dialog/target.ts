@@ -32,7 +32,7 @@ function buildRemedyAction(app: ConsoleData, { command, args, flags }: Remedy): 
 function buildTargetRows(app: ConsoleData, { lines, subject }: DetailTarget, width: number): RowModel[] {
   if (lines !== undefined) return buildProseRows(app, lines, width);
   if (subject === undefined) return [];
-  const inputs = { snapshot: app.liveView.snapshot, wall: app.getWallTime(), liveness: new Map(), facts: [] };
+  const inputs = { snapshot: app.liveView.snapshot, wall: app.getWallTime(), sessions: new Map(), facts: [] };
   const details = buildDetailLines(buildDetail(subject, inputs), app.theme.createLook(width));
   return details.map(({ spans }) => ({ cells: spans }));
 }

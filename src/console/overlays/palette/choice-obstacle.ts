@@ -1,4 +1,5 @@
 import type { Command } from "../../../commands/spec.ts";
+import { hasFlag } from "../../actions/commands/preview.ts";
 import type { KeyAction } from "../../actions/keys/key-actions.ts";
 import type { PaletteChoice } from "./entry.ts";
 
@@ -52,16 +53,12 @@ export function findChoiceObstacle(
   if (choice.kind === "go") return undefined;
   if (choice.kind === "command" && Object.hasOwn(ELSEWHERE, choice.id)) return ELSEWHERE[choice.id];
   const isCommand = choice.kind === "command";
+  // Every command that changes something in etcd has --dry-run.
   const isChanging = isCommand
-    ? commands.some((command) => command.id === choice.id && isMutatingCommand(command))
+    ? commands.some((command) => command.id === choice.id && hasFlag(command, "dry-run"))
     : actions.some(({ id, isChange }) => id === choice.id && isChange);
   if (isChanging && isReadOnly) return "read-only";
   if (isChanging && isAway) return "etcd unreachable";
   if (!isCommand && ON_ROWS.has(choice.id) && !hasSelection) return "nothing is selected";
   return undefined;
-}
-
-/** Whether a command changes something in etcd. All such commands have `--dry-run`. */
-export function isMutatingCommand({ flags = [] }: Command): boolean {
-  return flags.some(({ name }) => name === "dry-run");
 }
