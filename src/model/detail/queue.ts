@@ -10,6 +10,7 @@ import { buildQueueRow, type QueueRow } from "../rows/queue-row.ts";
 import { formatTicketOwner, getEntryState } from "../snapshot/claims.ts";
 import { findNamedQueue, type Snapshot } from "../snapshot/snapshot.ts";
 import { formatTicketCommand, getStateTone } from "../tables/cells.ts";
+import { formatShortList } from "../views/short-list.ts";
 import { listStoppingDrains } from "../views/stopping-drains.ts";
 import type { ViewContext } from "../views/view.ts";
 import { buildViewContext } from "../views/view-context.ts";
@@ -114,11 +115,7 @@ function findTotalDisagreement(
   const totals = [...byTotal].sort(([a], [b]) => a - b);
   const odd = totals.filter(([total]) => total !== configured);
   if (configured === undefined ? totals.length < 2 : odd.length === 0) return undefined;
-  const texts = odd.map(
-    ([total, who]) =>
-      `${total} by ${who.slice(0, 2).join(", ")}${who.length > 2 ? ` and ${who.length - 2} more` : ""}`,
-  );
-  return texts.join("; ");
+  return odd.map(([total, who]) => `${total} by ${formatShortList(who, 2)}`).join("; ");
 }
 
 /** Builds the target of a queue entry: its run. */

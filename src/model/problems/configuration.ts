@@ -6,6 +6,7 @@ import { HOST_RECORD_INTERVAL } from "../../fleet/host-record.ts";
 import { hasEnded } from "../../protocol/drain.ts";
 import { isSeenWithin } from "../rows/liveness.ts";
 import { buildGroupMembers, type Snapshot } from "../snapshot/snapshot.ts";
+import { formatShortList } from "../views/short-list.ts";
 import { type Problem, type ProblemInputs, THRESHOLDS } from "./problem.ts";
 
 /** Builds the problem for a key that is not from signalbox. */
@@ -78,12 +79,10 @@ export function findGroupProblems({ snapshot, wall }: ProblemInputs): Problem[] 
       (host) => !isSeenWithin(snapshot.hosts.get(canonicalizeHost(host)), THRESHOLDS.host, wall),
     );
     if (missing.length === 0) return [];
-    const names =
-      missing.slice(0, 3).join(", ") + (missing.length > 3 ? ` and ${missing.length - 3} more` : "");
     return [
       {
         ...{ kind: "host", level: "warning", subject: `group ${group}` },
-        detail: `not seen for ${formatBriefDuration(THRESHOLDS.host)}: ${names}`,
+        detail: `not seen for ${formatBriefDuration(THRESHOLDS.host)}: ${formatShortList(missing, 3)}`,
         remedy: `is cron running there? Or take them out: signalbox group remove ${quoteShellWord(group)} HOST`,
       },
     ];

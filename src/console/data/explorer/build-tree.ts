@@ -97,8 +97,7 @@ function buildLockNode(queue: NamedQueue, scene: ViewContext): TreeNode {
   const { kind, name } = queue;
   const { state, waiters } = buildQueueRow(queue, scene);
   const note = waiters.length > 0 ? `+${waiters.length}` : "";
-  const key = buildQueueId(kind, name);
-  return { id: `locks/${name}`, depth: 1, label: name, note, tone: getStateTone(state), tab: "locks", key };
+  return createLeaf("locks", name, { note, tone: getStateTone(state), key: buildQueueId(kind, name) });
 }
 
 /**
@@ -110,22 +109,16 @@ function buildScheduleNodes(snapshot: Snapshot, scene: ViewContext): TreeNode[] 
   const shown = all.length > MANY ? all.filter(({ state }) => state !== "waiting") : all;
   const nodes = shown.slice(0, MANY).map(({ id, state }): TreeNode => {
     const note = state === "waiting" ? "" : state;
-    return {
-      ...{ id: `schedules/${id}`, depth: 1, label: id, note, tone: getScheduleTone(state) },
-      ...{ tab: "schedules", key: id },
-    };
+    return createLeaf("schedules", id, { note, tone: getScheduleTone(state), key: id });
   });
   return nodes.sort((a, b) => (a.label < b.label ? -1 : 1));
 }
 
 function buildNameNodes(tab: "hosts" | "groups", names: string[]): TreeNode[] {
-  return names.sort().map((name) => ({
-    id: `${tab}/${name}`,
-    depth: 1,
-    label: name,
-    note: "",
-    tone: "plain",
-    tab,
-    key: name,
-  }));
+  return names.sort().map((name) => createLeaf(tab, name, { note: "", tone: "plain", key: name }));
+}
+
+/** Creates the node of one item of a tab. */
+function createLeaf(tab: TabId, name: string, more: Pick<TreeNode, "note" | "tone" | "key">): TreeNode {
+  return { id: `${tab}/${name}`, depth: 1, label: name, tab, ...more };
 }
