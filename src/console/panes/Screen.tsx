@@ -1,12 +1,10 @@
 import { Box } from "ink";
 import { Bar } from "./Bar.tsx";
-import { DetailPane } from "./DetailPane.tsx";
-import { Explorer } from "./Explorer.tsx";
 import type { ScreenModel } from "./models/screen-model.ts";
 import { OverlayBox } from "./OverlayBox.tsx";
-import { Panel, PanelTitle } from "./Panel.tsx";
+import { Pane } from "./Pane.tsx";
+import { PanelTitle } from "./PanelTitle.tsx";
 import { Divider, TitleRule } from "./Rules.tsx";
-import { Table } from "./Table.tsx";
 import { Tabs } from "./Tabs.tsx";
 
 /** The whole screen: header, explorer, tabs, table, detail, panel, status, and the overlays above them. */
@@ -17,12 +15,12 @@ export function Screen({ model }: { model: ScreenModel }) {
     <Box flexDirection="column" width={screen.width} height={screen.height} overflow="hidden">
       <Bar bar={header} />
       <Box>
-        {explorer && <Explorer model={explorer} />}
+        {explorer && <Pane model={explorer} />}
         {explorer && hasMain && <Divider height={explorer.height + 1} />}
         {hasMain && <Main model={model} />}
       </Box>
       {panel && <PanelTitle model={panelTitle} />}
-      {panel && <Panel model={panel} />}
+      {panel && <Pane model={panel} />}
       <Box flexGrow={1} />
       <Bar bar={status} />
       {overlays.map((overlay, at) => (
@@ -39,12 +37,12 @@ function Main({ model: { table, detail, tabs, isBeside, isDetailFocused } }: { m
     <Box flexDirection="column">
       <Tabs model={tabs} />
       <Box flexDirection={isBeside ? "row" : "column"}>
-        {table && <Table model={table} />}
+        {table && <Pane model={table} />}
         {table && detail && isBeside && <Divider height={detail.height} />}
         {table && detail && !isBeside && (
           <TitleRule title="DETAIL" isFocused={isDetailFocused} width={detail.width} />
         )}
-        {detail && <DetailPane model={detail} />}
+        {detail && <Pane model={detail} />}
       </Box>
     </Box>
   );

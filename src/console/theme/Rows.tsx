@@ -1,10 +1,7 @@
 import type { RowModel } from "./cells.ts";
 import { Row } from "./Row.tsx";
 
-/** Rows, one below the other. */
+/** Rows, one below the other. A row without a key is identified by its position; no key contains a line break. */
 export function Rows({ rows, width }: { rows: readonly RowModel[]; width: number }) {
-  return rows.map((row, at) => (
-    // biome-ignore lint/suspicious/noArrayIndexKey: a row is identified by its position
-    <Row key={at} {...row} width={width} />
-  ));
+  return rows.map(({ key, ...row }, at) => <Row key={key ?? `\n${at}`} {...row} width={width} />);
 }

@@ -11,6 +11,8 @@ export interface RowCell {
 
 /** One row of the screen. */
 export interface RowModel {
+  /** Identifies the row in successive frames: a row that has only moved is not rendered again. */
+  key?: string;
   cells: readonly RowCell[];
   /** Whether the cursor is on it, and whether its pane has the keyboard. */
   selection?: RowSelection | undefined;

@@ -26,17 +26,15 @@ function buildModel(more: Partial<ScreenModel> = {}): ScreenModel {
     ...{ header: buildBar("HEADER"), status: buildBar("STATUS") },
     tabs: { start: "", separator: "", end: "", tabs: [{ id: "locks", text: "TABS", role: "tab" }] },
     explorer: {
-      ...{ width: 20, height: 6, isFocused: false },
-      nodes: ["one", "two"].map((text) => ({ key: text, cells: [{ text }], selection: undefined })),
+      ...{ width: 20, height: 6 },
+      rows: [" EXPLORER", "one", "two"].map((text) => createRow(text)),
     },
     table: {
       width: 79,
       height: 3,
-      notes: ["NAME", "row 1", "row 2"].map((text) => createRow(text)),
-      head: undefined,
-      rows: [],
+      rows: ["NAME", "row 1", "row 2"].map((text) => createRow(text)),
     },
-    detail: { width: 79, height: 2, rows: [createRow("detail")], more: 0 },
+    detail: { width: 79, height: 2, rows: [createRow("detail")] },
     panel: { width: 100, height: 2, rows: [createRow("event")] },
     panelTitle: { width: 100, isFocused: false, titles: [{ id: "events", text: "PANEL", isActive: true }] },
     ...more,
@@ -68,9 +66,7 @@ describe("the screen", () => {
     const table = {
       width: 100,
       height: 9,
-      notes: [createRow("NAME"), createRow("row")],
-      head: undefined,
-      rows: [],
+      rows: [createRow("NAME"), createRow("row")],
     };
     const shown = render({ ...rest, table });
     expect(shown.slice(0, 3).map((line) => line.slice(0, 6))).toEqual(["HEADER", "TABS", "NAME"]);
@@ -84,11 +80,9 @@ describe("the screen", () => {
         table: {
           width: 40,
           height: 5,
-          notes: [createRow("NAME"), createRow("row")],
-          head: undefined,
-          rows: [],
+          rows: [createRow("NAME"), createRow("row")],
         },
-        detail: { width: 38, height: 5, rows: [createRow("detail")], more: 0 },
+        detail: { width: 38, height: 5, rows: [createRow("detail")] },
       }),
     );
     expect(shown[2]).toMatch(/^one +\|NAME +\|detail/);
@@ -96,8 +90,8 @@ describe("the screen", () => {
 
   it("never wraps: what is too long is cut, what is too much is left out", () => {
     const wide = "日本".repeat(60);
-    const notes = [wide, "x".repeat(300), "row 2", "row 3"].map((text) => createRow(text));
-    const shown = render(buildModel({ table: { width: 79, height: 3, notes, head: undefined, rows: [] } }));
+    const rows = [wide, "x".repeat(300), "row 2", "row 3"].map((text) => createRow(text));
+    const shown = render(buildModel({ table: { width: 79, height: 3, rows } }));
     expect(shown.length).toBe(screen.height);
     expect(shown.join("\n")).not.toContain("row 3");
     expect(shown.at(-1)).toMatch(/^STATUS/);

@@ -1,19 +1,29 @@
-// Covers src/console/panes/Explorer.tsx, src/console/panes/Panel.tsx, src/console/panes/Rules.tsx
+// Covers src/console/panes/PanelTitle.tsx, src/console/panes/Rules.tsx, src/console/panes/models/detail-rows.ts
 /** Each pane, and each line around the panes, separately. */
-import { cleanup } from "ink-testing-library";
+import { cleanup, render } from "ink-testing-library";
 import { createElement } from "react";
 import { afterEach, describe, expect, it } from "vitest";
 import { stripStyles } from "../../../src/base/text.ts";
 import { Bar } from "../../../src/console/panes/Bar.tsx";
-import { DetailPane } from "../../../src/console/panes/DetailPane.tsx";
-import { Explorer } from "../../../src/console/panes/Explorer.tsx";
 import { buildBar } from "../../../src/console/panes/models/bar-model.ts";
-import type { TableModel } from "../../../src/console/panes/models/table-model.ts";
-import { Panel, PanelTitle } from "../../../src/console/panes/Panel.tsx";
+import { buildDetailRows } from "../../../src/console/panes/models/detail-rows.ts";
+import { buildExplorerRows } from "../../../src/console/panes/models/explorer-rows.ts";
+import { buildTableRows } from "../../../src/console/panes/models/table-rows.ts";
+import { Pane } from "../../../src/console/panes/Pane.tsx";
+import { PanelTitle } from "../../../src/console/panes/PanelTitle.tsx";
 import { Divider, TitleRule } from "../../../src/console/panes/Rules.tsx";
-import { Table } from "../../../src/console/panes/Table.tsx";
 import { Tabs } from "../../../src/console/panes/Tabs.tsx";
-import { createRow } from "../../../src/console/theme/cells.ts";
+import type { ConsoleData } from "../../../src/console/parts/parts.ts";
+import {
+  type Cursor,
+  createInitialState,
+  type Pane as PaneId,
+  START_CURSOR,
+  type TabState,
+  updateTab,
+} from "../../../src/console/state/console-state.ts";
+import type { Size } from "../../../src/console/state/layout.ts";
+import { createRow, type RowModel } from "../../../src/console/theme/cells.ts";
 import { getTheme } from "../../../src/console/theme/theme.ts";
 import { renderComponent } from "./render-component.ts";
 
@@ -59,73 +69,94 @@ describe("the tabs", () => {
   });
 });
 
+/** Renders a pane from what its rows are built from. */
+function renderPane(
+  buildRows: (app: ConsoleData, size: Size) => RowModel[],
+  app: object,
+  size: Size,
+  theme = getTheme("mono", "16", true),
+): string[] {
+  const rows = buildRows({ theme, ...app } as ConsoleData, size);
+  return renderComponent(createElement(Pane, { model: { ...size, rows } }), theme);
+}
+
 describe("the explorer", () => {
+  const nodes = ["one", "two", "three"].map((id) => ({
+    ...{ id, label: id, note: "", depth: 0, tone: "plain", tab: "locks" },
+  }));
+
   it("has a title and its nodes, as many as fit", () => {
-    const nodes = ["one", "two", "three"].map((text) => ({
-      key: text,
-      cells: [{ text }],
-      selection: undefined,
-    }));
-    const model = { width: 12, height: 3, isFocused: false, nodes };
-    expect(renderComponent(createElement(Explorer, { model }))).toEqual([" EXPLORER", "one", "two"]);
+    const app = { state: createInitialState(), tree: { nodes } };
+    expect(renderPane(buildExplorerRows, app, { width: 12, height: 3 })).toEqual([
+      ...[" EXPLORER", "   one", "   two"],
+    ]);
   });
 
   it("has another title while it has the keyboard", () => {
-    const render = (isFocused: boolean) =>
-      renderComponent(
-        createElement(Explorer, { model: { width: 12, height: 1, isFocused, nodes: [] } }),
-        ansi,
-      );
-    expect(render(true)).not.toEqual(render(false));
+    const render = (focus: PaneId) => {
+      const app = { state: { ...createInitialState(), focus }, tree: { nodes: [] } };
+      return renderPane(buildExplorerRows, app, { width: 12, height: 1 }, ansi);
+    };
+    expect(render("explorer")).not.toEqual(render("table"));
   });
 });
 
 describe("the table", () => {
-  const model: TableModel = {
-    ...{ width: 30, height: 5 },
-    notes: [createRow(" / filter a: 2 of 9", "match")],
-    head: [
+  const state = createInitialState();
+  const size = { width: 30, height: 5 };
+
+  /** Makes the console show a table of some rows. */
+  function createApp(keys: readonly string[], change: Partial<TabState>) {
+    const head = [
       { text: "NAME  ", role: "heading" },
       { text: "STATE", role: "heading" },
-    ],
-    rows: ["a", "b"].map((key, at) => ({
-      ...{ key, isMarked: at === 1 },
-      cells: [{ text: `${key}     ` }, { text: "held", role: "held" }],
-      selection: at === 1 ? "focused" : undefined,
-    })),
-  };
+    ];
+    const rows = keys.map((key) => [{ text: `${key}     ` }, { text: "held", role: "held" }]);
+    const table = {
+      ...{ length: keys.length, remarks: [], findIndex: () => 0, getKeyAt: (at: number) => keys[at] },
+      buildRows: () => ({ head, rows }),
+    };
+    const getTabCounts = () => ({ locks: 9 });
+    return { state: updateTab(state, "locks", change), table, getTabCounts, getWallTime: () => 0 };
+  }
 
   it("has its notes, its titles, and a column for marks", () => {
-    expect(renderComponent(createElement(Table, { model }), getTheme("dark", "16", true))).toHaveLength(5);
-    const plain = { ...model, rows: model.rows.map((row) => ({ ...row, selection: undefined })) };
-    const lines = renderComponent(createElement(Table, { model: { ...plain, notes: [], head: undefined } }));
-    expect(lines.slice(0, 2)).toEqual(["  a     held", "\x1b[1mx\x1b[22m b     held"]);
+    const app = createApp(["a", "b"], { filter: "a", marks: new Set(["b"]) });
+    const lines = renderPane(buildTableRows, app, size);
+    expect(lines).toHaveLength(5);
+    expect(lines.map(stripStyles).slice(0, 2)).toEqual([" / filter a: 2 of 9, 1 marked", "  NAME  STATE"]);
+    const cursor = { ...START_CURSOR, index: 9 };
+    const plain = createApp(["a", "b"], { cursor, marks: new Set(["b"]) });
+    expect(renderPane(buildTableRows, plain, size).slice(2, 4)).toEqual([
+      ...["  a     held", "\x1b[1mx\x1b[22m b     held"],
+    ]);
   });
 
   it("follows its rows: a row that moves keeps its cells", () => {
-    const [a, b] = model.rows;
-    if (a === undefined || b === undefined) throw new Error("there are two rows");
-    const lines = renderComponent(
-      createElement(Table, {
-        model: {
-          ...model,
-          notes: [],
-          head: undefined,
-          rows: [{ ...b, selection: undefined, isMarked: false }, a],
-        },
-      }),
-    );
-    expect(lines.slice(0, 2)).toEqual(["  b     held", "  a     held"]);
+    const cursor = { ...START_CURSOR, index: 9 };
+    const { rerender, lastFrame } = render(createTable(["a", "b"], cursor));
+    rerender(createTable(["b", "a"], cursor));
+    const lines = (lastFrame() ?? "").split("\n").map((line) => stripStyles(line).trimEnd());
+    expect(lines.slice(1, 3)).toEqual(["  b     held", "  a     held"]);
   });
+
+  function createTable(keys: readonly string[], cursor: Cursor) {
+    const app = { theme: getTheme("mono", "16", true), ...createApp(keys, { cursor }) };
+    const rows = buildTableRows(app as unknown as ConsoleData, size);
+    return createElement(Pane, { model: { ...size, rows } });
+  }
 });
 
 describe("the detail", () => {
   it("says how many lines follow", () => {
-    const rows = [createRow(" lock a: held"), createRow("   by  web1")];
-    const render = (more: number) =>
-      renderComponent(createElement(DetailPane, { model: { width: 40, height: 3, rows, more } }));
-    expect(render(0)).toEqual([" lock a: held", "   by  web1", ""]);
-    expect(render(7)).toEqual([" lock a: held", "   by  web1", " ... 7 more lines"]);
+    const render = (count: number) => {
+      const facts = Array.from({ length: count }, () => ({ label: "by", value: "web1" }));
+      const getDetail = () => ({ heading: "lock a: held", tone: "plain", facts, sections: [] });
+      const app = { state: createInitialState(), liveView: { hasRead: true }, getDetail };
+      return renderPane(buildDetailRows, app, { width: 40, height: 3 });
+    };
+    expect(render(1)).toEqual([" lock a: held", "   by  web1", ""]);
+    expect(render(8)).toEqual([" lock a: held", "   by  web1", " ... 7 more lines"]);
   });
 });
 
@@ -133,7 +164,7 @@ describe("the panel", () => {
   it("shows as many rows as fit", () => {
     const rows = ["one", "two", "three"].map((text) => createRow(text));
     const model = { width: 20, height: 2, rows };
-    expect(renderComponent(createElement(Panel, { model }))).toEqual(["one", "two"]);
+    expect(renderComponent(createElement(Pane, { model }))).toEqual(["one", "two"]);
   });
 
   it("has the names of its views above it, as wide as the screen", () => {

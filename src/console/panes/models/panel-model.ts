@@ -9,11 +9,6 @@ import type { Size } from "../../state/layout.ts";
 import type { RowCell, RowModel } from "../../theme/cells.ts";
 import { createPageRow } from "./empty-pages.ts";
 
-/** The visible rows of the panel's active view. */
-export interface PanelModel extends Size {
-  rows: readonly RowModel[];
-}
-
 /** The panel's title line: the names of its views. */
 export interface PanelTitleModel {
   width: number;
@@ -37,11 +32,7 @@ export function listPanelTitles(app: ConsoleData): { id: PanelId; text: string }
 }
 
 /** Builds the active view of the panel. */
-export function buildPanelModel(app: ConsoleData, size: Size): PanelModel {
-  return { ...size, rows: buildPanelRows(app, size) };
-}
-
-function buildPanelRows(app: ConsoleData, size: Size): RowModel[] {
+export function buildPanelRows(app: ConsoleData, size: Size): RowModel[] {
   switch (app.state.panel.id) {
     case "events":
       return buildEventRows(app, size);

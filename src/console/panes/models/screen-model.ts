@@ -1,26 +1,32 @@
 import type { OverlayBoxModel } from "../../parts/overlay.ts";
 import type { ConsoleData } from "../../parts/parts.ts";
-import { computeMainWidth, type Layout, type Size } from "../../state/layout.ts";
+import { computeMainWidth, type Size } from "../../state/layout.ts";
+import type { RowModel } from "../../theme/cells.ts";
 import type { BarModel } from "./bar-model.ts";
 import { buildSafely } from "./build-safely.ts";
-import { buildDetailModel, type DetailModel } from "./detail-model.ts";
-import { buildExplorerModel, type ExplorerModel } from "./explorer-model.ts";
+import { buildDetailRows } from "./detail-rows.ts";
+import { buildExplorerRows } from "./explorer-rows.ts";
 import { buildHeaderModel } from "./header-model.ts";
 import { buildOverlayBoxes } from "./overlay-boxes.ts";
-import { buildPanelModel, buildPanelTitle, type PanelModel, type PanelTitleModel } from "./panel-model.ts";
+import { buildPanelRows, buildPanelTitle, type PanelTitleModel } from "./panel-model.ts";
 import { buildStatusModel } from "./status-model.ts";
-import { buildTableModel, type TableModel } from "./table-model.ts";
+import { buildTableRows } from "./table-rows.ts";
 import { buildTabsModel, type TabsModel } from "./tabs-model.ts";
+
+/** The area of a pane, and its rows from the top. */
+export interface PaneModel extends Size {
+  rows: readonly RowModel[];
+}
 
 /** The whole screen. Hidden parts are absent. */
 export interface ScreenModel {
   screen: Size;
   header: BarModel;
   tabs: TabsModel;
-  explorer?: ExplorerModel | undefined;
-  table?: TableModel | undefined;
-  detail?: DetailModel | undefined;
-  panel?: PanelModel | undefined;
+  explorer?: PaneModel | undefined;
+  table?: PaneModel | undefined;
+  detail?: PaneModel | undefined;
+  panel?: PaneModel | undefined;
   panelTitle: PanelTitleModel;
   /** The detail is to the right of the table, not below it. */
   isBeside: boolean;
@@ -45,48 +51,27 @@ export function buildScreenModel(app: ConsoleData): ScreenOrMessage {
     ...{ screen, isBeside: layout.isBeside, isDetailFocused: app.state.focus === "detail" },
     header: buildHeaderModel(app, screen.width),
     tabs: buildTabsModel(app, computeMainWidth(layout)),
-    ...buildPanes(app, layout),
+    explorer: buildPane(app, layout.explorer, buildExplorerRows),
+    table: buildPane(app, layout.table, buildTableRows),
+    detail: buildPane(app, layout.detail, buildDetailRows),
+    panel: buildPane(app, layout.panel, buildPanelRows),
     panelTitle: buildPanelTitle(app, screen.width),
     status: buildStatusModel(app, screen.width),
     overlays: buildOverlayBoxes(app, screen),
   };
 }
 
-function buildPanes(
+/** Builds a pane. If that fails, the error is its only row. */
+function buildPane(
   app: ConsoleData,
-  { explorer, table, detail, panel }: Layout,
-): Pick<ScreenModel, "explorer" | "table" | "detail" | "panel"> {
-  return {
-    explorer:
-      explorer &&
-      buildSafely(
-        app,
-        () => buildExplorerModel(app, explorer),
-        ({ cells }) => ({
-          ...{ ...explorer, isFocused: false },
-          nodes: [{ key: "", cells, selection: undefined }],
-        }),
-      ),
-    table:
-      table &&
-      buildSafely(
-        app,
-        () => buildTableModel(app, table),
-        (row) => ({ ...table, notes: [row], head: undefined, rows: [] }),
-      ),
-    detail:
-      detail &&
-      buildSafely(
-        app,
-        () => buildDetailModel(app, detail),
-        (row) => ({ ...detail, rows: [row], more: 0 }),
-      ),
-    panel:
-      panel &&
-      buildSafely(
-        app,
-        () => buildPanelModel(app, panel),
-        (row) => ({ ...panel, rows: [row] }),
-      ),
-  };
+  size: Size | undefined,
+  buildRows: (app: ConsoleData, size: Size) => RowModel[],
+): PaneModel | undefined {
+  if (size === undefined) return undefined;
+  const rows = buildSafely(
+    app,
+    () => buildRows(app, size),
+    (row) => [row],
+  );
+  return { ...size, rows };
 }

@@ -2,35 +2,24 @@ import { clean, computeDisplayWidth } from "../../../base/text.ts";
 import type { TreeNode } from "../../data/explorer/tree-node.ts";
 import type { ConsoleData } from "../../parts/parts.ts";
 import type { Size } from "../../state/layout.ts";
-import type { RowCell, RowSelection } from "../../theme/cells.ts";
+import { createRow, type RowCell, type RowModel } from "../../theme/cells.ts";
 import type { Signs } from "../../theme/signs.ts";
 
-/** The visible nodes of the tree. */
-export interface ExplorerModel extends Size {
-  isFocused: boolean;
-  nodes: readonly ExplorerNode[];
-}
-
-export interface ExplorerNode {
-  key: string;
-  cells: readonly RowCell[];
-  selection: RowSelection | undefined;
-}
-
-/** Builds the tree of all locks, resources, hosts and other items. */
-export function buildExplorerModel({ theme, state, tree }: ConsoleData, size: Size): ExplorerModel {
+/** Builds the tree of all locks, resources, hosts and other items: its title, and the visible nodes. */
+export function buildExplorerRows({ theme, state, tree }: ConsoleData, { width, height }: Size): RowModel[] {
   const isFocused = state.focus === "explorer";
   const { cursor } = state.explorer;
-  const nodes = tree.nodes.slice(cursor.top, cursor.top + size.height - 1);
-  return {
-    ...size,
-    isFocused,
-    nodes: nodes.map((node, at) => ({
-      key: node.id,
-      cells: buildNodeCells(theme.signs, node, size.width),
-      selection: isFocused && cursor.top + at === cursor.index ? "focused" : undefined,
-    })),
-  };
+  const nodes = tree.nodes.slice(cursor.top, cursor.top + height - 1);
+  return [
+    createRow(" EXPLORER", isFocused ? "titleFocused" : "title"),
+    ...nodes.map(
+      (node, at): RowModel => ({
+        key: node.id,
+        cells: buildNodeCells(theme.signs, node, width),
+        selection: isFocused && cursor.top + at === cursor.index ? "focused" : undefined,
+      }),
+    ),
+  ];
 }
 
 function buildNodeCells(signs: Signs, node: TreeNode, width: number): RowCell[] {

@@ -2,50 +2,41 @@ import { clean } from "../../../base/text.ts";
 import type { ConsoleData } from "../../parts/parts.ts";
 import { computeTableHeight, listTableNotes } from "../../parts/table-notes.ts";
 import type { Size } from "../../state/layout.ts";
-import type { RowCell, RowModel, RowSelection } from "../../theme/cells.ts";
+import type { RowCell, RowModel } from "../../theme/cells.ts";
 import { buildUnknownPage, buildWelcomePage, createPageRow } from "./empty-pages.ts";
-
-/** The visible part of a table. */
-export interface TableModel extends Size {
-  /** Rows above the titles; without rows of the table, what to do. */
-  notes: readonly RowModel[];
-  /** The titles of the columns; undefined if there are no rows. */
-  head: readonly RowCell[] | undefined;
-  rows: readonly TableRowModel[];
-}
-
-export interface TableRowModel {
-  key: string;
-  cells: readonly RowCell[];
-  isMarked: boolean;
-  selection: RowSelection | undefined;
-}
 
 /** Columns before a row, for its mark. */
 const GUTTER = 2;
 
 /** Builds the table of the active tab: notes, titles and visible rows, or a help text if there are no rows. */
-export function buildTableModel(app: ConsoleData, size: Size): TableModel {
+export function buildTableRows(app: ConsoleData, { width, height }: Size): RowModel[] {
   const { theme, state, table } = app;
+  const { cursor } = state.tabs[state.tab];
+  const notes = buildNotes(app, width);
+  if (table.length === 0) return [...notes, ...buildEmptyRows(app, width)];
+  const window = { top: cursor.top, height: computeTableHeight(app, height) };
+  const { head, rows } = table.buildRows(window, app.getWallTime(), theme.createLook(width - GUTTER));
+  return [
+    ...notes,
+    { cells: [{ text: " ".repeat(GUTTER) }, ...head] },
+    ...rows.map((cells, at) => buildTableRow(app, cursor.top + at, cells)),
+  ];
+}
+
+/** Builds a row with its mark. */
+function buildTableRow(
+  { theme, state, table }: ConsoleData,
+  index: number,
+  cells: readonly RowCell[],
+): RowModel {
   const { cursor, marks } = state.tabs[state.tab];
-  const notes = buildNotes(app, size.width);
-  if (table.length === 0)
-    return { ...size, notes: [...notes, ...buildEmptyRows(app, size.width)], head: undefined, rows: [] };
-  const shown = table.buildRows(
-    { top: cursor.top, height: computeTableHeight(app, size.height) },
-    app.getWallTime(),
-    theme.createLook(size.width - GUTTER),
-  );
+  const key = table.getKeyAt(index) ?? "";
+  const mark: RowCell = marks.has(key) ? { text: theme.signs.marked, role: "marked" } : { text: " " };
   const selection = state.focus === "table" ? "focused" : "unfocused";
-  const rows = shown.rows.map((cells, at) => {
-    const index = cursor.top + at;
-    const key = table.getKeyAt(index) ?? "";
-    return {
-      ...{ key, cells, isMarked: marks.has(key) },
-      selection: index === cursor.index ? selection : undefined,
-    } as const;
-  });
-  return { ...size, notes, head: shown.head, rows };
+  return {
+    ...{ key, cells: [mark, { text: " " }, ...cells] },
+    selection: index === cursor.index ? selection : undefined,
+  };
 }
 
 function buildNotes(app: ConsoleData, width: number): RowModel[] {

@@ -1,18 +1,7 @@
 import type { RowCell } from "../theme/cells.ts";
 import { Row } from "../theme/Row.tsx";
-import { Rows } from "../theme/Rows.tsx";
 import { useTheme } from "../theme/ThemeContext.tsx";
-import type { PanelModel, PanelTitleModel } from "./models/panel-model.ts";
-import { PaneBox } from "./PaneBox.tsx";
-
-/** Events, jobs, problems, the audit or the log, below the table. */
-export function Panel({ model: { rows, ...size } }: { model: PanelModel }) {
-  return (
-    <PaneBox size={size}>
-      <Rows rows={rows} width={size.width} />
-    </PaneBox>
-  );
-}
+import type { PanelTitleModel } from "./models/panel-model.ts";
 
 /** The line above the panel: the names of its views. */
 export function PanelTitle({ model: { width, isFocused, titles } }: { model: PanelTitleModel }) {
