@@ -2,7 +2,7 @@ import { Box } from "ink";
 import { Bar } from "./Bar.tsx";
 import type { ScreenModel } from "./models/screen-model.ts";
 import { OverlayBox } from "./OverlayBox.tsx";
-import { Pane } from "./Pane.tsx";
+import { PaneArea } from "./PaneArea.tsx";
 import { PanelTitle } from "./PanelTitle.tsx";
 import { Divider, TitleRule } from "./Rules.tsx";
 import { Tabs } from "./Tabs.tsx";
@@ -15,12 +15,12 @@ export function Screen({ model }: { model: ScreenModel }) {
     <Box flexDirection="column" width={screen.width} height={screen.height} overflow="hidden">
       <Bar bar={header} />
       <Box>
-        {explorer && <Pane model={explorer} />}
+        {explorer && <PaneArea model={explorer} />}
         {explorer && hasMain && <Divider height={explorer.height + 1} />}
         {hasMain && <Main model={model} />}
       </Box>
       {panel && <PanelTitle model={panelTitle} />}
-      {panel && <Pane model={panel} />}
+      {panel && <PaneArea model={panel} />}
       <Box flexGrow={1} />
       <Bar bar={status} />
       {overlays.map((overlay, at) => (
@@ -37,12 +37,12 @@ function Main({ model: { table, detail, tabs, isBeside, isDetailFocused } }: { m
     <Box flexDirection="column">
       <Tabs model={tabs} />
       <Box flexDirection={isBeside ? "row" : "column"}>
-        {table && <Pane model={table} />}
+        {table && <PaneArea model={table} />}
         {table && detail && isBeside && <Divider height={detail.height} />}
         {table && detail && !isBeside && (
           <TitleRule title="DETAIL" isFocused={isDetailFocused} width={detail.width} />
         )}
-        {detail && <Pane model={detail} />}
+        {detail && <PaneArea model={detail} />}
       </Box>
     </Box>
   );

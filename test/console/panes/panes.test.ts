@@ -9,7 +9,7 @@ import { buildBar } from "../../../src/console/panes/models/bar-model.ts";
 import { buildDetailRows } from "../../../src/console/panes/models/detail-rows.ts";
 import { buildExplorerRows } from "../../../src/console/panes/models/explorer-rows.ts";
 import { buildTableRows } from "../../../src/console/panes/models/table-rows.ts";
-import { Pane } from "../../../src/console/panes/Pane.tsx";
+import { PaneArea } from "../../../src/console/panes/PaneArea.tsx";
 import { PanelTitle } from "../../../src/console/panes/PanelTitle.tsx";
 import { Divider, TitleRule } from "../../../src/console/panes/Rules.tsx";
 import { Tabs } from "../../../src/console/panes/Tabs.tsx";
@@ -17,7 +17,7 @@ import type { ConsoleData } from "../../../src/console/parts/parts.ts";
 import {
   type Cursor,
   createInitialState,
-  type Pane as PaneId,
+  type Pane,
   START_CURSOR,
   type TabState,
   updateTab,
@@ -77,7 +77,7 @@ function renderPane(
   theme = getTheme("mono", "16", true),
 ): string[] {
   const rows = buildRows({ theme, ...app } as ConsoleData, size);
-  return renderComponent(createElement(Pane, { model: { ...size, rows } }), theme);
+  return renderComponent(createElement(PaneArea, { model: { ...size, rows } }), theme);
 }
 
 describe("the explorer", () => {
@@ -93,7 +93,7 @@ describe("the explorer", () => {
   });
 
   it("has another title while it has the keyboard", () => {
-    const render = (focus: PaneId) => {
+    const render = (focus: Pane) => {
       const app = { state: { ...createInitialState(), focus }, tree: { nodes: [] } };
       return renderPane(buildExplorerRows, app, { width: 12, height: 1 }, ansi);
     };
@@ -143,7 +143,7 @@ describe("the table", () => {
   function createTable(keys: readonly string[], cursor: Cursor) {
     const app = { theme: getTheme("mono", "16", true), ...createApp(keys, { cursor }) };
     const rows = buildTableRows(app as unknown as ConsoleData, size);
-    return createElement(Pane, { model: { ...size, rows } });
+    return createElement(PaneArea, { model: { ...size, rows } });
   }
 });
 
@@ -164,7 +164,7 @@ describe("the panel", () => {
   it("shows as many rows as fit", () => {
     const rows = ["one", "two", "three"].map((text) => createRow(text));
     const model = { width: 20, height: 2, rows };
-    expect(renderComponent(createElement(Pane, { model }))).toEqual(["one", "two"]);
+    expect(renderComponent(createElement(PaneArea, { model }))).toEqual(["one", "two"]);
   });
 
   it("has the names of its views above it, as wide as the screen", () => {

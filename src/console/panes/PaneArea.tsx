@@ -3,7 +3,7 @@ import { Rows } from "../theme/Rows.tsx";
 import type { PaneModel } from "./models/screen-model.ts";
 
 /** A pane. What does not fit is not shown. */
-export function Pane({ model: { width, height, rows } }: { model: PaneModel }) {
+export function PaneArea({ model: { width, height, rows } }: { model: PaneModel }) {
   return (
     <Box flexDirection="column" width={width} height={height} overflow="hidden">
       <Box flexDirection="column" width={width} flexShrink={0}>
