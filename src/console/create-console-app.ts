@@ -5,18 +5,19 @@ import { ACTION_HANDLERS } from "./actions/action-handlers.ts";
 import { listKeyActions } from "./actions/keys/key-actions.ts";
 import { createKeymap } from "./actions/keys/keymap.ts";
 import { ConsoleApp, type ConsolePorts } from "./console-app.ts";
-import type { ConsoleState } from "./state/console-state.ts";
+import type { ConsoleState, TabId } from "./state/console-state.ts";
 import { restoreState, toConsolePreferences } from "./state/preferences.ts";
 import { getPreferencesPath, readPreferences, writePreferences } from "./state/preferences-file.ts";
 import { createThemeLookup } from "./theme/choose-theme.ts";
 
-/** Builds the console from its settings. */
-export function createConsoleApp(ports: ConsolePorts): ConsoleApp {
+/** Builds the console from its settings. @param view  the tab to begin with; undefined: the last one */
+export function createConsoleApp(ports: ConsolePorts, view: TabId | undefined): ConsoleApp {
   const { context, io, call } = ports;
   const { keymap, findings } = createKeymap(listKeyActions(COMMANDS), context.settings.keyBindings);
   const getThemeByName = createThemeLookup(io, { ascii: call.flags.ascii === true });
   const options = { keymap, getThemeByName, handlers: ACTION_HANDLERS };
-  const app = new ConsoleApp(ports, options, loadInitialState(io, context));
+  const state = loadInitialState(io, context);
+  const app = new ConsoleApp(ports, options, { ...state, tab: view ?? state.tab });
   for (const finding of findings) app.log.add(finding);
   const [first] = findings;
   if (first !== undefined) app.showToast(first, "problem");

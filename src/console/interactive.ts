@@ -48,17 +48,17 @@ class InteractiveConsole {
     this.#display = call.flags.plain
       ? new PlainDisplay(io)
       : new ScreenDisplay(io, { mouse: context.settings.mouse });
-    this.#app = createConsoleApp({
+    const ports = {
       ...{ call, io, context },
       repaint: () => this.#repaint(),
       suspend: () => this.#terminal.suspend(),
       redraw: () => this.#display.forget(),
-      quit: (code) => {
+      quit: (code: number) => {
         this.#keys.end(); // ignores input after the key that quits
         this.#ended.resolve(code);
       },
-    });
-    if (view !== undefined) this.#app.update((state) => ({ ...state, tab: view }));
+    };
+    this.#app = createConsoleApp(ports, view);
     this.#terminal = this.#createTerminalSession(io);
   }
 

@@ -16,16 +16,11 @@ export async function printConsoleOnce(
 ): Promise<number> {
   const around = { ...io, terminal: { ...io.terminal, getSize: () => options.size } };
   let wake = () => {};
-  const app = createConsoleApp({
-    call,
-    io: around,
-    context,
-    repaint: () => wake(),
-    suspend: () => {},
-    redraw: () => {},
-    quit: () => {},
-  });
-  if (options.view !== undefined) app.update((state) => ({ ...state, tab: options.view ?? state.tab }));
+  const ignore = () => {};
+  const app = createConsoleApp(
+    { call, io: around, context, repaint: () => wake(), suspend: ignore, redraw: ignore, quit: ignore },
+    options.view,
+  );
   const deadline = context.clock.now() + context.settings.connectTimeout;
   try {
     app.begin();

@@ -2,7 +2,7 @@ import { formatBriefDuration, formatInstant } from "../../base/duration.ts";
 import { quoteShellWord } from "../../base/shell.ts";
 import type { AuditRecord } from "../../protocol/audit.ts";
 import type { PastRun } from "../../protocol/history.ts";
-import type { SessionLivenessMap } from "../explain/explain-text.ts";
+import type { ExplainContext } from "../explain/explain-text.ts";
 import type { RunnerLiveness } from "../rows/liveness.ts";
 import type { Snapshot } from "../snapshot/snapshot.ts";
 import { formatAuditAuthor, shortenOwner } from "../tables/cells.ts";
@@ -75,10 +75,7 @@ export interface ItemColumn<T> extends DetailColumn {
 }
 
 /** Inputs for a detail in addition to the snapshot. */
-export interface DetailContext {
-  /** Wall clock, ms since the epoch. */
-  wall: number;
-  sessions: SessionLivenessMap;
+export interface DetailContext extends ExplainContext {
   /** Liveness of the host of the run; undefined if it was not checked. */
   host?: Pick<RunnerLiveness, "verdict" | "text"> | undefined;
 }

@@ -22,10 +22,11 @@ import { buildTicketFacts } from "./ticket.ts";
 
 /** Builds the detail of a run: what it holds or waits for, and why it waits. */
 export function buildRunDetail(snapshot: Snapshot, claim: Claim, detailContext: DetailContext): Detail {
-  const { wall, sessions } = detailContext;
   const claimEntry = claim.entries.find(({ entry }) => entry.ticket !== undefined) ?? claim.entries[0];
   const own = claimEntry === undefined ? [] : buildTicketFacts(claimEntry.entry, detailContext);
-  const lines = isHolder(claim) ? [] : formatExplanation(explain(snapshot, claim, wall), wall, sessions);
+  const lines = isHolder(claim)
+    ? []
+    : formatExplanation(explain(snapshot, claim, detailContext.wall), detailContext);
   return {
     heading: `run ${claim.run}: ${computeClaimState(claim)}`,
     tone: getStateTone(computeClaimState(claim)),

@@ -3,7 +3,7 @@
 // src/console/actions/commands/preview.ts, src/console/actions/commands/row-action.ts, src/console/overlays/dialog/run-job-requests.ts,
 // src/console/actions/open.ts, src/console/actions/wrap-row-action.ts, src/console/data/detail/build-detail.ts,
 // src/console/data/detail/debounced-fetch.ts, src/console/data/detail/detail-cache.ts,
-// src/console/panes/models/detail-model.ts, src/console/navigation/move-in-detail.ts,
+// src/console/panes/models/detail-rows.ts, src/console/navigation/move-in-detail.ts,
 // src/console/overlays/dialog/changed-rows.ts, src/console/overlays/dialog/dialog-preview.ts,
 // src/console/overlays/dialog/dialog-requests.ts, src/console/overlays/dialog/dialog-overlay.ts, src/console/overlays/dialog/open-dialog.ts,
 // src/console/overlays/output.ts, src/console/overlays/dialog/dialog-model.ts

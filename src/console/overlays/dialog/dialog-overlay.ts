@@ -79,7 +79,7 @@ export class DialogOverlay implements Overlay, DialogView {
 
   /** Whether a key can confirm what is on the screen. */
   get isReady(): boolean {
-    return this.isReading || this.#preview.isRead;
+    return this.isReading || this.#preview.bound !== undefined;
   }
 
   /** The first missing or wrong value of the form. There is no preview until it is corrected. */

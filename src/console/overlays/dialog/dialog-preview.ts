@@ -47,12 +47,10 @@ export class DialogPreview {
     this.#onRunsChanged = onRunsChanged;
   }
 
-  /** Whether the user can have read what would happen. Otherwise a key was meant for something else. */
-  get isRead(): boolean {
-    return this.bound !== undefined;
-  }
-
-  /** The previews that a key confirms: the last ones that were on the screen for long enough. */
+  /**
+   * The previews that a key confirms: the last ones that were on the screen for long enough to be read. Undefined
+   * before: a key was meant for something else.
+   */
   get bound(): readonly CommandPreview[] | undefined {
     return this.previews === undefined ? undefined : this.#read;
   }
