@@ -93,7 +93,10 @@ interface DetailTableOptions<T> {
   getTarget?: (item: T) => DetailTarget;
 }
 
-/** Builds a table section with a row for each item; none without items. If rows are omitted, the title states the numbers. */
+/**
+ * Builds a table section with a row for each item; none without items. If rows are omitted, the title states the
+ * numbers.
+ */
 export function buildDetailTable<T>(
   title: string,
   columns: readonly ItemColumn<T>[],

@@ -20,7 +20,7 @@ const COLUMNS: readonly ItemColumn<OccurrenceOutcome>[] = [
   { title: "RESULT", priority: 1, isMarked: true, getCell: buildResultCell },
   { title: "SCHEDULED", priority: 2, getCell: formatScheduled },
   { title: "HOST", priority: 2, getCell: ({ host = "" }) => buildOwnerCell(host) },
-  { title: "TOOK", priority: 2, align: "right", getCell: formatDurationOf },
+  { title: "TOOK", priority: 2, align: "right", getCell: formatRunTime },
   { title: "LATE", priority: 3, align: "right", getCell: ({ late }) => formatIfKnown(late, formatLateness) },
   { title: "ATTEMPT", priority: 4, align: "right", getCell: ({ attempt }) => formatIfKnown(attempt, String) },
   { title: "CODE", priority: 2, align: "right", getCell: ({ code }) => formatIfKnown(code, String) },
@@ -31,7 +31,7 @@ function buildResultCell({ result }: OccurrenceOutcome): Cell {
   return { text: result, tone: getResultTone(result) };
 }
 
-function formatDurationOf({ startedAt, endedAt }: OccurrenceOutcome): string | undefined {
+function formatRunTime({ startedAt, endedAt }: OccurrenceOutcome): string | undefined {
   return formatIfKnown(startedAt, (start) => formatBriefDuration(endedAt - start));
 }
 
