@@ -1,6 +1,6 @@
 /**
  * Plays random schedules of the real `work/` code and checks the invariants of docs/safety.md at every step.
- * npm run simulate -- [--count N] [--seed S] [--bail] [--trace] | --scenario NAME; a violation prints the seed that replays it.
+ * npm run simulate -- [--count N] [--seed S] [--bail] [--trace] [--combined] | --scenario NAME; a violation prints the seed that replays it.
  */
 import { parseArgs } from "node:util";
 import { SCENARIOS } from "../fixtures/simulation/scenarios.ts";
@@ -12,6 +12,7 @@ const { values } = parseArgs({
     seed: { type: "string" },
     bail: { type: "boolean" },
     trace: { type: "boolean" },
+    combined: { type: "boolean" },
     scenario: { type: "string" },
   },
 });
@@ -30,7 +31,10 @@ let grants = 0;
 const started = performance.now();
 
 for (let seed = first; seed < first + count; seed += 1) {
-  const report = await playSchedule(seed, values.trace ? printEvent : undefined);
+  const report = await playSchedule(seed, {
+    trace: values.trace ? printEvent : undefined,
+    combines: values.combined === true,
+  });
   grants += report.grants;
   for (const exit of report.exits) exits.set(exit, (exits.get(exit) ?? 0) + 1);
   if (report.violations.length > 0) {

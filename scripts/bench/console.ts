@@ -5,6 +5,7 @@ import { buildPrefixRange } from "../../src/etcd/store.ts";
 import type { BenchCluster } from "./bench-cluster.ts";
 import { startLoad } from "./console-load.ts";
 import { computeMedian, computeQuantile, formatNumber, printNote, printTable } from "./figures.ts";
+import { readProcessorTime } from "./measure.ts";
 import { fillLocks } from "./scale.ts";
 
 const COLUMNS = 160;
@@ -165,13 +166,6 @@ async function measureKeyTimes(terminal: Terminal, presses: number): Promise<num
 
 function readSubject(terminal: Terminal): string | undefined {
   return /lock (\S+): held/.exec(terminal.getScreen().join("\n"))?.[1];
-}
-
-/** Reads the user and system time of a process so far, ms. @see proc_pid_stat(5) */
-function readProcessorTime(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
 /** Reads the current and the peak resident memory, MiB. */

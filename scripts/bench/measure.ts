@@ -23,9 +23,20 @@ export function measureCost(argv: Argv, env: NodeJS.ProcessEnv): Cost {
 
 /** Reads the user and system time of all reaped children, ms. @see proc_pid_stat(5): cutime, cstime */
 function readChildrenTime(): number {
-  const stat = readFileSync("/proc/self/stat", "latin1");
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  const fields = readStat("self");
   return ((Number(fields[13]) + Number(fields[14])) * 1000) / TICKS;
+}
+
+/** Reads the user and system time of a process so far, ms. @see proc_pid_stat(5): utime, stime */
+export function readProcessorTime(pid: number): number {
+  const fields = readStat(pid);
+  return ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS;
+}
+
+/** Reads the fields behind the name of the program. */
+function readStat(pid: number | "self"): string[] {
+  const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+  return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
 }
 
 /**

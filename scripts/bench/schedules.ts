@@ -8,6 +8,7 @@ import { formatDefinition } from "../../src/schedule/definition.ts";
 import { formatDue } from "../../src/schedule/state/due.ts";
 import type { BenchCluster } from "./bench-cluster.ts";
 import { computeQuantile, formatNumber, printNote, printTable } from "./figures.ts";
+import { readProcessorTime } from "./measure.ts";
 import { readRaftIndex } from "./proposals.ts";
 import type { WorkerMessage } from "./schedule-worker.ts";
 
@@ -31,14 +32,24 @@ export async function benchmarkSchedules(cluster: BenchCluster): Promise<void> {
     const joined = await Promise.all(workers.map((worker) => worker.joined));
     const idle = await measureTraffic(cluster, IDLE);
     const before = await readRaftIndex(cluster);
+    const readTimes = () => ({
+      workers: workers.reduce((sum, { pid }) => sum + readProcessorTime(pid), 0),
+      etcd: readProcessorTime(cluster.etcd.pid as number),
+    });
     const due = Date.now() + 3_000;
     await fillSchedules(cluster.store, burst, due);
+    const timesBefore = readTimes();
     const fillCost = BigInt(Math.ceil((2 * burst) / BATCH));
     while (workers.reduce((sum, { late }) => sum + late.length, 0) < burst) await pause(100);
     await pause(2_000); // until the last result is stored
     const proposals = Number((await readRaftIndex(cluster)) - before - fillCost);
     const late = workers.flatMap((worker) => worker.late);
-    printFigures({ all, burst, joined, idle, late, proposals, workers });
+    const times = readTimes();
+    const processor = {
+      workers: (times.workers - timesBefore.workers) / burst,
+      etcd: (times.etcd - timesBefore.etcd) / burst,
+    };
+    printFigures({ all, burst, joined, idle, late, proposals, processor, workers });
   } finally {
     await Promise.all(workers.map((worker) => worker.stop()));
   }
@@ -62,10 +73,12 @@ interface Figures {
   idle: { entries: number; sent: number; received: number };
   late: number[];
   proposals: number;
+  /** Processor time per started task, ms. */
+  processor: { workers: number; etcd: number };
   workers: WatchedWorker[];
 }
 
-function printFigures({ all, burst, joined, idle, late, proposals, workers }: Figures): void {
+function printFigures({ all, burst, joined, idle, late, proposals, processor, workers }: Figures): void {
   const findMost = (pick: (word: (typeof joined)[number]) => number) => Math.max(...joined.map(pick));
   printTable(
     `${all} schedules, ${WORKERS} workers that start at the same time`,
@@ -99,6 +112,9 @@ function printFigures({ all, burst, joined, idle, late, proposals, workers }: Fi
     [["lateness, s", formatQuantile(0.5), formatQuantile(0.95), formatQuantile(0.99), formatQuantile(1)]],
   );
   printNote(`raft entries per start: ${formatNumber(proposals / late.length, 3)}; started: ${late.length}`);
+  printNote(
+    `processor time per start, ms: workers ${formatNumber(processor.workers, 2)}, etcd ${formatNumber(processor.etcd, 2)}`,
+  );
   printNote(
     "The tasks do nothing. The workers, etcd and the benchmark share the processors of this machine.",
   );
@@ -172,6 +188,10 @@ class WatchedWorker {
       });
       this.#child.once("exit", (code) => reject(new Error(`a worker ended with ${code}`)));
     });
+  }
+
+  get pid(): number {
+    return this.#child.pid as number;
   }
 
   async stop(): Promise<void> {

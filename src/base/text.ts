@@ -76,6 +76,11 @@ export function quoteText(text: string, longest = 60): string {
   );
 }
 
+/** Quotes a value of JSON for an error message. */
+export function quoteValue(value: unknown): string {
+  return quoteText(typeof value === "string" ? value : (JSON.stringify(value) ?? "nothing"));
+}
+
 function escapeCodeUnit(char: string, index: number): string {
   return `\\u${char.charCodeAt(index).toString(16).padStart(4, "0")}`;
 }

@@ -1,4 +1,5 @@
 import type { Clock } from "../base/clock.ts";
+import { OVER } from "../base/over.ts";
 import type { Random } from "../base/random.ts";
 import { StoreError } from "./store.ts";
 
@@ -59,7 +60,7 @@ export async function runWithDeadline<T>(
     return await call(stop.signal);
   } finally {
     signal?.removeEventListener("abort", forwardAbort);
-    over.abort();
+    over.abort(OVER);
   }
 }
 

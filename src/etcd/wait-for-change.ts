@@ -1,4 +1,5 @@
 import type { Clock } from "../base/clock.ts";
+import { OVER } from "../base/over.ts";
 import { type Store, StoreError, type WatchRequest } from "./store.ts";
 
 /** Pause after a broken watch before the caller reads again, ms. Prevents a tight loop. */
@@ -28,7 +29,7 @@ export async function waitForChange(
     return await Promise.race([timer, awaitFirstEvent(ports, request, stop.signal)]);
   } finally {
     signal.removeEventListener("abort", forwardAbort);
-    stop.abort();
+    stop.abort(OVER);
   }
 }
 

@@ -1,28 +1,33 @@
 import { basename } from "node:path";
+import * as v from "valibot";
 import { UsageError } from "../base/errors.ts";
 import { parseLeases } from "../fleet/lease-spec.ts";
 import { validateName } from "../protocol/names.ts";
 import { acquireClaim, type HeldClaim } from "../work/run/hold/held-claim.ts";
 import type { ClaimRequest, WaitLimits } from "../work/run/request.ts";
-import type { AcquireOptions, ClaimOptions, Held, Work } from "./claim-types.ts";
+import type { ClaimOptions, Held, Work } from "./claim-types.ts";
 import type { LibraryConnection } from "./connection.ts";
 import { ClaimLostError, ClosedError, translated } from "./errors.ts";
-import { checkOptions, parseDurationOption, pickDefined } from "./option-values.ts";
-import { resolveSessionTimes } from "./session-times.ts";
+import { DURATION, pickDefined, quoteOption, TEXT, TEXTS } from "./options-schema.ts";
+import { resolveSessionTimes, SESSION_OPTIONS } from "./session-times.ts";
 
-const CLAIM_OPTIONS: readonly (keyof ClaimOptions)[] = [
-  ...(["wait", "signal", "group", "ttl", "terminationTimeout", "maxHold", "label", "history"] as const),
-];
-const ACQUIRE_OPTIONS: readonly (keyof AcquireOptions)[] = ["lock", "leases", ...CLAIM_OPTIONS];
-
-/** Checks the names of claim options. @throws ConfigError for an unknown option */
-export function checkClaimOptions(what: string, options: ClaimOptions): void {
-  checkOptions(what, options, CLAIM_OPTIONS);
-}
+const FLAG = v.boolean(quoteOption("is neither true nor false"));
+/** Options of a call that names what it claims. */
+export const CLAIM_OPTIONS = {
+  wait: v.optional(v.lazy((given) => (typeof given === "boolean" ? FLAG : DURATION))),
+  signal: v.optional(v.instance(AbortSignal, quoteOption("is not an AbortSignal"))),
+  group: v.optional(TEXT),
+  ...SESSION_OPTIONS,
+  maxHold: v.optional(DURATION),
+  label: v.optional(TEXT),
+  history: v.optional(FLAG),
+} satisfies Record<keyof ClaimOptions, v.GenericSchema>;
+/** Options of a call without other arguments. */
+export const ACQUIRE_OPTIONS = { lock: v.optional(TEXT), leases: v.optional(TEXTS, []), ...CLAIM_OPTIONS };
+type ParsedOptions = v.InferOutput<v.StrictObjectSchema<typeof ACQUIRE_OPTIONS, undefined>>;
 
 /** Makes a claim and holds it until `release`. @throws the same errors as `Signalbox.acquire` */
-export async function acquire(connection: LibraryConnection, options: AcquireOptions): Promise<HeldImpl> {
-  checkOptions("acquire", options, ACQUIRE_OPTIONS);
+export async function acquire(connection: LibraryConnection, options: ParsedOptions): Promise<HeldImpl> {
   const request = buildClaimRequest(connection, options);
   const closing = new AbortController();
   const waiting = {
@@ -146,18 +151,15 @@ function waitForAbort(signal: AbortSignal): Promise<void> {
 }
 
 /** @throws UsageError, ConfigError */
-function buildClaimRequest(connection: LibraryConnection, options: AcquireOptions): ClaimRequest {
+function buildClaimRequest(connection: LibraryConnection, options: ParsedOptions): ClaimRequest {
   const { settings, facts, macros, user } = connection;
-  const { lock, leases: given = [], history = settings.history } = options;
-  const leases = parseLeases(given, macros);
+  const { lock, history = settings.history, maxHold = settings.maxHold, label = settings.label } = options;
+  const leases = parseLeases(options.leases, macros);
   if (lock !== undefined) validateName("lock", lock);
   else if (leases.length === 0) throw new UsageError("there is nothing to claim; name a lock, or leases");
-  const maxHold =
-    options.maxHold === undefined ? settings.maxHold : parseDurationOption("maxHold", options.maxHold);
-  const label = options.label ?? settings.label;
   const command = basename(process.argv[1] ?? process.execPath);
   return {
-    ...{ leases, patience: parseWaitOption(options, settings.leaseTimeout), history },
+    ...{ leases, patience: toWaitLimits(options, settings.leaseTimeout), history },
     identity: { host: facts.fqdn, pid: process.pid, user, command, ...pickDefined({ label }) },
     ...resolveSessionTimes(settings, options),
     connectTimeout: settings.connectTimeout,
@@ -165,9 +167,9 @@ function buildClaimRequest(connection: LibraryConnection, options: AcquireOption
   };
 }
 
-function parseWaitOption({ wait }: ClaimOptions, leaseTimeout: number | undefined): WaitLimits {
+function toWaitLimits({ wait }: ParsedOptions, leaseTimeout: number | undefined): WaitLimits {
   if (wait === false) return { queues: false, leases: 0 };
   if (wait === undefined) return { queues: false, ...pickDefined({ leases: leaseTimeout }) };
   if (wait === true) return { queues: true, ...pickDefined({ leases: leaseTimeout }) };
-  return { queues: true, lock: parseDurationOption("wait", wait) };
+  return { queues: true, lock: wait };
 }

@@ -1,7 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import { clean } from "../base/text.ts";
 import { type Handler, type ScheduledTask, TaskLost, type TaskResult } from "../work/worker/handler.ts";
-import { parseDurationOption } from "./option-values.ts";
+import { DURATION, parseArgument } from "./options-schema.ts";
 import type { TaskHandler, WorkerTask } from "./schedule-types.ts";
 
 const LONGEST_REASON = 500;
@@ -49,7 +49,10 @@ export class FunctionHandler implements Handler {
       ...{ id: task.id, type: task.type, data: task.definition.data, run: task.run, token: task.token },
       ...{ scheduledTime: new Date(task.scheduled), attempt: task.attempt, signal },
       retry: (wait) => {
-        asked ??= { result: "retry", ...(wait !== undefined && { wait: parseDurationOption("wait", wait) }) };
+        asked ??= {
+          result: "retry",
+          ...(wait !== undefined && { wait: parseArgument("wait", wait, DURATION) }),
+        };
       },
       release: () => {
         asked ??= { result: "released" };

@@ -1,9 +1,10 @@
+import * as v from "valibot";
 import { ConfigError } from "../base/errors.ts";
 import type { Log } from "../base/log.ts";
 import type { ConfigLayer } from "../config/layers.ts";
 import { getSetting, SETTING_KEYS, type SettingKey } from "../config/settings.ts";
 import type { Duration } from "./claim-types.ts";
-import { checkOptions } from "./option-values.ts";
+import { parseOptions } from "./options-schema.ts";
 
 /**
  * How to reach etcd, how this process appears there, and defaults for claims. Settings that are missing are read from where the
@@ -66,7 +67,8 @@ export interface ConnectOptions {
   log?: Log;
 }
 
-const OTHERS = ["config", "env", "log"];
+/** Only the names are checked here: the configuration checks the values of all layers. */
+const OPTIONS = v.entriesFromList([...SETTING_KEYS, "config", "env", "log"], v.optional(v.unknown()));
 
 /**
  * Creates the configuration layer of the options, which overrides all other layers.
@@ -74,9 +76,7 @@ const OTHERS = ["config", "env", "log"];
  * @internal
  */
 export function createOptionLayer(options: ConnectOptions): ConfigLayer {
-  const { config: _, env: __, log: ___, ...given } = options;
-  checkOptions("connect", options, [...SETTING_KEYS, ...OTHERS]);
-  const values = given as { readonly [K in SettingKey]?: unknown };
+  const values: { readonly [K in SettingKey]?: unknown } = parseOptions("connect", options, OPTIONS);
   return (key) => {
     const value = values[key];
     if (value === undefined) return undefined;

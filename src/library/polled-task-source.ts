@@ -1,3 +1,4 @@
+import * as v from "valibot";
 import { VERSION } from "../base/version.ts";
 import { getScheduleType } from "../schedule/definition.ts";
 import type { PolledTask } from "../work/worker/polling/polled-task.ts";
@@ -5,7 +6,7 @@ import { Poller } from "../work/worker/polling/poller.ts";
 import type { Duration } from "./claim-types.ts";
 import type { LibraryConnection } from "./connection.ts";
 import { ClosedError, translated } from "./errors.ts";
-import { checkOptions, parseDurationOption, pickDefined } from "./option-values.ts";
+import { DURATION, parseArgument, parseOptions, pickDefined } from "./options-schema.ts";
 import type { ChangeTracker, UnreadChanges } from "./recent-changes.ts";
 import type { PollOptions, Task, TaskSource } from "./schedule-types.ts";
 
@@ -25,16 +26,14 @@ export class PolledTaskSource implements TaskSource {
     shared: ChangeTracker,
   ): Promise<PolledTaskSource> {
     connection.checkOpen();
-    checkOptions("open", options, ["aliveTime"]);
-    const { aliveTime } = options;
-    const alive = aliveTime === undefined ? undefined : parseDurationOption("aliveTime", aliveTime);
+    const { aliveTime } = parseOptions("open", options, { aliveTime: v.optional(DURATION) });
     const over = new AbortController();
     const own = shared.openUnread(); // before the first read, so that changes during it are read again
     try {
-      const poller = await translated(() => openPoller(connection, alive, over.signal));
+      const poller = await translated(() => openPoller(connection, aliveTime, over.signal));
       return await PolledTaskSource.#adoptSource(
         connection,
-        new PolledTaskSource(connection, alive, poller, own),
+        new PolledTaskSource(connection, aliveTime, poller, own),
       );
     } catch (error) {
       own.close();
@@ -135,9 +134,7 @@ function toTask(polled: PolledTask): Task {
     signal: polled.signal,
     finish: () => translated(() => polled.finish()),
     retry: (wait?: Duration) =>
-      translated(async () =>
-        polled.retry(wait === undefined ? undefined : parseDurationOption("wait", wait)),
-      ),
+      translated(async () => polled.retry(parseArgument("wait", wait, v.optional(DURATION)))),
     fail: (reason: string) => translated(() => polled.fail(reason)),
     release: () => translated(() => polled.release()),
     heartbeat: () => translated(() => polled.sendHeartbeat()),

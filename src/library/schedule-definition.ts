@@ -1,60 +1,54 @@
-import { ConfigError } from "../base/errors.ts";
-import { findNearest, quoteText } from "../base/text.ts";
+import * as v from "valibot";
 import { parseCron } from "../schedule/cron/cron.ts";
-import { type Definition, SCHEDULE_DEFAULTS } from "../schedule/definition.ts";
+import type { Definition } from "../schedule/definition.ts";
+import { SCHEDULE_DEFAULTS } from "../schedule/definition-values.ts";
 import type { FirstOccurrenceOptions } from "../schedule/state/due-transitions.ts";
-import type { Duration } from "./claim-types.ts";
 import { toJsonData } from "./json-data.ts";
-import { parseDurationOption, parseInstantOption, pickDefined } from "./option-values.ts";
-import type { Instant, NewSchedule, ScheduleChanges } from "./schedule-types.ts";
+import { DURATION, INSTANT, parseOptions, pickDefined } from "./options-schema.ts";
+import type { NewSchedule, ScheduleChanges, ScheduleFields } from "./schedule-types.ts";
 
-const DURATIONS = ["delay", "jitter", "deadline", "timeout", "backoff"];
-const PLAIN = ["cron", "type", "timezone", "retries", "catchup", "overlap", "group", "leases", "command"];
-const OTHERS = ["env", "hooks", "note"];
-const FIELDS = [...PLAIN, ...OTHERS, ...DURATIONS, "data", "end"];
+/** Fields of a schedule as programs write them; null removes one. The output is their stored form. */
+const FIELDS = {
+  cron: v.pipe(v.optional(v.unknown()), v.transform(checkCron)),
+  ...v.entriesFromList(["delay", "jitter", "deadline", "timeout", "backoff"], v.nullish(DURATION)),
+  end: v.nullish(INSTANT),
+  data: v.nullish(v.pipe(v.unknown(), v.transform(copyData))),
+  // The schedule operations check these.
+  ...v.entriesFromList(
+    ["type", "timezone", "retries", "catchup", "overlap", "group"],
+    v.optional(v.unknown()),
+  ),
+  ...v.entriesFromList(["leases", "command", "env", "hooks", "note"], v.optional(v.unknown())),
+} satisfies Record<keyof ScheduleFields, v.GenericSchema>;
+const NEW_SCHEDULE = { ...FIELDS, start: v.optional(INSTANT), at: v.optional(INSTANT) };
 
 /**
  * Converts a new schedule to its stored definition and its first occurrence.
  * @throws ConfigError, CronError, NotSupportedError
  */
-export function buildDefinition({ start, at, ...fields }: NewSchedule): {
+export function buildDefinition(schedule: NewSchedule): {
   definition: Definition;
   first: FirstOccurrenceOptions;
 } {
-  const { cron, ...rest } = toStoredFields(fields);
-  const definition = { timezone: SCHEDULE_DEFAULTS.timezone, ...rest, cron } as Definition;
-  const first = pickDefined({
-    start: start === undefined ? undefined : parseInstantOption("start", start),
-    at: at === undefined ? undefined : parseInstantOption("at", at),
-  });
-  return { definition, first };
+  const { start, at, ...fields } = pickDefined(parseOptions("add", schedule, NEW_SCHEDULE));
+  const definition = { timezone: SCHEDULE_DEFAULTS.timezone, ...fields } as Definition;
+  return { definition, first: pickDefined({ start, at }) };
 }
 
 /** Applies changes to a definition. @throws ConfigError, CronError, NotSupportedError */
 export function applyChanges(before: Definition | undefined, changes: ScheduleChanges): Definition {
-  const merged = { ...before, ...toStoredFields(changes) };
+  const merged = { ...before, ...pickDefined(parseOptions("modify", changes, FIELDS)) };
   const kept = Object.entries(merged).filter(([, value]) => value !== null);
   return { timezone: SCHEDULE_DEFAULTS.timezone, ...Object.fromEntries(kept) } as Definition;
 }
 
-/**
- * Converts fields to their stored form: durations in ms, instants in ms since the epoch. Does not validate most values:
- * the schedule operations do.
- */
-function toStoredFields(given: ScheduleChanges): Record<string, unknown> {
-  const fields = Object.entries(given).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(
-    fields.map(([name, value]) => [name, value === null ? null : toStoredValue(name, value)]),
-  );
+/** @throws CronError, which names the part of the expression; the schedule operations refuse other types */
+function checkCron(cron: unknown): unknown {
+  if (typeof cron === "string") parseCron(cron);
+  return cron;
 }
 
-function toStoredValue(name: string, value: unknown): unknown {
-  if (DURATIONS.includes(name)) return parseDurationOption(name, value as Duration);
-  if (name === "end") return parseInstantOption(name, value as Instant);
-  if (name === "data") return toJsonData(name, value);
-  if (name === "cron" && typeof value === "string") parseCron(value); // for its error, which names the field
-  if (FIELDS.includes(name)) return value;
-  const meant = findNearest(name, [...FIELDS, "start", "at"]);
-  const hint = meant === undefined ? "" : `; did you mean ${quoteText(meant)}?`;
-  throw new ConfigError(`unknown schedule field ${quoteText(name)}${hint}`);
+/** @throws NotSupportedError */
+function copyData(data: unknown): unknown {
+  return toJsonData("data", data);
 }

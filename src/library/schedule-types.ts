@@ -1,4 +1,4 @@
-import type { Catchup, HookName, Overlap } from "../schedule/definition.ts";
+import type { Catchup, HookName, Overlap } from "../schedule/definition-values.ts";
 import type { OccurrenceResult } from "../schedule/state/outcome.ts";
 import type { Duration } from "./claim-types.ts";
 

@@ -1,3 +1,4 @@
+import * as v from "valibot";
 import { quoteText } from "../base/text.ts";
 import { validateName } from "../protocol/names.ts";
 import { getScheduleType, isPaused } from "../schedule/definition.ts";
@@ -16,7 +17,7 @@ import {
 } from "../work/schedules/stored-schedules.ts";
 import type { LibraryConnection } from "./connection.ts";
 import { NotFoundError, translated } from "./errors.ts";
-import { parseInstantOption, pickDefined } from "./option-values.ts";
+import { INSTANT, parseOptions, pickDefined, TEXT } from "./options-schema.ts";
 import { PolledTaskSource } from "./polled-task-source.ts";
 import { ChangeTracker } from "./recent-changes.ts";
 import { applyChanges, buildDefinition } from "./schedule-definition.ts";
@@ -30,6 +31,8 @@ import type {
   Task,
   TaskSource,
 } from "./schedule-types.ts";
+
+const PAUSE_OPTIONS = { until: v.optional(INSTANT), reason: v.optional(TEXT) };
 
 /** @see Schedules */
 export class SchedulesImpl implements Schedules {
@@ -75,11 +78,8 @@ export class SchedulesImpl implements Schedules {
     await this.#change(id, () => deleteSchedule(this.#connection.ports, validateName("schedule", id)));
   }
 
-  async pause(id: string, { until, reason }: { until?: Instant; reason?: string } = {}): Promise<void> {
-    const how = pickDefined({
-      reason,
-      until: until === undefined ? undefined : parseInstantOption("until", until),
-    });
+  async pause(id: string, options: { until?: Instant; reason?: string } = {}): Promise<void> {
+    const how = pickDefined(parseOptions("pause", options, PAUSE_OPTIONS));
     await this.#change(id, () => pauseSchedule(this.#connection.ports, validateName("schedule", id), how));
   }
 

@@ -1,9 +1,12 @@
+import * as v from "valibot";
 import { formatDuration } from "../base/duration.ts";
 import { ConfigError } from "../base/errors.ts";
 import type { Settings } from "../config/settings.ts";
 import { canTerminateWithin, computeSmallestTtl } from "../config/ttl.ts";
-import type { Duration } from "./claim-types.ts";
-import { formatOptionValue, parseDurationOption } from "./option-values.ts";
+import { DURATION, TTL } from "./options-schema.ts";
+
+/** Options for the times of a session. */
+export const SESSION_OPTIONS = { ttl: v.optional(TTL), terminationTimeout: v.optional(DURATION) };
 
 /** The times of a session, in the units that the inner modules expect. */
 export interface SessionTimes {
@@ -15,21 +18,13 @@ export interface SessionTimes {
 
 /**
  * Resolves the times from the options, otherwise from the settings.
- * @throws ConfigError if a value is invalid, or the termination timeout does not fit into the ttl
+ * @throws ConfigError if the termination timeout does not fit into the ttl
  */
 export function resolveSessionTimes(
   settings: Pick<Settings, "ttl" | "terminationTimeout">,
-  given: { ttl?: Duration; terminationTimeout?: Duration },
+  given: { ttl?: number | undefined; terminationTimeout?: number | undefined },
 ): SessionTimes {
-  const resolveTime = (name: "ttl" | "terminationTimeout") => {
-    const { [name]: value = settings[name] } = given;
-    return parseDurationOption(name, value);
-  };
-  const [ttl, terminationTimeout] = [resolveTime("ttl"), resolveTime("terminationTimeout")];
-  if (ttl < 2_000 || ttl % 1_000 !== 0)
-    throw new ConfigError(
-      `ttl: ${formatOptionValue(given.ttl)} is not a number of whole seconds, at least 2 s`,
-    );
+  const { ttl = settings.ttl, terminationTimeout = settings.terminationTimeout } = given;
   if (canTerminateWithin(terminationTimeout, ttl)) return { ttl: ttl / 1000, terminationTimeout };
   throw new ConfigError(
     `terminationTimeout ${formatDuration(terminationTimeout)} does not fit into ttl ${formatDuration(ttl)}; ` +

@@ -1,8 +1,9 @@
 import type { AcquireOptions, ClaimOptions, Held, Work } from "./claim-types.ts";
-import { acquire, checkClaimOptions } from "./claims.ts";
+import { ACQUIRE_OPTIONS, acquire, CLAIM_OPTIONS } from "./claims.ts";
 import { LibraryConnection } from "./connection.ts";
 import { UsageError } from "./errors.ts";
 import type { ConnectOptions } from "./options.ts";
+import { parseOptions } from "./options-schema.ts";
 import type { Schedules } from "./schedule-types.ts";
 import { SchedulesImpl } from "./schedules.ts";
 
@@ -70,7 +71,7 @@ class SignalboxImpl implements Signalbox {
   }
 
   async acquire(options: AcquireOptions): Promise<Held> {
-    return await acquire(this.#connection, options);
+    return await acquire(this.#connection, parseOptions("acquire", options, ACQUIRE_OPTIONS));
   }
 
   withLock<T>(lock: string, ...rest: [Work<T>] | [ClaimOptions, Work<T>]): Promise<T> {
@@ -91,13 +92,13 @@ class SignalboxImpl implements Signalbox {
 
   async #runWork<T>(
     call: string,
-    what: AcquireOptions,
+    what: { lock: string } | { leases: readonly string[] },
     rest: [Work<T>] | [ClaimOptions, Work<T>],
   ): Promise<T> {
     const [options, work] = rest.length === 1 ? [{}, rest[0]] : rest;
     if (typeof work !== "function") throw new UsageError("the last argument must be the function to run");
-    checkClaimOptions(call, options);
-    const held = await acquire(this.#connection, { ...options, ...what });
+    const claim = { leases: [], ...parseOptions(call, options, CLAIM_OPTIONS), ...what };
+    const held = await acquire(this.#connection, claim);
     return await held.runWork(work);
   }
 }

@@ -1,9 +1,13 @@
-import { ConfigError } from "../base/errors.ts";
+import * as v from "valibot";
+import { isJsonObject } from "../base/parse-json.ts";
+import { refuseFault } from "../base/schema.ts";
+import { quoteText } from "../base/text.ts";
 import { VERSION } from "../base/version.ts";
 import { readMemberClocks } from "../etcd/members/member-clocks.ts";
 import { buildStoreOptions } from "../etcd/open/store-options.ts";
 import { getScheduleType } from "../schedule/definition.ts";
 import { createTypeMatcher } from "../schedule/handler-types.ts";
+import { isCount } from "../schedule/json-fields.ts";
 import { ScheduleWorker } from "../work/worker/engine/schedule-worker.ts";
 import { findPatternFault } from "../work/worker/file/pattern.ts";
 import type { HandlerRegistry } from "../work/worker/handler.ts";
@@ -12,15 +16,28 @@ import { LeasedHandler } from "../work/worker/handlers/leased-handler.ts";
 import type { LibraryConnection } from "./connection.ts";
 import { translated } from "./errors.ts";
 import { FunctionHandler } from "./function-handler.ts";
-import { checkOptions, formatOptionValue } from "./option-values.ts";
-import type { WorkerOptions } from "./schedule-types.ts";
-import { resolveSessionTimes, type SessionTimes } from "./session-times.ts";
+import { parseOptions, quoteOption, TEXTS } from "./options-schema.ts";
+import type { TaskHandler, WorkerOptions } from "./schedule-types.ts";
+import { resolveSessionTimes, SESSION_OPTIONS, type SessionTimes } from "./session-times.ts";
 import { getConnection, type Signalbox } from "./signalbox.ts";
 
-const CONCURRENCY = 4;
-const OPTIONS: readonly (keyof WorkerOptions)[] = [
-  ...(["handlers", "concurrency", "tags", "ttl", "terminationTimeout"] as const),
-];
+type Handlers = WorkerOptions["handlers"];
+
+const OPTIONS = {
+  handlers: v.pipe(
+    v.custom<Handlers>(isJsonObject, quoteOption("is not an object with a function for each type")),
+    refuseFault(findHandlerFault),
+  ),
+  concurrency: v.optional(
+    v.custom<number>(
+      (value) => isCount(value) && value >= 1,
+      quoteOption("is not a whole number of 1 or more"),
+    ),
+    4,
+  ),
+  tags: v.optional(TEXTS, []),
+  ...SESSION_OPTIONS,
+} satisfies Record<keyof WorkerOptions, v.GenericSchema>;
 
 /**
  * Runs due occurrences of schedules with functions of this program. Schedules that have a command of their own are left to
@@ -40,18 +57,13 @@ export class Worker {
   constructor(signalbox: Signalbox, options: WorkerOptions) {
     const connection = getConnection(signalbox);
     connection.checkOpen();
-    checkOptions("Worker", options, OPTIONS);
-    const { concurrency = CONCURRENCY, tags = [] } = options;
-    if (!Number.isSafeInteger(concurrency) || concurrency < 1)
-      throw new ConfigError(
-        `concurrency: ${formatOptionValue(concurrency)} is not a whole number of 1 or more`,
-      );
+    const { handlers, concurrency, tags, ...given } = parseOptions("Worker", options, OPTIONS);
     const { facts } = connection;
-    const times = resolveSessionTimes(connection.settings, options);
+    const times = resolveSessionTimes(connection.settings, given);
     this.#connection = connection;
     this.#engine = new ScheduleWorker(connection.ports, {
       ...{ host: facts.fqdn, pid: process.pid, version: VERSION, tags, concurrency, ...times },
-      handlers: buildHandlers(connection, options, times),
+      handlers: buildHandlers(connection, handlers, times),
       readMemberClocks: (signal) =>
         readMemberClocks(buildStoreOptions(connection.settings), connection.ports.clock.getWallTime, signal),
     });
@@ -100,19 +112,14 @@ export class Worker {
   }
 }
 
-/** Builds the handlers from the options. @throws ConfigError for a type that is not a valid regular expression */
 function buildHandlers(
   connection: LibraryConnection,
-  { handlers }: WorkerOptions,
+  handlers: Handlers,
   times: SessionTimes,
 ): HandlerRegistry {
   const { ports, facts, user } = connection;
   const leaseAcquirer = createLeaseAcquirer(ports, { facts, user, ...times });
   const table = Object.entries(handlers).map(([type, handle]) => {
-    const fault = findPatternFault(type);
-    if (fault !== undefined) throw new ConfigError(`handlers: ${fault}`);
-    if (typeof handle !== "function")
-      throw new ConfigError(`handlers: the handler of ${formatOptionValue(type)} is not a function`);
     const handler = new FunctionHandler(handle, ports.clock, times.terminationTimeout);
     return { type, matches: createTypeMatcher(type), handler };
   });
@@ -124,4 +131,13 @@ function buildHandlers(
       return handler && definition.leases?.length ? new LeasedHandler(leaseAcquirer, handler) : handler;
     },
   };
+}
+
+function findHandlerFault(handlers: Handlers): string | undefined {
+  for (const [type, handle] of Object.entries<TaskHandler>(handlers)) {
+    const fault = findPatternFault(type);
+    if (fault !== undefined) return fault;
+    if (typeof handle !== "function") return `the handler of ${quoteText(type)} is not a function`;
+  }
+  return undefined;
 }

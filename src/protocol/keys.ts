@@ -34,6 +34,10 @@ const NAMED = {
   "workers/": "worker",
 } as const;
 
+const NAMED_BY_COLLECTION: ReadonlyMap<string, (typeof NAMED)[keyof typeof NAMED]> = new Map(
+  Object.entries(NAMED),
+);
+
 export type QueueKind = "lock" | "resource";
 
 /** Builds and parses every key of signalbox. No other module joins a key with `/`. */
@@ -132,10 +136,9 @@ function parseQueuePath(path: string): ReturnType<Keys["parseQueueKey"]> {
 }
 
 function parsePath(path: string): ParsedKey {
-  for (const [collection, kind] of Object.entries(NAMED)) {
-    const name = path.startsWith(collection) ? decodeName(path.slice(collection.length)) : undefined;
-    if (name !== undefined) return { kind, name };
-  }
+  const named = NAMED_BY_COLLECTION.get(path.slice(0, path.lastIndexOf("/") + 1));
+  const own = named && decodeName(path.slice(path.lastIndexOf("/") + 1));
+  if (named !== undefined && own !== undefined) return { kind: named, name: own };
   const [collection, first = "", second = "", ...rest] = path.split("/");
   if (rest.length > 0) return { kind: "unknown" };
   if (collection === "drains") return parseDrainPath(first, second);

@@ -1,30 +1,12 @@
+import * as v from "valibot";
 import { ConfigError, SignalboxError } from "../base/errors.ts";
 import { isJsonObject } from "../base/parse-json.ts";
-import { type ParseResult, quoteText } from "../base/text.ts";
+import { applySchema, refuseFault } from "../base/schema.ts";
+import { type ParseResult, quoteText, quoteValue } from "../base/text.ts";
 import { parseCron } from "./cron/cron.ts";
 import { checkZone } from "./cron/zone.ts";
-import { isCount, isMillis, isText, type JsonFields, parseJsonFields } from "./json-fields.ts";
-
-export const CATCHUPS = ["all", "latest", "none"] as const;
-/**
- * What happens to missed occurrences. `all`: all run, one after the other. `latest`: only the latest one runs. `none`: only the
- * latest one runs, and only if it is less than a minute late, or less than the `deadline` of the schedule.
- */
-export type Catchup = (typeof CATCHUPS)[number];
-
-export const OVERLAPS = ["forbid", "allow", "replace"] as const;
-/**
- * What happens to an occurrence that is due while the previous one runs. `forbid`: it waits. `allow`: it runs in parallel.
- * `replace`: the previous one is ended, then it runs.
- */
-export type Overlap = (typeof OVERLAPS)[number];
-
-export const HOOK_NAMES = ["start", "success", "failure", "late", "missed"] as const;
-/** Events that call a hook: a start, its success or failure, a late start, and a skipped occurrence. */
-export type HookName = (typeof HOOK_NAMES)[number];
-
-/** A URL, or a command as argv. */
-export type Hook = string | readonly string[];
+import { CATCHUPS, HOOK_NAMES, type Hook, type HookName, OVERLAPS } from "./definition-values.ts";
+import { isCount, isMillis, isText, isTexts, type JsonFields, parseJsonFields } from "./json-fields.ts";
 
 /** A pause set by an operator. The schedule fires only when triggered. */
 export interface Pause {
@@ -36,61 +18,69 @@ export interface Pause {
   why?: string;
 }
 
-/** Definition of a schedule, under `schedules/<id>`. Durations in ms, instants in ms since the epoch. */
-export interface Definition {
-  /** Selects the handler. Default: the id up to the first dot. */
-  type?: string;
+const PAUSE = v.object({
+  by: v.optional(v.string()),
+  at: v.custom(isMillis),
+  until: v.optional(v.custom(isMillis)),
+  why: v.optional(v.string()),
+});
+
+type Hooks = Readonly<Partial<Record<HookName, Hook>>>;
+
+/**
+ * Definition of a schedule, under `schedules/<id>`. Durations in ms, instants in ms since the epoch. It may have other
+ * fields, which a later version wrote.
+ */
+const DEFINITION = v.object({
   /** A cron expression of five fields, or a macro such as `@daily`. */
-  cron: string;
+  cron: v.pipe(
+    createField("cron", isText, 'is not a string such as "*/5 * * * *"'),
+    refuseFault((cron) => catchMessage(() => parseCron(cron))),
+  ),
   /** IANA name of the time zone. */
-  timezone: string;
+  timezone: v.pipe(
+    createField("timezone", isText, "is not a name such as Europe/Berlin"),
+    refuseFault((timezone) => catchMessage(() => checkZone(timezone))),
+  ),
+  /** Selects the handler. Default: the id up to the first dot. */
+  type: createTextField("type"),
   /** Delay after the scheduled time. */
-  delay?: number;
+  delay: createDurationField("delay"),
   /** Maximum of an additional delay that spreads schedules due at the same time. The delay is constant per schedule. */
-  jitter?: number;
+  jitter: createDurationField("jitter"),
   /** There are no occurrences after this instant. */
-  end?: number;
+  end: v.exactOptional(createField("end", isMillis, "is not an instant in ms since the epoch")),
   /** Data for the handler. */
-  data?: unknown;
+  data: v.exactOptional(v.unknown()),
   /** Command to run, as argv, instead of a handler. */
-  command?: readonly string[];
-  env?: Readonly<Record<string, string>>;
-  catchup?: Catchup;
+  command: v.exactOptional(createField("command", isArgv, "is not a list of words")),
+  env: v.exactOptional(createField("env", isEnv, "is not an object of strings")),
+  catchup: createChoiceField("catchup", CATCHUPS),
   /** An occurrence that is later than this is skipped. */
-  deadline?: number;
-  overlap?: Overlap;
+  deadline: createDurationField("deadline"),
+  overlap: createChoiceField("overlap", OVERLAPS),
   /** Only hosts of this group claim the schedule. */
-  group?: string;
+  group: createTextField("group"),
   /** Leases in the syntax of `--lease`: `db=2:10`. */
-  leases?: readonly string[];
+  leases: v.exactOptional(createField("leases", isTexts, "is not a list of strings such as db=2:10")),
   /** A run receives TERM after this time. */
-  timeout?: number;
+  timeout: createDurationField("timeout"),
   /** How often a failed occurrence is started again before it is given up. */
-  retries?: number;
+  retries: v.exactOptional(createField("retries", isCount, "is not a whole number of 0 or more")),
   /** Pause before the first retry; doubled for each further one. */
-  backoff?: number;
-  hooks?: Readonly<Partial<Record<HookName, Hook>>>;
-  note?: string;
+  backoff: createDurationField("backoff"),
+  hooks: v.exactOptional(
+    v.pipe(createField("hooks", isHooks, "is not an object"), refuseFault(findHookFault)),
+  ),
+  note: createTextField("note"),
   /** Source of the import. An import owns the schedules with its source. */
-  source?: string;
-  pause?: Pause;
-}
+  source: createTextField("source"),
+  pause: v.exactOptional(createField("pause", isPause, "cannot be read")),
+});
+export type Definition = v.InferOutput<typeof DEFINITION>;
 
-/** Defaults for fields that a definition does not set. Milliseconds. */
-export const SCHEDULE_DEFAULTS = {
-  timezone: "UTC",
-  catchup: "all",
-  overlap: "forbid",
-  delay: 0,
-  jitter: 0,
-  retries: 0,
-  backoff: 30_000,
-  /** Default deadline of `catchup: none`. */
-  missedAfter: 60_000,
-} as const;
-
-const DURATIONS = ["delay", "jitter", "deadline", "timeout", "backoff"] as const;
-const TEXTS = ["type", "group", "note", "source"] as const;
+/** All fields of a definition. */
+export const DEFINITION_FIELDS: readonly string[] = Object.keys(DEFINITION.entries);
 
 /** Returns the value to store in etcd, for `parseDefinition`. */
 export function formatDefinition(definition: Definition): string {
@@ -116,6 +106,13 @@ export function checkDefinition(definition: Definition): Definition {
   return definition;
 }
 
+/** Returns the first fault of a definition's fields, with the value received; undefined if there is none. */
+export function findDefinitionFault(fields: JsonFields): string | undefined {
+  // A required field that is missing gets the message of a wrong one.
+  const result = applySchema(DEFINITION, { cron: undefined, timezone: undefined, ...fields });
+  return "fault" in result ? result.fault.what : undefined;
+}
+
 /** Returns the type, which selects the handler. */
 export function getScheduleType(id: string, { type }: Pick<Definition, "type">): string {
   return type ?? id.split(".", 1)[0] ?? id;
@@ -126,60 +123,25 @@ export function isPaused({ pause }: Definition, now: number): boolean {
   return pause !== undefined && (pause.until === undefined || pause.until > now);
 }
 
-/** Returns the first fault of a definition's fields, with the value received; undefined if there is none. */
-export function findDefinitionFault(fields: JsonFields): string | undefined {
-  return (
-    findTimeFault(fields) ??
-    findTextFault(fields) ??
-    findNumberFault(fields) ??
-    findRuleFault(fields) ??
-    findPartFault(fields)
-  );
+/** Creates the schema of a field. Its message has the name of the field, the value received, and what is expected. */
+function createField<T>(name: string, is: (value: unknown) => value is T, expected: string) {
+  return v.custom<T>(is, ({ input }) => `${name} ${quoteValue(input)} ${expected}`);
 }
 
-function findTimeFault({ cron, timezone }: JsonFields): string | undefined {
-  if (!isText(cron)) return `cron ${formatValue(cron)} is not a string such as "*/5 * * * *"`;
-  if (!isText(timezone)) return `timezone ${formatValue(timezone)} is not a name such as Europe/Berlin`;
-  return catchMessage(() => {
-    parseCron(cron);
-    checkZone(timezone);
-  });
+function createTextField(name: string) {
+  return v.exactOptional(createField(name, isText, "is not a string"));
 }
 
-function findTextFault(fields: JsonFields): string | undefined {
-  const bad = TEXTS.find((name) => fields[name] !== undefined && !isText(fields[name]));
-  return bad === undefined ? undefined : `${bad} ${formatValue(fields[bad])} is not a string`;
+function createDurationField(name: string) {
+  return v.exactOptional(createField(name, isMillis, "is not a duration in whole ms"));
 }
 
-function findNumberFault(fields: JsonFields): string | undefined {
-  const bad = DURATIONS.find((name) => fields[name] !== undefined && !isMillis(fields[name]));
-  if (bad !== undefined) return `${bad} ${formatValue(fields[bad])} is not a duration in whole ms`;
-  const { retries, end } = fields;
-  if (retries !== undefined && !isCount(retries))
-    return `retries ${formatValue(retries)} is not a whole number of 0 or more`;
-  if (end !== undefined && !isMillis(end))
-    return `end ${formatValue(end)} is not an instant in ms since the epoch`;
-  return undefined;
+function createChoiceField<const T extends readonly string[]>(name: string, choices: T) {
+  const message = `${name} must be one of ${choices.join(", ")}; got `;
+  return v.exactOptional(v.picklist(choices, ({ input }) => message + quoteValue(input)));
 }
 
-function findRuleFault({ catchup, overlap }: JsonFields): string | undefined {
-  if (catchup !== undefined && !CATCHUPS.some((one) => one === catchup))
-    return `catchup must be one of ${CATCHUPS.join(", ")}; got ${formatValue(catchup)}`;
-  if (overlap !== undefined && !OVERLAPS.some((one) => one === overlap))
-    return `overlap must be one of ${OVERLAPS.join(", ")}; got ${formatValue(overlap)}`;
-  return undefined;
-}
-
-function findPartFault({ command, env, leases, hooks, pause }: JsonFields): string | undefined {
-  if (command !== undefined && !isArgv(command))
-    return `command ${formatValue(command)} is not a list of words`;
-  if (env !== undefined && !(isJsonObject(env) && Object.values(env).every(isText)))
-    return `env ${formatValue(env)} is not an object of strings`;
-  if (leases !== undefined && !isTexts(leases))
-    return `leases ${formatValue(leases)} is not a list of strings such as db=2:10`;
-  if (pause !== undefined && !isPause(pause)) return `pause ${formatValue(pause)} cannot be read`;
-  if (hooks === undefined) return undefined;
-  if (!isJsonObject(hooks)) return `hooks ${formatValue(hooks)} is not an object`;
+function findHookFault(hooks: Hooks): string | undefined {
   const bad = Object.entries(hooks).find(([name, hook]) => !isHook(name, hook));
   return (
     bad &&
@@ -187,31 +149,25 @@ function findPartFault({ command, env, leases, hooks, pause }: JsonFields): stri
   );
 }
 
-/**
- * Returns whether a hook can call a URL. Call this when a hook is entered, not when a definition is read: an invalid
- * hook must not stop a schedule.
- */
-export function isHookUrl(text: string): boolean {
-  return /^https?:\/\//i.test(text) && URL.canParse(text);
+/** Returns whether the hooks are an object; `findHookFault` checks each. */
+function isHooks(value: unknown): value is Hooks {
+  return isJsonObject(value);
 }
 
 function isHook(name: string, hook: unknown): boolean {
   return HOOK_NAMES.some((one) => one === name) && (isText(hook) || isArgv(hook));
 }
 
-function isPause(value: unknown): boolean {
-  if (!isJsonObject(value) || !isMillis(value.at)) return false;
-  const { until, by, why } = value;
-  return (
-    (until === undefined || isMillis(until)) && [by, why].every((one) => one === undefined || isText(one))
-  );
+function isPause(value: unknown): value is Pause {
+  return isJsonObject(value) && v.is(PAUSE, value);
 }
 
-const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
-const isArgv = (value: unknown): boolean => isTexts(value) && (value as string[]).length > 0;
+function isArgv(value: unknown): value is readonly string[] {
+  return isTexts(value) && value.length > 0;
+}
 
-function formatValue(value: unknown): string {
-  return isText(value) ? quoteText(value) : quoteText(JSON.stringify(value) ?? "nothing");
+function isEnv(value: unknown): value is Readonly<Record<string, string>> {
+  return isJsonObject(value) && Object.values(value).every(isText);
 }
 
 function catchMessage(check: () => void): string | undefined {

@@ -26,3 +26,6 @@ export function isCount(value: unknown): value is number {
 }
 
 export const isText = (value: unknown): value is string => typeof value === "string";
+
+export const isTexts = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every(isText);

@@ -5,7 +5,8 @@ import {
   findOccurrenceFrom,
   findOccurrenceUntil,
 } from "./cron/occurrence.ts";
-import { type Definition, SCHEDULE_DEFAULTS } from "./definition.ts";
+import type { Definition } from "./definition.ts";
+import { SCHEDULE_DEFAULTS } from "./definition-values.ts";
 import { computeJitter } from "./hash.ts";
 
 /** Times of the occurrences of one schedule, and when each may be claimed. Instants in ms since the epoch. */

@@ -50,6 +50,12 @@ describe.each(BUNDLES)("%s", (bundle, words, refusal) => {
   });
 });
 
+it("run loads no package: each would cost every start", () => {
+  const bundle = readFileSync(join(folder, "run.cjs"), "utf8");
+  expect(bundle).toContain("// src/bin/run.ts");
+  expect(bundle).not.toContain("// node_modules/");
+});
+
 /** With another hash of the version, which is the second word of its head. */
 function otherVersion(bytes: Buffer): Buffer {
   bytes.writeUInt32LE((bytes.readUInt32LE(4) ^ 1) >>> 0, 4);

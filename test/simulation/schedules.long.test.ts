@@ -4,5 +4,11 @@ import { chunksOf, playChunk, withoutStackTraces } from "./seeds.ts";
 withoutStackTraces();
 
 describe("random schedules of the real run, over a network that loses, delays and repeats", () => {
-  test.each(chunksOf(20_000))("seeds from %i on keep every invariant", playChunk);
+  test.each(chunksOf(20_000))("seeds from %i on keep every invariant", (first) => playChunk(first));
+});
+
+describe("random schedules of runs that share a process, which combines their transactions", () => {
+  test.each(chunksOf(10_000))("seeds from %i on keep every invariant", (first) =>
+    playChunk(first, { combines: true }),
+  );
 });

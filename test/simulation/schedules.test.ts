@@ -7,7 +7,7 @@ withoutStackTraces();
 // Every seed is a schedule: runs, deaths, freezes, lost and repeated answers, operators. schedules.long.test.ts plays more,
 // `npm run simulate` millions; a seed that fails here replays with: npm run simulate -- --seed N --trace
 describe("random schedules of the real run, over a network that loses, delays and repeats", () => {
-  test.each(chunksOf(1_000))("seeds from %i on keep every invariant", playChunk);
+  test.each(chunksOf(1_000))("seeds from %i on keep every invariant", (first) => playChunk(first));
 
   test("a seed gives the same schedule every time", async () => {
     const stories = await Promise.all([4711, 4711].map(tell));
@@ -16,8 +16,14 @@ describe("random schedules of the real run, over a network that loses, delays an
   });
 });
 
+describe("random schedules of runs that share a process, which combines their transactions", () => {
+  test.each(chunksOf(1_000))("seeds from %i on keep every invariant", (first) =>
+    playChunk(first, { combines: true }),
+  );
+});
+
 async function tell(seed: number): Promise<string[]> {
   const lines: string[] = [];
-  await playSchedule(seed, (now, text) => lines.push(`${now} ${text}`));
+  await playSchedule(seed, { trace: (now, text) => lines.push(`${now} ${text}`) });
   return lines;
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect } from "vitest";
-import { playSchedule } from "../../fixtures/simulation/schedule.ts";
+import { playSchedule, type ScheduleOptions } from "../../fixtures/simulation/schedule.ts";
 
 export const CHUNK = 1_000;
 
@@ -9,10 +9,10 @@ export function chunksOf(schedules: number): number[] {
 }
 
 /** Plays the schedules of a chunk. */
-export async function playChunk(first: number): Promise<void> {
+export async function playChunk(first: number, options: ScheduleOptions = {}): Promise<void> {
   let grants = 0;
   for (let seed = first; seed < first + CHUNK; seed += 1) {
-    const report = await playSchedule(seed);
+    const report = await playSchedule(seed, options);
     grants += report.grants;
     expect(report.violations, `seed ${seed}`).toEqual([]);
   }

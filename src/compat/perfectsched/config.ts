@@ -1,7 +1,7 @@
 import { dirname, resolve } from "node:path";
 import { ConfigError } from "../../base/errors.ts";
-import { clean, findNearest, quoteText } from "../../base/text.ts";
-import { quoteValue, SourceDocument } from "../../commands/schedule/sheets.ts";
+import { clean, findNearest, quoteText, quoteValue } from "../../base/text.ts";
+import { SourceDocument } from "../../commands/schedule/sheets.ts";
 import { type Call, CONNECTION_SETTINGS } from "../../commands/spec.ts";
 import { resolveConfig } from "../../config/config.ts";
 import type { Env, FileContent } from "../../config/files.ts";

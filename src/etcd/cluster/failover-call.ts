@@ -1,4 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
+import { OVER } from "../../base/over.ts";
 import { type AttemptOptions, type Member, MemberError } from "../member.ts";
 import { StoreError } from "../store.ts";
 import type { Timeouts } from "../timeouts.ts";
@@ -175,7 +176,7 @@ export class FailoverCall<T> {
     if (this.#isSettled) return;
     this.#isSettled = true;
     tell();
-    this.#timers.abort();
+    this.#timers.abort(OVER);
     for (const { control } of this.#flights)
       control.abort(new StoreError("unavailable", "another attempt was faster"));
     this.#flights.clear();

@@ -1,4 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
+import { OVER } from "../../base/over.ts";
 import { type Advice, type Member, MemberError } from "../member.ts";
 import { StoreError } from "../store.ts";
 import type { Timeouts } from "../timeouts.ts";
@@ -57,7 +58,7 @@ export class LoginCall {
     try {
       return await this.#runRounds();
     } finally {
-      over.abort();
+      over.abort(OVER);
       signal.removeEventListener("abort", forwardAbort);
     }
   }

@@ -1,4 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
+import { OVER } from "../../base/over.ts";
 import { computeSafetyMargin } from "../../config/ttl.ts";
 import { type ClockReading, SMALLEST_JUMP } from "./clock-reading.ts";
 
@@ -107,6 +108,6 @@ export class Horizon {
     const moved = this.#moved;
     this.#moved = new AbortController();
     this.#listener.onShortened(this.#movedBackBy);
-    moved.abort();
+    moved.abort(OVER);
   }
 }

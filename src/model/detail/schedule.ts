@@ -1,7 +1,8 @@
 import { formatBriefDuration, formatDuration, formatInstant } from "../../base/duration.ts";
 import { parseCron } from "../../schedule/cron/cron.ts";
 import { explainCron } from "../../schedule/cron/explain-cron.ts";
-import { type Definition, getScheduleType, SCHEDULE_DEFAULTS } from "../../schedule/definition.ts";
+import { type Definition, getScheduleType } from "../../schedule/definition.ts";
+import { SCHEDULE_DEFAULTS } from "../../schedule/definition-values.ts";
 import type { OpenOccurrence } from "../../schedule/state/due.ts";
 import { parseOutcomes } from "../../schedule/state/outcome.ts";
 import { findRunnerLiveness, type SessionLivenessMap } from "../explain/explain-text.ts";

@@ -1,4 +1,5 @@
-import { type Definition, SCHEDULE_DEFAULTS } from "../definition.ts";
+import type { Definition } from "../definition.ts";
+import { SCHEDULE_DEFAULTS } from "../definition-values.ts";
 import type { DueState, LastOccurrence, OpenOccurrence } from "./due.ts";
 import { type OccurrenceOutcome, type OccurrenceResult, OUTCOMES_LENGTH } from "./outcome.ts";
 

@@ -1,31 +1,35 @@
-import { isJsonObject } from "../../base/parse-json.ts";
+import * as v from "valibot";
 import type { ParseResult } from "../../base/text.ts";
-import { isCount, isMillis, isText, type JsonFields, parseJsonFields } from "../json-fields.ts";
-import { OCCURRENCE_RESULTS, type OccurrenceResult } from "./outcome.ts";
+import { isCount, isMillis, parseJsonFields } from "../json-fields.ts";
+import { OCCURRENCE_RESULTS } from "./outcome.ts";
+import { COUNT, MILLIS } from "./record-schema.ts";
 
 /** An occurrence that was started or triggered, and has not finished. Instants in ms since the epoch. */
-export interface OpenOccurrence {
+const OPEN = v.object({
   /** Its scheduled time, or the instant of the trigger. Unique within a schedule. */
-  scheduled: number;
+  scheduled: MILLIS,
   /** When it may be claimed, unless it is running. */
-  runAt: number;
+  runAt: MILLIS,
   /** Number of starts. */
-  attempt: number;
+  attempt: COUNT,
   /** Number of failures. Starts that neither failed nor finished were lost with their worker. */
-  failures: number;
-  kind: "due" | "trigger";
-}
+  failures: COUNT,
+  kind: v.picklist(["due", "trigger"]),
+});
+const OPEN_LIST = v.array(OPEN);
+export type OpenOccurrence = v.InferOutput<typeof OPEN>;
 
 /** Result of the last occurrence that ended. */
-export interface LastOccurrence {
-  scheduled: number;
-  startedAt: number;
-  endedAt: number;
+const LAST = v.object({
+  scheduled: MILLIS,
+  startedAt: MILLIS,
+  endedAt: MILLIS,
   /** Delay between the due time and the start, ms. */
-  late: number;
-  result: OccurrenceResult;
-  run: string;
-}
+  late: MILLIS,
+  result: v.picklist(OCCURRENCE_RESULTS),
+  run: v.string(),
+});
+export type LastOccurrence = v.InferOutput<typeof LAST>;
 
 /** State of a schedule, under `due/<id>`. Instants in ms since the epoch. */
 export interface DueState {
@@ -49,31 +53,13 @@ export function parseDue(text: string): ParseResult<DueState> {
   if (fields === undefined || !isMillis(fields.runAt)) return { fault: "it is not the state of a schedule" };
   const { next, runAt, open = [], last, dead } = fields;
   if (next !== undefined && !isMillis(next)) return { fault: "its next time is not an instant" };
-  if (!Array.isArray(open) || !open.every(isOpen)) return { fault: "its open occurrences cannot be read" };
+  if (!v.is(OPEN_LIST, open)) return { fault: "its open occurrences cannot be read" };
   return {
     value: {
       ...(next !== undefined && { next }),
       ...{ runAt, open },
-      ...(isLast(last) && { last }),
+      ...(v.is(LAST, last) && { last }),
       ...(isCount(dead) && dead > 0 && { dead }),
     },
   };
-}
-
-function isOpen(value: unknown): value is OpenOccurrence {
-  if (!isJsonObject(value)) return false;
-  const { scheduled, runAt, attempt, failures, kind } = value;
-  return [scheduled, runAt].every(isMillis) && [attempt, failures].every(isCount) && isKind(kind);
-}
-
-const isKind = (value: unknown): boolean => value === "due" || value === "trigger";
-
-function isLast(value: unknown): value is LastOccurrence {
-  if (!isJsonObject(value)) return false;
-  const { scheduled, startedAt, endedAt, late, result, run }: JsonFields = value;
-  return (
-    [scheduled, startedAt, endedAt, late].every(isMillis) &&
-    OCCURRENCE_RESULTS.some((one) => one === result) &&
-    isText(run)
-  );
 }

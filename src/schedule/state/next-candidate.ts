@@ -1,4 +1,5 @@
-import { type Definition, isPaused, SCHEDULE_DEFAULTS } from "../definition.ts";
+import { type Definition, isPaused } from "../definition.ts";
+import { SCHEDULE_DEFAULTS } from "../definition-values.ts";
 import type { DueState, OpenOccurrence } from "./due.ts";
 
 /** An occurrence that may be claimed. Instants in ms since the epoch. */

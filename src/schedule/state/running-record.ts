@@ -1,20 +1,23 @@
+import * as v from "valibot";
 import type { ParseResult } from "../../base/text.ts";
-import { isCount, isMillis, isText, parseJsonFields } from "../json-fields.ts";
+import { parseJsonFields } from "../json-fields.ts";
+import { COUNT, MILLIS } from "./record-schema.ts";
 
 /** Record of a running occurrence, under `running/<id>` on the worker's session. Instants in ms since the epoch. */
-export interface RunningRecord {
+const RUNNING = v.object({
   /** Id of the worker. */
-  worker: string;
-  host: string;
-  pid: number;
+  worker: v.string(),
+  host: v.string(),
+  pid: COUNT,
   /** New for every start. */
-  run: string;
-  scheduled: number;
-  attempt: number;
-  since: number;
+  run: v.string(),
+  scheduled: MILLIS,
+  attempt: COUNT,
+  since: MILLIS,
   /** Delay of the start, ms. */
-  late: number;
-}
+  late: MILLIS,
+});
+export type RunningRecord = v.InferOutput<typeof RUNNING>;
 
 /** Returns the value to store in etcd, for `parseRunning`. */
 export function formatRunning(running: RunningRecord): string {
@@ -22,9 +25,6 @@ export function formatRunning(running: RunningRecord): string {
 }
 
 export function parseRunning(text: string): ParseResult<RunningRecord> {
-  const { worker, host, pid, run, scheduled, attempt, since, late } = parseJsonFields(text) ?? {};
-  const isWhole = [worker, host, run].every(isText) && [pid, attempt].every(isCount);
-  if (!isWhole || ![scheduled, since, late].every(isMillis))
-    return { fault: "it does not say which worker runs which task" };
-  return { value: { worker, host, pid, run, scheduled, attempt, since, late } as RunningRecord };
+  const { success, output } = v.safeParse(RUNNING, parseJsonFields(text));
+  return success ? { value: output } : { fault: "it does not say which worker runs which task" };
 }

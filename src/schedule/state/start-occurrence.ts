@@ -1,4 +1,5 @@
-import { type Definition, SCHEDULE_DEFAULTS } from "../definition.ts";
+import type { Definition } from "../definition.ts";
+import { SCHEDULE_DEFAULTS } from "../definition-values.ts";
 import type { Timing } from "../timing.ts";
 import { addDeadLetter } from "./complete-occurrence.ts";
 import type { DueState, OpenOccurrence } from "./due.ts";

@@ -1,6 +1,7 @@
-import { isJsonObject } from "../../base/parse-json.ts";
+import * as v from "valibot";
 import type { ParseResult } from "../../base/text.ts";
-import { isCount, isMillis, isText, parseJsonFields } from "../json-fields.ts";
+import { isTexts, parseJsonFields } from "../json-fields.ts";
+import { COUNT, MILLIS } from "./record-schema.ts";
 
 /**
  * State of a worker's clock. `ok`: the worker fires. `warns`: it fires and warns (above 0.5 s off). `refuses`: it does
@@ -10,23 +11,25 @@ export const CLOCK_STATES = ["ok", "warns", "refuses"] as const;
 export type ClockState = (typeof CLOCK_STATES)[number];
 
 /** Record of a worker, under `workers/<id>` on its session. Instants in ms since the epoch. */
-export interface WorkerRecord {
-  host: string;
-  pid: number;
-  version: string;
-  since: number;
+const WORKER = v.object({
+  host: v.string(),
+  pid: COUNT,
+  version: v.string(),
+  since: MILLIS,
   /** Wall clock of the worker when it wrote the record. Other workers compare their clocks when they receive it. */
-  wall: number;
+  wall: MILLIS,
   /** Number of the record, from 1. */
-  beat: number;
+  beat: COUNT,
   /** Schedule types with a handler: exact, or a `/regular expression/`. */
-  types: readonly string[];
+  types: v.custom<readonly string[]>(isTexts),
   /** Tags of the worker. Its groups are not included; they are read from the configuration. */
-  tags: readonly string[];
+  tags: v.custom<readonly string[]>(isTexts),
   /** Number of running tasks, and the limit. */
-  running: number;
-  concurrency: number;
-  clock: ClockState;
+  running: COUNT,
+  concurrency: COUNT,
+  clock: v.picklist(CLOCK_STATES),
+});
+export interface WorkerRecord extends v.InferOutput<typeof WORKER> {
   /** The worker claims nothing more and will leave. */
   isLeaving?: true;
 }
@@ -37,14 +40,6 @@ export function formatWorker(record: WorkerRecord): string {
 }
 
 export function parseWorker(text: string): ParseResult<WorkerRecord> {
-  const fields = parseJsonFields(text) ?? {};
-  const { host, pid, version, since, wall, beat, types, tags, running, concurrency, clock } = fields;
-  const isWhole =
-    [host, version].every(isText) &&
-    [pid, beat, running, concurrency].every(isCount) &&
-    [since, wall].every(isMillis) &&
-    [types, tags].every((list) => Array.isArray(list) && list.every(isText)) &&
-    CLOCK_STATES.some((state) => state === clock);
-  if (!isWhole || !isJsonObject(fields)) return { fault: "it is not a worker's record" };
-  return { value: fields as unknown as WorkerRecord };
+  const fields: unknown = parseJsonFields(text);
+  return v.is(WORKER, fields) ? { value: fields } : { fault: "it is not a worker's record" };
 }

@@ -1,3 +1,4 @@
+import { OVER } from "../../base/over.ts";
 import { isCompacted, isUnavailable } from "../../etcd/retry.ts";
 import type { StoreError, WatchBatch } from "../../etcd/store.ts";
 import type { KeyRange } from "../../protocol/txn.ts";
@@ -150,6 +151,6 @@ async function isLate({ clock }: ObserverPorts, reading: Promise<unknown>): Prom
   try {
     return await Promise.race([late, settled]);
   } finally {
-    over.abort();
+    over.abort(OVER);
   }
 }

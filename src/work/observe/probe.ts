@@ -1,3 +1,4 @@
+import { OVER } from "../../base/over.ts";
 import { StoreError } from "../../etcd/store.ts";
 import type { ObserverPorts } from "./ports.ts";
 
@@ -33,6 +34,6 @@ export async function probeEtcd(
     const { revision } = await store.readRange({ key: keys.prefix, keysOnly: true, limit: 1 }, either);
     return { ms: clock.now() - start, revision };
   } finally {
-    over.abort();
+    over.abort(OVER);
   }
 }

@@ -1,3 +1,4 @@
+import { OVER } from "../../base/over.ts";
 import { isCompacted, isUnavailable } from "../../etcd/retry.ts";
 import { findFirstKey, type Op } from "../../protocol/txn.ts";
 import type { ObserverPorts } from "../observe/ports.ts";
@@ -121,7 +122,7 @@ async function watchDepartures(
   const time = new AbortController();
   const stop = AbortSignal.any([signal, time.signal]);
   const timer = ports.clock.sleep(ms, stop).then(
-    () => time.abort(),
+    () => time.abort(OVER),
     () => {},
   );
   const { keys } = remaining;
@@ -139,7 +140,7 @@ async function watchDepartures(
   } catch (error) {
     if (!time.signal.aborted) throw error;
   } finally {
-    time.abort();
+    time.abort(OVER);
     await timer;
   }
 }

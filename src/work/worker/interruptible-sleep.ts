@@ -1,4 +1,5 @@
 import type { Clock } from "../../base/clock.ts";
+import { OVER } from "../../base/over.ts";
 
 /** A sleep that `wake` ends early. */
 export class InterruptibleSleep {
@@ -20,9 +21,14 @@ export class InterruptibleSleep {
 
   /** Sleeps until `wake` is called, `ms` have passed, or the signal is aborted. Never rejects. */
   async sleep(ms: number, signal: AbortSignal): Promise<void> {
+    const called = this.#called;
     const over = new AbortController();
-    const timer = this.#clock.sleep(ms, AbortSignal.any([signal, over.signal])).catch(() => {});
-    await Promise.race([timer, this.#called.promise]);
-    over.abort();
+    const wake = () => called.resolve();
+    signal.addEventListener("abort", wake, { once: true });
+    if (signal.aborted) wake();
+    const timer = this.#clock.sleep(ms, over.signal).catch(() => {});
+    await Promise.race([timer, called.promise]);
+    signal.removeEventListener("abort", wake);
+    over.abort(OVER);
   }
 }

@@ -1,4 +1,4 @@
-import { CATCHUPS, HOOK_NAMES, OVERLAPS } from "../../../schedule/definition.ts";
+import { CATCHUPS, HOOK_NAMES, OVERLAPS } from "../../../schedule/definition-values.ts";
 import type { Flag } from "../../spec.ts";
 
 /** Flags for the fields of a schedule other than its cron text. In `edit`, an empty value removes the field. */

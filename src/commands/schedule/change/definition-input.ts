@@ -2,14 +2,14 @@ import { UsageError } from "../../../base/errors.ts";
 import { findInexactNumber } from "../../../base/json-numbers.ts";
 import { quoteText } from "../../../base/text.ts";
 import { checkZone } from "../../../schedule/cron/zone.ts";
+import type { Definition } from "../../../schedule/definition.ts";
 import {
   type Catchup,
-  type Definition,
   HOOK_NAMES,
   type Hook,
   isHookUrl,
   type Overlap,
-} from "../../../schedule/definition.ts";
+} from "../../../schedule/definition-values.ts";
 import { getListFlag, getTextFlag, parseCountFlag, parseDurationFlag } from "../../command-line/flags.ts";
 import type { Call } from "../../spec.ts";
 import { checkLeases, checkName, parseCommandWords } from "../command-words.ts";

@@ -1,6 +1,7 @@
 import { formatDuration } from "../../../base/duration.ts";
 import { quoteShellWord } from "../../../base/shell.ts";
-import type { Definition, Hook } from "../../../schedule/definition.ts";
+import type { Definition } from "../../../schedule/definition.ts";
+import type { Hook } from "../../../schedule/definition-values.ts";
 
 const DURATIONS = ["delay", "jitter", "deadline", "timeout", "backoff"] as const;
 const TEXTS = ["type", "catchup", "overlap", "group", "note"] as const;

@@ -2,7 +2,7 @@ import { userInfo } from "node:os";
 import { basename } from "node:path";
 import { UsageError } from "../../../base/errors.ts";
 import { checkZone } from "../../../schedule/cron/zone.ts";
-import type { Catchup, Overlap } from "../../../schedule/definition.ts";
+import type { Catchup, Overlap } from "../../../schedule/definition-values.ts";
 import type { CrontabFormat } from "../../../syntax/crontab.ts";
 import { guessCrontabFormat } from "../../../syntax/crontab-format.ts";
 import type { ScheduleImport } from "../../../work/schedules/import-schedules.ts";

@@ -1,4 +1,4 @@
-import { CATCHUPS, OVERLAPS } from "../../../schedule/definition.ts";
+import { CATCHUPS, OVERLAPS } from "../../../schedule/definition-values.ts";
 import { ACTION_FLAGS } from "../../command-line/flags.ts";
 import { type Argument, CONNECTION_SETTINGS, type Command, type Flag } from "../../spec.ts";
 

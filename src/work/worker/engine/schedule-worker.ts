@@ -1,4 +1,5 @@
 import type { Random } from "../../../base/random.ts";
+import { combineTransactions } from "../../../etcd/combined/combined-store.ts";
 import { isUnavailable } from "../../../etcd/retry.ts";
 import { StoreError } from "../../../etcd/store.ts";
 import type { WorkerListener } from "../events.ts";
@@ -28,7 +29,7 @@ export class ScheduleWorker {
   #isDraining = false;
 
   constructor(ports: SchedulePorts, options: ScheduleWorkerOptions) {
-    this.#ports = ports;
+    this.#ports = { ...ports, store: combineTransactions(ports.store, ports.clock, ports.keys) };
     this.#options = { ...options, listener: catchListenerErrors(options.listener, ports) };
   }
 

@@ -1,8 +1,7 @@
 import { isMap, LineCounter, parseDocument } from "yaml";
 import { ConfigError } from "../../../base/errors.ts";
-import { isJsonObject, parseJson } from "../../../base/parse-json.ts";
-import { clean, findNearest, quoteText } from "../../../base/text.ts";
-import type { JsonFields } from "../../../schedule/json-fields.ts";
+import { parseJson } from "../../../base/parse-json.ts";
+import { clean } from "../../../base/text.ts";
 
 export type DocumentPath = readonly (string | number)[];
 
@@ -36,16 +35,6 @@ export class SourceDocument {
     return new ConfigError(`${clean(this.file)}: ${message}`);
   }
 
-  /** Returns the fields of an object, and rejects unknown fields. @throws ConfigError */
-  parseFields(path: DocumentPath, value: unknown, known: readonly string[]): JsonFields {
-    if (!isJsonObject(value)) throw this.createError(path, `${quoteValue(value)} is not an object`);
-    const stray = Object.keys(value).find((key) => !known.includes(key));
-    if (stray === undefined) return value;
-    const meant = findNearest(stray, known);
-    const hint = meant === undefined ? `there are: ${known.join(", ")}` : `did you mean ${meant}?`;
-    throw this.createError([...path, stray], `unknown key; ${hint}`);
-  }
-
   /** Returns the offset of a key, or of the value if it has no key. */
   #findStart(path: DocumentPath): number | undefined {
     const last = path.at(-1);
@@ -69,11 +58,6 @@ export class SourceDocument {
     const { line, col } = this.#lines.linePos(offset);
     return `${clean(this.file)}: line ${line}, column ${col}: ${message}`;
   }
-}
-
-/** Quotes a value for a message. */
-export function quoteValue(value: unknown): string {
-  return quoteText(typeof value === "string" ? value : (JSON.stringify(value) ?? "nothing"));
 }
 
 function formatPath(path: DocumentPath): string {

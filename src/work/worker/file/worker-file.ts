@@ -1,53 +1,18 @@
+import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import type * as v from "valibot";
 import { ConfigError } from "../../../base/errors.ts";
 import { isJsonObject } from "../../../base/parse-json.ts";
-import { clean, type ParseResult } from "../../../base/text.ts";
+import { applySchema } from "../../../base/schema.ts";
+import { clean, quoteValue } from "../../../base/text.ts";
 import { type FileReader, readFileWithMode } from "../../../config/files.ts";
-import { HOOK_NAMES, type Hook, type HookName } from "../../../schedule/definition.ts";
 import type { JsonFields } from "../../../schedule/json-fields.ts";
-import { type DocumentPath, quoteValue, SourceDocument } from "./source-document.ts";
-import { HANDLER_KEYS, IGNORED_KEYS, WORKER_FILE_KEYS } from "./worker-keys.ts";
-import {
-  parseCommandValue,
-  parseCountValue,
-  parseDurationValue,
-  parseEnvValue,
-  parseFlagValue,
-  parseHookValue,
-  parseModuleValue,
-  parseSecondsValue,
-  parseTextOrNumber,
-  parseTextsValue,
-  parseTextValue,
-  parseTypeValue,
-} from "./worker-values.ts";
-
-/** A handler for tasks of a type: either a command or a module. Durations in ms. */
-export interface HandlerSpec {
-  /** Exact, or a `/regular expression/`. */
-  type: string;
-  command?: readonly string[];
-  /** Path of the module. */
-  module?: string;
-  export?: string;
-  env?: Readonly<Record<string, string>>;
-  timeout?: number;
-  retryWait?: number;
-}
+import { type DocumentPath, SourceDocument } from "./source-document.ts";
+import { IGNORED_KEYS } from "./worker-keys.ts";
+import { type HandlerSpec, WORKER_FILE, WORKER_FILE_KEYS } from "./worker-schema.ts";
 
 /** The contents of a worker's file. */
-export interface WorkerFile {
-  /** In order of precedence: the first handler whose type matches runs the task. */
-  handlers: readonly HandlerSpec[];
-  /** Whether the worker runs schedules with a command in their definition. */
-  commands: boolean;
-  concurrency?: number;
-  tags: readonly string[];
-  /** In ms. */
-  retryWait?: number;
-  /** Same format as `--metrics`. */
-  metrics?: string;
-  hooks?: Readonly<Partial<Record<HookName, Hook>>>;
+export interface WorkerFile extends Readonly<v.InferOutput<typeof WORKER_FILE>> {
   /** Warnings about keys that have no effect here. */
   warnings: readonly string[];
 }
@@ -79,25 +44,17 @@ export function readWorkerFile(
 ): WorkerFile {
   const sheet = new SourceDocument(file, readText(file, read));
   const [path, value] = selectEnvironment(sheet, environment);
-  const { handlers = [], ...rest } = sheet.parseFields(path, value ?? {}, WORKER_FILE_KEYS);
-  if (!Array.isArray(handlers))
-    throw sheet.createError([...path, "handlers"], `${quoteValue(handlers)} is not a list`);
-  const get = <T>(key: string, parse: (value: unknown) => ParseResult<T>) =>
-    parseField(sheet, path, rest, key, parse);
-  const retryWait = get("retryWait", parseDurationValue) ?? get("retry_wait", parseSecondsValue);
-  const hooks = parseHooks(sheet, [...path, "hooks"], rest.hooks);
+  const content = applySchema(WORKER_FILE, value ?? {});
+  if ("fault" in content) throw sheet.createError([...path, ...content.fault.path], content.fault.what);
   const base = dirname(resolve(file));
   return {
-    handlers: handlers.map((one, index) => parseHandler(sheet, [...path, "handlers", index], one, base)),
-    commands: get("commands", parseFlagValue) ?? true,
-    tags: get("tags", parseTextsValue) ?? [],
-    ...omitUndefined({
-      concurrency: get("concurrency", parseCountValue),
-      metrics: get("metrics", parseTextOrNumber),
-      retryWait,
-      hooks,
-    }),
-    warnings: Object.keys(rest).flatMap((key) => {
+    ...content.value,
+    handlers: content.value.handlers.map((handler, index) =>
+      resolveModule(handler, base, (fault) =>
+        sheet.createError([...path, "handlers", index, "module"], fault),
+      ),
+    ),
+    warnings: Object.keys(value ?? {}).flatMap((key) => {
       const why = keysRead.includes(key) ? undefined : IGNORED_KEYS[key];
       return why === undefined ? [] : [`${clean(file)}: ${key} has no effect here: ${why}`];
     }),
@@ -159,51 +116,14 @@ function findEnvironmentNames(value: JsonFields): readonly string[] | undefined 
   return names.length > 0 && areEnvironments ? names : undefined;
 }
 
-function parseHandler(sheet: SourceDocument, path: DocumentPath, value: unknown, base: string): HandlerSpec {
-  const fields = sheet.parseFields(path, value, HANDLER_KEYS);
-  const get = <T>(key: string, parse: (value: unknown) => ParseResult<T>) =>
-    parseField(sheet, path, fields, key, parse);
-  const type = get("type", parseTypeValue);
-  if (type === undefined) throw sheet.createError(path, 'it has no type; write one, or "/./" for every type');
-  const command = get("command", parseCommandValue);
-  const module = get("module", (given) => parseModuleValue(given, base));
-  if ((command === undefined) === (module === undefined))
-    throw sheet.createError(path, "it needs either a command or a module, not both");
-  if (command !== undefined && fields.export !== undefined)
-    throw sheet.createError([...path, "export"], "only a module can have an export");
-  const more = { export: get("export", parseTextValue), env: get("env", parseEnvValue) };
-  const times = {
-    timeout: get("timeout", parseDurationValue),
-    retryWait: get("retryWait", parseDurationValue),
-  };
-  return { type, ...omitUndefined({ command, module, ...more, ...times }) };
-}
-
-function parseField<T>(
-  sheet: SourceDocument,
-  path: DocumentPath,
-  fields: Readonly<Record<string, unknown>>,
-  key: string,
-  parse: (value: unknown) => ParseResult<T>,
-): T | undefined {
-  if (fields[key] === undefined || fields[key] === null) return undefined;
-  const parsed = parse(fields[key]);
-  if ("fault" in parsed) throw sheet.createError([...path, key], parsed.fault);
-  return parsed.value;
-}
-
-function parseHooks(sheet: SourceDocument, path: DocumentPath, value: unknown): WorkerFile["hooks"] {
-  if (value === undefined || value === null) return undefined;
-  const fields = sheet.parseFields(path, value, HOOK_NAMES);
-  const hooks: Partial<Record<HookName, Hook>> = {};
-  for (const name of HOOK_NAMES) {
-    const hook = parseField(sheet, path, fields, name, parseHookValue);
-    if (hook !== undefined) hooks[name] = hook;
-  }
-  return hooks;
-}
-
-function omitUndefined<T extends object>(values: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
-  const kept = Object.entries(values).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(kept) as { [K in keyof T]?: Exclude<T[K], undefined> };
+/** Resolves the path of a handler's module, which is relative to the file. */
+function resolveModule(
+  handler: HandlerSpec,
+  base: string,
+  createError: (fault: string) => ConfigError,
+): HandlerSpec {
+  if (handler.module === undefined) return handler;
+  const path = resolve(base, handler.module);
+  if (!existsSync(path)) throw createError(`${quoteValue(handler.module)} does not exist: ${clean(path)}`);
+  return { ...handler, module: path };
 }

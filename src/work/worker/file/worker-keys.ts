@@ -1,6 +1,3 @@
-/** Keys of a handler. */
-export const HANDLER_KEYS = ["type", "command", "module", "export", "env", "timeout", "retryWait"] as const;
-const OWN_KEYS = ["handlers", "commands", "concurrency", "tags", "retryWait", "metrics", "hooks"] as const;
 /** Keys of PerfectSched's files that have no effect here, and why. */
 export const IGNORED_KEYS: Readonly<Record<string, string>> = {
   poll_interval: "workers do not poll, they watch",
@@ -20,9 +17,6 @@ export const IGNORED_KEYS: Readonly<Record<string, string>> = {
     "clusterId",
   ),
 };
-
-/** All keys that a worker's file may contain. */
-export const WORKER_FILE_KEYS = [...OWN_KEYS, "retry_wait", ...Object.keys(IGNORED_KEYS)];
 
 function explainKeys(why: string, ...keys: readonly string[]): Record<string, string> {
   return Object.fromEntries(keys.map((key) => [key, why]));

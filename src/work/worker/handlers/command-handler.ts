@@ -1,5 +1,6 @@
 import { formatDuration } from "../../../base/duration.ts";
 import { EXIT, SignalboxError } from "../../../base/errors.ts";
+import { OVER } from "../../../base/over.ts";
 import { type Handler, type ScheduledTask, TaskLost, type TaskResult } from "../handler.ts";
 import { GuardedRun, type GuardedRunResult } from "./guarded-run.ts";
 import type { HandlerPorts } from "./handler-ports.ts";
@@ -78,7 +79,7 @@ export class CommandHandler implements Handler {
   async #waitForOutputEnd(end: Promise<void>): Promise<void> {
     const over = new AbortController();
     await Promise.race([end, this.#ports.clock.sleep(LAST_OUTPUT, over.signal).catch(() => {})]);
-    over.abort();
+    over.abort(OVER);
   }
 
   #toTaskResult(

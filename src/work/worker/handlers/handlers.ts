@@ -1,6 +1,7 @@
 import { type Definition, getScheduleType } from "../../../schedule/definition.ts";
 import { COMMAND_TYPE, createTypeMatcher } from "../../../schedule/handler-types.ts";
-import type { HandlerSpec, WorkerFile } from "../file/worker-file.ts";
+import type { WorkerFile } from "../file/worker-file.ts";
+import type { HandlerSpec } from "../file/worker-schema.ts";
 import type { Handler, HandlerRegistry } from "../handler.ts";
 import { CommandHandler } from "./command-handler.ts";
 import type { HandlerPorts } from "./handler-ports.ts";

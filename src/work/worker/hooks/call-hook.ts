@@ -1,6 +1,6 @@
 import type { Random } from "../../../base/random.ts";
 import { quoteText } from "../../../base/text.ts";
-import type { Hook } from "../../../schedule/definition.ts";
+import type { Hook } from "../../../schedule/definition-values.ts";
 import { type HookCommandPorts, runHookCommand } from "./hook-command.ts";
 import { type HookPayload, parseHookUrl } from "./hook-payload.ts";
 import { type HookFault, postHook } from "./post-hook.ts";

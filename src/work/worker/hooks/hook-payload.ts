@@ -1,4 +1,4 @@
-import type { HookName } from "../../../schedule/definition.ts";
+import type { HookName } from "../../../schedule/definition-values.ts";
 import type { WorkerEvent } from "../events.ts";
 
 /** The JSON that a hook receives. Instants are in ms since the epoch, unless the name contains `Time`. */

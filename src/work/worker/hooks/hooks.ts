@@ -1,7 +1,7 @@
 import type { Clock } from "../../../base/clock.ts";
 import type { Log } from "../../../base/log.ts";
 import { clean } from "../../../base/text.ts";
-import type { Hook, HookName } from "../../../schedule/definition.ts";
+import type { Hook, HookName } from "../../../schedule/definition-values.ts";
 import type { WorkerEvent, WorkerListener } from "../events.ts";
 import type { HookResult } from "../metrics/metrics.ts";
 import { RateLimitedLog } from "../rate-limited-log.ts";

@@ -1,3 +1,4 @@
+import { OVER } from "../../../base/over.ts";
 import { getScheduleType } from "../../../schedule/definition.ts";
 import type { ClaimedOccurrence } from "../claims/claim-occurrence.ts";
 import { type ScheduledTask, TaskLost } from "../handler.ts";
@@ -38,5 +39,5 @@ export function createRunningTask(claimed: ClaimedOccurrence, registration: Work
     getHorizon: () => session.horizon,
     onExtended: (listener) => registration.onExtended(listener),
   };
-  return { task, claimed, end, close: () => closed.abort() };
+  return { task, claimed, end, close: () => closed.abort(OVER) };
 }

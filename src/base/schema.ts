@@ -1,0 +1,63 @@
+import * as v from "valibot";
+import { type ParseResult, quoteValue } from "./text.ts";
+
+// Schemas for values from outside: files, documents, options of the library, values in etcd. Nothing that `signalbox run`
+// loads may import this file: loading valibot costs every run.
+
+/** What is wrong with a value, for a message to the user. */
+export interface SchemaFault {
+  /** Keys and indexes from the checked value to the wrong one. */
+  path: readonly (string | number)[];
+  what: string;
+  /** The schema does not have the last key of the path. */
+  isUnknown: boolean;
+}
+
+/**
+ * Checks a value with a schema.
+ * @returns the output of the schema, or the first fault. A key that is unknown comes first, because the one that was
+ *   meant is then missing. A key that is missing is a fault of its object
+ */
+export function applySchema<S extends v.GenericSchema>(
+  schema: S,
+  value: unknown,
+): { value: v.InferOutput<S> } | { fault: SchemaFault } {
+  const { success, issues, output } = v.safeParse(schema, value);
+  if (success) return { value: output };
+  const issue = issues.find(isUnknownKey) ?? issues[0];
+  const steps = isMissingKey(issue) ? issue.path?.slice(0, -1) : issue.path;
+  const path = (steps ?? []).map(({ key }) => key as string | number);
+  return { fault: { path, what: issue.message, isUnknown: isUnknownKey(issue) } };
+}
+
+/** Returns whether an issue of `strictObject` is about a key that the schema does not have. */
+export function isUnknownKey({ type, expected }: v.BaseIssue<unknown>): boolean {
+  return type === "strict_object" && expected === "never";
+}
+
+function isMissingKey(issue: v.BaseIssue<unknown>): boolean {
+  return issue.path?.at(-1)?.origin === "key" && !isUnknownKey(issue);
+}
+
+/** Creates a message of a schema: the value received, and what is wrong with it. */
+export function quoteInput(what: string): (issue: { input: unknown }) => string {
+  return ({ input }) => `${quoteValue(input)} ${what}`;
+}
+
+/** A step of `pipe`: refuses a value with the fault that a function finds. */
+export function refuseFault<T>(findFault: (value: T) => string | undefined): v.RawCheckAction<T> {
+  return v.rawCheck(({ dataset, addIssue }) => {
+    const message = dataset.typed ? findFault(dataset.value) : undefined;
+    if (message !== undefined) addIssue({ message });
+  });
+}
+
+/** A step of `pipe`: replaces a value by what a parser makes of it. */
+export function parseWith<T, U>(parse: (value: T) => ParseResult<U>): v.RawTransformAction<T, U> {
+  return v.rawTransform(({ dataset, addIssue, NEVER }) => {
+    const parsed = parse(dataset.value);
+    if ("value" in parsed) return parsed.value;
+    addIssue({ message: parsed.fault });
+    return NEVER;
+  });
+}

@@ -1,0 +1,43 @@
+// Values of fields of a definition.
+
+export const CATCHUPS = ["all", "latest", "none"] as const;
+/**
+ * What happens to missed occurrences. `all`: all run, one after the other. `latest`: only the latest one runs. `none`: only the
+ * latest one runs, and only if it is less than a minute late, or less than the `deadline` of the schedule.
+ */
+export type Catchup = (typeof CATCHUPS)[number];
+
+export const OVERLAPS = ["forbid", "allow", "replace"] as const;
+/**
+ * What happens to an occurrence that is due while the previous one runs. `forbid`: it waits. `allow`: it runs in parallel.
+ * `replace`: the previous one is ended, then it runs.
+ */
+export type Overlap = (typeof OVERLAPS)[number];
+
+export const HOOK_NAMES = ["start", "success", "failure", "late", "missed"] as const;
+/** Events that call a hook: a start, its success or failure, a late start, and a skipped occurrence. */
+export type HookName = (typeof HOOK_NAMES)[number];
+
+/** A URL, or a command as argv. */
+export type Hook = string | readonly string[];
+
+/** Defaults for fields that a definition does not set. Milliseconds. */
+export const SCHEDULE_DEFAULTS = {
+  timezone: "UTC",
+  catchup: "all",
+  overlap: "forbid",
+  delay: 0,
+  jitter: 0,
+  retries: 0,
+  backoff: 30_000,
+  /** Default deadline of `catchup: none`. */
+  missedAfter: 60_000,
+} as const;
+
+/**
+ * Returns whether a hook can call a URL. Call this when a hook is entered, not when a definition is read: an invalid
+ * hook must not stop a schedule.
+ */
+export function isHookUrl(text: string): boolean {
+  return /^https?:\/\//i.test(text) && URL.canParse(text);
+}

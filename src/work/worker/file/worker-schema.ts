@@ -1,0 +1,156 @@
+import * as v from "valibot";
+import { parseDuration } from "../../../base/duration.ts";
+import { isJsonObject } from "../../../base/parse-json.ts";
+import { isUnknownKey, parseWith, quoteInput, refuseFault } from "../../../base/schema.ts";
+import { findNearest, quoteValue } from "../../../base/text.ts";
+import { HOOK_NAMES, isHookUrl } from "../../../schedule/definition-values.ts";
+import { isCount, isText, isTexts, type JsonFields } from "../../../schedule/json-fields.ts";
+import { parseArgv } from "./argv.ts";
+import { findPatternFault } from "./pattern.ts";
+import { IGNORED_KEYS } from "./worker-keys.ts";
+
+const FLAG = v.boolean(quoteInput("is neither true nor false"));
+const COUNT = v.custom<number>(
+  (value) => isCount(value) && value >= 1 && value <= 10_000,
+  quoteInput("is not a whole number from 1 to 10000"),
+);
+const TEXTS = v.custom<readonly string[]>(isTexts, quoteInput("is not a list of strings"));
+const TEXT_OR_NUMBER = v.union(
+  [v.pipe(v.number(), v.toString()), createText("is not a string")],
+  quoteInput("is not a string"),
+);
+const DURATION = v.pipe(
+  v.string(quoteInput("is not a duration such as 30s or 5m")),
+  parseWith(parseDuration),
+);
+const MILLIS_OF_SECONDS = v.pipe(
+  v.number(),
+  v.minValue(0),
+  v.maxValue(1e9),
+  v.transform((seconds) => Math.round(seconds * 1000)),
+);
+const SECONDS_OR_DURATION = v.lazy((input) =>
+  v.is(MILLIS_OF_SECONDS, input) ? MILLIS_OF_SECONDS : DURATION,
+);
+
+/** A command line, or a list of words. In both cases argv. */
+const COMMAND_LINE = v.pipe(v.string(), parseWith(parseArgv));
+const WORDS = v.custom<readonly string[]>(
+  (value) => isTexts(value) && (value[0] ?? "") !== "",
+  quoteInput("is neither a command line nor a list of words"),
+);
+const COMMAND = v.lazy((input) => (isText(input) ? COMMAND_LINE : WORDS));
+const HOOK_URL = v.custom<string>(
+  (value) => isText(value) && isHookUrl(value),
+  quoteInput("is not a URL that can be called"),
+);
+const HOOK = v.lazy((input) => (isText(input) && /^https?:\/\//i.test(input) ? HOOK_URL : COMMAND));
+
+const ENV = v.pipe(
+  v.custom<Readonly<Record<string, string>>>(isJsonObject, quoteInput("is not an object of strings")),
+  refuseFault(findEnvFault),
+);
+
+/** A handler for tasks of a type: either a command or a module. Durations in ms. */
+const HANDLER = v.pipe(
+  createFields(
+    {
+      /** Exact, or a `/regular expression/`. */
+      type: v.pipe(createText("is not a type"), refuseFault(findPatternFault)),
+      command: v.exactOptional(COMMAND),
+      /** Path of the module. */
+      module: v.exactOptional(createText("is not a path")),
+      export: v.exactOptional(createText("is not a string")),
+      env: v.exactOptional(ENV),
+      timeout: v.exactOptional(DURATION),
+      retryWait: v.exactOptional(DURATION),
+    },
+    { missing: 'it has no type; write one, or "/./" for every type' },
+  ),
+  v.check(
+    ({ command, module }) => (command === undefined) !== (module === undefined),
+    "it needs either a command or a module, not both",
+  ),
+  v.forward(
+    v.check(
+      (handler) => handler.command === undefined || handler.export === undefined,
+      "only a module can have an export",
+    ),
+    ["export"],
+  ),
+);
+export type HandlerSpec = v.InferOutput<typeof HANDLER>;
+
+const WORKER_FILE_ENTRIES = {
+  /** In order of precedence: the first handler whose type matches runs the task. */
+  handlers: v.exactOptional(v.array(HANDLER, quoteInput("is not a list")), []),
+  /** Whether the worker runs schedules with a command in their definition. */
+  commands: v.exactOptional(FLAG, true),
+  concurrency: v.exactOptional(COUNT),
+  tags: v.exactOptional(TEXTS, []),
+  /** In ms. */
+  retryWait: v.exactOptional(DURATION),
+  /** The same in PerfectSched's files, where a number is in seconds. */
+  retry_wait: v.exactOptional(SECONDS_OR_DURATION),
+  /** Same format as `--metrics`. */
+  metrics: v.exactOptional(TEXT_OR_NUMBER),
+  hooks: v.exactOptional(createFields(v.entriesFromList(HOOK_NAMES, v.exactOptional(HOOK)))),
+};
+
+/** All keys that a worker's file may contain. */
+export const WORKER_FILE_KEYS = [...Object.keys(WORKER_FILE_ENTRIES), ...Object.keys(IGNORED_KEYS)];
+
+/** The contents of a worker's file. */
+export const WORKER_FILE = v.pipe(
+  createFields(WORKER_FILE_ENTRIES, { ignored: Object.keys(IGNORED_KEYS), filled: ["handlers"] }),
+  v.transform(({ retry_wait, ...file }) => ({
+    ...(retry_wait !== undefined && { retryWait: retry_wait }),
+    ...file,
+  })),
+);
+
+interface FieldsOptions {
+  /** The message if a required key is missing. */
+  missing?: string;
+  /** Further keys, whose values are not read. */
+  ignored?: readonly string[];
+  /** Keys that need a value if they are there. */
+  filled?: readonly string[];
+}
+
+/** Creates the schema of an object. A key without a value, which YAML reads as null, counts as missing. */
+function createFields<E extends v.ObjectEntries>(
+  entries: E,
+  { missing = "", ignored = [], filled = [] }: FieldsOptions = {},
+) {
+  const known = [...Object.keys(entries), ...ignored];
+  return v.pipe(
+    v.custom<JsonFields>(isJsonObject, quoteInput("is not an object")),
+    v.transform((fields) =>
+      Object.fromEntries(
+        Object.entries(fields).filter(
+          ([key, value]) => (value !== null || filled.includes(key)) && !ignored.includes(key),
+        ),
+      ),
+    ),
+    v.strictObject(entries, (issue) =>
+      isUnknownKey(issue) ? describeUnknownKey(String(issue.input), known) : missing,
+    ),
+  );
+}
+
+function describeUnknownKey(key: string, known: readonly string[]): string {
+  const meant = findNearest(key, known);
+  return `unknown key; ${meant === undefined ? `there are: ${known.join(", ")}` : `did you mean ${meant}?`}`;
+}
+
+function createText(what: string) {
+  return v.custom<string>((value) => isText(value) && value !== "", quoteInput(what));
+}
+
+function findEnvFault(env: Readonly<Record<string, string>>): string | undefined {
+  const bad = Object.entries(env).find(
+    ([name, text]) => !/^[^=\0]+$/.test(name) || !isText(text) || text.includes("\0"),
+  );
+  return bad && `${quoteValue(bad[0])} is not a variable with a string; put numbers in quotes`;
+}
