@@ -104,6 +104,17 @@ export function findNearest(word: string, known: Iterable<string>): string | und
   return best?.word;
 }
 
+/** Collects the texts that apply: `condition && text` is left out if the condition is not met. */
+export function collectTexts(texts: readonly (string | false | undefined)[]): string[] {
+  return texts.filter((text) => typeof text === "string");
+}
+
+/** Formats a suggestion for the end of a message: `; did you mean "web1"?`. Empty if no known word is near. */
+export function suggestNearest(word: string, known: Iterable<string>): string {
+  const meant = findNearest(word, known);
+  return meant === undefined ? "" : `; did you mean ${quoteText(meant)}?`;
+}
+
 /**
  * Computes the edit distance: letters added, removed, replaced, or swapped with their neighbour (optimal string
  * alignment).

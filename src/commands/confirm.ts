@@ -1,22 +1,23 @@
 import { UsageError } from "../base/errors.ts";
-import type { Call, CommandIo } from "./spec.ts";
-
-/** The answer for an action whose preview was shown. */
-export type Confirmation = "go" | "dry-run" | "no";
+import type { ActionContext } from "./store-command.ts";
 
 /**
- * Decides whether an action continues: never with `--dry-run`, always with `--yes`, otherwise the user at the terminal
- * answers.
+ * Decides whether an action continues: with `--yes` always, otherwise the user at the terminal answers.
+ * @param preview   what the user is shown before the question, one sentence each
  * @param question  ends in `?`
  * @throws UsageError if the user cannot be asked
  */
-export async function confirmAction(call: Call, io: CommandIo, question: string): Promise<Confirmation> {
-  if (call.flags["dry-run"]) return "dry-run";
-  if (call.flags.yes) return "go";
+export async function confirmAction(
+  { call, io, printMessage }: ActionContext,
+  preview: readonly string[],
+  question: string,
+): Promise<boolean> {
+  if (call.flags.yes) return true;
+  for (const line of preview) printMessage(line);
   if (!io.terminal.canAsk())
     throw new UsageError(
       "nothing was done: cannot ask for confirmation without a terminal; add --yes to go on, or --dry-run to see what would change",
     );
   const answer = await io.terminal.ask(`${question} [y/N] `);
-  return /^y(es)?$/i.test((answer ?? "").trim()) ? "go" : "no";
+  return /^y(es)?$/i.test((answer ?? "").trim());
 }

@@ -1,12 +1,13 @@
 import { EXIT, SignalboxError } from "../base/errors.ts";
 import { quoteText } from "../base/text.ts";
-import { type Claim, formatTicketOwner } from "../model/snapshot/claims.ts";
+import { type Claim, findClaimsByWord, formatTicketOwner } from "../model/snapshot/claims.ts";
 
 /**
- * Returns the only claim that a word matches; undefined if there is none.
+ * Returns the only one of some claims that a word matches; undefined if there is none.
  * @throws SignalboxError 1 if there are several
  */
-export function findOnlyClaim(word: string, claims: readonly Claim[]): Claim | undefined {
+export function findOnlyClaim(word: string, among: ReadonlyMap<string, Claim>): Claim | undefined {
+  const claims = findClaimsByWord(among, word);
   if (claims.length < 2) return claims[0];
   const names = claims
     .slice(0, 5)

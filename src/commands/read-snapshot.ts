@@ -1,9 +1,22 @@
 import { EXIT, SignalboxError, UsageError } from "../base/errors.ts";
+import { findNearest, quoteText } from "../base/text.ts";
 import { isCompacted } from "../etcd/retry.ts";
+import type { SessionLivenessMap } from "../model/explain/explain-text.ts";
 import type { Collection, Snapshot } from "../model/snapshot/snapshot.ts";
 import { SnapshotBuilder } from "../model/snapshot/snapshot-builder.ts";
-import { load } from "../work/observe/read.ts";
+import { formatAuditTime } from "../protocol/audit.ts";
+import type { QueueEntry } from "../protocol/ticket.ts";
+import type { KeyRange } from "../protocol/txn.ts";
+import { load, readAll } from "../work/observe/read.ts";
+import { readSessionLiveness } from "../work/observe/session-liveness.ts";
 import type { CommandContext } from "./store-command.ts";
+
+/** Largest number of sessions to check; more would take too long. */
+const MOST_SESSIONS = 50;
+/** How often a read in several steps is started, if its revision is compacted in between. */
+const TRIES = 3;
+/** How far back audit records are read, in ms. */
+const AUDIT_SPAN = 30 * 86_400_000;
 
 /**
  * Reads the current snapshot of some collections. For a preview, an existing up-to-date snapshot is used.
@@ -13,10 +26,7 @@ export async function readSnapshot(
   context: CommandContext,
   collections: readonly Collection[],
 ): Promise<Snapshot> {
-  if (context.knownSnapshot !== undefined) return context.knownSnapshot;
-  const builder = new SnapshotBuilder(context.keys, collections);
-  await load(context, builder, { signal: context.signal });
-  return builder.getSnapshot();
+  return context.knownSnapshot ?? (await readSnapshotRanges(context, collections));
 }
 
 /**
@@ -30,10 +40,24 @@ export async function readSnapshotAt(
   revision: bigint,
   now: Snapshot,
 ): Promise<Snapshot> {
-  const builder = new SnapshotBuilder(context.keys, collections);
-  await readAtRevision(revision, now, () => load(context, builder, { revision, signal: context.signal }));
-  return builder.getSnapshot();
+  if (revision > now.revision)
+    throw new UsageError(
+      `--expect-revision must not be in the future: etcd is at revision ${now.revision}; got ${revision}`,
+    );
+  try {
+    return await readSnapshotRanges(context, collections, [], revision);
+  } catch (error) {
+    if (!isCompacted(error)) throw error;
+    throw new SignalboxError(
+      EXIT.changed,
+      `nothing was done: etcd has compacted revision ${revision}, so later changes are unknown; run with --dry-run again`,
+      { cause: error },
+    );
+  }
 }
+
+/** The collections that decide what is held in the scope of a drain. */
+export const SCOPE_COLLECTIONS: readonly Collection[] = ["locks", "resources", "groups", "drains"];
 
 /** The collections that decide who holds, who waits and who is next. */
 export const QUEUE_COLLECTIONS: readonly Collection[] = [
@@ -44,19 +68,65 @@ export const QUEUE_COLLECTIONS: readonly Collection[] = [
   "drains",
 ];
 
-async function readAtRevision<T>(revision: bigint, now: Snapshot, read: () => Promise<T>): Promise<T> {
-  if (revision > now.revision)
-    throw new UsageError(
-      `--expect-revision must not be in the future: etcd is at revision ${now.revision}; got ${revision}`,
-    );
-  try {
-    return await read();
-  } catch (error) {
-    if (!isCompacted(error)) throw error;
-    throw new SignalboxError(
-      EXIT.changed,
-      `nothing was done: etcd has compacted revision ${revision}, so later changes are unknown; run with --dry-run again`,
-      { cause: error },
-    );
+/**
+ * Reads collections, and key ranges of others, at one revision.
+ * @param revision  that of an earlier read; undefined for the current one
+ */
+export async function readSnapshotRanges(
+  context: CommandContext,
+  collections: readonly Collection[],
+  more: readonly Required<KeyRange>[] = [],
+  revision?: bigint,
+): Promise<Snapshot> {
+  const builder = new SnapshotBuilder(context.keys, collections, more);
+  await load(context, builder, { signal: context.signal, revision });
+  return builder.getSnapshot();
+}
+
+/** Reads in several steps, and starts again if a compaction comes between them. @throws StoreError */
+export async function retryCompacted<T>(read: () => Promise<T>): Promise<T> {
+  for (let left = TRIES; ; left -= 1) {
+    try {
+      return await read();
+    } catch (error) {
+      if (!isCompacted(error) || left <= 1) throw error;
+    }
   }
+}
+
+/** Reads the liveness of the runners of these tickets from their sessions; of many, only the first ones. */
+export function readEntryLiveness(
+  context: CommandContext,
+  entries: readonly Pick<QueueEntry, "session">[],
+): Promise<SessionLivenessMap> {
+  const sessions = new Set(entries.map(({ session }) => session));
+  return readSessionLiveness(context, [...sessions].slice(0, MOST_SESSIONS), context.signal);
+}
+
+/** Reads the names of the locks that have a history. @param revision  that of an earlier read */
+export async function readRecordedLocks(context: CommandContext, revision?: bigint): Promise<string[]> {
+  const options = { keysOnly: true, signal: context.signal, revision };
+  const kvs = await readAll(context, context.keys.histories(), options);
+  return kvs.flatMap(({ key }) => {
+    const parsed = context.keys.parse(key);
+    return parsed.kind === "history" ? [parsed.name] : [];
+  });
+}
+
+/** Returns the range of one key. */
+export function toSingleKeyRange(key: string): Required<KeyRange> {
+  return { key, rangeEnd: `${key}\0` };
+}
+
+/** Returns the range of recent audit records. Their ids are in the order of time. */
+export function buildRecentAuditRange({ keys, clock }: CommandContext): Required<KeyRange> {
+  const { rangeEnd } = keys.audits();
+  return { key: keys.audit(formatAuditTime(clock.getWallTime() - AUDIT_SPAN)), rangeEnd };
+}
+
+/** @throws SignalboxError 1 with a suggestion */
+export function throwUnknownName(kind: string, name: string, known: Iterable<string>, more = ""): never {
+  const meant = findNearest(name, known);
+  const hint = meant === undefined ? `see: signalbox ls ${kind}s` : `did you mean ${quoteText(meant)}?`;
+  throw new SignalboxError(EXIT.undone, `there is no ${kind} ${quoteText(name)}${more}; ${hint}`);
 }

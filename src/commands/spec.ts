@@ -4,24 +4,30 @@ import type { Snapshot } from "../model/snapshot/snapshot.ts";
 import type { Subject } from "../model/views/view.ts";
 import type { ActionOutcome } from "./outcome/action-outcome.ts";
 
-/** A flag of one command, as opposed to a setting. */
-export interface Flag {
+/** What a flag or an argument takes. */
+interface ValueDeclaration {
+  /** The only allowed values. */
+  choices?: readonly string[];
+  /** The kind of object that its value names. */
+  names?: NameKind | readonly NameKind[];
+  help: string;
+}
+
+/** A flag of a command. */
+export interface Flag extends ValueDeclaration {
   /** Without dashes. */
   name: string;
   short?: string;
   aliases?: readonly string[];
   /** The name of its value in help; a flag without one is a switch. */
   value?: string;
-  /** The only allowed values. */
-  choices?: readonly string[];
-  /** The kind of object that its value names. */
-  names?: NameKind | readonly NameKind[];
   /** Whether the value is optional. If given, it is written as `--flag=VALUE`. */
   isOptional?: true;
   isRepeatable?: true;
   /** Whether an empty value removes the field. */
   canClear?: true;
-  help: string;
+  /** The setting that it sets; `config` for the configuration file. */
+  setting?: SettingKey | "config";
 }
 
 /** Kinds of names in etcd, for completion. */
@@ -32,16 +38,11 @@ export const TOPICS = ["Run", "See", "Act", "Configure", "Schedule", "Check", "M
 export type Topic = (typeof TOPICS)[number];
 
 /** A positional argument of a command. */
-export interface Argument {
+export interface Argument extends ValueDeclaration {
   name: string;
-  /** The only allowed values. */
-  choices?: readonly string[];
-  /** The kind of object that its value names. */
-  names?: NameKind | readonly NameKind[];
   isOptional?: true;
   /** Takes all remaining words. */
   isRest?: true;
-  help: string;
 }
 
 /**
@@ -78,7 +79,7 @@ export interface Command {
 }
 
 /** The kinds of rows that commands act on: all but records of the past. */
-type RowKind = Exclude<Subject["kind"], "record">;
+export type RowKind = Exclude<Subject["kind"], "record">;
 
 /** What a command does to rows of the console's tables. */
 interface RowScope<K extends RowKind = RowKind> {
@@ -98,13 +99,6 @@ interface RowScope<K extends RowKind = RowKind> {
 export interface RowCommand<Id extends string = string, K extends RowKind = RowKind> extends Command {
   id: Id;
   rows: RowScope<K>;
-}
-
-/** Declares a command that acts on rows. Keeps the types of its id and of its kinds of rows. */
-export function declareRowCommand<const Id extends string, const K extends RowKind>(
-  command: RowCommand<Id, K>,
-): RowCommand<Id, K> {
-  return command;
 }
 
 export function isRowCommand(command: Command): command is RowCommand {
@@ -183,7 +177,7 @@ export const LOGGING_SETTINGS: readonly SettingKey[] = ["logFile", "logLevel", "
 
 /** Flags of every command. */
 export const COMMON_FLAGS: readonly Flag[] = [
-  { name: "config", short: "c", value: "FILE", help: "read only this configuration file" },
+  { name: "config", short: "c", value: "FILE", setting: "config", help: "read only this configuration file" },
   {
     name: "verbose",
     short: "v",

@@ -1,8 +1,9 @@
+import { EXIT } from "../base/errors.ts";
 import type { Snapshot } from "../model/snapshot/snapshot.ts";
+import { readUserName } from "../process/user.ts";
 import type { Operator } from "../work/operate/ports.ts";
 import { type CommandConnection, openConnection } from "./connect.ts";
 import { createMessagePrinter } from "./message-printer.ts";
-import { getOperator } from "./operator.ts";
 import type { Call, CommandExecutor, CommandIo } from "./spec.ts";
 
 /** The context of an operator's command. */
@@ -17,6 +18,12 @@ export interface CommandContext extends CommandConnection {
   signal: AbortSignal;
   /** Prints one line for the user on standard error, unless the call is quiet. */
   printMessage(line: string): void;
+}
+
+/** The context of a command that acts: its command line too. */
+export interface ActionContext extends CommandContext {
+  call: Call;
+  io: CommandIo;
 }
 
 /** The user ended the command with Ctrl+C, or with one of the other signals in `ENDING_SIGNALS`. */
@@ -63,16 +70,23 @@ export async function withCommandContext<T>(
   }
 }
 
+/** Does the work of a command. @returns the exit code; undefined for 0 */
+type StoreWork = (call: Call, io: CommandIo, context: CommandContext) => Promise<number | undefined>;
+
 /** Creates a command that needs etcd. An interrupted command prints no error. */
-export function createStoreCommand(
-  work: (call: Call, io: CommandIo, context: CommandContext) => Promise<number>,
-): CommandExecutor {
+export function createStoreCommand(work: StoreWork): CommandExecutor {
   return async (call, io) => {
     try {
-      return await withCommandContext(call, io, (context) => work(call, io, context));
+      return (await withCommandContext(call, io, (context) => work(call, io, context))) ?? EXIT.ok;
     } catch (error) {
       if (error instanceof InterruptedError) return error.exitCode;
       throw error;
     }
   };
+}
+
+/** Returns the user who runs the command. @param host  full name of this host */
+function getOperator({ env }: CommandIo, host: string): Operator {
+  const { SUDO_USER: sudoUser = "" } = env;
+  return { user: readUserName(), host, ...(sudoUser !== "" && { sudoUser }) };
 }

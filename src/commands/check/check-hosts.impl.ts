@@ -6,7 +6,7 @@ import { parseDurationFlag } from "../command-line/flags.ts";
 import { readSnapshot } from "../read-snapshot.ts";
 import type { Call } from "../spec.ts";
 import { type CommandContext, createStoreCommand } from "../store-command.ts";
-import { type CheckReport, formatFinding, reportCheck, reportErrorsToNagios } from "./findings.ts";
+import { type CheckReport, printReport, reportErrorsToNagios } from "./findings.ts";
 
 const COLLECTIONS: readonly Collection[] = ["groups", "hosts", "drains"];
 /** Default of `--within`, in ms. */
@@ -14,14 +14,11 @@ const USUAL = 3_600_000;
 
 export const execute = reportErrorsToNagios(
   createStoreCommand(async (call, io, context) => {
-    const report = await reportOf(call, context);
-    if (!call.flags.json && !call.flags.nagios)
-      for (const finding of report.findings) io.writeOutput(formatFinding(finding, io));
-    return reportCheck(report, call.flags, io);
+    return printReport(await checkGroups(call, context), call, io);
   }),
 );
 
-async function reportOf(call: Call, context: CommandContext): Promise<CheckReport> {
+async function checkGroups(call: Call, context: CommandContext): Promise<CheckReport> {
   const within = parseDurationFlag(call, "within") ?? USUAL;
   const snapshot = await readSnapshot(context, COLLECTIONS);
   const sight = { snapshot, within, wall: context.clock.getWallTime() };

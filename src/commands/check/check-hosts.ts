@@ -1,7 +1,7 @@
-import { CONNECTION_SETTINGS, type Command } from "../spec.ts";
+import { declareCommand } from "../declare-command.ts";
 import { CHECK_FLAGS } from "./findings.ts";
 
-export const checkHosts: Command = {
+export const checkHosts = declareCommand({
   id: "check hosts",
   topic: "Check",
   brief: "check that each group has an active host",
@@ -10,16 +10,12 @@ export const checkHosts: Command = {
       " host is a failure. Hosts that are not active, and members that were never seen, are warnings.",
     "The exit code is 0 if all is fine, 1 with warnings, 2 with failures, 69 if etcd could not be read.",
   ],
-  args: [{ name: "GROUP", isRest: true, isOptional: true, names: "group", help: "only these groups" }],
-  flags: [
-    { name: "within", value: "DURATION", help: "how long ago a host may have been seen (default: 1h)" },
-    ...CHECK_FLAGS,
-  ],
-  settings: CONNECTION_SETTINGS,
-  examples: [
-    ["signalbox check hosts", "every group"],
-    ["signalbox check hosts web db --within 15m", "two groups, with hosts seen in the last 15 minutes"],
-    ["signalbox check hosts --nagios", "for monitoring"],
-  ],
+  args: { "[GROUP...]": { names: "group", help: "only these groups" } },
+  flags: { "--within DURATION": "how long ago a host may have been seen (default: 1h)", ...CHECK_FLAGS },
+  examples: {
+    "signalbox check hosts": "every group",
+    "signalbox check hosts web db --within 15m": "two groups, with hosts seen in the last 15 minutes",
+    "signalbox check hosts --nagios": "for monitoring",
+  },
   load: () => import("./check-hosts.impl.ts"),
-};
+});

@@ -3,18 +3,16 @@ import { computeFindingsLevel, type Finding, type FindingLevel, getFindingId } f
 import { clean } from "../../base/text.ts";
 import { StoreError } from "../../etcd/store.ts";
 import type { Tone } from "../../model/views/view.ts";
+import type { FlagTable } from "../declare-command.ts";
 import { detectOutputStyle, paintText } from "../see/paint.ts";
-import type { CommandExecutor, CommandIo, Flag } from "../spec.ts";
+import type { Call, CommandExecutor, CommandIo } from "../spec.ts";
 import { formatJsonDocument } from "../table.ts";
 
 /** Flags of every check command. */
-export const CHECK_FLAGS: readonly Flag[] = [
-  { name: "json", help: "as JSON" },
-  {
-    name: "nagios",
-    help: "one line, and exit codes for Nagios and similar tools (0, 1, 2; 3: could not be checked)",
-  },
-];
+export const CHECK_FLAGS: FlagTable = {
+  "--json": "as JSON",
+  "--nagios": "one line, and exit codes for Nagios and similar tools (0, 1, 2; 3: could not be checked)",
+};
 
 /** A metric for monitoring. */
 export interface CheckFigure {
@@ -58,6 +56,22 @@ export function formatFinding(finding: Finding, io: CommandIo): string {
   );
   const advice = remedy === undefined || level === "ok" || isAccepted ? "" : `\n        ${clean(remedy)}`;
   return `${mark}${clean(check)}: ${clean(detail)}${advice}\n`;
+}
+
+/** Writes the findings, unless the result is for programs. */
+export function printFindings(
+  findings: readonly Finding[],
+  { flags }: Pick<Call, "flags">,
+  io: CommandIo,
+): void {
+  if (flags.json || flags.nagios) return;
+  for (const finding of findings) io.writeOutput(formatFinding(finding, io));
+}
+
+/** Writes the findings and the result of a check in the requested form. @returns as `reportCheck` */
+export function printReport(report: CheckReport, call: Pick<Call, "flags">, io: CommandIo): number {
+  printFindings(report.findings, call, io);
+  return reportCheck(report, call.flags, io);
 }
 
 /**

@@ -1,6 +1,6 @@
-import { CONNECTION_SETTINGS, type Command } from "../spec.ts";
+import { declareCommand } from "../declare-command.ts";
 
-export const init: Command = {
+export const init = declareCommand({
   id: "init",
   topic: "Check",
   brief: "check that runs work on this host: guardian, etcd, permissions, prefix",
@@ -8,8 +8,7 @@ export const init: Command = {
     "Writes nothing. Prints each problem with a remedy. The exit code is 0 if runs will work. signalbox doctor checks" +
       " more, and takes longer.",
   ],
-  flags: [{ name: "json", help: "as JSON" }],
-  settings: CONNECTION_SETTINGS,
-  examples: [["signalbox init", "is everything ready for runs on this host?"]],
+  flags: { "--json": "as JSON" },
+  examples: { "signalbox init": "is everything ready for runs on this host?" },
   load: () => import("./init.impl.ts"),
-};
+});

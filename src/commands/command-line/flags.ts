@@ -1,21 +1,28 @@
 import { parseDuration } from "../../base/duration.ts";
 import { UsageError } from "../../base/errors.ts";
+import { quoteShellWord } from "../../base/shell.ts";
 import { clean, quoteText } from "../../base/text.ts";
-import type { Call, Flag } from "../spec.ts";
+import type { FlagTable } from "../declare-command.ts";
+import type { Call } from "../spec.ts";
+
+const CONFIRMATION_FLAGS: FlagTable = {
+  "-n, --dry-run": "show what would change, and change nothing",
+  "-y, --yes": "do not ask for confirmation",
+  "--reason TEXT": "why; written to the audit, and shown to the runs it stops",
+};
+const RESULT_FLAGS: FlagTable = {
+  "--strict": "exit with 1 if there is nothing to do",
+  "--json": "print what was done as JSON",
+};
 
 /** Flags of every command that changes something. */
-export const ACTION_FLAGS: readonly Flag[] = [
-  { name: "dry-run", short: "n", help: "show what would change, and change nothing" },
-  { name: "yes", short: "y", help: "do not ask for confirmation" },
-  { name: "reason", value: "TEXT", help: "why; written to the audit, and shown to the runs it stops" },
-  {
-    name: "expect-revision",
-    value: "REVISION",
-    help: "refuse if the target has changed since this revision (as printed by --json)",
-  },
-  { name: "strict", help: "exit with 1 if there is nothing to do" },
-  { name: "json", help: "print what was done as JSON" },
-];
+export const ACTION_FLAGS: FlagTable = {
+  ...CONFIRMATION_FLAGS,
+  "--expect-revision REVISION": "refuse if the target has changed since this revision (as printed by --json)",
+  ...RESULT_FLAGS,
+};
+/** The same, for commands that do not compare with a revision. */
+export const UNGUARDED_ACTION_FLAGS: FlagTable = { ...CONFIRMATION_FLAGS, ...RESULT_FLAGS };
 
 /** Returns the value of a flag; undefined if it was not given. */
 export function getTextFlag({ flags }: Pick<Call, "flags">, name: string): string | undefined {
@@ -72,4 +79,13 @@ export function parseRevisionFlag(call: Pick<Call, "flags">, name: string): bigi
   if (!/^[1-9]\d{0,18}$/.test(text))
     throw new UsageError(`--${name} must be a revision, such as 88140; got ${quoteText(text)}`);
   return BigInt(text);
+}
+
+/** Lists the given flags for a line to copy; flags not in `names` are left out. */
+export function listGivenFlags({ flags }: Pick<Call, "flags">, names: readonly string[]): string[] {
+  return names.flatMap((name) => {
+    const value = flags[name];
+    if (value === true) return [`--${name}`];
+    return typeof value === "string" ? [`--${name}`, quoteShellWord(value)] : [];
+  });
 }

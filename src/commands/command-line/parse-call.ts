@@ -1,17 +1,7 @@
 import { UsageError } from "../../base/errors.ts";
-import { findNearest, quoteText } from "../../base/text.ts";
-import { getFlagName, getSetting, type SettingKey } from "../../config/settings.ts";
-import { type Call, COMMON_FLAGS, type Command, type Flag } from "../spec.ts";
-
-/** A flag of a command or of a setting. */
-interface KnownFlag {
-  name: string;
-  setting?: SettingKey;
-  takesValue: boolean;
-  isOptional: boolean;
-  isRepeatable: boolean;
-  choices?: readonly string[] | undefined;
-}
+import { findNearest, quoteText, suggestNearest } from "../../base/text.ts";
+import type { Call, Command, Flag } from "../spec.ts";
+import { listFlags, listSpellings } from "./list-flags.ts";
 
 type FlagValues = Record<string, string | true | string[]>;
 
@@ -53,7 +43,7 @@ export function parseCall(spec: Command, argv: readonly string[]): Call {
       verbosity = Number.NEGATIVE_INFINITY; // -q takes precedence over every -v
     else if (known.setting !== undefined)
       storeFlagValue(settings, known.setting, toSettingValue(known, value), known);
-    else storeFlagValue(known.name === "config" ? settings : flags, known.name, value, known);
+    else storeFlagValue(flags, known.name, value, known);
   }
   const behind = end < 0 ? [] : argv.slice(end + 1);
   const command = spec.takesCommand ? behind : [];
@@ -72,54 +62,28 @@ function parseRawCall(argv: readonly string[]): Call {
   return { flags: isHelp ? { help: true } : {}, settings: {}, args: argv, command: [], verbosity: 0 };
 }
 
-function buildFlagTable(spec: Command): Map<string, KnownFlag> {
-  const table = new Map<string, KnownFlag>();
-  for (const flag of [...(spec.flags ?? []), ...COMMON_FLAGS]) {
-    for (const name of [`--${flag.name}`, ...(flag.aliases ?? []).map((alias) => `--${alias}`)])
-      table.set(name, toKnownFlag(flag));
-    if (flag.short !== undefined) table.set(`-${flag.short}`, toKnownFlag(flag));
-  }
-  for (const key of spec.settings ?? []) {
-    const known = toKnownSettingFlag(key);
-    table.set(`--${known.name}`, known);
-    const { short } = getSetting(key);
-    if (short !== undefined) table.set(`-${short}`, known);
-  }
-  return table;
-}
-
-function toKnownFlag({ name, value, isOptional, isRepeatable, choices }: Flag): KnownFlag {
-  return {
-    name,
-    choices,
-    takesValue: value !== undefined,
-    isOptional: isOptional === true,
-    isRepeatable: isRepeatable === true,
-  };
-}
-
-function toKnownSettingFlag(setting: SettingKey): KnownFlag {
-  const name = (getFlagName(setting) ?? "--").slice(2);
-  const isSwitch = typeof getSetting(setting).default === "boolean";
-  return { name, setting, takesValue: !isSwitch, isOptional: false, isRepeatable: setting === "endpoints" };
+function buildFlagTable(spec: Command): Map<string, Flag> {
+  return new Map(
+    listFlags(spec).flatMap((flag) => listSpellings(flag).map((spelling) => [spelling, flag] as const)),
+  );
 }
 
 /** `--no-history` turns its setting off; other switches turn theirs on. */
-function toSettingValue(known: KnownFlag, value: string | true): string | true {
+function toSettingValue(known: Flag, value: string | true): string | true {
   return isNegated(known) ? "false" : value;
 }
 
-function isNegated({ name, takesValue }: KnownFlag): boolean {
-  return !takesValue && name.startsWith("no-");
+function isNegated({ name, value }: Flag): boolean {
+  return value === undefined && name.startsWith("no-");
 }
 
 /** Identifies the flag in a word, and its value if it is in the same word. Splits clustered short flags. */
 function identifyFlag(
   spec: Command,
-  table: ReadonlyMap<string, KnownFlag>,
+  table: ReadonlyMap<string, Flag>,
   word: string,
   words: string[],
-): [KnownFlag, string | undefined] {
+): [Flag, string | undefined] {
   const isLong = word.startsWith("--");
   const equals = isLong ? word.indexOf("=") : -1;
   const name = isLong ? word.slice(0, equals < 0 ? undefined : equals) : word.slice(0, 2);
@@ -127,24 +91,24 @@ function identifyFlag(
   if (known === undefined) throw createUnknownFlagError(spec, table, name, word);
   if (isLong) return [known, equals < 0 ? undefined : word.slice(equals + 1)];
   const rest = word.slice(2);
-  if (rest === "" || known.takesValue) return [known, rest === "" ? undefined : rest];
+  if (rest === "" || known.value !== undefined) return [known, rest === "" ? undefined : rest];
   words.unshift(`-${rest}`);
   return [known, undefined];
 }
 
-function takeFlagValue(known: KnownFlag, inline: string | undefined, words: string[]): string | true {
+function takeFlagValue(known: Flag, inline: string | undefined, words: string[]): string | true {
   if (inline !== undefined) {
-    if (!known.takesValue && (known.setting === undefined || isNegated(known)))
+    if (known.value === undefined && (known.setting === undefined || isNegated(known)))
       throw new UsageError(`--${known.name} takes no value; got ${quoteText(inline)}`);
     return inline;
   }
-  if (!known.takesValue || known.isOptional) return true;
+  if (known.value === undefined || known.isOptional) return true;
   const next = words.shift();
   if (next === undefined) throw new UsageError(`--${known.name} needs a value; got none`);
   return next;
 }
 
-function storeFlagValue(values: FlagValues, name: string, value: string | true, known: KnownFlag): void {
+function storeFlagValue(values: FlagValues, name: string, value: string | true, known: Flag): void {
   const before = values[name];
   if (value !== true) checkChoice(`--${known.name}`, value, known.choices);
   if (known.isRepeatable && value !== true) values[name] = [...(Array.isArray(before) ? before : []), value];
@@ -181,8 +145,7 @@ function checkArguments(spec: Command, args: readonly string[], command: readonl
 /** @throws UsageError if the value is not one of the choices */
 function checkChoice(what: string, value: string, choices: readonly string[] | undefined): void {
   if (choices === undefined || choices.includes(value)) return;
-  const meant = findNearest(value, choices);
-  const hint = meant === undefined ? "" : `; did you mean ${quoteText(meant)}?`;
+  const hint = suggestNearest(value, choices);
   throw new UsageError(`${what} must be one of ${choices.join(", ")}; got ${quoteText(value)}${hint}`);
 }
 
@@ -192,7 +155,7 @@ function checkChoice(what: string, value: string, choices: readonly string[] | u
  */
 function createUnknownFlagError(
   spec: Command,
-  table: ReadonlyMap<string, KnownFlag>,
+  table: ReadonlyMap<string, Flag>,
   name: string,
   word: string,
 ): UsageError {

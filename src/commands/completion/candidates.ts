@@ -1,11 +1,7 @@
 import { DRAIN_SCOPES, type DrainScope } from "../../protocol/keys.ts";
-import type { Argument, Command, NameKind } from "../spec.ts";
-import {
-  type CompletionFlag,
-  type CompletionValues,
-  getArgumentValues,
-  listCompletionFlags,
-} from "./flags.ts";
+import { listFlags, listSpellings } from "../command-line/list-flags.ts";
+import type { Argument, Command, Flag, NameKind } from "../spec.ts";
+import { type CompletionValues, getArgumentValues, getFlagValues } from "./flags.ts";
 import { type PartialLine, parsePartialLine } from "./partial-line.ts";
 
 /** The candidates for a shell: these words, file names, or the completion of the command after `--`. */
@@ -50,10 +46,10 @@ export async function findCandidates(
   const before = words.slice(0, -1);
   const command = findCommand(commands, before);
   if (command === undefined) return filterByPrefix(listCommandWords(commands, before), current);
-  const known = listCompletionFlags(command);
+  const known = listFlags(command);
   const line = parsePartialLine(known, before.slice(command.id.split(" ").length));
   if (line.isBehind && (command.takesCommand || command.takesWords)) return { kind: "command" };
-  if (line.open !== undefined) return await completeValue(line.open.values, line, current, lookup);
+  if (line.open !== undefined) return await completeValue(getFlagValues(line.open), line, current, lookup);
   if (current.startsWith("-") && !line.isBehind) return await completeFlag(known, line, current, lookup);
   return await completeArgument(command, line, current, lookup);
 }
@@ -79,7 +75,7 @@ function listCommandWords(commands: readonly Command[], before: readonly string[
 }
 
 async function completeFlag(
-  known: readonly CompletionFlag[],
+  known: readonly Flag[],
   line: PartialLine,
   current: string,
   lookup: NameLookup,
@@ -87,8 +83,9 @@ async function completeFlag(
   const equals = current.indexOf("=");
   if (equals > 0) {
     const name = current.slice(0, equals);
-    const flag = known.find(({ names }) => names.includes(name));
-    const offer = await completeValue(flag?.values ?? {}, line, current.slice(equals + 1), lookup);
+    const flag = known.find((one) => listSpellings(one).includes(name));
+    const values = flag === undefined ? {} : getFlagValues(flag);
+    const offer = await completeValue(values, line, current.slice(equals + 1), lookup);
     return offer.kind === "words"
       ? { ...offer, words: offer.words.map((value) => `${name}=${value}`) }
       : offer;
@@ -96,7 +93,7 @@ async function completeFlag(
   const used = new Set(line.flags.map(([flag]) => flag));
   const unused = known.filter((flag) => flag.isRepeatable || !used.has(flag));
   return filterByPrefix(
-    unused.map(({ names: [name = ""] }) => name),
+    unused.map(({ name }) => `--${name}`),
     current,
   );
 }

@@ -9,6 +9,7 @@ import { createKeys } from "../../protocol/keys.ts";
 import { CONNECTION_SETTINGS, type Command, type CommandIo } from "../spec.ts";
 import { formatBashWord, parseBashLine } from "./bash-line.ts";
 import { type CompletionOffer, findCandidates, type NameQuery } from "./candidates.ts";
+import { getFlagValues } from "./flags.ts";
 import { readCompletionNames } from "./names.ts";
 import type { PartialLine } from "./partial-line.ts";
 
@@ -96,9 +97,10 @@ function computeTimeLeft({ SIGNALBOX_COMPLETION_TIMEOUT: given }: CommandIo["env
 /** Extracts the connection settings from the line. */
 function extractSettings({ flags }: PartialLine, { HOME = "" }: CommandIo["env"]): Flags {
   const given: Record<string, string | boolean | string[]> = {};
-  for (const [{ setting, values, isRepeatable }, value] of flags) {
+  for (const [flag, value] of flags) {
+    const { setting, isRepeatable } = flag;
     if (setting === undefined || !(setting === "config" || CONNECTION_SETTINGS.includes(setting))) continue;
-    const typed = values.isFile && value !== true ? value.replace(/^~(?=\/)/, HOME) : value;
+    const typed = getFlagValues(flag).isFile && value !== true ? value.replace(/^~(?=\/)/, HOME) : value;
     given[setting] =
       isRepeatable && typed !== true ? [...[given[setting] ?? []].flat(), typed].map(String) : typed;
   }

@@ -12,6 +12,14 @@ const MOST_PAGES = 4;
 
 type RangeReader = Pick<Store, "readRange">;
 
+/** What is read, and how. */
+interface NameReading {
+  store: RangeReader;
+  keys: Keys;
+  ask: Omit<NameQuery, "line">;
+  signal: AbortSignal;
+}
+
 /**
  * Reads the names in etcd with a prefix, sorted. Names that a terminal would not show unchanged are left out. If there
  * are very many, some are left out, but the remaining names never share a longer prefix than all names do: a shell
@@ -24,21 +32,15 @@ export async function readCompletionNames(
   ask: Omit<NameQuery, "line">,
   signal: AbortSignal,
 ): Promise<string[]> {
-  const found = await Promise.all(ask.kinds.map((kind) => readKindNames(store, keys, kind, ask, signal)));
+  const found = await Promise.all(ask.kinds.map((kind) => readKindNames(kind, { store, keys, ask, signal })));
   const fit = found.flat().filter((name) => name.startsWith(ask.prefix) && clean(name) === name);
   return [...new Set(fit)].sort();
 }
 
-async function readKindNames(
-  store: RangeReader,
-  keys: Keys,
-  kind: NameKind,
-  ask: Omit<NameQuery, "line">,
-  signal: AbortSignal,
-): Promise<string[]> {
-  if (kind === "run") return await readRunIds(store, keys, ask, signal);
-  const begun = encodeName(ask.prefix);
-  const read = listPrefixes(keys, kind, ask).map((keyPrefix) => readKeys(store, keyPrefix, begun, signal));
+async function readKindNames(kind: NameKind, reading: NameReading): Promise<string[]> {
+  if (kind === "run") return await readRunIds(reading);
+  const { keys, ask } = reading;
+  const read = listPrefixes(keys, kind, ask).map((keyPrefix) => readKeys(keyPrefix, reading));
   return (await Promise.all(read)).flat().flatMap((key) => {
     const parsed = keys.parse(key);
     return parsed.kind === "unknown" ? [] : [parsed.name];
@@ -71,14 +73,9 @@ function listPrefixes(
  * Reads the keys of a collection whose names begin with a prefix. Names are encoded byte by byte, so a prefix of a name
  * encodes to a prefix of its key. Further tickets of a queue are skipped.
  */
-async function readKeys(
-  store: RangeReader,
-  keyPrefix: string,
-  begun: string,
-  signal: AbortSignal,
-): Promise<string[]> {
+async function readKeys(keyPrefix: string, { store, ask, signal }: NameReading): Promise<string[]> {
   const found: string[] = [];
-  const { key, rangeEnd } = buildPrefixRange(keyPrefix + begun);
+  const { key, rangeEnd } = buildPrefixRange(keyPrefix + encodeName(ask.prefix));
   let from = key;
   for (let page = 0; page < MOST_PAGES; page++) {
     const { kvs, more } = await store.readRange({ key: from, rangeEnd, keysOnly: true, limit: PAGE }, signal);
@@ -126,12 +123,7 @@ function findCommonPrefix(one: string, other: string): string {
  * Reads the ids of runs in one queue or in all. Keys do not begin with ids, so all tickets are read. If there are too
  * many, the result is empty, because the only match among some of them could be the wrong run.
  */
-async function readRunIds(
-  store: RangeReader,
-  keys: Keys,
-  { queue }: Omit<NameQuery, "line">,
-  signal: AbortSignal,
-): Promise<string[]> {
+async function readRunIds({ store, keys, ask: { queue }, signal }: NameReading): Promise<string[]> {
   const ranges =
     queue === undefined ? [keys.locks(), keys.resources()] : [keys.getQueueRange(queue.kind, queue.name)];
   const limit = PAGE * MOST_PAGES;

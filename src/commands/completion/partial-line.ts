@@ -1,28 +1,30 @@
-import type { CompletionFlag } from "./flags.ts";
+import { listSpellings } from "../command-line/list-flags.ts";
+import type { Flag } from "../spec.ts";
+import { takesNextWord } from "./flags.ts";
 
 /** The part of the line before the word at the cursor. */
 export interface PartialLine {
   /** Words that are neither flags nor their values. */
   given: readonly string[];
   /** Flags and their values; true for switches. */
-  flags: readonly (readonly [CompletionFlag, string | true])[];
+  flags: readonly (readonly [Flag, string | true])[];
   /** The flag whose value comes next. */
-  open: CompletionFlag | undefined;
+  open: Flag | undefined;
   /** Whether `--` was typed: no flags follow. */
   isBehind: boolean;
 }
 
 /** Parses an incomplete line as `parseCall` parses a complete one, but reports no errors. */
-export function parsePartialLine(known: readonly CompletionFlag[], words: readonly string[]): PartialLine {
+export function parsePartialLine(known: readonly Flag[], words: readonly string[]): PartialLine {
   const given: string[] = [];
-  const flags: [CompletionFlag, string | true][] = [];
+  const flags: [Flag, string | true][] = [];
   const end = words.indexOf("--");
   const left = [...(end < 0 ? words : words.slice(0, end))];
-  let open: CompletionFlag | undefined;
+  let open: Flag | undefined;
   for (let word = left.shift(); word !== undefined; word = left.shift()) {
     if (!word.startsWith("-") || word === "-") given.push(word);
     for (const [flag, inline] of parseFlags(known, word)) {
-      const value = inline ?? (flag.takesValue ? left.shift() : true);
+      const value = inline ?? (takesNextWord(flag) ? left.shift() : true);
       if (value === undefined) open = flag;
       else flags.push([flag, value]);
     }
@@ -32,8 +34,8 @@ export function parsePartialLine(known: readonly CompletionFlag[], words: readon
 }
 
 /** Parses `--flag`, `--flag=VALUE`, `-f`, `-fVALUE` and `-abc`. Returns an empty list for other words. */
-function parseFlags(known: readonly CompletionFlag[], word: string): [CompletionFlag, string | undefined][] {
-  const findFlag = (name: string) => known.find(({ names }) => names.includes(name));
+function parseFlags(known: readonly Flag[], word: string): [Flag, string | undefined][] {
+  const findFlag = (name: string) => known.find((flag) => listSpellings(flag).includes(name));
   if (word.startsWith("--")) {
     const [name = "", ...rest] = word.split("=");
     const flag = findFlag(name);
@@ -43,6 +45,6 @@ function parseFlags(known: readonly CompletionFlag[], word: string): [Completion
   const flag = findFlag(word.slice(0, 2));
   const rest = word.slice(2);
   if (flag === undefined) return [];
-  if (flag.takesValue || rest === "") return [[flag, rest === "" ? undefined : rest]];
+  if (takesNextWord(flag) || rest === "") return [[flag, rest === "" ? undefined : rest]];
   return [[flag, undefined], ...parseFlags(known, `-${rest}`)];
 }

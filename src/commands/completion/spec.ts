@@ -1,6 +1,6 @@
-import type { Command } from "../spec.ts";
+import { declareCommand } from "../declare-command.ts";
 
-export const completion: Command = {
+export const completion = declareCommand({
   id: "completion",
   topic: "Check",
   brief: "print a script for your shell that completes commands, flags and names",
@@ -12,11 +12,12 @@ export const completion: Command = {
       " --endpoints, --prefix and similar flags on the line are used.",
     "Names with invisible characters are not offered. Other names are quoted, so that the shell never executes them.",
   ],
-  args: [{ name: "SHELL", choices: ["bash", "zsh", "fish"], help: "bash, zsh or fish" }],
-  examples: [
-    ["signalbox completion bash > /etc/bash_completion.d/signalbox", "for every user, with bash-completion"],
-    ["signalbox completion zsh > /usr/local/share/zsh/site-functions/_signalbox", "for zsh"],
-    ["signalbox completion fish > ~/.config/fish/completions/signalbox.fish", "for fish"],
-  ],
+  args: { SHELL: { choices: ["bash", "zsh", "fish"], help: "bash, zsh or fish" } },
+  settings: [],
+  examples: {
+    "signalbox completion bash > /etc/bash_completion.d/signalbox": "for every user, with bash-completion",
+    "signalbox completion zsh > /usr/local/share/zsh/site-functions/_signalbox": "for zsh",
+    "signalbox completion fish > ~/.config/fish/completions/signalbox.fish": "for fish",
+  },
   load: () => import("./completion.impl.ts"),
-};
+});

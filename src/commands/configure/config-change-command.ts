@@ -22,8 +22,7 @@ import type { ActionOutcome } from "../outcome/action-outcome.ts";
 import { createOutcome } from "../outcome/create-outcome.ts";
 import type { ConfigResult } from "../outcome/operation-result.ts";
 import { readSnapshot, readSnapshotAt } from "../read-snapshot.ts";
-import type { Call, CommandIo } from "../spec.ts";
-import type { CommandContext } from "../store-command.ts";
+import type { ActionContext } from "../store-command.ts";
 import { CONFIG_COLLECTIONS, listSeenKeys } from "./config-snapshot.ts";
 
 /** Changes of the configuration, and the snapshot that they are based on. */
@@ -54,20 +53,19 @@ const TRIES = 5;
  * them.
  */
 export class ConfigChangeCommand {
-  readonly #call: Call;
-  readonly #io: CommandIo;
-  readonly #context: CommandContext;
+  readonly #context: ActionContext;
   readonly #draft: ConfigDraft;
   readonly #impact: ConfigImpact;
+  /** How many runs are affected, in words; empty if none is. */
+  readonly #hits: string;
   readonly #reason: string | undefined;
 
-  constructor(call: Call, io: CommandIo, context: CommandContext, draft: ConfigDraft) {
-    this.#call = call;
-    this.#io = io;
+  constructor(context: ActionContext, draft: ConfigDraft) {
     this.#context = context;
     this.#draft = draft;
-    this.#reason = parseReasonFlag(call);
+    this.#reason = parseReasonFlag(context.call);
     this.#impact = computeConfigImpact(draft.snapshot, draft.changes, context.clock.getWallTime());
+    this.#hits = formatAffectedCount(this.#impact.affected);
   }
 
   async run(): Promise<ActionOutcome<ConfigResult>> {
@@ -77,14 +75,13 @@ export class ConfigChangeCommand {
     if (changes.length === 0) return this.#createOutcome("nothing", [nothing]);
     this.#printNotes();
     const lines = this.#buildPreview(this.#context.clock.getWallTime());
-    if (this.#call.flags["dry-run"])
+    if (this.#context.call.flags["dry-run"])
       return this.#createOutcome("dry-run", lines, {
         messageKeys: this.#buildPreview(undefined),
         repeat: `--expect-revision ${this.#draft.snapshot.revision} --yes`,
       });
-    const isAsked = this.#needsConfirmation() && !this.#call.flags.yes;
-    if (isAsked) for (const line of lines) this.#context.printMessage(line);
-    if (isAsked && (await confirmAction(this.#call, this.#io, this.#buildQuestion())) !== "go")
+    const isAsked = this.#needsConfirmation() && !this.#context.call.flags.yes;
+    if (isAsked && !(await confirmAction(this.#context, lines, this.#buildQuestion())))
       return this.#createOutcome("declined", ["nothing was changed"]);
     return await this.#apply(isAsked);
   }
@@ -107,18 +104,10 @@ export class ConfigChangeCommand {
 
   #buildRequest(snapshot: Snapshot): ConfigUpdate {
     const { action, target, changes, isBulk = false } = this.#draft;
-    const hits = formatAffectedCount(this.#impact.affected);
     return {
-      ...{
-        action,
-        target,
-        changes,
-        seen: snapshot.revision,
-        keys: listSeenKeys(snapshot),
-        guardsAll: isBulk,
-      },
-      reason: this.#reason,
-      outcome: `${this.#buildSummary()}${hits === "" ? "" : `; ${hits}`}`,
+      ...{ action, target, changes, seen: snapshot.revision, keys: listSeenKeys(snapshot) },
+      ...{ guardsAll: isBulk, reason: this.#reason },
+      outcome: `${this.#buildSummary()}${this.#hits === "" ? "" : `; ${this.#hits}`}`,
     };
   }
 
@@ -130,7 +119,7 @@ export class ConfigChangeCommand {
   }
 
   async #describeChangesSince(): Promise<string[]> {
-    const expected = parseRevisionFlag(this.#call, "expect-revision");
+    const expected = parseRevisionFlag(this.#context.call, "expect-revision");
     if (expected === undefined) return [];
     const { snapshot } = this.#draft;
     const then = await readSnapshotAt(this.#context, CONFIG_COLLECTIONS, expected, snapshot);
@@ -172,12 +161,11 @@ export class ConfigChangeCommand {
 
   #describeResult(wasShown: boolean): string[] {
     const { changes } = this.#draft;
-    const hits = formatAffectedCount(this.#impact.affected);
     const told =
       wasShown || changes.length > MANY
         ? [`done: ${formatChangeCount(changes)}`]
         : changes.map((change) => this.#formatChange(change));
-    return hits === "" ? told : [...told, `this ${hits}`];
+    return this.#hits === "" ? told : [...told, `this ${this.#hits}`];
   }
 
   #formatChange(change: ConfigChange): string {
@@ -186,9 +174,8 @@ export class ConfigChangeCommand {
   }
 
   #buildQuestion(): string {
-    const hits = formatAffectedCount(this.#impact.affected);
     const what = this.#draft.isBulk ? formatChangeCount(this.#draft.changes) : clean(this.#draft.target);
-    return `Change ${what}${hits === "" ? "" : `, which ${hits}`}?`;
+    return `Change ${what}${this.#hits === "" ? "" : `, which ${this.#hits}`}?`;
   }
 
   #printNotes(): void {
@@ -211,7 +198,7 @@ export class ConfigChangeCommand {
     const { affected } = this.#impact;
     const { revision = this.#draft.snapshot.revision, ...texts } = more;
     return createOutcome(
-      this.#call,
+      this.#context.call,
       { kind: "configuration", outcome, revision, action, target, changes, affected },
       { messages, notes: this.#listNotes(), ...texts },
     );

@@ -8,7 +8,8 @@ import { createOutcome } from "../outcome/create-outcome.ts";
 import type { PruneResult } from "../outcome/operation-result.ts";
 import { formatPruneEnd } from "../outcome/outcome-lines.ts";
 
-export const { execute, perform } = createActionCommand(async (call, io, context) => {
+export const { execute, perform } = createActionCommand(async (context) => {
+  const { call } = context;
   const [audit, hosts] = [parseDurationFlag(call, "audit"), parseDurationFlag(call, "hosts")];
   if (audit === undefined && hosts === undefined)
     throw new UsageError("--audit AGE or --hosts AGE is missing; for example: --audit 365d");
@@ -24,9 +25,9 @@ export const { execute, perform } = createActionCommand(async (call, io, context
       messages: [`${describeLitter(found)}: ${formatPruneEnd(outcome)}`],
     });
   if (found.audit.count === 0 && found.hosts.length === 0) return reportOutcome("nothing");
-  const answer = await confirmAction(call, io, `Forget ${clean(describeLitter(found))}?`);
-  if (answer === "dry-run") return reportOutcome("dry-run");
-  if (answer === "no") return reportOutcome("declined");
+  if (call.flags["dry-run"]) return reportOutcome("dry-run");
+  const isConfirmed = await confirmAction(context, [], `Forget ${clean(describeLitter(found))}?`);
+  if (!isConfirmed) return reportOutcome("declined");
   const { kind } = await prune(context, found, reason);
   return reportOutcome(kind);
 });

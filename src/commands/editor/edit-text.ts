@@ -3,8 +3,8 @@ import { runEditor } from "../../process/editor.ts";
 import { ignoreCtrlC } from "../ignore-ctrl-c.ts";
 import { type ActionOutcome, addAdvice } from "../outcome/action-outcome.ts";
 import { createAbandonedOutcome } from "../outcome/create-outcome.ts";
-import type { Call, CommandIo } from "../spec.ts";
-import type { CommandContext } from "../store-command.ts";
+import type { CommandIo } from "../spec.ts";
+import type { ActionContext } from "../store-command.ts";
 import { EditorFile } from "./editor-file.ts";
 
 /** A text that the user edits. */
@@ -23,18 +23,13 @@ interface EditableText<T> {
  * Opens a text in the user's editor, and again if it has faults. The file is kept unless its text is no longer needed.
  * @throws SignalboxError if the editor fails; as `apply`
  */
-export async function editText<T>(
-  call: Call,
-  io: CommandIo,
-  context: CommandContext,
-  editable: EditableText<T>,
-): Promise<ActionOutcome> {
+export async function editText<T>(context: ActionContext, editable: EditableText<T>): Promise<ActionOutcome> {
   const { text, parse, apply, isSettled } = editable;
   const sheet = new EditorFile(text);
   const close = () => discardUnlessChanged(sheet, editable);
   try {
     for (;;) {
-      await openEditor(io, sheet, ignoreCtrlC(context.signal));
+      await openEditor(context.io, sheet, ignoreCtrlC(context.signal));
       const parsed = parse(sheet.read(), sheet.path);
       if ("value" in parsed) {
         const outcome = await apply(parsed.value);
@@ -42,7 +37,8 @@ export async function editText<T>(
         return addAdvice(outcome, close());
       }
       for (const fault of parsed.faults) context.printMessage(fault);
-      if (call.flags.yes || !(await askEditAgain(io))) return addAdvice(createAbandonedOutcome(), close());
+      if (context.call.flags.yes || !(await askEditAgain(context.io)))
+        return addAdvice(createAbandonedOutcome(), close());
     }
   } catch (error) {
     for (const line of close()) context.printMessage(line);

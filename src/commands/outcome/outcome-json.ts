@@ -5,7 +5,6 @@ import type {
   ConfigResult,
   DrainResult,
   EvictionResult,
-  PruneResult,
   ScheduleChangeRecord,
   UndrainResult,
 } from "./operation-result.ts";
@@ -34,8 +33,10 @@ export function toOutcomeJson(outcome: ActionOutcome): object | undefined {
         ...{ changes: changes.map(toScheduleChangeJson), messages },
       };
     }
-    case "prune":
-      return toPruneJson(result);
+    case "prune": {
+      const { revision, outcome: end, audit, hosts } = result;
+      return { revision, outcome: formatPruneEnd(end), audit, hosts };
+    }
     case "faulty":
       return { revision: result.revision, outcome: "faulty", faults: result.faults };
     case "abandoned":
@@ -99,8 +100,4 @@ export function toScheduleChangeJson({ id, kind, fields, definition, due }: Sche
     ...(definition && { fields, definition }),
     ...(due && { next: due.next ?? null, runAt: due.runAt }),
   };
-}
-
-function toPruneJson({ revision, outcome, audit, hosts }: PruneResult): object {
-  return { revision, outcome: formatPruneEnd(outcome), audit, hosts };
 }

@@ -12,23 +12,8 @@ import { pruneCommand } from "../configure/prune.ts";
 import { resourceDelete, resourceList, resourceSet } from "../configure/resource/resource.ts";
 import { editConfig, exportConfig, importConfig, importSwitchman } from "../configure/transfer/transfer.ts";
 import { runCommand } from "../run/run.ts";
-import {
-  scheduleAdd,
-  scheduleBury,
-  scheduleDelete,
-  scheduleEdit,
-  schedulePause,
-  scheduleResume,
-  scheduleTrigger,
-} from "../schedule/change/change-commands.ts";
-import {
-  scheduleDead,
-  scheduleExplain,
-  scheduleLint,
-  scheduleList,
-  scheduleNext,
-  scheduleShow,
-} from "../schedule/inspect/inspect-commands.ts";
+import * as changes from "../schedule/change/change-commands.ts";
+import * as inspections from "../schedule/inspect/inspect-commands.ts";
 import { importPerfectsched } from "../schedule/perfectsched/spec.ts";
 import { scheduleDiff, scheduleExport, scheduleImport } from "../schedule/transfer/transfer-commands.ts";
 import { worker } from "../schedule/worker/worker.ts";
@@ -66,19 +51,19 @@ export const COMMANDS = [
   importConfig,
   editConfig,
   pruneCommand,
-  scheduleAdd,
-  scheduleList,
-  scheduleShow,
-  scheduleEdit,
-  scheduleDelete,
-  schedulePause,
-  scheduleResume,
-  scheduleTrigger,
-  scheduleDead,
-  scheduleBury,
-  scheduleNext,
-  scheduleExplain,
-  scheduleLint,
+  changes.scheduleAdd,
+  inspections.scheduleList,
+  inspections.scheduleShow,
+  changes.scheduleEdit,
+  changes.scheduleDelete,
+  changes.schedulePause,
+  changes.scheduleResume,
+  changes.scheduleTrigger,
+  inspections.scheduleDead,
+  changes.scheduleBury,
+  inspections.scheduleNext,
+  inspections.scheduleExplain,
+  inspections.scheduleLint,
   scheduleImport,
   scheduleDiff,
   scheduleExport,

@@ -1,29 +1,43 @@
 import { basename } from "node:path";
+import { UsageError } from "../../base/errors.ts";
 import { scrubEnv } from "../../config/scrub.ts";
 import type { Settings } from "../../config/settings.ts";
+import { parseLeases } from "../../fleet/lease-spec.ts";
+import type { Macros } from "../../fleet/macros.ts";
 import { readUserName } from "../../process/user.ts";
+import { validateName } from "../../protocol/names.ts";
 import type { ClaimIdentity, RunRequest } from "../../work/run/request.ts";
-import type { CommandIo } from "../spec.ts";
+import { getListFlag, parseDurationFlag } from "../command-line/flags.ts";
+import type { Call, CommandIo } from "../spec.ts";
 import { shortenArgs } from "./record-args.ts";
-import type { RunOptions } from "./run-options.ts";
+
+/** What a host adds to the command line of a run: its full name, the values of its macros, and its settings. */
+interface RunHost {
+  fqdn: string;
+  macros: Macros;
+  settings: Settings;
+}
 
 /**
- * Builds the request of a run.
- * @param host  full name of this host
- * @param env   environment of this process; the command gets it without credentials
+ * Builds the request of a run from its command line.
+ * @param env  environment of this process; the command gets it without credentials
+ * @throws UsageError, ConfigError
  */
-export function buildRunRequest(
-  options: RunOptions,
-  settings: Settings,
-  host: string,
-  env: CommandIo["env"],
-): RunRequest {
-  const { lock, leases, queues, lockWait, file, args } = options;
+export function buildRunRequest(call: Call, host: RunHost, env: CommandIo["env"]): RunRequest {
+  const { settings } = host;
+  const [file = "", ...args] = call.command;
+  if (file === "") throw new UsageError("COMMAND is empty; put its name after --");
+  const lock = getLockName(call, file);
+  const leases = parseLeases(getListFlag(call, "lease"), host.macros);
+  if (lock === undefined && leases.length === 0) {
+    throw new UsageError("--no-lock needs --lease; add a lease, or leave --no-lock out");
+  }
+  const wait = dropUndefined({ lock: parseDurationFlag(call, "wait"), leases: settings.leaseTimeout });
   return {
     ...dropUndefined({ lock }),
     leases,
-    patience: { queues, ...dropUndefined({ lock: lockWait, leases: settings.leaseTimeout }) },
-    identity: buildIdentity(options, settings, host),
+    patience: { queues: call.flags.wait !== undefined, ...wait },
+    identity: buildIdentity(file, args, host),
     ttl: settings.ttl / 1000,
     terminationTimeout: settings.terminationTimeout,
     connectTimeout: settings.connectTimeout,
@@ -41,9 +55,17 @@ export function buildRunRequest(
   };
 }
 
-function buildIdentity({ file, args }: RunOptions, settings: Settings, host: string): ClaimIdentity {
+function getLockName({ flags }: Call, file: string): string | undefined {
+  const named = flags.lock;
+  if (flags["no-lock"] && named !== undefined)
+    throw new UsageError("--lock and --no-lock exclude each other");
+  if (flags["no-lock"]) return undefined;
+  return validateName("lock", typeof named === "string" ? named : basename(file));
+}
+
+function buildIdentity(file: string, args: readonly string[], { fqdn, settings }: RunHost): ClaimIdentity {
   return {
-    ...{ host, pid: process.pid, user: readUserName(), command: basename(file) },
+    ...{ host: fqdn, pid: process.pid, user: readUserName(), command: basename(file) },
     ...(settings.recordArgs && { args: shortenArgs(args) }),
     ...dropUndefined({ label: settings.label }),
   };

@@ -8,7 +8,6 @@ import { type CommandConnection, openConnection } from "../connect.ts";
 import type { CommandIo } from "../spec.ts";
 import { buildRunRequest } from "./build-run-request.ts";
 import type { RunInvocation } from "./run-invocation.ts";
-import { parseRunOptions } from "./run-options.ts";
 
 /** Opens everything that a run needs, and closes it after `work`. @throws as `openConnection`; UsageError */
 export async function withOpenRun<T>(
@@ -20,8 +19,8 @@ export async function withOpenRun<T>(
   const { store, log, logContext, facts, settings } = connection;
   const macros = createMacros(facts);
   const ports = createRunPorts(connection, macros, io, onGrant);
-  const options = parseRunOptions(call, macros);
-  const request = { ...buildRunRequest(options, settings, facts.fqdn, io.env), ...overrides };
+  const host = { fqdn: facts.fqdn, macros, settings };
+  const request = { ...buildRunRequest(call, host, io.env), ...overrides };
   logContext.lock = request.lock;
   const stop = io.onSignal((name) => {
     if (name === "SIGUSR2") log.reopen();

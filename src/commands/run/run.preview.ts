@@ -16,14 +16,10 @@ export async function printRunPreview(
   io: CommandIo,
 ): Promise<number> {
   const found = await previewClaim(ports, request);
-  io.writeOutput(
-    call.flags.json ? formatJsonDocument(buildDocument(request, found)) : renderText(request, found),
-  );
+  const { lock, group, identity } = request;
+  const document = { host: identity.host, lock, group, ...found };
+  io.writeOutput(call.flags.json ? formatJsonDocument(document) : renderText(request, found));
   return found.verdict === "refused" ? request.busyExitCode : EXIT.ok;
-}
-
-function buildDocument({ lock, group, identity }: RunRequest, found: ClaimPreview): object {
-  return { host: identity.host, lock, group, ...found };
 }
 
 function renderText(

@@ -1,6 +1,7 @@
-import { CONNECTION_SETTINGS, type Command, LOGGING_SETTINGS } from "../spec.ts";
+import { declareCommand } from "../declare-command.ts";
+import { CONNECTION_SETTINGS, LOGGING_SETTINGS } from "../spec.ts";
 
-export const runCommand: Command = {
+export const runCommand = declareCommand({
   id: "run",
   topic: "Run",
   brief: "run a command while holding a lock and leases",
@@ -11,31 +12,22 @@ export const runCommand: Command = {
       " several hosts, and one of them runs it. For leases a run waits, first come, first served.",
   ],
   takesCommand: true,
-  flags: [
-    {
-      name: "lock",
+  flags: {
+    "--lock NAME": {
       aliases: ["lockname"],
-      value: "NAME",
       names: "lock",
       help: "the lock (default: the command's base name)",
     },
-    { name: "no-lock", help: "take no lock, only leases" },
-    {
-      name: "wait",
-      value: "DURATION",
-      isOptional: true,
-      help: "wait in the queue if the lock is held or drained, without limit or --wait=DURATION",
-    },
-    {
-      name: "lease",
-      value: "RES=COUNT[:TOTAL]",
+    "--no-lock": "take no lock, only leases",
+    "--wait[=DURATION]": "wait in the queue if the lock is held or drained, without limit or --wait=DURATION",
+    "--lease RES=COUNT[:TOTAL]": {
       names: "resource",
       isRepeatable: true,
       help: "units of a resource, with macros (FQDN, HOST, CPU, MEMMB) and arithmetic",
     },
-    { name: "dry-run", help: "print the claim and what blocks it, and change nothing" },
-    { name: "json", help: "with --dry-run: as JSON" },
-  ],
+    "--dry-run": "print the claim and what blocks it, and change nothing",
+    "--json": "with --dry-run: as JSON",
+  },
   settings: [
     "group",
     "host",
@@ -53,19 +45,15 @@ export const runCommand: Command = {
     ...LOGGING_SETTINGS,
     ...CONNECTION_SETTINGS,
   ],
-  examples: [
-    [
-      "signalbox run --lock invoices -- ./invoices.sh",
+  examples: {
+    "signalbox run --lock invoices -- ./invoices.sh":
       "one host at a time; the others give up and print nothing",
-    ],
-    ["signalbox run --wait=10m --lock backup -- ./backup.sh", "wait in the queue for up to ten minutes"],
-    ["signalbox run --lease db=2:10 -- ./report.sh", "2 of the database's 10 units, on any number of hosts"],
-    ["signalbox run --lease FQDN_mem='4:int(MEMMB/1024)' -- ./crunch", "4 of this host's own GiB"],
-    [
-      "signalbox run -g web -E 0 --grace 50s -- ./rotate.sh",
+    "signalbox run --wait=10m --lock backup -- ./backup.sh": "wait in the queue for up to ten minutes",
+    "signalbox run --lease db=2:10 -- ./report.sh": "2 of the database's 10 units, on any number of hosts",
+    "signalbox run --lease FQDN_mem='4:int(MEMMB/1024)' -- ./crunch": "4 of this host's own GiB",
+    "signalbox run -g web -E 0 --grace 50s -- ./rotate.sh":
       "only on hosts of a group; exit with 0 if the lock is held",
-    ],
-    ["signalbox run --lease db=2:10 --dry-run -- ./report.sh", "what blocks it now?"],
-  ],
+    "signalbox run --lease db=2:10 --dry-run -- ./report.sh": "what blocks it now?",
+  },
   load: () => import("./run.impl.ts"),
-};
+});

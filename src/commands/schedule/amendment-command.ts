@@ -11,8 +11,7 @@ import { confirmAction } from "../confirm.ts";
 import type { ActionOutcome } from "../outcome/action-outcome.ts";
 import { createOutcome } from "../outcome/create-outcome.ts";
 import type { ScheduleResult } from "../outcome/operation-result.ts";
-import type { Call, CommandIo } from "../spec.ts";
-import type { CommandContext } from "../store-command.ts";
+import type { ActionContext } from "../store-command.ts";
 import { formatScheduleChange, toScheduleChange } from "./change-lines.ts";
 import { listMissingGroupNotes } from "./group-notes.ts";
 
@@ -43,22 +42,18 @@ interface OutcomeParts {
 
 /** Previews changes of schedules, asks for confirmation if something is deleted, and applies them. */
 export class AmendmentCommand {
-  readonly #call: Call;
-  readonly #io: CommandIo;
-  readonly #context: CommandContext;
+  readonly #context: ActionContext;
   readonly #draft: AmendmentDraft;
 
-  constructor(call: Call, io: CommandIo, context: CommandContext, draft: AmendmentDraft) {
-    this.#call = call;
-    this.#io = io;
+  constructor(context: ActionContext, draft: AmendmentDraft) {
     this.#context = context;
     this.#draft = draft;
   }
 
   async run(): Promise<ActionOutcome<ScheduleResult>> {
     const { amendment, needsConfirmation = false } = this.#draft;
-    const { flags } = this.#call;
-    const reason = parseReasonFlag(this.#call);
+    const { flags } = this.#context.call;
+    const reason = parseReasonFlag(this.#context.call);
     const { changes, revision } = await previewMutation(this.#context, amendment);
     const moved = this.#findChangedSince(changes, revision);
     if (moved.length > 0) return this.#createOutcome("changed", moved, { changes, revision });
@@ -73,10 +68,9 @@ export class AmendmentCommand {
         repeat: `--expect-revision ${revision} --yes`,
       });
     const isAsked = !flags.yes && (needsConfirmation || changes.some(({ isDeleted }) => isDeleted));
-    if (isAsked) for (const line of lines) this.#context.printMessage(line);
-    if (isAsked && (await confirmAction(this.#call, this.#io, this.#draft.buildQuestion(changes))) !== "go")
+    if (isAsked && !(await confirmAction(this.#context, lines, this.#draft.buildQuestion(changes))))
       return this.#createOutcome("declined", ["nothing was changed"], planned);
-    const seen = isAsked ? revision : parseRevisionFlag(this.#call, "expect-revision");
+    const seen = isAsked ? revision : parseRevisionFlag(this.#context.call, "expect-revision");
     const end = await applyMutation(this.#context, amendment, { reason, seen });
     return this.#describeEnd(end, isAsked, notes);
   }
@@ -102,7 +96,7 @@ export class AmendmentCommand {
 
   /** Lists schedules that were written after `--expect-revision`. @throws UsageError for a revision in the future */
   #findChangedSince(changes: readonly PlannedChange[], revision: bigint): string[] {
-    const expected = parseRevisionFlag(this.#call, "expect-revision");
+    const expected = parseRevisionFlag(this.#context.call, "expect-revision");
     if (expected === undefined) return [];
     if (expected > revision)
       throw new UsageError(
@@ -120,7 +114,7 @@ export class AmendmentCommand {
   ): ActionOutcome<ScheduleResult> {
     const { target } = this.#draft.amendment;
     return createOutcome(
-      this.#call,
+      this.#context.call,
       { kind: "schedules", outcome, revision, target, changes: changes.map(toScheduleChange) },
       { messages, notes, repeat },
     );

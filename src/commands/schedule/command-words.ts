@@ -1,5 +1,5 @@
 import { UsageError } from "../../base/errors.ts";
-import { findNameFault, quoteText } from "../../base/text.ts";
+import { quoteText } from "../../base/text.ts";
 import { parseLeases } from "../../fleet/lease-spec.ts";
 import { parseShellCommands, UNKNOWN } from "../../syntax/shell-parser.ts";
 
@@ -38,11 +38,4 @@ export function checkLeases(leases: readonly string[]): readonly string[] {
   const plain = leases.filter((lease) => !/[A-Z]/.test(lease));
   parseLeases(plain, { lookup: () => undefined, expand: (name) => name });
   return leases;
-}
-
-/** @throws UsageError */
-export function checkName(what: string, name: string): string {
-  const fault = findNameFault(name);
-  if (fault !== undefined) throw new UsageError(`${what} name ${quoteText(name)} cannot be used: ${fault}`);
-  return name;
 }

@@ -61,6 +61,13 @@ export function parseInstantFlag(
   throw new UsageError(`--${name}: ${quoteText(text)} ${fault}; write it as ${EXAMPLES}`);
 }
 
+/** Parses --start and --at. @throws UsageError */
+export function parseFirstRunFlags(call: Pick<Call, "flags">, zone: string, now: number) {
+  const start = parseInstantFlag(call, "start", zone, now);
+  const at = parseInstantFlag(call, "at", zone, now);
+  return { ...(start !== undefined && { start }), ...(at !== undefined && { at }) };
+}
+
 /** Formats an instant for listings, in UTC: `2026-11-21 05:31:02 UTC`. Milliseconds are shown unless they are 0. */
 export function formatInstantUtc(at: number): string {
   const iso = new Date(at).toISOString();

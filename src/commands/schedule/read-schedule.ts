@@ -17,15 +17,18 @@ export interface ValidSchedule extends StoredSchedule {
 
 /** Reads one schedule. @throws NotFoundError; ConfigError if it cannot be parsed */
 export async function readSchedule(context: CommandContext, given: string): Promise<ValidSchedule> {
+  const seen = await readExistingSchedule(context, given);
+  const { id, definition, fault } = seen;
+  if (definition !== undefined) return { ...seen, definition };
+  throw new ConfigError(`schedule ${quoteText(id)} cannot be read: ${fault}; see: signalbox schedule edit`);
+}
+
+/** Reads one schedule, also if it cannot be parsed. @throws NotFoundError */
+export async function readExistingSchedule(context: CommandContext, given: string): Promise<StoredSchedule> {
   const id = validateName("schedule", given);
   const seen = (await readStoredSchedules(context, [id], context.signal)).schedules.get(id);
-  if (seen === undefined || seen.definitionMod === 0n)
-    throw new NotFoundError(`there is no schedule ${quoteText(id)}; see: signalbox schedule list`);
-  if (seen.definition === undefined)
-    throw new ConfigError(
-      `schedule ${quoteText(id)} cannot be read: ${seen.fault}; see: signalbox schedule edit`,
-    );
-  return { ...seen, definition: seen.definition };
+  if (seen !== undefined && seen.definitionMod !== 0n) return seen;
+  throw new NotFoundError(`there is no schedule ${quoteText(id)}; see: signalbox schedule list`);
 }
 
 /**

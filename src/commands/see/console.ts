@@ -1,7 +1,8 @@
-import { CONNECTION_SETTINGS, type Command, LOGGING_SETTINGS } from "../spec.ts";
+import { declareCommand } from "../declare-command.ts";
+import { CONNECTION_SETTINGS, LOGGING_SETTINGS } from "../spec.ts";
 
 /** The console is a separate bundle, because it loads modules that no other command needs; `bin` starts it. */
-export const consoleCommand: Command = {
+export const consoleCommand = declareCommand({
   id: "console",
   topic: "See",
   brief: "watch and operate everything on one screen",
@@ -11,20 +12,17 @@ export const consoleCommand: Command = {
     "The display is live, or shows since when it is not. The layout, sorting and filters are stored per cluster, in" +
       " $XDG_STATE_HOME/signalbox.",
   ],
-  flags: [
-    { name: "once", help: "print one text screen and exit; needs no terminal" },
-    {
-      name: "plain",
-      help: "plain lines without frames, signs or animation: for screen readers",
-    },
-    { name: "ascii", help: "only ASCII characters" },
-    { name: "view", value: "VIEW", help: "start with this view, such as queues" },
-    { name: "size", value: "COLSxROWS", help: "with --once: size of the screen, such as 160x50" },
-  ],
+  flags: {
+    "--once": "print one text screen and exit; needs no terminal",
+    "--plain": "plain lines without frames, signs or animation: for screen readers",
+    "--ascii": "only ASCII characters",
+    "--view VIEW": "start with this view, such as queues",
+    "--size COLSxROWS": "with --once: size of the screen, such as 160x50",
+  },
   settings: [...CONNECTION_SETTINGS, ...LOGGING_SETTINGS, "host", "readOnly", "theme", "mouse"],
-  examples: [
-    ["signalbox console", "everything on one screen"],
-    ["signalbox console --read-only", "without changes"],
-    ["signalbox console --once --view queues", "one text screen, for a mail or a terminal without cursor"],
-  ],
-};
+  examples: {
+    "signalbox console": "everything on one screen",
+    "signalbox console --read-only": "without changes",
+    "signalbox console --once --view queues": "one text screen, for a mail or a terminal without cursor",
+  },
+});

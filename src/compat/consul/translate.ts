@@ -1,5 +1,5 @@
 import { UsageError } from "../../base/errors.ts";
-import { quoteText } from "../../base/text.ts";
+import { collectTexts, quoteText } from "../../base/text.ts";
 import { type GoFlagResult, type GoFlagSpec, isGoFlagOn, parseGoFlags } from "../go-flags.ts";
 import type { LineTranslator } from "../translated-run.ts";
 
@@ -78,18 +78,14 @@ function buildLabelFlag({ options }: GoFlagResult): string[] {
 
 function buildNotes(given: GoFlagResult, holders: number): string[] {
   const left = [...CONNECTION, "monitor-retry", "verbose", "stale"].filter((key) => given.options.has(key));
-  return [
+  return collectTexts([
     isGoFlagOn(given, "child-exit-code")
       ? "the exit code is the command's own instead of 2"
       : "the exit code is the command's own; consul lock always ends with 0",
     "the command gets SIGNALBOX_LOCK_KEY instead of CONSUL_LOCK_HELD",
-    ...(holders === 1
-      ? []
-      : [`a semaphore becomes a lease of 1 of ${holders} units of a resource, first come, first served`]),
-    ...(left.length === 0
-      ? []
-      : [
-          `${left.map((key) => `-${key}`).join(", ")}: left out, since the lock is in etcd and not in Consul`,
-        ]),
-  ];
+    holders > 1 &&
+      `a semaphore becomes a lease of 1 of ${holders} units of a resource, first come, first served`,
+    left.length > 0 &&
+      `${left.map((key) => `-${key}`).join(", ")}: left out, since the lock is in etcd and not in Consul`,
+  ]);
 }

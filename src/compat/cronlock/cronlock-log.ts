@@ -1,5 +1,6 @@
 import { clean } from "../../base/text.ts";
 import type { CommandIo } from "../../commands/spec.ts";
+import { formatLogTime } from "../log-time.ts";
 import type { CronlockTool } from "./settings/lock-name.ts";
 
 /** Writes messages in the format of the tool: plain lines for cronlock, lines of Go's slog for golock. */
@@ -50,14 +51,7 @@ export class CronlockLog {
   }
 
   #write(level: string, text: string): void {
-    const line = this.#tool === "golock" ? `${formatGoTime(new Date())} ${level} ${text}` : text;
+    const line = this.#tool === "golock" ? `${formatLogTime(new Date(), "/")} ${level} ${text}` : text;
     this.#world.writeError(`${clean(line)}\n`);
   }
-}
-
-/** Formats local time like Go's log: `2026/11/21 05:31:02`. */
-function formatGoTime(at: Date): string {
-  const padTwoDigits = (part: number) => String(part).padStart(2, "0");
-  const day = [at.getFullYear(), padTwoDigits(at.getMonth() + 1), padTwoDigits(at.getDate())].join("/");
-  return `${day} ${[at.getHours(), at.getMinutes(), at.getSeconds()].map(padTwoDigits).join(":")}`;
 }

@@ -1,3 +1,155 @@
-import { createFrontEnd } from "./front-end.ts";
+import { EXIT, SignalboxError, UsageError } from "../../base/errors.ts";
+import type { LogFields } from "../../base/log.ts";
+import { explainError } from "../../commands/explain-error.ts";
+import { type LogSink, openLog } from "../../commands/logging.ts";
+import { executeRun } from "../../commands/run/execute-run.ts";
+import { createCall, type RunInvocation, type RunResult } from "../../commands/run/run-invocation.ts";
+import type { CommandExecutor, CommandIo } from "../../commands/spec.ts";
+import { createValueLayer } from "../../config/layers.ts";
+import type { Settings } from "../../config/settings.ts";
+import { readCronlockConfig } from "./config-file.ts";
+import { CronlockLog } from "./cronlock-log.ts";
+import { createConfigReader, findConfigHint } from "./hint.ts";
+import { formatCronlockRefusal } from "./refusal.ts";
+import { CODES } from "./settings/codes.ts";
+import { type CronlockOptions, parseCronlockOptions } from "./settings/cronlock-options.ts";
+import type { CronlockTool } from "./settings/lock-name.ts";
+import { CREDENTIALS } from "./settings/login.ts";
+import { buildCronlockSettings, type RequestedSettings } from "./settings/settings.ts";
+import type { ShellFile } from "./settings/shell-file.ts";
+import { ToolVariables } from "./settings/variables.ts";
 
-export const execute = createFrontEnd("cronlock");
+/** `cronlock COMMAND ARG...` and `golock COMMAND ARG...`, with their exit codes. */
+export const cronlockFrontEnd = { execute: createFrontEnd("cronlock") };
+export const golockFrontEnd = { execute: createFrontEnd("golock") };
+
+function createFrontEnd(tool: CronlockTool): CommandExecutor {
+  return async ({ args }, world) => {
+    const startedAt = Date.now();
+    const log = new CronlockLog(tool, world);
+    try {
+      return await runLine(args, world, { tool, log, startedAt });
+    } catch (error) {
+      const { exitCode, message } = explainError(error);
+      log.error(message);
+      return exitCode === EXIT.notFound || exitCode === EXIT.notExecutable ? exitCode : CODES.failure;
+    }
+  };
+}
+
+/** A run of a tool: its log, and its start by the wall clock, ms since the epoch. */
+interface FrontEndRun {
+  tool: CronlockTool;
+  log: CronlockLog;
+  startedAt: number;
+}
+
+/** @throws the error that prevents the run */
+async function runLine(words: readonly string[], outer: CommandIo, frontEnd: FrontEndRun): Promise<number> {
+  const { log } = frontEnd;
+  const { parsed, world } = prepareRun(words, outer, frontEnd);
+  try {
+    const requested = buildCronlockSettings(parsed, createConfigReader(parsed, world.env));
+    log.debug(`Connecting to etcd at ${requested.endpoints?.value ?? "the addresses configured"}`);
+    if (parsed.isReset) {
+      const { resetLock } = await import("./reset.ts"); // seldom needed, and large
+      return await resetLock(parsed, requested, world, log);
+    }
+    const result = await executeRun(buildRunRequest(parsed, requested, frontEnd), world);
+    return reportResult(parsed, result, log);
+  } catch (error) {
+    const hint = findConfigHint(error, parsed, world.env);
+    if (hint === undefined) throw error;
+    const { exitCode, message } = explainError(error);
+    throw new SignalboxError(exitCode, `${message}; ${hint}`, { cause: error });
+  }
+}
+
+/** Parses the line with its variables and its file. @returns also the command's environment */
+function prepareRun(
+  words: readonly string[],
+  world: CommandIo,
+  { tool, log }: FrontEndRun,
+): { parsed: CronlockOptions; world: CommandIo } {
+  const file = readCronlockConfig(tool, world.env, process.argv[1] ?? "");
+  const variables = buildVariables(world.env, file);
+  log.setVerbose(variables.isYes("CRONLOCK_VERBOSE"));
+  if (file !== undefined) log.debug(`Including config from ${file.path}`);
+  const parsed = parseCronlockOptions(tool, words, variables);
+  for (const note of parsed.notes) log.info(note);
+  if (words.length === 0 && !(parsed.isReset && variables.get("CRONLOCK_KEY") !== undefined))
+    throw new UsageError(`no command was given; usage: ${tool} COMMAND [ARG...]; see: ${tool} --help`);
+  return { parsed, world: { ...world, env: buildCommandEnvironment(world.env, file) } };
+}
+
+function buildVariables(env: CommandIo["env"], file: ShellFile | undefined): ToolVariables {
+  const set = Object.entries(env).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value] as const],
+  );
+  return new ToolVariables(new Map(set), file?.assignments, file?.path);
+}
+
+/**
+ * Builds the command's environment. A sourced file changes the variables that it exports, and those that were already
+ * set. Credentials for etcd are removed.
+ */
+function buildCommandEnvironment(env: CommandIo["env"], file: ShellFile | undefined): CommandIo["env"] {
+  const changed = (file?.assignments ?? []).filter(
+    ({ name, isExported }) => isExported || env[name] !== undefined,
+  );
+  const values = { ...env, ...Object.fromEntries(changed.map(({ name, value }) => [name, value])) };
+  return Object.fromEntries(Object.entries(values).filter(([name]) => !CREDENTIALS.includes(name)));
+}
+
+function buildRunRequest(
+  parsed: CronlockOptions,
+  requested: RequestedSettings,
+  { log: voice, startedAt }: FrontEndRun,
+): RunInvocation {
+  const got =
+    parsed.tool === "golock" ? `Lock ${parsed.lock} acquired` : `Cronlock ${parsed.lock} acquired by me`;
+  // Apart from their own variables, the tools have no time limit.
+  const never = { value: "0", source: "default of CRONLOCK_TIMEOUT" };
+  return {
+    call: createCall({ lock: parsed.lock }, parsed.command),
+    options: createValueLayer({ timeout: never, ...requested }),
+    openLog: (settings, wall) => openToolLog(settings, wall),
+    overrides: {
+      // Both tools count whole seconds, and one more: a job that runs every minute with a grace of 59 s must find its
+      // next minute free.
+      graceFrom: Math.floor(startedAt / 1000) * 1000 + 1000,
+      killsAtLimit: parsed.timeout > 0,
+    },
+    onGrant: () => voice.debug(got),
+  };
+}
+
+/**
+ * Opens the log. Entries with a reason report how a run ended, which this front end writes in the tool's words
+ * instead. A log file receives all entries.
+ */
+function openToolLog(settings: Settings, wall: () => number): LogSink {
+  const { logFile: file, logLevel: level, logFormat: format } = settings;
+  const log = openLog({ file, level, format, isQuiet: false }, wall);
+  if (file !== undefined) return log;
+  const skipEndingMessages = (write: LogSink["warn"]) => (message: string, fields?: LogFields) => {
+    if (fields?.why === undefined) write(message, fields);
+  };
+  return { ...log, warn: skipEndingMessages(log.warn), error: skipEndingMessages(log.error) };
+}
+
+/** Reports how the run ended. @returns the exit code */
+function reportResult(parsed: CronlockOptions, result: RunResult, log: CronlockLog): number {
+  if (result.kind === "refused") log.debug(formatCronlockRefusal(parsed, result.refusal, Date.now()));
+  if (result.kind !== "ended") return result.code;
+  const { code, ending } = result;
+  if (ending?.kind === "lost") {
+    log.error(`the lock was lost, the command was terminated: ${ending.why}`);
+    return CODES.failure;
+  }
+  if (ending?.kind !== "timeout") return code;
+  const isTimeout = parsed.timeout > 0 && parsed.timeout <= parsed.release;
+  const release = `${parsed.release}s: its lock is free now (CRONLOCK_RELEASE)`;
+  log.reportKilledCommand(parsed.command, isTimeout ? `${parsed.timeout}s timeout` : release);
+  return CODES.timeout;
+}

@@ -6,7 +6,7 @@ import { createValueLayer } from "../../config/layers.ts";
 import { hasEndpoints } from "../endpoints.ts";
 import { findPortHint } from "./settings/addresses.ts";
 import type { CronlockOptions } from "./settings/cronlock-options.ts";
-import type { RequestedSettings, SignalboxConfig } from "./settings/settings.ts";
+import { buildLoginSettings, type RequestedSettings, type SignalboxConfig } from "./settings/settings.ts";
 
 /** Returns which of the tool's variables may have caused a failure, or undefined. */
 export function findConfigHint(error: unknown, parsed: CronlockOptions, env: Env): string | undefined {
@@ -45,17 +45,14 @@ function findEndpointsHint(parsed: CronlockOptions, env: Env): string | undefine
 
 /** Returns a function that reads the signalbox configuration, with the login for its etcd. @throws ConfigError */
 export function createConfigReader(parsed: CronlockOptions, env: Env): () => SignalboxConfig {
-  const { endpoints, ...login } = buildAccessSettings(parsed);
-  const options = createValueLayer({ ...login, allowPlaintextPassword: createSetting("true") });
+  const login = { ...buildLoginSettings(parsed), allowPlaintextPassword: createSetting("true") };
+  const options = createValueLayer(login);
   return () => resolveConfig({ env, options }).values;
 }
 
-function buildAccessSettings({ endpoints, login }: CronlockOptions): RequestedSettings {
-  return {
-    ...(endpoints !== undefined && { endpoints }),
-    ...(login?.user !== undefined && { user: { value: login.user, source: login.source } }),
-    ...(login !== undefined && { password: { value: login.password, source: login.source } }),
-  };
+function buildAccessSettings(parsed: CronlockOptions): RequestedSettings {
+  const { endpoints } = parsed;
+  return { ...(endpoints !== undefined && { endpoints }), ...buildLoginSettings(parsed) };
 }
 
 function createSetting(value: string) {

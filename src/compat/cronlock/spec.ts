@@ -1,38 +1,30 @@
-import type { Argument, Command } from "../../commands/spec.ts";
+import { type ArgumentTable, declareCommand } from "../../commands/declare-command.ts";
 import { CODES } from "./settings/codes.ts";
 
-const ARGS: readonly Argument[] = [
-  { name: "COMMAND", help: "the command to run" },
-  { name: "ARG", isOptional: true, isRest: true, help: "its arguments" },
-];
+const ARGS: ArgumentTable = { COMMAND: "the command to run", "[ARG...]": "its arguments" };
 
-const VARIABLES: NonNullable<Command["variables"]> = [
-  ["CRONLOCK_HOST", "host of etcd, or several separated by commas, with or without :PORT"],
-  [
-    "CRONLOCK_PORT",
-    "their port (2379). Without HOST and PORT, SIGNALBOX_ENDPOINTS and signalbox's files apply",
-  ],
-  ["CRONLOCK_AUTH", "user:password of etcd; or only a password, and the user in SIGNALBOX_USER"],
-  ["CRONLOCK_USER", "the user; CRONLOCK_AUTH is then only the password"],
-  ["CRONLOCK_TLS", "yes: use TLS (no)"],
-  ["CRONLOCK_TLS_SKIP_VERIFY", "yes: accept any certificate (no)"],
-  ["CRONLOCK_DB", "a number; if not 0, the locks are kept apart, under the prefix and db<NUMBER>/ (0)"],
-  ["CRONLOCK_KEY", "name of the lock, after CRONLOCK_PREFIX (a hash of command and arguments)"],
-  ["CRONLOCK_PREFIX", "the beginning of the lock's name (cronlock.)"],
-  ["CRONLOCK_GRACE", "minimum seconds to keep the lock, counted from the tool's start (40)"],
-  [
-    "CRONLOCK_RELEASE",
+const VARIABLES = {
+  CRONLOCK_HOST: "host of etcd, or several separated by commas, with or without :PORT",
+  CRONLOCK_PORT: "their port (2379). Without HOST and PORT, SIGNALBOX_ENDPOINTS and signalbox's files apply",
+  CRONLOCK_AUTH: "user:password of etcd; or only a password, and the user in SIGNALBOX_USER",
+  CRONLOCK_USER: "the user; CRONLOCK_AUTH is then only the password",
+  CRONLOCK_TLS: "yes: use TLS (no)",
+  CRONLOCK_TLS_SKIP_VERIFY: "yes: accept any certificate (no)",
+  CRONLOCK_DB: "a number; if not 0, the locks are kept apart, under the prefix and db<NUMBER>/ (0)",
+  CRONLOCK_KEY: "name of the lock, after CRONLOCK_PREFIX (a hash of command and arguments)",
+  CRONLOCK_PREFIX: "the beginning of the lock's name (cronlock.)",
+  CRONLOCK_GRACE: "minimum seconds to keep the lock, counted from the tool's start (40)",
+  CRONLOCK_RELEASE:
     "seconds after which the lock is free; a command that still runs is terminated then (86400)",
-  ],
-  ["CRONLOCK_TIMEOUT", "seconds after which the command is killed; 0: never (0)"],
-  ["CRONLOCK_RESET", "yes: end the run that holds the lock, run nothing (no)"],
-  ["CRONLOCK_REDIS_TIMEOUT", "seconds to wait for an answer of etcd (30)"],
-  ["CRONLOCK_RECONNECT_ATTEMPTS", "attempts to reach etcd at the start (5)"],
-  ["CRONLOCK_RECONNECT_BACKOFF", "seconds by which the pause between attempts grows (5)"],
-  ["CRONLOCK_VERBOSE", "yes: log what is done (no)"],
-  ["CRONLOCK_NTPDATE", "ignored"],
-  ["CRONLOCK_USE_SENTINEL", "yes is an error: name several hosts of etcd instead"],
-];
+  CRONLOCK_TIMEOUT: "seconds after which the command is killed; 0: never (0)",
+  CRONLOCK_RESET: "yes: end the run that holds the lock, run nothing (no)",
+  CRONLOCK_REDIS_TIMEOUT: "seconds to wait for an answer of etcd (30)",
+  CRONLOCK_RECONNECT_ATTEMPTS: "attempts to reach etcd at the start (5)",
+  CRONLOCK_RECONNECT_BACKOFF: "seconds by which the pause between attempts grows (5)",
+  CRONLOCK_VERBOSE: "yes: log what is done (no)",
+  CRONLOCK_NTPDATE: "ignored",
+  CRONLOCK_USE_SENTINEL: "yes is an error: name several hosts of etcd instead",
+};
 
 const DIFFERENCES = [
   "The lock belongs to a session that is renewed: when its host dies, the lock is free within half a minute (ttl), not" +
@@ -44,7 +36,7 @@ const DIFFERENCES = [
   "The settings of signalbox (SIGNALBOX_..., configuration files) apply where no variable here does.",
 ];
 
-export const cronlock: Command = {
+export const cronlock = declareCommand({
   id: "cronlock",
   topic: "Migrate",
   brief: "run a command as cronlock does",
@@ -58,20 +50,18 @@ export const cronlock: Command = {
   args: ARGS,
   takesWords: true,
   failure: CODES.failure,
-  variables: [["CRONLOCK_CONFIG", "file with these variables (/etc/cronlock.conf)"], ...VARIABLES],
-  examples: [
-    ["signalbox cronlock ls -al", "in place of: cronlock ls -al"],
-    ["ln -s $(command -v signalbox) /usr/local/bin/cronlock", "so that crontabs need no change"],
-    [
-      "CRONLOCK_HOST=etcd1,etcd2,etcd3 CRONLOCK_GRACE=50 cronlock ./mail.sh",
+  variables: { CRONLOCK_CONFIG: "file with these variables (/etc/cronlock.conf)", ...VARIABLES },
+  examples: {
+    "signalbox cronlock ls -al": "in place of: cronlock ls -al",
+    "ln -s $(command -v signalbox) /usr/local/bin/cronlock": "so that crontabs need no change",
+    "CRONLOCK_HOST=etcd1,etcd2,etcd3 CRONLOCK_GRACE=50 cronlock ./mail.sh":
       "on one of all hosts, each minute",
-    ],
-    ["CRONLOCK_RESET=yes cronlock ./mail.sh", "end the run that holds the lock"],
-  ],
-  load: () => import("./cronlock.impl.ts"),
-};
+    "CRONLOCK_RESET=yes cronlock ./mail.sh": "end the run that holds the lock",
+  },
+  load: async () => (await import("./cronlock.impl.ts")).cronlockFrontEnd,
+});
 
-export const golock: Command = {
+export const golock = declareCommand({
   id: "golock",
   topic: "Migrate",
   brief: "run a command as golock does",
@@ -84,10 +74,10 @@ export const golock: Command = {
   args: ARGS,
   takesWords: true,
   failure: CODES.failure,
-  variables: [["CRONLOCK_CONFIG", "file with these variables (none)"], ...VARIABLES],
-  examples: [
-    ["signalbox golock command.sh", "in place of: golock command.sh"],
-    ["CRONLOCK_KEY=ls golock ls -al", "a lock that other commands can share"],
-  ],
-  load: () => import("./golock.impl.ts"),
-};
+  variables: { CRONLOCK_CONFIG: "file with these variables (none)", ...VARIABLES },
+  examples: {
+    "signalbox golock command.sh": "in place of: golock command.sh",
+    "CRONLOCK_KEY=ls golock ls -al": "a lock that other commands can share",
+  },
+  load: async () => (await import("./cronlock.impl.ts")).golockFrontEnd,
+});

@@ -1,6 +1,6 @@
 import { ConfigError, UsageError } from "../../base/errors.ts";
 import { quoteShellWord } from "../../base/shell.ts";
-import { clean, quoteText } from "../../base/text.ts";
+import { clean, collectTexts, quoteText } from "../../base/text.ts";
 import { getEnvVariableName, getFlagName, SETTINGS, type SettingKey } from "../../config/settings.ts";
 import type { LineTranslator, TranslatedRun } from "../translated-run.ts";
 import { type CronlockOptions, parseCronlockOptions } from "./settings/cronlock-options.ts";
@@ -11,16 +11,6 @@ import { ToolVariables } from "./settings/variables.ts";
 
 /** The default configuration file of cronlock, used if no other is named and there is none beside the program. */
 export const SYSTEM_FILE = "/etc/cronlock.conf";
-
-/** Returns the path of the file that a line reads, as far as its variables show it. */
-function getCronlockConfigPath(
-  tool: CronlockTool,
-  variables: ReadonlyMap<string, string>,
-): string | undefined {
-  const named = variables.get("CRONLOCK_CONFIG") ?? "";
-  if (named !== "") return named;
-  return tool === "cronlock" ? SYSTEM_FILE : undefined;
-}
 
 /** Translates a line of cronlock. */
 export const translateCronlock: LineTranslator = (words, variables, files) =>
@@ -62,7 +52,7 @@ function findConfigFile(
   variables: ReadonlyMap<string, string>,
   files: ReadonlyMap<string, string>,
 ): ShellFile | undefined {
-  const path = getCronlockConfigPath(tool, variables);
+  const path = variables.get("CRONLOCK_CONFIG") || (tool === "cronlock" ? SYSTEM_FILE : undefined);
   const text = path === undefined ? undefined : files.get(path);
   if (path === undefined || (text === undefined && path === SYSTEM_FILE)) return undefined;
   if (text === undefined)
@@ -107,29 +97,25 @@ function buildSettingFlags(
   return { options, env };
 }
 
-function buildNotes(parsed: CronlockOptions): string[] {
-  const notes = [...parsed.notes];
-  if (parsed.timeout > 0)
-    notes.push(
+function buildNotes({ notes, timeout, getSource, login, endpoints, usesTls, database }: CronlockOptions) {
+  return collectTexts([
+    ...notes,
+    timeout > 0 &&
       "a command that has run too long gets TERM, and KILL 10 s later, instead of KILL at once; the line ends with 124 instead of 202",
-    );
-  if (!parsed.getSource("CRONLOCK_RELEASE").startsWith("default "))
-    notes.push(
+    !getSource("CRONLOCK_RELEASE").startsWith("default ") &&
       "a command that still runs after CRONLOCK_RELEASE is terminated, since its lock is free then (124); before, it continued",
-    );
-  if (parsed.login !== undefined && parsed.endpoints?.value.includes("http://"))
-    notes.push("without TLS the password is not sent: CRONLOCK_TLS=yes, or add --allow-plaintext-password");
-  if (parsed.login !== undefined)
-    notes.push(
+    login !== undefined &&
+      endpoints?.value.includes("http://") &&
+      "without TLS the password is not sent: CRONLOCK_TLS=yes, or add --allow-plaintext-password",
+    login !== undefined &&
       "other users see a password in a crontab while the line runs; put it into a file that no other user can read: --password-file",
-    );
-  if (parsed.login !== undefined && parsed.login.user === undefined)
-    notes.push("CRONLOCK_AUTH names no user, which etcd needs: set SIGNALBOX_USER or --user");
-  if (parsed.endpoints === undefined && parsed.usesTls)
-    notes.push("CRONLOCK_TLS is set without a host: check the addresses in --endpoints");
-  if (parsed.database > 0)
-    notes.push(
+    login !== undefined &&
+      login.user === undefined &&
+      "CRONLOCK_AUTH names no user, which etcd needs: set SIGNALBOX_USER or --user",
+    endpoints === undefined &&
+      usesTls &&
+      "CRONLOCK_TLS is set without a host: check the addresses in --endpoints",
+    database > 0 &&
       `CRONLOCK_DB becomes a prefix of its own: check --prefix, if the prefix configured is not ${quoteText(SETTINGS.prefix.default)}`,
-    );
-  return notes;
+  ]);
 }

@@ -1,5 +1,5 @@
 import { UsageError } from "../../base/errors.ts";
-import { quoteText } from "../../base/text.ts";
+import { collectTexts, quoteText } from "../../base/text.ts";
 import { type GetoptSpec, parseGetopt } from "../getopt.ts";
 import type { LineTranslator } from "../translated-run.ts";
 import { buildFileLock } from "./file-lock.ts";
@@ -33,12 +33,10 @@ export const translateDotlockfile: LineTranslator = (words) => {
   return {
     options: ["--lock", lock, ...buildWaitFlag(given), "-E", BUSY],
     command,
-    notes: [
+    notes: collectTexts([
       ...notes,
-      ...(given.has("passes")
-        ? []
-        : ["the exit code is the command's own; without -P, dotlockfile ends with 0"]),
-    ],
+      !given.has("passes") && "the exit code is the command's own; without -P, dotlockfile ends with 0",
+    ]),
   };
 };
 

@@ -1,4 +1,4 @@
-import { quoteText } from "../../base/text.ts";
+import { collectTexts, quoteText } from "../../base/text.ts";
 import { removeReleaseNames } from "../../syntax/release-path.ts";
 
 /** The lock for a locked file. Lines with the same file share one lock, even with different tools. */
@@ -16,17 +16,13 @@ export function buildFileLock(tool: string, path: string): FileLock {
   const lock = removeReleaseNames(file);
   return {
     lock,
-    notes: [
+    notes: collectTexts([
       formatOneHostNote(tool),
-      ...(RELATIVE.test(path)
-        ? [
-            `${quoteText(path)} is a different file in each folder, but one lock here: give the lines of each folder a lock name of their own`,
-          ]
-        : []),
-      ...(lock === file
-        ? []
-        : ["the lock name leaves out the release, so that it stays the same with the next release"]),
-    ],
+      RELATIVE.test(path) &&
+        `${quoteText(path)} is a different file in each folder, but one lock here: give the lines of each folder a lock name of their own`,
+      lock !== file &&
+        "the lock name leaves out the release, so that it stays the same with the next release",
+    ]),
   };
 }
 

@@ -1,5 +1,5 @@
 import { UsageError } from "../../base/errors.ts";
-import { quoteText } from "../../base/text.ts";
+import { collectTexts, quoteText } from "../../base/text.ts";
 import { type GetoptSpec, parseGetopt } from "../getopt.ts";
 import type { LineTranslator } from "../translated-run.ts";
 import { formatOneHostNote } from "./file-lock.ts";
@@ -26,15 +26,13 @@ export const translateSem: LineTranslator = (words, variables) => {
   return {
     options: buildClaimFlags(given),
     command: [variables.get("SHELL") || "/bin/sh", "-c", rest.join(" ")],
-    notes: [
+    notes: collectTexts([
       formatOneHostNote("sem"),
-      ...(given.has("fg")
-        ? []
-        : ["sem ends at once and leaves the command in the background; signalbox run waits for it"]),
-      ...(given.has("id")
-        ? []
-        : ["sem without --id has one semaphore for all such lines of a user: they share the lock sem"]),
-    ],
+      !given.has("fg") &&
+        "sem ends at once and leaves the command in the background; signalbox run waits for it",
+      !given.has("id") &&
+        "sem without --id has one semaphore for all such lines of a user: they share the lock sem",
+    ]),
   };
 };
 

@@ -1,5 +1,5 @@
 import { UsageError } from "../../base/errors.ts";
-import { quoteText } from "../../base/text.ts";
+import { collectTexts, quoteText } from "../../base/text.ts";
 import type { LineTranslator } from "../translated-run.ts";
 import { formatOneHostNote } from "./file-lock.ts";
 
@@ -23,13 +23,11 @@ export const translateSolo: LineTranslator = (words) => {
       ...buildDurationFlag("--grace", given.get("sleep")),
     ],
     command,
-    notes: [
+    notes: collectTexts([
       formatOneHostNote("solo"),
       "solo has a lock for each user's port; this lock is for all users",
-      ...(given.has("sleep")
-        ? ["-sleep: the command starts at once, and the lock is kept for that time instead"]
-        : []),
-    ],
+      given.has("sleep") && "-sleep: the command starts at once, and the lock is kept for that time instead",
+    ]),
     coversChildren: true,
   };
 };

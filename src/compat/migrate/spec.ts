@@ -1,6 +1,6 @@
-import type { Command } from "../../commands/spec.ts";
+import { declareCommand } from "../../commands/declare-command.ts";
 
-export const migrateCrontabCommand: Command = {
+export const migrateCrontabCommand = declareCommand({
   id: "migrate crontab",
   topic: "Migrate",
   brief: "rewrite a crontab for signalbox run",
@@ -13,46 +13,37 @@ export const migrateCrontabCommand: Command = {
     "Old and new locks do not exclude each other. So that no job runs twice during the change, first install the output of" +
       " --around on all hosts, and then the output without --around: docs/migrate.md.",
   ],
-  args: [{ name: "FILE", help: "the crontab; - is standard input" }],
-  flags: [
-    {
-      name: "check",
-      help: "only report: exit 1 if a line would change or cannot be translated, 0 if there is nothing to do",
-    },
-    {
-      name: "around",
-      help: "put signalbox run around the tools, which keep their locks: for the time when some hosts still have old lines",
-    },
-    {
-      name: "no-connection",
-      help: "leave out the addresses and logins of the tools' servers: signalbox's own configuration applies",
-    },
-    {
-      name: "plain",
-      help: "also add a lock to lines that have none, named after the command, without a grace; not to lines that maintain the host itself",
-    },
-    { name: "in-place", help: "write the file instead of printing it, completely or not at all" },
-    { name: "json", help: "print the result for each line, and the new text, as JSON" },
-    {
-      ...{ name: "format", value: "FORMAT", choices: ["user", "system"] },
+  args: { FILE: "the crontab; - is standard input" },
+  flags: {
+    "--check":
+      "only report: exit 1 if a line would change or cannot be translated, 0 if there is nothing to do",
+    "--around":
+      "put signalbox run around the tools, which keep their locks: for the time when some hosts still have old lines",
+    "--no-connection":
+      "leave out the addresses and logins of the tools' servers: signalbox's own configuration applies",
+    "--plain":
+      "also add a lock to lines that have none, named after the command, without a grace; not to lines that maintain the host itself",
+    "--in-place": "write the file instead of printing it, completely or not at all",
+    "--json": "print the result for each line, and the new text, as JSON",
+    "--format FORMAT": {
+      choices: ["user", "system"],
       help: "whether lines have a user before the command (system) or not (user); default: as the path or the lines suggest",
     },
-    {
-      ...{ name: "tool-config", value: "FILE", isRepeatable: true },
+    "--tool-config FILE": {
+      isRepeatable: true,
       help: "use this in place of /etc/cronlock.conf, or of /etc/switchman.conf if it is JSON; default: the files that the lines refer to, on this host",
     },
-    { name: "program", value: "PATH", help: "program that the new lines call (default: signalbox)" },
-  ],
-  examples: [
-    ["signalbox migrate crontab /etc/cron.d/jobs", "print the translation"],
-    ["crontab -l > old && signalbox migrate crontab old > new && crontab new", "translate your own crontab"],
-    ["signalbox migrate crontab --around old", "hold both locks during the change"],
-    ["signalbox migrate crontab --check deploy/crontab", "check whether lines are left to translate"],
-    [
-      "signalbox migrate crontab --in-place --program /usr/local/bin/signalbox /etc/cron.d/jobs",
+    "--program PATH": "program that the new lines call (default: signalbox)",
+  },
+  settings: [],
+  examples: {
+    "signalbox migrate crontab /etc/cron.d/jobs": "print the translation",
+    "crontab -l > old && signalbox migrate crontab old > new && crontab new": "translate your own crontab",
+    "signalbox migrate crontab --around old": "hold both locks during the change",
+    "signalbox migrate crontab --check deploy/crontab": "check whether lines are left to translate",
+    "signalbox migrate crontab --in-place --program /usr/local/bin/signalbox /etc/cron.d/jobs":
       "change the file itself",
-    ],
-    ["signalbox migrate crontab --plain crontab.txt", "add locks to lines without a lock"],
-  ],
+    "signalbox migrate crontab --plain crontab.txt": "add locks to lines without a lock",
+  },
   load: () => import("./crontab.impl.ts"),
-};
+});

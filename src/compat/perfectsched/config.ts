@@ -40,16 +40,14 @@ const MORE = ["concurrency", "tags", "retryWait", "metrics", "hooks", "commands"
  * @throws ConfigError naming file, line and key
  */
 export function readPerfectschedConfig(file: string, environment: string, env: Env): PerfectschedConfig {
-  const sheet = new SourceDocument(file, readConfigText(file));
-  const fields = getFields(sheet, file, environment);
-  const toKeyPath = (key: string) => [environment, key];
+  const section = findSection(new SourceDocument(file, readConfigText(file)), environment);
   const getText = (key: string): string | undefined => {
-    const value = fields[key] ?? undefined;
+    const value = section.fields[key] ?? undefined;
     if (value === undefined || (typeof value === "string" && value !== "")) return value;
-    throw sheet.createError(toKeyPath(key), `${quoteValue(value)} is not a string`);
+    throw createKeyError(section, key, `${quoteValue(value)} is not a string`);
   };
-  const { handlers } = fields;
-  const settings = parseSettings(sheet, fields, environment);
+  const { handlers } = section.fields;
+  const settings = parseSettings(section);
   return {
     settings,
     ...{ timezone: getText("timezone"), log: getText("log") },
@@ -58,16 +56,24 @@ export function readPerfectschedConfig(file: string, environment: string, env: E
       : typeof handlers === "string"
         ? { file: resolve(dirname(file), getText("handlers") ?? "") }
         : undefined,
-    retryWait: parseRetryWait(sheet, fields, environment),
+    retryWait: parseRetryWait(section),
     keys: OWN,
-    notes: [
-      ...buildBackendNotes(sheet, fields, environment, { settings, env }),
-      ...buildUnknownKeyNotes(file, fields, environment),
-    ],
+    notes: [...buildBackendNotes(section, settings, env), ...buildUnknownKeyNotes(section)],
   };
 }
 
 type ConfigFields = Readonly<Record<string, unknown>>;
+
+/** The part of a file for one environment. */
+interface ConfigSection {
+  sheet: SourceDocument;
+  environment: string;
+  fields: ConfigFields;
+}
+
+function createKeyError({ sheet, environment }: ConfigSection, key: string, fault: string): ConfigError {
+  return sheet.createError([environment, key], fault);
+}
 
 function isFields(value: unknown): value is ConfigFields {
   return typeof value === "object" && value !== null && !Array.isArray(value);
@@ -85,10 +91,10 @@ function readConfigText(file: string): string {
   return found.text;
 }
 
-function getFields(sheet: SourceDocument, file: string, environment: string): ConfigFields {
-  const { value } = sheet;
+function findSection(sheet: SourceDocument, environment: string): ConfigSection {
+  const { value, file } = sheet;
   const part = isFields(value) && Object.hasOwn(value, environment) ? value[environment] : undefined;
-  if (isFields(part)) return part;
+  if (isFields(part)) return { sheet, environment, fields: part };
   if (part !== undefined && part !== null)
     throw sheet.createError([environment], `${quoteValue(part)} is not a list of keys and values`);
   const names = isFields(value) ? Object.keys(value).filter((name) => isFields(value[name])) : [];
@@ -98,30 +104,27 @@ function getFields(sheet: SourceDocument, file: string, environment: string): Co
   );
 }
 
-function parseRetryWait(
-  sheet: SourceDocument,
-  { retry_wait: value }: ConfigFields,
-  environment: string,
-): number | undefined {
+function parseRetryWait(section: ConfigSection): number | undefined {
+  const { retry_wait: value } = section.fields;
   if (value === undefined || value === null) return undefined;
   if (typeof value === "number" && value >= 0 && value < 1e8) return Math.round(value * 1000);
-  throw sheet.createError([environment, "retry_wait"], `${quoteValue(value)} is not a number of seconds`);
+  throw createKeyError(section, "retry_wait", `${quoteValue(value)} is not a number of seconds`);
 }
 
 /**
  * Parses the connection settings. Errors found here name the line in the file; signalbox commands would name a flag.
  */
-function parseSettings(sheet: SourceDocument, fields: ConfigFields, environment: string): Call["settings"] {
+function parseSettings(section: ConfigSection): Call["settings"] {
   const settings: Partial<Record<SettingKey, string | boolean | readonly string[]>> = {};
   for (const key of CONNECTION_SETTINGS) {
-    const value = fields[key] ?? undefined;
+    const value = section.fields[key] ?? undefined;
     if (value === undefined) continue;
     const { kind } = getSetting(key);
     const parsed = kind.parse(value);
-    if ("fault" in parsed) throw sheet.createError([environment, key], parsed.fault);
+    if ("fault" in parsed) throw createKeyError(section, key, parsed.fault);
     settings[key] =
       kind.isPath === true && typeof value === "string"
-        ? resolve(dirname(sheet.file), value)
+        ? resolve(dirname(section.sheet.file), value)
         : (value as string | boolean | readonly string[]);
   }
   return settings;
@@ -129,10 +132,9 @@ function parseSettings(sheet: SourceDocument, fields: ConfigFields, environment:
 
 /** Builds notes about the database keys. @throws ConfigError if the file only names a database */
 function buildBackendNotes(
-  sheet: SourceDocument,
-  { type, url }: ConfigFields,
-  environment: string,
-  { settings, env }: { settings: Call["settings"]; env: Env },
+  { sheet, environment, fields: { type, url } }: ConfigSection,
+  settings: Call["settings"],
+  env: Env,
 ): string[] {
   if (settings.endpoints !== undefined || type === "etcd") return [];
   const { sources, values } = resolveConfig({ env });
@@ -154,11 +156,13 @@ function buildBackendNotes(
 }
 
 /** Builds notes about unknown keys that resemble a known one. Other unknown keys are ignored, as in the original. */
-function buildUnknownKeyNotes(file: string, fields: ConfigFields, environment: string): string[] {
+function buildUnknownKeyNotes({ sheet, environment, fields }: ConfigSection): string[] {
   const known = [...OWN, ...WORKERS, ...MORE];
   return Object.keys(fields).flatMap((key) => {
     const meant = (known as readonly string[]).includes(key) ? undefined : findNearest(key, known);
     if (meant === undefined) return [];
-    return [`${clean(file)}: ${environment}: ${quoteText(key)} is an unknown key; did you mean ${meant}?`];
+    return [
+      `${clean(sheet.file)}: ${environment}: ${quoteText(key)} is an unknown key; did you mean ${meant}?`,
+    ];
   });
 }

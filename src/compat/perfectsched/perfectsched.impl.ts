@@ -34,7 +34,7 @@ export const execute: CommandExecutor = async (call, world) => {
     }
     const setup = readPerfectschedConfig(line.config, line.environment, world.env);
     for (const note of setup.notes) writeMessage(world, `note: ${note}`);
-    const code = await runPerfectsched(line, setup, world);
+    const code = await runPerfectsched({ line, setup, world });
     return code === 0 || code > SIGNALLED ? code : FAILED;
   } catch (error) {
     writeMessage(world, formatError(error, "command" in line ? line.command : undefined));
@@ -42,23 +42,26 @@ export const execute: CommandExecutor = async (call, world) => {
   }
 };
 
-function runPerfectsched(
-  line: PerfectschedLine,
-  setup: PerfectschedConfig,
-  world: CommandIo,
-): Promise<number> {
-  const { command: order } = line;
+/** A line to run, and its configuration. */
+interface PerfectschedRun {
+  line: PerfectschedLine;
+  setup: PerfectschedConfig;
+  world: CommandIo;
+}
+
+function runPerfectsched(job: PerfectschedRun): Promise<number> {
+  const { command: order } = job.line;
   switch (order.name) {
     case "list":
-      return listSchedules(setup, world);
+      return listSchedules(job);
     case "add":
-      return addSchedule(order, setup, world);
+      return addSchedule(order, job);
     case "delete":
-      return removeSchedule(order.key, setup, world);
+      return removeSchedule(order.key, job);
     case "init":
-      return checkCluster(setup, world);
+      return checkCluster(job);
     case "run":
-      return runWorker(line, order.class, setup, world);
+      return runWorker(order.class, job);
   }
 }
 
@@ -71,7 +74,7 @@ function buildCall(
   return { flags, settings, args, command: [], verbosity: 0 };
 }
 
-async function listSchedules(setup: PerfectschedConfig, world: CommandIo): Promise<number> {
+async function listSchedules({ setup, world }: PerfectschedRun): Promise<number> {
   const { HEAD, createScheduleListCommand } = await import("../../commands/schedule/inspect/list.impl.ts");
   const formatLine = (cells: readonly string[]) => formatTableLine(cells.map((cell) => clean(cell)));
   const compareByRunTime = (one: ListedSchedule, other: ListedSchedule) =>
@@ -82,11 +85,7 @@ async function listSchedules(setup: PerfectschedConfig, world: CommandIo): Promi
 }
 
 /** Adds a schedule. Prints nothing on success. */
-async function addSchedule(
-  command: AddCommand,
-  setup: PerfectschedConfig,
-  world: CommandIo,
-): Promise<number> {
+async function addSchedule(command: AddCommand, { setup, world }: PerfectschedRun): Promise<number> {
   const { key, type, cron, data, delay, start, at } = command;
   const timezone = command.timezone ?? setup.timezone ?? "UTC";
   if (delay < 0) throw new UsageError(`-d: the delay ${delay} is negative`);
@@ -112,22 +111,17 @@ function buildZoneNotes({ timezone }: AddCommand, setup: PerfectschedConfig): st
   ];
 }
 
-async function removeSchedule(key: string, setup: PerfectschedConfig, world: CommandIo): Promise<number> {
-  const { execute: removeAll } = await import("../../commands/schedule/change/delete.impl.ts");
-  return await removeAll(buildCall(setup, [key], { yes: true }), silenceOutput(world));
+async function removeSchedule(key: string, { setup, world }: PerfectschedRun): Promise<number> {
+  const { deleteSchedules } = await import("../../commands/schedule/change/keys-commands.impl.ts");
+  return await deleteSchedules.execute(buildCall(setup, [key], { yes: true }), silenceOutput(world));
 }
 
-async function checkCluster(setup: PerfectschedConfig, world: CommandIo): Promise<number> {
+async function checkCluster({ setup, world }: PerfectschedRun): Promise<number> {
   const { execute: check } = await import("../../commands/check/init.impl.ts");
   return await check(buildCall(setup), world);
 }
 
-async function runWorker(
-  line: PerfectschedLine,
-  name: string,
-  setup: PerfectschedConfig,
-  world: CommandIo,
-): Promise<number> {
+async function runWorker(name: string, { line, setup, world }: PerfectschedRun): Promise<number> {
   const { settings, log, retryWait, keys } = setup;
   const { file, environment, notes } = findHandlerFile(line, name, setup);
   for (const note of notes) writeMessage(world, `note: ${note}`);

@@ -1,8 +1,8 @@
-import type { Command } from "../../commands/spec.ts";
+import { declareCommand } from "../../commands/declare-command.ts";
 import { DIED } from "./codes.ts";
 
 /** The declaration of `signalbox switchman`, for the help and the docs. */
-export const declaration: Omit<Command, "load"> = {
+export const declaration = declareCommand({
   id: "switchman",
   topic: "Migrate",
   brief: "run a command as switchman does",
@@ -19,54 +19,31 @@ export const declaration: Omit<Command, "load"> = {
     "Logs in switchman's form: warnings to standard error, everything if DEBUG is set; and to the logfile of the" +
       " configuration file, from its loglevel on.",
   ],
-  args: [
-    { name: "COMMAND", help: "the command to run, best after --" },
-    { name: "ARG", isOptional: true, isRest: true, help: "its arguments" },
-  ],
+  args: { COMMAND: "the command to run, best after --", "[ARG...]": "its arguments" },
   takesWords: true,
   failure: DIED,
-  flags: [
-    {
-      name: "config",
-      short: "c",
-      value: "FILE",
-      help:
-        "JSON with prefix, zkhosts, etcdhosts, etcdprefix, logfile, loglevel, termination_timeout," +
-        " resources_wait_timeout (default: /etc/switchman.conf)",
-    },
-    {
-      name: "group",
-      short: "g",
-      value: "GROUP",
-      names: "group",
-      help: "run only if this host is in the group",
-    },
-    {
-      name: "lease",
-      value: "RES=COUNT:TOTAL",
+  flags: {
+    "-c, --config FILE":
+      "JSON with prefix, zkhosts, etcdhosts, etcdprefix, logfile, loglevel, termination_timeout," +
+      " resources_wait_timeout (default: /etc/switchman.conf)",
+    "-g, --group GROUP": { names: "group", help: "run only if this host is in the group" },
+    "--lease RES=COUNT:TOTAL": {
       names: "resource",
       isRepeatable: true,
       help: "units of a configured resource; FQDN, CPU, MEMMB and arithmetic are supported",
     },
-    {
-      name: "lockname",
-      value: "NAME",
-      names: "lock",
-      help: "the lock (default: the command's base name); without /",
-    },
-    { name: "no-lock", aliases: ["nolock"], help: "take no lock, only leases, or only check the group" },
-    { name: "lock", help: "take the lock (revokes --no-lock)" },
-    { name: "endpoints", value: "URL,...", help: "addresses of etcd's members (not switchman's own)" },
-    { name: "help", short: "h", help: "show this help, and end with 1" },
-    { name: "version", short: "v", help: "show the version, and end with 1" },
-  ],
-  variables: [["DEBUG", "log everything to standard error"]],
-  examples: [
-    ["switchman -- cmd", "one host at a time, through a link of this name"],
-    [
-      "signalbox switchman -c /etc/switchman.conf -g web -- cmd",
+    "--lockname NAME": { names: "lock", help: "the lock (default: the command's base name); without /" },
+    "--no-lock": { aliases: ["nolock"], help: "take no lock, only leases, or only check the group" },
+    "--lock": "take the lock (revokes --no-lock)",
+    "--endpoints URL,...": "addresses of etcd's members (not switchman's own)",
+    "-h, --help": "show this help, and end with 1",
+    "-v, --version": "show the version, and end with 1",
+  },
+  variables: { DEBUG: "log everything to standard error" },
+  examples: {
+    "switchman -- cmd": "one host at a time, through a link of this name",
+    "signalbox switchman -c /etc/switchman.conf -g web -- cmd":
       "the same without a link, on the hosts of a group",
-    ],
-    ["switchman --lease FQDN_mem='4:int(MEMMB/1024)' -- cmd", "with 4 of this host's own GiB"],
-  ],
-};
+    "switchman --lease FQDN_mem='4:int(MEMMB/1024)' -- cmd": "with 4 of this host's own GiB",
+  },
+});

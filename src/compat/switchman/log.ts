@@ -3,6 +3,7 @@ import { ConfigError } from "../../base/errors.ts";
 import type { LogFields } from "../../base/log.ts";
 import { clean } from "../../base/text.ts";
 import { type LogSink, openForAppend } from "../../commands/logging.ts";
+import { formatLogTime } from "../log-time.ts";
 import { isAtLeastLevel, type SwitchmanLevel } from "./levels.ts";
 
 interface SwitchmanLogOptions {
@@ -45,7 +46,7 @@ export class SwitchmanLog {
 
   write(level: SwitchmanLevel, message: string): void {
     const { isDebugging, level: least, writeStderr } = this.#options;
-    const line = `${formatTime(new Date())}\t[${process.pid}]\t${clean(message)}\n`;
+    const line = `${formatLogTime(new Date(), "-")}\t[${process.pid}]\t${clean(message)}\n`;
     if (isAtLeastLevel(level, isDebugging ? "debug" : "warning")) writeStderr(line);
     if (this.#descriptor !== undefined && isAtLeastLevel(level, least)) appendLine(this.#descriptor, line);
   }
@@ -86,10 +87,4 @@ function appendLine(descriptor: number, line: string): void {
   } catch {
     // standard error has the important messages
   }
-}
-
-function formatTime(now: Date): string {
-  const padTwoDigits = (value: number) => String(value).padStart(2, "0");
-  const date = [now.getFullYear(), padTwoDigits(now.getMonth() + 1), padTwoDigits(now.getDate())].join("-");
-  return `${date} ${[now.getHours(), now.getMinutes(), now.getSeconds()].map(padTwoDigits).join(":")}`;
 }

@@ -1,5 +1,5 @@
 import { UsageError } from "../../base/errors.ts";
-import { quoteText } from "../../base/text.ts";
+import { collectTexts, quoteText } from "../../base/text.ts";
 import { getFlagName, type SettingKey } from "../../config/settings.ts";
 import { parseSwitchman, type SwitchmanCall } from "../../syntax/switchman-call.ts";
 import type { LineTranslator, TranslatedRun } from "../translated-run.ts";
@@ -60,32 +60,22 @@ function buildNotes(
   path: string,
 ): string[] {
   const file = quoteText(path);
-  const own = call.leases.length > 0;
-  return [
-    ...(config === undefined
-      ? [
-          `${file} was not read, so its timeouts and its log are not in the new line; run this on a host that has the file`,
-        ]
-      : []),
-    ...(needsEndpoints ? ["signalbox's own configuration must say where etcd is"] : []),
-    ...(call.config !== undefined && config !== undefined && config.etcdprefix === undefined
-      ? [
-          `the prefix in ${file} no longer separates locks; if two files have different prefixes, add --prefix`,
-        ]
-      : []),
-    ...(call.leases.some(canBeZero)
-      ? [
-          "if a lease evaluates to 0 units, signalbox run refuses it (64), and switchman runs without it: write max(1, ...)",
-        ]
-      : []),
-    ...(config?.logfile === undefined
-      ? []
-      : ["warnings go only to the log, and no longer to standard error; the format of its lines differs"]),
-    ...(flags["no-lock"] && own
-      ? ["each run queues for the lease, even if a run of this name already waits for it"]
-      : []),
-    ...(flags["no-lock"] && !own
-      ? ["without lock and lease, a run holds one unit of a resource of its own"]
-      : []),
-  ];
+  const isFileNamed = call.config !== undefined;
+  return collectTexts([
+    config === undefined &&
+      `${file} was not read, so its timeouts and its log are not in the new line; run this on a host that has the file`,
+    needsEndpoints && "signalbox's own configuration must say where etcd is",
+    isFileNamed &&
+      config !== undefined &&
+      config.etcdprefix === undefined &&
+      `the prefix in ${file} no longer separates locks; if two files have different prefixes, add --prefix`,
+    call.leases.some(canBeZero) &&
+      "if a lease evaluates to 0 units, signalbox run refuses it (64), and switchman runs without it: write max(1, ...)",
+    config?.logfile !== undefined &&
+      "warnings go only to the log, and no longer to standard error; the format of its lines differs",
+    flags["no-lock"] &&
+      (call.leases.length > 0
+        ? "each run queues for the lease, even if a run of this name already waits for it"
+        : "without lock and lease, a run holds one unit of a resource of its own"),
+  ]);
 }

@@ -1,7 +1,7 @@
-import type { Command } from "../../commands/spec.ts";
+import { declareCommand } from "../../commands/declare-command.ts";
 import { INVALID } from "./codes.ts";
 
-export const zooLocked: Command = {
+export const zooLocked = declareCommand({
   id: "zoo-locked",
   topic: "Migrate",
   brief: "run a command as zoo-locked does",
@@ -16,20 +16,18 @@ export const zooLocked: Command = {
       " message on standard error. 2: a host name does not resolve. 22: the arguments or the configuration are wrong. 125: the lock was lost, and the command" +
       " terminated, which zoo-locked does not detect.",
   ],
-  args: [
-    { name: "HOSTS", help: "etcd's members, separated by commas: etcd1:2379,etcd2:2379" },
-    { name: "PATH", help: "the lock, such as /locks/a" },
-    { name: "COMMAND", help: "the command to run, in quotes" },
-    { name: "ARG", isOptional: true, isRest: true, help: "ignored" },
-  ],
+  args: {
+    HOSTS: "etcd's members, separated by commas: etcd1:2379,etcd2:2379",
+    PATH: "the lock, such as /locks/a",
+    COMMAND: "the command to run, in quotes",
+    "[ARG...]": "ignored",
+  },
   takesWords: true,
   failure: INVALID,
-  examples: [
-    ["zoo-locked etcd1:2379,etcd2:2379 /locks/backup '/opt/backup.sh --all'", "through a link of this name"],
-    [
-      "signalbox zoo-locked zk1:2181 /locks/backup '/opt/backup.sh --all'",
+  examples: {
+    "zoo-locked etcd1:2379,etcd2:2379 /locks/backup '/opt/backup.sh --all'": "through a link of this name",
+    "signalbox zoo-locked zk1:2181 /locks/backup '/opt/backup.sh --all'":
       "a line as it was, with SIGNALBOX_ENDPOINTS set",
-    ],
-  ],
+  },
   load: () => import("./zoo-locked.impl.ts"),
-};
+});

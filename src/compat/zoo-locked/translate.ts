@@ -1,3 +1,4 @@
+import { collectTexts } from "../../base/text.ts";
 import type { LineTranslator, TranslatedRun } from "../translated-run.ts";
 import { formatIgnoredWords, parseZooLockedOptions } from "./zoo-locked-options.ts";
 
@@ -5,15 +6,14 @@ import { formatIgnoredWords, parseZooLockedOptions } from "./zoo-locked-options.
 export const translateZooLocked: LineTranslator = (words): TranslatedRun => {
   const parsed = parseZooLockedOptions(words);
   const { endpoints, lock, command } = parsed;
-  const ignored = formatIgnoredWords(parsed);
   return {
     options: [...["-E", "0", "--lock", lock], ...(endpoints === undefined ? [] : ["--endpoints", endpoints])],
     command,
-    notes: [
-      ...(ignored === undefined ? [] : [ignored]),
+    notes: collectTexts([
+      formatIgnoredWords(parsed),
       "nothing is printed if the lock is taken (before: LOCKED by ...)",
-      ...(endpoints === undefined ? ["signalbox's own configuration must say where etcd is"] : []),
-    ],
+      endpoints === undefined && "signalbox's own configuration must say where etcd is",
+    ]),
     coversChildren: true, // zoo-locked reads the command's output until all writers have closed it
   };
 };

@@ -1,5 +1,5 @@
 import { EXIT } from "../../base/errors.ts";
-import { clean } from "../../base/text.ts";
+import { clean, collectTexts } from "../../base/text.ts";
 import { explainError } from "../../commands/explain-error.ts";
 import { executeRun } from "../../commands/run/execute-run.ts";
 import { createCall, type RunRefusal, type RunResult } from "../../commands/run/run-invocation.ts";
@@ -45,12 +45,11 @@ export const execute: CommandExecutor = async ({ args }, world) => {
 /** Lists warnings about effects that the user may not expect. */
 function buildWarnings(parsed: ZooLockedOptions): string[] {
   const left = findBackgroundInText(parsed.command[2] ?? "");
-  return [
-    ...[formatIgnoredWords(parsed) ?? []].flat(),
-    ...(left?.inheritsFiles
-      ? [`${left.what} continues in the background; unlike with zoo-locked, the lock is free before it ends`]
-      : []),
-  ];
+  return collectTexts([
+    formatIgnoredWords(parsed),
+    left?.inheritsFiles &&
+      `${left.what} continues in the background; unlike with zoo-locked, the lock is free before it ends`,
+  ]);
 }
 
 function buildRunRequest({ endpoints, lock, command }: ZooLockedOptions) {

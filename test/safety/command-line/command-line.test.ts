@@ -1,5 +1,5 @@
 // Covers src/commands/check/config.impl.ts, src/commands/run/execute-run.ts,
-// src/commands/run/open-run.ts, src/commands/run/run-options.ts,
+// src/commands/run/open-run.ts, src/commands/run/build-run-request.ts,
 // src/commands/run/run.preview.ts, src/work/run/claim/preview.ts, src/work/run/command/command-supervisor.ts,
 // src/work/run/command/run.ts, src/work/run/command/signals.ts
 /** The command line: typing errors, and output for people and for programs. */

@@ -1,6 +1,7 @@
 // Covers src/commands/configure/config-change-command.ts, src/commands/configure/config-snapshot.ts,
-// src/commands/configure/group/group-change.ts, src/commands/configure/group/group-list.impl.ts,
-// src/commands/configure/resource/resource-change.ts, src/commands/configure/resource/resource-list.impl.ts
+// src/commands/configure/change-config-entry.ts,
+// src/commands/configure/group/group.impl.ts, src/commands/configure/group/group-list.impl.ts,
+// src/commands/configure/resource/resource.impl.ts, src/commands/configure/resource/resource-list.impl.ts
 /** `signalbox group` and `signalbox resource`: the preview names the affected runs, and only these are affected. */
 
 import { describe, expect, it } from "vitest";

@@ -1,5 +1,5 @@
 // Covers src/commands/act/drain/drain-changes.ts, src/commands/act/drain/drain-command.ts,
-// src/commands/act/drain/drain-holders.ts, src/commands/act/drain/drain-reset.ts,
+// src/commands/act/drain/drain-reset.ts,
 // src/commands/act/drain/drain-target.ts, src/commands/act/drain/drain-wait.ts,
 // src/commands/act/drain/drain-waiter.ts
 /** `signalbox drain` and `undrain`: stopped runs, awaited runs, and output. */

@@ -1,5 +1,6 @@
-// Covers src/commands/act/reset/evict-changes.ts,
-// src/commands/act/reset/evict-guards.ts, src/commands/act/reset/release.impl.ts,
+// Covers src/commands/act/reset/evict.ts, src/commands/act/reset/evict-changes.ts, src/commands/confirm.ts,
+// src/commands/find-only-claim.ts,
+// src/commands/act/reset/release.impl.ts,
 // src/commands/act/reset/reset.impl.ts, src/commands/store-command.ts, src/work/observe/session-liveness.ts,
 // src/work/operate/reset.ts
 /** `signalbox reset` and `signalbox release`: the job is dead before the command returns, and no other run is affected. */

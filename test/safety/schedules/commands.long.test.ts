@@ -1,7 +1,7 @@
 // Covers src/commands/editor/editor-file.ts, src/commands/connect.ts, src/commands/explain-error.ts,
 // src/commands/schedule/amendment-command.ts, src/commands/schedule/change-lines.ts,
 // src/commands/schedule/change/add.impl.ts, src/commands/schedule/change/edit.impl.ts,
-// src/commands/editor/edit-text.ts, src/commands/schedule/change/keys-command.ts,
+// src/commands/editor/edit-text.ts, src/commands/schedule/change/keys-commands.impl.ts,
 // src/commands/schedule/group-notes.ts, src/commands/schedule/inspect/dead.impl.ts,
 // src/commands/schedule/inspect/lint-schedule.ts, src/commands/schedule/inspect/lint.impl.ts,
 // src/commands/schedule/inspect/list.impl.ts, src/commands/schedule/read-schedule.ts,

@@ -1,13 +1,15 @@
+import { isUnavailable } from "../../../etcd/retry.ts";
 import { computeDrainExtent, findDrainsOfTarget } from "../../../model/preview/drain-extent.ts";
-import { describeDrainChanges } from "../../../model/preview/drain-extent-text.ts";
+import { describeDrainChanges, formatClaimOwners } from "../../../model/preview/drain-extent-text.ts";
+import type { Claim } from "../../../model/snapshot/claims.ts";
 import type { Collection, Snapshot } from "../../../model/snapshot/snapshot.ts";
 import type { DrainTarget } from "../../../protocol/drain.ts";
 import type { Keys } from "../../../protocol/keys.ts";
 import type { Compare } from "../../../protocol/txn.ts";
 import { parseRevisionFlag } from "../../command-line/flags.ts";
-import { readSnapshotAt } from "../../read-snapshot.ts";
+import { readSnapshot, readSnapshotAt, SCOPE_COLLECTIONS } from "../../read-snapshot.ts";
 import type { Call } from "../../spec.ts";
-import type { CommandContext } from "../../store-command.ts";
+import type { ActionContext, CommandContext } from "../../store-command.ts";
 
 /**
  * Collections that decide what a drain affects. Runs come and go in the scope at any time, so they never refuse a
@@ -21,14 +23,13 @@ const DECISIVE_COLLECTIONS: readonly Collection[] = ["groups", "drains"];
  * @throws as `readSnapshotAt`
  */
 export async function readExpectedSnapshot(
-  call: Call,
-  context: CommandContext,
+  context: ActionContext,
   now: Snapshot,
 ): Promise<Snapshot | undefined> {
-  const expected = parseRevisionFlag(call, "expect-revision");
+  const expected = parseRevisionFlag(context.call, "expect-revision");
   if (expected === undefined) return undefined;
   // Only `--reset` needs the holders at that revision.
-  const collections: readonly Collection[] = call.flags.reset
+  const collections: readonly Collection[] = context.call.flags.reset
     ? ["locks", "resources", ...DECISIVE_COLLECTIONS]
     : DECISIVE_COLLECTIONS;
   return await readSnapshotAt(context, collections, expected, now);
@@ -75,4 +76,29 @@ export function findShownHolders(
 ): ReadonlySet<string> | undefined {
   const shown = before ?? (call.flags.yes ? undefined : now);
   return shown && new Set(computeDrainExtent(shown, target, wall).holders.map(({ run }) => run));
+}
+
+/**
+ * Reads the holders in the scope of an active drain. Nothing else can be granted there. Their commands run, or are
+ * about to start: a ticket does not say which.
+ * @returns undefined if etcd does not answer; the drain stays active
+ */
+export async function readCurrentHolders(
+  context: CommandContext,
+  target: DrainTarget,
+): Promise<readonly Claim[] | undefined> {
+  try {
+    const snapshot = await readSnapshot(context, SCOPE_COLLECTIONS);
+    return computeDrainExtent(snapshot, target, context.clock.getWallTime()).holders;
+  } catch (error) {
+    if (!isUnavailable(error)) throw error;
+    return undefined;
+  }
+}
+
+/** Formats the holders as one line. */
+export function describeHolders(holders: readonly Claim[] | undefined): string {
+  if (holders === undefined) return "cannot reach etcd: the remaining holders are unknown";
+  if (holders.length === 0) return "nobody holds anything there";
+  return `still held there by ${formatClaimOwners(holders)}; a run that was granted just before the drain may still be starting (--wait waits for all of them)`;
 }

@@ -17,22 +17,21 @@ import type { Snapshot } from "../../../model/snapshot/snapshot.ts";
 import { type Drain, type DrainTarget, hasEnded } from "../../../protocol/drain.ts";
 import { putDrain } from "../../../work/operate/drain.ts";
 import type { ActionResult } from "../../../work/operate/operator-action.ts";
-import { parseDurationFlag, parseReasonFlag } from "../../command-line/flags.ts";
-import { listGivenFlags } from "../../command-line/given-flags.ts";
+import { listGivenFlags, parseDurationFlag, parseReasonFlag } from "../../command-line/flags.ts";
 import { confirmAction } from "../../confirm.ts";
 import type { ActionOutcome } from "../../outcome/action-outcome.ts";
 import { createOutcome } from "../../outcome/create-outcome.ts";
 import type { DrainResult } from "../../outcome/operation-result.ts";
 import { readSnapshot } from "../../read-snapshot.ts";
-import type { Call, CommandIo } from "../../spec.ts";
-import type { CommandContext } from "../../store-command.ts";
+import type { ActionContext } from "../../store-command.ts";
 import {
   buildDrainGuards,
+  describeHolders,
   describeScopeChanges,
   findShownHolders,
+  readCurrentHolders,
   readExpectedSnapshot,
 } from "./drain-changes.ts";
-import { describeHolders, readCurrentHolders } from "./drain-holders.ts";
 import { DrainWaiter } from "./drain-waiter.ts";
 
 /** A drain to apply, and the snapshot that it is based on. */
@@ -45,9 +44,7 @@ export interface DrainPlan {
 
 /** Previews a drain, asks for confirmation, applies it, and waits for an empty scope if `--wait` is given. */
 export class DrainCommand {
-  readonly #call: Call;
-  readonly #io: CommandIo;
-  readonly #context: CommandContext;
+  readonly #context: ActionContext;
   readonly #plan: DrainPlan;
   readonly #extent: DrainExtent;
   /** Drains of the same target: `#before` has all that have a key, `#standing` those that have not ended. */
@@ -56,9 +53,7 @@ export class DrainCommand {
   /** The result of `findShownHolders`. */
   #shown: ReadonlySet<string> | undefined;
 
-  constructor(call: Call, io: CommandIo, context: CommandContext, plan: DrainPlan) {
-    this.#call = call;
-    this.#io = io;
+  constructor(context: ActionContext, plan: DrainPlan) {
     this.#context = context;
     this.#plan = plan;
     const wall = context.clock.getWallTime();
@@ -69,14 +64,14 @@ export class DrainCommand {
 
   async run(): Promise<ActionOutcome<DrainResult>> {
     const { note, target, snapshot } = this.#plan;
-    const { flags } = this.#call;
+    const { flags } = this.#context.call;
     if (note !== undefined) this.#context.printMessage(note);
-    const before = await readExpectedSnapshot(this.#call, this.#context, snapshot);
+    const before = await readExpectedSnapshot(this.#context, snapshot);
     const moved = before === undefined ? [] : describeScopeChanges(before, snapshot, target);
     if (moved.length > 0) return this.#createOutcome("changed", moved);
     const standing = this.#findSatisfyingDrain();
     const wall = this.#context.clock.getWallTime();
-    this.#shown = findShownHolders(this.#call, { before, now: snapshot, target, wall });
+    this.#shown = findShownHolders(this.#context.call, { before, now: snapshot, target, wall });
     if (flags["dry-run"])
       return this.#createOutcome("dry-run", this.#buildPreview(standing, wall), {
         drain: standing,
@@ -84,9 +79,9 @@ export class DrainCommand {
         repeat: this.#formatRepeatCommand(),
       });
     if (standing === undefined || flags.reset) {
-      if (!flags.yes) for (const line of this.#buildPreview(standing, wall)) this.#context.printMessage(line);
-      const answer = await confirmAction(this.#call, this.#io, this.#buildQuestion());
-      if (answer !== "go") return this.#createOutcome("declined", ["nothing was done"]);
+      const preview = this.#buildPreview(standing, wall);
+      if (!(await confirmAction(this.#context, preview, this.#buildQuestion())))
+        return this.#createOutcome("declined", ["nothing was done"]);
     }
     if (standing !== undefined) return await this.#completeDrain("standing", standing);
     const { receipt, drain } = await this.#put();
@@ -96,9 +91,9 @@ export class DrainCommand {
 
   /** Finds an active drain that needs no change. */
   #findSatisfyingDrain(): Drain | undefined {
-    const reason = parseReasonFlag(this.#call);
-    if (this.#call.flags.keep) return this.#standing[0];
-    if (parseDurationFlag(this.#call, "for") !== undefined) return undefined;
+    const reason = parseReasonFlag(this.#context.call);
+    if (this.#context.call.flags.keep) return this.#standing[0];
+    if (parseDurationFlag(this.#context.call, "for") !== undefined) return undefined;
     return this.#standing.find(
       ({ until, why }) => until === undefined && (reason === undefined || reason === why),
     );
@@ -106,11 +101,11 @@ export class DrainCommand {
 
   #put(): ReturnType<typeof putDrain> {
     const { target, snapshot } = this.#plan;
-    const length = parseDurationFlag(this.#call, "for");
+    const length = parseDurationFlag(this.#context.call, "for");
     const until = length === undefined ? undefined : this.#context.clock.getWallTime() + length;
     return putDrain(this.#context, {
       ...{ target, until, instead: this.#before, seen: snapshot.revision },
-      reason: parseReasonFlag(this.#call) ?? this.#standing[0]?.why,
+      reason: parseReasonFlag(this.#context.call) ?? this.#standing[0]?.why,
       compare: buildDrainGuards(this.#context.keys, snapshot, target),
       outcome: length === undefined ? "drained" : `drained for ${formatDuration(length)}`,
     });
@@ -123,18 +118,10 @@ export class DrainCommand {
   ): Promise<ActionOutcome<DrainResult>> {
     const { holders } = this.#extent;
     const lines = this.#describeResult(outcome, drain);
-    if (!this.#call.flags.wait) return await this.#endWithoutWait(outcome, lines, drain);
+    if (!this.#context.call.flags.wait) return await this.#endWithoutWait(outcome, lines, drain);
     for (const line of lines) this.#context.printMessage(line);
-    const emptier = new DrainWaiter(this.#context, {
-      ...{
-        target: this.#plan.target,
-        holders,
-        shown: this.#shown,
-        receipt,
-        reason: parseReasonFlag(this.#call),
-      },
-      ...{ timeout: parseDurationFlag(this.#call, "timeout"), resets: this.#call.flags.reset === true },
-    });
+    const { target } = this.#plan;
+    const emptier = new DrainWaiter(this.#context, { target, holders, shown: this.#shown, receipt });
     const emptied = await emptier.run();
     const final = emptied.kind === "empty" ? outcome : emptied.kind;
     return this.#createOutcome(final, emptied.lines, { drain, holders: emptied.holders });
@@ -175,13 +162,13 @@ export class DrainCommand {
   #formatRepeatCommand(): string {
     const { snapshot, target } = this.#plan;
     const scope = [target.scope, ...(target.scope === "all" ? [] : [quoteShellWord(target.name)])];
-    const flags = listGivenFlags(this.#call, ["for", "keep", "wait", "timeout", "reset", "reason"]);
+    const flags = listGivenFlags(this.#context.call, ["for", "keep", "wait", "timeout", "reset", "reason"]);
     const words = ["signalbox drain", ...scope, ...flags, "--expect-revision", snapshot.revision, "--yes"];
     return words.join(" ");
   }
 
   #buildQuestion(): string {
-    const { reset } = this.#call.flags;
+    const { reset } = this.#context.call.flags;
     const what = `Drain ${clean(describeDrainTarget(this.#plan.target))}`;
     return reset ? `${what}, and end what still runs there after the timeout?` : `${what}?`;
   }
@@ -207,9 +194,9 @@ export class DrainCommand {
     const { drain, holders = this.#extent.holders, messageKeys, repeat } = more;
     const result: DrainResult = {
       ...{ kind: "drain", outcome, revision: snapshot.revision, target, extent: this.#extent },
-      ...{ drain, before: this.#standing, holders, endsHolders: this.#call.flags.reset === true },
+      ...{ drain, before: this.#standing, holders, endsHolders: this.#context.call.flags.reset === true },
     };
-    return createOutcome(this.#call, result, {
+    return createOutcome(this.#context.call, result, {
       ...{ messages, messageKeys, repeat, notes: note === undefined ? [] : [note] },
     });
   }

@@ -8,7 +8,7 @@ import { type DrainTarget, formatAuditTarget, hasEnded } from "../../../protocol
 import { guardRevision } from "../../../protocol/guards.ts";
 import type { QueueEntry } from "../../../protocol/ticket.ts";
 import { requestResets } from "../../../work/operate/reset.ts";
-import { readSnapshot } from "../../read-snapshot.ts";
+import { readSnapshot, SCOPE_COLLECTIONS } from "../../read-snapshot.ts";
 import type { CommandContext } from "../../store-command.ts";
 
 /** A request to end the holders in the scope of a drain. */
@@ -37,7 +37,7 @@ export async function resetHolders(
   const asked = new Set<string>();
   for (;;) {
     const wall = context.clock.getWallTime();
-    const snapshot = await readSnapshot(context, ["locks", "resources", "groups", "drains"]);
+    const snapshot = await readSnapshot(context, SCOPE_COLLECTIONS);
     const [drain] = findDrainsOfTarget(snapshot, target).filter((one) => !hasEnded(one, wall));
     if (drain === undefined) return { asked, spared: [] };
     const { holders } = computeDrainExtent(snapshot, target, wall);

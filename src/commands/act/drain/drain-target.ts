@@ -1,11 +1,11 @@
 import { UsageError } from "../../../base/errors.ts";
-import { findNearest, quoteText } from "../../../base/text.ts";
+import { quoteText, suggestNearest } from "../../../base/text.ts";
 import { canonicalizeHost } from "../../../fleet/groups.ts";
 import { buildGroupMembers, findNamedQueue, type Snapshot } from "../../../model/snapshot/snapshot.ts";
 import type { DrainTarget } from "../../../protocol/drain.ts";
 import { DRAIN_ALL, DRAIN_SCOPES, type QueueKind } from "../../../protocol/keys.ts";
 import { validateName } from "../../../protocol/names.ts";
-import { readAll } from "../../../work/observe/read.ts";
+import { readRecordedLocks } from "../../read-snapshot.ts";
 import type { CommandContext } from "../../store-command.ts";
 
 /** Parses SCOPE and NAME. Host names are canonicalized. @throws UsageError */
@@ -34,9 +34,7 @@ export async function findUnknownNameNote(
   const { scope, name } = target;
   const known = await readKnownNames(context, snapshot, target);
   if (known === undefined || known.has(name)) return undefined;
-  const meant = findNearest(name, known);
-  const hint = meant === undefined ? "" : `; did you mean ${quoteText(meant)}?`;
-  return `note: no ${scope} ${quoteText(name)} is known so far${hint}`;
+  return `note: no ${scope} ${quoteText(name)} is known so far${suggestNearest(name, known)}`;
 }
 
 /**
@@ -51,7 +49,7 @@ async function readKnownNames(
   switch (scope) {
     case "lock":
       if (findNamedQueue(snapshot, "lock", name) !== undefined) return undefined;
-      return new Set([...listQueueNames(snapshot, "lock"), ...(await readFinishedLocks(context))]);
+      return new Set([...listQueueNames(snapshot, "lock"), ...(await readRecordedLocks(context))]);
     case "resource":
       return new Set([...listQueueNames(snapshot, "resource"), ...snapshot.resources.keys()]);
     case "host":
@@ -63,15 +61,6 @@ async function readKnownNames(
 
 function listQueueNames(snapshot: Snapshot, kind: QueueKind): string[] {
   return [...snapshot.queues.values()].filter((queue) => queue.kind === kind).map(({ name }) => name);
-}
-
-/** Reads the names of locks that have a history. */
-async function readFinishedLocks(context: CommandContext): Promise<string[]> {
-  const kvs = await readAll(context, context.keys.histories(), { keysOnly: true, signal: context.signal });
-  return kvs.flatMap(({ key }) => {
-    const parsed = context.keys.parse(key);
-    return parsed.kind === "history" ? [parsed.name] : [];
-  });
 }
 
 function listHostNames(snapshot: Snapshot): Set<string> {

@@ -5,12 +5,12 @@ import {
   listHeldEntries,
 } from "../../../model/preview/drain-extent.ts";
 import type { Claim } from "../../../model/snapshot/claims.ts";
-import type { Collection } from "../../../model/snapshot/snapshot.ts";
 import { SnapshotBuilder } from "../../../model/snapshot/snapshot-builder.ts";
 import { type DrainTarget, hasEnded } from "../../../protocol/drain.ts";
 import { parseTicket } from "../../../protocol/ticket.ts";
 import type { KeyValue } from "../../../protocol/txn.ts";
 import { type FollowEvent, followEtcd } from "../../../work/observe/follow.ts";
+import { SCOPE_COLLECTIONS } from "../../read-snapshot.ts";
 import type { CommandContext } from "../../store-command.ts";
 
 /**
@@ -39,7 +39,6 @@ interface DrainWaitRequest {
   reportNews(news: DrainWaitNews): void;
 }
 
-const COLLECTIONS: readonly Collection[] = ["locks", "resources", "groups", "drains"];
 const PAUSE = 500;
 /** Every change is reported when at most `FEW` tickets remain, otherwise at most once per `TELL_EVERY` ms. */
 const FEW = 5;
@@ -84,7 +83,7 @@ class DrainWatcher {
     this.#context = context;
     this.#waiting = waiting;
     this.#holders = waiting.holders;
-    this.#builder = new SnapshotBuilder(context.keys, COLLECTIONS);
+    this.#builder = new SnapshotBuilder(context.keys, SCOPE_COLLECTIONS);
   }
 
   close(): void {

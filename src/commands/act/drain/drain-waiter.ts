@@ -5,7 +5,8 @@ import type { Claim } from "../../../model/snapshot/claims.ts";
 import type { AuditRecord } from "../../../protocol/audit.ts";
 import type { DrainTarget } from "../../../protocol/drain.ts";
 import { type ActionResult, updateAuditOutcome } from "../../../work/operate/operator-action.ts";
-import { type CommandContext, InterruptedError } from "../../store-command.ts";
+import { parseDurationFlag, parseReasonFlag } from "../../command-line/flags.ts";
+import { type ActionContext, InterruptedError } from "../../store-command.ts";
 import { type HolderResetResult, resetHolders } from "./drain-reset.ts";
 import { type DrainWaitNews, type DrainWaitResult, waitUntilEmpty } from "./drain-wait.ts";
 
@@ -13,17 +14,12 @@ export interface DrainWaitOptions {
   target: DrainTarget;
   /** The holders in the last snapshot. */
   holders: readonly Claim[];
-  /** Runs that `resets` may end; undefined for all that remain. */
+  /** Runs that `--reset` may end; undefined for all that remain. */
   shown: ReadonlySet<string> | undefined;
   /**
    * The result of writing the drain. The outcome is added to its audit record. Undefined if the drain existed before.
    */
   receipt: ActionResult | undefined;
-  reason: string | undefined;
-  /** In ms; undefined waits without a limit. */
-  timeout: number | undefined;
-  /** Whether to end the remaining holders after the timeout. */
-  resets: boolean;
 }
 
 /** The result of the wait, with lines for the user. */
@@ -35,13 +31,16 @@ const PAUSE = 500;
 /** Longest wait for the write of the audit record, in ms. */
 const RECORD_WITHIN = 2_000;
 
-/** Implements `drain --wait`: waits until nothing in the scope is held, and ends late holders if asked. */
+/**
+ * Implements `drain --wait`: waits until nothing in the scope is held. With `--reset`, ends the remaining holders after
+ * the timeout.
+ */
 export class DrainWaiter {
-  readonly #context: CommandContext;
+  readonly #context: ActionContext;
   readonly #order: DrainWaitOptions;
   readonly #start: number;
 
-  constructor(context: CommandContext, order: DrainWaitOptions) {
+  constructor(context: ActionContext, order: DrainWaitOptions) {
     this.#context = context;
     this.#order = order;
     this.#start = context.clock.now();
@@ -50,10 +49,11 @@ export class DrainWaiter {
   /** @throws InterruptedError after it has reported that the drain stays; StoreError if etcd refuses the reads */
   async run(): Promise<DrainWaitReport> {
     try {
-      const { timeout, resets } = this.#order;
+      const { call } = this.#context;
+      const timeout = parseDurationFlag(call, "timeout");
       const deadline = timeout === undefined ? undefined : this.#start + timeout;
       const first = await this.#wait(deadline, this.#order.holders);
-      if (first.kind !== "timeout" || !resets) return await this.#conclude(first);
+      if (first.kind !== "timeout" || !call.flags.reset) return await this.#conclude(first);
       const { asked, spared } = await this.#reset();
       return await this.#conclude(await this.#wait(undefined, first.holders, spared), asked.size);
     } catch (error) {
@@ -83,7 +83,8 @@ export class DrainWaiter {
   }
 
   async #reset(): Promise<HolderResetResult> {
-    const { target, reason, shown } = this.#order;
+    const { target, shown } = this.#order;
+    const reason = parseReasonFlag(this.#context.call);
     for (let isAway = false; ; ) {
       try {
         const ended = await resetHolders(this.#context, { target, reason, shown });

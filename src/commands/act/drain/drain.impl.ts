@@ -18,13 +18,14 @@ const COLLECTIONS: readonly Collection[] = [
   "hosts",
 ];
 
-export const { execute, perform } = createActionCommand(async (call, io, context) => {
+export const { execute, perform } = createActionCommand(async (context) => {
+  const { call } = context;
   const target = parseDrainTarget(call.args);
   checkFlags(call);
   const snapshot = await readSnapshot(context, COLLECTIONS);
   checkGroup(snapshot, target);
   const note = await findUnknownNameNote(context, snapshot, target);
-  return await new DrainCommand(call, io, context, { snapshot, target, note }).run();
+  return await new DrainCommand(context, { snapshot, target, note }).run();
 });
 
 function checkFlags(call: Call): void {

@@ -1,13 +1,9 @@
 import { DRAIN_SCOPES } from "../../../protocol/keys.ts";
 import { ACTION_FLAGS } from "../../command-line/flags.ts";
-import { type Argument, CONNECTION_SETTINGS, declareRowCommand } from "../../spec.ts";
+import { type ArgumentDetails, declareRowCommand } from "../../declare-command.ts";
 
-const SCOPE: Argument = { name: "SCOPE", choices: DRAIN_SCOPES, help: "lock, resource, host, group or all" };
-const NAME: Argument = {
-  name: "NAME",
-  isOptional: true,
-  help: "the name of the lock, resource, host or group; none for all",
-};
+const SCOPE: ArgumentDetails = { choices: DRAIN_SCOPES, help: "lock, resource, host, group or all" };
+const NAME: ArgumentDetails = { help: "the name of the lock, resource, host or group; none for all" };
 
 export const drain = declareRowCommand({
   id: "drain",
@@ -30,33 +26,25 @@ export const drain = declareRowCommand({
     "With --wait the command returns when nothing in the scope is held any more (a ticket in grace does not count), or when the" +
       " drain was lifted meanwhile (exit 75). It keeps waiting while etcd is unreachable. Ctrl+C ends the wait, not the drain.",
   ],
-  args: [SCOPE, { ...NAME, names: "lock" }],
-  flags: [
-    { name: "for", value: "DURATION", help: "lift the drain automatically after this time" },
-    { name: "keep", help: "leave an existing drain as it is" },
-    { name: "wait", short: "w", help: "wait until nothing in the scope is held" },
-    {
-      name: "timeout",
-      value: "DURATION",
-      help: "wait no longer than this (exit 124), then list the remaining holders; the drain stays",
-    },
-    {
-      name: "reset",
-      help: "with --wait and --timeout: end the remaining commands after the timeout, and wait until they have ended",
-    },
+  args: { SCOPE, "[NAME]": { ...NAME, names: "lock" } },
+  flags: {
+    "--for DURATION": "lift the drain automatically after this time",
+    "--keep": "leave an existing drain as it is",
+    "-w, --wait": "wait until nothing in the scope is held",
+    "--timeout DURATION":
+      "wait no longer than this (exit 124), then list the remaining holders; the drain stays",
+    "--reset":
+      "with --wait and --timeout: end the remaining commands after the timeout, and wait until they have ended",
     ...ACTION_FLAGS,
-  ],
-  settings: CONNECTION_SETTINGS,
-  examples: [
-    ["signalbox drain host web1.example.com --reason 'new disks'", "show which runs are affected, and ask"],
-    ["signalbox drain host web1.example.com --wait --yes && ssh web1 reboot", "in a script"],
-    ["signalbox drain all --for 2h --reason 'etcd upgrade' --wait", "everything, for at most two hours"],
-    [
-      "signalbox drain resource db --wait --timeout 10m --reset --yes",
+  },
+  examples: {
+    "signalbox drain host web1.example.com --reason 'new disks'": "show which runs are affected, and ask",
+    "signalbox drain host web1.example.com --wait --yes && ssh web1 reboot": "in a script",
+    "signalbox drain all --for 2h --reason 'etcd upgrade' --wait": "everything, for at most two hours",
+    "signalbox drain resource db --wait --timeout 10m --reset --yes":
       "end the runs that still use it after 10 minutes",
-    ],
-    ["signalbox drain group web --dry-run", "show the hosts, holders and waiting runs"],
-  ],
+    "signalbox drain group web --dry-run": "show the hosts, holders and waiting runs",
+  },
   load: () => import("./drain.impl.ts"),
 });
 
@@ -75,12 +63,11 @@ export const undrain = declareRowCommand({
     "With --expect-revision, a drain that was created or changed after that revision is not lifted. So a script can lift only its own" +
       " drain (`drain --json` prints its revision).",
   ],
-  args: [SCOPE, { ...NAME, names: "drain" }],
+  args: { SCOPE, "[NAME]": { ...NAME, names: "drain" } },
   flags: ACTION_FLAGS,
-  settings: CONNECTION_SETTINGS,
-  examples: [
-    ["signalbox undrain host web1.example.com", "show which runs can continue, and ask"],
-    ["signalbox undrain all --yes --reason 'upgrade is done'", "in a script"],
-  ],
+  examples: {
+    "signalbox undrain host web1.example.com": "show which runs can continue, and ask",
+    "signalbox undrain all --yes --reason 'upgrade is done'": "in a script",
+  },
   load: () => import("./undrain.impl.ts"),
 });

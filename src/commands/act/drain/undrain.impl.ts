@@ -1,4 +1,4 @@
-import { clean, findNearest, quoteText } from "../../../base/text.ts";
+import { clean, suggestNearest } from "../../../base/text.ts";
 import {
   computeDrainExtent,
   type DrainExtent,
@@ -11,7 +11,7 @@ import {
   formatClaimOwners,
   formatDrainWithEnd,
 } from "../../../model/preview/drain-extent-text.ts";
-import type { Collection, Snapshot } from "../../../model/snapshot/snapshot.ts";
+import type { Snapshot } from "../../../model/snapshot/snapshot.ts";
 import type { Drain, DrainTarget } from "../../../protocol/drain.ts";
 import { liftDrains } from "../../../work/operate/drain.ts";
 import { parseReasonFlag, parseRevisionFlag } from "../../command-line/flags.ts";
@@ -20,33 +20,26 @@ import { createActionCommand } from "../../outcome/action-command.ts";
 import type { ActionOutcome } from "../../outcome/action-outcome.ts";
 import { createOutcome } from "../../outcome/create-outcome.ts";
 import type { UndrainResult } from "../../outcome/operation-result.ts";
-import { readSnapshot, readSnapshotAt } from "../../read-snapshot.ts";
-import type { Call, CommandIo } from "../../spec.ts";
-import type { CommandContext } from "../../store-command.ts";
+import { readSnapshot, readSnapshotAt, SCOPE_COLLECTIONS } from "../../read-snapshot.ts";
+import type { ActionContext } from "../../store-command.ts";
 import { parseDrainTarget } from "./drain-target.ts";
 
-const COLLECTIONS: readonly Collection[] = ["locks", "resources", "groups", "drains"];
-
-export const { execute, perform } = createActionCommand(async (call, io, context) => {
-  const target = parseDrainTarget(call.args);
-  const snapshot = await readSnapshot(context, COLLECTIONS);
-  return await new UndrainCommand(call, io, context, snapshot, target).run();
+export const { execute, perform } = createActionCommand(async (context) => {
+  const target = parseDrainTarget(context.call.args);
+  const snapshot = await readSnapshot(context, SCOPE_COLLECTIONS);
+  return await new UndrainCommand(context, snapshot, target).run();
 });
 
 /** Previews what an undrain releases, asks for confirmation, and lifts the drain. */
 class UndrainCommand {
-  readonly #call: Call;
-  readonly #io: CommandIo;
-  readonly #context: CommandContext;
+  readonly #context: ActionContext;
   readonly #snapshot: Snapshot;
   readonly #target: DrainTarget;
   readonly #drains: readonly Drain[];
   readonly #others: readonly Drain[];
   readonly #extent: DrainExtent;
 
-  constructor(call: Call, io: CommandIo, context: CommandContext, snapshot: Snapshot, target: DrainTarget) {
-    this.#call = call;
-    this.#io = io;
+  constructor(context: ActionContext, snapshot: Snapshot, target: DrainTarget) {
     this.#context = context;
     this.#snapshot = snapshot;
     this.#target = target;
@@ -56,7 +49,6 @@ class UndrainCommand {
   }
 
   async run(): Promise<ActionOutcome<UndrainResult>> {
-    const { flags } = this.#call;
     const moved = await this.#findChangedDrains();
     if (moved.length > 0) return this.#createOutcome("changed", moved);
     if (this.#drains.length === 0)
@@ -65,14 +57,13 @@ class UndrainCommand {
       ...this.#drains.map((drain) => `lifts ${formatDrainWithEnd(drain)}`),
       ...this.#describeResumed(),
     ];
-    if (flags["dry-run"]) return this.#createOutcome("dry-run", preview);
-    if (!flags.yes) for (const line of preview) this.#context.printMessage(line);
+    if (this.#context.call.flags["dry-run"]) return this.#createOutcome("dry-run", preview);
     const question = `Undrain ${clean(describeDrainTarget(this.#target))}?`;
-    const answer = await confirmAction(this.#call, this.#io, question);
-    if (answer !== "go") return this.#createOutcome("declined", ["nothing was done"]);
+    if (!(await confirmAction(this.#context, preview, question)))
+      return this.#createOutcome("declined", ["nothing was done"]);
     const receipt = await liftDrains(this.#context, {
       ...{ target: this.#target, drains: this.#drains, seen: this.#snapshot.revision },
-      reason: parseReasonFlag(this.#call),
+      reason: parseReasonFlag(this.#context.call),
     });
     if (receipt?.kind === "changed") return this.#createOutcome("changed", await this.#readChanges());
     const lifted = this.#drains.map((drain) => `lifted: ${formatDrainWithEnd(drain)}`);
@@ -81,11 +72,11 @@ class UndrainCommand {
 
   /** Finds drains that changed since the expected revision. Runs that came or left do not count. */
   async #findChangedDrains(): Promise<string[]> {
-    const expected = parseRevisionFlag(this.#call, "expect-revision");
+    const expected = parseRevisionFlag(this.#context.call, "expect-revision");
     if (expected === undefined) return [];
     const newer = this.#drains.filter(({ modRevision }) => modRevision > expected);
     if (expected > this.#snapshot.revision)
-      await readSnapshotAt(this.#context, COLLECTIONS, expected, this.#snapshot); // throws
+      await readSnapshotAt(this.#context, SCOPE_COLLECTIONS, expected, this.#snapshot); // throws
     return newer.map((drain) => `new or changed: ${formatDrainWithEnd(drain)}`);
   }
 
@@ -111,11 +102,8 @@ class UndrainCommand {
   #describeNotDrained(): string {
     const { scope, name } = this.#target;
     const drained = [...this.#snapshot.drains.values()].filter((drain) => drain.scope === scope);
-    const meant = findNearest(
-      name,
-      drained.map((drain) => drain.name),
-    );
-    return `${describeDrainTarget(this.#target)} is not drained${meant === undefined ? "" : `; did you mean ${quoteText(meant)}?`}`;
+    const names = drained.map((drain) => drain.name);
+    return `${describeDrainTarget(this.#target)} is not drained${suggestNearest(name, names)}`;
   }
 
   #createOutcome(
@@ -127,6 +115,6 @@ class UndrainCommand {
       ...{ drains: this.#drains, others: this.#others },
       waiters: this.#extent.waiters.map(({ claim }) => claim),
     };
-    return createOutcome(this.#call, result, { messages });
+    return createOutcome(this.#context.call, result, { messages });
   }
 }

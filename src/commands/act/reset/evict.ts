@@ -16,13 +16,15 @@ import { confirmAction } from "../../confirm.ts";
 import type { ActionOutcome } from "../../outcome/action-outcome.ts";
 import { createOutcome } from "../../outcome/create-outcome.ts";
 import type { EvictionResult, RunnerRecord } from "../../outcome/operation-result.ts";
-import { QUEUE_COLLECTIONS, readSnapshot } from "../../read-snapshot.ts";
+import { QUEUE_COLLECTIONS, readEntryLiveness, readSnapshot } from "../../read-snapshot.ts";
 import { toRunnersJson } from "../../see/show/show-json.ts";
-import { readEntryLiveness } from "../../snapshot-ranges.ts";
-import type { Call, CommandIo } from "../../spec.ts";
-import { type CommandContext, InterruptedError } from "../../store-command.ts";
-import type { EvictionScope } from "./evict-changes.ts";
-import { buildNextGuards, describeChangesSince, readCurrentChanges } from "./evict-guards.ts";
+import { type ActionContext, InterruptedError } from "../../store-command.ts";
+import {
+  buildNextGuards,
+  describeChangesSince,
+  type EvictionScope,
+  readCurrentChanges,
+} from "./evict-changes.ts";
 
 /** Tickets to remove for an operator, and the snapshot that the decision is based on. */
 export interface EvictionPlan extends EvictionScope {
@@ -36,32 +38,19 @@ export interface EvictionPlan extends EvictionScope {
   nothing: string;
 }
 
-/** Previews an eviction, asks for confirmation, does it, and waits until the runs are gone. */
-export async function evict(
-  call: Call,
-  io: CommandIo,
-  context: CommandContext,
-  plan: EvictionPlan,
-): Promise<ActionOutcome<EvictionResult>> {
-  return await new EvictionCommand(call, io, context, plan).run();
-}
-
 /** Largest number of runners whose state a preview shows. */
 const MOST_RUNNERS = 8;
 
-class EvictionCommand {
-  readonly #call: Call;
-  readonly #io: CommandIo;
-  readonly #context: CommandContext;
+/** Previews an eviction, asks for confirmation, does it, and waits until the runs are gone. */
+export class EvictionCommand {
+  readonly #context: ActionContext;
   readonly #plan: EvictionPlan;
   readonly #entries: readonly QueueEntry[];
   readonly #foresight: EvictionPreview;
   /** The state of the runners that were checked. */
   #asked: readonly RunnerRecord[] = [];
 
-  constructor(call: Call, io: CommandIo, context: CommandContext, plan: EvictionPlan) {
-    this.#call = call;
-    this.#io = io;
+  constructor(context: ActionContext, plan: EvictionPlan) {
     this.#context = context;
     this.#plan = plan;
     this.#entries = plan.findEntries(plan.snapshot);
@@ -71,7 +60,7 @@ class EvictionCommand {
 
   async run(): Promise<ActionOutcome<EvictionResult>> {
     const { nothing, target } = this.#plan;
-    const moved = await describeChangesSince(this.#call, this.#context, this.#plan);
+    const moved = await describeChangesSince(this.#context, this.#plan);
     if (moved.length > 0) return this.#createOutcome("changed", moved);
     if (this.#entries.length === 0) return this.#createOutcome("nothing", [nothing]);
     this.#checkReadable();
@@ -80,25 +69,24 @@ class EvictionCommand {
       ...formatEvictionPreview(this.#foresight, this.#context.clock.getWallTime()),
       ...states.map(({ text }) => text),
     ];
-    if (this.#call.flags["dry-run"])
+    if (this.#context.call.flags["dry-run"])
       return this.#createOutcome("dry-run", lines, {
         messageKeys: [...formatEvictionPreview(this.#foresight, undefined), ...states.map(({ key }) => key)],
         repeat: this.#formatRepeatCommand(),
       });
-    if (!this.#call.flags.yes) for (const line of lines) this.#context.printMessage(line);
-    const answer = await confirmAction(this.#call, this.#io, `${this.#formatVerb()} ${clean(target)}?`);
-    if (answer !== "go") return this.#createOutcome("declined", ["nothing was done"]);
+    if (!(await confirmAction(this.#context, lines, `${this.#formatVerb()} ${clean(target)}?`)))
+      return this.#createOutcome("declined", ["nothing was done"]);
     const receipt = await this.#act();
     if (receipt?.kind === "changed")
       return this.#createOutcome("changed", await readCurrentChanges(this.#context, this.#plan));
-    if (this.#call.flags["no-wait"])
+    if (this.#context.call.flags["no-wait"])
       return this.#createOutcome("asked", [`${this.#formatRuns()} was asked to end`]);
     return await this.#wait(receipt);
   }
 
   /** Reads the state of the runners to end: a runner that is gone answers no request. */
   async #readRunners(): Promise<{ text: string; key: string }[]> {
-    if (this.#call.flags.yes && !this.#call.flags["dry-run"]) return [];
+    if (this.#context.call.flags.yes && !this.#context.call.flags["dry-run"]) return [];
     const entries = this.#entries.slice(0, MOST_RUNNERS);
     const runnerLiveness = await readEntryLiveness(this.#context, entries);
     this.#asked = toRunnersJson(entries, runnerLiveness);
@@ -110,7 +98,7 @@ class EvictionCommand {
 
   #checkReadable(): void {
     const strange = this.#entries.find((entry) => !canRequestReset(entry));
-    if (strange === undefined || this.#call.flags.force) return;
+    if (strange === undefined || this.#context.call.flags.force) return;
     throw new SignalboxError(
       EXIT.undone,
       `nothing was done: the ticket ${strange.key} cannot be read, so its run cannot be asked to end; --force deletes the ticket`,
@@ -119,10 +107,10 @@ class EvictionCommand {
 
   #act(): Promise<ActionResult | undefined> {
     const { action, target, snapshot } = this.#plan;
-    const reason = parseReasonFlag(this.#call);
-    const seen = { seen: snapshot.revision, compare: buildNextGuards(this.#call, this.#context, this.#plan) };
+    const reason = parseReasonFlag(this.#context.call);
+    const seen = { seen: snapshot.revision, compare: buildNextGuards(this.#context, this.#plan) };
     const eviction = { action, target, places: this.#entries, reason, ...seen };
-    return this.#call.flags.force
+    return this.#context.call.flags.force
       ? removeTickets(this.#context, eviction)
       : requestResets(this.#context, eviction);
   }
@@ -131,8 +119,8 @@ class EvictionCommand {
   async #wait(receipt: ActionResult | undefined): Promise<ActionOutcome<EvictionResult>> {
     const { clock, signal } = this.#context;
     const start = clock.now();
-    const timeout = parseDurationFlag(this.#call, "timeout");
-    if (!this.#call.flags.force)
+    const timeout = parseDurationFlag(this.#context.call, "timeout");
+    if (!this.#context.call.flags.force)
       this.#context.printMessage(`asked ${this.#formatRuns()} to end, waiting for the end`);
     const deadline = timeout === undefined ? undefined : start + timeout;
     try {
@@ -144,7 +132,10 @@ class EvictionCommand {
       });
       const took = formatDuration(Math.round((clock.now() - start) / 100) * 100);
       if (left.length > 0) return await this.#reportTimeout(receipt, left.length, took);
-      await this.#recordOutcome(receipt, this.#call.flags.force ? "removed by force" : `ended after ${took}`);
+      await this.#recordOutcome(
+        receipt,
+        this.#context.call.flags.force ? "removed by force" : `ended after ${took}`,
+      );
       return this.#createOutcome("done", [
         `${this.#formatRuns()} has ended, after ${took}`,
         ...(await this.#readSuccessors()),
@@ -202,7 +193,7 @@ class EvictionCommand {
       ...{ kind: "eviction", outcome, revision: snapshot.revision, action, target },
       ...{ preview: this.#foresight, runners: this.#asked },
     };
-    return createOutcome(this.#call, result, { messages, ...texts });
+    return createOutcome(this.#context.call, result, { messages, ...texts });
   }
 
   #formatRuns(): string {
@@ -214,11 +205,11 @@ class EvictionCommand {
 
   #formatVerb(): string {
     const verb = this.#plan.action === "reset" ? "Reset" : "Release";
-    return this.#call.flags.force ? `${verb}, at the risk that two commands run at once,` : verb;
+    return this.#context.call.flags.force ? `${verb}, at the risk that two commands run at once,` : verb;
   }
 
   #formatRepeatCommand(): string {
-    const force = this.#call.flags.force ? " --force" : "";
+    const force = this.#context.call.flags.force ? " --force" : "";
     return `${this.#plan.words}${force} --expect-revision ${this.#plan.snapshot.revision} --yes`;
   }
 }

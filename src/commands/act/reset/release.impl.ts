@@ -1,24 +1,18 @@
 import { EXIT, SignalboxError } from "../../../base/errors.ts";
 import { quoteText } from "../../../base/text.ts";
-import {
-  buildClaims,
-  type Claim,
-  findClaimsByWord,
-  formatTicketOwner,
-  isHolder,
-} from "../../../model/snapshot/claims.ts";
+import { buildClaims, type Claim, formatTicketOwner, isHolder } from "../../../model/snapshot/claims.ts";
 import { findOnlyClaim } from "../../find-only-claim.ts";
 import { createActionCommand } from "../../outcome/action-command.ts";
 import { QUEUE_COLLECTIONS, readSnapshot } from "../../read-snapshot.ts";
-import { evict } from "./evict.ts";
+import { EvictionCommand } from "./evict.ts";
 
-export const { execute, perform } = createActionCommand(async (call, io, context) => {
-  const [word = ""] = call.args;
+export const { execute, perform } = createActionCommand(async (context) => {
+  const [word = ""] = context.call.args;
   const snapshot = await readSnapshot(context, QUEUE_COLLECTIONS);
-  const claim = findOnlyClaim(word, findClaimsByWord(buildClaims(snapshot), word));
+  const claim = findOnlyClaim(word, buildClaims(snapshot));
   if (claim !== undefined) refuseHolder(claim);
   const stands = claim?.entries ?? [];
-  return await evict(call, io, context, {
+  return await new EvictionCommand(context, {
     ...{ action: "release", target: `run ${claim?.run ?? word}`, snapshot },
     findEntries: (seen) =>
       (claim &&
@@ -29,7 +23,7 @@ export const { execute, perform } = createActionCommand(async (call, io, context
     queues: stands.map(({ queue: { kind, name } }) => ({ kind, name })),
     words: `signalbox release ${claim?.run ?? word}`,
     nothing: `no run ${quoteText(word)} is waiting`,
-  });
+  }).run();
 });
 
 /** Refuses a run that holds something: `release` of a waiting run ends no command, this would. */

@@ -1,7 +1,7 @@
 import { quoteShellWord } from "../../../base/shell.ts";
-import { findNearest, quoteText } from "../../../base/text.ts";
+import { quoteText, suggestNearest } from "../../../base/text.ts";
 import { findResetTargets } from "../../../model/preview/reset-targets.ts";
-import { buildClaims, findClaimsByWord } from "../../../model/snapshot/claims.ts";
+import { buildClaims } from "../../../model/snapshot/claims.ts";
 import { findNamedQueue, type Snapshot } from "../../../model/snapshot/snapshot.ts";
 import type { QueueKind } from "../../../protocol/keys.ts";
 import { validateName } from "../../../protocol/names.ts";
@@ -9,22 +9,22 @@ import { getTextFlag } from "../../command-line/flags.ts";
 import { findOnlyClaim } from "../../find-only-claim.ts";
 import { createActionCommand } from "../../outcome/action-command.ts";
 import { QUEUE_COLLECTIONS, readSnapshot } from "../../read-snapshot.ts";
-import { evict } from "./evict.ts";
+import { EvictionCommand } from "./evict.ts";
 
-export const { execute, perform } = createActionCommand(async (call, io, context) => {
-  const [kindName = "", nameGiven = ""] = call.args;
+export const { execute, perform } = createActionCommand(async (context) => {
+  const [kindName = "", nameGiven = ""] = context.call.args;
   const kind: QueueKind = kindName === "resource" ? "resource" : "lock";
   const name = validateName(kind, nameGiven);
   const snapshot = await readSnapshot(context, QUEUE_COLLECTIONS);
-  const wanted = getTextFlag(call, "run");
+  const wanted = getTextFlag(context.call, "run");
   const run = wanted === undefined ? undefined : resolveRun(snapshot, kind, name, wanted);
-  return await evict(call, io, context, {
+  return await new EvictionCommand(context, {
     ...{ action: "reset", target: `${kind} ${name}`, snapshot },
     findEntries: (seen) => findResetTargets(seen, kind, name, run),
     queues: [{ kind, name }],
     words: `signalbox reset ${kind} ${quoteShellWord(name)}${run === undefined ? "" : ` --run ${run}`}`,
     nothing: describeNothingHeld(snapshot, kind, name),
-  });
+  }).run();
 });
 
 /**
@@ -35,14 +35,12 @@ function resolveRun(snapshot: Snapshot, kind: QueueKind, name: string, word: str
   const entries = findNamedQueue(snapshot, kind, name)?.entries ?? [];
   const here = new Set(entries.map((entry) => entry.run));
   const claims = new Map([...buildClaims(snapshot)].filter(([run]) => here.has(run)));
-  return findOnlyClaim(word, findClaimsByWord(claims, word))?.run ?? word;
+  return findOnlyClaim(word, claims)?.run ?? word;
 }
 
 function describeNothingHeld(snapshot: Snapshot, kind: QueueKind, name: string): string {
   const queue = findNamedQueue(snapshot, kind, name);
   if (queue !== undefined) return `nobody holds ${kind} ${quoteText(name)}; ${queue.entries.length} wait`;
   const known = [...snapshot.queues.values()].filter((one) => one.kind === kind).map((one) => one.name);
-  const meant = findNearest(name, known);
-  const hint = meant === undefined ? "" : `; did you mean ${quoteText(meant)}?`;
-  return `nobody holds ${kind} ${quoteText(name)} or waits for it${hint}`;
+  return `nobody holds ${kind} ${quoteText(name)} or waits for it${suggestNearest(name, known)}`;
 }

@@ -1,19 +1,13 @@
 import { ACTION_FLAGS } from "../../command-line/flags.ts";
-import { CONNECTION_SETTINGS, declareRowCommand, type Flag } from "../../spec.ts";
+import { declareRowCommand, type FlagTable } from "../../declare-command.ts";
 
-const EVICTION_FLAGS: readonly Flag[] = [
-  {
-    name: "force",
-    help: "delete the ticket at once, without asking the runner to end: for a runner that is gone. Risk: the next run may start while the old command still runs",
-  },
-  { name: "no-wait", help: "do not wait for the command to end" },
-  {
-    name: "timeout",
-    value: "DURATION",
-    help: "wait no longer than this (exit 124); the request stays in effect",
-  },
+const EVICTION_FLAGS: FlagTable = {
+  "--force":
+    "delete the ticket at once, without asking the runner to end: for a runner that is gone. Risk: the next run may start while the old command still runs",
+  "--no-wait": "do not wait for the command to end",
+  "--timeout DURATION": "wait no longer than this (exit 124); the request stays in effect",
   ...ACTION_FLAGS,
-];
+};
 
 export const reset = declareRowCommand({
   id: "reset",
@@ -32,35 +26,23 @@ export const reset = declareRowCommand({
     "It changes exactly what it has shown: if a run to end, or the next run, has changed meanwhile, nothing is" +
       " done (exit 75), and the changes are printed. Other runs may come and go.",
   ],
-  args: [
-    { name: "KIND", choices: ["lock", "resource"], help: "lock or resource" },
-    { name: "NAME", names: "lock", help: "name of the lock or resource" },
-  ],
-  flags: [
-    {
-      name: "run",
-      value: "RUN",
-      names: "run",
-      help: "only this run (its id, the beginning of its id, or HOST:PID)",
-    },
+  args: {
+    KIND: { choices: ["lock", "resource"], help: "lock or resource" },
+    NAME: { names: "lock", help: "name of the lock or resource" },
+  },
+  flags: {
+    "--run RUN": { names: "run", help: "only this run (its id, the beginning of its id, or HOST:PID)" },
     ...EVICTION_FLAGS,
-  ],
-  settings: CONNECTION_SETTINGS,
-  examples: [
-    [
-      "signalbox reset lock invoices",
+  },
+  examples: {
+    "signalbox reset lock invoices":
       "show which run would end and which is next, ask, and wait until it has ended",
-    ],
-    ["signalbox reset lock invoices --dry-run", "only show it"],
-    [
-      "signalbox reset resource db --run web1.example.com:3121 --yes --reason 'stuck in a query'",
+    "signalbox reset lock invoices --dry-run": "only show it",
+    "signalbox reset resource db --run web1.example.com:3121 --yes --reason 'stuck in a query'":
       "in a script",
-    ],
-    [
-      "signalbox reset lock invoices --force --yes",
+    "signalbox reset lock invoices --force --yes":
       "the runner's host is gone; do not wait until its session expires",
-    ],
-  ],
+  },
   load: () => import("./reset.impl.ts"),
 });
 
@@ -77,9 +59,8 @@ export const release = declareRowCommand({
   about: [
     "The run leaves every queue it waits in, and exits with 75. A run that holds something is refused; use `reset` for it.",
   ],
-  args: [{ name: "RUN", names: "run", help: "id of the run, the beginning of the id, or HOST:PID" }],
+  args: { RUN: { names: "run", help: "id of the run, the beginning of the id, or HOST:PID" } },
   flags: EVICTION_FLAGS,
-  settings: CONNECTION_SETTINGS,
-  examples: [["signalbox release 7c3f --yes", "the run whose id begins with 7c3f"]],
+  examples: { "signalbox release 7c3f --yes": "the run whose id begins with 7c3f" },
   load: () => import("./release.impl.ts"),
 });

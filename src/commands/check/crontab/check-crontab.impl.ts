@@ -13,7 +13,7 @@ import { getListFlag, getTextFlag } from "../../command-line/flags.ts";
 import { readSnapshot } from "../../read-snapshot.ts";
 import type { Call, CommandExecutor, CommandIo } from "../../spec.ts";
 import { createStoreCommand } from "../../store-command.ts";
-import { type CheckReport, formatFinding, reportCheck, reportErrorsToNagios } from "../findings.ts";
+import { type CheckReport, printReport, reportErrorsToNagios } from "../findings.ts";
 import { type CheckEnvironment, type CrontabReading, type CrontabText, readJobs } from "./read.ts";
 
 /** Collections that jobs depend on. */
@@ -104,9 +104,7 @@ function reportResult(
     summary: `${formatCount(jobs.length, "job")} in ${formatCount(files, "crontab")}`,
     revision: configured?.revision,
   };
-  if (!call.flags.json && !call.flags.nagios)
-    for (const finding of report.findings) io.writeOutput(formatFinding(finding, io));
-  return reportCheck(report, call.flags, io);
+  return printReport(report, call, io);
 }
 
 function formatCount(count: number, what: string): string {

@@ -1,7 +1,7 @@
-import { CONNECTION_SETTINGS, type Command } from "../../spec.ts";
+import { declareCommand } from "../../declare-command.ts";
 import { CHECK_FLAGS } from "../findings.ts";
 
-export const checkCrontab: Command = {
+export const checkCrontab = declareCommand({
   id: "check crontab",
   topic: "Check",
   brief: "check the signalbox and switchman lines of crontabs",
@@ -15,29 +15,26 @@ export const checkCrontab: Command = {
     "A folder stands for the files in it, - for standard input. The exit code is 0 if all is fine, 1 with warnings, 2 with" +
       " failures, 69 if etcd could not be read.",
   ],
-  args: [{ name: "FILE", isRest: true, help: "crontabs; - for standard input" }],
-  flags: [
-    { name: "offline", help: "check only the text; do not connect to etcd" },
-    {
-      name: "no-programs",
-      help: "do not look for the programs on this host; for the crontab of another host",
-    },
-    {
-      ...{ name: "format", value: "FORMAT", choices: ["user", "system"] },
+  args: { "FILE...": "crontabs; - for standard input" },
+  flags: {
+    "--offline": "check only the text; do not connect to etcd",
+    "--no-programs": "do not look for the programs on this host; for the crontab of another host",
+    "--format FORMAT": {
+      choices: ["user", "system"],
       help: "whether lines have a user before the command (system) or not; default: detected from the path or the lines",
     },
-    {
-      ...{ name: "shared", value: "LOCK", isRepeatable: true, names: "lock" },
+    "--shared LOCK": {
+      isRepeatable: true,
+      names: "lock",
       help: "do not report that different commands share this lock",
     },
     ...CHECK_FLAGS,
-  ],
-  settings: CONNECTION_SETTINGS,
-  examples: [
-    ["signalbox check crontab /etc/crontab /etc/cron.d", "all crontabs of this host"],
-    ["crontab -l | signalbox check crontab -", "your own crontab"],
-    ["signalbox check crontab --offline deploy/crontab", "in CI, without etcd"],
-    ["signalbox check crontab --nagios /etc/cron.d", "for monitoring"],
-  ],
+  },
+  examples: {
+    "signalbox check crontab /etc/crontab /etc/cron.d": "all crontabs of this host",
+    "crontab -l | signalbox check crontab -": "your own crontab",
+    "signalbox check crontab --offline deploy/crontab": "in CI, without etcd",
+    "signalbox check crontab --nagios /etc/cron.d": "for monitoring",
+  },
   load: () => import("./check-crontab.impl.ts"),
-};
+});

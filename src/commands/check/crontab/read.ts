@@ -48,11 +48,8 @@ export function readJobs({ path, text, format }: CrontabText, ground: CheckEnvir
   const isOurs = isToolMentioned(text);
   const guess = guessCrontabFormat(path, text);
   const crontab = parseCrontab(text, format ?? guess.format);
-  const faults = crontab.faults.map(
-    ({ line, isFatal, detail }): Finding => ({
-      ...{ kind: "crontab", check: `${path}:${line}`, detail },
-      level: isFatal && isOurs ? "failure" : "warning",
-    }),
+  const faults = crontab.faults.map(({ line, isFatal, detail }) =>
+    createFinding(`${path}:${line}`, isFatal && isOurs ? "failure" : "warning", detail),
   );
   const readings = crontab.jobs.map((job) => readLine(job, path, ground));
   return {
@@ -69,7 +66,7 @@ export function readJobs({ path, text, format }: CrontabText, ground: CheckEnvir
 function listFormatDoubts(check: string, { format, doubt }: FormatGuess): Finding[] {
   if (doubt === undefined) return [];
   const detail = `${doubt}; it was read as --format ${format}`;
-  return [{ kind: "crontab", check, level: "warning", detail, remedy: "--format system, or --format user" }];
+  return [createFinding(check, "warning", detail, "--format system, or --format user")];
 }
 
 /** Warns about names in /etc/cron.d that Debian's cron ignores, such as those with a dot. */
@@ -78,29 +75,17 @@ function findNameFaults(path: string, isOurs: boolean): Finding[] {
   if (!isOurs || name === undefined || /^[\w-]+$/.test(name)) return [];
   const detail =
     "cron of Debian and Ubuntu ignores files in cron.d whose names have characters other than letters, digits, _ and -";
-  return [{ kind: "crontab", check: path, level: "warning", detail, remedy: "rename it" }];
+  return [createFinding(path, "warning", detail, "rename it")];
 }
 
 function readLine(job: CronJob, path: string, ground: CheckEnvironment): CrontabReading {
   const where = `${path}:${job.line}`;
-  const about = { kind: "crontab", check: where };
-  const cut = isCutShort(job)
-    ? [
-        {
-          ...{ ...about, level: "warning" as const, remedy: "write \\% for a percent sign in the command" },
-          detail: "cron ends the command at the first % and passes the rest to it as input",
-        },
-      ]
-    : [];
+  const cut = findCutCommand(job, where);
   const found = findInvocations(job.command, buildCronVariables(job, ground));
-  if ("fault" in found)
-    return {
-      jobs: [],
-      findings: [
-        ...cut,
-        { ...about, level: "failure", detail: `the shell cannot parse the command: ${found.fault}` },
-      ],
-    };
+  if ("fault" in found) {
+    const fault = createFinding(where, "failure", `the shell cannot parse the command: ${found.fault}`);
+    return { jobs: [], findings: [...cut, fault] };
+  }
   const missing = findMissingUser(job, where);
   if (missing !== undefined) return { jobs: [], findings: [...cut, missing] };
   const place: LineLocation = { where, home: findHome(job, ground), settings: ground.settings };
@@ -134,30 +119,29 @@ function mergeUnread(path: string, findings: readonly Finding[]): Finding[] {
   return [told, ...findings.filter(({ kind }) => kind !== UNREAD)];
 }
 
-function isCutShort({ isCut, command }: CronJob): boolean {
-  return isCut && isToolMentioned(command);
+/** Reports a command that ends at a percent sign. */
+function findCutCommand({ isCut, command }: CronJob, check: string): Finding[] {
+  if (!isCut || !isToolMentioned(command)) return [];
+  const detail = "cron ends the command at the first % and passes the rest to it as input";
+  return [createFinding(check, "warning", detail, "write \\% for a percent sign in the command")];
 }
 
 /** Reports a tool in the user field of a system crontab. */
 function findMissingUser({ user = "" }: CronJob, check: string): Finding | undefined {
   if (!/(^|\/)(signalbox|switchman)$/.test(user)) return undefined;
   const detail = "the user is missing: in this file it is written between the schedule and the command";
-  return {
-    kind: "crontab",
-    check,
-    level: "failure",
-    detail,
-    remedy: "for a crontab without users: --format user",
-  };
+  return createFinding(check, "failure", detail, "for a crontab without users: --format user");
 }
 
 /** Reports a user name where the command begins in a user crontab. */
 function findMisplacedUser({ user, command }: CronJob, check: string): Finding[] {
   if (user !== undefined || !/^root\s/.test(command) || !isToolMentioned(command)) return [];
   const detail = 'the command is "root": in this crontab there is no user before the command';
-  return [
-    { kind: "crontab", check, level: "failure", detail, remedy: "for a crontab with users: --format system" },
-  ];
+  return [createFinding(check, "failure", detail, "for a crontab with users: --format system")];
+}
+
+function createFinding(check: string, level: Finding["level"], detail: string, remedy?: string): Finding {
+  return { kind: "crontab", check, level, detail, ...(remedy !== undefined && { remedy }) };
 }
 
 /** Merges the crontab's variables over those that cron is known to set. */

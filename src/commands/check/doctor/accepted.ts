@@ -1,12 +1,14 @@
 import type { Finding } from "../../../base/finding.ts";
 import { getFindingId } from "../../../base/finding.ts";
-import type { Flag } from "../../spec.ts";
+import type { FlagTable } from "../../declare-command.ts";
 
-export const ACCEPT_FLAG: Flag = {
-  ...{ name: "accept", value: "ID[=CHECK]", isRepeatable: true },
-  help:
-    "ignore a known warning: by its id, as member-version, or for one thing only, as 'clock=clock of web1'." +
-    " --json prints the ids. Failures are never ignored",
+export const ACCEPT_FLAG: FlagTable = {
+  "--accept ID[=CHECK]": {
+    isRepeatable: true,
+    help:
+      "ignore a known warning: by its id, as member-version, or for one thing only, as 'clock=clock of web1'." +
+      " --json prints the ids. Failures are never ignored",
+  },
 };
 
 /** Marks warnings that the user accepts, and records which values of `--accept` matched no warning. */

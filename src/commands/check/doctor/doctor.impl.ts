@@ -1,7 +1,6 @@
 import { UsageError } from "../../../base/errors.ts";
 import type { Finding } from "../../../base/finding.ts";
 import { quoteText } from "../../../base/text.ts";
-import { isCompacted } from "../../../etcd/retry.ts";
 import { KeyCheck } from "../../../model/checks/key-check.ts";
 import type { Collection } from "../../../model/snapshot/snapshot.ts";
 import { SnapshotBuilder } from "../../../model/snapshot/snapshot-builder.ts";
@@ -12,17 +11,16 @@ import { countPresent, getAnsweringMembers } from "../../../work/check/members.t
 import type { EtcdRole } from "../../../work/check/permissions.ts";
 import { load, readPages } from "../../../work/observe/read.ts";
 import { getListFlag, getTextFlag } from "../../command-line/flags.ts";
+import { retryCompacted } from "../../read-snapshot.ts";
 import type { Call, CommandIo } from "../../spec.ts";
 import { type CommandContext, createStoreCommand } from "../../store-command.ts";
 import { askWithoutUser } from "../ask-without-user.ts";
-import { type CheckFigure, formatFinding, reportCheck, reportErrorsToNagios } from "../findings.ts";
+import { type CheckFigure, printFindings, reportCheck, reportErrorsToNagios } from "../findings.ts";
 import { AcceptedWarnings } from "./accepted.ts";
 import { type EtcdAccess, tryTransports } from "./doctor-transports.ts";
 
 /** Small collections that the other keys are checked against. */
 const KEY_CHECK_COLLECTIONS: readonly Collection[] = ["resourceConfigs", "groups", "drains", "hosts"];
-/** How often reading all keys is started, if a compaction overtakes it. */
-const TRIES = 3;
 
 export const execute = reportErrorsToNagios(
   createStoreCommand(async (call, io, context) => {
@@ -34,8 +32,7 @@ export const execute = reportErrorsToNagios(
       const addFindings = (more: readonly Finding[]) => {
         const marked = accepted.mark(more);
         findings.push(...marked);
-        if (!call.flags.json && !call.flags.nagios)
-          for (const finding of marked) io.writeOutput(formatFinding(finding, io));
+        printFindings(marked, call, io);
       };
       const keys = await examineAll(call, { ...context, store: way.store }, way, quota, addFindings);
       addFindings(accepted.listUnused());
@@ -83,17 +80,14 @@ async function examineKeys(
   context: CommandContext,
   tell: (findings: readonly Finding[]) => void,
 ): Promise<KeyTotals | undefined> {
-  for (let left = TRIES; ; left -= 1) {
-    try {
-      const { check, revision } = await readKeys(context);
-      tell(check.listFindings(context.facts.fqdn, context.clock.getWallTime()));
-      return { revision, count: check.count, tickets: check.tickets };
-    } catch (error) {
-      context.signal.throwIfAborted();
-      if (isCompacted(error) && left > 1) continue;
-      tell([buildUncheckedFinding("keys", error)]);
-      return undefined;
-    }
+  try {
+    const { check, revision } = await retryCompacted(() => readKeys(context));
+    tell(check.listFindings(context.facts.fqdn, context.clock.getWallTime()));
+    return { revision, count: check.count, tickets: check.tickets };
+  } catch (error) {
+    context.signal.throwIfAborted();
+    tell([buildUncheckedFinding("keys", error)]);
+    return undefined;
   }
 }
 
@@ -123,23 +117,14 @@ function reportResult(
   const figures: CheckFigure[] = [
     { name: "members", value: members.length },
     { name: "members_answering", value: present },
-    ...(answers.length === 0
-      ? []
-      : [
-          { name: "db_size", value: Math.max(...answers.map(({ dbSize }) => dbSize)), unit: "B" as const },
-          {
-            name: "latency",
-            value: Math.round(Math.max(...answers.map(({ millis }) => millis))),
-            unit: "ms" as const,
-          },
-        ]),
-    ...(keys === undefined
-      ? []
-      : [
-          { name: "keys", value: keys.count },
-          { name: "tickets", value: keys.tickets },
-        ]),
   ];
+  if (answers.length > 0) {
+    const latency = Math.round(Math.max(...answers.map(({ millis }) => millis)));
+    figures.push({ name: "db_size", value: Math.max(...answers.map(({ dbSize }) => dbSize)), unit: "B" });
+    figures.push({ name: "latency", value: latency, unit: "ms" });
+  }
+  if (keys !== undefined)
+    figures.push({ name: "keys", value: keys.count }, { name: "tickets", value: keys.tickets });
   const summary = `${present} of ${members.length} members answer, ${keys?.count ?? 0} keys`;
   return reportCheck({ findings, figures, summary, revision: keys?.revision }, call.flags, io);
 }

@@ -1,8 +1,9 @@
-import { CONNECTION_SETTINGS, type Command } from "../../spec.ts";
+import { declareCommand } from "../../declare-command.ts";
+import { CONNECTION_SETTINGS } from "../../spec.ts";
 import { CHECK_FLAGS } from "../findings.ts";
 import { ACCEPT_FLAG } from "./accepted.ts";
 
-export const doctor: Command = {
+export const doctor = declareCommand({
   id: "doctor",
   topic: "Check",
   brief: "check etcd, the connection to it, and all data under the prefix",
@@ -11,26 +12,22 @@ export const doctor: Command = {
       " settings and guardian, and every key under the prefix. Each problem is printed with a remedy. Writes nothing.",
     "The exit code is 0 if all is fine, 1 with warnings, 2 with failures, also if etcd is unreachable.",
   ],
-  flags: [
-    {
-      ...{ name: "role", value: "ROLE", choices: ["runner", "operator"] },
+  flags: {
+    "--role ROLE": {
+      choices: ["runner", "operator"],
       help: "the role whose permissions the etcd user needs (default: runner)",
     },
-    {
-      name: "quota",
-      value: "SIZE",
-      help: "the database's quota, such as 8GiB (default: as reported by etcd, or 2GiB)",
-    },
-    ACCEPT_FLAG,
+    "--quota SIZE": "the database's quota, such as 8GiB (default: as reported by etcd, or 2GiB)",
+    ...ACCEPT_FLAG,
     ...CHECK_FLAGS,
-  ],
+  },
   settings: [...CONNECTION_SETTINGS, "ttl", "terminationTimeout"],
-  examples: [
-    ["signalbox doctor", "is anything wrong?"],
-    ["signalbox doctor --role operator", "am I allowed to drain and reset?"],
-    ["signalbox doctor --nagios", "for monitoring"],
-    ["signalbox doctor --nagios --accept member-version", "the same, ignoring a known warning"],
-    ["signalbox doctor --json | jq '.findings[] | select(.level != \"ok\")'", "for programs"],
-  ],
+  examples: {
+    "signalbox doctor": "is anything wrong?",
+    "signalbox doctor --role operator": "am I allowed to drain and reset?",
+    "signalbox doctor --nagios": "for monitoring",
+    "signalbox doctor --nagios --accept member-version": "the same, ignoring a known warning",
+    "signalbox doctor --json | jq '.findings[] | select(.level != \"ok\")'": "for programs",
+  },
   load: () => import("./doctor.impl.ts"),
-};
+});

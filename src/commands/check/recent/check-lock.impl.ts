@@ -3,7 +3,7 @@ import { findNamedQueue, type Snapshot } from "../../../model/snapshot/snapshot.
 import { isHolding } from "../../../protocol/admission.ts";
 import type { PastRun } from "../../../protocol/history.ts";
 import { validateName } from "../../../protocol/names.ts";
-import { readSnapshotRanges, toSingleKeyRange } from "../../snapshot-ranges.ts";
+import { readSnapshotRanges, toSingleKeyRange } from "../../read-snapshot.ts";
 import type { CommandContext } from "../../store-command.ts";
 import { createRecentRunsCommand, type RecentJobs } from "./recent-report.ts";
 

@@ -1,19 +1,15 @@
-import { type Argument, CONNECTION_SETTINGS, type Command, type Flag } from "../../spec.ts";
+import { declareCommand, type FlagTable } from "../../declare-command.ts";
 import { CHECK_FLAGS } from "../findings.ts";
 
-const FLAGS: readonly Flag[] = [
-  {
-    name: "within",
-    value: "DURATION",
-    help: "how long ago the last success may be (default: 25h, for daily jobs)",
-  },
+const FLAGS: FlagTable = {
+  "--within DURATION": "how long ago the last success may be (default: 25h, for daily jobs)",
   ...CHECK_FLAGS,
-];
+};
 const CODES =
   "The exit code is 0 if each succeeded in time, 1 if the last run of one has failed since, 2 if one has not succeeded in" +
   " time, 69 if etcd could not be read.";
 
-export const checkLock: Command = {
+export const checkLock = declareCommand({
   id: "check lock",
   topic: "Check",
   brief: "check that the job of a lock has succeeded recently",
@@ -22,31 +18,25 @@ export const checkLock: Command = {
       " command exited with 0. Runs with --no-history are not recorded.",
     CODES,
   ],
-  args: [buildNameArgument("lock", "LOCK", "locks to check")],
+  args: { "LOCK...": { names: "lock", help: "locks to check" } },
   flags: FLAGS,
-  settings: CONNECTION_SETTINGS,
-  examples: [
-    ["signalbox check lock backup --within 25h", "did last night's backup succeed?"],
-    ["signalbox check lock backup invoices --within 2d --nagios", "two locks, for monitoring"],
-  ],
+  examples: {
+    "signalbox check lock backup --within 25h": "did last night's backup succeed?",
+    "signalbox check lock backup invoices --within 2d --nagios": "two locks, for monitoring",
+  },
   load: () => import("./check-lock.impl.ts"),
-};
+});
 
-export const checkSchedule: Command = {
+export const checkSchedule = declareCommand({
   id: "check schedule",
   topic: "Check",
   brief: "check that a schedule has succeeded recently",
   about: ["Reads the history of the schedule. Only the result ok counts as a success.", CODES],
-  args: [buildNameArgument("schedule", "ID", "schedules to check")],
+  args: { "ID...": { names: "schedule", help: "schedules to check" } },
   flags: FLAGS,
-  settings: CONNECTION_SETTINGS,
-  examples: [
-    ["signalbox check schedule report --within 25h", "did the daily report succeed?"],
-    ["signalbox check schedule report --nagios", "for monitoring"],
-  ],
+  examples: {
+    "signalbox check schedule report --within 25h": "did the daily report succeed?",
+    "signalbox check schedule report --nagios": "for monitoring",
+  },
   load: () => import("./check-schedule.impl.ts"),
-};
-
-function buildNameArgument(kind: "lock" | "schedule", name: string, help: string): Argument {
-  return { name, names: kind, isRest: true, help };
-}
+});

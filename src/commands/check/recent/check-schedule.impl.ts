@@ -2,7 +2,7 @@ import type { EndedRun, RecentRuns } from "../../../model/checks/recent-runs.ts"
 import type { Snapshot } from "../../../model/snapshot/snapshot.ts";
 import { validateName } from "../../../protocol/names.ts";
 import { type OccurrenceOutcome, parseOutcomes } from "../../../schedule/state/outcome.ts";
-import { readSnapshotRanges, throwUnknownName, toSingleKeyRange } from "../../snapshot-ranges.ts";
+import { readSnapshotRanges, throwUnknownName, toSingleKeyRange } from "../../read-snapshot.ts";
 import type { CommandContext } from "../../store-command.ts";
 import { createRecentRunsCommand, type RecentJobs } from "./recent-report.ts";
 

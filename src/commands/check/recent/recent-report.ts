@@ -6,13 +6,7 @@ import {
 import { parseDurationFlag } from "../../command-line/flags.ts";
 import type { Call, CommandExecutor } from "../../spec.ts";
 import { type CommandContext, createStoreCommand } from "../../store-command.ts";
-import {
-  type CheckFigure,
-  type CheckReport,
-  formatFinding,
-  reportCheck,
-  reportErrorsToNagios,
-} from "../findings.ts";
+import { type CheckFigure, type CheckReport, printReport, reportErrorsToNagios } from "../findings.ts";
 
 /** Default of `--within`: a day and an hour, since a daily job may be an hour late. In ms. */
 const USUAL = 25 * 3_600_000;
@@ -30,9 +24,7 @@ export function createRecentRunsCommand(
   return reportErrorsToNagios(
     createStoreCommand(async (call, io, context) => {
       const report = toReport(call, await read(context, call.args), context.clock.getWallTime());
-      if (!call.flags.json && !call.flags.nagios)
-        for (const finding of report.findings) io.writeOutput(formatFinding(finding, io));
-      return reportCheck(report, call.flags, io);
+      return printReport(report, call, io);
     }),
   );
 }
@@ -42,8 +34,8 @@ function toReport(call: Call, { jobs, revision }: RecentJobs, wall: number): Che
   const findings = jobs.map((job) => judgeRecentRuns(job, limit));
   const count = (level: string) => findings.filter((finding) => finding.level === level).length;
   const ages = jobs.map((job) => computeTimeSinceSuccess(job, limit));
-  const oldest = ages.every((age) => age !== undefined)
-    ? [buildAgeFigure(Math.max(...ages), limit.within)]
+  const oldest: CheckFigure[] = ages.every((age) => age !== undefined)
+    ? [{ name: "oldest_success", value: Math.max(...ages), unit: "ms", critical: limit.within }]
     : [];
   return {
     ...{ findings, revision, summary: formatSummary(findings) },
@@ -54,10 +46,6 @@ function toReport(call: Call, { jobs, revision }: RecentJobs, wall: number): Che
       ...oldest,
     ],
   };
-}
-
-function buildAgeFigure(value: number, critical: number): CheckFigure {
-  return { name: "oldest_success", value, unit: "ms", critical };
 }
 
 function formatSummary(findings: CheckReport["findings"]): string {

@@ -1,4 +1,3 @@
-import { EXIT } from "../../../base/errors.ts";
 import { compareByCodeUnit } from "../../../fleet/configuration.ts";
 import { listMalformedConfig } from "../../../model/config-impact/configuration.ts";
 import { readSnapshot } from "../../read-snapshot.ts";
@@ -25,5 +24,4 @@ export const execute = createStoreCommand(async ({ flags }, io, context) => {
         groups.map(([name, { value, fault }]) => [name, value?.join(" ") ?? `malformed: ${fault}`]),
       ),
     );
-  return EXIT.ok;
 });

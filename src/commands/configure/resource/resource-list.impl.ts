@@ -1,4 +1,3 @@
-import { EXIT } from "../../../base/errors.ts";
 import { compareByResourceOrder } from "../../../fleet/configuration.ts";
 import { buildConfiguration, listMalformedConfig } from "../../../model/config-impact/configuration.ts";
 import { readSnapshot } from "../../read-snapshot.ts";
@@ -33,5 +32,4 @@ export const execute = createStoreCommand(async ({ flags }, io, context) => {
         ],
       ),
     );
-  return EXIT.ok;
 });

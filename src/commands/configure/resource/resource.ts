@@ -1,9 +1,9 @@
 import { ACTION_FLAGS } from "../../command-line/flags.ts";
-import { type Argument, CONNECTION_SETTINGS, type Command } from "../../spec.ts";
+import { type ArgumentDetails, declareCommand } from "../../declare-command.ts";
 
-const RESOURCE: Argument = { name: "RESOURCE", names: "resource", help: "name of the resource" };
+const RESOURCE: ArgumentDetails = { names: "resource", help: "name of the resource" };
 
-export const resourceSet: Command = {
+export const resourceSet = declareCommand({
   id: "resource set",
   topic: "Configure",
   brief: "set how many units of a resource there are",
@@ -15,39 +15,24 @@ export const resourceSet: Command = {
       " are any, the command asks first; use --yes in scripts. If another operator changes the resource meanwhile, nothing is done" +
       " (exit 75).",
   ],
-  args: [
+  args: {
     RESOURCE,
-    {
-      name: "TOTAL",
-      isOptional: true,
-      help: "a number, or an expression with macros; without it, the total is not changed",
-    },
-  ],
-  flags: [
-    {
-      name: "note",
-      value: "TEXT",
-      canClear: true,
-      help: "a note, shown to others; '' removes it",
-    },
-    {
-      name: "order",
-      value: "NUMBER",
-      canClear: true,
-      help: "position in listings, smallest first; '' removes it",
-    },
+    "[TOTAL]": "a number, or an expression with macros; without it, the total is not changed",
+  },
+  flags: {
+    "--note TEXT": { canClear: true, help: "a note, shown to others; '' removes it" },
+    "--order NUMBER": { canClear: true, help: "position in listings, smallest first; '' removes it" },
     ...ACTION_FLAGS,
-  ],
-  settings: CONNECTION_SETTINGS,
-  examples: [
-    ["signalbox resource set db 10", "ten units for all runs"],
-    ["signalbox resource set FQDN_cpu CPU", "the number of processors of each host"],
-    ["signalbox resource set db --note 'two of them for reports'", "the total does not change"],
-  ],
-  load: () => import("./resource-set.impl.ts"),
-};
+  },
+  examples: {
+    "signalbox resource set db 10": "ten units for all runs",
+    "signalbox resource set FQDN_cpu CPU": "the number of processors of each host",
+    "signalbox resource set db --note 'two of them for reports'": "the total does not change",
+  },
+  load: async () => (await import("./resource.impl.ts")).setResource,
+});
 
-export const resourceDelete: Command = {
+export const resourceDelete = declareCommand({
   id: "resource delete",
   topic: "Configure",
   brief: "delete the configuration of a resource",
@@ -55,20 +40,18 @@ export const resourceDelete: Command = {
     "Then runs state the total themselves; waiting runs that state none exit with 78. Holders keep" +
       " their units.",
   ],
-  args: [RESOURCE],
+  args: { RESOURCE },
   flags: ACTION_FLAGS,
-  settings: CONNECTION_SETTINGS,
-  examples: [["signalbox resource delete db --dry-run", "which runs would be removed from the queue?"]],
-  load: () => import("./resource-delete.impl.ts"),
-};
+  examples: { "signalbox resource delete db --dry-run": "which runs would be removed from the queue?" },
+  load: async () => (await import("./resource.impl.ts")).deleteResource,
+});
 
-export const resourceList: Command = {
+export const resourceList = declareCommand({
   id: "resource list",
   topic: "Configure",
   brief: "list configured resources and their totals",
   about: ["See `signalbox show resource NAME` for details."],
-  flags: [{ name: "json", help: "as JSON" }],
-  settings: CONNECTION_SETTINGS,
-  examples: [["signalbox resource list", "all configured resources"]],
+  flags: { "--json": "as JSON" },
+  examples: { "signalbox resource list": "all configured resources" },
   load: () => import("./resource-list.impl.ts"),
-};
+});

@@ -17,8 +17,7 @@ import type { ActionOutcome } from "../../outcome/action-outcome.ts";
 import { createOutcome } from "../../outcome/create-outcome.ts";
 import type { ConfigResult, OperationResult } from "../../outcome/operation-result.ts";
 import { readSnapshot } from "../../read-snapshot.ts";
-import type { Call, CommandIo } from "../../spec.ts";
-import type { CommandContext } from "../../store-command.ts";
+import type { ActionContext } from "../../store-command.ts";
 import { ConfigChangeCommand } from "../config-change-command.ts";
 import { CONFIG_COLLECTIONS, createTotalCheck, IMPACT_COLLECTIONS } from "../config-snapshot.ts";
 import { formatFaultLines, removeByteOrderMark } from "../document-input.ts";
@@ -26,7 +25,8 @@ import { formatFaultLines, removeByteOrderMark } from "../document-input.ts";
 /** The action and target of the change, as in the audit. */
 const EDIT = { action: "edit", target: "configuration" } as const;
 
-export const { execute, perform } = createActionCommand(async (call, io, interruptible) => {
+export const { execute, perform } = createActionCommand(async (interruptible) => {
+  const { call, io } = interruptible;
   if (!io.terminal.canAsk() && !call.flags.yes)
     throw new UsageError(
       "edit needs a terminal; in a script use export and import, or set EDITOR to a program and add --yes",
@@ -36,13 +36,13 @@ export const { execute, perform } = createActionCommand(async (call, io, interru
   const snapshot = await readSnapshot(context, [...CONFIG_COLLECTIONS, "hosts"]);
   for (const { kind, name, fault } of listMalformedConfig(snapshot))
     context.printMessage(`note: ${kind} ${name} cannot be read; it is left out and not changed: ${fault}`);
-  return await editText(call, io, context, {
+  return await editText(context, {
     text: formatConfigDocument(buildConfiguration(snapshot), snapshot.revision),
     parse: (text, path) => {
       const parsed = parseConfigDocument(removeByteOrderMark(text), createTotalCheck(context, snapshot));
       return "value" in parsed ? parsed : { faults: formatFaultLines(path, parsed.faults) };
     },
-    apply: (document) => applyDocument(call, io, context, snapshot, document),
+    apply: (document) => applyDocument(context, snapshot, document),
     isSettled: ({ result }) => isStored(result),
     describeNextStep: (path) =>
       `to see what it would change now: signalbox import --replace --dry-run ${path}`,
@@ -51,9 +51,7 @@ export const { execute, perform } = createActionCommand(async (call, io, interru
 
 /** Applies the document unless the configuration has changed since the snapshot. */
 async function applyDocument(
-  call: Call,
-  io: CommandIo,
-  context: CommandContext,
+  context: ActionContext,
   snapshot: Snapshot,
   document: ConfigDocument,
 ): Promise<ActionOutcome<ConfigResult>> {
@@ -63,10 +61,10 @@ async function applyDocument(
     const { revision } = now;
     const refusal = { kind: "configuration", outcome: "changed", revision, ...EDIT } as const;
     const heading = "nothing was done, because the configuration has changed since it was opened:";
-    return createOutcome(call, { ...refusal, changes: [], affected: [] }, { messages, heading });
+    return createOutcome(context.call, { ...refusal, changes: [], affected: [] }, { messages, heading });
   }
   const before = buildConfiguration(snapshot);
-  return await new ConfigChangeCommand(call, io, context, {
+  return await new ConfigChangeCommand(context, {
     ...{ ...EDIT, snapshot: now, isBulk: true },
     changes: computeConfigChanges(before, applyConfigDocument(before, document, true)),
     nothing: "nothing was changed",

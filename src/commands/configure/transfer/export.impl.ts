@@ -1,5 +1,4 @@
 import { readFileSync } from "node:fs";
-import { EXIT } from "../../../base/errors.ts";
 import { formatConfigDocument } from "../../../fleet/config-document.ts";
 import { buildConfiguration, listMalformedConfig } from "../../../model/config-impact/configuration.ts";
 import { readSnapshot } from "../../read-snapshot.ts";
@@ -17,7 +16,6 @@ export const execute = createStoreCommand(async ({ args }, io, context) => {
   if (file === "-") io.writeOutput(text);
   else if (isSameDocument(file, text)) printNote(`${file} is up to date`);
   else replaceFileText(file, text);
-  return EXIT.ok;
 });
 
 /** Reports whether a file differs from a text only in the revision. */

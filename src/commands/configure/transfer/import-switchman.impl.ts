@@ -6,9 +6,9 @@ import { createActionCommand } from "../../outcome/action-command.ts";
 import { readDocumentText } from "../document-input.ts";
 import { importDocument } from "./import.impl.ts";
 
-export const { execute, perform } = createActionCommand(async (call, io, context) => {
-  const [file = "-"] = call.args;
-  const printed = await readDocumentText(io, file);
+export const { execute, perform } = createActionCommand(async (context) => {
+  const [file = "-"] = context.call.args;
+  const printed = await readDocumentText(context.io, file);
   const name = file === "-" ? "stdin" : file;
   if (printed.trim() === "" || printed.trim() === "null")
     throw new SignalboxError(EXIT.config, `${name} is empty: the znode keeps neither groups nor resources`);
@@ -16,7 +16,7 @@ export const { execute, perform } = createActionCommand(async (call, io, context
   const text = found?.text ?? printed;
   const notes = [...describeSkippedLines(found?.passedOver ?? []), ...listShortNameNotes(text)];
   for (const note of notes) context.printMessage(`${name}: ${note}`);
-  return await importDocument(call, io, context, name, text);
+  return await importDocument(context, name, text);
 });
 
 function describeSkippedLines(lines: readonly number[]): string[] {

@@ -7,22 +7,19 @@ import { createActionCommand } from "../../outcome/action-command.ts";
 import type { ActionOutcome } from "../../outcome/action-outcome.ts";
 import { createFaultyOutcome } from "../../outcome/create-outcome.ts";
 import { readSnapshot } from "../../read-snapshot.ts";
-import type { Call, CommandIo } from "../../spec.ts";
-import type { CommandContext } from "../../store-command.ts";
+import type { ActionContext } from "../../store-command.ts";
 import { ConfigChangeCommand } from "../config-change-command.ts";
 import { createTotalCheck, IMPACT_COLLECTIONS } from "../config-snapshot.ts";
 import { formatFaultLines, readDocumentText } from "../document-input.ts";
 
-export const { execute, perform } = createActionCommand(async (call, io, context) => {
-  const [file = "-"] = call.args;
-  return await importDocument(call, io, context, file, await readDocumentText(io, file));
+export const { execute, perform } = createActionCommand(async (context) => {
+  const [file = "-"] = context.call.args;
+  return await importDocument(context, file, await readDocumentText(context.io, file));
 });
 
 /** Previews and applies the configuration in a document. */
 export async function importDocument(
-  call: Call,
-  io: CommandIo,
-  context: CommandContext,
+  context: ActionContext,
   file: string,
   text: string,
 ): Promise<ActionOutcome> {
@@ -33,17 +30,11 @@ export async function importDocument(
       ...formatFaultLines(file, document.faults),
       "nothing was changed",
     ]);
-  const changes = computeChanges(snapshot, document.value, call.flags.replace === true);
+  const changes = computeChanges(snapshot, document.value, context.call.flags.replace === true);
   const nothing = "the configuration is up to date: nothing to change";
-  const draft = {
-    action: "import",
-    target: "configuration",
-    snapshot,
-    changes,
-    nothing,
-    isBulk: true,
-  } as const;
-  return await new ConfigChangeCommand(call, io, context, draft).run();
+  return await new ConfigChangeCommand(context, {
+    ...{ action: "import", target: "configuration", snapshot, changes, nothing, isBulk: true },
+  }).run();
 }
 
 function computeChanges(snapshot: Snapshot, document: ConfigDocument, replace: boolean): ConfigChange[] {

@@ -1,7 +1,7 @@
-import { ACTION_FLAGS } from "../../command-line/flags.ts";
-import { CONNECTION_SETTINGS, type Command } from "../../spec.ts";
+import { ACTION_FLAGS, UNGUARDED_ACTION_FLAGS } from "../../command-line/flags.ts";
+import { declareCommand } from "../../declare-command.ts";
 
-export const exportConfig: Command = {
+export const exportConfig = declareCommand({
   id: "export",
   topic: "Configure",
   brief: "write all groups and resources as one JSON document",
@@ -9,16 +9,15 @@ export const exportConfig: Command = {
     "The output can be kept in git: the order is always the same, and a file that is up to date is not written. A file is" +
       " replaced atomically.",
   ],
-  args: [{ name: "FILE", isOptional: true, help: "the file to write; - or nothing for standard output" }],
-  settings: CONNECTION_SETTINGS,
-  examples: [
-    ["signalbox export signalbox.json", "into a file"],
-    ["signalbox export | jq .groups.web", "one group"],
-  ],
+  args: { "[FILE]": "the file to write; - or nothing for standard output" },
+  examples: {
+    "signalbox export signalbox.json": "into a file",
+    "signalbox export | jq .groups.web": "one group",
+  },
   load: () => import("./export.impl.ts"),
-};
+});
 
-export const importConfig: Command = {
+export const importConfig = declareCommand({
   id: "import",
   topic: "Configure",
   brief: "set groups and resources from a JSON document",
@@ -31,17 +30,16 @@ export const importConfig: Command = {
       " document does not have stays, unless --replace is given. If it has no key groups, or no key resources, these stay even" +
       " with --replace.",
   ],
-  args: [{ name: "FILE", help: "the document; - for standard input" }],
-  flags: [{ name: "replace", help: "also delete what the document does not have" }, ...ACTION_FLAGS],
-  settings: CONNECTION_SETTINGS,
-  examples: [
-    ["signalbox import signalbox.json --dry-run", "what would change?"],
-    ["signalbox import signalbox.json --replace --yes", "in a script: exactly what the file has"],
-  ],
+  args: { FILE: "the document; - for standard input" },
+  flags: { "--replace": "also delete what the document does not have", ...ACTION_FLAGS },
+  examples: {
+    "signalbox import signalbox.json --dry-run": "what would change?",
+    "signalbox import signalbox.json --replace --yes": "in a script: exactly what the file has",
+  },
   load: () => import("./import.impl.ts"),
-};
+});
 
-export const importSwitchman: Command = {
+export const importSwitchman = declareCommand({
   id: "import switchman",
   topic: "Migrate",
   brief: "set groups and resources from switchman's znode",
@@ -53,17 +51,16 @@ export const importSwitchman: Command = {
       " host. Resources get their position in the list as their order. Runs state the totals themselves," +
       " as with switchman; signalbox resource set configures a total.",
   ],
-  args: [{ name: "FILE", help: "the znode's data; - for standard input" }],
-  flags: [{ name: "replace", help: "also delete what the document does not have" }, ...ACTION_FLAGS],
-  settings: CONNECTION_SETTINGS,
-  examples: [
-    ["zkCli.sh get /myproject/switchman | signalbox import switchman - --dry-run", "what would change?"],
-    ["signalbox import switchman znode.json --yes", "in a script"],
-  ],
+  args: { FILE: "the znode's data; - for standard input" },
+  flags: { "--replace": "also delete what the document does not have", ...ACTION_FLAGS },
+  examples: {
+    "zkCli.sh get /myproject/switchman | signalbox import switchman - --dry-run": "what would change?",
+    "signalbox import switchman znode.json --yes": "in a script",
+  },
   load: () => import("./import-switchman.impl.ts"),
-};
+});
 
-export const editConfig: Command = {
+export const editConfig = declareCommand({
   id: "edit",
   topic: "Configure",
   brief: "edit all groups and resources in your editor",
@@ -73,8 +70,7 @@ export const editConfig: Command = {
       " meanwhile, nothing is done (exit 75). If the changes are not made, your file is kept, and its path is printed.",
     "The command needs a terminal; with --yes, the editor can be a script.",
   ],
-  flags: ACTION_FLAGS.filter(({ name }) => name !== "expect-revision"),
-  settings: CONNECTION_SETTINGS,
-  examples: [["signalbox edit", "change several things at once"]],
+  flags: UNGUARDED_ACTION_FLAGS,
+  examples: { "signalbox edit": "change several things at once" },
   load: () => import("./edit.impl.ts"),
-};
+});

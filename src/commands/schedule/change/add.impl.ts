@@ -9,13 +9,14 @@ import { buildAddMutation } from "../../../work/schedules/schedule-mutations.ts"
 import { getTextFlag, parseReasonFlag } from "../../command-line/flags.ts";
 import { createActionCommand } from "../../outcome/action-command.ts";
 import type { Call } from "../../spec.ts";
-import type { CommandContext } from "../../store-command.ts";
+import type { ActionContext } from "../../store-command.ts";
 import { AmendmentCommand } from "../amendment-command.ts";
-import { parseInstantFlag } from "../instant.ts";
+import { parseFirstRunFlags } from "../instant.ts";
 import { formatUpcomingRuns } from "../next-lines.ts";
 import { applyGivenFields, parseDataJson, parseGivenFields } from "./definition-input.ts";
 
-export const { execute, perform } = createActionCommand(async (call, io, context) => {
+export const { execute, perform } = createActionCommand(async (context) => {
+  const { call } = context;
   const { id, type, cron, data } = parseAddArguments(call);
   const second = await compareWithCronParser(parseCron(cron));
   if (second !== undefined) context.printMessage(`note: ${second.detail}`);
@@ -26,14 +27,12 @@ export const { execute, perform } = createActionCommand(async (call, io, context
   const base = { cron, timezone: "UTC", ...(type !== undefined && { type }) };
   const definition = {
     ...applyGivenFields(base, { ...given, ...(data !== undefined && { data: parseDataJson(data) }) }, call),
-    ...buildPause(call, context, now),
+    ...buildPause(context, now),
   };
-  const start = parseInstantFlag(call, "start", definition.timezone, now);
-  const at = parseInstantFlag(call, "at", definition.timezone, now);
-  const first = { ...(start !== undefined && { start }), ...(at !== undefined && { at }) };
+  const first = parseFirstRunFlags(call, definition.timezone, now);
   if (computeFirstDue(id, definition, now, first).next === undefined)
     throw new UsageError(`schedule ${quoteText(id)} would never fire: ${explainNeverFires(definition)}`);
-  return await new AmendmentCommand(call, io, context, {
+  return await new AmendmentCommand(context, {
     amendment: buildAddMutation(id, definition, first),
     nothing: `schedule ${quoteText(id)} is up to date`,
     buildQuestion: () => `Add schedule ${id}?`,
@@ -48,10 +47,10 @@ function explainNeverFires({ cron, timezone, end }: Definition): string {
   return `the clocks of ${timezone} skip ${quoteText(cron)} every year; use another hour, or --timezone UTC`;
 }
 
-function buildPause(call: Call, context: CommandContext, at: number) {
+function buildPause({ call, operator }: ActionContext, at: number) {
   if (!call.flags.paused) return {};
   const why = parseReasonFlag(call);
-  return { pause: { by: formatOperator(context.operator), at, ...(why !== undefined && { why }) } };
+  return { pause: { by: formatOperator(operator), at, ...(why !== undefined && { why }) } };
 }
 
 interface AddArguments {

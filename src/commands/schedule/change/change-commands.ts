@@ -1,22 +1,14 @@
 import { ACTION_FLAGS } from "../../command-line/flags.ts";
-import {
-  type Argument,
-  CONNECTION_SETTINGS,
-  type Command,
-  declareRowCommand,
-  type Flag,
-} from "../../spec.ts";
+import { type ArgumentDetails, declareCommand, declareRowCommand } from "../../declare-command.ts";
 import { DEFINITION_FLAGS, START_FLAGS } from "./definition-flags.ts";
 
-const KEY: Argument = { name: "KEY", names: "schedule", help: "the schedule's id" };
-const KEYS: Argument = { name: "KEY", names: "schedule", isRest: true, help: "ids of schedules" };
+const KEY: ArgumentDetails = { names: "schedule", help: "the schedule's id" };
+const KEYS: ArgumentDetails = { names: "schedule", help: "ids of schedules" };
 
 export const TIMES =
   "Times are ISO 8601 (without an offset, in the schedule's time zone), seconds since the epoch, now, or +2h.";
 
-const PAUSED: Flag = { name: "paused", help: "create it paused; it does not fire until it is resumed" };
-
-export const scheduleAdd: Command = {
+export const scheduleAdd = declareCommand({
   id: "schedule add",
   topic: "Schedule",
   brief: "add a schedule: what to run, and when",
@@ -27,30 +19,30 @@ export const scheduleAdd: Command = {
       " lint` reports likely mistakes. If the id exists already, nothing is done (exit 1).",
     TIMES,
   ],
-  args: [
-    { name: "KEY", help: "the id of the new schedule" },
-    { name: "TYPE", help: "selects the handler; left out with a command" },
-    { name: "CRON", isOptional: true, help: 'five fields in one argument, such as "30 2 * * *"' },
-    { name: "DATA", isOptional: true, help: "JSON for the handler" },
-  ],
+  args: {
+    KEY: "the id of the new schedule",
+    TYPE: "selects the handler; left out with a command",
+    "[CRON]": 'five fields in one argument, such as "30 2 * * *"',
+    "[DATA]": "JSON for the handler",
+  },
   takesCommand: "optional",
-  flags: [...START_FLAGS, PAUSED, ...DEFINITION_FLAGS, ...ACTION_FLAGS],
-  settings: CONNECTION_SETTINGS,
-  examples: [
-    [
-      "signalbox schedule add backup '0 3 * * *' --timezone Europe/Berlin -- db-dump --all",
+  flags: {
+    ...START_FLAGS,
+    "--paused": "create it paused; it does not fire until it is resumed",
+    ...DEFINITION_FLAGS,
+    ...ACTION_FLAGS,
+  },
+  examples: {
+    "signalbox schedule add backup '0 3 * * *' --timezone Europe/Berlin -- db-dump --all":
       "run a command every night",
-    ],
-    [`signalbox schedule add report.weekly report @weekly '{"to": "ops"}' --retries 3`, "run a handler"],
-    [
-      "signalbox schedule add poll - '*/5 * * * *' --jitter 2m --catchup latest",
+    'signalbox schedule add report.weekly report @weekly \'{"to": "ops"}\' --retries 3': "run a handler",
+    "signalbox schedule add poll - '*/5 * * * *' --jitter 2m --catchup latest":
       "run the handler for type poll",
-    ],
-  ],
+  },
   load: () => import("./add.impl.ts"),
-};
+});
 
-export const scheduleEdit: Command = {
+export const scheduleEdit = declareCommand({
   id: "schedule edit",
   topic: "Schedule",
   brief: "change a schedule, by flags or in your editor",
@@ -59,35 +51,33 @@ export const scheduleEdit: Command = {
       " occurrence that is already due is kept. Without flags, the definition is opened as JSON in $VISUAL, $EDITOR or vi.",
     TIMES,
   ],
-  args: [KEY],
+  args: { KEY },
   takesCommand: "optional",
-  flags: [
-    { name: "cron", value: "CRON", help: "when" },
-    { name: "type", value: "TYPE", canClear: true, help: "selects the handler" },
+  flags: {
+    "--cron CRON": "when",
+    "--type TYPE": { canClear: true, help: "selects the handler" },
     ...START_FLAGS,
     ...DEFINITION_FLAGS,
     ...ACTION_FLAGS,
-  ],
-  settings: CONNECTION_SETTINGS,
-  examples: [
-    ["signalbox schedule edit backup --cron '30 4 * * *'", "another time"],
-    ["signalbox schedule edit backup --timeout '' --retries 2", "no time limit, and two retries"],
-    ["signalbox schedule edit backup", "in your editor"],
-  ],
+  },
+  examples: {
+    "signalbox schedule edit backup --cron '30 4 * * *'": "another time",
+    "signalbox schedule edit backup --timeout '' --retries 2": "no time limit, and two retries",
+    "signalbox schedule edit backup": "in your editor",
+  },
   load: () => import("./edit.impl.ts"),
-};
+});
 
-export const scheduleDelete: Command = {
+export const scheduleDelete = declareCommand({
   id: "schedule delete",
   topic: "Schedule",
   brief: "delete schedules and their history",
   about: ["Running commands continue. If one of the schedules does not exist, none is deleted (exit 1)."],
-  args: [KEYS],
+  args: { "KEY...": KEYS },
   flags: ACTION_FLAGS,
-  settings: CONNECTION_SETTINGS,
-  examples: [["signalbox schedule delete backup report.weekly --dry-run", "what would be deleted?"]],
-  load: () => import("./delete.impl.ts"),
-};
+  examples: { "signalbox schedule delete backup report.weekly --dry-run": "what would be deleted?" },
+  load: async () => (await import("./keys-commands.impl.ts")).deleteSchedules,
+});
 
 export const schedulePause = declareRowCommand({
   id: "schedule pause",
@@ -99,16 +89,13 @@ export const schedulePause = declareRowCommand({
       " for after `schedule resume` or --until.",
     "Times are ISO 8601 (without an offset, in UTC), seconds since the epoch, or +2h.",
   ],
-  args: [KEYS],
-  flags: [{ name: "until", value: "TIME", help: "resume automatically at this time" }, ...ACTION_FLAGS],
-  settings: CONNECTION_SETTINGS,
-  examples: [
-    [
-      "signalbox schedule pause backup --until +8h --reason 'the disk is full'",
+  args: { "KEY...": KEYS },
+  flags: { "--until TIME": "resume automatically at this time", ...ACTION_FLAGS },
+  examples: {
+    "signalbox schedule pause backup --until +8h --reason 'the disk is full'":
       "for eight hours, with a reason",
-    ],
-  ],
-  load: () => import("./pause.impl.ts"),
+  },
+  load: async () => (await import("./keys-commands.impl.ts")).pauseSchedules,
 });
 
 export const scheduleResume = declareRowCommand({
@@ -116,11 +103,10 @@ export const scheduleResume = declareRowCommand({
   topic: "Schedule",
   rows: { key: "C", kinds: ["schedule"], refusal: "schedule resume applies only to schedules" },
   brief: "let paused schedules fire again, from now on",
-  args: [KEYS],
+  args: { "KEY...": KEYS },
   flags: ACTION_FLAGS,
-  settings: CONNECTION_SETTINGS,
-  examples: [["signalbox schedule resume backup", "fire again"]],
-  load: () => import("./resume.impl.ts"),
+  examples: { "signalbox schedule resume backup": "fire again" },
+  load: async () => (await import("./keys-commands.impl.ts")).resumeSchedules,
 });
 
 export const scheduleTrigger = declareRowCommand({
@@ -132,31 +118,25 @@ export const scheduleTrigger = declareRowCommand({
     "Paused schedules run too. --dead runs an occurrence that was given up again, with its scheduled time; `signalbox" +
       " schedule dead` lists these occurrences.",
   ],
-  args: [KEYS],
-  flags: [
-    {
-      name: "dead",
-      value: "TIME",
-      help: "the scheduled time of a dead letter; it is removed from the list, and runs again",
-    },
+  args: { "KEY...": KEYS },
+  flags: {
+    "--dead TIME": "the scheduled time of a dead letter; it is removed from the list, and runs again",
     ...ACTION_FLAGS,
-  ],
-  settings: CONNECTION_SETTINGS,
-  examples: [
-    ["signalbox schedule trigger backup", "run it now"],
-    ["signalbox schedule trigger backup --dead '2026-11-21 03:00:00Z'", "run a dead letter again"],
-  ],
-  load: () => import("./trigger.impl.ts"),
+  },
+  examples: {
+    "signalbox schedule trigger backup": "run it now",
+    "signalbox schedule trigger backup --dead '2026-11-21 03:00:00Z'": "run a dead letter again",
+  },
+  load: async () => (await import("./keys-commands.impl.ts")).triggerSchedules,
 });
 
-export const scheduleBury: Command = {
+export const scheduleBury = declareCommand({
   id: "schedule bury",
   topic: "Schedule",
   brief: "delete dead letters of schedules",
   about: ["They are removed from the list of `signalbox schedule dead`, and do not run again."],
-  args: [KEYS],
+  args: { "KEY...": KEYS },
   flags: ACTION_FLAGS,
-  settings: CONNECTION_SETTINGS,
-  examples: [["signalbox schedule bury backup --reason 'made up for by hand'", "delete its dead letters"]],
-  load: () => import("./bury.impl.ts"),
-};
+  examples: { "signalbox schedule bury backup --reason 'made up for by hand'": "delete its dead letters" },
+  load: async () => (await import("./keys-commands.impl.ts")).buryDeadLetters,
+});

@@ -1,6 +1,7 @@
 import { UsageError } from "../../../base/errors.ts";
 import { findInexactNumber } from "../../../base/json-numbers.ts";
 import { quoteText } from "../../../base/text.ts";
+import { validateName } from "../../../protocol/names.ts";
 import { checkZone } from "../../../schedule/cron/zone.ts";
 import type { Definition } from "../../../schedule/definition.ts";
 import {
@@ -12,7 +13,7 @@ import {
 } from "../../../schedule/definition-values.ts";
 import { getListFlag, getTextFlag, parseCountFlag, parseDurationFlag } from "../../command-line/flags.ts";
 import type { Call } from "../../spec.ts";
-import { checkLeases, checkName, parseCommandWords } from "../command-words.ts";
+import { checkLeases, parseCommandWords } from "../command-words.ts";
 import { parseInstantFlag } from "../instant.ts";
 
 /** The given fields; null removes a field. Fields that were not given are absent. */
@@ -38,7 +39,7 @@ export function parseGivenFields(call: DefinitionCall, zone: string, now: number
     retries: parseClearable(call, "retries", () => parseCountFlag(call, "retries")),
     catchup: getTextFlag(call, "catchup") as Catchup | undefined,
     overlap: getTextFlag(call, "overlap") as Overlap | undefined,
-    group: parseClearable(call, "group", () => checkName("group", getTextFlag(call, "group") ?? "")),
+    group: parseClearable(call, "group", () => validateName("group", getTextFlag(call, "group") ?? "")),
     leases: parseLeaseField(call),
     note: parseClearable(call, "note", () => getTextFlag(call, "note")),
   });

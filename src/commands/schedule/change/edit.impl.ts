@@ -1,35 +1,35 @@
 import { ConfigError, EXIT, SignalboxError, UsageError } from "../../../base/errors.ts";
 import { quoteText } from "../../../base/text.ts";
-import { validateName } from "../../../protocol/names.ts";
 import { parseCron } from "../../../schedule/cron/cron.ts";
 import { checkDefinition, type Definition } from "../../../schedule/definition.ts";
-import { NotFoundError } from "../../../schedule/errors.ts";
 import { buildModifyMutation } from "../../../work/schedules/schedule-mutations.ts";
 import { readStoredSchedules, type StoredSchedule } from "../../../work/schedules/stored-schedules.ts";
 import { ACTION_FLAGS, getTextFlag, parseReasonFlag } from "../../command-line/flags.ts";
+import { toFlags } from "../../declare-command.ts";
 import { editText } from "../../editor/edit-text.ts";
 import { createActionCommand } from "../../outcome/action-command.ts";
 import type { ActionOutcome } from "../../outcome/action-outcome.ts";
-import type { Call, CommandIo } from "../../spec.ts";
-import type { CommandContext } from "../../store-command.ts";
+import type { Call } from "../../spec.ts";
+import type { ActionContext } from "../../store-command.ts";
 import { escapeInvisible } from "../../table.ts";
 import { AmendmentCommand } from "../amendment-command.ts";
-import { parseInstantFlag } from "../instant.ts";
+import { parseFirstRunFlags } from "../instant.ts";
+import { readExistingSchedule } from "../read-schedule.ts";
 import { applyGivenFields, parseGivenFields } from "./definition-input.ts";
 
-export const { execute, perform } = createActionCommand(async (call, io, context) => {
-  const [given = ""] = call.args;
-  const id = validateName("schedule", given);
+export const { execute, perform } = createActionCommand(async (context) => {
+  const { call } = context;
   parseReasonFlag(call); // check it before the user types anything
-  const seen = (await readStoredSchedules(context, [id], context.signal)).schedules.get(id);
-  if (seen === undefined || seen.definitionMod === 0n)
-    throw new NotFoundError(`there is no schedule ${quoteText(id)}; see: signalbox schedule list`);
-  return hasChanges(call)
-    ? await editByFlags(call, io, context, seen)
-    : await editInEditor(call, io, context, seen);
+  const seen = await readExistingSchedule(context, call.args[0] ?? "");
+  return hasChanges(call) ? await editByFlags(context, seen) : await editInEditor(context, seen);
 });
 
-const NON_CHANGE_FLAGS = new Set([...ACTION_FLAGS.map(({ name }) => name), "config", "verbose", "quiet"]);
+const NON_CHANGE_FLAGS = new Set([
+  ...toFlags(ACTION_FLAGS).map(({ name }) => name),
+  "config",
+  "verbose",
+  "quiet",
+]);
 
 /** Reports whether a flag or a command changes the schedule. */
 function hasChanges({ flags, command }: Call): boolean {
@@ -37,24 +37,21 @@ function hasChanges({ flags, command }: Call): boolean {
 }
 
 async function editByFlags(
-  call: Call,
-  io: CommandIo,
-  context: CommandContext,
+  context: ActionContext,
   { id, definition, fault }: StoredSchedule,
 ): Promise<ActionOutcome> {
   if (definition === undefined)
     throw new ConfigError(
       `schedule ${quoteText(id)} cannot be read: ${fault}; open it in your editor: signalbox schedule edit`,
     );
+  const { call } = context;
   const now = context.clock.getWallTime();
   const given = parseGivenFields(call, definition.timezone, now);
   const zone = given.timezone ?? definition.timezone;
-  const start = parseInstantFlag(call, "start", zone, now);
-  const at = parseInstantFlag(call, "at", zone, now);
-  const first = { ...(start !== undefined && { start }), ...(at !== undefined && { at }) };
+  const first = parseFirstRunFlags(call, zone, now);
   const applyChange = (before: Definition | undefined) =>
     applyGivenFields(applyTimes(before ?? definition, call), given, call);
-  return await changeSchedule(call, io, context, id, buildModifyMutation([id], applyChange, first));
+  return await changeSchedule(context, id, buildModifyMutation([id], applyChange, first));
 }
 
 function applyTimes(before: Definition, call: Call): Definition {
@@ -64,18 +61,14 @@ function applyTimes(before: Definition, call: Call): Definition {
   return { ...rest, cron, ...(type !== undefined && type !== "" && type !== "-" && { type }) };
 }
 
-async function editInEditor(
-  call: Call,
-  io: CommandIo,
-  context: CommandContext,
-  seen: StoredSchedule,
-): Promise<ActionOutcome> {
+async function editInEditor(context: ActionContext, seen: StoredSchedule): Promise<ActionOutcome> {
+  const { call, io } = context;
   if (!io.terminal.canAsk() && !call.flags.yes)
     throw new UsageError(
       "edit needs a terminal, or flags with the changes; see: signalbox schedule edit --help",
     );
   const { id, definition = {} } = seen;
-  return await editText(call, io, context, {
+  return await editText(context, {
     text: escapeInvisible(`${JSON.stringify(definition, undefined, 2)}\n`),
     parse: (text) => parseDefinition(`schedule ${id}`, text),
     isSettled: ({ exitCode }) => exitCode === EXIT.ok,
@@ -84,8 +77,6 @@ async function editInEditor(
       if (definitionMod !== seen.definitionMod)
         throw new UsageError(`nothing was done: schedule ${quoteText(id)} has changed since it was opened`);
       return await changeSchedule(
-        call,
-        io,
         context,
         id,
         buildModifyMutation([id], () => after),
@@ -106,13 +97,11 @@ function parseDefinition(name: string, text: string): { value: Definition } | { 
 }
 
 async function changeSchedule(
-  call: Call,
-  io: CommandIo,
-  context: CommandContext,
+  context: ActionContext,
   id: string,
   amendment: ReturnType<typeof buildModifyMutation>,
 ): Promise<ActionOutcome> {
-  return await new AmendmentCommand(call, io, context, {
+  return await new AmendmentCommand(context, {
     amendment,
     nothing: `schedule ${quoteText(id)} is up to date: nothing to change`,
     buildQuestion: () => `Change schedule ${id}?`,

@@ -1,4 +1,3 @@
-import { EXIT } from "../../../base/errors.ts";
 import { validateName } from "../../../protocol/names.ts";
 import { type OccurrenceOutcome, parseOutcomes } from "../../../schedule/state/outcome.ts";
 import { readPages } from "../../../work/observe/read.ts";
@@ -22,7 +21,6 @@ export const execute = createStoreCommand(async (call, io, context) => {
   if (call.flags.json) io.writeOutput(formatJsonDocument({ rows: letters }));
   else if (letters.length === 0) io.writeOutput("no dead letters\n");
   else io.writeOutput(renderTextTable(HEAD, letters.map(toRow)));
-  return EXIT.ok;
 });
 
 async function readDeadLetters(context: CommandContext, id: string): Promise<DeadLetter[]> {

@@ -1,42 +1,31 @@
-import { type Argument, CONNECTION_SETTINGS, type Command, type Flag } from "../../spec.ts";
+import { type ArgumentDetails, declareCommand, type FlagTable } from "../../declare-command.ts";
 
-const KEY: Argument = { name: "KEY", names: "schedule", help: "the schedule's id" };
-const JSON_FLAG: Flag = { name: "json", help: "as JSON" };
-const CRON: Flag = {
-  name: "cron",
-  value: "CRON",
-  help: "a cron text instead of a schedule; works without etcd",
-};
-const ZONE: Flag = {
-  name: "timezone",
-  value: "ZONE",
-  help: "time zone of the cron text (default: UTC)",
-};
+const KEY: ArgumentDetails = { names: "schedule", help: "the schedule's id" };
+const CRON: FlagTable = { "--cron CRON": "a cron text instead of a schedule; works without etcd" };
+const ZONE: FlagTable = { "--timezone ZONE": "time zone of the cron text (default: UTC)" };
 
-export const scheduleList: Command = {
+export const scheduleList = declareCommand({
   id: "schedule list",
   topic: "Schedule",
   brief: "list schedules in a table",
   about: ["`signalbox ls schedules` shows more: who runs them and their results, with filters."],
-  flags: [JSON_FLAG],
-  settings: CONNECTION_SETTINGS,
-  examples: [["signalbox schedule list", "all schedules, with their next times"]],
+  flags: { "--json": "as JSON" },
+  examples: { "signalbox schedule list": "all schedules, with their next times" },
   load: () => import("./list.impl.ts"),
-};
+});
 
-export const scheduleShow: Command = {
+export const scheduleShow = declareCommand({
   id: "schedule show",
   topic: "Schedule",
   brief: "show a schedule: its definition, its next runs and its last results",
   about: ["The same as `signalbox show schedule KEY`."],
-  args: [KEY],
-  flags: [JSON_FLAG],
-  settings: CONNECTION_SETTINGS,
-  examples: [["signalbox schedule show backup", "all details"]],
+  args: { KEY },
+  flags: { "--json": "as JSON" },
+  examples: { "signalbox schedule show backup": "all details" },
   load: () => import("./show.impl.ts"),
-};
+});
 
-export const scheduleNext: Command = {
+export const scheduleNext = declareCommand({
   id: "schedule next",
   topic: "Schedule",
   brief: "show when a schedule is due next, with clock changes marked",
@@ -44,73 +33,60 @@ export const scheduleNext: Command = {
     "If a clock change skips or repeats the time of an occurrence, it is marked with gap or overlap, and with what happens to it.",
     "A time without an offset is in the schedule's time zone.",
   ],
-  args: [
-    {
-      name: "KEY|CRON",
-      names: "schedule",
-      isOptional: true,
-      help: "a schedule's id, or a cron text in one argument",
-    },
-  ],
-  flags: [
-    { name: "count", value: "NUMBER", help: "number of runs to show (default: 10)" },
-    { name: "from", value: "TIME", help: "show runs from this time on (default: now)" },
-    CRON,
-    ZONE,
-    JSON_FLAG,
-  ],
-  settings: CONNECTION_SETTINGS,
-  examples: [
-    ["signalbox schedule next backup --count 3", "the next three runs"],
-    [
-      "signalbox schedule next '30 2 * * *' --timezone Europe/Berlin --from 2027-03-27",
+  args: { "[KEY|CRON]": { names: "schedule", help: "a schedule's id, or a cron text in one argument" } },
+  flags: {
+    "--count NUMBER": "number of runs to show (default: 10)",
+    "--from TIME": "show runs from this time on (default: now)",
+    ...CRON,
+    ...ZONE,
+    "--json": "as JSON",
+  },
+  examples: {
+    "signalbox schedule next backup --count 3": "the next three runs",
+    "signalbox schedule next '30 2 * * *' --timezone Europe/Berlin --from 2027-03-27":
       "what happens at the change to summer time?",
-    ],
-  ],
+  },
   load: () => import("./next.impl.ts"),
-};
+});
 
-export const scheduleExplain: Command = {
+export const scheduleExplain = declareCommand({
   id: "schedule explain",
   topic: "Schedule",
   brief: "explain in words when and how a schedule, or a cron text, fires",
-  args: [{ name: "KEY|CRON", names: "schedule", help: "a schedule's id, or a cron text in one argument" }],
-  flags: [ZONE, JSON_FLAG],
-  settings: CONNECTION_SETTINGS,
-  examples: [
-    ["signalbox schedule explain '*/20 6-18 * * mon-fri'", "explain a cron text"],
-    ["signalbox schedule explain backup", "explain a schedule"],
-  ],
+  args: { "KEY|CRON": { names: "schedule", help: "a schedule's id, or a cron text in one argument" } },
+  flags: { ...ZONE, "--json": "as JSON" },
+  examples: {
+    "signalbox schedule explain '*/20 6-18 * * mon-fri'": "explain a cron text",
+    "signalbox schedule explain backup": "explain a schedule",
+  },
   load: () => import("./explain.impl.ts"),
-};
+});
 
-export const scheduleLint: Command = {
+export const scheduleLint = declareCommand({
   id: "schedule lint",
   topic: "Schedule",
   brief: "report likely mistakes in schedules",
   about: [
     "Without a KEY, checks all schedules. The exit code is 1 if there are errors; warnings and hints do not change it.",
   ],
-  args: [{ ...KEY, isRest: true, isOptional: true }],
-  flags: [CRON, ZONE, JSON_FLAG],
-  settings: CONNECTION_SETTINGS,
-  examples: [
-    ["signalbox schedule lint", "check all schedules"],
-    ["signalbox schedule lint --cron '0 2 30 2 *'", "check a cron text before you use it"],
-  ],
+  args: { "[KEY...]": KEY },
+  flags: { ...CRON, ...ZONE, "--json": "as JSON" },
+  examples: {
+    "signalbox schedule lint": "check all schedules",
+    "signalbox schedule lint --cron '0 2 30 2 *'": "check a cron text before you use it",
+  },
   load: () => import("./lint.impl.ts"),
-};
+});
 
-export const scheduleDead: Command = {
+export const scheduleDead = declareCommand({
   id: "schedule dead",
   topic: "Schedule",
   brief: "list dead letters: occurrences that were given up",
   about: [
     "A dead letter has failed more often than --retries allows. `schedule trigger KEY --dead TIME` runs it again, `schedule bury KEY` deletes them.",
   ],
-  args: [{ ...KEY, isOptional: true }],
-  flags: [JSON_FLAG],
-  settings: CONNECTION_SETTINGS,
-  examples: [["signalbox schedule dead", "which occurrences need attention?"]],
+  args: { "[KEY]": KEY },
+  flags: { "--json": "as JSON" },
+  examples: { "signalbox schedule dead": "which occurrences need attention?" },
   load: () => import("./dead.impl.ts"),
-};
+});

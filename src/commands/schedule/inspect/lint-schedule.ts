@@ -15,31 +15,20 @@ export function lintSchedule(
   { id, definition, fault, due }: StoredSchedule,
   now: number,
 ): ScheduleLintFinding[] {
-  if (definition === undefined)
-    return [
-      {
-        id,
-        level: "error",
-        about: "definition",
-        detail: `the definition cannot be read, so the schedule never fires: ${fault}`,
-      },
-    ];
+  if (definition === undefined) {
+    const detail = `the definition cannot be read, so the schedule never fires: ${fault}`;
+    return [{ id, level: "error", about: "definition", detail }];
+  }
   const { cron, timezone, end } = definition;
-  const over: LintFinding[] =
-    due !== undefined && due.next === undefined && end !== undefined
-      ? [
-          {
-            level: "warning",
-            about: "end",
-            detail: "its end has passed, it never fires again",
-            remedy: "delete the schedule",
-          },
-        ]
-      : [];
-  return [...lintCron(cron, timezone, now), ...over, ...lintSpan(definition, now)].map((one) => ({
-    id,
-    ...one,
-  }));
+  const isOver = due !== undefined && due.next === undefined && end !== undefined;
+  const findings = [
+    ...lintCron(cron, timezone, now),
+    ...(isOver
+      ? [createWarning("end", "its end has passed, it never fires again", "delete the schedule")]
+      : []),
+    ...lintSpan(definition, now),
+  ];
+  return findings.map((one) => ({ id, ...one }));
 }
 
 /** Finds settings that do not fit the time between two occurrences. */
@@ -51,33 +40,31 @@ function lintSpan(definition: Definition, now: number): LintFinding[] {
   if (first === undefined || second === undefined) return [];
   const span = second - first;
   const every = `it is due every ${formatDuration(span)}`;
-  const findings: (LintFinding | false)[] = [
-    jitter >= span && {
-      ...HINT,
-      about: "jitter",
-      detail: `${formatDuration(jitter)} may be more than a period: ${every}`,
-    },
-    delay >= span && {
-      ...HINT,
-      about: "delay",
-      detail: `${formatDuration(delay)} is more than a period: ${every}`,
-    },
+  const findings = [
+    jitter >= span && createHint("jitter", `${formatDuration(jitter)} may be more than a period: ${every}`),
+    delay >= span && createHint("delay", `${formatDuration(delay)} is more than a period: ${every}`),
     overlap === "forbid" &&
       timeout !== undefined &&
-      timeout > span && {
-        ...HINT,
-        about: "timeout",
-        detail: `a run may take ${formatDuration(timeout)}, but ${every}: runs may be late`,
-        remedy: "a shorter timeout, catchup latest, or overlap allow",
-      },
+      timeout > span &&
+      createHint(
+        "timeout",
+        `a run may take ${formatDuration(timeout)}, but ${every}: runs may be late`,
+        "a shorter timeout, catchup latest, or overlap allow",
+      ),
     deadline !== undefined &&
-      deadline < 1000 && {
-        level: "warning",
-        about: "deadline",
-        detail: `${formatDuration(deadline)} is shorter than a worker may need to start a run: most occurrences will be skipped`,
-      },
+      deadline < 1000 &&
+      createWarning(
+        "deadline",
+        `${formatDuration(deadline)} is shorter than a worker may need to start a run: most occurrences will be skipped`,
+      ),
   ];
   return findings.filter((one) => one !== false);
 }
 
-const HINT = { level: "hint" } as const;
+function createHint(about: string, detail: string, remedy?: string): LintFinding {
+  return { level: "hint", about, detail, ...(remedy !== undefined && { remedy }) };
+}
+
+function createWarning(about: string, detail: string, remedy?: string): LintFinding {
+  return { ...createHint(about, detail, remedy), level: "warning" };
+}

@@ -1,5 +1,5 @@
-import { EXIT } from "../../../base/errors.ts";
 import { getScheduleType } from "../../../schedule/definition.ts";
+import type { DueState } from "../../../schedule/state/due.ts";
 import { readAllStoredSchedules, type StoredSchedule } from "../../../work/schedules/stored-schedules.ts";
 import type { CommandExecutor } from "../../spec.ts";
 import { createStoreCommand } from "../../store-command.ts";
@@ -27,13 +27,12 @@ export const createScheduleListCommand = (
     const rows = [...schedules.values()];
     if (call.flags.json) {
       io.writeOutput(formatJsonDocument({ revision, rows: rows.map(toRowJson) }));
-      return EXIT.ok;
+      return;
     }
     io.writeOutput(renderText(rows.map((seen) => ({ cells: toRow(seen), runAt: getRunAt(seen) }))));
     io.writeOutput(`${rows.length} entries.\n`);
     for (const { id, fault } of rows)
       if (fault !== undefined) context.printMessage(`note: schedule ${id} cannot be read: ${fault}`);
-    return EXIT.ok;
   });
 
 export const execute = createScheduleListCommand((schedules) =>
@@ -52,19 +51,18 @@ function getRunAt({ due }: StoredSchedule): number | undefined {
 function toRow({ id, definition, due }: StoredSchedule): string[] {
   if (definition === undefined) return [id, "?", "?", "?", "?", "?", "?", "?"];
   const { cron, timezone, delay = 0, data, command } = definition;
-  const next = due?.next === undefined ? "never" : formatInstantUtc(due.next);
-  const runAt = due?.next === undefined ? "never" : formatInstantUtc(due.runAt);
+  const type = command === undefined ? getScheduleType(id, definition) : "-";
   return [
-    ...[
-      id,
-      command === undefined ? getScheduleType(id, definition) : "-",
-      cron,
-      String(delay / 1000),
-      timezone,
-    ],
-    ...[due === undefined ? "-" : next, due === undefined ? "-" : runAt],
+    ...[id, type, cron, String(delay / 1000), timezone, ...formatTimes(due)],
     data !== undefined ? JSON.stringify(data) : command === undefined ? "" : formatArgv(command),
   ];
+}
+
+/** Formats when the next occurrence is due, and when it may start. */
+function formatTimes(due: DueState | undefined): [string, string] {
+  if (due === undefined) return ["-", "-"];
+  if (due.next === undefined) return ["never", "never"];
+  return [formatInstantUtc(due.next), formatInstantUtc(due.runAt)];
 }
 
 function toRowJson({ id, definition, fault, due, definitionMod }: StoredSchedule): object {

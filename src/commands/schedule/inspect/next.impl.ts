@@ -18,9 +18,8 @@ export const execute: CommandExecutor = async (call, io) => {
   const given = parseCronArgument(call);
   if (given === undefined && call.args.length === 0) throw new UsageError("KEY or CRON is missing");
   if (given === undefined) return await showNextOfSchedule(call, io);
-  const from =
-    parseInstantFlag(call, "from", given.timezone, createRealClock().getWallTime()) ??
-    createRealClock().getWallTime();
+  const now = createRealClock().getWallTime();
+  const from = parseInstantFlag(call, "from", given.timezone, now) ?? now;
   return printRuns(call, io, { definition: given, runs: computeRunsFrom("", given, from, parseCount(call)) });
 };
 

@@ -1,18 +1,19 @@
 import { basename } from "node:path";
+import { validateName } from "../../../protocol/names.ts";
 import { buildImportMutation, formatImportCounts } from "../../../work/schedules/import-schedules.ts";
 import { getTextFlag } from "../../command-line/flags.ts";
 import { readDocumentText } from "../../configure/document-input.ts";
 import { createActionCommand } from "../../outcome/action-command.ts";
 import { AmendmentCommand } from "../amendment-command.ts";
-import { checkName } from "../command-words.ts";
 import { createImportFaults } from "../transfer/import-input.ts";
 import { convertTable } from "./convert.ts";
 
-export const { execute, perform } = createActionCommand(async (call, io, context) => {
+export const { execute, perform } = createActionCommand(async (context) => {
+  const { call, io } = context;
   const [file = "-"] = call.args;
   const text = await readDocumentText(io, file);
   const name = file === "-" ? "standard input" : file;
-  const source = checkName("source", getTextFlag(call, "source") ?? "perfectsched");
+  const source = validateName("source", getTextFlag(call, "source") ?? "perfectsched");
   const terms = {
     type: getTextFlag(call, "type"),
     source,
@@ -23,7 +24,7 @@ export const { execute, perform } = createActionCommand(async (call, io, context
   const formatRemark = ({ line, detail }: { line: number; detail: string }) => `${name}:${line}: ${detail}`;
   if (faults.length > 0)
     return createImportFaults([...faults].sort((a, b) => a.line - b.line).map(formatRemark));
-  return await new AmendmentCommand(call, io, context, {
+  return await new AmendmentCommand(context, {
     amendment: buildImportMutation({
       ...{ definitions, positions, source, prunes: call.flags.prune === true },
       target: `schedules of ${basename(name)}`,

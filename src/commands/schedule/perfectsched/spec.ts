@@ -1,7 +1,7 @@
 import { ACTION_FLAGS } from "../../command-line/flags.ts";
-import { CONNECTION_SETTINGS, type Command } from "../../spec.ts";
+import { declareCommand } from "../../declare-command.ts";
 
-export const importPerfectsched: Command = {
+export const importPerfectsched = declareCommand({
   id: "import perfectsched",
   topic: "Migrate",
   brief: "create schedules from an export of PerfectSched's table",
@@ -13,22 +13,18 @@ export const importPerfectsched: Command = {
     "All rows are checked first; if some are bad, all of them are listed and nothing is done (exit 78). Then the command asks, and" +
       " writes everything in one transaction. A second import of the same file changes nothing, and no import moves a schedule back in time.",
   ],
-  args: [{ name: "FILE", help: "the file; - for standard input" }],
-  flags: [
-    { name: "type", value: "TYPE", help: "type of schedules without a type in data" },
-    { name: "prefix-id", value: "TEXT", help: "prefix of the schedules' ids" },
-    {
-      name: "source",
-      value: "NAME",
-      help: "name of the table as a source, which owns the schedules imported from it (default: perfectsched)",
-    },
-    { name: "prune", help: "also delete schedules imported from this table that it no longer has" },
+  args: { FILE: "the file; - for standard input" },
+  flags: {
+    "--type TYPE": "type of schedules without a type in data",
+    "--prefix-id TEXT": "prefix of the schedules' ids",
+    "--source NAME":
+      "name of the table as a source, which owns the schedules imported from it (default: perfectsched)",
+    "--prune": "also delete schedules imported from this table that it no longer has",
     ...ACTION_FLAGS,
-  ],
-  settings: CONNECTION_SETTINGS,
-  examples: [
-    ["signalbox import perfectsched schedules.tsv --dry-run", "what would change?"],
-    ["signalbox import perfectsched schedules.csv --yes", "in a script"],
-  ],
+  },
+  examples: {
+    "signalbox import perfectsched schedules.tsv --dry-run": "what would change?",
+    "signalbox import perfectsched schedules.csv --yes": "in a script",
+  },
   load: () => import("./import.impl.ts"),
-};
+});

@@ -1,4 +1,3 @@
-import { EXIT } from "../../../base/errors.ts";
 import type { Definition } from "../../../schedule/definition.ts";
 import { readAllStoredSchedules } from "../../../work/schedules/stored-schedules.ts";
 import { getTextFlag } from "../../command-line/flags.ts";
@@ -20,5 +19,4 @@ export const execute = createStoreCommand(async (call, io, context) => {
   );
   if (file === "-") io.writeOutput(text);
   else replaceFileText(file, text);
-  return EXIT.ok;
 });

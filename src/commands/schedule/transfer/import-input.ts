@@ -1,6 +1,7 @@
 import { userInfo } from "node:os";
 import { basename } from "node:path";
 import { UsageError } from "../../../base/errors.ts";
+import { validateName } from "../../../protocol/names.ts";
 import { checkZone } from "../../../schedule/cron/zone.ts";
 import type { Catchup, Overlap } from "../../../schedule/definition-values.ts";
 import type { CrontabFormat } from "../../../syntax/crontab.ts";
@@ -11,7 +12,6 @@ import { readDocumentText } from "../../configure/document-input.ts";
 import type { ActionOutcome } from "../../outcome/action-outcome.ts";
 import { createFaultyOutcome } from "../../outcome/create-outcome.ts";
 import type { Call, CommandIo } from "../../spec.ts";
-import { checkName } from "../command-words.ts";
 import { type CrontabImportOptions, convertCrontab } from "../crontab/convert.ts";
 import { parseScheduleDocument } from "./schedule-document.ts";
 
@@ -57,9 +57,9 @@ function parseImportOptions(call: Call, io: CommandIo, file: string, text: strin
   return {
     format: (getTextFlag(call, "format") as CrontabFormat | undefined) ?? chooseCrontabFormat(file, text),
     timezone: zone === undefined ? getHostZone() : checkZone(zone),
-    source: `crontab:${checkName("source", source)}`,
+    source: `crontab:${validateName("source", source)}`,
     prefix: getTextFlag(call, "prefix-id") ?? "",
-    group: group === undefined ? undefined : checkName("group", group),
+    group: group === undefined ? undefined : validateName("group", group),
     workerUser: getTextFlag(call, "worker-user") ?? io.env.USER ?? userInfo().username,
     sudo: call.flags.sudo === true,
     catchup: (getTextFlag(call, "catchup") as Catchup | undefined) ?? "latest",

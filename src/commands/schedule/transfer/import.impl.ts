@@ -3,11 +3,11 @@ import { createActionCommand } from "../../outcome/action-command.ts";
 import { AmendmentCommand } from "../amendment-command.ts";
 import { readImportInput } from "./import-input.ts";
 
-export const { execute, perform } = createActionCommand(async (call, io, context) => {
-  const input = await readImportInput(call, io);
+export const { execute, perform } = createActionCommand(async (context) => {
+  const input = await readImportInput(context.call, context.io);
   if ("faulty" in input) return input.faulty;
   const { wanted, notes } = input;
-  return await new AmendmentCommand(call, io, context, {
+  return await new AmendmentCommand(context, {
     ...{ amendment: buildImportMutation(wanted), notes, needsConfirmation: true },
     nothing: "the schedules are up to date: nothing to change",
     buildQuestion: (changes) =>

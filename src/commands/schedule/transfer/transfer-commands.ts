@@ -1,52 +1,32 @@
 import { CATCHUPS, OVERLAPS } from "../../../schedule/definition-values.ts";
 import { ACTION_FLAGS } from "../../command-line/flags.ts";
-import { type Argument, CONNECTION_SETTINGS, type Command, type Flag } from "../../spec.ts";
+import { type ArgumentDetails, declareCommand, type FlagTable } from "../../declare-command.ts";
 
-const KIND: Argument = { name: "KIND", choices: ["crontab", "json"], help: "the format of the file" };
-const FILE: Argument = { name: "FILE", help: "the file; - for standard input" };
+const KIND: ArgumentDetails = { choices: ["crontab", "json"], help: "the format of the file" };
+const FILE: ArgumentDetails = { help: "the file; - for standard input" };
 
-const READING_FLAGS: readonly Flag[] = [
-  {
-    ...{ name: "format", value: "FORMAT", choices: ["user", "system"] },
+const READING_FLAGS: FlagTable = {
+  "--format FORMAT": {
+    choices: ["user", "system"],
     help: "of a crontab: whether lines have a user before the command (system) or not; default: detected from the path or the lines",
   },
-  {
-    name: "timezone",
-    value: "ZONE",
-    help: "time zone of lines without CRON_TZ (default: this host's)",
-  },
-  { name: "host-group", value: "GROUP", names: "group", help: "run them only on hosts of this group" },
-  { name: "prefix-id", value: "TEXT", help: "prefix of the schedules' ids" },
-  {
-    name: "source",
-    value: "NAME",
-    help: "name of the file as a source, which owns the schedules imported from it (default: its name)",
-  },
-  {
-    name: "worker-user",
-    value: "USER",
-    help: "the user of the workers (default: you); lines of other users are refused",
-  },
-  { name: "sudo", help: "run lines of other users with sudo -n" },
-  {
-    name: "catchup",
-    value: "RULE",
-    choices: CATCHUPS,
-    help: "which missed occurrences to run (default: latest)",
-  },
-  {
-    name: "overlap",
-    value: "RULE",
+  "--timezone ZONE": "time zone of lines without CRON_TZ (default: this host's)",
+  "--host-group GROUP": { names: "group", help: "run them only on hosts of this group" },
+  "--prefix-id TEXT": "prefix of the schedules' ids",
+  "--source NAME":
+    "name of the file as a source, which owns the schedules imported from it (default: its name)",
+  "--worker-user USER": "the user of the workers (default: you); lines of other users are refused",
+  "--sudo": "run lines of other users with sudo -n",
+  "--catchup RULE": { choices: CATCHUPS, help: "which missed occurrences to run (default: latest)" },
+  "--overlap RULE": {
     choices: OVERLAPS,
     help: "if the previous run is still running (default: forbid; cron allows it)",
   },
-  {
-    name: "prune",
-    help: "also delete schedules imported from this file that it no longer has; with json, all that it does not have",
-  },
-];
+  "--prune":
+    "also delete schedules imported from this file that it no longer has; with json, all that it does not have",
+};
 
-export const scheduleImport: Command = {
+export const scheduleImport = declareCommand({
   id: "schedule import",
   topic: "Schedule",
   brief: "create schedules from a crontab, or from the output of schedule export",
@@ -62,40 +42,34 @@ export const scheduleImport: Command = {
     "cron skips missed occurrences and lets runs overlap. Here, the latest missed occurrence is run and runs do not" +
       " overlap, unless --catchup and --overlap change this.",
   ],
-  args: [KIND, FILE],
-  flags: [...READING_FLAGS, ...ACTION_FLAGS],
-  settings: CONNECTION_SETTINGS,
-  examples: [
-    [
-      "crontab -l | signalbox schedule import crontab - --source ann --dry-run",
+  args: { KIND, FILE },
+  flags: { ...READING_FLAGS, ...ACTION_FLAGS },
+  examples: {
+    "crontab -l | signalbox schedule import crontab - --source ann --dry-run":
       "what would change with your crontab?",
-    ],
-    ["signalbox schedule import crontab /etc/cron.d/backup --worker-user root --prune --yes", "in a script"],
-    ["signalbox schedule import json schedules.json", "the output of schedule export"],
-  ],
+    "signalbox schedule import crontab /etc/cron.d/backup --worker-user root --prune --yes": "in a script",
+    "signalbox schedule import json schedules.json": "the output of schedule export",
+  },
   load: () => import("./import.impl.ts"),
-};
+});
 
-export const scheduleDiff: Command = {
+export const scheduleDiff = declareCommand({
   id: "schedule diff",
   topic: "Schedule",
   brief: "show what schedule import would change",
   about: [
     "Nothing is written. The exit code is 1 if something would change, 0 if not, and 78 for a bad file.",
   ],
-  args: [KIND, FILE],
-  flags: [...READING_FLAGS, { name: "json", help: "as JSON" }],
-  settings: CONNECTION_SETTINGS,
-  examples: [
-    [
-      "signalbox schedule diff crontab /etc/cron.d/backup --prune",
+  args: { KIND, FILE },
+  flags: { ...READING_FLAGS, "--json": "as JSON" },
+  examples: {
+    "signalbox schedule diff crontab /etc/cron.d/backup --prune":
       "do the file and the schedules still match?",
-    ],
-  ],
+  },
   load: () => import("./diff.impl.ts"),
-};
+});
 
-export const scheduleExport: Command = {
+export const scheduleExport = declareCommand({
   id: "schedule export",
   topic: "Schedule",
   brief: "write all schedules as JSON, or as a crontab",
@@ -103,9 +77,8 @@ export const scheduleExport: Command = {
     "The JSON format has everything, always in the same order, so it can be kept in git; `schedule import json` reads it. A crontab" +
       " has only what cron supports; comments list the rest.",
   ],
-  args: [{ name: "FILE", isOptional: true, help: "the file to write; - or nothing for standard output" }],
-  flags: [{ name: "format", value: "FORMAT", choices: ["json", "crontab"], help: "default: json" }],
-  settings: CONNECTION_SETTINGS,
-  examples: [["signalbox schedule export schedules.json", "into a file"]],
+  args: { "[FILE]": "the file to write; - or nothing for standard output" },
+  flags: { "--format FORMAT": { choices: ["json", "crontab"], help: "default: json" } },
+  examples: { "signalbox schedule export schedules.json": "into a file" },
   load: () => import("./export.impl.ts"),
-};
+});

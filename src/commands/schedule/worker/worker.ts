@@ -1,6 +1,7 @@
-import { CONNECTION_SETTINGS, type Command, LOGGING_SETTINGS } from "../../spec.ts";
+import { declareCommand } from "../../declare-command.ts";
+import { CONNECTION_SETTINGS, LOGGING_SETTINGS } from "../../spec.ts";
 
-export const worker: Command = {
+export const worker = declareCommand({
   id: "worker",
   topic: "Run",
   brief: "run schedules when they are due",
@@ -13,23 +14,19 @@ export const worker: Command = {
       " the file again; if the new one is wrong, the old one stays in use. USR2 reopens the log file." +
       " The default log level is info.",
   ],
-  flags: [
-    { name: "handlers", value: "FILE", help: "handlers by type, as YAML or JSON; see docs/worker.md" },
-    {
-      name: "environment",
-      value: "NAME",
-      help: "the part of the file for this environment (default: SIGNALBOX_ENV, or production)",
-    },
-    { name: "concurrency", value: "N", help: "maximum number of tasks at a time (default: 4)" },
-    { name: "tag", value: "TAG", isRepeatable: true, help: "a tag of this worker, shown to others" },
-    { name: "no-commands", help: "do not run schedules that have a command" },
-    { name: "metrics", value: "[HOST:]PORT", help: "serve metrics for Prometheus, and /healthz" },
-  ],
+  flags: {
+    "--handlers FILE": "handlers by type, as YAML or JSON; see docs/worker.md",
+    "--environment NAME": "the part of the file for this environment (default: SIGNALBOX_ENV, or production)",
+    "--concurrency N": "maximum number of tasks at a time (default: 4)",
+    "--tag TAG": { isRepeatable: true, help: "a tag of this worker, shown to others" },
+    "--no-commands": "do not run schedules that have a command",
+    "--metrics [HOST:]PORT": "serve metrics for Prometheus, and /healthz",
+  },
   settings: ["host", "ttl", "terminationTimeout", ...LOGGING_SETTINGS, ...CONNECTION_SETTINGS],
-  examples: [
-    ["signalbox worker", "run schedules that have a command"],
-    ["signalbox worker --handlers handlers.yaml --concurrency 8", "run handlers by type, eight at a time"],
-    ["signalbox worker --handlers handlers.yaml --metrics :9464", "with metrics for Prometheus"],
-  ],
+  examples: {
+    "signalbox worker": "run schedules that have a command",
+    "signalbox worker --handlers handlers.yaml --concurrency 8": "run handlers by type, eight at a time",
+    "signalbox worker --handlers handlers.yaml --metrics :9464": "with metrics for Prometheus",
+  },
   load: () => import("./worker.impl.ts"),
-};
+});

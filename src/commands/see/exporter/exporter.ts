@@ -1,7 +1,8 @@
 import { EXPORTER_LISTEN } from "../../../work/worker/metrics/listen-address.ts";
-import { CONNECTION_SETTINGS, type Command, LOGGING_SETTINGS } from "../../spec.ts";
+import { declareCommand } from "../../declare-command.ts";
+import { CONNECTION_SETTINGS, LOGGING_SETTINGS } from "../../spec.ts";
 
-export const exporter: Command = {
+export const exporter = declareCommand({
   id: "exporter",
   topic: "See",
   brief: "serve metrics of the cluster for Prometheus",
@@ -11,11 +12,11 @@ export const exporter: Command = {
     ":PORT listens on every address of this host, PORT only for this host. Everyone who can reach it can read names of locks and" +
       " resources. Under systemd it reports when it is ready; docs/systemd has a unit.",
   ],
-  flags: [{ name: "listen", value: "[HOST]:PORT", help: `where to listen (default: ${EXPORTER_LISTEN})` }],
+  flags: { "--listen [HOST]:PORT": `where to listen (default: ${EXPORTER_LISTEN})` },
   settings: [...CONNECTION_SETTINGS, ...LOGGING_SETTINGS],
-  examples: [
-    ["signalbox exporter", "for a Prometheus on this host"],
-    ["signalbox exporter --listen :9465", "for other hosts too"],
-  ],
+  examples: {
+    "signalbox exporter": "for a Prometheus on this host",
+    "signalbox exporter --listen :9465": "for other hosts too",
+  },
   load: () => import("./exporter.impl.ts"),
-};
+});

@@ -1,11 +1,10 @@
 import { formatBriefDuration, formatInstant } from "../../../base/duration.ts";
-import { EXIT } from "../../../base/errors.ts";
-import { findNearest, quoteText } from "../../../base/text.ts";
+import { quoteText, suggestNearest } from "../../../base/text.ts";
 import { type PastRun, parsePastRuns } from "../../../protocol/history.ts";
 import { validateName } from "../../../protocol/names.ts";
 import { retryUntilConnectTimeout } from "../../../work/observe/ports.ts";
-import { readAll } from "../../../work/observe/read.ts";
 import { parseCountFlag } from "../../command-line/flags.ts";
+import { readRecordedLocks } from "../../read-snapshot.ts";
 import { type CommandContext, createStoreCommand } from "../../store-command.ts";
 import { formatJsonDocument, renderTextTable } from "../../table.ts";
 
@@ -24,7 +23,6 @@ export const execute = createStoreCommand(async (call, io, context) => {
   if (call.flags.json) io.writeOutput(formatJsonDocument({ revision, lock, runs }));
   else if (runs.length > 0) io.writeOutput(renderTextTable(HEAD, runs.map(toRow)));
   else context.printMessage(await explainNoHistory(context, lock));
-  return EXIT.ok;
 });
 
 function toRow({ endedAt, host, pid, command, waited, held, exit, token, label, reason }: PastRun): string[] {
@@ -34,12 +32,6 @@ function toRow({ endedAt, host, pid, command, waited, held, exit, token, label, 
 }
 
 async function explainNoHistory(context: CommandContext, lock: string): Promise<string> {
-  const known = await readAll(context, context.keys.histories(), { keysOnly: true, signal: context.signal });
-  const names = known.flatMap(({ key }) => {
-    const parsed = context.keys.parse(key);
-    return parsed.kind === "history" ? [parsed.name] : [];
-  });
-  const meant = findNearest(lock, names);
-  const hint = meant === undefined ? "" : `; did you mean ${quoteText(meant)}?`;
+  const hint = suggestNearest(lock, await readRecordedLocks(context));
   return `no runs of lock ${quoteText(lock)} are recorded${hint}`;
 }

@@ -1,23 +1,19 @@
-import { CONNECTION_SETTINGS, type Command } from "../../spec.ts";
+import { declareCommand } from "../../declare-command.ts";
 
-export const historyCommand: Command = {
+export const historyCommand = declareCommand({
   id: "history",
   topic: "See",
   brief: "the last runs of a lock: time, host, duration and result",
   about: ["The history of a lock has its last 20 runs, except those started with --no-history."],
-  args: [{ name: "LOCK", names: "lock", help: "name of the lock" }],
-  flags: [
-    { name: "limit", value: "N", help: "only the newest N" },
-    { name: "json", help: "as JSON" },
-  ],
-  settings: CONNECTION_SETTINGS,
-  examples: [["signalbox history invoices", "newest first"]],
+  args: { LOCK: { names: "lock", help: "name of the lock" } },
+  flags: { "--limit N": "only the newest N", "--json": "as JSON" },
+  examples: { "signalbox history invoices": "newest first" },
   load: () => import("./history.impl.ts"),
-};
+});
 
 export const STATISTICS_ORDERS = ["name", "runs", "failures", "busy", "held", "waited", "last"] as const;
 
-export const stats: Command = {
+export const stats = declareCommand({
   id: "stats",
   topic: "See",
   brief: "how busy locks are, and how long runs hold them and wait for them",
@@ -25,23 +21,18 @@ export const stats: Command = {
     "From the last 20 runs of each lock: how many failed (exit code not 0), the share of the time since the first of them that the" +
       " lock was held, and the durations that 50 % (p50) and 95 % (p95) of them did not exceed.",
   ],
-  args: [
-    { name: "LOCK", names: "lock", isOptional: true, isRest: true, help: "only these locks (default: all)" },
-  ],
-  flags: [
-    {
-      name: "sort",
-      value: "ORDER",
+  args: { "[LOCK...]": { names: "lock", help: "only these locks (default: all)" } },
+  flags: {
+    "--sort ORDER": {
       choices: STATISTICS_ORDERS,
       help: "order by name (the default), or by runs, failures, busy, held, waited or last, the largest first",
     },
-    { name: "json", help: "as JSON" },
-  ],
-  settings: CONNECTION_SETTINGS,
-  examples: [
-    ["signalbox stats", "all locks"],
-    ["signalbox stats --sort busy", "which locks are a bottleneck?"],
-    ["signalbox stats --sort failures --json", "for programs"],
-  ],
+    "--json": "as JSON",
+  },
+  examples: {
+    "signalbox stats": "all locks",
+    "signalbox stats --sort busy": "which locks are a bottleneck?",
+    "signalbox stats --sort failures --json": "for programs",
+  },
   load: () => import("./stats.impl.ts"),
-};
+});

@@ -1,5 +1,4 @@
 import { formatBriefDuration, formatInstant } from "../../../base/duration.ts";
-import { EXIT } from "../../../base/errors.ts";
 import { computeLockStatistics, type LockStatistics } from "../../../model/explain/statistics.ts";
 import { parsePastRuns } from "../../../protocol/history.ts";
 import { validateName } from "../../../protocol/names.ts";
@@ -14,13 +13,12 @@ export const execute = createStoreCommand(async (call, io, context) => {
   const wanted = new Set(call.args.map((name) => validateName("lock", name)));
   const { revision, locks } = await readStatistics(context, wanted);
   locks.sort(createComparator(getTextFlag(call, "sort") ?? "name"));
-  if (call.flags.json) io.writeOutput(formatJsonDocument({ revision, locks: locks.map(toDocument) }));
+  if (call.flags.json) io.writeOutput(formatJsonDocument({ revision, locks }));
   else if (locks.length > 0) io.writeOutput(renderTextTable(HEAD, locks.map(toRow)));
   else
     context.printMessage(
       "no runs are recorded; the history of a lock has its last 20 runs, except those with --no-history",
     );
-  return EXIT.ok;
 });
 
 /** Reads the histories page by page: for thousands of locks they are large, but their statistics are small. */
@@ -63,8 +61,4 @@ function toRow({ lock, runs, failures, busy, held, waited, last }: LockStatistic
     ...[formatTime(waited?.p50), formatTime(waited?.p95)],
     ...[last === undefined ? "" : formatInstant(last.endedAt), last === undefined ? "" : String(last.exit)],
   ];
-}
-
-function toDocument({ lock, runs, failures, busy, held, waited, last }: LockStatistics): object {
-  return { lock, runs, failures, busy, held, waited, last };
 }

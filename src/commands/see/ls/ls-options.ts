@@ -1,5 +1,5 @@
 import { UsageError } from "../../../base/errors.ts";
-import { findNearest, quoteText } from "../../../base/text.ts";
+import { quoteText, suggestNearest } from "../../../base/text.ts";
 import { parseRowFilter, type RowFilter } from "../../../model/views/filter.ts";
 import { parseSortOrder, type SortOrder, sortViewRows } from "../../../model/views/sort.ts";
 import type { AnyView } from "../../../model/views/view.ts";
@@ -55,8 +55,7 @@ function parseOrderFlags<R>(call: Call, view: AnyView<R>): SortOrder | undefined
 function checkColumn<R>({ id: view, columns }: AnyView<R>, wanted: string): void {
   const ids = columns.map(({ id }) => id);
   if (ids.includes(wanted)) return;
-  const meant = findNearest(wanted, ids);
-  const hint = meant === undefined ? "" : `; did you mean ${quoteText(meant)}?`;
+  const hint = suggestNearest(wanted, ids);
   throw new UsageError(`unknown column ${quoteText(wanted)} of ${view}; use one of ${ids.join(", ")}${hint}`);
 }
 

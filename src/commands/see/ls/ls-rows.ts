@@ -14,6 +14,7 @@ import type { QueueKind } from "../../../protocol/keys.ts";
 import { toQueue } from "../../../protocol/ticket.ts";
 import type { KeyValue } from "../../../protocol/txn.ts";
 import { load, readPages } from "../../../work/observe/read.ts";
+import { readRecordedLocks } from "../../read-snapshot.ts";
 import type { CommandContext } from "../../store-command.ts";
 
 /** Rows as they are read, and their common revision. */
@@ -103,14 +104,11 @@ async function* streamQueues(
       }
     }
   } catch (error) {
-    throw isCompacted(error) ? createCompactedError(error) : error;
+    if (!isCompacted(error)) throw error;
+    const message = "etcd was compacted during the read, so the list is incomplete; run the command again";
+    throw new SignalboxError(EXIT.changed, message, { cause: error });
   }
   yield* buildQueue();
-}
-
-function createCompactedError(cause: unknown): SignalboxError {
-  const message = "etcd was compacted during the read, so the list is incomplete; run the command again";
-  return new SignalboxError(EXIT.changed, message, { cause });
 }
 
 /** Reads the locks with a history, or the configured resources. Returns none without `--all`. */
@@ -120,17 +118,5 @@ async function readKnownNames(
   { snapshot, all }: QueueRowContext,
 ): Promise<Iterable<string>> {
   if (!all) return [];
-  return kind === "lock" ? await readLockNames(context, snapshot.revision) : snapshot.resources.keys();
-}
-
-async function readLockNames(context: CommandContext, revision: bigint): Promise<string[]> {
-  const names: string[] = [];
-  const options = { revision, keysOnly: true, signal: context.signal };
-  for await (const { kvs } of readPages(context, context.keys.histories(), options)) {
-    for (const { key } of kvs) {
-      const parsed = context.keys.parse(key);
-      if (parsed.kind === "history") names.push(parsed.name);
-    }
-  }
-  return names;
+  return kind === "lock" ? await readRecordedLocks(context, snapshot.revision) : snapshot.resources.keys();
 }

@@ -1,4 +1,4 @@
-import { CONNECTION_SETTINGS, type Command } from "../../spec.ts";
+import { declareCommand } from "../../declare-command.ts";
 
 /** The views that can be listed. */
 export const LISTINGS = [
@@ -17,7 +17,7 @@ export const LISTINGS = [
   "problems",
 ] as const;
 
-export const ls: Command = {
+export const ls = declareCommand({
   id: "ls",
   topic: "See",
   brief: "list locks, queues, runs, hosts, schedules, workers, problems…",
@@ -27,38 +27,34 @@ export const ls: Command = {
     "A listing shows one revision of etcd, which --json prints and --expect-revision of other commands accepts. On a" +
       " terminal, columns that do not fit are left out; --wide shows all.",
   ],
-  args: [
-    { name: "WHAT", isOptional: true, choices: LISTINGS, help: LISTINGS.join(", ") },
-    { name: "FILTER", isOptional: true, isRest: true, help: "only rows with these words" },
-  ],
-  flags: [
-    {
-      ...{ name: "filter", value: "TEXT", isRepeatable: true },
-      help: "only rows with these words; for a filter without WHAT",
-    },
-    { name: "host", value: "HOST", names: "host", help: "only rows about this host" },
-    { name: "state", value: "STATE", help: "only rows in this state: held, waiting, drained, …" },
-    { name: "sort", value: "COLUMN", help: "sort by this column; -COLUMN for the largest first" },
-    { name: "reverse", help: "reverse the order" },
-    { name: "columns", value: "A,B,…", help: "these columns, in this order; `help` lists all columns" },
-    { name: "wide", short: "w", help: "all columns at full width" },
-    { name: "all", short: "a", help: "also locks and resources that are free" },
-    { name: "limit", value: "N", help: "only the first N rows" },
-    { name: "watch", help: "update continuously: a live table, or JSON lines on a pipe" },
-    { name: "ascii", help: "only ASCII characters" },
-    { name: "json", help: "as JSON; docs/json.md describes it" },
-  ],
-  settings: CONNECTION_SETTINGS,
-  examples: [
-    ["signalbox ls", "everything that is held or waited for"],
-    ["signalbox ls --state drained", "what is drained, and who still holds it"],
-    ["signalbox ls queues host:web1", "who waits on web1"],
-    ["signalbox ls locks --all --sort -since", "all locks, the longest held first"],
-    ["signalbox ls history state:failed --limit 10", "which runs failed recently?"],
-    ["signalbox ls schedules state:late", "which schedules are late?"],
-    ["signalbox ls problems", "is anything wrong?"],
-    ["signalbox ls --watch", "a live table"],
-    ["signalbox ls drains --json | jq .rows", "for programs"],
-  ],
+  args: {
+    "[WHAT]": { choices: LISTINGS, help: LISTINGS.join(", ") },
+    "[FILTER...]": "only rows with these words",
+  },
+  flags: {
+    "--filter TEXT": { isRepeatable: true, help: "only rows with these words; for a filter without WHAT" },
+    "--host HOST": { names: "host", help: "only rows about this host" },
+    "--state STATE": "only rows in this state: held, waiting, drained, …",
+    "--sort COLUMN": "sort by this column; -COLUMN for the largest first",
+    "--reverse": "reverse the order",
+    "--columns A,B,…": "these columns, in this order; `help` lists all columns",
+    "-w, --wide": "all columns at full width",
+    "-a, --all": "also locks and resources that are free",
+    "--limit N": "only the first N rows",
+    "--watch": "update continuously: a live table, or JSON lines on a pipe",
+    "--ascii": "only ASCII characters",
+    "--json": "as JSON; docs/json.md describes it",
+  },
+  examples: {
+    "signalbox ls": "everything that is held or waited for",
+    "signalbox ls --state drained": "what is drained, and who still holds it",
+    "signalbox ls queues host:web1": "who waits on web1",
+    "signalbox ls locks --all --sort -since": "all locks, the longest held first",
+    "signalbox ls history state:failed --limit 10": "which runs failed recently?",
+    "signalbox ls schedules state:late": "which schedules are late?",
+    "signalbox ls problems": "is anything wrong?",
+    "signalbox ls --watch": "a live table",
+    "signalbox ls drains --json | jq .rows": "for programs",
+  },
   load: () => import("./ls.impl.ts"),
-};
+});

@@ -8,31 +8,29 @@ import {
   judgeHostByClaims,
 } from "../../../model/detail/host.ts";
 import { type Claim, findClaimHost } from "../../../model/snapshot/claims.ts";
-import type { Snapshot } from "../../../model/snapshot/snapshot.ts";
+import type { Collection, Snapshot } from "../../../model/snapshot/snapshot.ts";
 import { toDrainJson } from "../../../model/tables/cells.ts";
 import { VIEWS, type ViewId } from "../../../model/tables/index.ts";
 import type { ViewContext } from "../../../model/views/view.ts";
 import { buildViewContext } from "../../../model/views/view-context.ts";
-import { QUEUE_COLLECTIONS } from "../../read-snapshot.ts";
 import {
   buildRecentAuditRange,
+  QUEUE_COLLECTIONS,
   readEntryLiveness,
   readSnapshotRanges,
   throwUnknownName,
-} from "../../snapshot-ranges.ts";
+} from "../../read-snapshot.ts";
 import type { CommandContext } from "../../store-command.ts";
 import { type DetailDocument, toClaimRow, toRunnersJson } from "./show-json.ts";
+
+const COLLECTIONS: readonly Collection[] = [...QUEUE_COLLECTIONS, "hosts"];
 
 /**
  * Shows a host. Reads all queues, because its runs may be in any of them.
  * @throws SignalboxError 1 if nothing names the host
  */
 export async function showHost(context: CommandContext, name: string): Promise<DetailDocument> {
-  const snapshot = await readSnapshotRanges(
-    context,
-    [...QUEUE_COLLECTIONS, "hosts"],
-    [buildRecentAuditRange(context)],
-  );
+  const snapshot = await readSnapshotRanges(context, COLLECTIONS, [buildRecentAuditRange(context)]);
   const sight = findHostState(snapshot, name, context.clock.getWallTime());
   if (sight === undefined) return throwUnknownName("host", name, snapshot.hosts.keys());
   const entries = listFirstEntries(sight.claims);
@@ -56,11 +54,7 @@ export async function showHost(context: CommandContext, name: string): Promise<D
 
 /** Shows a group and the runs on its hosts. @throws SignalboxError 1 if it does not exist */
 export async function showGroup(context: CommandContext, name: string): Promise<DetailDocument> {
-  const snapshot = await readSnapshotRanges(
-    context,
-    [...QUEUE_COLLECTIONS, "hosts"],
-    [buildRecentAuditRange(context)],
-  );
+  const snapshot = await readSnapshotRanges(context, COLLECTIONS, [buildRecentAuditRange(context)]);
   const sight = findGroupState(snapshot, name, context.clock.getWallTime());
   if (sight === undefined) return throwUnknownName("group", name, snapshot.groups.keys());
   const liveness = await readEntryLiveness(context, listFirstEntries(spreadOverHosts(sight.claims)));

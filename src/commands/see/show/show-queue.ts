@@ -11,13 +11,13 @@ import { buildViewContext } from "../../../model/views/view-context.ts";
 import { isHolding } from "../../../protocol/admission.ts";
 import type { QueueKind } from "../../../protocol/keys.ts";
 import type { QueueEntry } from "../../../protocol/ticket.ts";
-import { QUEUE_COLLECTIONS } from "../../read-snapshot.ts";
 import {
   buildRecentAuditRange,
+  QUEUE_COLLECTIONS,
   readEntryLiveness,
   readSnapshotRanges,
   toSingleKeyRange,
-} from "../../snapshot-ranges.ts";
+} from "../../read-snapshot.ts";
 import type { CommandContext } from "../../store-command.ts";
 import { type DetailDocument, toRunnersJson } from "./show-json.ts";
 

@@ -1,23 +1,18 @@
 import { filterAuditRecords } from "../../../model/detail/detail.ts";
 import { buildRunDetail } from "../../../model/detail/run.ts";
 import { explain } from "../../../model/explain/explain.ts";
-import {
-  buildClaims,
-  type Claim,
-  findClaimsByWord,
-  formatTicketOwner,
-} from "../../../model/snapshot/claims.ts";
+import { buildClaims, type Claim, formatTicketOwner } from "../../../model/snapshot/claims.ts";
 import type { Snapshot } from "../../../model/snapshot/snapshot.ts";
 import { buildViewContext } from "../../../model/views/view-context.ts";
 import { findOnlyClaim } from "../../find-only-claim.ts";
-import { QUEUE_COLLECTIONS } from "../../read-snapshot.ts";
 import {
   buildRecentAuditRange,
+  QUEUE_COLLECTIONS,
   readEntryLiveness,
   readSnapshotRanges,
   retryCompacted,
   throwUnknownName,
-} from "../../snapshot-ranges.ts";
+} from "../../read-snapshot.ts";
 import type { CommandContext } from "../../store-command.ts";
 import { type DetailDocument, toClaimRow, toExplanationJson, toRunnerJson } from "./show-json.ts";
 import { addHistories, listConcernedEntries } from "./why-snapshot.ts";
@@ -48,7 +43,7 @@ export async function showRun(context: CommandContext, word: string): Promise<De
 /** @throws SignalboxError 1 if no run matches, or several do */
 function findRun(snapshot: Snapshot, word: string): Claim {
   const claims = buildClaims(snapshot);
-  const claim = findOnlyClaim(word, findClaimsByWord(claims, word));
+  const claim = findOnlyClaim(word, claims);
   return claim ?? throwUnknownName("run", word, listNames(claims), ", or it has ended");
 }
 

@@ -9,7 +9,7 @@ import {
   readSnapshotRanges,
   throwUnknownName,
   toSingleKeyRange,
-} from "../../snapshot-ranges.ts";
+} from "../../read-snapshot.ts";
 import type { CommandContext } from "../../store-command.ts";
 import type { DetailDocument } from "./show-json.ts";
 
@@ -23,8 +23,10 @@ export async function showSchedule(context: CommandContext, id: string): Promise
   const liveness = await readEntryLiveness(context, executions);
   const wall = clock.getWallTime();
   const detail = buildScheduleDetail(snapshot, id, { wall, sessions: liveness });
-  if (detail === undefined)
-    return throwUnknownName("schedule", id, await readScheduleIds(context, snapshot.revision));
+  if (detail === undefined) {
+    const all = await readSnapshotRanges(context, ["schedules"], [], snapshot.revision);
+    return throwUnknownName("schedule", id, all.schedules.keys());
+  }
   const [row] = schedulesView.buildRows(snapshot, buildViewContext(snapshot, wall));
   const outcomes = parseOutcomes(snapshot.outcomes.get(id));
   return {
@@ -36,9 +38,4 @@ export async function showSchedule(context: CommandContext, id: string): Promise
       audit: filterAuditRecords(snapshot.audit, (target) => isAboutSchedule(target, id)),
     },
   };
-}
-
-/** Reads the ids of all schedules, to suggest one. */
-async function readScheduleIds(context: CommandContext, revision: bigint): Promise<Iterable<string>> {
-  return (await readSnapshotRanges(context, ["schedules"], [], revision)).schedules.keys();
 }

@@ -1,4 +1,3 @@
-import { EXIT } from "../../../base/errors.ts";
 import { validateName } from "../../../protocol/names.ts";
 import { type CommandContext, createStoreCommand } from "../../store-command.ts";
 import { formatJsonDocument } from "../../table.ts";
@@ -15,7 +14,6 @@ export const execute = createStoreCommand(async ({ args: [kind = "", name = ""],
   const style = detectOutputStyle(io, { ascii: false, wide: false });
   if (flags.json) io.writeOutput(formatJsonDocument({ revision, kind, ...document }));
   else io.writeOutput(`${renderDetailText(detail, style).join("\n")}\n`);
-  return EXIT.ok;
 });
 
 function readDetail(context: CommandContext, kind: string, name: string): Promise<DetailDocument> {

@@ -1,6 +1,6 @@
-import { CONNECTION_SETTINGS, type Command } from "../../spec.ts";
+import { declareCommand } from "../../declare-command.ts";
 
-export const showCommand: Command = {
+export const showCommand = declareCommand({
   id: "show",
   topic: "See",
   brief: "everything about one lock, resource, host, run, group or schedule",
@@ -11,26 +11,21 @@ export const showCommand: Command = {
       " if its session has ended. If the holder of a lock is not alive, the other runs of its host show whether the host is alive." +
       " etcd restarts sessions in full when its leader changes, so a runner may look alive for one time to live too long.",
   ],
-  args: [
-    {
-      name: "KIND",
-      choices: ["lock", "resource", "host", "run", "group", "schedule"],
-      help: "kind of object",
-    },
-    { name: "NAME", names: "lock", help: "its name; for a run its id, the beginning of its id, or HOST:PID" },
-  ],
-  flags: [{ name: "json", help: "as JSON" }],
-  settings: CONNECTION_SETTINGS,
-  examples: [
-    ["signalbox show lock invoices", "holder, queue, history, actions of operators"],
-    ["signalbox show host web1.example.com", "what runs and waits there"],
-    ["signalbox show schedule backup", "its times, its workers, its last runs and their output"],
-    ["signalbox show run web1.example.com:3121 --json", "for programs"],
-  ],
+  args: {
+    KIND: { choices: ["lock", "resource", "host", "run", "group", "schedule"], help: "kind of object" },
+    NAME: { names: "lock", help: "its name; for a run its id, the beginning of its id, or HOST:PID" },
+  },
+  flags: { "--json": "as JSON" },
+  examples: {
+    "signalbox show lock invoices": "holder, queue, history, actions of operators",
+    "signalbox show host web1.example.com": "what runs and waits there",
+    "signalbox show schedule backup": "its times, its workers, its last runs and their output",
+    "signalbox show run web1.example.com:3121 --json": "for programs",
+  },
   load: () => import("./show.impl.ts"),
-};
+});
 
-export const why: Command = {
+export const why = declareCommand({
   id: "why",
   topic: "See",
   brief: "why a run waits: runs ahead, missing units, drains",
@@ -41,19 +36,17 @@ export const why: Command = {
       " that took at least as long, and the usual time of each run between. There is no estimate if fewer than 3 runs are" +
       " recorded, if a drain stops the queue, or if the first run waits for a lease.",
   ],
-  args: [
-    {
-      name: "RUN|LOCK",
+  args: {
+    "RUN|LOCK": {
       names: ["lock", "resource"],
       help: "a run (its id, the beginning of its id, or HOST:PID), a lock or a resource",
     },
-  ],
-  flags: [{ name: "json", help: "as JSON" }],
-  settings: CONNECTION_SETTINGS,
-  examples: [
-    ["signalbox why invoices", "why does no run get this lock?"],
-    ["signalbox why web2.example.com:911", "why does this run wait?"],
-    ["signalbox why invoices --json | jq -r '.explanations[0].estimate.p95'", "for programs: in ms"],
-  ],
+  },
+  flags: { "--json": "as JSON" },
+  examples: {
+    "signalbox why invoices": "why does no run get this lock?",
+    "signalbox why web2.example.com:911": "why does this run wait?",
+    "signalbox why invoices --json | jq -r '.explanations[0].estimate.p95'": "for programs: in ms",
+  },
   load: () => import("./why.impl.ts"),
-};
+});

@@ -3,7 +3,7 @@ import type { Claim } from "../../../model/snapshot/claims.ts";
 import { findNamedQueue, type Snapshot } from "../../../model/snapshot/snapshot.ts";
 import { isHolding } from "../../../protocol/admission.ts";
 import type { QueueEntry } from "../../../protocol/ticket.ts";
-import { readSnapshotRanges, toSingleKeyRange } from "../../snapshot-ranges.ts";
+import { readSnapshotRanges, toSingleKeyRange } from "../../read-snapshot.ts";
 import type { CommandContext } from "../../store-command.ts";
 
 /**

@@ -1,24 +1,18 @@
-import { EXIT } from "../../../base/errors.ts";
 import { findNameFault, quoteText } from "../../../base/text.ts";
 import { explain } from "../../../model/explain/explain.ts";
 import { formatExplanation } from "../../../model/explain/explain-text.ts";
-import {
-  buildClaims,
-  type Claim,
-  findClaimsByWord,
-  formatTicketOwner,
-} from "../../../model/snapshot/claims.ts";
+import { buildClaims, type Claim, formatTicketOwner } from "../../../model/snapshot/claims.ts";
 import { findNamedQueue, type Snapshot } from "../../../model/snapshot/snapshot.ts";
 import { isHolding } from "../../../protocol/admission.ts";
 import { findOnlyClaim } from "../../find-only-claim.ts";
-import { QUEUE_COLLECTIONS } from "../../read-snapshot.ts";
 import {
+  QUEUE_COLLECTIONS,
   readEntryLiveness,
   readSnapshotRanges,
   retryCompacted,
   throwUnknownName,
   toSingleKeyRange,
-} from "../../snapshot-ranges.ts";
+} from "../../read-snapshot.ts";
 import { type CommandContext, createStoreCommand } from "../../store-command.ts";
 import { formatJsonDocument } from "../../table.ts";
 import { wrapProseLines } from "../detail.ts";
@@ -43,12 +37,11 @@ export const execute = createStoreCommand(async ({ args: [word = ""], flags }, i
   if (flags.json) {
     const documents = explanations.map((one) => toExplanationJson(one, liveness));
     io.writeOutput(formatJsonDocument({ revision: snapshot.revision, explanations: documents, notes }));
-    return EXIT.ok;
+    return;
   }
   const lines = explanations.flatMap((one) => formatExplanation(one, { wall, sessions: liveness }));
   const style = detectOutputStyle(io, { ascii: false, wide: false });
   io.writeOutput(`${wrapProseLines([...lines, ...notes], style).join("\n")}\n`);
-  return EXIT.ok;
 });
 
 /** Reads the necessary snapshot and finds what the word matches. */
@@ -73,7 +66,7 @@ async function matchWord(context: CommandContext, snapshot: Snapshot, word: stri
       notes: queues.flatMap((queue) => queue?.notes ?? []),
     };
   }
-  const claim = findOnlyClaim(word, findClaimsByWord(all, word));
+  const claim = findOnlyClaim(word, all);
   if (claim !== undefined) return { claims: [claim], notes: [] };
   const free = await explainFree(context, snapshot, word);
   if (free !== undefined) return { claims: [], notes: [free] };

@@ -30,7 +30,7 @@ export function buildCronlockSettings(
     ...buildConnectionSettings(parsed, readConfig),
     connectTimeout: {
       ...createSecondsSetting(parsed.connectTimeout, "CRONLOCK_RECONNECT_ATTEMPTS"),
-      ...getMinimumConnectTimeout(parsed),
+      ...(parsed.connectTimeout === 0 && { value: "100ms" }), // a single attempt without a pause still takes time
     },
     grace: createSecondsSetting(parsed.grace, "CRONLOCK_GRACE"),
     maxHold: createSecondsSetting(parsed.release, "CRONLOCK_RELEASE"),
@@ -39,16 +39,11 @@ export function buildCronlockSettings(
   };
 }
 
-/** Returns the minimum connect timeout: a single attempt without a pause still takes time. */
-function getMinimumConnectTimeout({ connectTimeout: patience }: CronlockOptions): { value?: string } {
-  return patience === 0 ? { value: "100ms" } : {};
-}
-
 function buildConnectionSettings(
   parsed: CronlockOptions,
   readConfig: () => SignalboxConfig,
 ): RequestedSettings {
-  const { endpoints, login, database, getSource } = parsed;
+  const { endpoints, database, getSource } = parsed;
   const tls = getSource("CRONLOCK_TLS");
   return {
     ...(endpoints !== undefined && { endpoints }),
@@ -61,8 +56,16 @@ function buildConnectionSettings(
     ...(database > 0 && {
       prefix: { value: `${readConfig().prefix}db${database}/`, source: getSource("CRONLOCK_DB") },
     }),
-    ...(login?.user !== undefined && { user: { value: login.user, source: login.source } }),
-    ...(login !== undefined && { password: { value: login.password, source: login.source } }),
+    ...buildLoginSettings(parsed),
+  };
+}
+
+export function buildLoginSettings({ login }: CronlockOptions): RequestedSettings {
+  if (login === undefined) return {};
+  const { user, password, source } = login;
+  return {
+    ...(user !== undefined && { user: { value: user, source } }),
+    password: { value: password, source },
   };
 }
 

@@ -1,7 +1,6 @@
 import type { ShellCommand } from "../../../syntax/shell-parser.ts";
 import type { Markers } from "./markers.ts";
-import type { ToolStart } from "./tools.ts";
-import type { WrappedCommand } from "./wrappers.ts";
+import type { ToolStart, WrappedCommand } from "./tools.ts";
 
 /** What the translation of a line needs besides the line. */
 export interface TranslationContext {

@@ -90,14 +90,9 @@ export function checkVariablesReach(
 ): void {
   const own = OWN_VARIABLES[tool];
   const at = words.findIndex((word) => APART.test(word));
-  const inside = words
-    .slice(at + 1)
-    .filter((word) => ASSIGNMENT.test(word))
-    .map(getVariableName);
-  const outside = words
-    .slice(0, at)
-    .filter((word) => ASSIGNMENT.test(word))
-    .map(getVariableName);
+  const listAssigned = (some: readonly string[]) =>
+    some.filter((word) => ASSIGNMENT.test(word)).map(getVariableName);
+  const [outside, inside] = [listAssigned(words.slice(0, at)), listAssigned(words.slice(at + 1))];
   const kept = [...variables.keys(), ...outside].find((name) => own?.test(name) && !inside.includes(name));
   if (kept === undefined) return;
   const wrapper = words[at] ?? "";

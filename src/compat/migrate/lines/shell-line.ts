@@ -10,10 +10,9 @@ import type { TextEdit } from "./edits.ts";
 import type { TranslationContext } from "./located-command.ts";
 import { hasPrivateUseCharacters, Markers } from "./markers.ts";
 import { checkVariablesReach, findChangedVariables, PrecedingCommands } from "./preceding-commands.ts";
-import { findToolStart, hasToolName } from "./tools.ts";
+import { findToolStart, hasToolName, unwrapCommand } from "./tools.ts";
 import { translateCommand } from "./translate.ts";
 import { UntranslatableError } from "./untranslatable-error.ts";
-import { unwrapCommand } from "./wrappers.ts";
 
 /** The result of rewriting a shell line. */
 interface ShellRewrite {
@@ -74,22 +73,19 @@ interface CommandInLine {
   preceding: PrecedingCommands;
 }
 
-function rewriteCommand(
-  { text, command, markers, preceding }: CommandInLine,
-  context: TranslationContext,
-  depth: number,
-): ShellRewrite {
+function rewriteCommand(place: CommandInLine, context: TranslationContext, depth: number): ShellRewrite {
+  const { text, command, markers, preceding } = place;
   const { words } = command;
   const wrapped = unwrapCommand(words);
   const { start } = wrapped;
-  if (start === undefined) return rewriteNestedShell(text, command, markers, context, depth);
+  if (start === undefined) return rewriteNestedShell(place, context, depth);
   const inner = buildInnerToolNotes(words, start.at + start.length);
   if (start.tool === "run") return { edits: [], tools: ["run"], notes: inner };
   if (wrapped.isApart) checkVariablesReach(start.tool, words.slice(0, start.at), context.variables);
   const sourced = preceding.buildNotes(start.tool, markers);
   const variables = applyAssignments(context.variables, words.slice(0, start.at));
-  const place = { text, command, wrapped: { ...wrapped, start }, markers };
-  const { edits, notes } = translateCommand(place, { ...context, variables });
+  const located = { text, command, wrapped: { ...wrapped, start }, markers };
+  const { edits, notes } = translateCommand(located, { ...context, variables });
   return {
     edits,
     tools: [start.tool],
@@ -118,9 +114,7 @@ function buildPathNotes(words: readonly string[], at: number, length: number): s
 
 /** Rewrites the text that a shell receives with `-c`, if its quotes can be kept. */
 function rewriteNestedShell(
-  text: string,
-  command: ShellCommand,
-  markers: Markers,
+  { text, command, markers }: CommandInLine,
   context: TranslationContext,
   depth: number,
 ): ShellRewrite {

@@ -1,5 +1,5 @@
 import { findLockToolAt } from "../../../syntax/lock-tools.ts";
-import { getBaseName } from "../../../syntax/shell-wrappers.ts";
+import { getBaseName, type UnwrappedCommand, unwrapWords } from "../../../syntax/shell-wrappers.ts";
 import { translateConsul } from "../../consul/translate.ts";
 import { translateCronlock, translateGolock } from "../../cronlock/translate.ts";
 import { translateEtcdctl } from "../../etcdctl/translate.ts";
@@ -9,10 +9,10 @@ import { translateDotlockfile } from "../../lock-tools/dotlockfile.ts";
 import { translateLckdo } from "../../lock-tools/lckdo.ts";
 import { translateLockf } from "../../lock-tools/lockf.ts";
 import { translateLockrun } from "../../lock-tools/lockrun.ts";
-import { refuseKeepRunning, refuseRunThisOne, translateRunOne } from "../../lock-tools/run-one.ts";
+import { refuseKeepRunning, refuseRunThisOne, refuseTwoStepTool } from "../../lock-tools/refused-tools.ts";
+import { translateRunOne } from "../../lock-tools/run-one.ts";
 import { translateSem } from "../../lock-tools/sem.ts";
 import { translateSolo } from "../../lock-tools/solo.ts";
-import { refuseTwoStepTool } from "../../lock-tools/two-step-tool.ts";
 import { translateWithLockEx } from "../../lock-tools/with-lock-ex.ts";
 import { translateSetlock } from "../../setlock/translate.ts";
 import { translateSwitchman } from "../../switchman/translate.ts";
@@ -80,4 +80,16 @@ export function findToolStart(words: readonly string[], at: number): ToolStart |
 /** Whether a text contains the name of a tool. */
 export function hasToolName(text: string): boolean {
   return Object.keys(TOOLS).some((tool) => new RegExp(`(?<![\\w.-])${tool}(?![\\w.-])`).test(text));
+}
+
+/** The words of a command: those before the program, and the program. */
+export interface WrappedCommand extends UnwrappedCommand {
+  /** The tool that is started, if any. */
+  start: ToolStart | undefined;
+}
+
+/** Finds what a command starts, after assignments (`A=b`) and wrappers (`nice -n 10`, `sudo -u x`, `env A=b`). */
+export function unwrapCommand(words: readonly string[]): WrappedCommand {
+  const found = unwrapWords(words, (at) => findToolStart(words, at) !== undefined);
+  return { ...found, start: findToolStart(words, found.program) };
 }

@@ -41,9 +41,11 @@ export function translateCommand(located: LocatedCommand, context: TranslationCo
     throw new UntranslatableError(
       `signalbox ${start.tool} already takes the lock of signalbox run; it needs nothing around it`,
     );
+  const head = formatRunStart(located, context.program, asRun.options);
+  const at = getWordRange(located, start.at, start.at + 1).start;
   const edits = context.around
-    ? [buildWrapping(located, context, asRun)]
-    : buildReplacement(located, context, asRun, words);
+    ? [{ start: at, end: at, text: `${head} ` }]
+    : buildReplacement(located, head, words, asRun.command);
   return {
     edits: [...credentials, ...edits],
     notes: [
@@ -86,35 +88,24 @@ function buildAroundNotes(tool: string, { around }: TranslationContext): string[
   ];
 }
 
+/** @param head  the line from its program to `--` */
 function buildReplacement(
   located: LocatedCommand,
-  context: TranslationContext,
-  asRun: TranslatedRun,
+  head: string,
   words: readonly string[],
+  job: readonly string[],
 ): TextEdit[] {
   const { command, wrapped, markers } = located;
-  const kept = countKeptTail(words, asRun.command, markers);
+  const kept = countKeptTail(words, job, markers);
   const bound = command.words.length - kept;
-  const fresh = asRun.command.slice(0, asRun.command.length - kept);
+  const fresh = job.slice(0, job.length - kept);
   checkReplacedText(located, bound);
   checkWords(located, bound, fresh);
-  const text = [
-    formatRunStart(located, context, asRun),
-    ...fresh.map((word) => markers.formatWord(word)),
-  ].join(" ");
+  const text = [head, ...fresh.map((word) => markers.formatWord(word))].join(" ");
   return [...removeOwnAssignments(located), { ...getWordRange(located, wrapped.start.at, bound), text }];
 }
 
-function buildWrapping(located: LocatedCommand, context: TranslationContext, asRun: TranslatedRun): TextEdit {
-  const { start } = getWordRange(located, located.wrapped.start.at, located.wrapped.start.at + 1);
-  return { start, end: start, text: `${formatRunStart(located, context, asRun)} ` };
-}
-
-function formatRunStart(
-  located: LocatedCommand,
-  { program }: TranslationContext,
-  { options }: TranslatedRun,
-): string {
+function formatRunStart(located: LocatedCommand, program: string, options: readonly string[]): string {
   const { start } = located.wrapped;
   const own = start.length === 2 ? getWordSource(located, start.at) : program;
   return [own, "run", ...options.map((word) => located.markers.formatWord(word)), "--"].join(" ");

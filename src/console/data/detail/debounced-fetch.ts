@@ -1,4 +1,4 @@
-import { readSnapshotRanges, toSingleKeyRange } from "../../../commands/snapshot-ranges.ts";
+import { readSnapshotRanges, toSingleKeyRange } from "../../../commands/read-snapshot.ts";
 import type { CommandContext } from "../../../commands/store-command.ts";
 import type { Snapshot } from "../../../model/snapshot/snapshot.ts";
 

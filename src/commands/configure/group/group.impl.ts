@@ -7,22 +7,39 @@ import { validateName } from "../../../protocol/names.ts";
 import { createActionCommand } from "../../outcome/action-command.ts";
 import { readSnapshot } from "../../read-snapshot.ts";
 import type { ActionImplementation } from "../../spec.ts";
-import { ConfigChangeCommand } from "../config-change-command.ts";
+import { changeConfigEntry } from "../change-config-entry.ts";
 import { IMPACT_COLLECTIONS } from "../config-snapshot.ts";
 
+/** A group, and the complete configuration. */
+interface GroupPlace {
+  name: string;
+  snapshot: Snapshot;
+}
+
 /** Computes the new members of a group. */
-export type MembersUpdate = (
+type MembersUpdate = (
   /** Undefined if the group does not exist; empty if it cannot be read. */
   before: readonly string[] | undefined,
   given: readonly string[],
-  /** The group, and the complete configuration. */
-  where: { name: string; snapshot: Snapshot },
+  where: GroupPlace,
 ) => readonly string[] | undefined;
 
+export const setMembers = createGroupCommand((_, given) => given);
+export const addMembers = createGroupCommand((before, given, where) => {
+  if (given.length === 0) throw new UsageError("MEMBER is missing: the host or group to add");
+  return [...getCurrentMembers(before, where), ...given];
+});
+export const removeMembers = createGroupCommand((before, given, where) => {
+  if (given.length === 0) throw new UsageError("MEMBER is missing: the host or group to remove");
+  const gone = new Set(given);
+  return getCurrentMembers(before, where).filter((member) => !gone.has(member));
+});
+export const deleteGroup = createGroupCommand(() => undefined);
+
 /** Creates a command that changes one group: `GROUP MEMBER...`. */
-export function createGroupCommand(updateMembers: MembersUpdate): ActionImplementation {
-  return createActionCommand(async (call, io, context) => {
-    const [given = "", ...members] = call.args;
+function createGroupCommand(updateMembers: MembersUpdate): ActionImplementation {
+  return createActionCommand(async (context) => {
+    const [given = "", ...members] = context.call.args;
     const name = validateName("group", given);
     for (const member of members) checkMember(member);
     const snapshot = await readSnapshot(context, IMPACT_COLLECTIONS);
@@ -31,22 +48,15 @@ export function createGroupCommand(updateMembers: MembersUpdate): ActionImplemen
     const wanted = updateMembers(before, members, { name, snapshot });
     const after = wanted && normalizeMembers(wanted);
     const isSame = kept?.fault === undefined && JSON.stringify(before) === JSON.stringify(after);
-    const nothing =
-      before === undefined
-        ? `group ${quoteText(name)} does not exist: nothing to change`
-        : `group ${quoteText(name)} is up to date: nothing to change`;
-    const draft = { action: "group", target: `group ${name}`, snapshot, nothing } as const;
-    return await new ConfigChangeCommand(call, io, context, {
-      ...draft,
-      notes: kept?.fault === undefined ? [] : [`group ${quoteText(name)} could not be read: ${kept.fault}`],
-      changes: isSame ? [] : [{ kind: "group", name, before, after }],
-    }).run();
+    const changes = isSame ? [] : [{ kind: "group", name, before, after } as const];
+    return await changeConfigEntry(context, { kind: "group", name, snapshot }, changes);
   });
 }
 
 /** Returns the members of a group that is changed, not replaced. @throws ConfigError if there is nothing to change */
-export function getCurrentMembers(
-  ...[before, , { name, snapshot }]: Parameters<MembersUpdate>
+function getCurrentMembers(
+  before: readonly string[] | undefined,
+  { name, snapshot }: GroupPlace,
 ): readonly string[] {
   const fault = snapshot.groups.get(name)?.fault;
   if (fault !== undefined)

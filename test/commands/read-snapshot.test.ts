@@ -1,6 +1,6 @@
 /** Reads of commands: all data are from one revision. */
 import { describe, expect, it } from "vitest";
-import { retryCompacted } from "../../src/commands/snapshot-ranges.ts";
+import { retryCompacted } from "../../src/commands/read-snapshot.ts";
 import { StoreError } from "../../src/etcd/store.ts";
 
 describe("a read in several steps", () => {

@@ -1,3 +1,0 @@
-import { createResourceCommand } from "./resource-change.ts";
-
-export const { execute, perform } = createResourceCommand(() => undefined);

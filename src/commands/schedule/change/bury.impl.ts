@@ -1,4 +1,0 @@
-import { buildBuryMutation } from "../../../work/schedules/schedule-mutations.ts";
-import { createKeysCommand } from "./keys-command.ts";
-
-export const { execute, perform } = createKeysCommand("Delete the dead letters of", buildBuryMutation);

@@ -1,7 +1,0 @@
-import { buildTriggerMutation } from "../../../work/schedules/schedule-mutations.ts";
-import { parseInstantFlag } from "../instant.ts";
-import { createKeysCommand } from "./keys-command.ts";
-
-export const { execute, perform } = createKeysCommand("Trigger", (ids, call, context) =>
-  buildTriggerMutation(ids, parseInstantFlag(call, "dead", "UTC", context.clock.getWallTime())),
-);

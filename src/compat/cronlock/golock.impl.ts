@@ -1,3 +1,0 @@
-import { createFrontEnd } from "./front-end.ts";
-
-export const execute = createFrontEnd("golock");
