@@ -20,7 +20,11 @@ type Node = { type: string } & Record<string, unknown>;
 /** @param source  TypeScript, or TSX */
 export function findDeclarations(source: string, isTsx: boolean): Declarations {
   // Offsets count from an unknown base. A statement in front has the first one, whatever comments the source begins with.
-  const ast = parseSync(`;${source.replace(/^#!/, "//")}`, { syntax: "typescript", tsx: isTsx, target: "es2024" });
+  const ast = parseSync(`;${source.replace(/^#!/, "//")}`, {
+    syntax: "typescript",
+    tsx: isTsx,
+    target: "es2024",
+  });
   const found: Declarations = { functions: [], exports: [], aliases: [] };
   visit(ast as unknown as Node, found, (ast.body[0]?.span.start ?? 0) + 1);
   return found;

@@ -32,8 +32,7 @@ export async function readExistingSchedule(context: CommandContext, given: strin
 }
 
 /**
- * Parses --cron and --timezone, or a cron text in place of KEY. A text with a space or an @ at its start is taken for a
- * cron text, because ids hardly contain these.
+ * Parses --cron and --timezone, or a cron text in place of KEY.
  * @returns undefined if KEY names a schedule
  * @throws UsageError, CronError
  */
@@ -43,10 +42,15 @@ export function parseCronArgument(call: Call): { cron: string; timezone: string 
   const zone = getTextFlag(call, "timezone");
   if (flag !== undefined && key !== undefined)
     throw new UsageError("KEY and --cron exclude each other; leave one of them out");
-  const cron = flag ?? (key !== undefined && /^@|\s/.test(key.trim()) ? key : undefined);
+  const cron = flag ?? (key !== undefined && isCronText(key) ? key : undefined);
   if (cron === undefined && zone !== undefined)
     throw new UsageError("--timezone needs a cron text: a schedule has its own time zone");
   if (cron === undefined) return undefined;
   parseCron(cron);
   return { cron, timezone: checkZone(zone ?? "UTC") };
+}
+
+/** Whether a text in place of an id is a cron text: it has a space, or an @ at its start. Ids hardly contain these. */
+export function isCronText(text: string): boolean {
+  return /^@|\s/.test(text.trim());
 }

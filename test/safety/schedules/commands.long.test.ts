@@ -178,7 +178,15 @@ describe("an operator's day", () => {
       78,
       expect.stringMatching(/cannot be read/),
     ]);
-    expect((await schedule(namespace, "lint", "--cron", "0 0 30 2 *")).code).toBe(1);
+    for (const never of [["--cron", "0 0 30 2 *"], ["0 0 30 2 *"]])
+      expect(await schedule(namespace, "lint", ...never)).toMatchObject({
+        code: 1,
+        stdout: expect.stringMatching(/never/),
+      });
+    expect(await runRefused(namespace, "lint", "a", "--timezone", "UTC")).toEqual([
+      64,
+      expect.stringMatching(/--timezone needs a cron text/),
+    ]);
   });
 
   it("lists dead letters and runs one again", async () => {

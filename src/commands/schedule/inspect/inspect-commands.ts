@@ -67,13 +67,13 @@ export const scheduleLint = declareCommand({
   topic: "Schedule",
   brief: "report likely mistakes in schedules",
   about: [
-    "Without a KEY, checks all schedules. The exit code is 1 if there are errors; warnings and hints do not change it.",
+    "Without a KEY, checks all schedules. A cron text may stand in place of KEY. The exit code is 1 if there are errors; warnings and hints do not change it.",
   ],
   args: { "[KEY...]": KEY },
   flags: { ...CRON, ...ZONE, "--json": "as JSON" },
   examples: {
     "signalbox schedule lint": "check all schedules",
-    "signalbox schedule lint --cron '0 2 30 2 *'": "check a cron text before you use it",
+    "signalbox schedule lint '0 2 30 2 *'": "check a cron text before you use it",
   },
   load: () => import("./lint.impl.ts"),
 });

@@ -16,12 +16,16 @@ import { getTextFlag } from "../../command-line/flags.ts";
 import type { Call, CommandExecutor, CommandIo } from "../../spec.ts";
 import { createStoreCommand } from "../../store-command.ts";
 import { formatJsonDocument } from "../../table.ts";
+import { isCronText } from "../read-schedule.ts";
 import { lintSchedule, type ScheduleLintFinding } from "./lint-schedule.ts";
 
 export const execute: CommandExecutor = async (call, io) => {
-  const cron = getTextFlag(call, "cron");
+  const [key = ""] = call.args;
+  const flag = getTextFlag(call, "cron");
+  const cron = flag ?? (call.args.length === 1 && isCronText(key) ? key : undefined);
   if (cron === undefined) return await lintSchedules(call, io);
-  if (call.args.length > 0) throw new UsageError("KEY and --cron exclude each other; leave one of them out");
+  if (flag !== undefined && call.args.length > 0)
+    throw new UsageError("KEY and --cron exclude each other; leave one of them out");
   const zone = checkZone(getTextFlag(call, "timezone") ?? "UTC");
   return printRemarks(
     call,
@@ -33,7 +37,7 @@ export const execute: CommandExecutor = async (call, io) => {
 
 const lintSchedules = createStoreCommand(async (call, io, context) => {
   if (getTextFlag(call, "timezone") !== undefined)
-    throw new UsageError("--timezone needs --cron: a schedule has its own time zone");
+    throw new UsageError("--timezone needs a cron text: a schedule has its own time zone");
   const ids = call.args.map((id) => validateName("schedule", id));
   const sight = await (ids.length === 0
     ? readAllStoredSchedules(context, context.signal)
