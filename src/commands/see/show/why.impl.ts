@@ -39,7 +39,7 @@ export const execute = createStoreCommand(async ({ args: [word = ""], flags }, i
     io.writeOutput(formatJsonDocument({ revision: snapshot.revision, explanations: documents, notes }));
     return;
   }
-  const lines = explanations.flatMap((one) => formatExplanation(one, wall, liveness));
+  const lines = explanations.flatMap((one) => formatExplanation(one, { wall, sessions: liveness }));
   const style = detectOutputStyle(io, { ascii: false, wide: false });
   io.writeOutput(`${wrapProseLines([...lines, ...notes], style).join("\n")}\n`);
 });

@@ -44,7 +44,7 @@ function buildRemedyAction(app: DataAccess, { command, args, flags }: Remedy): R
 
 /** Builds the current details of a subject. Called for every frame, because its state can change. */
 function buildSubjectRows(app: TargetParts, subject: Subject, width: number): RowModel[] {
-  const inputs = { snapshot: app.liveView.snapshot, wall: app.getWallTime(), liveness: new Map(), facts: [] };
+  const inputs = { snapshot: app.liveView.snapshot, wall: app.getWallTime(), sessions: new Map(), facts: [] };
   const lines = buildDetailLines(buildDetail(subject, inputs), app.theme.createLook(width));
   return lines.map(({ spans }) => ({ cells: spans }));
 }
